@@ -1,0 +1,264 @@
+//! A new database: every table, then the schema, then its name.
+
+use crate::options::{Options, Target};
+use crate::pages::Pages;
+use crate::publish::Publication;
+use crate::sink::block::{BLOCK_BYTES, BlockPool};
+use crate::sink::writers::Writers;
+use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
+use crate::summary::{Summary, TableSummary, peak_memory_bytes};
+use crate::table::{self, TableTree};
+use crate::{Error, ErrorKind, Result, plan, schema_pages};
+use litepress_format::header::DatabaseHeader;
+use litepress_format::page::PageSize;
+use litepress_format::record;
+use litepress_format::value::Value;
+use litepress_rows::{Part, RecordChunk, Schema, Source, Table};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Name of the table in which SQLite keeps the largest rowid of AUTOINCREMENT tables.
+const SQLITE_SEQUENCE: &str = "sqlite_sequence";
+
+/// A database under construction.
+///
+/// ORDER: tables are filled one after another, in any order, each at most once; those that are not are empty.
+/// Memory: within [`Options::memory_bytes`] plus about 20 MiB. Dropped unfinished, it leaves nothing behind.
+///
+/// ```
+/// use litepress::{Database, Options, Schema, Target};
+///
+/// let schema = Schema::from_sql("CREATE TABLE empty (id INTEGER PRIMARY KEY)", "<example>")?;
+/// let finished = Database::create(&Target::Memory, schema, &Options::default())?.finish()?;
+/// assert_eq!(&finished.bytes.unwrap()[..15], b"SQLite format 3");
+/// # Ok::<(), litepress::Error>(())
+/// ```
+pub struct Database {
+    schema: Schema,
+    options: Options,
+    pages: Pages,
+    /// The finished tree of each of the schema's tables.
+    trees: Vec<Option<TableTree>>,
+    publication: Option<Publication>,
+    summary: Summary,
+    started: Instant,
+}
+
+/// What [`Database::finish`] gives.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Finished {
+    /// What was made, and how long it took.
+    pub summary: Summary,
+    /// The whole file, where the target was [`Target::Memory`].
+    pub bytes: Option<Vec<u8>>,
+}
+
+impl Database {
+    /// Begins a new database.
+    ///
+    /// # Errors
+    /// A schema that cannot be printed ([`plan::check`]); a target that exists, is in use, or cannot be written; too
+    /// little room on the disk for [`Options::expected_bytes`].
+    pub fn create(target: &Target, schema: Schema, options: &Options) -> Result<Self> {
+        Self::create_through(target, schema, options, |sink| sink)
+    }
+
+    /// As [`create`](Self::create), with something put between the pages and the target: a test that fails the n-th
+    /// write, a meter.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_through(
+        target: &Target,
+        schema: Schema,
+        options: &Options,
+        wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
+    ) -> Result<Self> {
+        plan::check(&schema)?;
+        let page_size = page_size(&schema, options)?;
+        let publication = match target {
+            Target::File(path) => Some(Publication::begin(path, options.replace)?),
+            Target::Memory | Target::Discard => None,
+        };
+        let (sink, path, threads): (Box<dyn Sink>, _, _) = match (&publication, target) {
+            (Some(publication), _) => {
+                publication.check_space(options.expected_bytes)?;
+                let file = publication.handle()?;
+                let sink = FileSink::new(file, publication.temporary(), options.expected_bytes);
+                // Two writes under way for each builder keep the disk busy while the builders compute.
+                (Box::new(sink), publication.target().to_owned(), 2 * options.threads)
+            }
+            (None, Target::Memory) => (Box::new(MemorySink::default()), PathBuf::from("<memory>"), 0),
+            (None, _) => (Box::new(DiscardSink), PathBuf::from("<discarded>"), 0),
+        };
+        let writers = Writers::new(wrap(sink), path, threads, options.progress.clone());
+        let pages = Pages::new(page_size, BlockPool::new(live_blocks(options, threads)), writers);
+        let trees = vec![None; schema.tables.len()];
+        let (options, summary, started) = (options.clone(), Summary::default(), Instant::now());
+        Ok(Self { schema, options, pages, trees, publication, summary, started })
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Prints the rows of table `index` of [`Schema::tables`].
+    ///
+    /// # Errors
+    /// What the source reports; rowids out of order; a write that fails. The database is lost then.
+    ///
+    /// # Panics
+    /// Where the table was filled before.
+    pub fn fill(&mut self, index: usize, source: &dyn Source) -> Result<()> {
+        assert!(self.trees[index].is_none(), "a table is filled once");
+        let started = Instant::now();
+        let name = self.schema.tables[index].name.clone();
+        let tree = table::build(source, &mut self.pages, self.options.threads.max(1), &self.options.progress)
+            .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
+        self.trees[index] = Some(tree);
+        self.summary.rows += tree.rows;
+        self.summary.tables.push(TableSummary {
+            name,
+            rows: tree.rows,
+            payload_bytes: tree.payload_bytes,
+            root_page: tree.root,
+            build: started.elapsed(),
+        });
+        Ok(())
+    }
+
+    /// Writes the schema, waits for the disk and gives the file its name.
+    ///
+    /// # Errors
+    /// A write, sync or rename that fails: the target is then as it was.
+    pub fn finish(mut self) -> Result<Finished> {
+        let page_1 = self.finish_pages()?;
+        let built = Instant::now();
+        self.pages.finish(&page_1)?;
+        let written = Instant::now();
+        if self.options.sync == crate::Sync::Full {
+            self.pages.sync()?;
+        }
+        let synced = Instant::now();
+        self.options.progress.go_on()?;
+        if let Some(publication) = self.publication.take() {
+            publication.commit(self.options.sync)?;
+        }
+        let stages = &mut self.summary.stages;
+        stages.build = built - self.started;
+        stages.write = written - built;
+        stages.sync = synced - written;
+        stages.publish = synced.elapsed();
+        self.summary.pages = self.pages.count().into();
+        self.summary.page_size_bytes = page_bytes(self.pages.page_size());
+        self.summary.bytes = self.summary.pages * u64::from(self.summary.page_size_bytes);
+        self.summary.peak_memory_bytes = peak_memory_bytes();
+        Ok(Finished { summary: self.summary, bytes: self.pages.take_bytes() })
+    }
+
+    /// Empty tables, `sqlite_sequence` and the schema; page 1, which is still to be written.
+    fn finish_pages(&mut self) -> Result<Vec<u8>> {
+        for tree in &mut self.trees {
+            if tree.is_none() {
+                *tree = Some(build_rows(RecordChunk::new(), &mut self.pages)?);
+            }
+        }
+        let sequence = self.sequence_root()?;
+        let roots: Vec<u32> = self.schema.objects.iter().map(|object| self.root_of(&object.name, sequence)).collect();
+        let (settings, page_size) = (self.schema.settings, self.pages.page_size());
+        schema_pages::build(&self.schema.objects, &roots, &mut self.pages, |page_count| DatabaseHeader {
+            write_version: if settings.wal { 2 } else { 1 },
+            read_version: if settings.wal { 2 } else { 1 },
+            change_counter: 1,
+            version_valid_for: 1,
+            page_count,
+            schema_cookie: settings.schema_cookie,
+            user_version: settings.user_version,
+            application_id: settings.application_id,
+            ..DatabaseHeader::new(page_size)
+        })
+    }
+
+    fn root_of(&self, object: &str, sequence: Option<u32>) -> u32 {
+        if object == SQLITE_SEQUENCE {
+            return sequence.unwrap_or(0);
+        }
+        let index = self.schema.tables.iter().position(|table| table.name == object);
+        index.and_then(|index| self.trees[index]).map_or(0, |tree| tree.root)
+    }
+
+    /// Root page of `sqlite_sequence`, where the schema has it.
+    fn sequence_root(&mut self) -> Result<Option<u32>> {
+        if !self.schema.objects.iter().any(|object| object.name == SQLITE_SEQUENCE) {
+            return Ok(None);
+        }
+        let filled = |(table, tree): (&Table, &Option<TableTree>)| {
+            tree.filter(|tree| table.autoincrement && tree.rows > 0).map(|tree| (table.name.clone(), tree.last_rowid))
+        };
+        let rows: Vec<_> = self.schema.tables.iter().zip(&self.trees).filter_map(filled).collect();
+        let mut chunk = RecordChunk::new();
+        let mut row = Vec::new();
+        for (rowid, (name, last_rowid)) in (1..).zip(&rows) {
+            row.clear();
+            record::write_record(&[Value::Text(name.as_bytes()), Value::Int(*last_rowid)], &mut row);
+            chunk.push(rowid, &row);
+        }
+        Ok(Some(build_rows(chunk, &mut self.pages)?.root))
+    }
+}
+
+/// A table of few rows that are at hand.
+fn build_rows(chunk: RecordChunk, pages: &mut Pages) -> Result<TableTree> {
+    let rows = OneChunk(Mutex::new(Some(chunk).filter(|chunk| !chunk.is_empty())));
+    table::build(&rows, pages, 1, &crate::Progress::default())
+}
+
+struct OneChunk(Mutex<Option<RecordChunk>>);
+
+impl Source for OneChunk {
+    fn next_part(&self) -> Result<Option<Box<dyn Part>>> {
+        let chunk = self.0.lock().ok().and_then(|mut chunk| chunk.take());
+        Ok(chunk.map(|chunk| Box::new(OnePart(Some(chunk))) as Box<dyn Part>))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn record_bytes(&self) -> f64 {
+        0.0
+    }
+}
+
+struct OnePart(Option<RecordChunk>);
+
+impl Part for OnePart {
+    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
+        if let Some(rows) = self.0.take() {
+            *chunk = rows;
+        }
+        Ok(())
+    }
+}
+
+fn page_size(schema: &Schema, options: &Options) -> Result<PageSize> {
+    let of_schema = schema.settings.page_size.map(|bytes| {
+        PageSize::new(bytes).ok_or_else(|| Error::new(ErrorKind::Schema, format!("page size {bytes} is not possible")))
+    });
+    Ok(options.page_size.or(of_schema.transpose()?).unwrap_or(PageSize::DEFAULT))
+}
+
+fn page_bytes(page_size: PageSize) -> u32 {
+    u32::try_from(page_size.bytes()).expect("at most 65536")
+}
+
+/// How many blocks may be under way before a builder begins another part: enough for every builder to fill one while
+/// the disk takes several, and half of the memory budget at most.
+fn live_blocks(options: &Options, writer_threads: usize) -> usize {
+    let wanted = 4 * options.threads + writer_threads;
+    let affordable = usize::try_from(options.memory_bytes / 2).unwrap_or(usize::MAX) / BLOCK_BYTES;
+    wanted.min(affordable)
+}

@@ -1,0 +1,33 @@
+//! Chunks of records in, a published SQLite database out.
+//!
+//! ```text
+//! Source -> table -> tree -> pages -> sink          one table: parts in parallel, stitched in order
+//! database: every table, then sqlite_schema and page 1, then publish
+//! check: any database file, page by page
+//! ```
+//!
+//! Imports run downward only: `database -> table -> tree -> pages -> sink`, and `database -> publish`. Only [`pages`]
+//! invents page numbers, only [`sink`] holds file handles of a database in the making, only [`publish`] changes the
+//! target.
+#![forbid(unsafe_code)]
+
+pub mod check;
+mod database;
+mod options;
+mod pages;
+pub mod plan;
+mod progress;
+mod publish;
+mod schema_pages;
+mod sink;
+mod summary;
+mod table;
+mod tree;
+
+pub use database::{Database, Finished};
+pub use litepress_format::page::PageSize;
+pub use litepress_rows::{Error, ErrorKind, Place, Result, Schema};
+pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target};
+pub use progress::Progress;
+pub use sink::Sink;
+pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};

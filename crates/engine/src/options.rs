@@ -1,0 +1,71 @@
+//! How a database is to be made.
+
+use crate::progress::Progress;
+use litepress_format::page::PageSize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where the database goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A file: absent or as it was until the database is whole.
+    File(PathBuf),
+    /// The bytes of the whole file in memory, as `sqlite3_deserialize` takes them.
+    Memory,
+    /// Nowhere: pages are built, counted and dropped. For measurements.
+    Discard,
+}
+
+/// Whether a published file survives a power cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sync {
+    /// File and folder are synced before the file gets its name. A crash leaves the old file or the new one.
+    #[default]
+    Full,
+    /// Nothing is synced: still whole or absent if the process dies, not if the machine does.
+    Off,
+}
+
+/// How a database is to be made. `Options::default()` suits most cases.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Page size; by default what the schema's `PRAGMA page_size` says, else 4096 bytes.
+    pub page_size: Option<PageSize>,
+    /// Threads that build pages (at least 1); by default one a core. Threads that wait for the disk come on top.
+    pub threads: usize,
+    /// Bytes of memory for chunks and pages on their way; by default a quarter of the machine's, 256 MiB at least.
+    pub memory_bytes: u64,
+    /// Whether an existing database may be replaced.
+    pub replace: bool,
+    /// Whether the file survives a power cut.
+    pub sync: Sync,
+    /// About how many bytes the file will have, for the check of free space; 0 where nobody knows.
+    pub expected_bytes: u64,
+    /// Counts what is done, and carries the wish to stop.
+    pub progress: Arc<Progress>,
+}
+
+/// The smallest memory budget.
+pub const MIN_MEMORY_BYTES: u64 = 64 << 20;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            page_size: None,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: default_memory_bytes(),
+            replace: false,
+            sync: Sync::Full,
+            expected_bytes: 0,
+            progress: Arc::default(),
+        }
+    }
+}
+
+fn default_memory_bytes() -> u64 {
+    const LEAST: u64 = 256 << 20;
+    let info = rustix::system::sysinfo();
+    let total = info.totalram.saturating_mul(u64::from(info.mem_unit));
+    (total / 4).max(LEAST)
+}

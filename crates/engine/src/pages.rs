@@ -1,0 +1,226 @@
+//! Page numbers. Only this module invents them, and skips the lock-byte page.
+
+use crate::sink::block::{BLOCK_BYTES, Block, BlockPool};
+use crate::sink::writers::{Pieces, Writers};
+use crate::{Error, ErrorKind, Result};
+use litepress_format::page::{MAX_PAGE_NUMBER, PageSize};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The pages of a database under construction: which number comes next, and where full ones go.
+pub(crate) struct Pages {
+    page_size: PageSize,
+    next: u32,
+    pool: Arc<BlockPool>,
+    writers: Writers,
+}
+
+/// Consecutive pages in memory that do not know their numbers yet.
+///
+/// A page number inside the run's pages (an overflow pointer) is written as the index of the page in the run and
+/// listed in `pointers`; [`Pages::place`] replaces it. So runs are built on every core at once, and numbered one
+/// after another.
+pub(crate) struct PageRun {
+    page_bytes: usize,
+    pool: Arc<BlockPool>,
+    blocks: Vec<Block>,
+    pages: usize,
+    /// Page index and offset in the page of every 4-byte page number that is still an index into this run.
+    pointers: Vec<(u32, u32)>,
+}
+
+/// Where a run's pages have come to lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placement {
+    first: u32,
+    lock_byte_page: u32,
+}
+
+impl Placement {
+    /// Number of the run's page `index`.
+    pub fn number(self, index: u32) -> u32 {
+        let number = self.first + index;
+        if index >= self.first_behind_lock_byte_page() { number + 1 } else { number }
+    }
+
+    /// Index of the page that would be the lock-byte page if that were not skipped.
+    fn first_behind_lock_byte_page(self) -> u32 {
+        if self.first < self.lock_byte_page { self.lock_byte_page - self.first } else { u32::MAX }
+    }
+}
+
+impl PageRun {
+    pub fn new(page_size: PageSize, pool: &Arc<BlockPool>) -> Self {
+        Self { page_bytes: page_size.bytes(), pool: pool.clone(), blocks: Vec::new(), pages: 0, pointers: Vec::new() }
+    }
+
+    /// Number of pages so far.
+    pub fn len(&self) -> u32 {
+        u32::try_from(self.pages).expect("a run is a small part of a file")
+    }
+
+    /// Appends a page and returns its index. Its bytes are undefined: whoever asks for it writes all of it.
+    pub fn add_page(&mut self) -> u32 {
+        if self.pages.is_multiple_of(self.pages_per_block()) {
+            self.blocks.push(self.pool.take());
+        }
+        self.pages += 1;
+        self.len() - 1
+    }
+
+    /// The bytes of page `index`.
+    pub fn page_mut(&mut self, index: u32) -> &mut [u8] {
+        let index = index as usize;
+        assert!(index < self.pages, "page {index} of a run of {}", self.pages);
+        let start = index % self.pages_per_block() * self.page_bytes;
+        let block = index / self.pages_per_block();
+        &mut self.blocks[block].bytes_mut()[start..start + self.page_bytes]
+    }
+
+    /// Notes that the four bytes at `offset` of page `index` hold an index into this run.
+    pub fn note_pointer(&mut self, index: u32, offset: usize) {
+        self.pointers.push((index, u32::try_from(offset).expect("an offset in a page")));
+    }
+
+    fn pages_per_block(&self) -> usize {
+        BLOCK_BYTES / self.page_bytes
+    }
+
+    fn resolve_pointers(&mut self, placement: Placement) {
+        for (index, offset) in std::mem::take(&mut self.pointers) {
+            let offset = offset as usize;
+            let pointer = &mut self.page_mut(index)[offset..offset + 4];
+            let target = u32::from_be_bytes(pointer.try_into().expect("four bytes"));
+            pointer.copy_from_slice(&placement.number(target).to_be_bytes());
+        }
+    }
+}
+
+impl Pages {
+    /// Page 1 is kept for the header and the schema.
+    pub fn new(page_size: PageSize, pool: Arc<BlockPool>, writers: Writers) -> Self {
+        Self { page_size, next: 2, pool, writers }
+    }
+
+    pub fn page_size(&self) -> PageSize {
+        self.page_size
+    }
+
+    pub fn pool(&self) -> &Arc<BlockPool> {
+        &self.pool
+    }
+
+    /// A run without pages.
+    pub fn new_run(&self) -> PageRun {
+        PageRun::new(self.page_size, &self.pool)
+    }
+
+    /// Pages that the file has so far.
+    pub fn count(&self) -> u32 {
+        self.next - 1
+    }
+
+    /// Gives the pages that `run` has so far the next numbers.
+    pub fn place(&mut self, run: &mut PageRun) -> Result<Placement> {
+        self.step_over_lock_byte_page();
+        let placement = Placement { first: self.next, lock_byte_page: self.page_size.lock_byte_page() };
+        self.advance(run.len())?;
+        run.resolve_pointers(placement);
+        Ok(placement)
+    }
+
+    /// Appends one page to a run that is placed, and returns index and number of the page. Nothing else may have
+    /// been placed in between.
+    pub fn append(&mut self, run: &mut PageRun, placement: Placement) -> Result<(u32, u32)> {
+        let index = run.add_page();
+        self.advance(1)?;
+        Ok((index, placement.number(index)))
+    }
+
+    fn step_over_lock_byte_page(&mut self) {
+        if self.next == self.page_size.lock_byte_page() {
+            self.next += 1;
+        }
+    }
+
+    /// Moves on by `count` pages, and past the lock-byte page where it lies among them.
+    fn advance(&mut self, count: u32) -> Result<()> {
+        let lock_byte_page = self.page_size.lock_byte_page();
+        let mut next = u64::from(self.next) + u64::from(count);
+        if self.next <= lock_byte_page && next > u64::from(lock_byte_page) {
+            next += 1;
+        }
+        if next > u64::from(MAX_PAGE_NUMBER) + 1 {
+            let message = format!("the database has more than {MAX_PAGE_NUMBER} pages, the most that SQLite allows");
+            return Err(Error::new(ErrorKind::Limit, message).advise("choose a larger page size"));
+        }
+        self.next = u32::try_from(next).expect("checked against the largest page number");
+        Ok(())
+    }
+
+    /// Places a run whose first page is page 1, and returns that page; the others are written.
+    pub fn place_behind_page_1(&mut self, mut run: PageRun) -> Result<Vec<u8>> {
+        let others = run.len() - 1;
+        self.step_over_lock_byte_page();
+        let placement = Placement { first: self.next - 1, lock_byte_page: self.page_size.lock_byte_page() };
+        self.advance(others)?;
+        run.resolve_pointers(placement);
+        let page_1 = run.page_mut(0).to_vec();
+        self.write_from(1, run, placement)?;
+        Ok(page_1)
+    }
+
+    /// Has all pages of a placed run written.
+    pub fn write(&self, run: PageRun, placement: Placement) -> Result<()> {
+        self.write_from(0, run, placement)
+    }
+
+    fn write_from(&self, first_page: u32, run: PageRun, placement: Placement) -> Result<()> {
+        assert!(run.pointers.is_empty(), "every pointer of a run is resolved before it is written");
+        let (pages, per_block) = (run.len(), u32::try_from(run.pages_per_block()).expect("pages of a block"));
+        let mut start = 0;
+        for block in run.blocks {
+            let end = pages.min(start + per_block);
+            self.writers.submit(block, self.pieces(placement, start, start.max(first_page)..end))?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Pages of a run as pieces of the block that begins with page `block_start`: two where the lock-byte page lies
+    /// between them.
+    fn pieces(&self, placement: Placement, block_start: u32, pages: Range<u32>) -> Pieces {
+        let page_bytes = self.page_size.bytes();
+        let in_block = |index: u32| (index - block_start) as usize * page_bytes;
+        let cut = placement.first_behind_lock_byte_page().clamp(pages.start, pages.end);
+        [pages.start..cut, cut..pages.end]
+            .into_iter()
+            .filter(|piece| !piece.is_empty())
+            .map(|piece| (in_block(piece.start)..in_block(piece.end), self.offset(placement.number(piece.start))))
+            .collect()
+    }
+
+    /// Where page `number` begins in the file.
+    fn offset(&self, number: u32) -> u64 {
+        u64::from(number - 1) * self.page_size.bytes() as u64
+    }
+
+    /// Writes page 1 and waits for all writes.
+    pub fn finish(&mut self, page_1: &[u8]) -> Result<()> {
+        let mut block = self.pool.take();
+        block.bytes_mut()[..page_1.len()].copy_from_slice(page_1);
+        self.writers.submit(block, vec![(0..page_1.len(), 0)])?;
+        let len = self.offset(self.next);
+        self.writers.finish(len)
+    }
+
+    /// Makes the file survive a power cut.
+    pub fn sync(&self) -> Result<()> {
+        self.writers.sync()
+    }
+
+    /// The bytes of the file, where the sink keeps them in memory.
+    pub fn take_bytes(&self) -> Option<Vec<u8>> {
+        self.writers.take_bytes()
+    }
+}

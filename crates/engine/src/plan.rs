@@ -1,0 +1,95 @@
+//! What litepress would do with a schema: which lane each object takes, and why.
+
+use crate::{Error, ErrorKind, Result};
+use litepress_rows::schema::{Generated, Index, IndexOrigin};
+use litepress_rows::{Schema, Table};
+
+/// How an object comes into the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Lane {
+    /// Its pages are printed.
+    Direct,
+    /// It is a row of `sqlite_schema` and has no pages of its own.
+    SchemaOnly,
+    /// It cannot be made yet.
+    Refused {
+        /// What is missing.
+        why: String,
+    },
+}
+
+/// One object of the schema with its lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Step {
+    /// `table`, `index`, `constraint`, `view` or `trigger`.
+    pub kind: &'static str,
+    /// Name of the object, or what describes it.
+    pub name: String,
+    /// Table that it belongs to.
+    pub table: String,
+    /// The lane.
+    pub lane: Lane,
+}
+
+/// The lanes of everything in `schema`, tables first.
+pub fn steps(schema: &Schema) -> Vec<Step> {
+    let mut steps: Vec<Step> = schema.tables.iter().flat_map(table_steps).collect();
+    for object in &schema.objects {
+        let kind = match object.kind.as_str() {
+            "view" => "view",
+            "trigger" => "trigger",
+            _ => continue,
+        };
+        steps.push(Step { kind, name: object.name.clone(), table: object.table.clone(), lane: Lane::SchemaOnly });
+    }
+    steps
+}
+
+/// Refuses a schema of which a part cannot be made, naming the first such part.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`]
+pub fn check(schema: &Schema) -> Result<()> {
+    for step in steps(schema) {
+        if let Lane::Refused { why } = step.lane {
+            let message = format!("{} {}: {why}", step.kind, step.name);
+            return Err(Error::new(ErrorKind::Unsupported, message).in_table(step.table));
+        }
+    }
+    Ok(())
+}
+
+fn table_steps(table: &Table) -> Vec<Step> {
+    let refused = |why: &str| Lane::Refused { why: why.to_owned() };
+    let step = |kind, name: &str, lane| Step { kind, name: name.to_owned(), table: table.name.clone(), lane };
+    let lane = if table.is_virtual {
+        refused("virtual tables cannot be printed yet")
+    } else if table.without_rowid {
+        refused("WITHOUT ROWID tables cannot be printed yet")
+    } else {
+        Lane::Direct
+    };
+    let mut steps = vec![step("table", &table.name, lane)];
+    for column in table.columns.iter().filter(|column| column.generated == Generated::Stored) {
+        steps.push(step("column", &column.name, refused("stored generated columns cannot be printed yet")));
+    }
+    if table.has_check {
+        steps.push(step("constraint", "CHECK", refused("CHECK constraints cannot be checked yet")));
+    }
+    if !table.without_rowid && !table.is_virtual {
+        steps.extend(
+            table.indexes.iter().map(|index| step("index", &describe(index), refused("indexes cannot be printed yet"))),
+        );
+    }
+    steps
+}
+
+fn describe(index: &Index) -> String {
+    match index.origin {
+        IndexOrigin::Create => index.name.clone(),
+        IndexOrigin::Unique => format!("{} (UNIQUE constraint)", index.name),
+        IndexOrigin::PrimaryKey => format!("{} (PRIMARY KEY)", index.name),
+    }
+}

@@ -1,0 +1,46 @@
+//! What is done so far, for whoever watches, and the wish to stop.
+
+use crate::{Error, ErrorKind, Result};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Counters that workers add to and a progress bar reads. All of it may be used from any thread and from a signal
+/// handler.
+#[derive(Debug, Default)]
+pub struct Progress {
+    rows: AtomicU64,
+    bytes: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Progress {
+    /// Rows that stand in finished pages.
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// Bytes handed to the target.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Asks the run to stop: it ends soon with [`ErrorKind::Interrupted`], and nothing is published.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Fails once somebody has asked to stop.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Interrupted, "interrupted; nothing was written to the target"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add_rows(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_bytes(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,231 @@
+//! From a temporary file to the target's name: whole or not at all.
+//!
+//! The file grows beside its target as `.NAME.litepress-N.tmp`, locked by whoever writes it. It gets its name by one
+//! rename once it is complete and synced, and the folder is synced after it. A killed run leaves a temporary file
+//! that nobody locks; the next run for the same target removes it.
+
+use crate::{Error, ErrorKind, Result, Sync};
+use rusqlite::{Connection, OpenFlags};
+use rustix::fs::RenameFlags;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The only module that changes the target's name.
+pub(crate) struct Publication {
+    target: PathBuf,
+    temporary: PathBuf,
+    /// Holds the lock that says that the temporary file is in use.
+    file: File,
+    /// Permissions of the file that is replaced.
+    replaced: Option<Permissions>,
+    published: bool,
+}
+
+impl Publication {
+    /// Checks that the target may be written and makes the temporary file.
+    pub fn begin(target: &Path, replace: bool) -> Result<Self> {
+        let target = resolve(target)?;
+        let replaced = check_target(&target, replace)?;
+        remove_stale(&target);
+        let (temporary, file) = create_temporary(&target)?;
+        Ok(Self { target, temporary, file, replaced, published: false })
+    }
+
+    /// What errors call the file: the name that the user knows.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Where the file lies for the time being.
+    pub fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Another handle of the temporary file.
+    pub fn handle(&self) -> Result<File> {
+        self.file.try_clone().map_err(|error| Error::io("open", &self.temporary, error))
+    }
+
+    /// Fails where the disk has not `bytes` free.
+    pub fn check_space(&self, bytes: u64) -> Result<()> {
+        let Ok(disk) = rustix::fs::fstatvfs(&self.file) else { return Ok(()) };
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if bytes <= free {
+            return Ok(());
+        }
+        let message = format!("the database will take about {bytes} bytes and the disk has {free} bytes free");
+        Err(Error::new(ErrorKind::NoSpace, message)
+            .in_file(&self.target)
+            .advise("free some room, or write to another disk"))
+    }
+
+    /// Gives the file its name. It must be complete, and synced where that is wanted.
+    pub fn commit(mut self, sync: Sync) -> Result<()> {
+        if let Some(permissions) = self.replaced.take() {
+            fs::set_permissions(&self.temporary, permissions)
+                .map_err(|error| Error::io("set the permissions of", &self.temporary, error))?;
+            let _exclusive = lock_database(&self.target)?;
+            fs::rename(&self.temporary, &self.target).map_err(|error| Error::io("replace", &self.target, error))?;
+        } else {
+            rename_to_free_name(&self.temporary, &self.target)?;
+        }
+        self.published = true;
+        if sync == Sync::Full {
+            let folder = folder_of(&self.target);
+            let synced = File::open(folder).and_then(|folder| folder.sync_all());
+            synced.map_err(|error| Error::io("sync the folder", folder, error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Publication {
+    fn drop(&mut self) {
+        if !self.published {
+            // Best effort: a disk that refuses this too leaves a file that the next run removes.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// A link is followed: its file is replaced and not the link.
+fn resolve(target: &Path) -> Result<PathBuf> {
+    if target.file_name().is_none() {
+        let message = format!("'{}' is not the name of a file", target.display());
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    if target.is_symlink() {
+        return fs::canonicalize(target).map_err(|error| Error::io("follow the link", target, error));
+    }
+    Ok(target.to_owned())
+}
+
+/// What must be true of the target's name; the permissions of the file that will be replaced.
+fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
+    for suffix in ["-journal", "-wal"] {
+        let beside = with_suffix(target, suffix);
+        if beside.exists() {
+            let message =
+                format!("'{}' lies beside the target: SQLite would apply it to the new file", beside.display());
+            return Err(Error::new(ErrorKind::Target, message).in_file(target).advise(
+                "close the programs that use the database and open it once with sqlite3, or remove that file",
+            ));
+        }
+    }
+    let metadata = match fs::metadata(target) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("look at", target, error)),
+    };
+    if !metadata.is_file() {
+        return Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(target));
+    }
+    if !replace {
+        let error = Error::new(ErrorKind::Target, "the target exists").in_file(target);
+        return Err(error.advise("choose another name, or allow its replacement with --replace"));
+    }
+    drop(lock_database(target)?);
+    Ok(Some(metadata.permissions()))
+}
+
+/// Holds the database that is to be replaced, so that nobody reads or writes it; fails where somebody does, or
+/// where it is no database.
+fn lock_database(target: &Path) -> Result<Option<Connection>> {
+    let refuse =
+        |message: &str, advice: &str| Err(Error::new(ErrorKind::Target, message).in_file(target).advise(advice));
+    if fs::metadata(target).is_ok_and(|metadata| metadata.len() == 0) {
+        return Ok(None);
+    }
+    let locked = Connection::open_with_flags(target, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|connection| {
+        connection.busy_timeout(std::time::Duration::ZERO)?;
+        connection.execute_batch("BEGIN EXCLUSIVE")?;
+        Ok(connection)
+    });
+    match locked {
+        Ok(connection) => Ok(Some(connection)),
+        Err(error) => match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+                refuse("the target is in use by another program", "close that program first")
+            }
+            Some(rusqlite::ErrorCode::NotADatabase) => {
+                refuse("the target is not a SQLite database", "only a database is replaced: choose another name")
+            }
+            // A corrupt database may be replaced: nobody can read it anyway.
+            Some(rusqlite::ErrorCode::DatabaseCorrupt) => Ok(None),
+            _ => refuse(&format!("cannot lock the target: SQLite says: {error}"), "check its permissions"),
+        },
+    }
+}
+
+fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
+    use rustix::fs::CWD;
+    let renamed = rustix::fs::renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE);
+    let renamed = match renamed.map_err(io::Error::from) {
+        // Some file systems cannot promise it: look first, then rename.
+        Err(error) if matches!(error.raw_os_error(), Some(code) if code == rustix::io::Errno::INVAL.raw_os_error() || code == rustix::io::Errno::NOSYS.raw_os_error()) => {
+            if target.exists() {
+                Err(io::ErrorKind::AlreadyExists.into())
+            } else {
+                fs::rename(temporary, target)
+            }
+        }
+        renamed => renamed,
+    };
+    renamed.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Error::new(ErrorKind::Target, "the target has come into being meanwhile").in_file(target)
+        }
+        _ => Error::io("publish", target, error),
+    })
+}
+
+fn create_temporary(target: &Path) -> Result<(PathBuf, File)> {
+    let failed = |error| Error::io("create a temporary file for", target, error);
+    let prefix = temporary_prefix(target);
+    for number in 0.. {
+        let path = folder_of(target).join(format!("{prefix}{}-{number}.tmp", std::process::id()));
+        let file = match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        // Until it is locked it looks stale to another run, which may have removed it.
+        let locked = file.try_lock().is_ok();
+        if locked && fs::metadata(&path).is_ok() {
+            return Ok((path, file));
+        }
+    }
+    unreachable!("numbers do not end")
+}
+
+/// Removes temporary files of this target that no living process holds.
+fn remove_stale(target: &Path) {
+    let prefix = temporary_prefix(target);
+    let Ok(entries) = fs::read_dir(folder_of(target)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name.to_str().is_some_and(|name| name.starts_with(&prefix) && name.ends_with(".tmp"));
+        if ours && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn temporary_prefix(target: &Path) -> String {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    format!(".{name}.litepress-")
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}

@@ -1,0 +1,85 @@
+//! `sqlite_schema`, whose tree is rooted on page 1, behind the file header.
+
+use crate::Result;
+use crate::pages::Pages;
+use crate::tree::interior::{Root, TableLevels, write_interior};
+use crate::tree::leaf::{LeafBuilder, write_empty};
+use litepress_format::header::DatabaseHeader;
+use litepress_format::page::FILE_HEADER_LEN;
+use litepress_format::schema::SchemaRow;
+use litepress_rows::RecordChunk;
+use litepress_rows::schema::SchemaObject;
+
+/// Writes the schema's tree but for its root, and returns page 1, complete with the header.
+///
+/// `roots` gives the root page of each object, 0 where it has none.
+pub(crate) fn build(
+    objects: &[SchemaObject],
+    roots: &[u32],
+    pages: &mut Pages,
+    header: impl FnOnce(u32) -> DatabaseHeader,
+) -> Result<Vec<u8>> {
+    let chunk = rows(objects, roots);
+    let mut page_1 = match single_page(&chunk, pages)? {
+        Some(page_1) => page_1,
+        None => tree(&chunk, pages)?,
+    };
+    page_1[..FILE_HEADER_LEN].copy_from_slice(&header(pages.count()).encode());
+    Ok(page_1)
+}
+
+fn rows(objects: &[SchemaObject], roots: &[u32]) -> RecordChunk {
+    let mut chunk = RecordChunk::new();
+    let mut record = Vec::new();
+    for ((object, &root), rowid) in objects.iter().zip(roots).zip(1..) {
+        record.clear();
+        let row = SchemaRow {
+            kind: &object.kind,
+            name: &object.name,
+            tbl_name: &object.table,
+            rootpage: root.into(),
+            sql: object.sql.as_deref(),
+        };
+        row.write(&mut record);
+        chunk.push(rowid, &record);
+    }
+    chunk
+}
+
+/// Page 1 where all rows fit it; only their overflow pages lie elsewhere.
+fn single_page(chunk: &RecordChunk, pages: &mut Pages) -> Result<Option<Vec<u8>>> {
+    let page_bytes = pages.page_size().bytes();
+    let mut builder = LeafBuilder::new(pages.new_run(), page_bytes, FILE_HEADER_LEN);
+    builder.add(chunk)?;
+    let part = builder.finish();
+    match part.leaves[..] {
+        [] => {
+            let mut page_1 = vec![0; page_bytes];
+            write_empty(&mut page_1, FILE_HEADER_LEN, page_bytes);
+            Ok(Some(page_1))
+        }
+        [_] => Ok(Some(pages.place_behind_page_1(part.run)?)),
+        _ => Ok(None),
+    }
+}
+
+/// Page 1 as the root of a taller tree.
+fn tree(chunk: &RecordChunk, pages: &mut Pages) -> Result<Vec<u8>> {
+    let page_bytes = pages.page_size().bytes();
+    let mut builder = LeafBuilder::new(pages.new_run(), page_bytes, 0);
+    builder.add(chunk)?;
+    let part = builder.finish();
+    let mut run = part.run;
+    let placement = pages.place(&mut run)?;
+    let mut levels = TableLevels::new(page_bytes);
+    let mut append = |children: &[_]| crate::table::append_interior(pages, &mut run, placement, children);
+    for &(last_rowid, index) in &part.leaves {
+        levels.push((last_rowid, placement.number(index)), &mut append)?;
+    }
+    let root = levels.finish(page_bytes - FILE_HEADER_LEN, &mut append)?;
+    pages.write(run, placement)?;
+    let Root::Interior(children) = root else { unreachable!("several leaves have an interior root") };
+    let mut page_1 = vec![0; page_bytes];
+    write_interior(&mut page_1, FILE_HEADER_LEN, page_bytes, &children);
+    Ok(page_1)
+}

@@ -1,0 +1,97 @@
+//! Aligned memory in which pages are built and from which they are written, used again and again.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a block: one write of it runs at the disk's full speed.
+pub(crate) const BLOCK_BYTES: usize = 4 << 20;
+
+/// What direct I/O asks of memory and of file offsets: the largest logical block of disks in use.
+pub(crate) const ALIGNMENT: usize = 4096;
+
+/// Hands out blocks and gets them back.
+///
+/// Bounded where it can be: builders that ask for [`room`](Self::wait_for_room) wait while too many blocks are
+/// under way. A block itself is never refused, so that a builder in the middle of its part always gets on.
+pub(crate) struct BlockPool {
+    live_limit: usize,
+    state: Mutex<State>,
+    room: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    free: Vec<Memory>,
+    /// Blocks that somebody holds: a builder, the writers' queue, a writer.
+    live: usize,
+}
+
+/// [`BLOCK_BYTES`] of memory that begin at a multiple of [`ALIGNMENT`]; dropped, it goes back to its pool.
+pub(crate) struct Block {
+    memory: Memory,
+    pool: Arc<BlockPool>,
+}
+
+#[derive(Default)]
+struct Memory {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Memory {
+    /// Zeros; the operating system gives the memory when it is first touched.
+    fn new() -> Self {
+        let bytes = vec![0; BLOCK_BYTES + ALIGNMENT];
+        let start = bytes.as_ptr().align_offset(ALIGNMENT);
+        Self { bytes, start }
+    }
+}
+
+impl BlockPool {
+    /// A pool that lets parts begin while at most `live_limit` blocks are under way.
+    pub fn new(live_limit: usize) -> Arc<Self> {
+        Arc::new(Self { live_limit: live_limit.max(1), state: Mutex::default(), room: Condvar::new() })
+    }
+
+    /// An empty block; its bytes are what somebody left there.
+    pub fn take(self: &Arc<Self>) -> Block {
+        let mut state = self.lock();
+        state.live += 1;
+        let memory = state.free.pop();
+        drop(state);
+        Block { memory: memory.unwrap_or_else(Memory::new), pool: self.clone() }
+    }
+
+    /// Waits until another part may be begun. The caller must hold no block.
+    pub fn wait_for_room(&self) {
+        let mut state = self.lock();
+        while state.live > self.live_limit {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Block {
+    pub fn bytes(&self) -> &[u8] {
+        &self.memory.bytes[self.memory.start..self.memory.start + BLOCK_BYTES]
+    }
+
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.memory.bytes[self.memory.start..self.memory.start + BLOCK_BYTES]
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        let mut state = self.pool.lock();
+        state.live -= 1;
+        // What was needed beyond the limit, for a part with giant rows, is not kept.
+        if state.live + state.free.len() < self.pool.live_limit + 1 {
+            state.free.push(std::mem::take(&mut self.memory));
+        }
+        self.pool.room.notify_all();
+    }
+}

@@ -1,0 +1,66 @@
+//! A file, written through the page cache where it is small and past it where it is large.
+
+use super::Sink;
+use super::block::ALIGNMENT;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Files up to this size stay in the page cache, where their reader will want them. Larger ones are written past
+/// it: copying them into cold memory costs more than writing them, and they would push out everything else.
+pub(crate) const CACHED_BYTES: u64 = 256 << 20;
+
+/// A file under construction.
+pub(crate) struct FileSink {
+    cached: File,
+    direct: Option<File>,
+    /// The first byte that is written past the cache.
+    direct_from: u64,
+    /// The file system took the flag and refused the write.
+    direct_refused: AtomicBool,
+}
+
+impl FileSink {
+    /// Takes over the open, empty `file` at `path`, which is expected to grow to `expected_bytes` (0: unknown).
+    pub fn new(file: File, path: &Path, expected_bytes: u64) -> Self {
+        let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+        let direct = rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from);
+        let direct_from = if expected_bytes > CACHED_BYTES { 0 } else { CACHED_BYTES };
+        Self { cached: file, direct, direct_from, direct_refused: AtomicBool::new(false) }
+    }
+
+    /// The handle for direct I/O, where this write may use it.
+    fn direct(&self, bytes: &[u8], offset: u64) -> Option<&File> {
+        let aligned = offset.is_multiple_of(ALIGNMENT as u64)
+            && bytes.len().is_multiple_of(ALIGNMENT)
+            && bytes.as_ptr().align_offset(ALIGNMENT) == 0;
+        let allowed = aligned && offset >= self.direct_from && !self.direct_refused.load(Ordering::Relaxed);
+        self.direct.as_ref().filter(|_| allowed)
+    }
+}
+
+impl Sink for FileSink {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if let Some(direct) = self.direct(bytes, offset) {
+            match direct.write_all_at(bytes, offset) {
+                Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+                    self.direct_refused.store(true, Ordering::Relaxed);
+                }
+                done => return done,
+            }
+        }
+        self.cached.write_all_at(bytes, offset)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.cached.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.cached.sync_all()
+    }
+}

@@ -1,0 +1,40 @@
+//! A whole database as bytes in memory.
+
+use super::Sink;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+/// Grows as pages come.
+#[derive(Default)]
+pub(crate) struct MemorySink {
+    bytes: Mutex<Vec<u8>>,
+}
+
+impl Sink for MemorySink {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut all = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = usize::try_from(offset).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let end = start + bytes.len();
+        if all.len() < end {
+            let missing = end - all.len();
+            all.try_reserve(missing).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            all.resize(end, 0);
+        }
+        all[start..end].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let len = usize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).resize(len, 0);
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn take_bytes(&self) -> Option<Vec<u8>> {
+        Some(std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}

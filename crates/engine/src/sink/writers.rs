@@ -1,0 +1,146 @@
+//! Threads that write finished blocks while others build the next ones.
+
+use super::Sink;
+use super::block::Block;
+use crate::progress::Progress;
+use crate::{Error, Result};
+use std::collections::VecDeque;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// Bytes of a block and where in the file they go: two pieces where the lock-byte page cuts the block.
+pub(crate) type Pieces = Vec<(Range<usize>, u64)>;
+
+/// Takes full blocks and writes them, in any order.
+pub(crate) struct Writers {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    sink: Box<dyn Sink>,
+    /// What errors call the target.
+    path: PathBuf,
+    progress: Arc<Progress>,
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<(Block, Pieces)>,
+    failure: Option<io::Error>,
+    closed: bool,
+}
+
+impl Writers {
+    /// With no thread, blocks are written by whoever submits them: right for sinks that do not wait.
+    pub fn new(sink: Box<dyn Sink>, path: PathBuf, threads: usize, progress: Arc<Progress>) -> Self {
+        let shared = Arc::new(Shared { sink, path, progress, state: Mutex::default(), work: Condvar::new() });
+        let start = |_| {
+            let shared = shared.clone();
+            std::thread::spawn(move || shared.write_until_closed())
+        };
+        let threads = (0..threads).map(start).collect();
+        Self { shared, threads }
+    }
+
+    /// Has the pieces of `block` written, some time.
+    pub fn submit(&self, block: Block, pieces: Pieces) -> Result<()> {
+        if self.threads.is_empty() {
+            self.shared.write(&block, &pieces);
+        } else {
+            self.shared.lock().queue.push_back((block, pieces));
+            self.shared.work.notify_one();
+        }
+        self.check()
+    }
+
+    /// The failure of a write, if any: reported again and again, as the file is lost.
+    fn check(&self) -> Result<()> {
+        match &self.shared.lock().failure {
+            None => Ok(()),
+            Some(failure) => Err(self.failed("write", failure)),
+        }
+    }
+
+    fn failed(&self, doing: &str, failure: &io::Error) -> Error {
+        let copy = match failure.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(failure.kind(), failure.to_string()),
+        };
+        Error::io(doing, &self.shared.path, copy)
+    }
+
+    /// Waits for all writes, then sets the length of the file in bytes.
+    pub fn finish(&mut self, len: u64) -> Result<()> {
+        self.close();
+        self.check()?;
+        self.shared.sink.set_len(len).map_err(|failure| self.failed("set the length", &failure))
+    }
+
+    /// Makes what was written survive a power cut.
+    pub fn sync(&self) -> Result<()> {
+        self.shared.sink.sync().map_err(|failure| self.failed("sync", &failure))
+    }
+
+    /// The bytes, where the sink keeps them in memory.
+    pub fn take_bytes(&self) -> Option<Vec<u8>> {
+        self.shared.sink.take_bytes()
+    }
+
+    fn close(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.work.notify_all();
+        for thread in self.threads.drain(..) {
+            thread.join().expect("a writer thread does not panic");
+        }
+    }
+}
+
+impl Drop for Writers {
+    fn drop(&mut self) {
+        // Given up in the middle: what is still queued need not be written.
+        self.shared.lock().queue.clear();
+        self.close();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_until_closed(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some((block, pieces)) = state.queue.pop_front() {
+                drop(state);
+                self.write(&block, &pieces);
+                drop(block);
+                state = self.lock();
+            } else if state.closed {
+                return;
+            } else {
+                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Writes, unless a write has failed before: the file is lost then.
+    fn write(&self, block: &Block, pieces: &Pieces) {
+        if self.lock().failure.is_some() {
+            return;
+        }
+        for (range, offset) in pieces {
+            if let Err(failure) = self.sink.write_at(&block.bytes()[range.clone()], *offset) {
+                self.lock().failure.get_or_insert(failure);
+                return;
+            }
+            self.progress.add_bytes(range.len() as u64);
+        }
+    }
+}

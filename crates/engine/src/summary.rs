@@ -1,0 +1,68 @@
+//! What a finished run has to tell.
+
+use std::time::Duration;
+
+/// What was made, and how long it took.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Every table, in the order of the schema.
+    pub tables: Vec<TableSummary>,
+    /// Rows of all tables.
+    pub rows: u64,
+    /// Pages of the file.
+    pub pages: u64,
+    /// Bytes of a page.
+    pub page_size_bytes: u32,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Time by stage.
+    pub stages: Stages,
+    /// The largest resident memory of the process so far, in bytes; 0 where the system does not tell.
+    pub peak_memory_bytes: u64,
+}
+
+/// One table.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct TableSummary {
+    /// Its name.
+    pub name: String,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of all records.
+    pub payload_bytes: u64,
+    /// Number of its root page.
+    pub root_page: u32,
+    /// Time from its first row to its root page.
+    pub build: Duration,
+}
+
+/// Time by stage; their sum is the whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stages {
+    /// Building pages; writes run meanwhile.
+    pub build: Duration,
+    /// Waiting for the last writes.
+    pub write: Duration,
+    /// Waiting until the file survives a power cut.
+    pub sync: Duration,
+    /// Giving the file its name.
+    pub publish: Duration,
+}
+
+impl Stages {
+    /// The whole run.
+    pub fn total(&self) -> Duration {
+        self.build + self.write + self.sync + self.publish
+    }
+}
+
+/// The largest resident memory of this process so far, in bytes; 0 where the system does not tell.
+pub fn peak_memory_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}

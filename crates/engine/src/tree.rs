@@ -1,0 +1,4 @@
+//! B-trees, built bottom-up: leaves first, in parallel parts; then the levels above, as parts are stitched together.
+
+pub(crate) mod interior;
+pub(crate) mod leaf;

@@ -1,0 +1,220 @@
+//! Reading the cells and the free space of a page.
+
+use super::{CELL_POINTER_LEN, MIN_CELL_LEN, PageHeader, PageKind, usable_bytes};
+use crate::FormatError;
+use crate::big_endian::u16_at;
+use crate::cell::Cell;
+
+/// Bytes of a freeblock's own header, and so of the smallest freeblock.
+const FREEBLOCK_HEADER_LEN: usize = 4;
+
+const _: () = assert!(MIN_CELL_LEN == FREEBLOCK_HEADER_LEN);
+
+/// Reads one b-tree page, checking bounds on the way. All offsets, those in errors too, count from
+/// the start of the page.
+#[derive(Clone, Copy, Debug)]
+pub struct PageReader<'a> {
+    /// The usable bytes.
+    page: &'a [u8],
+    header_offset: usize,
+    header: PageHeader,
+}
+
+impl<'a> PageReader<'a> {
+    /// Reads the page header of `page`. `header_offset` is [`FILE_HEADER_LEN`](super::FILE_HEADER_LEN) on page 1 and 0
+    /// elsewhere, `usable` the page's bytes without the reserved ones at its end.
+    ///
+    /// # Errors
+    /// Where the page is shorter than `usable`, its header is none, or cell pointers and content
+    /// area overlap or leave the page.
+    pub fn new(page: &'a [u8], header_offset: usize, usable: usize) -> Result<Self, FormatError> {
+        let page = usable_bytes(page, usable)?;
+        let header = page.get(header_offset..).unwrap_or_default();
+        let header = PageHeader::decode(header).map_err(|error| error.within(header_offset))?;
+        let reader = Self { page, header_offset, header };
+        if reader.pointers_end() > reader.content_start() {
+            let what =
+                format!("{} cell pointers run into the cell content at {}", header.cell_count, header.content_start);
+            return Err(FormatError::new(what, header_offset + 3));
+        }
+        if reader.content_start() > usable {
+            let what = format!("cell content starts at {}, behind the usable {usable} bytes", header.content_start);
+            return Err(FormatError::new(what, header_offset + 5));
+        }
+        Ok(reader)
+    }
+
+    /// The page header.
+    #[must_use]
+    pub fn header(&self) -> &PageHeader {
+        &self.header
+    }
+
+    /// What the page is.
+    #[must_use]
+    pub fn kind(&self) -> PageKind {
+        self.header.kind
+    }
+
+    /// Number of cells.
+    #[must_use]
+    pub fn cell_count(&self) -> usize {
+        self.header.cell_count.into()
+    }
+
+    /// Page number of the right-most child; `Some` exactly on interior pages.
+    #[must_use]
+    pub fn right_child(&self) -> Option<u32> {
+        self.header.right_child
+    }
+
+    /// Offset behind the last cell pointer: where the gap begins.
+    #[must_use]
+    pub fn pointers_end(&self) -> usize {
+        self.pointer_offset(self.cell_count())
+    }
+
+    /// Offset of the cell content area: where the gap ends.
+    #[must_use]
+    pub fn content_start(&self) -> usize {
+        self.header.content_start as usize
+    }
+
+    /// Offset of the pointer to the cell `index`.
+    #[must_use]
+    pub fn pointer_offset(&self, index: usize) -> usize {
+        self.header_offset + self.header.kind.header_len() + index * CELL_POINTER_LEN
+    }
+
+    /// Offset of the cell `index`, counted in key order.
+    ///
+    /// # Errors
+    /// Where the pointer is not into the cell content area.
+    ///
+    /// # Panics
+    /// Where there is no such cell.
+    pub fn cell_offset(&self, index: usize) -> Result<usize, FormatError> {
+        assert!(index < self.cell_count(), "cell {index} of {}", self.cell_count());
+        let at = self.pointer_offset(index);
+        let offset = usize::from(u16_at(self.page, at).expect("new() saw that the pointers end on the page"));
+        if offset < self.content_start() || offset > self.page.len() - MIN_CELL_LEN {
+            return Err(FormatError::new(format!("pointer of cell {index} is {offset}, outside the cell content"), at));
+        }
+        Ok(offset)
+    }
+
+    /// The cell `index`, counted in key order, and its length in bytes. On the page it takes
+    /// [`MIN_CELL_LEN`] at least.
+    ///
+    /// # Errors
+    /// Where its pointer or its own fields lead off the page.
+    ///
+    /// # Panics
+    /// Where there is no such cell.
+    pub fn cell(&self, index: usize) -> Result<(Cell<'a>, usize), FormatError> {
+        Cell::read(self.kind(), self.page, self.cell_offset(index)?, self.page.len())
+    }
+
+    /// All cells in key order.
+    pub fn cells(&self) -> impl Iterator<Item = Result<Cell<'a>, FormatError>> {
+        let reader = *self;
+        (0..reader.cell_count()).map(move |index| Ok(reader.cell(index)?.0))
+    }
+
+    /// The freeblocks in the order of their list, which is that of their offsets.
+    #[must_use]
+    pub fn freeblocks(&self) -> Freeblocks<'a> {
+        Freeblocks { page: self.page, next: self.header.first_freeblock.into(), from: self.content_start() }
+    }
+
+    /// Checks that cells and freeblocks do not overlap, and that the header counts exactly the
+    /// fragments between them.
+    ///
+    /// # Errors
+    /// With the first offence, also those of [`cell`](Self::cell) and
+    /// [`freeblocks`](Self::freeblocks).
+    pub fn check_space(&self) -> Result<(), FormatError> {
+        let mut taken = Vec::with_capacity(self.cell_count());
+        for index in 0..self.cell_count() {
+            let (_, len) = self.cell(index)?;
+            taken.push((self.cell_offset(index)?, len.max(MIN_CELL_LEN)));
+        }
+        for block in self.freeblocks() {
+            let block = block?;
+            taken.push((block.offset, block.len));
+        }
+        taken.sort_unstable();
+        let mut free_from = self.content_start();
+        let mut fragmented = 0;
+        for (offset, len) in taken {
+            let fragment =
+                offset.checked_sub(free_from).ok_or_else(|| FormatError::new("cells or freeblocks overlap", offset))?;
+            fragmented += fragment;
+            free_from = offset + len;
+        }
+        fragmented +=
+            self.page.len().checked_sub(free_from).ok_or_else(|| FormatError::new("cell off the page", free_from))?;
+        if fragmented != usize::from(self.header.fragmented_bytes) {
+            let what = format!("{} fragmented bytes counted, {fragmented} found", self.header.fragmented_bytes);
+            return Err(FormatError::new(what, self.header_offset + 7));
+        }
+        Ok(())
+    }
+}
+
+/// A piece of free space among the cells of a page.
+///
+/// It begins with two bytes for the offset of the next freeblock (0 for the last) and two for its
+/// own length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freeblock {
+    /// Offset on the page.
+    pub offset: usize,
+    /// Bytes, these two fields included.
+    pub len: usize,
+}
+
+/// The freeblocks of a page; see [`PageReader::freeblocks`]. An error ends it.
+#[derive(Clone, Debug)]
+pub struct Freeblocks<'a> {
+    page: &'a [u8],
+    /// Offset of the next one, 0 at the end.
+    next: usize,
+    /// The next one must not begin before: the list ascends, so that it ends on any page.
+    from: usize,
+}
+
+impl Freeblocks<'_> {
+    fn read(&self) -> Result<(Freeblock, usize), FormatError> {
+        let offset = self.next;
+        let wrong = |what: String| FormatError::new(format!("freeblock at {offset} {what}"), offset);
+        if offset < self.from {
+            return Err(wrong(format!("begins before {}", self.from)));
+        }
+        let (Some(next), Some(len)) = (u16_at(self.page, offset), u16_at(self.page, offset + 2)) else {
+            return Err(wrong("is off the page".into()));
+        };
+        let (next, len) = (usize::from(next), usize::from(len));
+        if len < FREEBLOCK_HEADER_LEN || offset + len > self.page.len() {
+            return Err(wrong(format!("has an impossible length of {len}")));
+        }
+        Ok((Freeblock { offset, len }, next))
+    }
+}
+
+impl Iterator for Freeblocks<'_> {
+    type Item = Result<Freeblock, FormatError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next == 0 {
+            return None;
+        }
+        let read = self.read();
+        self.next = read.as_ref().map_or(0, |(_, next)| *next);
+        if let Ok((block, _)) = read {
+            // SQLite joins freeblocks that are less than four bytes apart.
+            self.from = block.offset + block.len + FREEBLOCK_HEADER_LEN;
+        }
+        Some(read.map(|(block, _)| block))
+    }
+}

@@ -1,0 +1,275 @@
+//! The record format (section 2.1): the values of one table row or one index key.
+//!
+//! ```text
+//! | header length | serial type | serial type | ... | body | body | ... |
+//!   varint, counts  varint each                       length given by the serial type
+//!   itself
+//! ```
+//!
+//! Worked example, the record of `(NULL, 'hello', 300)`:
+//!
+//! ```text
+//! 04 00 17 02  68 65 6c 6c 6f  01 2c
+//! |  |  |  |   'hello'         300 as two bytes
+//! |  |  |  serial type 2: 16-bit integer
+//! |  |  serial type 23 = 13 + 2 * 5: text of five bytes
+//! |  serial type 0: NULL, no body
+//! header of four bytes
+//! ```
+//!
+//! [`write_record`] is the plain way. An encoder that knows its columns in advance uses the pieces
+//! ([`int_serial`], [`serial::text`], [`header_len`]) and must produce the same bytes.
+
+use std::ops::Range;
+
+use crate::FormatError;
+use crate::value::Value;
+use crate::varint;
+
+/// Serial types: what kind of value a body is, and how long.
+pub mod serial {
+    /// NULL; no body.
+    pub const NULL: u64 = 0;
+    /// Integer of 1 byte.
+    pub const I8: u64 = 1;
+    /// Integer of 2 bytes.
+    pub const I16: u64 = 2;
+    /// Integer of 3 bytes.
+    pub const I24: u64 = 3;
+    /// Integer of 4 bytes.
+    pub const I32: u64 = 4;
+    /// Integer of 6 bytes.
+    pub const I48: u64 = 5;
+    /// Integer of 8 bytes.
+    pub const I64: u64 = 6;
+    /// IEEE 754 double of 8 bytes.
+    pub const REAL: u64 = 7;
+    /// The integer 0; no body. Schema format 4 only.
+    pub const ZERO: u64 = 8;
+    /// The integer 1; no body. Schema format 4 only.
+    pub const ONE: u64 = 9;
+
+    /// Serial type of a blob of `len` bytes.
+    #[inline]
+    #[must_use]
+    pub const fn blob(len: usize) -> u64 {
+        12 + 2 * len as u64
+    }
+
+    /// Serial type of a text of `len` bytes.
+    #[inline]
+    #[must_use]
+    pub const fn text(len: usize) -> u64 {
+        13 + 2 * len as u64
+    }
+}
+
+/// Serial type of an integer and the width of its body in bytes (0 to 8): the smallest that holds
+/// it.
+#[inline]
+#[must_use]
+pub fn int_serial(value: i64) -> (u64, usize) {
+    /// By the number of whole bytes below the sign bit: 5 and 7 are no widths, they take the next
+    /// larger one.
+    const BY_BYTES: [(u8, u8); 8] = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (5, 6), (6, 8), (6, 8)];
+    if (0..=1).contains(&value) {
+        return (serial::ZERO + value.cast_unsigned(), 0);
+    }
+    // XOR with the sign turns -128 into 127: both need seven bits and a sign.
+    let magnitude = value ^ (value >> 63);
+    let bits_below_sign = u64::BITS - magnitude.leading_zeros();
+    let (serial, width) = BY_BYTES[bits_below_sign as usize / 8];
+    (u64::from(serial), usize::from(width))
+}
+
+/// Bytes of the body of a value of this serial type, or `None` for 10 and 11, which no file may
+/// hold.
+#[inline]
+#[must_use]
+pub const fn body_len(serial: u64) -> Option<u64> {
+    Some(match serial {
+        serial::NULL | serial::ZERO | serial::ONE => 0,
+        serial::I8..=serial::I32 => serial,
+        serial::I48 => 6,
+        serial::I64 | serial::REAL => 8,
+        10 | 11 => return None,
+        _ => (serial - 12) / 2,
+    })
+}
+
+/// Serial type that `value` is written with.
+#[must_use]
+pub fn serial_of(value: &Value<'_>) -> u64 {
+    match value {
+        Value::Null => serial::NULL,
+        Value::Int(int) => int_serial(*int).0,
+        Value::Real(real) if real.is_nan() => serial::NULL,
+        Value::Real(_) => serial::REAL,
+        Value::Text(text) => serial::text(text.len()),
+        Value::Blob(blob) => serial::blob(blob.len()),
+    }
+}
+
+/// Appends the body of `value`: what follows the header for it.
+pub fn write_body(value: &Value<'_>, out: &mut Vec<u8>) {
+    match value {
+        Value::Null => {}
+        Value::Int(int) => {
+            let (_, width) = int_serial(*int);
+            out.extend_from_slice(&int.to_be_bytes()[8 - width..]);
+        }
+        Value::Real(real) if real.is_nan() => {}
+        Value::Real(real) => out.extend_from_slice(&real.to_be_bytes()),
+        Value::Text(bytes) | Value::Blob(bytes) => out.extend_from_slice(bytes),
+    }
+}
+
+/// The value of a body, or `None` where `body` has not the length that `serial` asks for, or
+/// `serial` is 10 or 11.
+#[must_use]
+pub fn read_body(serial: u64, body: &[u8]) -> Option<Value<'_>> {
+    if body_len(serial)? != body.len() as u64 {
+        return None;
+    }
+    Some(match serial {
+        serial::NULL => Value::Null,
+        serial::I8..=serial::I64 => Value::Int(read_int(body)),
+        serial::REAL => Value::Real(f64::from_be_bytes(body.try_into().ok()?)),
+        serial::ZERO => Value::Int(0),
+        serial::ONE => Value::Int(1),
+        even if even % 2 == 0 => Value::Blob(body),
+        _ => Value::Text(body),
+    })
+}
+
+/// A two's complement integer of 1 to 8 bytes.
+fn read_int(body: &[u8]) -> i64 {
+    let negative = body.first().is_some_and(|first| *first >= 0x80);
+    let sign_extension = if negative { -1 } else { 0 };
+    body.iter().fold(sign_extension, |value, byte| value << 8 | i64::from(*byte))
+}
+
+/// Bytes of a header, its own length varint included, whose serial types take `serial_bytes` bytes.
+#[inline]
+#[must_use]
+pub const fn header_len(serial_bytes: usize) -> usize {
+    let own = varint::len(serial_bytes as u64);
+    let total = serial_bytes + own;
+    // Counting itself may push the length over a varint width: 127 bytes of serial types make a
+    // header of 129.
+    if varint::len(total as u64) > own { total + 1 } else { total }
+}
+
+/// Appends the record of `values`: header and bodies.
+pub fn write_record(values: &[Value<'_>], out: &mut Vec<u8>) {
+    let serial_bytes: usize = values.iter().map(|value| varint::len(serial_of(value))).sum();
+    varint::push(header_len(serial_bytes) as u64, out);
+    for value in values {
+        varint::push(serial_of(value), out);
+    }
+    for value in values {
+        write_body(value, out);
+    }
+}
+
+/// All values of a record.
+///
+/// # Errors
+/// As [`RecordReader`].
+pub fn decode(record: &[u8]) -> Result<Vec<Value<'_>>, FormatError> {
+    RecordReader::new(record)?.collect()
+}
+
+/// Reads a record value by value, strictly: the header must end with a serial type, the last body
+/// with the record.
+///
+/// As an iterator it yields every value; bytes left over behind the last one come as an error in a
+/// last step. After an error it yields nothing more.
+#[derive(Clone, Debug)]
+pub struct RecordReader<'a> {
+    record: &'a [u8],
+    /// Offset of the next serial type.
+    header_at: usize,
+    /// Offset behind the header, which is the first body's.
+    header_end: usize,
+    /// Offset of the next body; set to the record's end once an error was reported, so that it is
+    /// reported once.
+    body_at: usize,
+}
+
+/// One value of a record with the places it was read from, in bytes from the start of the record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field<'a> {
+    /// The serial type.
+    pub serial: u64,
+    /// Where the serial type stands in the header.
+    pub header: Range<usize>,
+    /// Where the body stands; empty for serial types without one.
+    pub body: Range<usize>,
+    /// The value.
+    pub value: Value<'a>,
+}
+
+impl<'a> RecordReader<'a> {
+    /// Reads the header length of `record`, which must be whole: local payload and overflow put
+    /// together.
+    ///
+    /// # Errors
+    /// Where the header length is missing, shorter than itself, or longer than the record.
+    pub fn new(record: &'a [u8]) -> Result<Self, FormatError> {
+        let (header_len, own) =
+            varint::read(record).ok_or_else(|| FormatError::new("record ends inside its header length", 0))?;
+        let header_end = usize::try_from(header_len)
+            .ok()
+            .filter(|end| (own..=record.len()).contains(end))
+            .ok_or_else(|| FormatError::new(format!("record header length {header_len} is impossible"), 0))?;
+        Ok(Self { record, header_at: own, header_end, body_at: header_end })
+    }
+
+    /// The next value with its places, `None` behind the last one.
+    ///
+    /// # Errors
+    /// Where a serial type or a body does not fit, a serial type is 10 or 11, or bytes are left
+    /// over behind the last body.
+    pub fn next_field(&mut self) -> Result<Option<Field<'a>>, FormatError> {
+        let field = if self.header_at < self.header_end { self.read_field().map(Some) } else { self.finish() };
+        match &field {
+            Ok(Some(read)) => (self.header_at, self.body_at) = (read.header.end, read.body.end),
+            _ => (self.header_at, self.body_at) = (self.header_end, self.record.len()),
+        }
+        field
+    }
+
+    fn read_field(&self) -> Result<Field<'a>, FormatError> {
+        let (serial, serial_len) = varint::read(&self.record[self.header_at..self.header_end])
+            .ok_or_else(|| FormatError::new("record header ends inside a serial type", self.header_at))?;
+        let bad_serial = || FormatError::new(format!("serial type {serial} is reserved"), self.header_at);
+        let body_len = body_len(serial).ok_or_else(bad_serial)?;
+        let body_end = usize::try_from(body_len)
+            .ok()
+            .and_then(|len| self.body_at.checked_add(len))
+            .filter(|end| *end <= self.record.len())
+            .ok_or_else(|| FormatError::new(format!("record ends inside a value of {body_len} bytes"), self.body_at))?;
+        let body = self.body_at..body_end;
+        let value = read_body(serial, &self.record[body.clone()]).ok_or_else(bad_serial)?;
+        Ok(Field { serial, header: self.header_at..self.header_at + serial_len, body, value })
+    }
+
+    fn finish(&self) -> Result<Option<Field<'a>>, FormatError> {
+        match self.record.len() - self.body_at {
+            0 => Ok(None),
+            left => Err(FormatError::new(format!("{left} bytes behind the last value of the record"), self.body_at)),
+        }
+    }
+}
+
+impl<'a> Iterator for RecordReader<'a> {
+    type Item = Result<Value<'a>, FormatError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.next_field().transpose()?.map(|field| field.value))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! Column affinity: what SQLite makes of a value before it stores it (datatype3.html, section 3).
+
+use litepress_format::value::Value;
+use std::borrow::Cow;
+
+/// The affinity of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Affinity {
+    /// Numbers where lossless, integers preferred.
+    Integer,
+    /// Texts; numbers become text.
+    Text,
+    /// Whatever comes (also called NONE).
+    Blob,
+    /// Doubles; integral ones are stored as integers and read back as doubles.
+    Real,
+    /// As Integer; the two differ in CAST only.
+    Numeric,
+}
+
+impl Affinity {
+    /// The affinity of a declared type, by the five rules of datatype3.html section 3.1 in their order.
+    pub fn of_declared_type(declared: &str) -> Self {
+        let declared = declared.to_ascii_uppercase();
+        let has = |part: &str| declared.contains(part);
+        if has("INT") {
+            Self::Integer
+        } else if has("CHAR") || has("CLOB") || has("TEXT") {
+            Self::Text
+        } else if has("BLOB") || declared.is_empty() {
+            Self::Blob
+        } else if has("REAL") || has("FLOA") || has("DOUB") {
+            Self::Real
+        } else {
+            Self::Numeric
+        }
+    }
+
+    /// The affinity of a column of a STRICT table: ANY keeps whatever comes.
+    pub fn of_strict_type(declared: &str) -> Self {
+        if declared.eq_ignore_ascii_case("ANY") { Self::Blob } else { Self::of_declared_type(declared) }
+    }
+}
+
+/// What the column stores for `value`. A REAL column's integral doubles are left as doubles here; that they are
+/// written as integers is a matter of the record ([`real_as_integer`]).
+pub fn apply(value: Value<'_>, affinity: Affinity) -> Value<'_> {
+    match (affinity, value) {
+        (_, Value::Real(real)) if real.is_nan() => Value::Null,
+        (Affinity::Integer | Affinity::Numeric, Value::Real(real)) => prefer_integer(real),
+        (Affinity::Real, Value::Int(int)) => Value::Real(int as f64),
+        (Affinity::Integer | Affinity::Numeric, Value::Text(text)) => number_from_text(text).unwrap_or(value),
+        (Affinity::Real, Value::Text(text)) => match number_from_text(text) {
+            Some(Value::Int(int)) => Value::Real(int as f64),
+            Some(number) => number,
+            None => value,
+        },
+        _ => value,
+    }
+}
+
+/// The text that a TEXT column stores for a number; other values as they are.
+///
+/// Doubles are written by the bundled SQLite itself: how many digits it prints has changed between its versions.
+pub fn text_of_number(value: Value<'_>) -> Option<Cow<'static, str>> {
+    match value {
+        Value::Int(int) => Some(Cow::Owned(int.to_string())),
+        Value::Real(real) => Some(Cow::Owned(text_of_real(real))),
+        _ => None,
+    }
+}
+
+/// The integer that stands for `real` in the record of a REAL column: integral, and within 48 bits.
+#[inline]
+pub fn real_as_integer(real: f64) -> Option<i64> {
+    const LIMIT: f64 = 140_737_488_355_328.0; // 2^47
+    #[expect(clippy::cast_possible_truncation, reason = "checked by the comparison that follows")]
+    let int = real as i64;
+    (int as f64 == real && (-LIMIT..LIMIT).contains(&real)).then_some(int)
+}
+
+/// A double that equals an integer strictly inside the 64-bit range becomes that integer.
+#[inline]
+fn prefer_integer(real: f64) -> Value<'static> {
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and both ends are excluded")]
+    let int = real as i64;
+    if int as f64 == real && int > i64::MIN && int < i64::MAX { Value::Int(int) } else { Value::Real(real) }
+}
+
+/// The number that a text stands for: a well-formed literal with white space around it, else `None`.
+fn number_from_text(text: &[u8]) -> Option<Value<'static>> {
+    let literal = std::str::from_utf8(text).ok()?.trim_matches(is_sqlite_space);
+    match literal_shape(literal.as_bytes())? {
+        Shape::Integer => match literal.parse::<i64>() {
+            Ok(int) => Some(Value::Int(int)),
+            Err(_) => Some(prefer_integer(literal.parse().ok()?)),
+        },
+        Shape::Decimal => Some(prefer_integer(literal.parse().ok()?)),
+    }
+}
+
+fn is_sqlite_space(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r')
+}
+
+enum Shape {
+    Integer,
+    Decimal,
+}
+
+/// `[+-] digits [. digits] [e [+-] digits]` with at least one digit in front of the exponent.
+fn literal_shape(literal: &[u8]) -> Option<Shape> {
+    let digits = |from: usize| literal[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let sign = |from: usize| usize::from(matches!(literal.get(from), Some(b'+' | b'-')));
+    let start = sign(0);
+    let whole = digits(start);
+    let mut at = start + whole;
+    let mut shape = Shape::Integer;
+    let mut fraction = 0;
+    if literal.get(at) == Some(&b'.') {
+        fraction = digits(at + 1);
+        at += 1 + fraction;
+        shape = Shape::Decimal;
+    }
+    if whole + fraction == 0 {
+        return None;
+    }
+    if matches!(literal.get(at), Some(b'e' | b'E')) {
+        let exponent_start = at + 1 + sign(at + 1);
+        let exponent = digits(exponent_start);
+        if exponent == 0 {
+            return None;
+        }
+        at = exponent_start + exponent;
+        shape = Shape::Decimal;
+    }
+    (at == literal.len()).then_some(shape)
+}
+
+fn text_of_real(real: f64) -> String {
+    thread_local! {
+        static SQLITE: rusqlite::Connection =
+            rusqlite::Connection::open_in_memory().expect("SQLite opens a database in memory");
+    }
+    SQLITE.with(|sqlite| {
+        let mut cast = sqlite.prepare_cached("SELECT CAST(? AS TEXT)").expect("a constant statement");
+        cast.query_row([real], |row| row.get(0)).expect("a double has a text")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declared_types_have_the_affinity_that_sqlite_documents() {
+        for (declared, affinity) in [
+            ("INT", Affinity::Integer),
+            ("FLOATING POINT", Affinity::Integer),
+            ("CHARINT", Affinity::Integer),
+            ("VARCHAR(255)", Affinity::Text),
+            ("clob", Affinity::Text),
+            ("", Affinity::Blob),
+            ("blob", Affinity::Blob),
+            ("DOUBLE PRECISION", Affinity::Real),
+            ("float", Affinity::Real),
+            ("DECIMAL(10,5)", Affinity::Numeric),
+            ("BOOLEAN", Affinity::Numeric),
+            ("ANY", Affinity::Numeric),
+        ] {
+            assert_eq!(Affinity::of_declared_type(declared), affinity, "{declared}");
+        }
+        assert_eq!(Affinity::of_strict_type("any"), Affinity::Blob);
+    }
+
+    /// Every text and double that has surprised a loader, stored by SQLite and by us.
+    #[test]
+    fn values_are_converted_as_sqlite_converts_them() {
+        let texts = [
+            "12",
+            " 12 ",
+            "12\n",
+            "+12",
+            "-12",
+            "5.",
+            ".5",
+            ".",
+            "1e3",
+            "1e",
+            "1e+",
+            "007",
+            "12.0",
+            "1e18",
+            "-0.0",
+            "-0",
+            "0x10",
+            "1_000",
+            "12abc",
+            "",
+            " ",
+            "inf",
+            "nan",
+            "true",
+            "\u{a0}12",
+            "１２",
+            "9223372036854775807",
+            "9223372036854775808",
+            "-9223372036854775808",
+            "-9223372036854775809",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "9007199254740993",
+            "140737488355328",
+            "140737488355327",
+            "-140737488355328",
+            "-140737488355329",
+            "1.5e3",
+            "1 2",
+            "+",
+            "-",
+            "e5",
+            "12e0",
+            "0.1",
+            "123456789012345678901234567890",
+            "\u{c}7\u{b}",
+            "1E5",
+            "1.e5",
+            ".e5",
+        ];
+        let reals = [
+            0.0,
+            -0.0,
+            5.0,
+            5.5,
+            1e15,
+            1e16,
+            1e18,
+            9.3e18,
+            -9.3e18,
+            f64::INFINITY,
+            f64::NAN,
+            140_737_488_355_328.0,
+            1e-7,
+        ];
+        let ints = [0, 1, -1, i64::MAX, i64::MIN, (1 << 53) + 1, 1 << 47];
+        let values = texts
+            .iter()
+            .map(|text| Value::Text(text.as_bytes()))
+            .chain(reals.iter().map(|&real| Value::Real(real)))
+            .chain(ints.iter().map(|&int| Value::Int(int)));
+        let sqlite = rusqlite::Connection::open_in_memory().unwrap();
+        sqlite.execute_batch("CREATE TABLE t(i INTEGER, n NUMERIC, r REAL, b BLOB, s TEXT)").unwrap();
+        for value in values {
+            let bound = match value {
+                Value::Text(text) => rusqlite::types::Value::Text(String::from_utf8(text.to_vec()).unwrap()),
+                Value::Real(real) => rusqlite::types::Value::Real(real),
+                Value::Int(int) => rusqlite::types::Value::Integer(int),
+                _ => unreachable!("the cases hold texts and numbers"),
+            };
+            sqlite.execute("DELETE FROM t", []).unwrap();
+            sqlite.execute("INSERT INTO t VALUES (?1, ?1, ?1, ?1, ?1)", [bound]).unwrap();
+            let affinities =
+                [Affinity::Integer, Affinity::Numeric, Affinity::Real, Affinity::Blob, Affinity::Text].into_iter();
+            for (column, affinity) in affinities.enumerate() {
+                let stored: rusqlite::types::Value =
+                    sqlite.query_row("SELECT * FROM t", [], |row| row.get(column)).unwrap();
+                let ours = apply(value, affinity);
+                let text = (affinity == Affinity::Text).then(|| text_of_number(ours)).flatten();
+                let ours = text.as_ref().map_or(ours, |text| Value::Text(text.as_bytes()));
+                assert_eq!(describe(ours), describe_sqlite(&stored), "{value:?} as {affinity:?}");
+            }
+        }
+    }
+
+    fn describe(value: Value<'_>) -> String {
+        match value {
+            Value::Null => "null".into(),
+            Value::Int(int) => format!("int {int}"),
+            // SQLite reads -0.0 of a REAL column back as 0.0: it was stored as the integer 0.
+            Value::Real(real) => format!("real {:?}", real + 0.0),
+            Value::Text(text) => format!("text {:?}", String::from_utf8_lossy(text)),
+            Value::Blob(_) => "blob".into(),
+        }
+    }
+
+    fn describe_sqlite(value: &rusqlite::types::Value) -> String {
+        match value {
+            rusqlite::types::Value::Null => describe(Value::Null),
+            rusqlite::types::Value::Integer(int) => describe(Value::Int(*int)),
+            rusqlite::types::Value::Real(real) => describe(Value::Real(*real)),
+            rusqlite::types::Value::Text(text) => describe(Value::Text(text.as_bytes())),
+            rusqlite::types::Value::Blob(blob) => describe(Value::Blob(blob)),
+        }
+    }
+}

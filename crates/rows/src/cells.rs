@@ -1,0 +1,236 @@
+//! Values column by column: what generators and readers fill, and what the encoder turns into records.
+
+use litepress_format::value::Value;
+use std::sync::Arc;
+
+/// Rows that are made, converted and encoded at one go: few enough to stay in the first-level cache.
+pub const BLOCK_ROWS: usize = 1024;
+
+/// The values of one column for a block of rows, before affinity.
+///
+/// A block is filled again and again: [`ints`](Self::ints) and its siblings hand out the emptied vector of the
+/// kind asked for, with its memory kept.
+#[derive(Debug, Default)]
+pub struct CellBlock {
+    cells: Cells,
+    nulls: Vec<bool>,
+}
+
+/// Values of one kind. All rows of a block hold the same kind; what varies from row to row is [`Cells::Values`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Cells {
+    /// 64-bit integers.
+    Int(Vec<i64>),
+    /// IEEE doubles; NaN is stored as NULL, as SQLite does.
+    Real(Vec<f64>),
+    /// UTF-8 texts.
+    Text(Strings),
+    /// Byte strings.
+    Blob(Strings),
+    /// Values picked from a short list, which is converted and encoded once and not once a row.
+    Choice(Choice),
+    /// Values of any kind, one by one: the slow way.
+    Values(Vec<OwnedValue>),
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self::Int(Vec::new())
+    }
+}
+
+/// A value that owns its bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OwnedValue {
+    /// NULL
+    Null,
+    /// A 64-bit integer.
+    Int(i64),
+    /// A double.
+    Real(f64),
+    /// A UTF-8 text.
+    Text(String),
+    /// A byte string.
+    Blob(Vec<u8>),
+}
+
+impl OwnedValue {
+    /// The same value, borrowed.
+    pub fn as_value(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Int(value) => Value::Int(*value),
+            Self::Real(value) => Value::Real(*value),
+            Self::Text(value) => Value::Text(value.as_bytes()),
+            Self::Blob(value) => Value::Blob(value),
+        }
+    }
+}
+
+/// Byte strings of a block, one after another in one arena.
+#[derive(Debug, Default)]
+pub struct Strings {
+    data: Vec<u8>,
+    ends: Vec<u32>,
+    fixed_len: Option<usize>,
+}
+
+impl Strings {
+    /// Forgets the strings and keeps the memory.
+    pub fn clear(&mut self) {
+        self.data.clear();
+        self.ends.clear();
+        self.fixed_len = None;
+    }
+
+    /// Appends one string.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.data.extend_from_slice(bytes);
+        self.end_string();
+    }
+
+    /// The arena, to append the next string in pieces; [`end_string`](Self::end_string) completes it.
+    pub fn arena(&mut self) -> &mut Vec<u8> {
+        &mut self.data
+    }
+
+    /// Completes the string that was appended to [`arena`](Self::arena).
+    ///
+    /// # Panics
+    /// Where a block's strings pass 4 GiB together.
+    pub fn end_string(&mut self) {
+        let end = u32::try_from(self.data.len()).expect("a block's strings stay below 4 GiB");
+        self.ends.push(end);
+    }
+
+    /// Makes this `count` strings of `len` bytes each and hands out their bytes to be written; much faster than
+    /// `count` pushes. What the bytes held before is undefined.
+    pub fn fixed(&mut self, count: usize, len: usize) -> &mut [u8] {
+        self.clear();
+        self.fixed_len = Some(len);
+        self.data.resize(count * len, 0);
+        &mut self.data
+    }
+
+    /// The common length of all strings, where they were made by [`fixed`](Self::fixed).
+    pub fn fixed_len(&self) -> Option<usize> {
+        self.fixed_len
+    }
+
+    /// All bytes, one string after another.
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+
+    /// Where string `row` lies in [`data`](Self::data).
+    #[inline]
+    pub fn span(&self, row: usize) -> std::ops::Range<usize> {
+        match self.fixed_len {
+            Some(len) => row * len..(row + 1) * len,
+            None => {
+                let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
+                start..self.ends[row] as usize
+            }
+        }
+    }
+
+    /// String `row`.
+    pub fn get(&self, row: usize) -> &[u8] {
+        &self.data[self.span(row)]
+    }
+}
+
+/// Rows that pick from a list of values.
+#[derive(Debug)]
+pub struct Choice {
+    /// The values to pick from. The same `Arc` block after block lets the encoder keep what it made of them.
+    pub values: Arc<[OwnedValue]>,
+    /// For each row the index of its value.
+    pub picks: Vec<u32>,
+}
+
+macro_rules! refill {
+    ($(#[$doc:meta])* $name:ident, $kind:ident, $inner:ty) => {
+        $(#[$doc])*
+        pub fn $name(&mut self) -> &mut $inner {
+            self.nulls.clear();
+            if !matches!(self.cells, Cells::$kind(_)) {
+                self.cells = Cells::$kind(Default::default());
+            }
+            match &mut self.cells {
+                Cells::$kind(inner) => {
+                    inner.clear();
+                    inner
+                }
+                _ => unreachable!("the kind was set above"),
+            }
+        }
+    };
+}
+
+impl CellBlock {
+    refill!(
+        /// Empties the block and makes it hold integers.
+        ints, Int, Vec<i64>
+    );
+    refill!(
+        /// Empties the block and makes it hold doubles.
+        reals, Real, Vec<f64>
+    );
+    refill!(
+        /// Empties the block and makes it hold texts.
+        texts, Text, Strings
+    );
+    refill!(
+        /// Empties the block and makes it hold byte strings.
+        blobs, Blob, Strings
+    );
+    refill!(
+        /// Empties the block and makes it hold values of any kind.
+        values, Values, Vec<OwnedValue>
+    );
+
+    /// Empties the block and makes it hold picks from `values`.
+    pub fn picks(&mut self, values: &Arc<[OwnedValue]>) -> &mut Vec<u32> {
+        self.nulls.clear();
+        match &mut self.cells {
+            Cells::Choice(choice) if Arc::ptr_eq(&choice.values, values) => choice.picks.clear(),
+            _ => self.cells = Cells::Choice(Choice { values: values.clone(), picks: Vec::new() }),
+        }
+        match &mut self.cells {
+            Cells::Choice(choice) => &mut choice.picks,
+            _ => unreachable!("the kind was set above"),
+        }
+    }
+
+    /// Which rows are NULL whatever their value says: empty (none is) or one flag a row. To be set after the values.
+    pub fn nulls_mut(&mut self) -> &mut Vec<bool> {
+        &mut self.nulls
+    }
+
+    /// Which rows are NULL: empty (none is) or one flag a row.
+    pub fn nulls(&self) -> &[bool] {
+        &self.nulls
+    }
+
+    /// The values.
+    pub fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    /// The value of one row, NULL flags applied: for errors and tests, not for speed.
+    pub fn value(&self, row: usize) -> Value<'_> {
+        if self.nulls.get(row).copied().unwrap_or(false) {
+            return Value::Null;
+        }
+        match &self.cells {
+            Cells::Int(ints) => Value::Int(ints[row]),
+            Cells::Real(reals) => Value::Real(reals[row]),
+            Cells::Text(texts) => Value::Text(texts.get(row)),
+            Cells::Blob(blobs) => Value::Blob(blobs.get(row)),
+            Cells::Choice(choice) => choice.values[choice.picks[row] as usize].as_value(),
+            Cells::Values(values) => values[row].as_value(),
+        }
+    }
+}

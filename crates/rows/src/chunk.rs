@@ -1,0 +1,99 @@
+//! Records on their way from a source to a tree.
+
+/// Bytes in front of the first record that a reader may touch and must not use.
+///
+/// The page builder copies a short record as one fixed-width block that ends where the record ends, which is
+/// several times cheaper than a copy of variable length; the block may begin before the record does.
+pub const HEADROOM: usize = 32;
+
+/// Rowids, encoded SQLite records in one arena, and where each record ends.
+///
+/// A chunk is filled by a source, read by a tree, cleared and used again: its memory is allocated once.
+#[derive(Debug)]
+pub struct RecordChunk {
+    rowids: Vec<i64>,
+    records: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl RecordChunk {
+    /// A source ends its chunk once it holds this many bytes of records (one more block of rows may follow).
+    pub const TARGET_BYTES: usize = 128 * 1024;
+
+    /// An empty chunk.
+    pub fn new() -> Self {
+        Self { rowids: Vec::new(), records: vec![0; HEADROOM], ends: Vec::new() }
+    }
+
+    /// Forgets the rows and keeps the memory, unless one giant record had blown it up.
+    pub fn clear(&mut self) {
+        self.rowids.clear();
+        self.ends.clear();
+        self.records.truncate(HEADROOM);
+        self.records.shrink_to(4 * Self::TARGET_BYTES);
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Whether the source should hand this chunk over.
+    pub fn is_full(&self) -> bool {
+        self.records.len() >= Self::TARGET_BYTES
+    }
+
+    /// Rowids in order of arrival, one a row.
+    pub fn rowids(&self) -> &[i64] {
+        &self.rowids
+    }
+
+    /// The arena: [`HEADROOM`] bytes, then the records one after another.
+    pub fn arena(&self) -> &[u8] {
+        &self.records
+    }
+
+    /// Where each record ends in [`Self::arena`]; the first one begins at [`HEADROOM`].
+    pub fn ends(&self) -> &[u32] {
+        &self.ends
+    }
+
+    /// Record `row`.
+    pub fn record(&self, row: usize) -> &[u8] {
+        let start = if row == 0 { HEADROOM } else { self.ends[row - 1] as usize };
+        &self.records[start..self.ends[row] as usize]
+    }
+
+    /// Appends one row.
+    ///
+    /// # Panics
+    /// Where the arena would pass 4 GiB: SQLite's own limit for a record (10^9 bytes) is checked by whoever
+    /// encodes, and a full chunk is not added to.
+    pub fn push(&mut self, rowid: i64, record: &[u8]) {
+        self.rowids.push(rowid);
+        self.records.extend_from_slice(record);
+        self.end_record();
+    }
+
+    /// The vectors themselves, for encoders that write a block of records at once. Every entry of `ends` must be
+    /// the arena's length after its record, and `rowids` must have as many entries as `ends`.
+    pub(crate) fn parts_mut(&mut self) -> (&mut Vec<i64>, &mut Vec<u8>, &mut Vec<u32>) {
+        (&mut self.rowids, &mut self.records, &mut self.ends)
+    }
+
+    fn end_record(&mut self) {
+        let end = u32::try_from(self.records.len()).expect("a chunk's arena stays below 4 GiB");
+        self.ends.push(end);
+    }
+}
+
+impl Default for RecordChunk {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,413 @@
+//! One column of a block: affinity and rules, then serial types and bodies.
+
+use crate::affinity::{self, Affinity};
+use crate::cells::{CellBlock, Cells, Choice, OwnedValue, Strings};
+use crate::{Column, Error, ErrorKind};
+use litepress_format::record::{self, int_serial, serial};
+use litepress_format::value::Value;
+use std::sync::Arc;
+
+/// What a column asks of its values.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub name: String,
+    affinity: Affinity,
+    not_null: bool,
+    strict: Option<StrictType>,
+    choices: Option<Choices>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StrictType {
+    Int,
+    Real,
+    Text,
+    Blob,
+    Any,
+}
+
+/// The serial types of a column's rows, and where their bodies are.
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    /// Serial type of each row; text and blob lengths stay below 10^9, so that they fit.
+    pub serials: Vec<u32>,
+    /// For [`Bodies::Words`]: the body of each row in the highest bytes, so that writing the word big-endian writes
+    /// the body first.
+    pub words: Vec<u64>,
+    pub bodies: Bodies,
+    /// For [`Bodies::Own`]: converted bodies.
+    pub own: Strings,
+    /// Set where every row has a one-byte serial type and a body of one length.
+    pub shape: Option<Shape>,
+    /// Bytes of all bodies together.
+    pub body_bytes: u64,
+    /// The largest serial type.
+    pub max_serial: u32,
+}
+
+/// Where the bodies of a slot are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Bodies {
+    /// In [`Slot::words`].
+    #[default]
+    Words,
+    /// In the strings of the block of cells itself.
+    Cells,
+    /// In [`Slot::own`].
+    Own,
+}
+
+/// What all rows of a slot have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// The serial type, where it is the same in every row.
+    pub serial: Option<u8>,
+    /// Bytes of each body.
+    pub body_len: usize,
+}
+
+/// A row that breaks a rule.
+pub(super) struct Fault {
+    row: usize,
+    why: String,
+}
+
+impl Fault {
+    pub fn explain(self, table: &str, column: &str, block: &CellBlock, first_record: u64) -> Error {
+        Error::new(ErrorKind::Constraint, self.why)
+            .in_table(table)
+            .in_column(column)
+            .in_record(first_record + self.row as u64)
+            .with_value(quote(block.value(self.row)))
+    }
+}
+
+/// The value as SQL writes it, cut where it is long.
+fn quote(value: Value<'_>) -> String {
+    const SHOWN: usize = 60;
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(int) => int.to_string(),
+        Value::Real(real) => format!("{real:?}"),
+        Value::Text(text) => {
+            let text = String::from_utf8_lossy(text);
+            let shown: String = text.chars().take(SHOWN).collect();
+            let dots = if shown.len() < text.len() { "..." } else { "" };
+            format!("'{}{dots}'", shown.replace('\'', "''"))
+        }
+        Value::Blob(blob) => format!("a blob of {} bytes", blob.len()),
+    }
+}
+
+impl Rule {
+    pub fn new(column: &Column, strict: bool) -> Self {
+        let strict = strict.then(|| match column.declared_type.to_ascii_uppercase().as_str() {
+            "INT" | "INTEGER" => StrictType::Int,
+            "REAL" => StrictType::Real,
+            "TEXT" => StrictType::Text,
+            "BLOB" => StrictType::Blob,
+            _ => StrictType::Any,
+        });
+        Self { name: column.name.clone(), affinity: column.affinity, not_null: column.not_null, strict, choices: None }
+    }
+
+    /// Fills `slot` with what the column stores for the first `rows` rows of `block`.
+    pub fn fill(&mut self, block: &CellBlock, rows: usize, slot: &mut Slot) -> Result<(), Fault> {
+        slot.clear();
+        match block.cells() {
+            Cells::Int(ints) if self.keeps_ints() => slot.fill_ints(&ints[..rows]),
+            Cells::Real(reals) if self.keeps_reals() => self.fill_reals(&reals[..rows], slot),
+            Cells::Text(texts) if self.keeps_texts() => slot.fill_strings(texts, rows, 13),
+            Cells::Blob(blobs) if self.keeps_blobs() => slot.fill_strings(blobs, rows, 12),
+            Cells::Choice(choice) => self.fill_choice(choice, rows, slot)?,
+            _ => return self.fill_one_by_one(block, rows, slot),
+        }
+        if !block.nulls().is_empty() {
+            slot.set_nulls(&block.nulls()[..rows]);
+        }
+        self.refuse_nulls(slot)
+    }
+
+    fn keeps_ints(&self) -> bool {
+        matches!(self.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Blob)
+            && matches!(self.strict, None | Some(StrictType::Int | StrictType::Any))
+    }
+
+    fn keeps_reals(&self) -> bool {
+        matches!(self.affinity, Affinity::Real | Affinity::Blob)
+            && matches!(self.strict, None | Some(StrictType::Real | StrictType::Any))
+    }
+
+    fn keeps_texts(&self) -> bool {
+        matches!(self.affinity, Affinity::Text | Affinity::Blob)
+            && matches!(self.strict, None | Some(StrictType::Text | StrictType::Any))
+    }
+
+    fn keeps_blobs(&self) -> bool {
+        matches!(self.strict, None | Some(StrictType::Blob | StrictType::Any))
+    }
+
+    fn refuse_nulls(&self, slot: &Slot) -> Result<(), Fault> {
+        if !self.not_null {
+            return Ok(());
+        }
+        match slot.serials.iter().position(|&serial| u64::from(serial) == serial::NULL) {
+            None => Ok(()),
+            Some(row) => Err(Fault { row, why: "NULL in a NOT NULL column".to_owned() }),
+        }
+    }
+
+    fn fill_reals(&self, reals: &[f64], slot: &mut Slot) {
+        let as_integers = self.affinity == Affinity::Real;
+        for &real in reals {
+            match affinity::real_as_integer(real).filter(|_| as_integers) {
+                Some(int) => slot.push_int(int),
+                None if real.is_nan() => slot.push_word(0, 0, 0),
+                None => slot.push_word(7, real.to_bits(), 8),
+            }
+        }
+        slot.settle_words();
+    }
+
+    fn fill_choice(&mut self, choice: &Choice, rows: usize, slot: &mut Slot) -> Result<(), Fault> {
+        let picks = &choice.picks[..rows];
+        let known = self.choices.take().filter(|known| Arc::ptr_eq(&known.values, &choice.values));
+        let choices = match known {
+            Some(known) => known,
+            None => Choices::new(self, &choice.values).map_err(|(index, why)| {
+                let row = picks.iter().position(|&pick| pick as usize == index).unwrap_or(0);
+                Fault { row, why }
+            })?,
+        };
+        choices.fill(picks, slot);
+        self.choices = Some(choices);
+        Ok(())
+    }
+
+    fn fill_one_by_one(&self, block: &CellBlock, rows: usize, slot: &mut Slot) -> Result<(), Fault> {
+        for row in 0..rows {
+            self.push_converted(block.value(row), slot).map_err(|why| Fault { row, why })?;
+        }
+        slot.settle_own();
+        Ok(())
+    }
+
+    /// Converts one value of any kind and appends it to the slot's own bodies.
+    fn push_converted(&self, value: Value<'_>, slot: &mut Slot) -> Result<(), String> {
+        let value = affinity::apply(value, self.affinity);
+        let text = if self.affinity == Affinity::Text { affinity::text_of_number(value) } else { None };
+        let value = text.as_ref().map_or(value, |text| Value::Text(text.as_bytes()));
+        self.check(value)?;
+        let value = match value {
+            Value::Real(real) if self.affinity == Affinity::Real => {
+                affinity::real_as_integer(real).map_or(value, Value::Int)
+            }
+            other => other,
+        };
+        slot.push_own(value);
+        Ok(())
+    }
+
+    fn check(&self, value: Value<'_>) -> Result<(), String> {
+        if matches!(value, Value::Null) {
+            return if self.not_null { Err("NULL in a NOT NULL column".to_owned()) } else { Ok(()) };
+        }
+        let (fits, name) = match (self.strict, value) {
+            (None | Some(StrictType::Any), _)
+            | (Some(StrictType::Int), Value::Int(_))
+            | (Some(StrictType::Real), Value::Real(_))
+            | (Some(StrictType::Text), Value::Text(_))
+            | (Some(StrictType::Blob), Value::Blob(_)) => (true, ""),
+            (Some(StrictType::Int), _) => (false, "INTEGER"),
+            (Some(StrictType::Real), _) => (false, "REAL"),
+            (Some(StrictType::Text), _) => (false, "TEXT"),
+            (Some(StrictType::Blob), _) => (false, "BLOB"),
+        };
+        if fits { Ok(()) } else { Err(format!("the value cannot be stored in a {name} column of a STRICT table")) }
+    }
+
+    /// Appends the block's values to `rowids`: this column is the INTEGER PRIMARY KEY.
+    pub fn rowids(&self, block: &CellBlock, rows: usize, rowids: &mut Vec<i64>) -> Result<(), Fault> {
+        if let (Cells::Int(ints), []) = (block.cells(), block.nulls()) {
+            rowids.extend_from_slice(&ints[..rows]);
+            return Ok(());
+        }
+        for row in 0..rows {
+            match affinity::apply(block.value(row), Affinity::Integer) {
+                Value::Int(int) => rowids.push(int),
+                Value::Null => return Err(Fault { row, why: "NULL in an INTEGER PRIMARY KEY".to_owned() }),
+                _ => return Err(Fault { row, why: "an INTEGER PRIMARY KEY takes integers only".to_owned() }),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Slot {
+    fn clear(&mut self) {
+        self.serials.clear();
+        self.words.clear();
+        self.own.clear();
+        self.bodies = Bodies::Words;
+        self.shape = None;
+        self.body_bytes = 0;
+        self.max_serial = 0;
+    }
+
+    /// Every row NULL: what a record holds in the place of its INTEGER PRIMARY KEY.
+    pub fn be_null(&mut self) {
+        self.clear();
+        self.serials.resize(crate::cells::BLOCK_ROWS, 0);
+        self.words.resize(crate::cells::BLOCK_ROWS, 0);
+        self.shape = Some(Shape { serial: Some(0), body_len: 0 });
+    }
+
+    #[inline]
+    fn push_word(&mut self, serial: u32, body: u64, width: usize) {
+        self.serials.push(serial);
+        self.words.push(left_aligned(body, width));
+        self.body_bytes += width as u64;
+    }
+
+    #[inline]
+    fn push_int(&mut self, int: i64) {
+        let (serial, width) = int_serial(int);
+        #[expect(clippy::cast_possible_truncation, reason = "an integer's serial type is at most 9")]
+        self.push_word(serial as u32, int.cast_unsigned(), width);
+    }
+
+    fn fill_ints(&mut self, ints: &[i64]) {
+        for &int in ints {
+            self.push_int(int);
+        }
+        self.settle_words();
+    }
+
+    /// Finds out whether numbers have a common shape.
+    fn settle_words(&mut self) {
+        self.max_serial = 9;
+        let Some(&first) = self.serials.first() else { return };
+        let body_len = body_len(first);
+        if self.serials.iter().all(|&serial| serial == first) {
+            self.shape = Some(Shape { serial: u8::try_from(first).ok(), body_len });
+        } else if self.serials.iter().all(|&serial| matches!(serial, 8 | 9)) {
+            self.shape = Some(Shape { serial: None, body_len });
+        }
+    }
+
+    fn fill_strings(&mut self, strings: &Strings, rows: usize, base: u32) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a block's strings stay below 4 GiB; longer records are refused"
+        )]
+        let serial_of = |len: usize| (base as u64 + 2 * len as u64).min(u64::from(u32::MAX)) as u32;
+        self.bodies = Bodies::Cells;
+        if let Some(len) = strings.fixed_len() {
+            let serial = serial_of(len);
+            self.serials.resize(rows, serial);
+            self.body_bytes = (len * rows) as u64;
+            self.max_serial = serial;
+            let one_byte = u8::try_from(serial).ok().filter(|serial| *serial < 128);
+            self.shape = one_byte.map(|serial| Shape { serial: Some(serial), body_len: len });
+            return;
+        }
+        self.serials.extend((0..rows).map(|row| serial_of(strings.span(row).len())));
+        self.body_bytes = if rows == 0 { 0 } else { strings.span(rows - 1).end as u64 };
+        self.max_serial = self.serials.iter().copied().max().unwrap_or(0);
+    }
+
+    fn set_nulls(&mut self, nulls: &[bool]) {
+        for (serial, _) in self.serials.iter_mut().zip(nulls).filter(|(_, null)| **null) {
+            *serial = 0;
+            self.shape = None;
+        }
+    }
+
+    fn push_own(&mut self, value: Value<'_>) {
+        let serial = record::serial_of(&value);
+        self.serials.push(u32::try_from(serial).unwrap_or(u32::MAX));
+        record::write_body(&value, self.own.arena());
+        self.own.end_string();
+    }
+
+    fn settle_own(&mut self) {
+        self.bodies = Bodies::Own;
+        self.body_bytes = self.own.data().len() as u64;
+        self.max_serial = self.serials.iter().copied().max().unwrap_or(0);
+    }
+}
+
+/// The lowest `width` bytes (0 to 8) of `body`, moved to the top.
+#[inline]
+fn left_aligned(body: u64, width: usize) -> u64 {
+    // Two shifts, as a shift by all 64 bits is none.
+    if width == 0 { 0 } else { body << (64 - 8 * width) }
+}
+
+/// Bytes of the body of a serial type that an encoder has chosen.
+#[inline]
+pub(super) fn body_len(serial: u32) -> usize {
+    const NUMBERS: [u8; 12] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0];
+    match NUMBERS.get(serial as usize) {
+        Some(&len) => len as usize,
+        None => (serial as usize - 12) / 2,
+    }
+}
+
+/// The values of a [`Choice`], converted and encoded.
+#[derive(Debug)]
+struct Choices {
+    values: Arc<[OwnedValue]>,
+    /// Serial types and, where all bodies are short, their words.
+    encoded: Slot,
+    /// Bodies of at most eight bytes each, kept as words.
+    short: bool,
+    shape: Option<Shape>,
+}
+
+impl Choices {
+    /// On failure the index of the value that the column refuses, and why.
+    fn new(rule: &Rule, values: &Arc<[OwnedValue]>) -> Result<Self, (usize, String)> {
+        let mut encoded = Slot::default();
+        for (index, value) in values.iter().enumerate() {
+            rule.push_converted(value.as_value(), &mut encoded).map_err(|why| (index, why))?;
+        }
+        encoded.settle_own();
+        let lens: Vec<usize> = (0..values.len()).map(|index| encoded.own.get(index).len()).collect();
+        let short = lens.iter().all(|&len| len <= 8);
+        if short {
+            for index in 0..values.len() {
+                let body = encoded.own.get(index);
+                let mut word = [0; 8];
+                word[..body.len()].copy_from_slice(body);
+                encoded.words.push(u64::from_be_bytes(word));
+            }
+        }
+        let common = |serial: u32| encoded.serials.iter().all(|&other| other == serial);
+        let shape = match (lens.first(), encoded.serials.first()) {
+            (Some(&body_len), Some(&first))
+                if short && encoded.max_serial < 128 && lens.iter().all(|&len| len == body_len) =>
+            {
+                Some(Shape { serial: u8::try_from(first).ok().filter(|_| common(first)), body_len })
+            }
+            _ => None,
+        };
+        Ok(Self { values: values.clone(), encoded, short, shape })
+    }
+
+    fn fill(&self, picks: &[u32], slot: &mut Slot) {
+        slot.serials.extend(picks.iter().map(|&pick| self.encoded.serials[pick as usize]));
+        slot.max_serial = self.encoded.max_serial;
+        if self.short {
+            slot.words.extend(picks.iter().map(|&pick| self.encoded.words[pick as usize]));
+            slot.body_bytes = 8 * picks.len() as u64;
+            slot.shape = self.shape;
+        } else {
+            for &pick in picks {
+                slot.own.push(self.encoded.own.get(pick as usize));
+            }
+            slot.bodies = Bodies::Own;
+            slot.body_bytes = slot.own.data().len() as u64;
+        }
+    }
+}

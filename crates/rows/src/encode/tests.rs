@@ -1,0 +1,164 @@
+//! Whatever the shape of a block, the records are those of the plain encoder.
+
+use super::Encoder;
+use crate::affinity;
+use crate::cells::{CellBlock, OwnedValue};
+use crate::{Affinity, RecordChunk, Schema};
+use litepress_format::record;
+use litepress_format::value::Value;
+use proptest::prelude::*;
+
+fn schema(sql: &str) -> Schema {
+    Schema::from_sql(sql, "<test>").unwrap()
+}
+
+/// Encodes one block and decodes each record.
+fn encode(sql: &str, blocks: &[CellBlock], rows: usize) -> crate::Result<RecordChunk> {
+    let schema = schema(sql);
+    let mut chunk = RecordChunk::new();
+    Encoder::new(&schema.tables[0])?.encode(blocks, 1, rows, 1, &mut chunk)?;
+    Ok(chunk)
+}
+
+fn block(fill: impl FnOnce(&mut CellBlock)) -> CellBlock {
+    let mut block = CellBlock::default();
+    fill(&mut block);
+    block
+}
+
+fn plain(values: &[Value<'_>]) -> Vec<u8> {
+    let mut record = Vec::new();
+    record::write_record(values, &mut record);
+    record
+}
+
+#[test]
+fn the_challenge_row_takes_twelve_bytes() {
+    let sql = "CREATE TABLE user (id INTEGER not null primary key, area CHAR(6), age INTEGER not null, active INTEGER not null)";
+    let ages = [OwnedValue::Int(5), OwnedValue::Int(10)].into();
+    let flags = [OwnedValue::Int(0), OwnedValue::Int(1)].into();
+    let blocks = [
+        block(|b| b.ints().extend([7, 8])),
+        block(|b| b.texts().fixed(2, 6).copy_from_slice(b"001122334455")),
+        block(|b| b.picks(&ages).extend([0, 1])),
+        block(|b| b.picks(&flags).extend([1, 0])),
+    ];
+    let chunk = encode(sql, &blocks, 2).unwrap();
+    assert_eq!(chunk.rowids(), [7, 8]);
+    assert_eq!(chunk.record(0), plain(&[Value::Null, Value::Text(b"001122"), Value::Int(5), Value::Int(1)]));
+    assert_eq!(chunk.record(1), plain(&[Value::Null, Value::Text(b"334455"), Value::Int(10), Value::Int(0)]));
+    assert_eq!(chunk.record(0).len(), 12);
+}
+
+#[test]
+fn a_wide_table_needs_a_longer_header() {
+    for columns in [125, 126, 127, 128, 300] {
+        let names: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
+        let sql = format!("CREATE TABLE t ({})", names.join(", "));
+        let blocks: Vec<CellBlock> = (0..columns).map(|column| block(|b| b.ints().push(column))).collect();
+        let chunk = encode(&sql, &blocks, 1).unwrap();
+        let values: Vec<Value<'_>> = (0..columns).map(Value::Int).collect();
+        assert_eq!(chunk.record(0), plain(&values), "{columns} columns");
+    }
+}
+
+#[test]
+fn broken_rules_name_the_row() {
+    let nulls = |b: &mut CellBlock| {
+        b.ints().extend([1, 2, 3]);
+        b.nulls_mut().extend([false, true, false]);
+    };
+    let error = encode("CREATE TABLE t (a INTEGER NOT NULL)", &[block(nulls)], 3).unwrap_err();
+    assert_eq!(error.to_string(), "t.a: record 2: NULL in a NOT NULL column (value NULL)");
+    let text = |b: &mut CellBlock| b.texts().push(b"abc");
+    let error = encode("CREATE TABLE t (a INT) STRICT", &[block(text)], 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "t.a: record 1: the value cannot be stored in a INTEGER column of a STRICT table (value 'abc')"
+    );
+    let error = encode("CREATE TABLE t (a INTEGER PRIMARY KEY)", &[block(text)], 1).unwrap_err();
+    assert_eq!(error.to_string(), "t.a: record 1: an INTEGER PRIMARY KEY takes integers only (value 'abc')");
+    let choice = |b: &mut CellBlock| b.picks(&[OwnedValue::Int(1), OwnedValue::Null].into()).extend([0, 0, 1]);
+    let error = encode("CREATE TABLE t (a INT NOT NULL)", &[block(choice)], 3).unwrap_err();
+    assert_eq!(error.place().record, Some(3));
+}
+
+fn any_value() -> impl Strategy<Value = OwnedValue> {
+    prop_oneof![
+        Just(OwnedValue::Null),
+        any::<i64>().prop_map(OwnedValue::Int),
+        (-300i64..300).prop_map(OwnedValue::Int),
+        any::<f64>().prop_map(OwnedValue::Real),
+        (-300i32..300).prop_map(|int| OwnedValue::Real(int.into())),
+        "[ -~]{0,80}".prop_map(OwnedValue::Text),
+        "[0-9.e]{0,6}".prop_map(OwnedValue::Text),
+        prop::collection::vec(any::<u8>(), 0..200).prop_map(OwnedValue::Blob),
+    ]
+}
+
+/// One column of cells: of one kind, or mixed, or a choice; with NULL flags or without.
+fn any_block(rows: usize) -> impl Strategy<Value = CellBlock> {
+    let flags = prop_oneof![Just(vec![]), prop::collection::vec(any::<bool>(), rows)];
+    (0..7, prop::collection::vec(any_value(), rows), flags).prop_map(|(kind, values, nulls)| {
+        let mut block = CellBlock::default();
+        let text = |value: &OwnedValue| format!("{value:?}");
+        match kind {
+            0 => block.ints().extend(values.iter().map(|value| text(value).len() as i64 % 3)),
+            1 => block.ints().extend(values.iter().map(|value| match value {
+                OwnedValue::Int(int) => *int,
+                _ => 1 << 40,
+            })),
+            2 => block.reals().extend(values.iter().map(|value| match value {
+                OwnedValue::Real(real) => *real,
+                _ => 2.0,
+            })),
+            3 => values.iter().for_each({
+                let texts = block.texts();
+                |value| texts.push(text(value).as_bytes())
+            }),
+            4 => block.blobs().fixed(values.len(), 5).fill(b'x'),
+            5 => block.values().extend(values.iter().cloned()),
+            _ => {
+                let list = values.clone().into();
+                block.picks(&list).extend((0..values.len() as u32).rev());
+            }
+        }
+        block.nulls_mut().extend(nulls);
+        block
+    })
+}
+
+fn expected(block: &CellBlock, row: usize, affinity: Affinity) -> OwnedValue {
+    let value = affinity::apply(block.value(row), affinity);
+    let text = if affinity == Affinity::Text { affinity::text_of_number(value) } else { None };
+    match (text, value) {
+        (Some(text), _) => OwnedValue::Text(text.into_owned()),
+        (None, Value::Null) => OwnedValue::Null,
+        (None, Value::Int(int)) => OwnedValue::Int(int),
+        (None, Value::Real(real)) => match affinity::real_as_integer(real) {
+            Some(int) if affinity == Affinity::Real => OwnedValue::Int(int),
+            _ => OwnedValue::Real(real),
+        },
+        (None, Value::Text(text)) => OwnedValue::Text(String::from_utf8(text.to_vec()).unwrap()),
+        (None, Value::Blob(blob)) => OwnedValue::Blob(blob.to_vec()),
+    }
+}
+
+proptest! {
+    #[test]
+    fn records_are_those_of_the_plain_encoder(
+        blocks in (1usize..6).prop_flat_map(|rows| prop::collection::vec(any_block(rows), 5).prop_map(move |blocks| (rows, blocks)))
+    ) {
+        let (rows, blocks) = blocks;
+        let sql = "CREATE TABLE t (i INTEGER, n NUMERIC, r REAL, b BLOB, s TEXT)";
+        let affinities = [Affinity::Integer, Affinity::Numeric, Affinity::Real, Affinity::Blob, Affinity::Text];
+        let chunk = encode(sql, &blocks, rows).unwrap();
+        for row in 0..rows {
+            let values: Vec<OwnedValue> =
+                blocks.iter().zip(affinities).map(|(block, affinity)| expected(block, row, affinity)).collect();
+            let values: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
+            prop_assert_eq!(chunk.record(row), plain(&values));
+        }
+        prop_assert_eq!(chunk.rowids(), (1..=rows as i64).collect::<Vec<_>>());
+    }
+}

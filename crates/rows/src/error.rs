@@ -1,0 +1,211 @@
+//! The one error type: what went wrong, where, and what to do about it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Result of everything that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What sort of mistake an [`Error`] is; callers branch on it, people read the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The call itself is wrong: an option, an argument, a combination of them.
+    Usage,
+    /// SQLite refuses the schema, or the schema does more than define.
+    Schema,
+    /// The schema is good but litepress cannot print this part of it.
+    Unsupported,
+    /// An annotation or a generator argument is wrong.
+    Generator,
+    /// A row breaks a rule of its table: NOT NULL, a STRICT type, a key.
+    Constraint,
+    /// Input that cannot be read as what it claims to be.
+    Data,
+    /// A limit of the SQLite file format is exceeded.
+    Limit,
+    /// The target exists and nobody allowed its replacement, or it is in use.
+    Target,
+    /// Not enough room on the disk.
+    NoSpace,
+    /// The operating system failed a read, a write or a sync.
+    Io,
+    /// A database file breaks the rules of the file format.
+    Corrupt,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// Where a mistake is; every part is present only where it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// The file that was read or written.
+    pub file: Option<PathBuf>,
+    /// Record (row) number, counted from 1.
+    pub record: Option<u64>,
+    /// Line number in `file`, counted from 1.
+    pub line: Option<u64>,
+    /// Character position in the line, counted from 1.
+    pub character: Option<u64>,
+    /// Table name.
+    pub table: Option<String>,
+    /// Column name.
+    pub column: Option<String>,
+    /// The offending value as SQLite would quote it, cut where it is long.
+    pub value: Option<String>,
+}
+
+/// Anything that litepress reports: kind, message, place, and advice.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    place: Place,
+    advice: Option<String>,
+    cause: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of this kind, saying what is wrong in one sentence without a final dot.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), place: Place::default(), advice: None, cause: None }))
+    }
+
+    /// A failed operating-system call: what was tried, on which path. A full disk becomes [`ErrorKind::NoSpace`].
+    pub fn io(doing: &str, path: &Path, cause: std::io::Error) -> Self {
+        let (kind, advice) = match cause.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                (ErrorKind::NoSpace, Some("free some room, or write to another disk"))
+            }
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                (ErrorKind::Io, Some("check the permissions of the file and its folder"))
+            }
+            _ => (ErrorKind::Io, None),
+        };
+        let mut error = Self::new(kind, format!("cannot {doing}: {cause}")).in_file(path).caused_by(cause);
+        error.0.advice = advice.map(str::to_owned);
+        error
+    }
+
+    /// What sort of mistake this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Where the mistake is.
+    pub fn place(&self) -> &Place {
+        &self.0.place
+    }
+
+    /// What is wrong, without the place and the advice.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do about it, where there is something to say.
+    pub fn advice(&self) -> Option<&str> {
+        self.0.advice.as_deref()
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.0.advice = Some(advice.into());
+        self
+    }
+
+    /// Adds the underlying error, for [`std::error::Error::source`].
+    #[must_use]
+    pub fn caused_by(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.cause = Some(Box::new(cause));
+        self
+    }
+
+    /// Adds the file.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.0.place.file = Some(file.into());
+        self
+    }
+
+    /// Adds line and character, both counted from 1.
+    #[must_use]
+    pub fn at(mut self, line: u64, character: u64) -> Self {
+        self.0.place.line = Some(line);
+        self.0.place.character = Some(character);
+        self
+    }
+
+    /// Adds the record number, counted from 1.
+    #[must_use]
+    pub fn in_record(mut self, record: u64) -> Self {
+        self.0.place.record = Some(record);
+        self
+    }
+
+    /// Adds the table.
+    #[must_use]
+    pub fn in_table(mut self, table: impl Into<String>) -> Self {
+        self.0.place.table = Some(table.into());
+        self
+    }
+
+    /// Adds the column.
+    #[must_use]
+    pub fn in_column(mut self, column: impl Into<String>) -> Self {
+        self.0.place.column = Some(column.into());
+        self
+    }
+
+    /// Adds the offending value.
+    #[must_use]
+    pub fn with_value(mut self, value: impl Into<String>) -> Self {
+        self.0.place.value = Some(value.into());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { message, place, advice, .. } = &*self.0;
+        if let Some(file) = &place.file {
+            write!(f, "{}", file.display())?;
+            if let Some(line) = place.line {
+                write!(f, ":{line}")?;
+            }
+            if let Some(character) = place.character {
+                write!(f, ":{character}")?;
+            }
+            write!(f, ": ")?;
+        } else if let (Some(line), Some(character)) = (place.line, place.character) {
+            write!(f, "line {line}, character {character}: ")?;
+        }
+        match (&place.table, &place.column) {
+            (Some(table), Some(column)) => write!(f, "{table}.{column}: ")?,
+            (Some(table), None) => write!(f, "table {table}: ")?,
+            (None, Some(column)) => write!(f, "column {column}: ")?,
+            (None, None) => {}
+        }
+        if let Some(record) = place.record {
+            write!(f, "record {record}: ")?;
+        }
+        write!(f, "{message}")?;
+        if let Some(value) = &place.value {
+            write!(f, " (value {value})")?;
+        }
+        if let Some(advice) = advice {
+            write!(f, "; {advice}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.cause.as_deref().map(|cause| cause as _)
+    }
+}

@@ -1,0 +1,29 @@
+//! What a supplier of rows gives, and what a tree takes.
+//!
+//! ```text
+//! Schema (read from SQLite)          what the tables are
+//! Source -> Part -> RecordChunk      rows, cut into numbered parts
+//!           ^
+//!           CellBlock --Encoder-->   a block of rows column by column becomes SQLite records:
+//!                                    affinity, NOT NULL, STRICT types, INTEGER PRIMARY KEY
+//! ```
+//!
+//! [`RecordChunk`] is the only currency between those who make rows and those who build trees: rowids, encoded
+//! records and where each one ends. A source never sees a page; a tree never sees a file type.
+#![forbid(unsafe_code)]
+
+pub mod affinity;
+pub mod cells;
+pub mod chunk;
+pub mod encode;
+pub mod error;
+pub mod schema;
+pub mod source;
+
+pub use affinity::Affinity;
+pub use cells::{CellBlock, Cells, Choice, Strings};
+pub use chunk::RecordChunk;
+pub use encode::Encoder;
+pub use error::{Error, ErrorKind, Place, Result};
+pub use schema::{Column, ForeignKey, Schema, Table};
+pub use source::{Part, Source};

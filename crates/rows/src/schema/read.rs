@@ -1,0 +1,175 @@
+//! Asking SQLite what it understood.
+
+use super::run::{Ran, sqlite_failed};
+use super::{
+    Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, Schema, SchemaObject, Table,
+};
+use crate::{Affinity, Result};
+use rusqlite::{Connection, Row};
+
+pub(super) fn schema(text: &str, origin: &str, ran: &Ran) -> Result<Schema> {
+    read(text, origin, ran).map_err(|error| sqlite_failed(&error))
+}
+
+fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
+    let sqlite = &ran.sqlite;
+    let objects =
+        all(sqlite, "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid", [], |row| {
+            Ok(SchemaObject {
+                kind: row.get(0)?,
+                name: row.get(1)?,
+                table: row.get(2)?,
+                has_btree: row.get::<_, Option<i64>>(3)?.unwrap_or(0) > 0,
+                sql: row.get(4)?,
+            })
+        })?;
+    let is_user_table = |object: &&SchemaObject| object.kind == "table" && !object.name.starts_with("sqlite_");
+    let tables =
+        objects.iter().filter(is_user_table).map(|object| table(ran, object)).collect::<rusqlite::Result<_>>()?;
+    let pragma = |name: &str| sqlite.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
+    let settings = FileSettings {
+        page_size: if ran.sets_page_size { u32::try_from(pragma("page_size")?).ok() } else { None },
+        user_version: i32::try_from(pragma("user_version")?).unwrap_or_default(),
+        application_id: i32::try_from(pragma("application_id")?).unwrap_or_default(),
+        wal: ran.wal,
+        schema_cookie: u32::try_from(pragma("schema_version")?).unwrap_or(1),
+    };
+    Ok(Schema { text: text.to_owned(), origin: origin.to_owned(), tables, objects, settings })
+}
+
+fn all<T>(
+    sqlite: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    sqlite.prepare_cached(sql)?.query_map(parameters, read)?.collect()
+}
+
+fn table(ran: &Ran, object: &SchemaObject) -> rusqlite::Result<Table> {
+    let sqlite = &ran.sqlite;
+    let name = object.name.as_str();
+    let (kind, without_rowid, strict): (String, bool, bool) = sqlite
+        .prepare_cached("SELECT type, wr, strict FROM pragma_table_list(?) WHERE schema = 'main'")?
+        .query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let is_virtual = kind == "virtual";
+    let mut columns = columns(sqlite, name, strict)?;
+    let indexes = indexes(sqlite, name)?;
+    let rowid_alias = if without_rowid || is_virtual { None } else { rowid_alias(&columns, &indexes) };
+    for (position, column) in columns.iter_mut().enumerate() {
+        column.unique = rowid_alias == Some(position)
+            || indexes.iter().any(|index| index.unique && !index.partial && index.is_on_just(position));
+    }
+    let autoincrement = match rowid_alias {
+        Some(alias) => {
+            let (.., autoincrement) = sqlite.column_metadata(None::<&str>, name, columns[alias].name.as_str())?;
+            autoincrement
+        }
+        None => false,
+    };
+    Ok(Table {
+        name: object.name.clone(),
+        span: ran.spans.get(name).cloned().unwrap_or(0..0),
+        columns,
+        rowid_alias,
+        without_rowid,
+        strict,
+        autoincrement,
+        is_virtual,
+        indexes,
+        foreign_keys: foreign_keys(sqlite, name)?,
+        has_check: !is_virtual && has_check(sqlite, name)?,
+    })
+}
+
+fn columns(sqlite: &Connection, table: &str, strict: bool) -> rusqlite::Result<Vec<Column>> {
+    let sql = "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid";
+    all(sqlite, sql, [table], |row| {
+        let declared_type: String = row.get(1)?;
+        let affinity = if strict { Affinity::of_strict_type } else { Affinity::of_declared_type };
+        Ok(Column {
+            name: row.get(0)?,
+            affinity: affinity(&declared_type),
+            declared_type,
+            not_null: row.get(2)?,
+            default: row.get(3)?,
+            key_position: row.get::<_, usize>(4)?.checked_sub(1),
+            unique: false,
+            generated: match row.get(5)? {
+                0 => Generated::No,
+                2 => Generated::Virtual,
+                3 => Generated::Stored,
+                _ => Generated::Hidden,
+            },
+        })
+    })
+}
+
+/// A rowid table's primary key that has no index is the rowid itself.
+fn rowid_alias(columns: &[Column], indexes: &[Index]) -> Option<usize> {
+    let has_key_index = indexes.iter().any(|index| index.origin == IndexOrigin::PrimaryKey);
+    columns.iter().position(|column| column.key_position.is_some()).filter(|_| !has_key_index)
+}
+
+fn indexes(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Index>> {
+    // index_list numbers the newest index 0.
+    let sql = "SELECT name, \"unique\", origin, partial FROM pragma_index_list(?) ORDER BY seq DESC";
+    let mut indexes = all(sqlite, sql, [table], |row| {
+        Ok(Index {
+            name: row.get(0)?,
+            unique: row.get(1)?,
+            origin: match row.get::<_, String>(2)?.as_str() {
+                "u" => IndexOrigin::Unique,
+                "pk" => IndexOrigin::PrimaryKey,
+                _ => IndexOrigin::Create,
+            },
+            partial: row.get(3)?,
+            columns: Vec::new(),
+        })
+    })?;
+    for index in &mut indexes {
+        let sql = "SELECT cid, \"desc\", coll FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno";
+        index.columns = all(sqlite, sql, [&index.name], |row| {
+            Ok(IndexColumn {
+                column: usize::try_from(row.get::<_, i64>(0)?).ok(),
+                descending: row.get(1)?,
+                collation: row.get::<_, Option<String>>(2)?.unwrap_or_else(|| "BINARY".to_owned()),
+            })
+        })?;
+    }
+    Ok(indexes)
+}
+
+impl Index {
+    fn is_on_just(&self, position: usize) -> bool {
+        matches!(self.columns.as_slice(), [only] if only.column == Some(position))
+    }
+}
+
+fn foreign_keys(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<ForeignKey>> {
+    let sql = "SELECT f.id, f.\"table\", x.cid, f.\"to\" FROM pragma_foreign_key_list(?1) AS f \
+               JOIN pragma_table_xinfo(?1) AS x ON x.name = f.\"from\" COLLATE NOCASE ORDER BY f.id DESC, f.seq";
+    let parts: Vec<(i64, String, usize, Option<String>)> =
+        all(sqlite, sql, [table], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    // foreign_key_list numbers the last key 0; the parts of a key share its number.
+    let keys = parts.chunk_by(|one, next| one.0 == next.0).map(|key| ForeignKey {
+        columns: key.iter().map(|part| part.2).collect(),
+        parent: key[0].1.clone(),
+        parent_columns: key.iter().filter_map(|part| part.3.clone()).collect(),
+    });
+    Ok(keys.collect())
+}
+
+/// Whether an insert would check a CHECK constraint: SQLite's own byte code says so.
+fn has_check(sqlite: &Connection, table: &str) -> rusqlite::Result<bool> {
+    const SQLITE_CONSTRAINT_CHECK: i64 = 275;
+    let quoted = table.replace('"', "\"\"");
+    let mut explain = sqlite.prepare(&format!("EXPLAIN INSERT INTO \"{quoted}\" DEFAULT VALUES"))?;
+    let mut rows = explain.query([])?;
+    while let Some(row) = rows.next()? {
+        if row.get::<_, String>(1)? == "Halt" && row.get::<_, i64>(2)? == SQLITE_CONSTRAINT_CHECK {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

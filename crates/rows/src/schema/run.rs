@@ -1,0 +1,261 @@
+//! Running the user's DDL, statement by statement, in a database in memory.
+
+use super::line_and_character;
+use crate::{Error, ErrorKind, Result};
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::{Batch, Connection, Statement};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A database in memory that holds the schema, and which statement made which table.
+pub(super) struct Ran {
+    pub sqlite: Connection,
+    /// The span of the CREATE statement of each table.
+    pub spans: HashMap<String, Range<usize>>,
+    pub wal: bool,
+    pub sets_page_size: bool,
+}
+
+/// PRAGMAs that say something about the file and are honoured.
+const FILE_PRAGMAS: [&str; 4] = ["user_version", "application_id", "page_size", "journal_mode"];
+
+/// PRAGMAs that concern a connection only and change nothing that is printed; dumps are full of them.
+const CONNECTION_PRAGMAS: [&str; 9] = [
+    "foreign_keys",
+    "synchronous",
+    "cache_size",
+    "temp_store",
+    "locking_mode",
+    "busy_timeout",
+    "mmap_size",
+    "secure_delete",
+    "recursive_triggers",
+];
+
+/// PRAGMAs that belong to the file and are taken at these values only.
+const RESTRICTED_PRAGMAS: [(&str, &[&str]); 2] = [("encoding", &["UTF-8", "UTF8"]), ("auto_vacuum", &["0", "NONE"])];
+
+/// What the authorizer saw of the statement that is being prepared or run.
+#[derive(Default)]
+struct Watch {
+    denied: Option<String>,
+    created: Vec<String>,
+    altered: bool,
+    makes_virtual_table: bool,
+    wal: bool,
+    sets_page_size: bool,
+}
+
+pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
+    if let Some(nul) = text.bytes().position(|byte| byte == 0) {
+        return Err(refused("the schema holds a NUL character", text, origin, nul));
+    }
+    let mut sqlite = Connection::open_in_memory().map_err(|error| sqlite_failed(&error))?;
+    let watch = Arc::new(Mutex::new(Watch::default()));
+    let seen = watch.clone();
+    let authorizer = move |context: AuthContext<'_>| {
+        authorize(&context.action, &mut seen.lock().unwrap_or_else(PoisonError::into_inner))
+    };
+    sqlite.authorizer(Some(authorizer)).map_err(|error| sqlite_failed(&error))?;
+    let spans = run_statements(&sqlite, text, origin, &watch)?;
+    sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(|error| sqlite_failed(&error))?;
+    for (table, span) in &spans {
+        refuse_rows(&sqlite, table, text, origin, span.start)?;
+    }
+    let watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Ran { sqlite, spans, wal: watch.wal, sets_page_size: watch.sets_page_size })
+}
+
+fn run_statements(
+    sqlite: &Connection,
+    text: &str,
+    origin: &str,
+    watch: &Mutex<Watch>,
+) -> Result<HashMap<String, Range<usize>>> {
+    let mut spans = HashMap::new();
+    let mut batch = Batch::new(sqlite, text);
+    let mut at = 0;
+    let lock = || watch.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let explain = |error: &rusqlite::Error, start: usize| explain(error, lock().denied.take(), text, origin, start);
+        let Some(mut statement) = batch.next().map_err(|error| explain(&error, at))? else {
+            return Ok(spans);
+        };
+        let span = span_of(&statement, text, at);
+        if statement.column_count() > 0 && statement.readonly() && !is_pragma(&text[span.clone()]) {
+            return Err(refused("a query does not define anything", text, origin, first_token(text, span.start)));
+        }
+        run_to_end(&mut statement).map_err(|error| explain(&error, span.start))?;
+        drop(statement);
+        at = span.end;
+        let (created, altered) = {
+            let mut watch = lock();
+            watch.makes_virtual_table = false;
+            (std::mem::take(&mut watch.created), std::mem::take(&mut watch.altered))
+        };
+        if altered {
+            follow_renames(sqlite, &mut spans)?;
+        }
+        for table in created {
+            spans.insert(table, span.clone());
+        }
+    }
+}
+
+/// Where the statement stands: SQLite keeps its text as it was given, comments in front of it included.
+fn span_of(statement: &Statement<'_>, text: &str, at: usize) -> Range<usize> {
+    let sql = statement.expanded_sql().unwrap_or_default();
+    let start = at + text[at..].find(&sql).unwrap_or(0);
+    start..(start + sql.len()).min(text.len())
+}
+
+fn run_to_end(statement: &mut Statement<'_>) -> rusqlite::Result<()> {
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+fn is_pragma(statement: &str) -> bool {
+    let token = first_token(statement, 0);
+    statement[token..].get(..6).is_some_and(|word| word.eq_ignore_ascii_case("pragma"))
+}
+
+/// Offset of the first token at or behind `from`: blanks, comments and empty statements are passed over.
+fn first_token(text: &str, from: usize) -> usize {
+    let mut at = from;
+    loop {
+        let rest = &text[at..];
+        if rest.starts_with("--") {
+            at += rest.find('\n').map_or(rest.len(), |newline| newline + 1);
+        } else if rest.starts_with("/*") {
+            at += rest.find("*/").map_or(rest.len(), |close| close + 2);
+        } else if rest.starts_with(|first: char| first == ';' || first.is_ascii_whitespace()) {
+            at += 1;
+        } else {
+            return at;
+        }
+    }
+}
+
+/// Lets a statement define, and nothing else.
+fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
+    let refusal = match action {
+        AuthAction::CreateTable { table_name } => {
+            watch.created.push((*table_name).to_owned());
+            None
+        }
+        AuthAction::CreateVtable { table_name, .. } => {
+            watch.makes_virtual_table = true;
+            watch.created.push((*table_name).to_owned());
+            None
+        }
+        AuthAction::AlterTable { .. } => {
+            watch.altered = true;
+            None
+        }
+        AuthAction::Pragma { pragma_name, pragma_value } => pragma(pragma_name, *pragma_value, watch),
+        AuthAction::Insert { table_name } => write_refusal("INSERT", table_name, watch),
+        AuthAction::Update { table_name, .. } => write_refusal("UPDATE", table_name, watch),
+        AuthAction::Delete { table_name } => write_refusal("DELETE", table_name, watch),
+        AuthAction::Attach { .. } | AuthAction::Detach { .. } => Some("ATTACH and DETACH are not allowed".to_owned()),
+        AuthAction::Analyze { .. } => Some("ANALYZE has nothing to count in a schema".to_owned()),
+        AuthAction::CreateTempTable { .. }
+        | AuthAction::CreateTempIndex { .. }
+        | AuthAction::CreateTempTrigger { .. }
+        | AuthAction::CreateTempView { .. } => Some("a TEMP object is not part of a database file".to_owned()),
+        AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("load_extension") => {
+            Some("load_extension() is not allowed".to_owned())
+        }
+        _ => None,
+    };
+    match refusal {
+        None => Authorization::Allow,
+        Some(why) => {
+            watch.denied.get_or_insert(why);
+            Authorization::Deny
+        }
+    }
+}
+
+/// SQLite writes its own tables while it defines, and virtual tables write theirs; nobody else may.
+fn write_refusal(verb: &str, table: &str, watch: &Watch) -> Option<String> {
+    let own = ["sqlite_master", "sqlite_schema", "sqlite_temp_master"].contains(&table);
+    let sequence_of_dropped = table == "sqlite_sequence" && verb == "DELETE";
+    (!own && !sequence_of_dropped && !watch.makes_virtual_table)
+        .then(|| format!("{verb} of rows ({table}) is not allowed: a schema defines and holds no rows"))
+}
+
+fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<String> {
+    let name = name.to_ascii_lowercase();
+    let Some(value) = value else { return None };
+    let value = value.trim_matches(['\'', '"']);
+    if let Some((_, allowed)) = RESTRICTED_PRAGMAS.iter().find(|(restricted, _)| *restricted == name) {
+        let taken = allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(value));
+        return (!taken).then(|| format!("PRAGMA {name}={value} is not supported, only {name}={}", allowed[0]));
+    }
+    watch.sets_page_size |= name == "page_size";
+    if name == "journal_mode" {
+        watch.wal = value.eq_ignore_ascii_case("wal");
+    }
+    let known = FILE_PRAGMAS.contains(&name.as_str()) || CONNECTION_PRAGMAS.contains(&name.as_str());
+    (!known).then(|| format!("PRAGMA {name} is not supported in a schema"))
+}
+
+/// After ALTER TABLE: a table that has gone and one that has come are the same, renamed.
+fn follow_renames(sqlite: &Connection, spans: &mut HashMap<String, Range<usize>>) -> Result<()> {
+    let names: Vec<String> = sqlite
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
+        .map_err(|error| sqlite_failed(&error))?;
+    let gone = spans.keys().find(|old| !names.contains(old)).cloned();
+    let come = names.iter().find(|name| !spans.contains_key(*name) && !name.starts_with("sqlite_"));
+    if let (Some(old), Some(new)) = (gone, come)
+        && let Some(span) = spans.remove(&old)
+    {
+        spans.insert(new.clone(), span);
+    }
+    Ok(())
+}
+
+/// CREATE TABLE ... AS SELECT defines a table, and may fill it: rows would be lost silently.
+fn refuse_rows(sqlite: &Connection, table: &str, text: &str, origin: &str, start: usize) -> Result<()> {
+    let quoted = table.replace('"', "\"\"");
+    let sql = format!("SELECT EXISTS (SELECT 1 FROM \"{quoted}\")");
+    // A table that was dropped again has no kind; virtual tables and their shadows hold rows of their own.
+    let is_ordinary = "SELECT type = 'table' FROM pragma_table_list(?) WHERE schema = 'main'";
+    let ordinary = sqlite.query_row(is_ordinary, [table], |row| row.get(0)).unwrap_or(false);
+    if ordinary && sqlite.query_row(&sql, [], |row| row.get(0)).map_err(|error| sqlite_failed(&error))? {
+        let message = format!("CREATE TABLE {table} AS SELECT makes rows: a schema defines and holds no rows");
+        return Err(refused(&message, text, origin, first_token(text, start)));
+    }
+    Ok(())
+}
+
+/// SQLite's message, or why the authorizer said no, with the place.
+fn explain(error: &rusqlite::Error, denied: Option<String>, text: &str, origin: &str, start: usize) -> Error {
+    if let Some(why) = denied {
+        return refused(&why, text, origin, first_token(text, start));
+    }
+    match error {
+        rusqlite::Error::SqlInputError { msg, sql, offset, .. } => {
+            let offset = text.len() - sql.len() + usize::try_from(*offset).unwrap_or(0);
+            refused(&format!("SQLite says: {msg}"), text, origin, offset)
+        }
+        rusqlite::Error::SqliteFailure(_, Some(message)) => {
+            refused(&format!("SQLite says: {message}"), text, origin, first_token(text, start))
+        }
+        other => refused(&format!("SQLite says: {other}"), text, origin, first_token(text, start)),
+    }
+}
+
+fn refused(message: &str, text: &str, origin: &str, offset: usize) -> Error {
+    let (line, character) = line_and_character(text, offset);
+    Error::new(ErrorKind::Schema, message).in_file(origin).at(line, character)
+}
+
+/// A failure of SQLite that has nothing to do with the user's text.
+pub(super) fn sqlite_failed(error: &rusqlite::Error) -> Error {
+    Error::new(ErrorKind::Schema, format!("SQLite says: {error}"))
+}

@@ -1,0 +1,30 @@
+//! Where rows come from, as the engine sees it.
+
+use crate::{RecordChunk, Result};
+
+/// A supplier of the rows of one table, cut into parts that are numbered by the order in which they are handed out.
+///
+/// Workers take parts one after another and read different parts at the same time. The rows of a table are the
+/// rows of part 0, then of part 1, and so on. **Where parts begin and end must not depend on the number of workers
+/// or on the memory budget**: each part starts a new page, so part boundaries show in the file.
+pub trait Source: Sync {
+    /// The next part, or `None` after the last. Called by one worker at a time; should be cheap.
+    fn next_part(&self) -> Result<Option<Box<dyn Part>>>;
+
+    /// Number of rows where it is known beforehand.
+    fn rows(&self) -> Option<u64>;
+
+    /// Mean bytes of an encoded record, as well as it is known beforehand; for estimates of size only.
+    fn record_bytes(&self) -> f64;
+}
+
+/// Some consecutive rows of a table.
+pub trait Part: Send {
+    /// Appends rows to the empty `chunk` until it [is full](RecordChunk::is_full) or the part ends; no row added
+    /// means that the part has ended.
+    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()>;
+}
+
+/// How many bytes of leaf pages a part should fill: large enough that one write of it runs at the disk's full
+/// speed and that the page it leaves partly empty does not matter, small enough to stay in the processor's cache.
+pub const PART_BYTES: usize = 4 << 20;

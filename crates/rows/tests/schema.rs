@@ -1,0 +1,97 @@
+//! The schema is what SQLite understood, and a schema file defines and does nothing else.
+
+use litepress_rows::schema::{Generated, IndexOrigin};
+use litepress_rows::{Affinity, ErrorKind, Schema};
+
+fn read(sql: &str) -> Schema {
+    Schema::from_sql(sql, "schema.sql").unwrap()
+}
+
+#[test]
+fn columns_keys_and_indexes_are_read_back() {
+    let schema = read(
+        "-- people\nCREATE TABLE person (id INTEGER PRIMARY KEY AUTOINCREMENT, mail TEXT UNIQUE, born DATE, \
+         boss INT REFERENCES person(id), age INT AS (2020 - born), full TEXT AS (mail || 1) STORED, CHECK (age > 0));\n\
+         CREATE INDEX by_born ON person (born DESC, mail COLLATE NOCASE) WHERE age > 3; CREATE VIEW v AS SELECT 1;",
+    );
+    let person = &schema.tables[0];
+    assert_eq!(person.rowid_alias, Some(0));
+    assert!(person.autoincrement && person.has_check && !person.strict && !person.without_rowid);
+    assert!(schema.text[person.span.clone()].starts_with("-- people"));
+    assert_eq!(person.columns[2].affinity, Affinity::Numeric);
+    assert_eq!(person.columns[4].generated, Generated::Virtual);
+    assert_eq!(person.columns[5].generated, Generated::Stored);
+    assert!(person.columns[1].unique && person.columns[0].unique && !person.columns[2].unique);
+    assert_eq!(person.foreign_keys[0].columns, [3]);
+    assert_eq!(person.foreign_keys[0].parent_columns, ["id"]);
+    let names: Vec<_> = person.indexes.iter().map(|index| index.name.as_str()).collect();
+    assert_eq!(names, ["sqlite_autoindex_person_1", "by_born"]);
+    assert_eq!(person.indexes[0].origin, IndexOrigin::Unique);
+    let by_born = &person.indexes[1];
+    assert!(by_born.partial && by_born.columns[0].descending);
+    assert_eq!(by_born.columns[1].collation, "NOCASE");
+    let kinds: Vec<_> = schema.objects.iter().map(|object| object.kind.as_str()).collect();
+    assert_eq!(kinds, ["table", "index", "table", "index", "view"]);
+    assert!(!schema.objects[4].has_btree);
+}
+
+#[test]
+fn only_a_true_alias_of_the_rowid_is_one() {
+    let alias = |columns: &str| read(&format!("CREATE TABLE t ({columns})")).tables[0].rowid_alias;
+    assert_eq!(alias("a, b INTEGER PRIMARY KEY"), Some(1));
+    assert_eq!(alias("a INTEGER, PRIMARY KEY (a)"), Some(0));
+    assert_eq!(alias("a INT PRIMARY KEY"), None);
+    assert_eq!(alias("a INTEGER PRIMARY KEY DESC"), None);
+    assert_eq!(alias("a INTEGER, b, PRIMARY KEY (a, b)"), None);
+    assert_eq!(read("CREATE TABLE t (a INTEGER PRIMARY KEY) WITHOUT ROWID").tables[0].rowid_alias, None);
+}
+
+#[test]
+fn settings_of_the_file_are_honoured() {
+    let schema = read(
+        "PRAGMA page_size = 8192; PRAGMA user_version=7; PRAGMA application_id = -5; PRAGMA journal_mode=WAL; \
+         PRAGMA foreign_keys=ON; PRAGMA encoding='UTF-8'; BEGIN; CREATE TABLE t(a); COMMIT;",
+    );
+    let settings = schema.settings;
+    assert_eq!(settings.page_size, Some(8192));
+    assert_eq!((settings.user_version, settings.application_id, settings.wal), (7, -5, true));
+    assert_eq!(read("CREATE TABLE t(a)").settings.page_size, None);
+}
+
+#[test]
+fn a_statement_that_does_more_than_define_is_refused_with_its_place() {
+    for (sql, line, character, part) in [
+        ("CREATE TABLE t(a);\n  INSERT INTO t VALUES (1)", 2, 3, "INSERT of rows (t) is not allowed"),
+        ("ATTACH 'x.db' AS x", 1, 1, "ATTACH and DETACH are not allowed"),
+        ("CREATE TABLE t(a);\nDELETE FROM t", 2, 1, "DELETE of rows"),
+        ("CREATE TABLE t(a);UPDATE t SET a = 1", 1, 19, "UPDATE of rows"),
+        ("SELECT 1", 1, 1, "a query does not define anything"),
+        ("SELECT load_extension('x')", 1, 1, "load_extension() is not allowed"),
+        ("CREATE TABLE t AS SELECT 1", 1, 1, "makes rows"),
+        ("CREATE TEMP TABLE t(a)", 1, 1, "a TEMP object"),
+        ("PRAGMA encoding='UTF-16'", 1, 1, "PRAGMA encoding=UTF-16 is not supported"),
+        ("PRAGMA auto_vacuum=1", 1, 1, "PRAGMA auto_vacuum=1 is not supported"),
+        ("PRAGMA writable_schema=ON", 1, 1, "PRAGMA writable_schema is not supported"),
+        ("-- x\nCREATE TABLE t(a);\nCREATE TABLE u(b,\n  c CHECK (x)\n);", 4, 12, "no such column: x"),
+        ("CREATE TABLE t(a);\nCREATE TABEL u(b)", 2, 8, "near \"TABEL\": syntax error"),
+        ("CREATE TABLE t(a);CREATE TABLE t(a)", 1, 32, "table t already exists"),
+        ("ANALYZE", 1, 1, "ANALYZE"),
+        ("CREATE TABLE t(a);\0", 1, 19, "NUL"),
+    ] {
+        let error = Schema::from_sql(sql, "schema.sql").expect_err(sql);
+        assert_eq!(error.kind(), ErrorKind::Schema, "{sql}");
+        assert!(error.to_string().contains(part), "{sql}: {error}");
+        assert_eq!((error.place().line, error.place().character), (Some(line), Some(character)), "{sql}: {error}");
+    }
+}
+
+#[test]
+fn altered_and_odd_tables_keep_their_statement() {
+    let schema = read("CREATE TABLE a(x); CREATE TABLE b(\"y z\" -- gen: int(1, 2)\n); ALTER TABLE b RENAME TO c;");
+    assert_eq!(schema.tables[1].name, "c");
+    assert!(schema.text[schema.tables[1].span.clone()].contains("gen: int"));
+    let schema = read("CREATE VIRTUAL TABLE f USING fts5(body); CREATE TABLE plain(a);");
+    assert!(schema.tables.iter().any(|table| table.is_virtual && table.name == "f"));
+    let empty = read("  -- nothing\n ;;");
+    assert!(empty.tables.is_empty() && empty.objects.is_empty());
+}
