@@ -106,6 +106,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn every_threshold_of_every_page_size() {
         for usable in usables() {
             assert!(PageSize::new(512).is_some_and(|least| usable >= least.bytes() - 32));

@@ -30,6 +30,7 @@ fn assert_round_trip(kind: PageKind, cell: &Cell<'_>, usable: usize) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn payload_thresholds_of_every_page_size_round_trip() {
     let payload: Vec<u8> = (0..=250).cycle().take(70_000).collect();
     for usable in (9..=16).map(|power| 1_usize << power) {

@@ -137,6 +137,16 @@ fn what_does_not_decode_is_shown_with_the_reason() {
 }
 
 #[test]
+fn no_usable_size_panics() {
+    for role in ROLES {
+        for usable in 0..520 {
+            let text = dump_page(2, &leaf(), PageSize::MIN, usable, role);
+            assert!(has_complaint(&text) || (480..=512).contains(&usable), "{role:?} {usable}");
+        }
+    }
+}
+
+#[test]
 fn long_and_odd_texts_are_cut_and_escaped() {
     assert_eq!(lines::display(&Value::Text(b"a\"\xff\n")), r#""a\"\u{fffd}\n""#.replace("\\u{fffd}", "\u{fffd}"));
     let long = lines::display(&Value::Text("é".repeat(100).as_bytes()));
@@ -146,6 +156,7 @@ fn long_and_odd_texts_are_cut_and_escaped() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn cells_that_overlap_do_not_make_the_text_explode() {
     // 10,000 pointers to one cell that is nearly all of the rest of the page.
     let mut page = vec![0; 65_536];

@@ -21,8 +21,9 @@ pub struct PageReader<'a> {
 }
 
 impl<'a> PageReader<'a> {
-    /// Reads the page header of `page`. `header_offset` is [`FILE_HEADER_LEN`](super::FILE_HEADER_LEN) on page 1 and 0
-    /// elsewhere, `usable` the page's bytes without the reserved ones at its end.
+    /// Reads the page header of `page`. `header_offset` is
+    /// [`FILE_HEADER_LEN`](super::FILE_HEADER_LEN) on page 1 and 0 elsewhere, `usable` the page's
+    /// bytes without the reserved ones at its end.
     ///
     /// # Errors
     /// Where the page is shorter than `usable`, its header is none, or cell pointers and content

@@ -175,9 +175,11 @@ fn freeblocks_that_lead_astray_end_with_an_error() {
         let mut page = three_cells();
         put_u16(&mut page, 1, first);
         if first == 312 {
-            // The next one is sound in itself.
-            put_u16(&mut page, usize::from(next), 0);
-            put_u16(&mut page, usize::from(next) + 2, 8);
+            if next > 0 {
+                // Sound in itself.
+                put_u16(&mut page, usize::from(next), 0);
+                put_u16(&mut page, usize::from(next) + 2, 8);
+            }
             put_u16(&mut page, 312, next);
             put_u16(&mut page, 314, len);
         }

@@ -85,6 +85,7 @@ fn header_counts_itself_over_every_varint_width() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn records_of_any_number_of_columns_read_back() {
     for columns in [0, 1, 125, 126, 127, 128, 129, 2000, 16_382, 16_383] {
         let values = vec![Value::Int(1); columns];
