@@ -77,8 +77,10 @@ impl PageRun {
         &mut self.blocks[block].bytes_mut()[start..start + self.page_bytes]
     }
 
-    /// Notes that the four bytes at `offset` of page `index` hold an index into this run.
-    pub fn note_pointer(&mut self, index: u32, offset: usize) {
+    /// Writes the index `target` of a page of this run to the four bytes at `offset` of page `index`, where its number
+    /// will stand.
+    pub fn set_pointer(&mut self, index: u32, offset: usize, target: u32) {
+        self.page_mut(index)[offset..offset + 4].copy_from_slice(&target.to_be_bytes());
         self.pointers.push((index, u32::try_from(offset).expect("an offset in a page")));
     }
 

@@ -3,9 +3,10 @@
 use crate::Result;
 use crate::pages::Pages;
 use crate::tree::interior::{Root, TableLevels, write_interior};
-use crate::tree::leaf::{LeafBuilder, write_empty};
+use crate::tree::leaf::LeafBuilder;
+use crate::tree::open_page::write_empty;
 use litepress_format::header::DatabaseHeader;
-use litepress_format::page::FILE_HEADER_LEN;
+use litepress_format::page::{FILE_HEADER_LEN, PageKind};
 use litepress_format::schema::SchemaRow;
 use litepress_rows::RecordChunk;
 use litepress_rows::schema::SchemaObject;
@@ -55,7 +56,7 @@ fn single_page(chunk: &RecordChunk, pages: &mut Pages) -> Result<Option<Vec<u8>>
     match part.leaves[..] {
         [] => {
             let mut page_1 = vec![0; page_bytes];
-            write_empty(&mut page_1, FILE_HEADER_LEN, page_bytes);
+            write_empty(&mut page_1, FILE_HEADER_LEN, page_bytes, PageKind::LeafTable);
             Ok(Some(page_1))
         }
         [_] => Ok(Some(pages.place_behind_page_1(part.run)?)),

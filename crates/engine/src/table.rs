@@ -13,9 +13,10 @@ use crate::pages::{PageRun, Pages, Placement};
 use crate::progress::Progress;
 use crate::sink::block::BlockPool;
 use crate::tree::interior::{Child, Root, TableLevels, write_interior};
-use crate::tree::leaf::{LeafBuilder, TablePart, out_of_order, write_empty};
+use crate::tree::leaf::{LeafBuilder, TablePart, out_of_order};
+use crate::tree::open_page::write_empty;
 use crate::{Error, Result};
-use litepress_format::page::PageSize;
+use litepress_format::page::{PageKind, PageSize};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -185,7 +186,7 @@ impl<'p> Stitch<'p> {
             Root::Interior(children) => append_interior(pages, &mut run, placement, &children)?,
             Root::Leaf(None) => {
                 let (index, number) = pages.append(&mut run, placement)?;
-                write_empty(run.page_mut(index), 0, usable);
+                write_empty(run.page_mut(index), 0, usable, PageKind::LeafTable);
                 number
             }
         };

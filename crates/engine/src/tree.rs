@@ -2,3 +2,4 @@
 
 pub(crate) mod interior;
 pub(crate) mod leaf;
+pub(crate) mod open_page;

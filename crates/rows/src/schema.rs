@@ -18,7 +18,7 @@ pub struct Schema {
     pub text: String,
     /// What the text is called in errors: a file name, or `<preset user>`.
     pub origin: String,
-    /// Tables that hold rows of the user, in the order of their definition.
+    /// Tables that hold rows of the user, in the order of their definition; not the shadow tables of virtual ones.
     pub tables: Vec<Table>,
     /// Every row of `sqlite_schema` in SQLite's own order: tables (`sqlite_sequence` too), indexes, views, triggers.
     pub objects: Vec<SchemaObject>,

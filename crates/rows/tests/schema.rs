@@ -91,7 +91,18 @@ fn altered_and_odd_tables_keep_their_statement() {
     assert_eq!(schema.tables[1].name, "c");
     assert!(schema.text[schema.tables[1].span.clone()].contains("gen: int"));
     let schema = read("CREATE VIRTUAL TABLE f USING fts5(body); CREATE TABLE plain(a);");
-    assert!(schema.tables.iter().any(|table| table.is_virtual && table.name == "f"));
+    let names: Vec<_> = schema.tables.iter().map(|table| (table.name.as_str(), table.is_virtual)).collect();
+    assert_eq!(names, [("f", true), ("plain", false)]);
     let empty = read("  -- nothing\n ;;");
     assert!(empty.tables.is_empty() && empty.objects.is_empty());
+}
+
+/// SQLite takes a foreign key to a table that is missing, or to a column that is not unique, and so must we: asking
+/// whether the table has a CHECK constraint failed with "no such table".
+#[test]
+fn a_foreign_key_may_point_at_nothing() {
+    let schema =
+        read("CREATE TABLE p(a, b); CREATE TABLE c(x REFERENCES missing(y), z REFERENCES p(b), CHECK (x > 0))");
+    assert_eq!(schema.tables[1].foreign_keys.len(), 2);
+    assert!(schema.tables[1].has_check);
 }

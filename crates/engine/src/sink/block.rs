@@ -31,7 +31,6 @@ pub(crate) struct Block {
     pool: Arc<BlockPool>,
 }
 
-#[derive(Default)]
 struct Memory {
     bytes: Vec<u8>,
     start: usize,
@@ -90,7 +89,8 @@ impl Drop for Block {
         state.live -= 1;
         // What was needed beyond the limit, for a part with giant rows, is not kept.
         if state.live + state.free.len() < self.pool.live_limit + 1 {
-            state.free.push(std::mem::take(&mut self.memory));
+            let memory = std::mem::replace(&mut self.memory, Memory { bytes: Vec::new(), start: 0 });
+            state.free.push(memory);
         }
         self.pool.room.notify_all();
     }

@@ -43,6 +43,8 @@ pub(super) struct Slot {
     pub body_bytes: u64,
     /// The largest serial type.
     pub max_serial: u32,
+    /// False where no row can be NULL.
+    may_hold_null: bool,
 }
 
 /// Where the bodies of a slot are.
@@ -148,7 +150,7 @@ impl Rule {
     }
 
     fn refuse_nulls(&self, slot: &Slot) -> Result<(), Fault> {
-        if !self.not_null {
+        if !self.not_null || !slot.may_hold_null {
             return Ok(());
         }
         match slot.serials.iter().position(|&serial| u64::from(serial) == serial::NULL) {
@@ -162,7 +164,10 @@ impl Rule {
         for &real in reals {
             match affinity::real_as_integer(real).filter(|_| as_integers) {
                 Some(int) => slot.push_int(int),
-                None if real.is_nan() => slot.push_word(0, 0, 0),
+                None if real.is_nan() => {
+                    slot.push_word(0, 0, 0);
+                    slot.may_hold_null = true;
+                }
                 None => slot.push_word(7, real.to_bits(), 8),
             }
         }
@@ -252,6 +257,7 @@ impl Slot {
         self.shape = None;
         self.body_bytes = 0;
         self.max_serial = 0;
+        self.may_hold_null = false;
     }
 
     /// Every row NULL: what a record holds in the place of its INTEGER PRIMARY KEY.
@@ -317,6 +323,7 @@ impl Slot {
     }
 
     fn set_nulls(&mut self, nulls: &[bool]) {
+        self.may_hold_null = true;
         for (serial, _) in self.serials.iter_mut().zip(nulls).filter(|(_, null)| **null) {
             *serial = 0;
             self.shape = None;
@@ -398,6 +405,7 @@ impl Choices {
     fn fill(&self, picks: &[u32], slot: &mut Slot) {
         slot.serials.extend(picks.iter().map(|&pick| self.encoded.serials[pick as usize]));
         slot.max_serial = self.encoded.max_serial;
+        slot.may_hold_null = self.encoded.serials.contains(&0);
         if self.short {
             slot.words.extend(picks.iter().map(|&pick| self.encoded.words[pick as usize]));
             slot.body_bytes = 8 * picks.len() as u64;

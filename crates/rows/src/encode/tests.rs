@@ -120,7 +120,8 @@ fn any_block(rows: usize) -> impl Strategy<Value = CellBlock> {
             5 => block.values().extend(values.iter().cloned()),
             _ => {
                 let list = values.clone().into();
-                block.picks(&list).extend((0..values.len() as u32).rev());
+                let picks: Vec<u32> = (0..).zip(&values).map(|(index, _)| index).collect();
+                block.picks(&list).extend(picks.iter().rev());
             }
         }
         block.nulls_mut().extend(nulls);

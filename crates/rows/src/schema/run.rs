@@ -189,8 +189,7 @@ fn write_refusal(verb: &str, table: &str, watch: &Watch) -> Option<String> {
 
 fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<String> {
     let name = name.to_ascii_lowercase();
-    let Some(value) = value else { return None };
-    let value = value.trim_matches(['\'', '"']);
+    let value = value?.trim_matches(['\'', '"']);
     if let Some((_, allowed)) = RESTRICTED_PRAGMAS.iter().find(|(restricted, _)| *restricted == name) {
         let taken = allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(value));
         return (!taken).then(|| format!("PRAGMA {name}={value} is not supported, only {name}={}", allowed[0]));

@@ -1,0 +1,43 @@
+# litepress: what people do here. `make` alone prints this list.
+
+CARGO ?= cargo
+ROWS ?= 100m
+SCALE ?= small
+
+.PHONY: help build demo test lint bench clean tools
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build the program: target/release/litepress
+	$(CARGO) build --release --locked -p litepress-cli
+
+demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
+	python3 bench/demo.py --rows $(ROWS)
+
+test: tools ## build everything and pass all tests
+	$(CARGO) build --release --locked -p litepress-cli -p litepress-bench
+	$(CARGO) test --workspace --locked
+	python3 -m unittest discover -s bench -p '*_test.py'
+
+lint: ## formatting, clippy and documentation, warnings are errors
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+bench: ## measure against the disk and the best INSERT program, SCALE=small (or full)
+	$(CARGO) build --release --locked -p litepress-cli -p litepress-bench
+ifeq ($(SCALE),full)
+	python3 bench/press.py --rows 1b --insert-rows 100m --repeat 3
+else
+	python3 bench/press.py --rows 100m --insert-rows 10m --repeat 3
+endif
+
+clean: ## remove what was built
+	$(CARGO) clean
+
+# The old SQLite that the conformance tests ask beside the new one: Debian's. Tests that want it say so and pass by
+# without it.
+tools:
+	@command -v sqlite3 >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq sqlite3; } \
+		|| echo "sqlite3 is not installed: tests against an old SQLite will be skipped"

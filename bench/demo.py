@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Prints the challenge's table and looks at it: rate, the disk's own speed, a few rows read by SQLite, the verdict.
+
+The database stays where it is, for you to play with: target/demo/user.db.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+
+import press
+
+FOLDER = press.ROOT / "target" / "demo"
+PROGRAM = press.TARGET / "litepress"
+
+
+def raw_write(total):
+    """Bytes a second that the disk takes, the better of one and two writers; None where it cannot be measured."""
+    folder = FOLDER / "raw"
+    folder.mkdir(exist_ok=True)
+    try:
+        if shutil.disk_usage(folder).free < total + total // 10:
+            return None
+        results = [press.dd(folder, total, writers) for writers in (1, 2)]
+        return max(result["bytes"] / result["seconds"] for result in results)
+    except SystemExit:
+        return None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def show_rows(path):
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        last = database.execute("SELECT max(id) FROM user").fetchone()[0]
+        print(f"\nSQLite {sqlite3.sqlite_version} reads it:")
+        print("  id           area    age  active")
+        for row in (1, 2, last // 2, last - 1, last):
+            found = database.execute("SELECT id, area, age, active FROM user WHERE id = ?", (row,)).fetchone()
+            print("  {:<12} {:<7} {:<4} {}".format(*found))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=press.number, default=press.number("100m"))
+    rows = parser.parse_args().rows
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / "user.db"
+    print(f"litepress gen {path.name} --preset user --rows {rows:,}")
+    command = [PROGRAM, "gen", path, "--preset", "user", "--rows", rows, "--replace"]
+    started = time.perf_counter()
+    if subprocess.run([str(part) for part in command]).returncode != 0:
+        sys.exit(1)
+    speed = path.stat().st_size / (time.perf_counter() - started)
+    disk = raw_write(path.stat().st_size)
+    if disk is not None:
+        print(f"\nthe disk itself: {disk / 1e6:,.0f} MB/s; litepress: {speed / 1e6:,.0f} MB/s, {speed / disk:.2f} of it")
+    show_rows(path)
+    print("\nlitepress check:")
+    verdict = subprocess.run([str(PROGRAM), "check", str(path)]).returncode
+    print(f"\nthe database is {path}")
+    sys.exit(verdict)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+//! A leaf page that is being filled, of a table or of an index, and what does not fit it.
+
+use crate::pages::PageRun;
+use litepress_format::overflow;
+use litepress_format::page::{CELL_POINTER_LEN, LEAF_HEADER_LEN, PageHeader, PageKind};
+
+/// A leaf that still takes cells. Its bytes are in a [`PageRun`]; the gap is not zeroed and the header not written
+/// before it is [finished](Self::finish).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenPage {
+    /// Index of the page in its run.
+    pub index: u32,
+    pub header_offset: usize,
+    pub cells: usize,
+    /// Offset of the lowest cell.
+    pub content_start: usize,
+}
+
+impl OpenPage {
+    pub fn new(index: u32, header_offset: usize, usable: usize) -> Self {
+        Self { index, header_offset, cells: 0, content_start: usable }
+    }
+
+    /// Where the next cell pointer goes.
+    pub fn pointers_end(&self) -> usize {
+        self.header_offset + LEAF_HEADER_LEN + CELL_POINTER_LEN * self.cells
+    }
+
+    pub fn fits(&self, cell_len: usize) -> bool {
+        self.pointers_end() + CELL_POINTER_LEN + cell_len <= self.content_start
+    }
+
+    /// Adds a cell that fits.
+    pub fn push(&mut self, page: &mut [u8], cell: &[u8]) {
+        let at = self.pointers_end();
+        page[self.content_start - cell.len()..self.content_start].copy_from_slice(cell);
+        self.content_start -= cell.len();
+        page[at..at + CELL_POINTER_LEN].copy_from_slice(&offset_bytes(self.content_start));
+        self.cells += 1;
+    }
+
+    /// Completes the page.
+    pub fn finish(&self, page: &mut [u8], kind: PageKind) {
+        let header = PageHeader {
+            kind,
+            first_freeblock: 0,
+            cell_count: u16::try_from(self.cells).expect("a page of 64 KiB holds fewer cells"),
+            content_start: u32::try_from(self.content_start).expect("an offset in a page"),
+            fragmented_bytes: 0,
+            right_child: None,
+        };
+        page[self.pointers_end()..self.content_start].fill(0);
+        header.encode(&mut page[self.header_offset..]);
+    }
+}
+
+/// An offset in a page as two bytes; 65536 wraps to 0, as the format says.
+#[inline]
+pub(crate) fn offset_bytes(offset: usize) -> [u8; 2] {
+    #[expect(clippy::cast_possible_truncation, reason = "at most 65536, which the format writes as 0")]
+    let offset = offset as u16;
+    offset.to_be_bytes()
+}
+
+/// A leaf without cells: the root of an empty tree.
+pub(crate) fn write_empty(page: &mut [u8], header_offset: usize, usable: usize, kind: PageKind) {
+    page.fill(0);
+    OpenPage::new(0, header_offset, usable).finish(page, kind);
+}
+
+/// Appends the pages of an overflow chain that holds `rest`; the index of its first page.
+pub(crate) fn add_overflow(run: &mut PageRun, rest: &[u8], usable: usize) -> u32 {
+    let first = run.len();
+    let mut previous = None;
+    for content in rest.chunks(overflow::chunk_len(usable)) {
+        let index = run.add_page();
+        overflow::write_page(0, content, run.page_mut(index));
+        if let Some(previous) = previous.replace(index) {
+            run.set_pointer(previous, 0, index);
+        }
+    }
+    first
+}

@@ -1,0 +1,170 @@
+//! The annotation language: one grammar for comments in SQL and for `--set`.
+//!
+//! ```text
+//! annotation = call
+//! call       = name [ "(" [ argument { "," argument } ] ")" ]
+//! argument   = [ name "=" ] value [ ":" weight ]
+//! value      = call | number | 'text' | x'00ff' | NULL | TRUE | FALSE
+//! number     = [ "-" ] digits [ "." digits ] [ "e" exponent ] [ "k" | "m" | "b" ]     _ between digits is skipped
+//! settings   = { ("rows" | "seed") "=" number [ "," ] }                               what a table is told
+//! ```
+//!
+//! Names are compared without regard to ASCII case. Everything carries its place, so that whoever finds a mistake,
+//! the parser, a generator or the plan, can point at the character.
+
+mod lexer;
+mod parser;
+
+use lexer::{Token, TokenKind};
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::schema::line_and_character;
+use litepress_rows::{Error, ErrorKind, Result};
+use std::ops::Range;
+
+/// A text with annotations in it, and how errors name places of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The whole text; all offsets count in it.
+    pub text: &'a str,
+    /// What the text is called in errors.
+    pub origin: &'a str,
+    /// The table that the annotation is for.
+    pub table: Option<&'a str>,
+    /// The column that the annotation is for.
+    pub column: Option<&'a str>,
+}
+
+impl<'a> Site<'a> {
+    /// A text that is not about any table yet.
+    pub fn new(text: &'a str, origin: &'a str) -> Self {
+        Self { text, origin, table: None, column: None }
+    }
+
+    /// The same text, for this column.
+    #[must_use]
+    pub fn for_column(self, table: &'a str, column: &'a str) -> Self {
+        Self { table: Some(table), column: Some(column), ..self }
+    }
+
+    /// The same text, for this table.
+    #[must_use]
+    pub fn for_table(self, table: &'a str) -> Self {
+        Self { table: Some(table), ..self }
+    }
+
+    /// An [`ErrorKind::Generator`] error about the character at `offset`.
+    pub fn error(&self, offset: usize, message: impl Into<String>) -> Error {
+        let (line, character) = line_and_character(self.text, offset);
+        let mut error = Error::new(ErrorKind::Generator, message).in_file(self.origin).at(line, character);
+        if let Some(table) = self.table {
+            error = error.in_table(table);
+        }
+        if let Some(column) = self.column {
+            error = error.in_column(column);
+        }
+        error
+    }
+}
+
+/// A generator's name with its arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// Name, as written.
+    pub name: String,
+    /// Arguments in the order written.
+    pub arguments: Vec<Argument>,
+    /// Where the call stands, name to closing parenthesis.
+    pub span: Range<usize>,
+}
+
+/// One argument of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// `name` of `name=value`.
+    pub name: Option<String>,
+    /// The value.
+    pub value: Expression,
+    /// `weight` of `value: weight`.
+    pub weight: Option<Expression>,
+    /// Where the argument stands, name and weight included.
+    pub span: Range<usize>,
+}
+
+/// A value or a nested call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    /// What it is.
+    pub kind: ExpressionKind,
+    /// Where it stands.
+    pub span: Range<usize>,
+}
+
+/// What an [`Expression`] is.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ExpressionKind {
+    /// A literal; `TRUE` and `FALSE` are 1 and 0, as in SQL.
+    Literal(OwnedValue),
+    /// A generator.
+    Call(Call),
+}
+
+/// What a table's own annotation says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableSettings {
+    /// `rows=N`, and where it stands.
+    pub rows: Option<(u64, usize)>,
+    /// `seed=N`, and where it stands.
+    pub seed: Option<(u64, usize)>,
+}
+
+/// Parses the annotation of a column that stands in `span` of the site's text.
+///
+/// # Errors
+/// [`ErrorKind::Generator`] with the place of the first character that does not fit the grammar.
+pub fn parse_call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
+    parser::call(site, span)
+}
+
+/// Adds to `settings` what the annotation of a table that stands in `span` of the site's text says.
+///
+/// # Errors
+/// [`ErrorKind::Generator`] where it is not `rows=N` and `seed=N`, or says again what is said already.
+pub fn parse_settings(site: &Site<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
+    parser::settings(site, span, settings)
+}
+
+/// A number of rows as people write it: `1_000_000`, `100m`, `1b`, `1.5k`.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] where `text` is not a whole number of 0 to 2^64-1.
+pub fn parse_count(text: &str) -> Result<u64> {
+    let refused = || {
+        Error::new(ErrorKind::Usage, format!("'{text}' is not a number of rows"))
+            .advise("write it like 1000000, 1_000_000, 100m or 1b")
+    };
+    let tokens = lexer::tokens(&Site::new(text, "<number>"), 0..text.len()).map_err(|_| refused())?;
+    match tokens.as_slice() {
+        [Token { kind: TokenKind::Int(count), .. }, Token { kind: TokenKind::End, .. }] => Ok(*count),
+        _ => Err(refused()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts() {
+        for (text, count) in
+            [("0", 0), ("1_000_000", 1_000_000), ("10m", 10_000_000), ("1b", 1_000_000_000), ("1.5k", 1500), (" 7 ", 7)]
+        {
+            assert_eq!(parse_count(text).expect(text), count, "{text}");
+        }
+        for text in ["", "x", "1x", "-1", "1.5", "1 2", "99999999999b", "1.2.3"] {
+            let error = parse_count(text).expect_err(text);
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert!(error.message().contains(text), "{error}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Characters to tokens.
+
+use super::Site;
+use litepress_rows::Result;
+use std::ops::Range;
+
+/// A token and where it stands in the site's text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Token {
+    pub kind: TokenKind,
+    pub span: Range<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TokenKind {
+    Name(String),
+    Int(u64),
+    Real(f64),
+    Text(String),
+    Blob(Vec<u8>),
+    /// One of `( ) , : = -`
+    Mark(char),
+    End,
+}
+
+/// The tokens that stand in `span`, closed by [`TokenKind::End`]. A `--` comment within ends the annotation.
+pub(crate) fn tokens(site: &Site<'_>, span: Range<usize>) -> Result<Vec<Token>> {
+    let mut lexer = Lexer { site, at: span.start, end: span.end };
+    let mut tokens = Vec::new();
+    loop {
+        let token = lexer.next_token()?;
+        let ended = token.kind == TokenKind::End;
+        tokens.push(token);
+        if ended {
+            return Ok(tokens);
+        }
+    }
+}
+
+struct Lexer<'a> {
+    site: &'a Site<'a>,
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Lexer<'a> {
+    fn rest(&self) -> &'a str {
+        &self.site.text[self.at..self.end]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Takes what `pattern` accepts, one character after another.
+    fn take_while(&mut self, pattern: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let len = rest.find(|c| !pattern(c)).unwrap_or(rest.len());
+        self.at += len;
+        &rest[..len]
+    }
+
+    fn next_token(&mut self) -> Result<Token> {
+        self.take_while(char::is_whitespace);
+        let start = self.at;
+        let kind = match self.peek() {
+            None => TokenKind::End,
+            Some('-') if self.rest().starts_with("--") => TokenKind::End,
+            Some('\'') => TokenKind::Text(self.quoted()?),
+            Some('x' | 'X') if self.rest()[1..].starts_with('\'') => TokenKind::Blob(self.blob()?),
+            Some(c) if is_name_start(c) => TokenKind::Name(self.take_while(is_name).to_owned()),
+            Some(c) if c.is_ascii_digit() || self.starts_fraction() => self.number()?,
+            Some(c @ ('(' | ')' | ',' | ':' | '=' | '-')) => {
+                self.at += 1;
+                TokenKind::Mark(c)
+            }
+            Some('"') => return Err(self.site.error(start, "texts stand in single quotes: 'like this'")),
+            Some(c) => return Err(self.site.error(start, format!("unexpected character '{c}'"))),
+        };
+        Ok(Token { kind, span: start..self.at })
+    }
+
+    /// `.5`
+    fn starts_fraction(&self) -> bool {
+        let mut chars = self.rest().chars();
+        chars.next() == Some('.') && chars.next().is_some_and(|c| c.is_ascii_digit())
+    }
+
+    /// A text in single quotes; a quote within is written twice.
+    fn quoted(&mut self) -> Result<String> {
+        let start = self.at;
+        let mut text = String::new();
+        loop {
+            self.at += 1;
+            text += self.take_while(|c| c != '\'');
+            if self.peek().is_none() {
+                return Err(self.site.error(start, "this text has no closing quote"));
+            }
+            self.at += 1;
+            if self.peek() != Some('\'') {
+                return Ok(text);
+            }
+            text.push('\'');
+        }
+    }
+
+    /// `x'00ff'`
+    fn blob(&mut self) -> Result<Vec<u8>> {
+        let start = self.at;
+        self.at += 1;
+        let digits = self.quoted()?;
+        let refused = || self.site.error(start, "a blob is an even number of hex digits: x'00ff'");
+        let nibbles = digits.chars().map(|c| c.to_digit(16)).collect::<Option<Vec<_>>>().ok_or_else(refused)?;
+        let (pairs, odd) = nibbles.as_chunks::<2>();
+        if !odd.is_empty() {
+            return Err(refused());
+        }
+        Ok(pairs.iter().map(|[high, low]| ((high << 4 | low) & 255) as u8).collect())
+    }
+
+    fn number(&mut self) -> Result<TokenKind> {
+        let start = self.at;
+        let whole = self.take_while(is_digit);
+        let mut is_real = false;
+        if self.peek() == Some('.') {
+            is_real = true;
+            self.at += 1;
+            self.take_while(is_digit);
+        }
+        if self.starts_exponent() {
+            is_real = true;
+            self.at += 2;
+            self.take_while(is_digit);
+        }
+        let digits = self.site.text[start..self.at].replace('_', "");
+        let factor = self.suffix(start)?;
+        let value = if is_real { real(&digits, factor) } else { int(whole, factor) };
+        value.ok_or_else(|| self.site.error(start, "this number is too large"))
+    }
+
+    /// `e6`, `E-3`
+    fn starts_exponent(&self) -> bool {
+        let mut chars = self.rest().chars();
+        matches!(chars.next(), Some('e' | 'E'))
+            && match chars.next() {
+                Some('+' | '-') => chars.next().is_some_and(|c| c.is_ascii_digit()),
+                Some(c) => c.is_ascii_digit(),
+                None => false,
+            }
+    }
+
+    fn suffix(&mut self, start: usize) -> Result<u64> {
+        match self.take_while(is_name) {
+            "" => Ok(1),
+            "k" | "K" => Ok(1_000),
+            "m" | "M" => Ok(1_000_000),
+            "b" | "B" => Ok(1_000_000_000),
+            other => {
+                let message = format!("a number cannot end in '{other}'");
+                Err(self.site.error(start, message).advise("k, m and b stand for thousand, million and billion"))
+            }
+        }
+    }
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit() || c == '_'
+}
+
+fn int(digits: &str, factor: u64) -> Option<TokenKind> {
+    digits.replace('_', "").parse::<u64>().ok()?.checked_mul(factor).map(TokenKind::Int)
+}
+
+/// A real number; with a suffix that makes it whole (`1.5m`) an integer.
+fn real(digits: &str, factor: u64) -> Option<TokenKind> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let value = digits.parse::<f64>().ok()? * factor as f64;
+    if factor > 1 && value.fract() == 0.0 && value < EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number of 0 to 2^53")]
+        #[expect(clippy::cast_sign_loss, reason = "a number token has no sign")]
+        return Some(TokenKind::Int(value as u64));
+    }
+    value.is_finite().then_some(TokenKind::Real(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TokenKind::{Blob, End, Int, Mark, Name, Real, Text};
+
+    fn kinds(text: &str) -> Vec<TokenKind> {
+        let site = Site::new(text, "test");
+        tokens(&site, 0..text.len()).expect(text).into_iter().map(|token| token.kind).collect()
+    }
+
+    #[test]
+    fn every_kind_of_token() {
+        for (text, kind) in [
+            ("digits", Name("digits".into())),
+            ("_a1", Name("_a1".into())),
+            ("x1", Name("x1".into())),
+            ("1_000", Int(1000)),
+            ("10m", Int(10_000_000)),
+            ("2B", Int(2_000_000_000)),
+            ("1.5m", Int(1_500_000)),
+            ("18446744073709551615", Int(u64::MAX)),
+            ("0.25", Real(0.25)),
+            (".5", Real(0.5)),
+            ("1.", Real(1.0)),
+            ("1e3", Real(1000.0)),
+            ("2E-2", Real(0.02)),
+            ("''", Text(String::new())),
+            ("'it''s'", Text("it's".into())),
+            ("'a -- b'", Text("a -- b".into())),
+            ("x'00Ff'", Blob(vec![0, 255])),
+            (":", Mark(':')),
+        ] {
+            assert_eq!(kinds(text), [kind, End], "{text}");
+        }
+        assert_eq!(kinds(" -5 -- note ("), [Mark('-'), Int(5), End]);
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        for (text, character, message) in [
+            ("a 'b", 3, "no closing quote"),
+            ("a \"b\"", 3, "single quotes"),
+            ("ä", 1, "unexpected character 'ä'"),
+            ("('ä', 5y)", 7, "cannot end in 'y'"),
+            ("99999999999999999999", 1, "too large"),
+            ("18446744073709551615k", 1, "too large"),
+            ("1e999", 1, "too large"),
+            ("x'0'", 1, "hex digits"),
+            ("x'zz'", 1, "hex digits"),
+        ] {
+            let error = tokens(&Site::new(text, "test"), 0..text.len()).expect_err(text);
+            assert_eq!(error.place().character, Some(character), "{error}");
+            assert!(error.message().contains(message), "{error}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Tokens to calls and settings.
+
+use super::lexer::{self, Token, TokenKind};
+use super::{Argument, Call, Expression, ExpressionKind, Site, TableSettings};
+use crate::suggest::did_you_mean;
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::{Error, Result};
+use std::ops::Range;
+
+/// Calls within calls deeper than this are a mistake, and would be a danger for the stack.
+const DEEPEST: usize = 32;
+
+pub(super) fn call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
+    let mut parser = Parser::new(site, span)?;
+    parser.refuse_settings()?;
+    let call = match parser.expression(0)? {
+        Expression { kind: ExpressionKind::Call(call), .. } => call,
+        Expression { span, .. } => {
+            let error = site.error(span.start, "the name of a generator is expected");
+            return Err(error.advise("constant(value) gives every row the same value"));
+        }
+    };
+    match parser.peek() {
+        TokenKind::End => Ok(call),
+        _ => Err(parser.unexpected("the end of the annotation")),
+    }
+}
+
+pub(super) fn settings(site: &Site<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
+    let mut parser = Parser::new(site, span)?;
+    loop {
+        parser.setting(settings)?;
+        parser.take_mark(',');
+        if *parser.peek() == TokenKind::End {
+            return Ok(());
+        }
+    }
+}
+
+struct Parser<'a> {
+    site: &'a Site<'a>,
+    tokens: Vec<Token>,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn new(site: &'a Site<'a>, span: Range<usize>) -> Result<Self> {
+        Ok(Self { site, tokens: lexer::tokens(site, span)?, at: 0 })
+    }
+
+    fn token(&self) -> &Token {
+        &self.tokens[self.at]
+    }
+
+    fn peek(&self) -> &TokenKind {
+        &self.token().kind
+    }
+
+    /// The token after the next, as far as there is one.
+    fn peek_second(&self) -> &TokenKind {
+        &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind
+    }
+
+    /// Takes the next token; the last one, [`TokenKind::End`], stays.
+    fn take(&mut self) -> Token {
+        let token = self.token().clone();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn take_mark(&mut self, mark: char) -> bool {
+        let found = *self.peek() == TokenKind::Mark(mark);
+        if found {
+            self.take();
+        }
+        found
+    }
+
+    fn unexpected(&self, expected: &str) -> Error {
+        let Token { kind, span } = self.token();
+        let found = match kind {
+            TokenKind::End => "the annotation ends".to_owned(),
+            _ => format!("'{}' stands", &self.site.text[span.clone()]),
+        };
+        self.site.error(span.start, format!("{found} where {expected} is expected"))
+    }
+
+    /// `rows=5` where a generator should stand is a table's setting in the wrong place.
+    fn refuse_settings(&self) -> Result<()> {
+        let (TokenKind::Name(name), TokenKind::Mark('=')) = (self.peek(), self.peek_second()) else {
+            return Ok(());
+        };
+        let message = format!("'{name}=' is said of a table, and this annotation belongs to a column");
+        let error = self.site.error(self.token().span.start, message);
+        Err(error.advise("put it in front of CREATE TABLE or on the line of the table's '('"))
+    }
+
+    fn expression(&mut self, depth: usize) -> Result<Expression> {
+        let start = self.token().span.start;
+        if depth > DEEPEST {
+            return Err(self.site.error(start, "generators are nested too deeply"));
+        }
+        let negative = self.take_mark('-');
+        let kind = match self.peek().clone() {
+            TokenKind::Int(magnitude) => self.literal(int(magnitude, negative)),
+            TokenKind::Real(value) => self.literal(Some(OwnedValue::Real(if negative { -value } else { value }))),
+            _ if negative => return Err(self.unexpected("a number")),
+            TokenKind::Text(text) => self.literal(Some(OwnedValue::Text(text))),
+            TokenKind::Blob(blob) => self.literal(Some(OwnedValue::Blob(blob))),
+            TokenKind::Name(name) => match keyword(&name) {
+                Some(value) if *self.peek_second() != TokenKind::Mark('(') => self.literal(Some(value)),
+                _ => Ok(ExpressionKind::Call(self.call(name, depth)?)),
+            },
+            TokenKind::Mark(_) | TokenKind::End => return Err(self.unexpected("a generator or a value")),
+        }?;
+        Ok(Expression { kind, span: start..self.tokens[self.at.max(1) - 1].span.end })
+    }
+
+    /// Takes the token of a literal; `None` is an integer that does not fit.
+    fn literal(&mut self, value: Option<OwnedValue>) -> Result<ExpressionKind> {
+        let token = self.take();
+        value
+            .map(ExpressionKind::Literal)
+            .ok_or_else(|| self.site.error(token.span.start, "this number does not fit into 64 bits"))
+    }
+
+    fn call(&mut self, name: String, depth: usize) -> Result<Call> {
+        let start = self.token().span.start;
+        let mut end = self.take().span.end;
+        let mut arguments = Vec::new();
+        if self.take_mark('(') && !self.closes(&mut end) {
+            loop {
+                arguments.push(self.argument(depth + 1)?);
+                if self.closes(&mut end) {
+                    break;
+                }
+                if !self.take_mark(',') {
+                    return Err(self.unexpected("',' or ')'"));
+                }
+            }
+        }
+        Ok(Call { name, arguments, span: start..end })
+    }
+
+    /// Takes a closing parenthesis and notes where it ends.
+    fn closes(&mut self, end: &mut usize) -> bool {
+        let close = self.token().span.end;
+        let closes = self.take_mark(')');
+        if closes {
+            *end = close;
+        }
+        closes
+    }
+
+    fn argument(&mut self, depth: usize) -> Result<Argument> {
+        let start = self.token().span.start;
+        let name = match (self.peek(), self.peek_second()) {
+            (TokenKind::Name(name), TokenKind::Mark('=')) => Some(name.clone()),
+            _ => None,
+        };
+        if name.is_some() {
+            self.at += 2;
+        }
+        let value = self.expression(depth)?;
+        let weight = if self.take_mark(':') { Some(self.expression(depth)?) } else { None };
+        let end = weight.as_ref().unwrap_or(&value).span.end;
+        Ok(Argument { name, value, weight, span: start..end })
+    }
+
+    fn setting(&mut self, settings: &mut TableSettings) -> Result<()> {
+        let at = self.token().span.start;
+        let (TokenKind::Name(name), TokenKind::Mark('=')) = (self.peek().clone(), self.peek_second()) else {
+            let error = self.unexpected("rows=N or seed=N");
+            return Err(error.advise("in front of a table's first column an annotation is about the table"));
+        };
+        let place = match name.to_ascii_lowercase().as_str() {
+            "rows" => &mut settings.rows,
+            "seed" => &mut settings.seed,
+            _ => {
+                let near = did_you_mean(&name, ["rows", "seed"]);
+                return Err(self
+                    .site
+                    .error(at, format!("a table has no '{name}='{near}"))
+                    .advise("it has rows=N and seed=N"));
+            }
+        };
+        if place.is_some() {
+            return Err(self.site.error(at, format!("'{name}=' is said twice of this table")));
+        }
+        self.at += 2;
+        let TokenKind::Int(value) = *self.peek() else {
+            return Err(self.unexpected("a whole number"));
+        };
+        self.take();
+        *place = Some((value, at));
+        Ok(())
+    }
+}
+
+/// The value of a word; in front of a parenthesis it is no value but a generator's name: `null(0.1, uuid)`.
+fn keyword(name: &str) -> Option<OwnedValue> {
+    match name.to_ascii_lowercase().as_str() {
+        "null" => Some(OwnedValue::Null),
+        "true" => Some(OwnedValue::Int(1)),
+        "false" => Some(OwnedValue::Int(0)),
+        _ => None,
+    }
+}
+
+fn int(magnitude: u64, negative: bool) -> Option<OwnedValue> {
+    let value = i128::from(magnitude) * if negative { -1 } else { 1 };
+    i64::try_from(value).ok().map(OwnedValue::Int)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Call> {
+        call(&Site::new(text, "test"), 0..text.len())
+    }
+
+    #[test]
+    fn everything_knows_its_place() {
+        let text = " null( p=0.1, choice('a' : 3,\n -5: 1.5, NULL) ) -- a comment";
+        let null = parse(text).expect(text);
+        let at = |span: &Range<usize>| &text[span.clone()];
+        assert_eq!((null.name.as_str(), null.arguments.len()), ("null", 2));
+        assert_eq!(at(&null.span), text.split(" --").next().expect("a call").trim());
+        let [share, inner] = &null.arguments[..] else { panic!("two arguments") };
+        assert_eq!((share.name.as_deref(), at(&share.span)), (Some("p"), "p=0.1"));
+        assert_eq!(share.value.kind, ExpressionKind::Literal(OwnedValue::Real(0.1)));
+        let ExpressionKind::Call(choice) = &inner.value.kind else { panic!("a call") };
+        let values: Vec<&str> = choice.arguments.iter().map(|value| at(&value.span)).collect();
+        assert_eq!(values, ["'a' : 3", "-5: 1.5", "NULL"]);
+        assert_eq!(choice.arguments[1].value.kind, ExpressionKind::Literal(OwnedValue::Int(-5)));
+        assert_eq!(choice.arguments[1].weight.as_ref().map(|weight| at(&weight.span)), Some("1.5"));
+    }
+
+    #[test]
+    fn calls_without_arguments_and_literals() {
+        for text in ["uuid", "uuid()", " uuid ( ) "] {
+            assert!(parse(text).expect(text).arguments.is_empty());
+        }
+        for (text, value) in [
+            ("f(-9223372036854775808)", OwnedValue::Int(i64::MIN)),
+            ("f(- 1.5)", OwnedValue::Real(-1.5)),
+            ("f(True)", OwnedValue::Int(1)),
+            ("f(false)", OwnedValue::Int(0)),
+            ("f(null)", OwnedValue::Null),
+            ("f(x'0A')", OwnedValue::Blob(vec![10])),
+        ] {
+            assert_eq!(parse(text).expect(text).arguments[0].value.kind, ExpressionKind::Literal(value));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_pointed_at() {
+        let deep = "f(".repeat(100);
+        for (text, character, message) in [
+            ("", 1, "the annotation ends where a generator"),
+            ("f(1,)", 5, "')' stands where a generator or a value"),
+            ("f(1 2)", 5, "'2' stands where ',' or ')'"),
+            ("f(1", 4, "the annotation ends where ',' or ')'"),
+            ("f(-'a')", 4, "''a'' stands where a number"),
+            ("f(1:)", 5, "')' stands where a generator or a value"),
+            ("f g", 3, "'g' stands where the end of the annotation"),
+            ("f(9223372036854775808)", 3, "does not fit into 64 bits"),
+            ("rows=5", 1, "'rows=' is said of a table"),
+            (&deep, 67, "nested too deeply"),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert_eq!(error.place().character, Some(character), "{error}");
+            assert!(error.message().contains(message), "{error}");
+        }
+    }
+}

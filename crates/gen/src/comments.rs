@@ -1,0 +1,327 @@
+//! Annotations in the comments of a schema: finding them, and finding whose they are.
+//!
+//! ```text
+//! -- gen: rows=1b                          alone in front of CREATE: the table's
+//! CREATE TABLE user ( -- gen: seed=7       behind SQL, no column has begun yet: the table's
+//!   -- gen: sequence
+//!   id INTEGER PRIMARY KEY,                alone on its line: the column's that follows
+//!   area CHAR(6),  -- gen: digits(6)       behind SQL: the column's whose tokens stand last on the line
+//!   age INTEGER /* gen: int(1, 99) */ );   the comma or parenthesis behind a column does not matter
+//! ```
+//!
+//! SQLite has read the schema already, so this is no parser of SQL: it only has to tell comments from texts and
+//! quoted names, and count parentheses and commas. A column definition begins with the column's name, a table
+//! constraint with one of five reserved words.
+
+mod tokens;
+
+use crate::annotation::Site;
+use crate::tables::invented;
+use litepress_rows::schema::{Generated, Schema, Table};
+use litepress_rows::{Error, Result};
+use std::ops::Range;
+use tokens::{Kind, Token};
+
+/// An annotation and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// Position in [`Schema::tables`].
+    pub table: usize,
+    /// Position in [`Table::columns`]; `None` where it is about the table.
+    pub column: Option<usize>,
+    /// Where it stands in [`Schema::text`], without `gen:` and the marks of the comment.
+    pub span: Range<usize>,
+}
+
+/// What a token is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Another statement.
+    Outside,
+    /// A CREATE TABLE statement up to the parenthesis that opens the list of columns.
+    Head { table: usize },
+    /// A column definition or table constraint, by its first token, the comma behind it included.
+    Definition { table: usize, first: usize },
+    /// The parenthesis that closes the list, and what follows.
+    Tail { table: usize },
+}
+
+/// All annotations of a schema in their order.
+///
+/// # Errors
+/// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) where one belongs to nothing that rows are
+/// invented for, or is the second one of its column.
+pub fn annotations(schema: &Schema) -> Result<Vec<Annotation>> {
+    let all = tokens::tokens(&schema.text);
+    let sql: Vec<Token> = all.iter().filter(|token| !matches!(token.kind, Kind::Comment { .. })).cloned().collect();
+    let roles = roles(schema, &sql);
+    let mut found: Vec<Annotation> = Vec::new();
+    for token in &all {
+        let Kind::Comment { body } = &token.kind else { continue };
+        let Some(span) = annotation_span(&schema.text, body) else { continue };
+        let behind = sql.partition_point(|other| other.span.start < token.span.start);
+        let annotation = owner(schema, &sql, &roles, behind, token, span)?;
+        let repeated = |other: &Annotation| other.column.is_some() && is_same_owner(other, &annotation);
+        if found.iter().any(repeated) {
+            return Err(place(schema, &annotation).error(token.span.start, "this column has an annotation already"));
+        }
+        found.push(annotation);
+    }
+    Ok(found)
+}
+
+/// The place of an annotation for errors.
+pub(crate) fn place<'a>(schema: &'a Schema, annotation: &Annotation) -> Site<'a> {
+    let table = &schema.tables[annotation.table];
+    let site = Site::new(&schema.text, &schema.origin).for_table(&table.name);
+    match annotation.column {
+        Some(column) => site.for_column(&table.name, &table.columns[column].name),
+        None => site,
+    }
+}
+
+fn is_same_owner(one: &Annotation, other: &Annotation) -> bool {
+    (one.table, one.column) == (other.table, other.column)
+}
+
+/// What follows `gen:` in a comment that begins with it.
+fn annotation_span(text: &str, body: &Range<usize>) -> Option<Range<usize>> {
+    const MARK: &str = "gen:";
+    let start = body.end - text[body.clone()].trim_start().len();
+    let mark = text.get(start..start + MARK.len())?;
+    let is_annotation = start + MARK.len() <= body.end && mark.eq_ignore_ascii_case(MARK);
+    is_annotation.then_some(start + MARK.len()..body.end)
+}
+
+/// The role of every token.
+fn roles(schema: &Schema, sql: &[Token]) -> Vec<Role> {
+    let mut roles = vec![Role::Outside; sql.len()];
+    for (table, definition) in invented(schema) {
+        let start = sql.partition_point(|token| token.span.start < definition.span.start);
+        let end = sql.partition_point(|token| token.span.start < definition.span.end);
+        statement_roles(table, start, &sql[start..end], &mut roles[start..end]);
+    }
+    roles
+}
+
+/// The roles of the tokens of one CREATE TABLE statement; `start` is the number of its first token.
+fn statement_roles(table: usize, start: usize, sql: &[Token], roles: &mut [Role]) {
+    let (mut depth, mut first) = (0_usize, start);
+    let mut is_closed = false;
+    for (index, (token, role)) in (start..).zip(sql.iter().zip(roles)) {
+        let inside = depth > 0;
+        match token.kind {
+            Kind::Open => depth += 1,
+            Kind::Close => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        *role = match (is_closed, inside) {
+            (true, _) => Role::Tail { table },
+            (false, false) => Role::Head { table },
+            (false, true) if depth == 0 => Role::Tail { table },
+            (false, true) => Role::Definition { table, first },
+        };
+        is_closed |= inside && depth == 0;
+        if depth == 1 && (token.kind == Kind::Comma || !inside) {
+            first = index + 1;
+        }
+    }
+}
+
+/// Whose annotation a comment is; `behind` is the first token that follows it.
+fn owner(
+    schema: &Schema,
+    sql: &[Token],
+    roles: &[Role],
+    behind: usize,
+    comment: &Token,
+    span: Range<usize>,
+) -> Result<Annotation> {
+    let site = Site::new(&schema.text, &schema.origin);
+    let at = comment.span.start;
+    let line_start = schema.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let on_line = sql[..behind].partition_point(|token| token.span.end <= line_start);
+    let role = match roles[on_line..behind] {
+        [] => following_role(sql, roles, behind),
+        _ if begins_statement(&schema.text, sql, behind, comment) => following_role(sql, roles, behind),
+        ref on_line => preceding_role(on_line),
+    };
+    match role {
+        Role::Head { table } => Ok(Annotation { table, column: None, span }),
+        Role::Definition { table, first } => {
+            let first = &schema.text[sql[first].span.clone()];
+            let column = column(&schema.tables[table], first)
+                .map_err(|message| belongs_to_nothing(&site.for_table(&schema.tables[table].name), at, &message))?;
+            Ok(Annotation { table, column: Some(column), span })
+        }
+        Role::Tail { table } => {
+            let site = site.for_table(&schema.tables[table].name);
+            Err(belongs_to_nothing(&site, at, "it stands behind the columns"))
+        }
+        Role::Outside => Err(belongs_to_nothing(&site, at, "no table that rows are invented for stands here")),
+    }
+}
+
+fn belongs_to_nothing(site: &Site<'_>, at: usize, why: &str) -> Error {
+    site.error(at, format!("this annotation belongs to no column and no table: {why}")).advise(
+        "a column's stands behind its definition or alone on the line before it, a table's in front of CREATE TABLE",
+    )
+}
+
+/// Whether the comment stands between the end of a statement and the begin of the next one on the same line.
+fn begins_statement(text: &str, sql: &[Token], behind: usize, comment: &Token) -> bool {
+    let next_on_line = |next: &Token| !text[comment.span.end..next.span.start].contains('\n');
+    sql[behind - 1].kind == Kind::Semicolon && sql.get(behind).is_some_and(next_on_line)
+}
+
+/// The role that counts for a comment alone on its line: that of the next token which is no comma.
+fn following_role(sql: &[Token], roles: &[Role], behind: usize) -> Role {
+    let next = (behind..sql.len()).find(|&index| sql[index].kind != Kind::Comma);
+    next.map_or(Role::Outside, |index| roles[index])
+}
+
+/// The role that counts for a comment behind SQL: that of the last token on the line, where the end of a statement
+/// gives way to a definition before it.
+fn preceding_role(on_line: &[Role]) -> Role {
+    let last = on_line[on_line.len() - 1];
+    let Role::Tail { table } = last else { return last };
+    let of_table = |role: &&Role| matches!(role, Role::Definition { table: other, .. } if *other == table);
+    on_line.iter().rfind(of_table).copied().unwrap_or(last)
+}
+
+/// The column of the definition that begins with the token `first`, or why there is none that could be annotated.
+fn column(table: &Table, first: &str) -> Result<usize, String> {
+    const CONSTRAINTS: [&str; 5] = ["constraint", "primary", "unique", "check", "foreign"];
+    if CONSTRAINTS.iter().any(|word| word.eq_ignore_ascii_case(first)) {
+        return Err("a table constraint has no values".to_owned());
+    }
+    let name = unquoted(first);
+    match table.column(&name) {
+        None => Err(format!("the table has no column {name} any more")),
+        Some(column) if table.columns[column].generated != Generated::No => {
+            Err(format!("column {name} is generated: SQLite computes its values"))
+        }
+        Some(column) => Ok(column),
+    }
+}
+
+/// A name without its quotes.
+fn unquoted(name: &str) -> String {
+    let inner = || name[1..].strip_suffix(|_: char| true).unwrap_or_default();
+    match name.chars().next() {
+        Some(quote @ ('"' | '`' | '\'')) => inner().replace(&format!("{quote}{quote}"), &quote.to_string()),
+        Some('[') => inner().to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each annotation as `table.column: text` or `table: text`.
+    fn found(sql: &str) -> Vec<String> {
+        let schema = Schema::from_sql(sql, "test.sql").expect(sql);
+        let describe = |annotation: Annotation| {
+            let table = &schema.tables[annotation.table];
+            let owner = annotation.column.map_or(String::new(), |column| format!(".{}", table.columns[column].name));
+            format!("{}{owner}: {}", table.name, schema.text[annotation.span].trim())
+        };
+        annotations(&schema).expect(sql).into_iter().map(describe).collect()
+    }
+
+    #[test]
+    fn behind_a_definition_or_alone_before_it() {
+        for (sql, expected) in [
+            ("create table t (\n a int, -- gen: x\n b int -- gen: y\n)", vec!["t.a: x", "t.b: y"]),
+            ("create table t (\n a int -- gen: x\n, b int -- gen: y\n)", vec!["t.a: x", "t.b: y"]),
+            ("create table t (\n -- gen: x\n a int,\n --gen:y\n b int)", vec!["t.a: x", "t.b: y"]),
+            ("create table t (\n a int\n -- gen: y\n, b int)", vec!["t.b: y"]),
+            ("create table t (a int, -- gen: x\n b int) -- gen: y", vec!["t.a: x", "t.b: y"]),
+            ("create table t (a int, b int); -- gen: y", vec!["t.b: y"]),
+            ("create table t (a int /* gen: x */, b int /*GEN: y*/)", vec!["t.a: x", "t.b: y"]),
+            ("create table t (\n /* gen: x */ a int,\n /* gen: y */ b int)", vec!["t.a: x", "t.b: y"]),
+            ("create table t (\n a int\n   -- gen: x\n   not null)", vec!["t.a: x"]),
+            ("create table t (\n a dec(5, 2) check (a in (1, 2)), -- gen: x\n b)", vec!["t.a: x"]),
+            ("create table t (\n a int, -- a comment, gen: no\n b int -- gen: y\n)", vec!["t.b: y"]),
+            (
+                "create table t (\n \"a,(\" int, -- gen: x\n [b--] int, -- gen: y\n `c/*` int -- gen: z\n)",
+                vec!["t.a,(: x", "t.b--: y", "t.c/*: z"],
+            ),
+            (
+                "create table t (\n a text default '-- gen: no', -- gen: x\n b text default 'it''s (' -- gen: y\n)",
+                vec!["t.a: x", "t.b: y"],
+            ),
+            ("create table t (\n a int, -- gen: x\n primary key (a)\n)", vec!["t.a: x"]),
+            ("create table t (\n \"a\"\"b\" int, -- gen: x\n 'c' int)", vec!["t.a\"b: x"]),
+            (
+                "create table t (\n a int,\n b int, -- gen: x\n c int -- gen: y\n);\nalter table t drop column a;",
+                vec!["t.b: x", "t.c: y"],
+            ),
+            ("create table t (\n a text, -- gen: choice('ä',\n b int)", vec!["t.a: choice('ä',"]),
+            ("create table t (a int, /* gen: choice(1,\n 2) */ b int)", vec!["t.a: choice(1,\n 2)"]),
+        ] {
+            assert_eq!(found(sql), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn before_the_first_definition_they_are_the_tables() {
+        for (sql, expected) in [
+            ("-- gen: rows=5\ncreate table t (a int)", vec!["t: rows=5"]),
+            ("create table t ( -- gen: rows=5\n a int, -- gen: x\n b)", vec!["t: rows=5", "t.a: x"]),
+            ("create table t -- gen: rows=5\n(\n a int)", vec!["t: rows=5"]),
+            ("/* gen: rows=5 */ create table t (a int)", vec!["t: rows=5"]),
+            (
+                "create table s (a int);\n\n-- gen: rows=5\ncreate table \"t(\" ( -- gen: seed=1\n a int);",
+                vec!["t(: rows=5", "t(: seed=1"],
+            ),
+            ("create table s (a int); create table t ( -- gen: rows=5\n a int)", vec!["t: rows=5"]),
+            (
+                "create table s (a int -- gen: x\n); create table t ( -- gen: rows=5\n a int)",
+                vec!["s.a: x", "t: rows=5"],
+            ),
+            ("create table s (a int); /* gen: x */ create table t (a int)", vec!["t: x"]),
+            ("create table s (a int); /* gen: x */\ncreate table t (a int)", vec!["s.a: x"]),
+        ] {
+            assert_eq!(found(sql), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn those_of_nothing_are_errors() {
+        for (sql, line, character, message) in [
+            ("create table t (\n a int,\n primary key (a) -- gen: x\n)", 3, 18, "a table constraint has no values"),
+            ("create table t (\n a int,\n -- gen: x\n primary key (a)\n)", 3, 2, "a table constraint has no values"),
+            ("create table t (\n a int,\n b int as (a) -- gen: x\n)", 3, 15, "column b is generated"),
+            (
+                "create table t (\n a int, -- gen: x\n b int\n);\nalter table t drop column a;",
+                2,
+                9,
+                "no column a any more",
+            ),
+            ("create table t (\n a int\n -- gen: x\n)", 3, 2, "it stands behind the columns"),
+            ("create table t (\n a int\n) -- gen: rows=5", 3, 3, "it stands behind the columns"),
+            (
+                "create table t (a int);\n-- gen: rows=5\ncreate index i on t(a);",
+                2,
+                1,
+                "no table that rows are invented for stands here",
+            ),
+            (
+                "create virtual table v using fts5 ( -- gen: rows=5\n a\n);",
+                1,
+                37,
+                "no table that rows are invented for",
+            ),
+            ("create table t (a int);\n-- gen: rows=5", 2, 1, "no table that rows are invented for stands here"),
+            ("create table t (\n -- gen: x\n a int, -- gen: y\n b)", 3, 9, "has an annotation already"),
+        ] {
+            let schema = Schema::from_sql(sql, "test.sql").expect(sql);
+            let error = annotations(&schema).expect_err(sql);
+            assert!(error.message().contains(message), "{sql}: {error}");
+            let place = error.place();
+            assert_eq!((place.line, place.character), (Some(line), Some(character)), "{error}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What fills a column: one small type a generator, one file a family, one table of them all ([`catalogue`]).
+//!
+//! # To add a generator
+//! Write its type and its `build` function in the file of its family, one entry in [`catalogue`], its golden values
+//! in `generators/tests.rs`. Look-up, argument checks, error messages and documentation follow from the entry; the
+//! tests over the catalogue check the rest of the contract of [`Generator`].
+//!
+//! # Speed
+//! `fill` is called once for a block of rows and is a loop over plain slices: no call through a pointer, no
+//! allocation and, as far as it goes, no branch per cell.
+
+pub mod catalogue;
+
+mod arguments;
+mod blobs;
+mod choice;
+mod digits;
+mod lists;
+mod nulls;
+mod numbers;
+mod text;
+mod time;
+mod unique;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use arguments::Arguments;
+
+use crate::random::{CellRandom, Draws};
+use litepress_rows::CellBlock;
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// Gives every row of a column its value.
+///
+/// The value of a row depends on the generator's arguments, on the column's [`CellRandom`] and on the row's number,
+/// and on nothing else: not on the block it is made in, the thread or the time.
+pub trait Generator: Debug + Send + Sync {
+    /// Fills `out` with the values of these rows, which are counted from 0; at most
+    /// [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock);
+
+    /// What kinds of values come, NULL apart.
+    fn kinds(&self) -> Kinds;
+
+    /// How many different values come.
+    fn distinct(&self) -> Distinct;
+
+    /// The share of rows that is NULL, 0 to 1.
+    fn null_share(&self) -> f64 {
+        0.0
+    }
+
+    /// How the values follow from the row number, where they are an arithmetic progression: what a foreign key
+    /// needs to know of its parent's key.
+    fn progression(&self) -> Option<Progression> {
+        None
+    }
+}
+
+/// Row `n`, counted from 0, holds `start + n * step`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progression {
+    /// Value of the first row.
+    pub start: i64,
+    /// From one row to the next; not 0.
+    pub step: i64,
+}
+
+/// How many different values a generator gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distinct {
+    /// Every row has a value of its own, larger than that of the row before; it has no value for further rows.
+    Ascending {
+        /// How many rows it has values for.
+        rows: u64,
+    },
+    /// Every row has a value of its own, in no order; it has no value for further rows.
+    Unique {
+        /// How many rows it has values for.
+        rows: u64,
+    },
+    /// Rows draw from among this many values at most, independently (`u64::MAX`: that many or more).
+    Among {
+        /// Number of values.
+        values: u64,
+    },
+}
+
+impl Distinct {
+    /// Whether no two rows have the same value.
+    pub fn is_unique(self) -> bool {
+        !matches!(self, Self::Among { .. })
+    }
+
+    /// Different values at most.
+    pub fn at_most(self) -> u64 {
+        match self {
+            Self::Ascending { rows } | Self::Unique { rows } => rows,
+            Self::Among { values } => values,
+        }
+    }
+}
+
+/// A set of kinds of values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u8);
+
+impl Kinds {
+    /// None at all: a column of NULLs.
+    pub const NONE: Self = Self(0);
+    /// Integers.
+    pub const INT: Self = Self(1);
+    /// Doubles.
+    pub const REAL: Self = Self(2);
+    /// Texts that a column with numeric affinity makes integers of: `007`.
+    pub const DIGITS: Self = Self(4);
+    /// Other texts.
+    pub const TEXT: Self = Self(8);
+    /// Byte strings.
+    pub const BLOB: Self = Self(16);
+    /// Whatever can be stored.
+    pub const ANY: Self = Self(31);
+
+    /// The kinds of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all these kinds are among `others`.
+    pub fn within(self, others: Self) -> bool {
+        self.0 & !others.0 == 0
+    }
+
+    /// The kinds in words: `integers and texts`.
+    pub fn in_words(self) -> String {
+        let named = [
+            (Self::INT, "integers"),
+            (Self::REAL, "real numbers"),
+            (Self::DIGITS, "texts of digits"),
+            (Self::TEXT, "texts"),
+            (Self::BLOB, "blobs"),
+        ];
+        let names: Vec<&str> = named.iter().filter(|(kind, _)| kind.within(self)).map(|&(_, name)| name).collect();
+        if names.is_empty() { "only NULL".to_owned() } else { names.join(" and ") }
+    }
+}
+
+/// How many rows a range holds, as a length of a slice.
+#[inline]
+fn count(rows: &Range<u64>) -> usize {
+    size(rows.end - rows.start)
+}
+
+/// A length or index.
+#[inline]
+fn size(len: u64) -> usize {
+    usize::try_from(len).expect("what a block holds fits into memory")
+}
+
+/// Lengths of texts and blobs, both ends included.
+#[derive(Clone, Copy, Debug)]
+struct Lengths {
+    min: u64,
+    max: u64,
+}
+
+impl Lengths {
+    /// One of them, all as often as one another.
+    #[inline]
+    fn draw(self, draws: &mut Draws) -> usize {
+        size(self.min + draws.below(self.max - self.min + 1))
+    }
+}

@@ -1,0 +1,239 @@
+//! The arguments of a call, bound to the parameters of its generator.
+
+use super::catalogue::{self, Entry};
+use super::{Generator, Lengths};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site};
+use crate::suggest::did_you_mean;
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::{Error, Result};
+
+/// What a `build` function reads its arguments from; every mistake becomes an error at the argument's place.
+#[derive(Debug)]
+pub struct Arguments<'a> {
+    site: &'a Site<'a>,
+    call: &'a Call,
+    entry: &'a Entry,
+    /// One a parameter; `None` where it was left out.
+    bound: Vec<Option<Expression>>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Binds the arguments of `call` by position and by name, and adds defaults.
+    ///
+    /// # Errors
+    /// An argument too many, one missing, one given twice, an unknown name, a weight where none belongs.
+    pub(super) fn bind(site: &'a Site<'a>, call: &'a Call, entry: &'a Entry) -> Result<Self> {
+        let mut arguments = Self { site, call, entry, bound: vec![None; entry.parameters.len()] };
+        if entry.values.is_none() {
+            for (position, argument) in call.arguments.iter().enumerate() {
+                arguments.bind_one(position, argument)?;
+            }
+        }
+        arguments.add_defaults()?;
+        Ok(arguments)
+    }
+
+    fn bind_one(&mut self, position: usize, argument: &Argument) -> Result<()> {
+        if let Some(weight) = &argument.weight {
+            return Err(self.error(weight.span.start, "weights belong to the values of choice"));
+        }
+        let slot = match &argument.name {
+            Some(name) => self.parameter(name).ok_or_else(|| self.unknown(argument, name))?,
+            None if position < self.bound.len() => position,
+            None => return Err(self.too_many(argument)),
+        };
+        if self.bound[slot].is_some() {
+            let message = format!("argument '{}' is given twice", self.entry.parameters[slot].name);
+            return Err(self.error(argument.span.start, message));
+        }
+        self.bound[slot] = Some(argument.value.clone());
+        Ok(())
+    }
+
+    fn parameter(&self, name: &str) -> Option<usize> {
+        self.entry.parameters.iter().position(|parameter| parameter.name.eq_ignore_ascii_case(name))
+    }
+
+    fn unknown(&self, argument: &Argument, name: &str) -> Error {
+        let near = did_you_mean(name, self.entry.parameters.iter().map(|parameter| parameter.name));
+        self.error(argument.span.start, format!("{} has no argument '{name}'{near}", self.entry.name))
+    }
+
+    fn too_many(&self, argument: &Argument) -> Error {
+        let most = match self.bound.len() {
+            0 => "no argument".to_owned(),
+            1 => "one argument".to_owned(),
+            most => format!("at most {most} arguments"),
+        };
+        self.error(argument.span.start, format!("{} takes {most}", self.entry.name))
+    }
+
+    fn add_defaults(&mut self) -> Result<()> {
+        for (slot, parameter) in self.entry.parameters.iter().enumerate() {
+            match parameter.default {
+                _ if self.bound[slot].is_some() => {}
+                None => return Err(self.error_here(format!("argument '{}' is missing", parameter.name))),
+                Some("") => {}
+                Some(default) => self.bound[slot] = Some(catalogue::default_value(default)),
+            }
+        }
+        Ok(())
+    }
+
+    /// An error at `offset`, with the generator's arguments and an example as advice.
+    fn error(&self, offset: usize, message: impl Into<String>) -> Error {
+        self.site.error(offset, message).advise(self.entry.usage())
+    }
+
+    /// An error about the whole call.
+    pub(super) fn error_here(&self, message: impl Into<String>) -> Error {
+        self.error(self.call.span.start, message)
+    }
+
+    /// An error about one argument.
+    pub(super) fn error_at(&self, name: &str, message: impl Into<String>) -> Error {
+        self.error(self.place(name), message)
+    }
+
+    fn place(&self, name: &str) -> usize {
+        let position = self.parameter(name).expect("the build function asks for parameters of its entry");
+        let given = |argument: &&Argument| argument.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name));
+        let argument = self.call.arguments.iter().find(given).or_else(|| self.call.arguments.get(position));
+        argument.map_or(self.call.span.start, |argument| argument.value.span.start)
+    }
+
+    fn expression(&self, name: &str) -> Option<&Expression> {
+        let slot = self.parameter(name).expect("the build function asks for parameters of its entry");
+        self.bound[slot].as_ref()
+    }
+
+    /// The argument of this name as `convert` takes it, or an error that `wanted` is expected.
+    fn take<T>(&self, name: &str, wanted: &str, convert: impl Fn(&OwnedValue) -> Option<T>) -> Result<Option<T>> {
+        let Some(expression) = self.expression(name) else { return Ok(None) };
+        let value = match &expression.kind {
+            ExpressionKind::Literal(value) => convert(value),
+            ExpressionKind::Call(_) => None,
+        };
+        let refused = || self.error_at(name, format!("argument '{name}' of {} is {wanted}", self.entry.name));
+        value.map(Some).ok_or_else(refused)
+    }
+
+    fn required<T>(&self, name: &str, value: Option<T>) -> Result<T> {
+        value.ok_or_else(|| self.error_here(format!("argument '{name}' is missing")))
+    }
+
+    /// A whole number.
+    pub(super) fn int(&self, name: &str) -> Result<i64> {
+        let value = self.optional_int(name)?;
+        self.required(name, value)
+    }
+
+    /// A whole number that may be left out.
+    pub(super) fn optional_int(&self, name: &str) -> Result<Option<i64>> {
+        self.take(name, "a whole number", |value| match value {
+            OwnedValue::Int(int) => Some(*int),
+            OwnedValue::Real(real) => whole(*real),
+            _ => None,
+        })
+    }
+
+    /// A whole number of `low..=high`.
+    pub(super) fn int_within(&self, name: &str, low: u64, high: u64) -> Result<u64> {
+        let value = u64::try_from(self.int(name)?).ok().filter(|value| (low..=high).contains(value));
+        let refused = || self.error_at(name, format!("argument '{name}' of {} is {low} to {high}", self.entry.name));
+        value.ok_or_else(refused)
+    }
+
+    /// A real or whole number.
+    pub(super) fn real(&self, name: &str) -> Result<f64> {
+        let value = self.take(name, "a number", number)?;
+        self.required(name, value)
+    }
+
+    /// A text.
+    pub(super) fn text(&self, name: &str) -> Result<String> {
+        let value = self.take(name, "a text in single quotes", |value| match value {
+            OwnedValue::Text(text) => Some(text.clone()),
+            _ => None,
+        })?;
+        self.required(name, value)
+    }
+
+    /// Any value.
+    pub(super) fn value(&self, name: &str) -> Result<OwnedValue> {
+        let value = self.take(name, "a value, not a generator", |value| Some(value.clone()))?;
+        self.required(name, value)
+    }
+
+    /// A share of 0 to 1.
+    pub(super) fn share(&self, name: &str) -> Result<f64> {
+        let share = self.real(name)?;
+        let refused = || self.error_at(name, format!("argument '{name}' of {} is a share of 0 to 1", self.entry.name));
+        if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(refused()) }
+    }
+
+    /// Two whole numbers of which the first is not above the second.
+    pub(super) fn int_range(&self, low: &str, high: &str) -> Result<(i64, i64)> {
+        let range = (self.int(low)?, self.int(high)?);
+        if range.0 > range.1 {
+            return Err(self.error_at(low, format!("'{low}' is above '{high}': {} > {}", range.0, range.1)));
+        }
+        Ok(range)
+    }
+
+    /// Two lengths, the first not above the second, the second not above `most`.
+    pub(super) fn lengths(&self, low: &str, high: &str, most: u64) -> Result<Lengths> {
+        self.int_within(high, 0, most)?;
+        self.int_within(low, 0, most)?;
+        let (min, max) = self.int_range(low, high)?;
+        Ok(Lengths { min: min.unsigned_abs(), max: max.unsigned_abs() })
+    }
+
+    /// A nested generator.
+    pub(super) fn generator(&self, name: &str) -> Result<Box<dyn Generator>> {
+        match self.expression(name) {
+            Some(Expression { kind: ExpressionKind::Call(call), .. }) => catalogue::build(self.site, call),
+            _ => Err(self.error_at(name, format!("argument '{name}' of {} is a generator", self.entry.name))),
+        }
+    }
+
+    /// All arguments as values with weights (1 where none is given).
+    pub(super) fn weighted_values(&self) -> Result<Vec<(OwnedValue, f64)>> {
+        self.call.arguments.iter().map(|argument| self.weighted_value(argument)).collect()
+    }
+
+    fn weighted_value(&self, argument: &Argument) -> Result<(OwnedValue, f64)> {
+        if argument.name.is_some() {
+            return Err(self.error(argument.span.start, format!("the values of {} have no names", self.entry.name)));
+        }
+        let ExpressionKind::Literal(value) = &argument.value.kind else {
+            let error = self.error(argument.span.start, format!("{} takes values, not generators", self.entry.name));
+            return Err(error.advise("texts stand in single quotes: 'like this'"));
+        };
+        let weight = argument.weight.as_ref().map_or(Ok(1.0), |weight| self.weight(weight))?;
+        Ok((value.clone(), weight))
+    }
+
+    fn weight(&self, weight: &Expression) -> Result<f64> {
+        let value = match &weight.kind {
+            ExpressionKind::Literal(value) => number(value).filter(|&value| value >= 0.0),
+            ExpressionKind::Call(_) => None,
+        };
+        value.ok_or_else(|| self.error(weight.span.start, "a weight is a number of 0 or more"))
+    }
+}
+
+fn number(value: &OwnedValue) -> Option<f64> {
+    match value {
+        OwnedValue::Int(int) => Some(*int as f64),
+        OwnedValue::Real(real) => Some(*real),
+        _ => None,
+    }
+}
+
+/// `1e6` where a whole number is wanted.
+fn whole(real: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
+    (real.fract() == 0.0 && real.abs() <= EXACT).then_some(real as i64)
+}

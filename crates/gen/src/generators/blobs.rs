@@ -1,0 +1,124 @@
+//! Random bytes, plain and in hex.
+
+use super::{Arguments, Distinct, Generator, Kinds, Lengths, count, size};
+use crate::random::{CellRandom, Draws};
+use litepress_rows::{CellBlock, Result};
+use std::ops::Range;
+
+/// The longest value that is made: SQLite's own limit for a record, less a little for its header.
+pub(super) const LONGEST: u64 = 999_999_000;
+
+/// The length of words in bytes, and of their hex digits.
+const WORD: usize = 8;
+const WORD_HEX: usize = 2 * WORD;
+
+static HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut table = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    table
+};
+
+/// The 16 hex digits of a word, highest first.
+#[inline(always)]
+pub(super) fn hex_digits(word: u64) -> [u8; WORD_HEX] {
+    let mut text = [0; WORD_HEX];
+    let (pairs, _) = text.as_chunks_mut::<2>();
+    for (pair, byte) in pairs.iter_mut().zip(bytes(word)) {
+        *pair = HEX[usize::from(byte)];
+    }
+    text
+}
+
+#[inline(always)]
+#[expect(clippy::big_endian_bytes, reason = "one order on all machines; no part of the file format")]
+fn bytes(word: u64) -> [u8; WORD] {
+    word.to_be_bytes()
+}
+
+/// `blob(min, max)`
+#[derive(Debug)]
+struct Blob(Lengths);
+
+pub(super) fn blob(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(Box::new(Blob(arguments.lengths("min", "max", LONGEST)?)))
+}
+
+impl Generator for Blob {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let blobs = out.blobs();
+        for row in rows {
+            let mut draws = random.draws(row);
+            let first = draws.u64();
+            let len = self.0.draw(&mut draws);
+            push_bytes(first, &mut draws, len, blobs.arena());
+            blobs.end_string();
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::BLOB
+    }
+
+    fn distinct(&self) -> Distinct {
+        let Lengths { min, max } = self.0;
+        if min >= WORD as u64 {
+            // The first eight bytes are the row's word, which no other row has.
+            return Distinct::Unique { rows: u64::MAX };
+        }
+        let of_len = |len: u64| if len < WORD as u64 { 1 << (8 * len) } else { u64::MAX };
+        let values = (min..=max.min(WORD as u64)).map(of_len);
+        Distinct::Among { values: values.fold(0, u64::saturating_add) }
+    }
+}
+
+/// Appends `len` bytes, the first eight of them those of `word`.
+fn push_bytes(mut word: u64, draws: &mut Draws, len: usize, arena: &mut Vec<u8>) {
+    arena.reserve(len + WORD);
+    let end = arena.len() + len;
+    for _ in 0..len.div_ceil(WORD) {
+        arena.extend_from_slice(&bytes(word));
+        word = draws.u64();
+    }
+    arena.truncate(end);
+}
+
+/// `hex(n)`
+#[derive(Debug)]
+struct Hex {
+    len: usize,
+}
+
+pub(super) fn hex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(Box::new(Hex { len: size(arguments.int_within("n", 1, LONGEST)?) }))
+}
+
+impl Generator for Hex {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let texts = out.texts().fixed(count(&rows), self.len);
+        for (text, row) in texts.chunks_exact_mut(self.len).zip(rows) {
+            let mut draws = random.draws(row);
+            let (words, last) = text.as_chunks_mut::<WORD_HEX>();
+            words.iter_mut().for_each(|word| *word = hex_digits(draws.u64()));
+            if !last.is_empty() {
+                last.copy_from_slice(&hex_digits(draws.u64())[..last.len()]);
+            }
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::TEXT
+    }
+
+    fn distinct(&self) -> Distinct {
+        if self.len >= WORD_HEX {
+            Distinct::Unique { rows: u64::MAX }
+        } else {
+            Distinct::Among { values: 1 << (4 * self.len) }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Names, places and addresses from the built-in lists.
+
+use super::choice::Pick;
+use super::digits::push_decimal;
+use super::words::{CITIES, COUNTRIES, FIRST_NAMES, LAST_NAMES, WORDS};
+use super::{Arguments, Distinct, Generator, Kinds, size};
+use crate::random::{CellRandom, Draws};
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::{CellBlock, Result};
+use std::ops::Range;
+
+fn pick(list: &[&str]) -> Box<dyn Generator> {
+    Box::new(Pick::evenly(list.iter().map(|&word| OwnedValue::Text(word.to_owned())).collect()))
+}
+
+pub(super) fn word(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(pick(&WORDS))
+}
+
+pub(super) fn first_name(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(pick(&FIRST_NAMES))
+}
+
+pub(super) fn last_name(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(pick(&LAST_NAMES))
+}
+
+pub(super) fn city(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(pick(&CITIES))
+}
+
+pub(super) fn country(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(pick(&COUNTRIES))
+}
+
+pub(super) fn full_name(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let values = (FIRST_NAMES.len() * LAST_NAMES.len()) as u64;
+    Ok(Box::new(Composed { compose: compose_full_name, distinct: Distinct::Among { values } }))
+}
+
+pub(super) fn email(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(Box::new(Composed { compose: compose_email, distinct: Distinct::Unique { rows: u64::MAX } }))
+}
+
+pub(super) fn phone(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(Box::new(Composed { compose: compose_phone, distinct: Distinct::Among { values: 800 * 100 } }))
+}
+
+pub(super) fn url(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let values = (DOMAINS.len() * WORDS.len() * WORDS.len()) as u64 * PAGES;
+    Ok(Box::new(Composed { compose: compose_url, distinct: Distinct::Among { values } }))
+}
+
+/// Domains that nobody can register (RFC 2606).
+static DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
+
+/// Page numbers in web addresses.
+const PAGES: u64 = 1000;
+
+/// A text put together from pieces.
+#[derive(Debug)]
+struct Composed {
+    /// Appends the text of a row.
+    compose: fn(row: u64, draws: &mut Draws, out: &mut Vec<u8>),
+    distinct: Distinct,
+}
+
+impl Generator for Composed {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let texts = out.texts();
+        for row in rows {
+            (self.compose)(row, &mut random.draws(row), texts.arena());
+            texts.end_string();
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::TEXT
+    }
+
+    fn distinct(&self) -> Distinct {
+        self.distinct
+    }
+}
+
+fn one_of(list: &[&'static str], draws: &mut Draws) -> &'static [u8] {
+    list[size(draws.below(list.len() as u64))].as_bytes()
+}
+
+fn compose_full_name(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
+    out.extend_from_slice(one_of(&FIRST_NAMES, draws));
+    out.push(b' ');
+    out.extend_from_slice(one_of(&LAST_NAMES, draws));
+}
+
+fn compose_email(row: u64, draws: &mut Draws, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(one_of(&FIRST_NAMES, draws));
+    out.push(b'.');
+    out.extend_from_slice(one_of(&LAST_NAMES, draws));
+    out[start..].make_ascii_lowercase();
+    push_decimal(row.saturating_add(1), out);
+    out.push(b'@');
+    out.extend_from_slice(one_of(&DOMAINS, draws));
+}
+
+/// `+1 ddd 555 01dd`: numbers 555-0100 to 555-0199 of any area belong to nobody.
+fn compose_phone(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
+    let number = draws.below(800 * 100);
+    out.extend_from_slice(b"+1 ");
+    push_decimal(200 + number / 100, out);
+    out.extend_from_slice(b" 555 0");
+    push_decimal(100 + number % 100, out);
+}
+
+fn compose_url(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"https://www.");
+    out.extend_from_slice(one_of(&DOMAINS, draws));
+    out.push(b'/');
+    out.extend_from_slice(one_of(&WORDS, draws));
+    out.push(b'/');
+    out.extend_from_slice(one_of(&WORDS, draws));
+    out.push(b'/');
+    push_decimal(draws.below(PAGES) + 1, out);
+}

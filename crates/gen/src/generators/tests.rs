@@ -1,0 +1,341 @@
+use super::catalogue;
+use super::*;
+use litepress_format::value::Value;
+use litepress_rows::cells::BLOCK_ROWS;
+use std::collections::{HashMap, HashSet};
+
+fn random() -> CellRandom {
+    CellRandom::new(42, "t", "c")
+}
+
+fn build(text: &str) -> Box<dyn Generator> {
+    catalogue::build_text(text, "test").expect(text)
+}
+
+/// A value as SQL writes it.
+fn literal(value: Value<'_>) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(int) => int.to_string(),
+        Value::Real(real) => format!("{real:?}"),
+        Value::Text(text) => format!("'{}'", std::str::from_utf8(text).expect("texts are UTF-8")),
+        Value::Blob(blob) => format!("x'{}'", blob.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+    }
+}
+
+/// The values of these rows, made in one block.
+fn block(generator: &dyn Generator, rows: Range<u64>) -> Vec<String> {
+    let mut out = CellBlock::default();
+    generator.fill(&random(), rows.clone(), &mut out);
+    (0..count(&rows)).map(|row| literal(out.value(row))).collect()
+}
+
+/// The values of the first rows.
+fn values(text: &str, rows: u64) -> Vec<String> {
+    let generator = build(text);
+    let starts = (0..rows).step_by(BLOCK_ROWS);
+    starts.flat_map(|start| block(&*generator, start..rows.min(start + BLOCK_ROWS as u64))).collect()
+}
+
+#[test]
+fn golden_values_of_version_1() {
+    let rows = [0, 1, 2, 1_000_000_007];
+    for (text, expected) in GOLDEN {
+        let generator = build(text);
+        let found: Vec<String> = rows.iter().flat_map(|&row| block(&*generator, row..row + 1)).collect();
+        assert_eq!(found, expected.split("; ").collect::<Vec<_>>(), "{text}");
+    }
+}
+
+#[test]
+fn every_generator_has_golden_values() {
+    for entry in catalogue::all() {
+        let is_covered = |text: &str| text.split('(').next() == Some(entry.name);
+        assert!(GOLDEN.iter().any(|(text, _)| is_covered(text)), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_cell_does_not_depend_on_its_block() {
+    for text in catalogue::all().iter().map(|entry| entry.example).chain(GOLDEN.iter().map(|(text, _)| *text)) {
+        let generator = build(text);
+        for first in [0, (1 << 40) + 1] {
+            let whole = block(&*generator, first..first + BLOCK_ROWS as u64);
+            for cut in [1, 2, 77, 512, 1023] {
+                let end = first + BLOCK_ROWS as u64;
+                let halves = [block(&*generator, first..first + cut), block(&*generator, first + cut..end)].concat();
+                assert!(whole == halves, "{text} cut at {cut}");
+            }
+        }
+        assert!(block(&*generator, 5..5).is_empty());
+    }
+}
+
+#[test]
+fn values_keep_to_what_the_generator_says_of_them() {
+    for text in catalogue::all().iter().map(|entry| entry.example).chain(GOLDEN.iter().map(|(text, _)| *text)) {
+        let generator = build(text);
+        let rows = 4 * BLOCK_ROWS as u64;
+        let mut out = CellBlock::default();
+        let mut seen = HashMap::<String, u64>::new();
+        let mut kinds = Kinds::NONE;
+        for start in (0..rows).step_by(BLOCK_ROWS) {
+            generator.fill(&random(), start..start + BLOCK_ROWS as u64, &mut out);
+            for row in 0..BLOCK_ROWS {
+                let value = out.value(row);
+                kinds = kinds.and(match value {
+                    Value::Null => Kinds::NONE,
+                    Value::Int(_) => Kinds::INT,
+                    Value::Real(_) => Kinds::REAL,
+                    Value::Text(_) if generator.kinds().within(Kinds::DIGITS) => Kinds::DIGITS,
+                    Value::Text(_) => Kinds::TEXT,
+                    Value::Blob(_) => Kinds::BLOB,
+                });
+                *seen.entry(literal(value)).or_default() += 1;
+            }
+        }
+        let nulls = seen.remove("NULL").unwrap_or(0);
+        assert_eq!(kinds, generator.kinds(), "{text}");
+        assert_eq!(nulls > 0, generator.null_share() > 0.0, "{text}");
+        assert!(seen.len() as u64 <= generator.distinct().at_most(), "{text}");
+        if generator.distinct().is_unique() {
+            assert_eq!(seen.len() as u64, rows - nulls, "{text}");
+        }
+    }
+}
+
+/// Values and the share of rows that each should have.
+type Shares<'a> = &'a [(&'a str, f64)];
+
+/// Chi-square of how often each value came against the expected shares.
+fn chi_square(values: &[String], shares: Shares<'_>) -> f64 {
+    let mut counts = HashMap::<&str, f64>::new();
+    values.iter().for_each(|value| *counts.entry(value).or_default() += 1.0);
+    assert!(counts.keys().all(|value| shares.iter().any(|(name, _)| name == value)), "{counts:?}");
+    let part = |&(value, share): &(&str, f64)| {
+        let expected = share * values.len() as f64;
+        (counts.get(value).copied().unwrap_or(0.0) - expected).powi(2) / expected
+    };
+    shares.iter().map(part).sum()
+}
+
+/// The bounds are exceeded once in a thousand seeds: 10.8, 13.8, 16.3 and 27.9 for 1, 2, 3 and 9 degrees of freedom.
+#[test]
+fn values_come_in_their_shares() {
+    let ten: Vec<String> = (1..=10).map(|value| value.to_string()).collect();
+    let tenths: Vec<(&str, f64)> = ten.iter().map(|value| (value.as_str(), 0.1)).collect();
+    let cases: [(&str, Shares<'_>, f64); 11] = [
+        ("int(1, 10)", &tenths, 27.9),
+        ("choice(5, 10, 15)", &[("5", 1.0 / 3.0), ("10", 1.0 / 3.0), ("15", 1.0 / 3.0)], 13.8),
+        ("choice(0, 1)", &[("0", 0.5), ("1", 0.5)], 10.8),
+        ("choice('a': 3, 'b': 1)", &[("'a'", 0.75), ("'b'", 0.25)], 10.8),
+        ("choice(1: 1, 2: 2, 3: 3, 4: 4)", &[("1", 0.1), ("2", 0.2), ("3", 0.3), ("4", 0.4)], 16.3),
+        ("choice(1: 0.001, 2: 0, 3: 0.999)", &[("1", 0.001), ("3", 0.999)], 10.8),
+        ("bool", &[("0", 0.5), ("1", 0.5)], 10.8),
+        ("bool(0.1)", &[("0", 0.9), ("1", 0.1)], 10.8),
+        ("null(0.25, constant(1))", &[("NULL", 0.25), ("1", 0.75)], 10.8),
+        ("null(0.5, null(0.5, constant(1)))", &[("NULL", 0.75), ("1", 0.25)], 10.8),
+        ("null(0.5, bool)", &[("NULL", 0.5), ("0", 0.25), ("1", 0.25)], 13.8),
+    ];
+    for (text, shares, bound) in cases {
+        let chi = chi_square(&values(text, 100_000), shares);
+        assert!(chi < bound, "{text}: chi-square {chi}");
+    }
+}
+
+#[test]
+fn extreme_shares() {
+    for (text, value) in [
+        ("bool(0)", "0"),
+        ("bool(1)", "1"),
+        ("null(0, constant(1))", "1"),
+        ("null(1, constant(1))", "NULL"),
+        ("choice(1: 0, 2: 5)", "2"),
+        ("int(7, 7)", "7"),
+        ("constant('x')", "'x'"),
+    ] {
+        assert!(values(text, 5000).iter().all(|found| found == value), "{text}");
+    }
+}
+
+#[test]
+fn each_digit_of_digits_is_uniform() {
+    for len in [1, 6, 7, 18] {
+        let texts = values(&format!("digits({len})"), 50_000);
+        for position in 1..=len {
+            let digits: Vec<String> = texts.iter().map(|text| text[position..=position].to_owned()).collect();
+            let shares: Vec<(&str, f64)> = "0123456789".split("").filter(|d| !d.is_empty()).map(|d| (d, 0.1)).collect();
+            let chi = chi_square(&digits, &shares);
+            assert!(chi < 27.9, "digit {position} of {len}: chi-square {chi}");
+        }
+        assert!(texts.iter().all(|text| text.len() == len + 2));
+    }
+}
+
+/// Numbers, of which the least and the greatest are known, as far as 20,000 rows reach them.
+#[test]
+fn numbers_keep_to_their_bounds() {
+    for (text, low, high, slack) in [
+        ("int(-5, 5)", -5.0, 5.0, 0.0),
+        ("int(0, 999_999)", 0.0, 999_999.0, 500.0),
+        ("int(0, 10_000_000)", 0.0, 10_000_000.0, 5000.0),
+        ("int(100, 195, 10)", 100.0, 190.0, 0.0),
+        ("int(-9223372036854775808, 9223372036854775807)", -9.2234e18, 9.2234e18, 1e16),
+        ("real(0, 1)", 0.0, 1.0, 0.001),
+        ("real(-10, 10)", -10.0, 10.0, 0.01),
+        ("real(0, 0.5, 1)", 0.0, 0.4, 0.0),
+        ("real(1.1, 1.3, 2)", 1.1, 1.29, 0.0),
+        ("real(1.15, 1.35, 1)", 1.2, 1.3, 0.0),
+        ("real(-0.29, 0.29, 2)", -0.29, 0.28, 0.0),
+    ] {
+        let numbers = values(text, 20_000).into_iter().map(|value| value.parse::<f64>().expect("a number"));
+        let (least, most) = numbers.fold((f64::MAX, f64::MIN), |(least, most), n| (least.min(n), most.max(n)));
+        assert!(least >= low && least - low <= slack, "{text}: least {least}");
+        assert!(most <= high && high - most <= slack, "{text}: most {most}");
+    }
+    assert_eq!(values("sequence", 3), ["1", "2", "3"]);
+    assert_eq!(values("sequence(10, -5)", 4), ["10", "5", "0", "-5"]);
+    assert!(
+        values("real(0, 100, 2)", 1000).iter().all(|value| value.split_once('.').is_some_and(|(_, d)| d.len() <= 2))
+    );
+    let narrow = build("real(1, 1.0000000000000002)");
+    assert!(block(&*narrow, 0..1000).iter().all(|value| value == "1.0"), "the upper bound does not come");
+}
+
+#[test]
+fn lengths_are_uniform() {
+    for (text, low, high, around) in
+        [("text(0, 9)", 0, 9, 2), ("text(5, 14)", 5, 14, 2), ("blob(0, 9)", 0, 9, 3), ("blob(10, 19)", 10, 19, 3)]
+    {
+        let factor = if text.starts_with("blob") { 2 } else { 1 };
+        let lengths: Vec<String> =
+            values(text, 50_000).iter().map(|value| ((value.len() - around) / factor).to_string()).collect();
+        let names: Vec<String> = (low..=high).map(|len: u64| len.to_string()).collect();
+        let shares: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 0.1)).collect();
+        assert!(chi_square(&lengths, &shares) < 27.9, "{text}");
+    }
+}
+
+#[test]
+fn texts_are_words_between_single_blanks() {
+    for value in values("text(1, 60)", 5000) {
+        let text = value.trim_matches('\'');
+        assert!(text.split(' ').all(|word| !word.is_empty()), "{value}");
+        assert!(text.bytes().all(|byte| byte == b' ' || byte.is_ascii_lowercase()), "{value}");
+    }
+    assert_eq!(values("text(0, 0)", 1), ["''"]);
+    assert_eq!(values("text(5000, 5000)", 1)[0].len(), 5002);
+}
+
+#[test]
+fn texts_have_their_shape() {
+    let shape = |text: &str| {
+        let kind = |c: char| match c {
+            '0'..='9' => '9',
+            'a'..='z' => 'a',
+            'A'..='Z' => 'A',
+            other => other,
+        };
+        text.trim_matches('\'').chars().map(kind).collect::<String>()
+    };
+    for (text, expected) in [
+        ("date('2020-01-01', '2021-01-01')", "9999-99-99"),
+        ("timestamp('2020-01-01', '2021-01-01')", "9999-99-99 99:99:99"),
+        ("phone", "+9 999 999 9999"),
+        ("digits(18)", "999999999999999999"),
+    ] {
+        assert!(values(text, 3000).iter().all(|value| shape(value) == expected), "{text}");
+    }
+    for text in ["hex(7)", "hex(16)", "hex(33)", "unique_hex(5)"] {
+        let hex = |value: &String| value.trim_matches('\'').bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        assert!(values(text, 1000).iter().all(hex), "{text}");
+    }
+    for uuid in values("uuid", 1000) {
+        let text = uuid.trim_matches('\'');
+        let dashes: Vec<usize> = text.match_indices('-').map(|(at, _)| at).collect();
+        assert_eq!((text.len(), &text[14..15], dashes), (36, "4", vec![8, 13, 18, 23]));
+        assert!(matches!(&text[19..20], "8" | "9" | "a" | "b"), "{uuid}");
+    }
+    assert!(values("email", 3000).iter().all(|value| value.contains('.') && value.contains("@example.")));
+}
+
+#[test]
+fn times_keep_to_their_bounds() {
+    let days: HashSet<String> = values("date('2024-02-28', '2024-03-02')", 1000).into_iter().collect();
+    assert_eq!(days, ["'2024-02-28'", "'2024-02-29'", "'2024-03-01'"].map(str::to_owned).into());
+    let seconds: HashSet<String> =
+        values("timestamp('1999-12-31 23:59:58', '2000-01-01 00:00:01')", 1000).into_iter().collect();
+    let expected = ["'1999-12-31 23:59:58'", "'1999-12-31 23:59:59'", "'2000-01-01 00:00:00'"];
+    assert_eq!(seconds, expected.map(str::to_owned).into());
+}
+
+#[test]
+fn unique_values_are_unique_over_whole_ranges() {
+    for (text, rows) in [("unique_hex(4)", 65_536), ("uuid", 200_000), ("hex(16)", 200_000), ("blob(8, 8)", 200_000)] {
+        let distinct: HashSet<String> = values(text, rows).into_iter().collect();
+        assert_eq!(distinct.len() as u64, rows, "{text}");
+    }
+}
+
+#[test]
+fn null_leaves_the_other_rows_as_they_are() {
+    let plain = values("int(0, 1m)", 3000);
+    let with_nulls = values("null(0.3, int(0, 1m))", 3000);
+    assert!(plain.iter().zip(&with_nulls).all(|(plain, null)| null == "NULL" || null == plain));
+}
+
+const GOLDEN: &[(&str, &str)] = &[
+    ("blob(0, 9)", "x'90e09a'; x'd7af28ce5a20890a'; x'ffb6584d2155'; x''"),
+    (
+        "blob(16, 20)",
+        "x'90e09a5202eb811719e0e9098f677cf5a3'; x'd7af28ce5a20890a9eb8aac27a36f46b98c4305e'; x'ffb6584d21555da13bd81ce02cc1ba05bd61da'; x'a789834708e9c4a2770fb5ea5c7b33bf'",
+    ),
+    ("bool", "0; 1; 0; 1"),
+    ("bool(0.3)", "0; 1; 0; 0"),
+    ("choice(5, 10, 15)", "10; 15; 15; 10"),
+    ("choice('a': 3, 'b': 1, NULL: 2, x'00': 1)", "NULL; x'00'; NULL; NULL"),
+    ("city", "'Lyon'; 'Buenos Aires'; 'Seoul'; 'Buenos Aires'"),
+    ("constant(1.5)", "1.5; 1.5; 1.5; 1.5"),
+    ("country", "'Lebanon'; 'Denmark'; 'South Korea'; 'Denmark'"),
+    ("date('2020-01-01', '2025-01-01')", "'2022-10-30'; '2024-09-29'; '2024-03-19'; '2022-01-31'"),
+    ("digits(2)", "'56'; '59'; '84'; '04'"),
+    ("digits(6)", "'565927'; '166960'; '842516'; '955325'"),
+    ("digits(18)", "'565927166960063858'; '842516470316811220'; '998876112776391400'; '654442028849110244'"),
+    (
+        "email",
+        "'joel.jensen1@example.com'; 'nora.singh2@example.net'; 'yuki.nakano3@example.com'; 'kira.aoki1000000008@example.net'",
+    ),
+    ("first_name", "'Joel'; 'Diego'; 'Nora'; 'Diego'"),
+    ("full_name", "'Joel Jensen'; 'Nora Singh'; 'Yuki Nakano'; 'Kira Aoki'"),
+    ("hex(5)", "'90e09'; 'd7af2'; 'ffb65'; 'a7898'"),
+    ("hex(20)", "'90e09a5202eb81176565'; 'd7af28ce5a20890adf1a'; 'ffb6584d21555da1a53c'; 'a789834708e9c4a20413'"),
+    ("int(1, 100)", "57; 60; 85; 5"),
+    ("int(-1b, 1b)", "131854334; 685032941; 997752226; 308884058"),
+    ("int(0, 1000, 5)", "565; 755; 845; 890"),
+    ("last_name", "'Marino'; 'Foster'; 'Schmidt'; 'Foster'"),
+    ("null(0.5, int(1, 100))", "NULL; 60; NULL; 5"),
+    ("phone", "'+1 652 555 0174'; '+1 874 555 0101'; '+1 999 555 0110'; '+1 723 555 0155'"),
+    ("real(0, 1)", "0.5659271669600638; 0.8425164703168112; 0.9988761127763913; 0.6544420288491102"),
+    ("real(0, 100, 2)", "56.59; 27.16; 84.25; 46.95"),
+    ("sequence", "1; 2; 3; 1000000008"),
+    ("sequence(1000, -3)", "1000; 997; 994; -2999999021"),
+    (
+        "text(0, 30)",
+        "'desert brook almo'; 'forest hazel cloud ferry a'; 'yellow nest castle branch whea'; 'ocean spring drum ba'",
+    ),
+    (
+        "timestamp('2020-01-01', '2025-01-01')",
+        "'2022-10-30 22:46:27'; '2024-03-19 06:39:43'; '2024-12-29 22:43:11'; '2023-04-10 15:58:26'",
+    ),
+    ("unique_hex", "'e3b68d865c56644e'; '177c3c9b6a6c7ef6'; '54cd9e385557b605'; 'd9614ea5024649e4'"),
+    ("unique_hex(5)", "'2a534'; 'eb868'; '17df1'; '5fc98'"),
+    (
+        "url",
+        "'https://www.example.net/dawn/basil/637'; 'https://www.example.org/salt/jade/597'; 'https://www.example.org/lagoon/butter/740'; 'https://www.example.net/alpine/feather/772'",
+    ),
+    (
+        "uuid",
+        "'90e09a52-02eb-4117-a195-950030fc0ce1'; 'd7af28ce-5a20-490a-a37c-684845e55256'; 'ffb6584d-2155-4da1-9694-f077e4c52af7'; 'a7898347-08e9-44a2-b010-4f8c0459af97'",
+    ),
+    ("word", "'green'; 'sand'; 'reed'; 'summit'"),
+];

@@ -1,0 +1,65 @@
+//! Running text.
+
+use super::blobs::LONGEST;
+use super::words::{PADDED, PADDED_LEN, PaddedWord, WORDS};
+use super::{Arguments, Distinct, Generator, Kinds, Lengths, size};
+use crate::random::{CellRandom, Draws};
+use litepress_rows::{CellBlock, Result};
+use std::ops::Range;
+
+/// `text(min, max)`
+#[derive(Debug)]
+struct Text(Lengths);
+
+pub(super) fn text(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(Box::new(Text(arguments.lengths("min", "max", LONGEST)?)))
+}
+
+/// Replaces the contents of `line` by words until it holds `len` bytes and up to a word more.
+///
+/// A word is copied as one block of fixed width, which ends in blanks, and the next one is put over them.
+#[inline(always)]
+fn write_words(draws: &mut Draws, len: usize, line: &mut [u8]) {
+    let mut at = 0;
+    while at < len {
+        let mut word = draws.u64();
+        for _ in 0..8 {
+            if at >= len {
+                break;
+            }
+            let PaddedWord { bytes, len: word_len } = &PADDED[(word & 255) as usize];
+            line[at..at + bytes.len()].copy_from_slice(bytes);
+            at += word_len + 1;
+            word >>= 8;
+        }
+    }
+}
+
+impl Generator for Text {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let texts = out.texts();
+        let mut line = vec![0; size(self.0.max) + PADDED_LEN];
+        for row in rows {
+            let mut draws = random.draws(row);
+            let len = self.0.draw(&mut draws);
+            write_words(&mut draws, len, &mut line);
+            if len > 0 && line[len - 1] == b' ' {
+                line[len - 1] = b's'; // a text does not end in a blank
+            }
+            texts.push(&line[..len]);
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::TEXT
+    }
+
+    /// As many as there are rows of as many words as the longest text may show.
+    fn distinct(&self) -> Distinct {
+        let Lengths { min, max } = self.0;
+        let shortest = WORDS.iter().map(|word| word.len()).min().unwrap_or(1) as u64 + 1;
+        let words = max.div_ceil(shortest).min(64);
+        let of_words = |words| (0..words).fold(1_u64, |values, _| values.saturating_mul(WORDS.len() as u64));
+        Distinct::Among { values: of_words(words).saturating_mul(max - min + 1) }
+    }
+}

@@ -1,0 +1,238 @@
+//! Days and times as ISO 8601 text.
+
+use super::digits::two;
+use super::{Arguments, Distinct, Generator, Kinds, count};
+use crate::random::CellRandom;
+use litepress_rows::{CellBlock, Result};
+use std::ops::Range;
+
+const DAY: u64 = 86_400;
+const DATE_LEN: usize = 10;
+const TIME_LEN: usize = 19;
+
+/// Days of 400 years of the Gregorian calendar: after so many it repeats.
+const ERA_DAYS: u64 = 146_097;
+
+/// `date(from, to)`: days counted from 0000-01-01.
+#[derive(Debug)]
+struct Date {
+    first: u64,
+    count: u64,
+}
+
+/// `timestamp(from, to)`: seconds counted from 0000-01-01 00:00:00.
+#[derive(Debug)]
+struct Timestamp {
+    first: u64,
+    count: u64,
+}
+
+pub(super) fn date(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let (from, to) = bounds(arguments)?;
+    for (name, second) in [("from", from), ("to", to)] {
+        if second % DAY != 0 {
+            let message = format!("'{}' is not a day", arguments.text(name)?);
+            return Err(arguments.error_at(name, message));
+        }
+    }
+    Ok(Box::new(Date { first: from / DAY, count: (to - from) / DAY }))
+}
+
+pub(super) fn timestamp(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let (from, to) = bounds(arguments)?;
+    Ok(Box::new(Timestamp { first: from, count: to - from }))
+}
+
+fn bounds(arguments: &Arguments<'_>) -> Result<(u64, u64)> {
+    let (from, to) = (bound(arguments, "from")?, bound(arguments, "to")?);
+    if from >= to {
+        return Err(arguments.error_at("from", "'from' is not before 'to'"));
+    }
+    Ok((from, to))
+}
+
+fn bound(arguments: &Arguments<'_>, name: &str) -> Result<u64> {
+    let text = arguments.text(name)?;
+    let refused = || {
+        let error = arguments.error_at(name, format!("'{text}' is not a time between the years 0000 and 9999"));
+        error.advise("write 'YYYY-MM-DD' or 'YYYY-MM-DD HH:MM:SS'")
+    };
+    parse(&text).ok_or_else(refused)
+}
+
+/// Seconds from 0000-01-01 to `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` (a `T` may stand between).
+fn parse(text: &str) -> Option<u64> {
+    let (date, time) = text.split_once([' ', 'T']).map_or((text, None), |(date, time)| (date, Some(time)));
+    let [year, month, day] = fields(date, '-', &[4, 2, 2])?.try_into().ok()?;
+    let [hour, minute, second] = match time {
+        None => [0, 0, 0],
+        Some(time) if time.len() == 5 => [fields(time, ':', &[2, 2])?, vec![0]].concat().try_into().ok()?,
+        Some(time) => fields(time, ':', &[2, 2, 2])?.try_into().ok()?,
+    };
+    let valid = (1..=12).contains(&month)
+        && (1..=days_of_month(year, month)).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second < 60;
+    valid.then(|| days(year, month, day) * DAY + hour * 3600 + minute * 60 + second)
+}
+
+/// The numbers between the separators, if they have these numbers of digits.
+fn fields(text: &str, separator: char, lengths: &[usize]) -> Option<Vec<u64>> {
+    let parts: Vec<&str> = text.split(separator).collect();
+    let fits = parts.len() == lengths.len() && parts.iter().zip(lengths).all(|(part, &len)| part.len() == len);
+    let number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?;
+    if fits { parts.iter().map(number).collect() } else { None }
+}
+
+fn is_leap(year: u64) -> bool {
+    year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400)
+}
+
+fn days_of_month(year: u64, month: u64) -> u64 {
+    match month {
+        2 => 28 + u64::from(is_leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 0000-01-01 to this day.
+fn days(year: u64, month: u64, day: u64) -> u64 {
+    let leap_days = if year == 0 { 0 } else { (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 + 1 };
+    let months: u64 = (1..month).map(|month| days_of_month(year, month)).sum();
+    year * 365 + leap_days + months + day - 1
+}
+
+/// Year, month and day of a number of days from 0000-01-01, by the Euclidean affine functions of Neri and Schneider
+/// (*Software: Practice and Experience* 53, 2023), whose years begin in March: one era is added so that no day comes
+/// before the first.
+#[inline(always)]
+fn civil(days: u64) -> (u64, u64, u64) {
+    const MARCH: u64 = 60; // 0000-03-01; the year 0 is a leap year
+    let quarter_days = 4 * (days + ERA_DAYS - MARCH) + 3;
+    let century = quarter_days / ERA_DAYS;
+    let in_century = quarter_days % ERA_DAYS / 4 * 4 + 3;
+    let product = 2_939_745 * in_century;
+    let year = 100 * century + (product >> 32);
+    let day_of_year = (product & 0xFFFF_FFFF) / 2_939_745 / 4;
+    let month_day = 2141 * day_of_year + 197_913;
+    let (month, day) = (month_day >> 16, (month_day & 0xFFFF) / 2141 + 1);
+    let after_december = u64::from(day_of_year >= 306);
+    (year + after_december - 400, month - 12 * after_december, day)
+}
+
+#[inline(always)]
+fn write_date(days: u64, text: &mut [u8]) {
+    let (year, month, day) = civil(days);
+    text[..2].copy_from_slice(&two(year / 100));
+    text[2..4].copy_from_slice(&two(year % 100));
+    text[4] = b'-';
+    text[5..7].copy_from_slice(&two(month));
+    text[7] = b'-';
+    text[8..10].copy_from_slice(&two(day));
+}
+
+#[inline(always)]
+fn date_text(days: u64) -> [u8; DATE_LEN] {
+    let mut text = [0; DATE_LEN];
+    write_date(days, &mut text);
+    text
+}
+
+#[inline(always)]
+fn time_text(seconds: u64) -> [u8; TIME_LEN] {
+    let mut text = [0; TIME_LEN];
+    write_date(seconds / DAY, &mut text);
+    let second = seconds % DAY;
+    text[10] = b' ';
+    text[11..13].copy_from_slice(&two(second / 3600));
+    text[13] = b':';
+    text[14..16].copy_from_slice(&two(second / 60 % 60));
+    text[16] = b':';
+    text[17..].copy_from_slice(&two(second % 60));
+    text
+}
+
+impl Generator for Date {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let (texts, _) = out.texts().fixed(count(&rows), DATE_LEN).as_chunks_mut();
+        random.fill_below(rows.start, texts, self.count, |n| date_text(self.first + n));
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::TEXT
+    }
+
+    fn distinct(&self) -> Distinct {
+        Distinct::Among { values: self.count }
+    }
+}
+
+impl Generator for Timestamp {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let (texts, _) = out.texts().fixed(count(&rows), TIME_LEN).as_chunks_mut();
+        random.fill_below(rows.start, texts, self.count, |n| time_text(self.first + n));
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::TEXT
+    }
+
+    fn distinct(&self) -> Distinct {
+        Distinct::Among { values: self.count }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_day_of_the_calendar_follows_the_one_before() {
+        let mut next = 0;
+        for year in 0..=9999 {
+            for month in 1..=12 {
+                for day in 1..=days_of_month(year, month) {
+                    assert_eq!(days(year, month, day), next);
+                    assert_eq!(civil(next), (year, month, day));
+                    next += 1;
+                }
+            }
+        }
+        assert_eq!(next, 25 * ERA_DAYS);
+    }
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        for text in ["0000-01-01 00:00:00", "1970-01-01 00:00:01", "2024-02-29 23:59:59", "9999-12-31 12:34:56"] {
+            let seconds = parse(text).expect(text);
+            assert_eq!(time_text(seconds), text.as_bytes());
+            assert_eq!(parse(&text.replace(' ', "T")), Some(seconds));
+        }
+        assert_eq!(parse("1970-01-01"), Some(719_528 * DAY));
+        assert_eq!(parse("1970-01-01 01:02"), Some(719_528 * DAY + 3720));
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in [
+            "",
+            "2020",
+            "2020-1-1",
+            "2020-00-01",
+            "2020-01-32",
+            "2019-02-29",
+            "1900-02-29",
+            "2020-01-01 24:00",
+            "2020-01-01 10:60",
+            "2020-01-01 10:00:60",
+            "2020-01-01 1:00",
+            "2020-01-01  10:00",
+            "+020-01-01",
+            "12020-01-01",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Texts that are different in every row by construction.
+
+use super::blobs::hex_digits;
+use super::{Arguments, Distinct, Generator, Kinds, count, size};
+use crate::random::CellRandom;
+use litepress_rows::{CellBlock, Result};
+use std::ops::Range;
+
+/// `unique_hex(n)`: the row number, shuffled within the numbers of `n` hex digits.
+#[derive(Debug)]
+struct UniqueHex {
+    digits: u64,
+}
+
+pub(super) fn unique_hex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(Box::new(UniqueHex { digits: arguments.int_within("n", 1, 16)? }))
+}
+
+/// A bijection of the numbers of `bits` bits (4 to 64): every step can be undone within them, an addition, a
+/// multiplication by an odd number, and an exclusive or with the number's own upper half.
+#[inline(always)]
+fn shuffle(value: u64, bits: u64, keys: [u64; 3]) -> u64 {
+    let mask = u64::MAX >> (64 - bits);
+    keys.iter().fold(value, |value, key| {
+        let value = value.wrapping_add(*key).wrapping_mul(key | 1) & mask;
+        value ^ (value >> (bits / 2))
+    })
+}
+
+impl Generator for UniqueHex {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let (bits, len) = (4 * self.digits, size(self.digits));
+        let mut draws = random.draws(0);
+        let keys = [draws.u64(), draws.u64(), draws.u64()];
+        let texts = out.texts().fixed(count(&rows), len);
+        for (text, row) in texts.chunks_exact_mut(len).zip(rows) {
+            text.copy_from_slice(&hex_digits(shuffle(row, bits, keys))[16 - len..]);
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::TEXT
+    }
+
+    fn distinct(&self) -> Distinct {
+        Distinct::Unique { rows: if self.digits == 16 { u64::MAX } else { 1 << (4 * self.digits) } }
+    }
+}
+
+/// `uuid`: version 4 of RFC 9562, whose 122 free bits hold the 64 of the row's own word, which no other row has.
+#[derive(Debug)]
+struct Uuid;
+
+pub(super) fn uuid(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(Box::new(Uuid))
+}
+
+/// `xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx`, `y` being 8 to b.
+#[inline(always)]
+fn uuid_text(word: u64, more: u64) -> [u8; 36] {
+    let high = word & !0xF000 | 0x4000;
+    let low = 2 << 62 | (word >> 12 & 15) << 58 | more >> 6;
+    let (high, low) = (hex_digits(high), hex_digits(low));
+    let mut text = [b'-'; 36];
+    text[..8].copy_from_slice(&high[..8]);
+    text[9..13].copy_from_slice(&high[8..12]);
+    text[14..18].copy_from_slice(&high[12..]);
+    text[19..23].copy_from_slice(&low[..4]);
+    text[24..].copy_from_slice(&low[4..]);
+    text
+}
+
+impl Generator for Uuid {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let (texts, _) = out.texts().fixed(count(&rows), 36).as_chunks_mut::<36>();
+        for (text, row) in texts.iter_mut().zip(rows) {
+            let mut draws = random.draws(row);
+            *text = uuid_text(draws.u64(), draws.u64());
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::TEXT
+    }
+
+    fn distinct(&self) -> Distinct {
+        Distinct::Unique { rows: u64::MAX }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn shuffling_is_a_bijection_of_all_numbers() {
+        let mut draws = CellRandom::new(1, "t", "c").draws(0);
+        for bits in [4, 8, 12, 16, 20] {
+            let keys = [draws.u64(), draws.u64(), draws.u64()];
+            let values: HashSet<u64> = (0..1 << bits).map(|row| shuffle(row, bits, keys)).collect();
+            assert_eq!(values.len(), 1 << bits, "{bits} bits");
+            assert!(values.iter().all(|value| value >> bits == 0));
+        }
+    }
+
+    #[test]
+    fn uuids_keep_all_bits_of_the_word() {
+        let digits = |bits: u64, more| String::from_utf8(uuid_text(bits, more).to_vec()).expect("ASCII");
+        assert_eq!(digits(0, 0), "00000000-0000-4000-8000-000000000000");
+        assert_eq!(digits(u64::MAX, u64::MAX), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+        let single: HashSet<String> = (0..64).map(|bit| digits(1 << bit, 0)).collect();
+        assert_eq!(single.len(), 64);
+    }
+}

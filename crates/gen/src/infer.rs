@@ -1,0 +1,263 @@
+//! What a column gets where nobody says: by its keys, its declared type, its name, its affinity, in this order.
+//!
+//! The answer is an annotation as a person would write it, and the reason, so that `plan` can print both and the
+//! user can copy and change it. Rows that are inferred hold no NULL: a column that should have some says so
+//! (`null(0.1, ...)`). CHECK constraints are not read.
+
+mod names;
+
+use crate::generators::Progression;
+use litepress_rows::schema::{Column, ForeignKey, Generated, Schema, Table};
+use litepress_rows::{Affinity, Error, ErrorKind, Result};
+
+/// An annotation, and why it was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Inferred {
+    pub text: String,
+    pub because: String,
+}
+
+fn inferred(text: impl Into<String>, because: impl Into<String>) -> Inferred {
+    Inferred { text: text.into(), because: because.into() }
+}
+
+/// What the values of a column may be, as far as it matters to the choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Int,
+    Real,
+    /// Numbers of either kind.
+    Numeric,
+    Text,
+    Blob,
+    /// No type declared, or ANY: whatever the name suggests.
+    Any,
+}
+
+/// A column as the rules see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'a> {
+    pub declared: &'a str,
+    pub class: Class,
+    /// Characters of a text at most, as declared: CHAR(6).
+    pub longest: Option<u64>,
+}
+
+impl<'a> Subject<'a> {
+    fn new(column: &'a Column) -> Self {
+        let declared = column.declared_type.as_str();
+        let class = match column.affinity {
+            Affinity::Integer => Class::Int,
+            Affinity::Real => Class::Real,
+            Affinity::Numeric => Class::Numeric,
+            Affinity::Text => Class::Text,
+            Affinity::Blob if declared.is_empty() || declared.eq_ignore_ascii_case("any") => Class::Any,
+            Affinity::Blob => Class::Blob,
+        };
+        let longest = if class == Class::Text { type_arguments(declared).first().copied() } else { None };
+        Self { declared, class, longest }
+    }
+
+    /// Whether texts of `len` characters keep to the declared length.
+    fn takes_len(&self, len: u64) -> bool {
+        self.longest.is_none_or(|longest| len <= longest)
+    }
+}
+
+/// The annotation of a column that is not part of a foreign key (those are [`reference`]'s), in a table of `rows`.
+pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
+    let column = &table.columns[position];
+    let subject = Subject::new(column);
+    if table.rowid_alias == Some(position) {
+        return inferred("sequence", "INTEGER PRIMARY KEY");
+    }
+    if let Some(because) = key(table, position) {
+        return unique(&subject, &column.name, because);
+    }
+    None.or_else(|| by_declared_type(&subject, &column.name))
+        .or_else(|| names::rule(&column.name, &subject, rows))
+        .unwrap_or_else(|| by_affinity(&subject))
+}
+
+/// Why every row of a column needs a value of its own; `None` if it does not.
+///
+/// A key of several columns is made unique by one of them: the last that is not part of a foreign key.
+fn key(table: &Table, position: usize) -> Option<&'static str> {
+    if is_key_alone(table, position) {
+        return Some("it is unique");
+    }
+    let is_free = |&column: &usize| {
+        table.columns[column].generated == Generated::No
+            && table.foreign_keys.iter().all(|foreign| !foreign.columns.contains(&column))
+    };
+    let last_free = |columns: Vec<usize>| {
+        let settled = columns.iter().any(|&column| is_key_alone(table, column));
+        let last = columns.iter().rev().find(|&column| is_free(column)).copied();
+        !settled && last == Some(position)
+    };
+    unique_keys(table).any(last_free).then_some("a key of several columns is unique through it")
+}
+
+/// The columns of all unique indexes, those over expressions apart, and the primary key.
+pub(crate) fn unique_keys(table: &Table) -> impl Iterator<Item = Vec<usize>> {
+    let indexes = table.indexes.iter().filter(|index| index.unique);
+    let of_indexes = indexes.filter_map(|index| index.columns.iter().map(|part| part.column).collect());
+    let primary: Vec<usize> = primary_key(table);
+    of_indexes.chain((!primary.is_empty()).then_some(primary))
+}
+
+/// The columns of the primary key in their order.
+fn primary_key(table: &Table) -> Vec<usize> {
+    let parts = table.columns.iter().enumerate().filter_map(|(column, of)| Some((of.key_position?, column)));
+    let mut parts: Vec<(usize, usize)> = parts.collect();
+    parts.sort_unstable();
+    parts.into_iter().map(|(_, column)| column).collect()
+}
+
+/// Whether the column alone is a key.
+pub(crate) fn is_key_alone(table: &Table, position: usize) -> bool {
+    table.rowid_alias == Some(position)
+        || table.columns[position].unique
+        || unique_keys(table).any(|columns| columns == [position])
+}
+
+fn unique(subject: &Subject<'_>, name: &str, because: &str) -> Inferred {
+    const HEX_DIGITS: u64 = 16;
+    let text = match subject.class {
+        Class::Int | Class::Real | Class::Numeric | Class::Any => "sequence".to_owned(),
+        Class::Blob => "blob(16, 16)".to_owned(),
+        Class::Text => match names::unique_text(name, subject) {
+            Some(text) => text.to_owned(),
+            None => format!("unique_hex({})", subject.longest.unwrap_or(HEX_DIGITS).clamp(1, HEX_DIGITS)),
+        },
+    };
+    inferred(text, because)
+}
+
+/// BOOLEAN, DATE, DATETIME, TIMESTAMP, DECIMAL(p, s): what SQLite itself has no affinity for.
+fn by_declared_type(subject: &Subject<'_>, name: &str) -> Option<Inferred> {
+    let because = || format!("declared {}", subject.declared);
+    let declared = subject.declared.to_ascii_uppercase();
+    let base = declared.split('(').next().unwrap_or_default().trim();
+    match base {
+        "BOOLEAN" | "BOOL" => Some(inferred("bool", because())),
+        "DATE" => Some(inferred(names::days_of(name), because())),
+        "DATETIME" | "TIMESTAMP" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMPTZ" => {
+            Some(inferred(names::TIMESTAMP, because()))
+        }
+        "DECIMAL" | "NUMERIC" | "NUMBER" => decimal(subject).map(|text| inferred(text, because())),
+        "TINYINT" if type_arguments(subject.declared) == [1] => Some(inferred("bool", because())),
+        "TINYINT" => Some(inferred("int(0, 127)", because())),
+        "SMALLINT" | "INT2" => Some(inferred("int(0, 32_767)", because())),
+        _ => None,
+    }
+}
+
+/// Values of so many digits and decimals as declared, below a thousand where that is more than enough.
+fn decimal(subject: &Subject<'_>) -> Option<String> {
+    let (precision, scale) = match type_arguments(subject.declared)[..] {
+        [precision] => (precision, 0),
+        [precision, scale] => (precision, scale),
+        _ => return None,
+    };
+    let limit = 10_u64.pow(u32::try_from(precision.saturating_sub(scale).min(6)).unwrap_or(6));
+    match scale {
+        0 => Some(format!("int(0, {})", limit - 1)),
+        1..=12 => Some(format!("real(0, {}, {scale})", limit.min(1000))),
+        _ => None,
+    }
+}
+
+fn by_affinity(subject: &Subject<'_>) -> Inferred {
+    const USUAL: u64 = 32;
+    match subject.class {
+        Class::Int => inferred("int(0, 999_999)", "an integer column"),
+        Class::Real => inferred("real(0, 1000, 3)", "a REAL column"),
+        Class::Numeric => inferred("int(0, 999_999)", "a numeric column"),
+        Class::Any => inferred("int(0, 999_999)", "a column without type"),
+        Class::Blob => inferred("blob(8, 32)", "a BLOB column"),
+        Class::Text => {
+            let max = subject.longest.unwrap_or(USUAL).min(USUAL);
+            inferred(format!("text({}, {max})", (max / 4).max(1).min(max)), "a text column")
+        }
+    }
+}
+
+/// The numbers in parentheses of a declared type: 10 and 2 of DECIMAL(10, 2).
+fn type_arguments(declared: &str) -> Vec<u64> {
+    let inner = declared.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inner, _)| inner);
+    inner.split(',').map_while(|number| number.trim().parse().ok()).collect()
+}
+
+/// The parent of a column that is a foreign key by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parent {
+    pub table: usize,
+    pub column: usize,
+}
+
+/// What the foreign keys say about a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// It is in none whose parent exists.
+    None,
+    /// It is one by itself.
+    Single(Parent),
+    /// It is part of one of several columns, which cannot be inferred, or of several.
+    Several(String),
+}
+
+/// What the foreign keys say about a column.
+pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
+    let keys = table.foreign_keys.iter().filter(|key| key.columns.contains(&position));
+    let known: Vec<&ForeignKey> = keys.filter(|key| schema.table(&key.parent).is_some()).collect();
+    match known[..] {
+        [] => Reference::None,
+        [key] => single_parent(schema, key).map_or(Reference::Several(key.parent.clone()), Reference::Single),
+        [key, ..] => Reference::Several(key.parent.clone()),
+    }
+}
+
+fn single_parent(schema: &Schema, key: &ForeignKey) -> Option<Parent> {
+    let parent = schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(&key.parent))?;
+    let table = &schema.tables[parent];
+    let column = match (&key.columns[..], &key.parent_columns[..]) {
+        ([_], []) => match primary_key(table)[..] {
+            [column] => column,
+            _ => return None,
+        },
+        ([_], [name]) => table.column(name)?,
+        _ => return None,
+    };
+    Some(Parent { table: parent, column })
+}
+
+/// The annotation of a foreign key whose parent has `parent_rows` keys that are this progression.
+pub(crate) fn of_progression(is_key: bool, keys: Progression, parent_rows: u64, parent: &str) -> Option<Inferred> {
+    let Progression { start, step } = keys;
+    let because = format!("refers to {parent}");
+    if is_key {
+        let arguments = if (start, step) == (1, 1) { String::new() } else { format!("({start}, {step})") };
+        return Some(inferred(format!("sequence{arguments}"), format!("{because}, each once")));
+    }
+    let last = i128::from(start) + i128::from(step) * i128::from(parent_rows.checked_sub(1)?);
+    let last = i64::try_from(last).ok()?;
+    let (low, high) = (start.min(last), start.max(last));
+    let step = if step.unsigned_abs() == 1 { String::new() } else { format!(", {}", step.unsigned_abs()) };
+    Some(inferred(format!("int({low}, {high}{step})"), because))
+}
+
+/// The annotation of a foreign key that cannot be inferred: NULL, or an error where the column takes none.
+pub(crate) fn without_parent(table: &Table, column: &Column, why: &str) -> Result<Inferred> {
+    if !column.not_null {
+        return Ok(inferred("constant(NULL)", why));
+    }
+    let error = Error::new(ErrorKind::Generator, format!("nothing can be inferred for this foreign key: {why}"));
+    Err(error
+        .in_table(&table.name)
+        .in_column(&column.name)
+        .advise("annotate the column, or its parent's key with a sequence"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! Rows by invention: a schema with annotations in its comments becomes rows, any of which can be made alone.
+//!
+//! ```text
+//! schema text --comments--> annotations --annotation/--> calls --generators/catalogue--> generators
+//!                           columns without --infer--> annotations --^                        |
+//! schema, request --plan--> GenPlan: rows, seed, a checked generator a column <---------------'
+//! GenPlan --source--> parts, blocks, records
+//! ```
+//!
+//! Every cell is a pure function of (seed, table, column, row number); [`random`] says how, and
+//! [`ALGORITHM_VERSION`] names the version of everything that decides its value.
+//!
+//! ```
+//! use litepress_gen::{GenPlan, GenSource, Request};
+//! use litepress_rows::{Schema, Source};
+//!
+//! let sql = "-- gen: rows=1_000
+//! CREATE TABLE fruit (
+//!   id   INTEGER PRIMARY KEY,
+//!   name TEXT NOT NULL        -- gen: choice('apple': 3, 'pear': 1)
+//! );";
+//! let schema = Schema::from_sql(sql, "fruit.sql")?;
+//! let plan = GenPlan::new(&schema, &Request::default())?;
+//! let source = GenSource::new(&plan, &schema, 0)?;
+//! assert_eq!(source.rows(), Some(1000));
+//! # Ok::<(), litepress_rows::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod annotation;
+pub mod comments;
+pub mod generators;
+pub mod plan;
+pub mod presets;
+pub mod random;
+pub mod source;
+
+mod infer;
+mod suggest;
+mod tables;
+
+pub use generators::catalogue;
+pub use plan::{Chosen, ColumnPlan, GenPlan, Request, TablePlan};
+pub use presets::preset;
+pub use random::ALGORITHM_VERSION;
+pub use source::GenSource;

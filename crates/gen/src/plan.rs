@@ -1,0 +1,356 @@
+//! What will be invented: for each table how many rows, for each column by which generator, and who said so.
+//!
+//! ```text
+//! schema, request --rows.rs--> rows and seed of each table
+//! --set, else annotation ----> generators, checked (checks.rs) as they are made
+//! else infer ----------------> all columns but foreign keys; then those, as their parents' keys become known
+//! keys of several columns ---> checked at the end
+//! ```
+
+mod checks;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use crate::annotation::{Call, Site, parse_call};
+use crate::comments::{self, Annotation};
+use crate::generators::{Generator, catalogue};
+use crate::infer::{self, Inferred, Parent, Reference};
+use crate::random::CellRandom;
+use crate::suggest::did_you_mean;
+use crate::tables::{invented, is_invented};
+use litepress_rows::schema::{Generated, Schema, Table};
+use litepress_rows::{CellBlock, Error, ErrorKind, Result};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What the caller wants beyond what the schema says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Numbers of rows by table; without a name for the only table of the schema.
+    pub rows: Vec<(Option<String>, u64)>,
+    /// Annotations by table and column, which come before those of the schema.
+    pub set: Vec<(String, String, String)>,
+    /// Seed of all tables, before those of the schema.
+    pub seed: Option<u64>,
+}
+
+/// Everything about the rows of a schema, checked.
+#[derive(Debug)]
+pub struct GenPlan {
+    tables: Vec<Arc<TablePlan>>,
+}
+
+/// The rows of a table.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct TablePlan {
+    /// Position in [`Schema::tables`].
+    pub table: usize,
+    /// Name.
+    pub name: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// Seed; 0 where nobody gives one.
+    pub seed: u64,
+    /// The ordinary columns in their order.
+    pub columns: Vec<ColumnPlan>,
+}
+
+/// The values of a column.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ColumnPlan {
+    /// Position in [`Table::columns`].
+    pub column: usize,
+    /// Name.
+    pub name: String,
+    /// The annotation that makes its generator.
+    pub expression: String,
+    /// Who chose it.
+    pub chosen: Chosen,
+    generator: Box<dyn Generator>,
+    random: CellRandom,
+}
+
+/// Who chose a generator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// The schema's annotation.
+    Annotation,
+    /// The request.
+    Set,
+    /// Nobody: it was inferred, for this reason.
+    Inferred(String),
+}
+
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Annotation => f.write_str("annotation"),
+            Self::Set => f.write_str("--set"),
+            Self::Inferred(because) => write!(f, "inferred: {because}"),
+        }
+    }
+}
+
+impl ColumnPlan {
+    /// Fills `out` with the values of these rows, which are counted from 0; at most
+    /// [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
+    pub fn fill(&self, rows: Range<u64>, out: &mut CellBlock) {
+        self.generator.fill(&self.random, rows, out);
+    }
+
+    /// The generator.
+    pub fn generator(&self) -> &dyn Generator {
+        &*self.generator
+    }
+}
+
+impl GenPlan {
+    /// Plans the rows of all tables of `schema`, virtual tables apart.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Generator`] and [`ErrorKind::Usage`], with the place of the annotation or the name of the option:
+    /// an unknown table, column or generator; wrong arguments; values that the column is sure to refuse, or almost
+    /// (20 duplicates expected or more in a key); no number of rows.
+    pub fn new(schema: &Schema, request: &Request) -> Result<Self> {
+        let annotations = comments::annotations(schema)?;
+        let sizes = rows::sizes(schema, request, &annotations)?;
+        let origins: Vec<String> =
+            request.set.iter().map(|(table, column, _)| format!("<--set {table}.{column}>")).collect();
+        let wishes = wishes(schema, request, &origins, &annotations)?;
+        let mut planner = Planner::new(schema, sizes);
+        planner.wishes(&wishes)?;
+        planner.infer()?;
+        planner.finish()
+    }
+
+    /// The tables in the order of their definition, virtual tables apart.
+    pub fn tables(&self) -> &[Arc<TablePlan>] {
+        &self.tables
+    }
+
+    /// The plan of the table at this position of [`Schema::tables`].
+    pub fn table(&self, table: usize) -> Option<&Arc<TablePlan>> {
+        self.tables.iter().find(|plan| plan.table == table)
+    }
+}
+
+/// An annotation that somebody wrote.
+struct Wish<'a> {
+    table: usize,
+    column: usize,
+    site: Site<'a>,
+    span: Range<usize>,
+    chosen: Chosen,
+}
+
+/// The annotations of columns, those of the request first.
+fn wishes<'a>(
+    schema: &'a Schema,
+    request: &'a Request,
+    origins: &'a [String],
+    annotations: &[Annotation],
+) -> Result<Vec<Wish<'a>>> {
+    let mut wishes: Vec<Wish<'a>> = Vec::new();
+    for ((table, column, text), origin) in request.set.iter().zip(origins) {
+        let wish = set_wish(schema, table, column, text, origin)?;
+        if wishes.iter().any(|other| (other.table, other.column) == (wish.table, wish.column)) {
+            return Err(usage("the option is given twice for this column").in_file(origin));
+        }
+        wishes.push(wish);
+    }
+    wishes.extend(annotations.iter().filter_map(|annotation| {
+        let site = comments::place(schema, annotation);
+        let (table, column) = (annotation.table, annotation.column?);
+        Some(Wish { table, column, site, span: annotation.span.clone(), chosen: Chosen::Annotation })
+    }));
+    Ok(wishes)
+}
+
+fn set_wish<'a>(schema: &'a Schema, table: &str, column: &str, text: &'a str, origin: &'a str) -> Result<Wish<'a>> {
+    let position = table_position(schema, table).map_err(|error| error.in_file(origin))?;
+    let of_table = &schema.tables[position];
+    let Some(column) = of_table.column(column) else {
+        let near = did_you_mean(column, of_table.columns.iter().map(|column| column.name.as_str()));
+        return Err(usage(format!("table {} has no column '{column}'{near}", of_table.name)).in_file(origin));
+    };
+    let name = &of_table.columns[column].name;
+    if of_table.columns[column].generated != Generated::No {
+        return Err(usage(format!("column {name} is generated: SQLite computes its values")).in_file(origin));
+    }
+    let site = Site::new(text, origin).for_column(&of_table.name, name);
+    Ok(Wish { table: position, column, site, span: 0..text.len(), chosen: Chosen::Set })
+}
+
+fn usage(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Usage, message)
+}
+
+/// The position of the table of this name.
+fn table_position(schema: &Schema, name: &str) -> Result<usize> {
+    let position = schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
+    let Some(position) = position else {
+        let near = did_you_mean(name, schema.tables.iter().map(|table| table.name.as_str()));
+        return Err(usage(format!("there is no table '{name}'{near}")));
+    };
+    if !is_invented(schema, &schema.tables[position]) {
+        let message = "rows of a virtual table, or of its own tables, cannot be invented";
+        return Err(Error::new(ErrorKind::Unsupported, message).in_table(name));
+    }
+    Ok(position)
+}
+
+/// A foreign key whose parent may not be planned yet.
+#[derive(Clone, Copy)]
+struct Pending {
+    table: usize,
+    column: usize,
+    parent: Parent,
+}
+
+struct Planner<'a> {
+    schema: &'a Schema,
+    sizes: Vec<rows::Size>,
+    /// For each table, for each column, what is planned so far.
+    columns: Vec<Vec<Option<ColumnPlan>>>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(schema: &'a Schema, sizes: Vec<rows::Size>) -> Self {
+        let empty = |table: &Table| table.columns.iter().map(|_| None).collect();
+        Self { schema, sizes, columns: schema.tables.iter().map(empty).collect() }
+    }
+
+    /// Plans what somebody wrote; what stands first in `wishes` counts.
+    fn wishes(&mut self, wishes: &[Wish<'_>]) -> Result<()> {
+        for wish in wishes {
+            let plan = self.plan(wish)?;
+            self.columns[wish.table][wish.column].get_or_insert(plan);
+        }
+        Ok(())
+    }
+
+    fn plan(&self, wish: &Wish<'_>) -> Result<ColumnPlan> {
+        let call = parse_call(&wish.site, wish.span.clone())?;
+        let generator = catalogue::build(&wish.site, &call)?;
+        let (table, size) = (&self.schema.tables[wish.table], self.sizes[wish.table]);
+        checks::column(table, wish.column, &*generator, size.rows)
+            .map_err(|fault| fault.at(&wish.site, call.span.start))?;
+        Ok(self.column_plan(wish, &call, generator))
+    }
+
+    fn column_plan(&self, wish: &Wish<'_>, call: &Call, generator: Box<dyn Generator>) -> ColumnPlan {
+        let table = &self.schema.tables[wish.table];
+        let name = table.columns[wish.column].name.clone();
+        ColumnPlan {
+            column: wish.column,
+            random: CellRandom::new(self.sizes[wish.table].seed, &table.name, &name),
+            name,
+            expression: wish.site.text[call.span.clone()].to_owned(),
+            chosen: wish.chosen.clone(),
+            generator,
+        }
+    }
+
+    /// Plans a column by what was inferred.
+    fn settle(&mut self, table: usize, column: usize, inferred: Inferred) -> Result<()> {
+        let of_table = &self.schema.tables[table];
+        let site = Site::new(&inferred.text, "<inferred>").for_column(&of_table.name, &of_table.columns[column].name);
+        let span = 0..inferred.text.len();
+        let plan = self.plan(&Wish { table, column, site, span, chosen: Chosen::Inferred(inferred.because) })?;
+        self.columns[table][column] = Some(plan);
+        Ok(())
+    }
+
+    /// The ordinary columns that nothing is planned for yet.
+    fn open_columns(&self) -> Vec<(usize, usize)> {
+        let mut open = Vec::new();
+        for (table, of) in invented(self.schema) {
+            let ordinary = of.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
+            let missing = ordinary.filter(|&(column, _)| self.columns[table][column].is_none());
+            open.extend(missing.map(|(column, _)| (table, column)));
+        }
+        open
+    }
+
+    fn infer(&mut self) -> Result<()> {
+        let mut pending = Vec::new();
+        for (table, column) in self.open_columns() {
+            let of_table = &self.schema.tables[table];
+            match infer::reference(self.schema, of_table, column) {
+                Reference::None => {
+                    self.settle(table, column, infer::column(of_table, column, self.sizes[table].rows))?
+                }
+                Reference::Single(parent) => pending.push(Pending { table, column, parent }),
+                Reference::Several(parent) => {
+                    let why = format!("it is not the only column that refers to {parent}");
+                    self.settle(table, column, infer::without_parent(of_table, &of_table.columns[column], &why)?)?;
+                }
+            }
+        }
+        self.infer_references(pending)
+    }
+
+    /// Plans foreign keys as their parents become known; what is left then is a circle.
+    fn infer_references(&mut self, mut pending: Vec<Pending>) -> Result<()> {
+        loop {
+            let is_known = |next: &Pending| self.columns[next.parent.table][next.parent.column].is_some();
+            let (known, unknown): (Vec<Pending>, Vec<Pending>) = pending.iter().partition(|next| is_known(next));
+            if known.is_empty() {
+                break;
+            }
+            for next in known {
+                let inferred = self.infer_reference(next)?;
+                self.settle(next.table, next.column, inferred)?;
+            }
+            pending = unknown;
+        }
+        for Pending { table, column, .. } in pending {
+            let of_table = &self.schema.tables[table];
+            let why = "its parent's key is a foreign key that leads back to it, or is generated";
+            self.settle(table, column, infer::without_parent(of_table, &of_table.columns[column], why)?)?;
+        }
+        Ok(())
+    }
+
+    /// The annotation of a foreign key whose parent is planned.
+    fn infer_reference(&self, Pending { table, column, parent }: Pending) -> Result<Inferred> {
+        let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
+        let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
+        let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
+        if rows == 0 {
+            return Ok(infer::column(of_table, column, rows));
+        }
+        let without = |why: &str| infer::without_parent(of_table, &of_table.columns[column], why);
+        let plan = self.columns[parent.table][parent.column].as_ref();
+        let Some(keys) = plan.and_then(|plan| plan.generator.progression()) else {
+            return without(&format!("the values of {key} are no sequence"));
+        };
+        let is_key = infer::is_key_alone(of_table, column);
+        if is_key && rows > parent_rows {
+            return without(&format!("it is unique, and {key} has {parent_rows} values for {rows} rows"));
+        }
+        infer::of_progression(is_key, keys, parent_rows, &key)
+            .map_or_else(|| without(&format!("{key} has no values")), Ok)
+    }
+
+    fn finish(self) -> Result<GenPlan> {
+        let Self { schema, sizes, mut columns } = self;
+        let mut tables = Vec::new();
+        for (table, of_table) in invented(schema) {
+            let (size, columns) = (sizes[table], std::mem::take(&mut columns[table]));
+            checks::keys(of_table, &columns, size.rows)?;
+            tables.push(Arc::new(TablePlan {
+                table,
+                name: of_table.name.clone(),
+                rows: size.rows,
+                seed: size.seed,
+                columns: columns.into_iter().flatten().collect(),
+            }));
+        }
+        Ok(GenPlan { tables })
+    }
+}

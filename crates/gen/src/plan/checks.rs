@@ -1,0 +1,115 @@
+//! What can be said before a single row is made: values that a column refuses, keys that are bound to repeat.
+
+use super::ColumnPlan;
+use crate::annotation::Site;
+use crate::generators::{Distinct, Generator, Kinds};
+use crate::infer::is_key_alone;
+use litepress_rows::schema::Table;
+use litepress_rows::{Error, ErrorKind, Result};
+
+/// A key that is expected to repeat this often stays without repetition once in half a billion times.
+const DUPLICATES_REFUSED: f64 = 20.0;
+
+/// What is wrong with a column's generator, and what to do about it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    message: String,
+    advice: String,
+}
+
+fn fault(message: impl Into<String>, advice: impl Into<String>) -> Fault {
+    Fault { message: message.into(), advice: advice.into() }
+}
+
+impl Fault {
+    pub(super) fn at(self, site: &Site<'_>, offset: usize) -> Error {
+        site.error(offset, self.message).advise(self.advice)
+    }
+}
+
+/// Whether the column takes what the generator gives for so many rows.
+pub(super) fn column(table: &Table, position: usize, generator: &dyn Generator, rows: u64) -> Result<(), Fault> {
+    strict_type(table, position, generator.kinds())?;
+    rowids(table, position, generator)?;
+    nulls(table, position, generator)?;
+    enough_values(generator, rows)?;
+    if is_key_alone(table, position) { key(&[generator], rows) } else { Ok(()) }
+}
+
+fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault> {
+    let numbers = Kinds::INT.and(Kinds::DIGITS);
+    let declared = table.columns[position].declared_type.to_ascii_uppercase();
+    let taken = match declared.as_str() {
+        _ if !table.strict => Kinds::ANY,
+        "INT" | "INTEGER" => numbers,
+        "REAL" => numbers.and(Kinds::REAL),
+        "TEXT" => numbers.and(Kinds::REAL).and(Kinds::TEXT),
+        "BLOB" => Kinds::BLOB,
+        _ => Kinds::ANY,
+    };
+    if kinds.within(taken) {
+        return Ok(());
+    }
+    let message = format!("the table is STRICT, its {declared} column does not take {}", kinds.in_words());
+    Err(fault(message, format!("a {declared} column takes {}", taken.in_words())))
+}
+
+fn rowids(table: &Table, position: usize, generator: &dyn Generator) -> Result<(), Fault> {
+    let ascends = matches!(generator.distinct(), Distinct::Ascending { .. }) && generator.kinds() == Kinds::INT;
+    if table.rowid_alias != Some(position) || ascends {
+        return Ok(());
+    }
+    let message = "an INTEGER PRIMARY KEY is filled with ascending whole numbers only, for now";
+    Err(fault(message, "use sequence, or sequence(start, step) with a step above 0"))
+}
+
+fn nulls(table: &Table, position: usize, generator: &dyn Generator) -> Result<(), Fault> {
+    if !table.columns[position].not_null || generator.null_share() == 0.0 {
+        return Ok(());
+    }
+    Err(fault("the column is NOT NULL, and this gives NULL", "leave NULL out, or the column's NOT NULL"))
+}
+
+/// A sequence that runs out of values.
+fn enough_values(generator: &dyn Generator, rows: u64) -> Result<(), Fault> {
+    let distinct = generator.distinct();
+    if !distinct.is_unique() || rows <= distinct.at_most() {
+        return Ok(());
+    }
+    let message = format!("this has values for {} rows, and the table has {rows}", distinct.at_most());
+    Err(fault(message, "make its range larger or the table smaller"))
+}
+
+/// A key of the values of these generators together.
+fn key(generators: &[&dyn Generator], rows: u64) -> Result<(), Fault> {
+    if generators.iter().any(|generator| generator.distinct().is_unique()) {
+        return Ok(());
+    }
+    let values = generators.iter().fold(1, |values: u64, part| values.saturating_mul(part.distinct().at_most()));
+    let without_null: f64 = generators.iter().map(|part| 1.0 - part.null_share()).product();
+    let rows = rows as f64 * without_null;
+    let duplicates = rows * (rows - 1.0) / 2.0 / values as f64;
+    let advice = "use a generator whose values differ in every row: sequence, unique_hex, uuid, email";
+    if rows.floor() > values as f64 && without_null == 1.0 {
+        return Err(fault(format!("the key is unique, and {rows} rows have {values} values at most"), advice));
+    }
+    if values < u64::MAX && duplicates >= DUPLICATES_REFUSED {
+        let drawn = format!("drawn from {values} values repeat, about {duplicates:.0} times");
+        return Err(fault(format!("the key is unique, and {rows:.0} rows {drawn}"), advice));
+    }
+    Ok(())
+}
+
+/// Keys of several columns.
+pub(super) fn keys(table: &Table, columns: &[Option<ColumnPlan>], rows: u64) -> Result<()> {
+    for index in table.indexes.iter().filter(|index| index.unique && !index.partial && index.columns.len() > 1) {
+        let parts = index.columns.iter().map(|part| columns[part.column?].as_ref());
+        let Some(parts) = parts.collect::<Option<Vec<&ColumnPlan>>>() else { continue };
+        let generators: Vec<&dyn Generator> = parts.iter().map(|part| part.generator()).collect();
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        key(&generators, rows).map_err(|Fault { message, advice }| {
+            Error::new(ErrorKind::Generator, message).in_table(&table.name).in_column(names.join(", ")).advise(advice)
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! How many rows each table gets, and its seed.
+
+use super::{Request, table_position, usage};
+use crate::annotation::{TableSettings, parse_settings};
+use crate::comments::{self, Annotation};
+use crate::tables::{invented, is_invented};
+use litepress_rows::schema::{Schema, Table};
+use litepress_rows::{Error, ErrorKind, Result};
+
+/// Rows and seed of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Size {
+    pub rows: u64,
+    pub seed: u64,
+}
+
+/// The sizes of all tables of the schema; those of tables whose rows are not invented are 0.
+pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotation]) -> Result<Vec<Size>> {
+    let settings = settings(schema, annotations)?;
+    let requested = requested(schema, request)?;
+    let of_table = |(table, settings): (usize, &TableSettings)| {
+        let annotated = settings.rows.map(|(rows, _)| rows);
+        let rows = match requested[table].or(annotated) {
+            Some(rows) => rows,
+            None if !is_invented(schema, &schema.tables[table]) => 0,
+            None => return Err(no_rows(schema, table)),
+        };
+        let seed = request.seed.or(settings.seed.map(|(seed, _)| seed)).unwrap_or(0);
+        check(schema, table, rows)?;
+        Ok(Size { rows, seed })
+    };
+    settings.iter().enumerate().map(of_table).collect()
+}
+
+/// What the tables' own annotations say.
+fn settings(schema: &Schema, annotations: &[Annotation]) -> Result<Vec<TableSettings>> {
+    let mut settings = vec![TableSettings::default(); schema.tables.len()];
+    for annotation in annotations.iter().filter(|annotation| annotation.column.is_none()) {
+        let site = comments::place(schema, annotation);
+        parse_settings(&site, annotation.span.clone(), &mut settings[annotation.table])?;
+    }
+    Ok(settings)
+}
+
+/// The numbers of rows of the request, by table.
+fn requested(schema: &Schema, request: &Request) -> Result<Vec<Option<u64>>> {
+    let mut requested = vec![None; schema.tables.len()];
+    for (name, rows) in &request.rows {
+        let table = match name {
+            Some(name) => table_position(schema, name).map_err(|error| error.in_file("<--rows>"))?,
+            None => only_table(schema)?,
+        };
+        if requested[table].replace(*rows).is_some() {
+            return Err(usage("the number of rows is given twice").in_table(&schema.tables[table].name));
+        }
+    }
+    Ok(requested)
+}
+
+fn only_table(schema: &Schema) -> Result<usize> {
+    let tables: Vec<(usize, &Table)> = invented(schema).collect();
+    match tables[..] {
+        [(position, _)] => Ok(position),
+        [] => Err(usage("the schema has no table that rows could be invented for")),
+        _ => {
+            let count = tables.len();
+            let names: Vec<&str> = tables.iter().map(|(_, table)| table.name.as_str()).collect();
+            let error = usage(format!("a number of rows without a table, and the schema has {count} tables"));
+            Err(error.advise(format!("say which: TABLE=N with TABLE one of {}", names.join(", "))))
+        }
+    }
+}
+
+fn no_rows(schema: &Schema, table: usize) -> Error {
+    let name = &schema.tables[table].name;
+    usage("nobody says how many rows it gets")
+        .in_file(&schema.origin)
+        .in_table(name)
+        .advise(format!("give --rows {name}=N, or write '-- gen: rows=N' in front of its CREATE TABLE"))
+}
+
+fn check(schema: &Schema, table: usize, rows: u64) -> Result<()> {
+    if i64::try_from(rows).is_ok() {
+        return Ok(());
+    }
+    let message = format!("{rows} rows are more than SQLite has rowids for, {}", i64::MAX);
+    Err(Error::new(ErrorKind::Limit, message).in_table(&schema.tables[table].name))
+}

@@ -1,0 +1,222 @@
+use super::*;
+
+fn plan_of(sql: &str, request: &Request) -> Result<GenPlan> {
+    GenPlan::new(&Schema::from_sql(sql, "test.sql")?, request)
+}
+
+/// A request for this many rows of the only table.
+fn rows(rows: u64) -> Request {
+    Request { rows: vec![(None, rows)], ..Request::default() }
+}
+
+fn set(table: &str, column: &str, text: &str) -> Request {
+    Request { set: vec![(table.into(), column.into(), text.into())], ..rows(10) }
+}
+
+/// `column: expression` of all columns.
+fn expressions(plan: &GenPlan) -> Vec<String> {
+    let columns = plan.tables().iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
+    columns.map(|(table, column)| format!("{}.{}: {}", table.name, column.name, column.expression)).collect()
+}
+
+#[test]
+fn set_comes_before_annotation_before_inference() {
+    let sql = "-- gen: rows=1k seed=7
+        create table t (
+            id integer primary key,
+            a text, -- gen: digits( 6 )
+            b text, -- gen: digits(6)
+            c int as (id),
+            d int);";
+    let plan = plan_of(sql, &Request { rows: Vec::new(), ..set("T", "B", "hex(8)") }).expect(sql);
+    assert_eq!(expressions(&plan), ["t.id: sequence", "t.a: digits( 6 )", "t.b: hex(8)", "t.d: int(0, 999_999)"]);
+    let table = plan.table(0).expect("the only one");
+    assert_eq!((table.rows, table.seed), (1000, 7));
+    let chosen: Vec<String> = table.columns.iter().map(|column| column.chosen.to_string()).collect();
+    assert_eq!(chosen, ["inferred: INTEGER PRIMARY KEY", "annotation", "--set", "inferred: an integer column"]);
+    let plan = plan_of(sql, &Request { seed: Some(8), ..rows(5) }).expect(sql);
+    assert_eq!((plan.tables()[0].rows, plan.tables()[0].seed), (5, 8));
+}
+
+#[test]
+fn foreign_keys_follow_their_parents() {
+    let sql = "-- gen: rows=30
+        create table line (order_id int not null references orders, again references line(id), id integer primary key);
+        -- gen: rows=20
+        create table orders (id integer primary key, customer int references customer(number), code text unique);
+        -- gen: rows=10
+        create table customer (name text,
+            number int unique -- gen: sequence(100, 10)
+            );
+        -- gen: rows=10
+        create table profile (id integer primary key references customer(number));
+        -- gen: rows=5
+        create table photo (id integer primary key references profile, code text references orders(code));";
+    let plan = plan_of(sql, &Request::default()).expect(sql);
+    assert_eq!(
+        expressions(&plan),
+        [
+            "line.order_id: int(1, 20)",
+            "line.again: int(1, 30)",
+            "line.id: sequence",
+            "orders.id: sequence",
+            "orders.customer: int(100, 190, 10)",
+            "orders.code: unique_hex(16)",
+            "customer.name: full_name",
+            "customer.number: sequence(100, 10)",
+            "profile.id: sequence(100, 10)",
+            "photo.id: sequence(100, 10)",
+            "photo.code: constant(NULL)",
+        ]
+    );
+}
+
+#[test]
+fn foreign_keys_that_cannot_hold_are_errors() {
+    let parent = "/* gen: rows=5 */ create table p (id integer primary key, code text unique, a, b, unique (a, b));";
+    for (child, message) in [
+        ("x text not null references p(code)", "the values of p.code are no sequence"),
+        ("x int not null unique references p", "p.id has 5 values for 6 rows"),
+        ("x not null, y, foreign key (x, y) references p(a, b)", "not the only column that refers to p"),
+        ("x not null unique references t(x)", "leads back to it"),
+    ] {
+        let sql = format!("{parent}/* gen: rows=6 */ create table t ({child});");
+        let error = plan_of(&sql, &Request::default()).expect_err(&sql);
+        assert!(error.message().contains(message), "{error}");
+        assert_eq!(error.place().column.as_deref(), Some("x"));
+    }
+    let empty = "/* gen: rows=0 */ create table p (id integer primary key);
+        /* gen: rows=1 */ create table t (x int not null references p);";
+    assert!(plan_of(empty, &Request::default()).expect_err(empty).message().contains("p.id has no values"));
+    let nobody = Request { rows: vec![(Some("t".into()), 0)], ..Request::default() };
+    plan_of(empty, &nobody).expect("no row refers to anything");
+}
+
+#[test]
+fn requests_name_what_exists() {
+    let sql = "create table user (id integer primary key, area text, twice int as (2 * id));
+        create table post (id integer primary key);
+        create virtual table v using fts5(a);";
+    let both = || vec![(Some("user".to_owned()), 1), (Some("POST".to_owned()), 1)];
+    let with = |name: Option<&str>| Request { rows: vec![(name.map(str::to_owned), 1)], ..Request::default() };
+    let set = |table, column, text| Request { rows: both(), ..set(table, column, text) };
+    for (request, kind, message) in [
+        (with(Some("usr")), ErrorKind::Usage, "there is no table 'usr', did you mean 'user'?"),
+        (with(None), ErrorKind::Usage, "the schema has 2 tables"),
+        (with(Some("user")), ErrorKind::Usage, "nobody says how many rows it gets"),
+        (with(Some("v")), ErrorKind::Unsupported, "virtual table"),
+        (Request { rows: [both(), both()].concat(), ..Request::default() }, ErrorKind::Usage, "given twice"),
+        (set("usr", "area", "hex(1)"), ErrorKind::Usage, "there is no table 'usr', did you mean 'user'?"),
+        (set("user", "aera", "hex(1)"), ErrorKind::Usage, "table user has no column 'aera', did you mean 'area'?"),
+        (set("user", "twice", "hex(1)"), ErrorKind::Usage, "column twice is generated"),
+        (
+            Request {
+                set: [set("user", "area", "uuid").set, set("user", "AREA", "uuid").set].concat(),
+                rows: both(),
+                seed: None,
+            },
+            ErrorKind::Usage,
+            "given twice",
+        ),
+        (Request { rows: vec![(Some("user".into()), 1 << 63)], ..Request::default() }, ErrorKind::Limit, "rowids"),
+    ] {
+        let error = plan_of(sql, &request).expect_err("the request is wrong");
+        assert!(error.kind() == kind && error.message().contains(message), "{error}");
+    }
+    plan_of(sql, &Request { rows: both(), ..Request::default() }).expect("both have rows");
+}
+
+#[test]
+fn mistakes_in_set_point_into_the_option() {
+    let sql = "create table user (id integer primary key, area text);";
+    let error = plan_of(sql, &set("user", "area", "digit(6)")).expect_err("no such generator");
+    assert_eq!(error.kind(), ErrorKind::Generator);
+    let begin =
+        "<--set user.area>:1:1: user.area: unknown generator 'digit', did you mean 'digits'?; there are blob, bool,";
+    assert!(error.to_string().starts_with(begin), "{error}");
+    let error = plan_of(sql, &set("user", "area", "digits(6")).expect_err("not closed");
+    assert_eq!(error.place().character, Some(9));
+}
+
+#[test]
+fn mistakes_in_annotations_point_into_the_schema() {
+    for (sql, line, character, message) in [
+        ("create table t (\n a int -- gen: itn(1, 2)\n)", 2, 16, "unknown generator 'itn', did you mean 'int'?"),
+        ("create table t (\n a int -- gen: int(1, 'ä')\n)", 2, 23, "argument 'hi' of int is a whole number"),
+        ("create table t (\n a int -- gen: int(1, 2\n)", 2, 24, "the annotation ends where ',' or ')' is expected"),
+        ("create table t (\n a int -- gen: int(1, 2))\n)", 2, 25, "')' stands where the end"),
+        ("create table t (\n a int -- gen:\n)", 2, 15, "the annotation ends where a generator or a value is expected"),
+        ("create table t (\n a int -- gen: 5\n)", 2, 16, "the name of a generator is expected"),
+        ("create table t (\n -- gen: rows=5\n a int)", 2, 10, "'rows=' is said of a table"),
+        ("create table t ( -- gen: digits(6)\n a int)", 1, 26, "'digits' stands where rows=N or seed=N is expected"),
+        ("create table t ( -- gen: row=6\n a int)", 1, 26, "a table has no 'row=', did you mean 'rows'?"),
+        ("create table t ( -- gen: rows=x\n a int)", 1, 31, "'x' stands where a whole number is expected"),
+        ("create table t ( -- gen: rows=6 rows=7\n a int)", 1, 33, "'rows=' is said twice"),
+        ("-- gen: rows=6\ncreate table t ( -- gen: rows=7\n a int)", 2, 26, "'rows=' is said twice"),
+        ("create table t (\n a int -- gen: int(9, 1)\n)", 2, 20, "'lo' is above 'hi'"),
+        ("create table t (\n a int -- gen: null(.1, itn)\n)", 2, 25, "unknown generator 'itn'"),
+    ] {
+        let error = plan_of(sql, &rows(1)).expect_err(sql);
+        let place = error.place();
+        assert!(error.message().contains(message), "{error}");
+        assert_eq!((place.line, place.character), (Some(line), Some(character)), "{error}");
+        assert_eq!(place.file.as_deref(), Some(std::path::Path::new("test.sql")));
+    }
+}
+
+#[test]
+fn values_that_a_column_refuses() {
+    for (definition, options, count, message) in [
+        ("a int not null /* gen: null(0.1, int(1, 2)) */", "", 1, "the column is NOT NULL"),
+        ("a int not null /* gen: choice(1, NULL) */", "", 1, "the column is NOT NULL"),
+        ("a int /* gen: hex(4) */", " strict", 1, "its INT column does not take texts"),
+        ("a int /* gen: choice(1, 'x') */", " strict", 1, "does not take integers and texts"),
+        ("a integer /* gen: real(0, 1) */", " strict", 1, "its INTEGER column does not take real numbers"),
+        ("a real /* gen: uuid */", " strict", 1, "its REAL column does not take texts"),
+        ("a text /* gen: blob(1, 2) */", " strict", 1, "its TEXT column does not take blobs"),
+        ("a blob /* gen: text(1, 2) */", " strict", 1, "its BLOB column does not take texts"),
+        ("a integer primary key /* gen: int(1, 5) */", "", 1, "ascending whole numbers only, for now"),
+        ("a integer primary key /* gen: sequence(1, -1) */", "", 1, "ascending whole numbers only, for now"),
+        ("a integer primary key /* gen: null(0.5, sequence) */", "", 1, "ascending whole numbers only, for now"),
+        ("a int unique /* gen: int(1, 5) */", "", 6, "6 rows have 5 values at most"),
+        ("a text primary key /* gen: digits(2) */", "", 101, "101 rows have 100 values at most"),
+        ("a int unique /* gen: int(1, 1m) */", "", 10_000, "drawn from 1000000 values repeat, about 50 times"),
+        ("a int unique /* gen: null(0.5, int(1, 1m)) */", "", 20_000, "repeat, about 50 times"),
+        ("a text unique /* gen: unique_hex(1) */", "", 17, "values for 16 rows, and the table has 17"),
+        ("a text unique", "", 1, ""),
+        ("a char(1) unique", "", 17, "values for 16 rows, and the table has 17"),
+        ("a /* gen: sequence(9223372036854775807) */", "", 2, "values for 1 rows, and the table has 2"),
+        ("a /* gen: choice(1, 2) */, b /* gen: bool */, unique (a, b)", "", 5, "5 rows have 4 values at most"),
+    ] {
+        let sql = format!("create table t ({definition}){options}");
+        let plan = plan_of(&sql, &rows(count));
+        if message.is_empty() {
+            plan.expect(&sql);
+            continue;
+        }
+        let error = plan.expect_err(&sql);
+        assert_eq!(error.kind(), ErrorKind::Generator, "{error}");
+        assert!(error.message().contains(message), "{error}");
+        assert!(error.place().column.is_some() && error.advice().is_some(), "{error}");
+    }
+}
+
+#[test]
+fn values_that_a_column_takes() {
+    for (definition, options, count) in [
+        ("a int /* gen: digits(4) */", " strict", 1),
+        ("a text /* gen: int(1, 2) */", " strict", 1),
+        ("a any /* gen: choice(1, 'x', x'00') */", " strict", 1),
+        ("a int not null /* gen: null(0, int(1, 2)) */", "", 1),
+        ("a int unique /* gen: null(0.5, int(1, 10)) */", "", 4),
+        ("a text unique /* gen: hex(16) */", "", 1_000_000_000),
+        ("a blob unique /* gen: blob(8, 9) */", "", 1_000_000_000),
+        ("a unique /* gen: constant(NULL) */", "", 1_000_000_000),
+        ("a int unique /* gen: sequence(-5, -3) */", "", 100),
+        ("a /* gen: choice(1, 2) */, b /* gen: bool */, c /* gen: uuid */, unique (a, b, c)", "", 1000),
+        ("a, b, primary key (a, b)", " without rowid", 1_000_000_000),
+    ] {
+        let sql = format!("create table t ({definition}){options}");
+        plan_of(&sql, &rows(count)).expect(&sql);
+    }
+}
