@@ -228,7 +228,7 @@ impl Source for OneChunk {
         None
     }
 
-    fn record_bytes(&self) -> f64 {
+    fn page_bytes(&self) -> f64 {
         0.0
     }
 }

@@ -34,7 +34,8 @@ pub struct Options {
     pub page_size: Option<PageSize>,
     /// Threads that build pages (at least 1); by default one a core. Threads that wait for the disk come on top.
     pub threads: usize,
-    /// Bytes of memory for chunks and pages on their way; by default a quarter of the machine's, 256 MiB at least.
+    /// Bytes of memory for pages on their way; by default a quarter of the machine's, 256 MiB at least. What comes on
+    /// top: about 20 MiB, and for each thread about three times its longest row.
     pub memory_bytes: u64,
     /// Whether an existing database may be replaced.
     pub replace: bool,

@@ -84,6 +84,15 @@ impl PageRun {
         self.pointers.push((index, u32::try_from(offset).expect("an offset in a page")));
     }
 
+    /// Takes back what [`set_pointer`](Self::set_pointer) wrote; the index that stood there.
+    pub fn take_pointer(&mut self, index: u32, offset: usize) -> u32 {
+        let is_it = |&(page, at): &(u32, u32)| page == index && at as usize == offset;
+        let position = self.pointers.iter().rposition(is_it).expect("a pointer was set there");
+        self.pointers.swap_remove(position);
+        let bytes = &self.page_mut(index)[offset..offset + 4];
+        u32::from_be_bytes(bytes.try_into().expect("four bytes"))
+    }
+
     fn pages_per_block(&self) -> usize {
         BLOCK_BYTES / self.page_bytes
     }

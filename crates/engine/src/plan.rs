@@ -54,8 +54,8 @@ pub fn steps(schema: &Schema) -> Vec<Step> {
 pub fn check(schema: &Schema) -> Result<()> {
     for step in steps(schema) {
         if let Lane::Refused { why } = step.lane {
-            let message = format!("{} {}: {why}", step.kind, step.name);
-            return Err(Error::new(ErrorKind::Unsupported, message).in_table(step.table));
+            let what = if step.kind == "table" { why } else { format!("{} {}: {why}", step.kind, step.name) };
+            return Err(Error::new(ErrorKind::Unsupported, what).in_table(step.table));
         }
     }
     Ok(())

@@ -5,10 +5,12 @@
 //! that nobody locks; the next run for the same target removes it.
 
 use crate::{Error, ErrorKind, Result, Sync};
+use litepress_format::header::DatabaseHeader;
+use litepress_format::page::FILE_HEADER_LEN;
 use rusqlite::{Connection, OpenFlags};
 use rustix::fs::RenameFlags;
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The only module that changes the target's name.
@@ -65,7 +67,13 @@ impl Publication {
         if let Some(permissions) = self.replaced.take() {
             fs::set_permissions(&self.temporary, permissions)
                 .map_err(|error| Error::io("set the permissions of", &self.temporary, error))?;
-            let _exclusive = lock_database(&self.target)?;
+            // Looked up before the lock is taken: closing any other handle of the file would give the lock up.
+            let is_wal = is_wal(&self.target);
+            let exclusive = lock_database(&self.target)?;
+            if is_wal {
+                // Its `-wal` and `-shm` go when their last connection closes, and only while the file has its name.
+                drop(exclusive);
+            }
             fs::rename(&self.temporary, &self.target).map_err(|error| Error::io("replace", &self.target, error))?;
         } else {
             rename_to_free_name(&self.temporary, &self.target)?;
@@ -158,6 +166,13 @@ fn lock_database(target: &Path) -> Result<Option<Connection>> {
     }
 }
 
+/// Whether the database is in WAL mode: the write version in its header says so.
+fn is_wal(database: &Path) -> bool {
+    let mut header = [0; FILE_HEADER_LEN];
+    let read = File::open(database).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && DatabaseHeader::decode(&header).is_ok_and(|header| header.write_version == 2)
+}
+
 fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
     use rustix::fs::CWD;
     let renamed = rustix::fs::renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE);
@@ -181,7 +196,7 @@ fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
 }
 
 fn create_temporary(target: &Path) -> Result<(PathBuf, File)> {
-    let failed = |error| Error::io("create a temporary file for", target, error);
+    let failed = |error| Error::io("create a temporary file beside it", target, error);
     let prefix = temporary_prefix(target);
     for number in 0.. {
         let path = folder_of(target).join(format!("{prefix}{}-{number}.tmp", std::process::id()));

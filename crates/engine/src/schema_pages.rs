@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::pages::Pages;
-use crate::tree::interior::{Root, TableLevels, write_interior};
+use crate::tree::interior::{LargestRowid, Levels, Root, write_interior};
 use crate::tree::leaf::LeafBuilder;
 use crate::tree::open_page::write_empty;
 use litepress_format::header::DatabaseHeader;
@@ -72,10 +72,10 @@ fn tree(chunk: &RecordChunk, pages: &mut Pages) -> Result<Vec<u8>> {
     let part = builder.finish();
     let mut run = part.run;
     let placement = pages.place(&mut run)?;
-    let mut levels = TableLevels::new(page_bytes);
+    let mut levels = Levels::new(page_bytes);
     let mut append = |children: &[_]| crate::table::append_interior(pages, &mut run, placement, children);
     for &(last_rowid, index) in &part.leaves {
-        levels.push((last_rowid, placement.number(index)), &mut append)?;
+        levels.push((LargestRowid(last_rowid), placement.number(index)), &mut append)?;
     }
     let root = levels.finish(page_bytes - FILE_HEADER_LEN, &mut append)?;
     pages.write(run, placement)?;

@@ -12,7 +12,7 @@
 use crate::pages::{PageRun, Pages, Placement};
 use crate::progress::Progress;
 use crate::sink::block::BlockPool;
-use crate::tree::interior::{Child, Root, TableLevels, write_interior};
+use crate::tree::interior::{Child, Divider, LargestRowid, Levels, Root, write_interior};
 use crate::tree::leaf::{LeafBuilder, TablePart, out_of_order};
 use crate::tree::open_page::write_empty;
 use crate::{Error, Result};
@@ -118,7 +118,7 @@ fn build_part(
 /// Places finished parts in the order of their numbers.
 struct Stitch<'p> {
     pages: &'p mut Pages,
-    levels: TableLevels,
+    levels: Levels<LargestRowid>,
     tree: TableTree,
     next: u64,
     /// Parts whose predecessors are still being built.
@@ -129,7 +129,7 @@ struct Stitch<'p> {
 
 impl<'p> Stitch<'p> {
     fn new(pages: &'p mut Pages) -> Self {
-        let levels = TableLevels::new(pages.page_size().bytes());
+        let levels = Levels::new(pages.page_size().bytes());
         Self { pages, levels, tree: TableTree::default(), next: 0, waiting: BTreeMap::new(), failure: None }
     }
 
@@ -162,7 +162,7 @@ impl<'p> Stitch<'p> {
         let TablePart { mut run, leaves, rows, payload_bytes, .. } = part;
         let placement = self.pages.place(&mut run)?;
         for &(last_rowid, index) in &leaves {
-            let leaf = (last_rowid, placement.number(index));
+            let leaf = (LargestRowid(last_rowid), placement.number(index));
             let pages = &mut *self.pages;
             self.levels.push(leaf, |children| append_interior(pages, &mut run, placement, children))?;
             self.tree.last_rowid = last_rowid;
@@ -196,11 +196,11 @@ impl<'p> Stitch<'p> {
 }
 
 /// Writes an interior page behind the pages of `run`, and returns its number.
-pub(crate) fn append_interior(
+pub(crate) fn append_interior<D: Divider>(
     pages: &mut Pages,
     run: &mut PageRun,
     placement: Placement,
-    children: &[Child],
+    children: &[Child<D>],
 ) -> Result<u32> {
     let usable = pages.page_size().bytes();
     let (index, number) = pages.append(run, placement)?;

@@ -36,7 +36,7 @@ pub struct GenSource {
     plan: Arc<TablePlan>,
     rows_per_part: u64,
     rows_per_block: u64,
-    record_bytes: f64,
+    page_bytes: f64,
     next_part: AtomicU64,
 }
 
@@ -55,7 +55,7 @@ impl GenSource {
         Ok(Self {
             rows_per_part: whole(FILL * PART_BYTES as f64 / estimate.page_bytes).max(1),
             rows_per_block: whole(RecordChunk::TARGET_BYTES as f64 / estimate.record_bytes).clamp(1, BLOCK_ROWS as u64),
-            record_bytes: estimate.record_bytes,
+            page_bytes: estimate.page_bytes,
             table,
             plan,
             next_part: AtomicU64::new(0),
@@ -87,8 +87,8 @@ impl Source for GenSource {
         Some(self.plan.rows)
     }
 
-    fn record_bytes(&self) -> f64 {
-        self.record_bytes
+    fn page_bytes(&self) -> f64 {
+        self.page_bytes
     }
 }
 
@@ -263,15 +263,15 @@ mod tests {
     #[test]
     fn parts_fill_their_pages_not_quite() {
         for (sql, rows, bytes) in [
-            (crate::presets::preset("user").expect("it is built in").sql, 1_000_000_000, 12),
-            ("create table t (a text /* gen: text(0, 100) */)", 1_000_000, 53),
-            ("create table t (a blob /* gen: blob(100, 1000) */)", 1_000_000, 553),
+            (crate::presets::preset("user").expect("it is built in").sql, 1_000_000_000, 20),
+            ("create table t (a text /* gen: text(0, 100) */)", 1_000_000, 60),
+            ("create table t (a blob /* gen: blob(100, 1000) */)", 1_000_000, 602),
         ] {
             let source = source(sql, rows);
             assert!(
-                (source.record_bytes() - f64::from(bytes)).abs() < f64::from(bytes) / 20.0,
+                (source.page_bytes() - f64::from(bytes)).abs() < f64::from(bytes) / 20.0,
                 "{}",
-                source.record_bytes()
+                source.page_bytes()
             );
             let mut part = source.next_part().expect("no error").expect("a part");
             let (mut pages, mut left) = (0, 0);

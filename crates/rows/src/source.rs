@@ -14,8 +14,8 @@ pub trait Source: Sync {
     /// Number of rows where it is known beforehand.
     fn rows(&self) -> Option<u64>;
 
-    /// Mean bytes of an encoded record, as well as it is known beforehand; for estimates of size only.
-    fn record_bytes(&self) -> f64;
+    /// Mean bytes that a row takes of the table's pages, as well as it is known beforehand: for estimates of size.
+    fn page_bytes(&self) -> f64;
 }
 
 /// Some consecutive rows of a table.

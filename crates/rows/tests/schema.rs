@@ -106,3 +106,13 @@ fn a_foreign_key_may_point_at_nothing() {
     assert_eq!(schema.tables[1].foreign_keys.len(), 2);
     assert!(schema.tables[1].has_check);
 }
+
+/// Dropping a table deletes its rows, which the authorizer took for a statement of the user's.
+#[test]
+fn what_is_made_may_be_dropped() {
+    let schema = read("CREATE TABLE t(a); CREATE INDEX i ON t(a); DROP INDEX i; DROP TABLE t; CREATE TABLE u(a);");
+    let names: Vec<_> = schema.objects.iter().map(|object| object.name.as_str()).collect();
+    assert_eq!(names, ["u"]);
+    let sql = "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE t; DELETE FROM sqlite_master";
+    assert!(Schema::from_sql(sql, "schema.sql").is_err());
+}

@@ -1,26 +1,76 @@
-//! The levels above the leaves of a rowid table.
+//! The levels above the leaves, of tables and of indexes.
 //!
-//! Children arrive in key order. A level holds them back until it knows that a page of them is full **and** that at
-//! least two more follow: the last page of a level then always has two children or more, as SQLite refuses an
-//! interior page without a cell. So each page is written once, complete, and never read back.
+//! Children arrive in key order, each with the divider that stands between it and the next one: the largest rowid below
+//! it in a table, an entry of its own in an index. A level holds children back until it knows that a page of them is
+//! full **and** that at least two more follow: the last page of a level then always has two children or more, as
+//! SQLite refuses an interior page without a cell. So each page is written once, complete, and never read back.
+//!
+//! A page of children `c0 .. ck` has the cells `(c0, d0) .. (ck-1, dk-1)` and `ck` as its right-most pointer; the divider
+//! `dk` goes up with the page, to the level above.
 
 use litepress_format::page::{CELL_POINTER_LEN, INTERIOR_HEADER_LEN, PageKind, PageWriter};
 use litepress_format::{cell, varint};
 
-/// A page and the largest rowid below it.
-pub(crate) type Child = (i64, u32);
+/// What stands between two neighbouring pages of a level.
+pub(crate) trait Divider: Clone {
+    /// Kind of the interior pages.
+    const PAGE_KIND: PageKind;
+
+    /// Bytes of its cell with the number of its left child.
+    fn cell_len(&self) -> usize;
+
+    /// Appends that cell.
+    fn write_cell(&self, left_child: u32, out: &mut Vec<u8>);
+}
+
+/// In a table: the largest rowid of the left page. It stays in the leaf as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LargestRowid(pub i64);
+
+impl Divider for LargestRowid {
+    const PAGE_KIND: PageKind = PageKind::InteriorTable;
+
+    fn cell_len(&self) -> usize {
+        4 + varint::len(self.0.cast_unsigned())
+    }
+
+    fn write_cell(&self, left_child: u32, out: &mut Vec<u8>) {
+        cell::write_table_interior(left_child, self.0, out);
+    }
+}
+
+/// In an index: an entry that is in no leaf, as its cell is written without the left child. Behind the last page of a
+/// tree it is empty and never written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entry(pub Vec<u8>);
+
+impl Divider for Entry {
+    const PAGE_KIND: PageKind = PageKind::InteriorIndex;
+
+    fn cell_len(&self) -> usize {
+        4 + self.0.len()
+    }
+
+    fn write_cell(&self, left_child: u32, out: &mut Vec<u8>) {
+        assert!(!self.0.is_empty(), "only the last page of a tree has no divider behind it");
+        out.extend_from_slice(&left_child.to_be_bytes());
+        out.extend_from_slice(&self.0);
+    }
+}
+
+/// A page, and the divider behind it.
+pub(crate) type Child<D> = (D, u32);
 
 /// The interior levels of one tree, lowest first.
 ///
-/// REQUIRES: children in ascending order of their rowids. Memory: one page of children a level.
-pub(crate) struct TableLevels {
-    levels: Vec<Level>,
+/// REQUIRES: children in key order. Memory: one page of children a level.
+pub(crate) struct Levels<D> {
+    levels: Vec<Level<D>>,
     usable: usize,
 }
 
-#[derive(Default)]
-struct Level {
-    children: Vec<Child>,
+struct Level<D> {
+    children: Vec<Child<D>>,
     /// Bytes of the cells of all children but the last, which is the right-most pointer and has no cell.
     cell_bytes: usize,
     /// How many children fill one page, once there are more.
@@ -31,31 +81,31 @@ struct Level {
 
 /// What a tree begins with.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Root {
+pub(crate) enum Root<D> {
     /// A single leaf, or no leaf at all.
     Leaf(Option<u32>),
     /// The children of the root page, to be written by the caller.
-    Interior(Vec<Child>),
+    Interior(Vec<Child<D>>),
 }
 
-impl TableLevels {
+impl<D: Divider> Levels<D> {
     pub fn new(usable: usize) -> Self {
         Self { levels: Vec::new(), usable }
     }
 
     /// Adds the next leaf. `write` writes an interior page with the given children and returns its number.
-    pub fn push<E>(&mut self, leaf: Child, mut write: impl FnMut(&[Child]) -> Result<u32, E>) -> Result<(), E> {
+    pub fn push<E>(&mut self, leaf: Child<D>, mut write: impl FnMut(&[Child<D>]) -> Result<u32, E>) -> Result<(), E> {
         self.push_at(0, leaf, &mut write)
     }
 
     fn push_at<E>(
         &mut self,
         height: usize,
-        child: Child,
-        write: &mut impl FnMut(&[Child]) -> Result<u32, E>,
+        child: Child<D>,
+        write: &mut impl FnMut(&[Child<D>]) -> Result<u32, E>,
     ) -> Result<(), E> {
         if self.levels.len() == height {
-            self.levels.push(Level::default());
+            self.levels.push(Level::new(false));
         }
         let capacity = self.usable - INTERIOR_HEADER_LEN;
         let level = &mut self.levels[height];
@@ -73,8 +123,8 @@ impl TableLevels {
     pub fn finish<E>(
         mut self,
         root_usable: usize,
-        mut write: impl FnMut(&[Child]) -> Result<u32, E>,
-    ) -> Result<Root, E> {
+        mut write: impl FnMut(&[Child<D>]) -> Result<u32, E>,
+    ) -> Result<Root<D>, E> {
         let capacity = self.usable - INTERIOR_HEADER_LEN;
         let mut height = 0;
         while let Some(level) = self.levels.get_mut(height) {
@@ -88,7 +138,7 @@ impl TableLevels {
             }
             while !self.levels[height].children.is_empty() {
                 let level = &mut self.levels[height];
-                let parent = level.write_page(level.last_pages(), capacity, &mut write)?;
+                let parent = level.write_page(level.next_page_len(), capacity, &mut write)?;
                 self.push_at(height + 1, parent, &mut write)?;
             }
             height += 1;
@@ -97,10 +147,14 @@ impl TableLevels {
     }
 }
 
-impl Level {
-    fn push(&mut self, child: Child, capacity: usize) {
-        if let Some(&last) = self.children.last() {
-            self.cell_bytes += cell_len(last);
+impl<D: Divider> Level<D> {
+    fn new(has_pages: bool) -> Self {
+        Self { children: Vec::new(), cell_bytes: 0, full: None, has_pages }
+    }
+
+    fn push(&mut self, child: Child<D>, capacity: usize) {
+        if let Some((divider, _)) = self.children.last() {
+            self.cell_bytes += CELL_POINTER_LEN + divider.cell_len();
             if self.cell_bytes > capacity && self.full.is_none() {
                 self.full = Some(self.children.len());
             }
@@ -108,9 +162,9 @@ impl Level {
         self.children.push(child);
     }
 
-    /// How many children the next page of the last ones takes: all where they fit, else one less than a full page,
-    /// so that two are left; half of them where they would fit and yet must not be the root.
-    fn last_pages(&self) -> usize {
+    /// How many of the last children the next page takes: all where they fit, else one less than a full page, so that
+    /// two are left; half of them where they would fit and yet must not be the root.
+    fn next_page_len(&self) -> usize {
         match self.full {
             Some(full) => full - 1,
             None if self.has_pages => self.children.len(),
@@ -123,34 +177,29 @@ impl Level {
         &mut self,
         count: usize,
         capacity: usize,
-        write: &mut impl FnMut(&[Child]) -> Result<u32, E>,
-    ) -> Result<Child, E> {
+        write: &mut impl FnMut(&[Child<D>]) -> Result<u32, E>,
+    ) -> Result<Child<D>, E> {
         assert!(count >= 2, "an interior page has at least one cell and the right-most pointer");
         let page = write(&self.children[..count])?;
-        let (key, _) = self.children[count - 1];
-        let rest: Vec<Child> = self.children.drain(..).skip(count).collect();
-        *self = Self { has_pages: true, ..Self::default() };
+        let rest = self.children.split_off(count);
+        let (divider, _) = self.children.pop().expect("two children or more");
+        *self = Self::new(true);
         for child in rest {
             self.push(child, capacity);
         }
-        Ok((key, page))
+        Ok((divider, page))
     }
 }
 
-/// Bytes of the cell of a child, its pointer included.
-fn cell_len((rowid, _): Child) -> usize {
-    CELL_POINTER_LEN + 4 + varint::len(rowid.cast_unsigned())
-}
-
 /// Writes the interior page with these children at `header_offset` of `page`; all other bytes become zero.
-pub(crate) fn write_interior(page: &mut [u8], header_offset: usize, usable: usize, children: &[Child]) {
+pub(crate) fn write_interior<D: Divider>(page: &mut [u8], header_offset: usize, usable: usize, children: &[Child<D>]) {
     let (&(_, right_child), others) = children.split_last().expect("an interior page has children");
     page[header_offset..].fill(0);
-    let mut writer = PageWriter::new(page, header_offset, PageKind::InteriorTable, usable);
-    let mut bytes = Vec::with_capacity(16);
-    for &(rowid, left_child) in others {
+    let mut writer = PageWriter::new(page, header_offset, D::PAGE_KIND, usable);
+    let mut bytes = Vec::new();
+    for (divider, left_child) in others {
         bytes.clear();
-        cell::write_table_interior(left_child, rowid, &mut bytes);
+        divider.write_cell(*left_child, &mut bytes);
         assert!(writer.push(&bytes), "a level's children fit its page");
     }
     writer.finish(Some(right_child));
@@ -164,24 +213,26 @@ mod tests {
     /// Builds the levels over `leaves` children with keys of a given width; every page must hold two children or
     /// more, fit its page, and all children must be reached in order at one depth.
     fn build(leaves: u32, first_key: i64, usable: usize, root_usable: usize) -> usize {
-        let mut pages: Vec<Vec<Child>> = Vec::new();
+        let mut pages: Vec<Vec<Child<LargestRowid>>> = Vec::new();
         let first_page = leaves + 1;
-        let mut write = |children: &[Child]| {
+        let mut write = |children: &[Child<LargestRowid>]| {
             assert!(children.len() >= 2);
-            let cells: usize = children[..children.len() - 1].iter().map(|&child| cell_len(child)).sum();
+            let cells: usize =
+                children[..children.len() - 1].iter().map(|&child| CELL_POINTER_LEN + child.0.cell_len()).sum();
             assert!(cells + INTERIOR_HEADER_LEN <= usable);
             pages.push(children.to_vec());
             Ok::<u32, Infallible>(first_page + u32::try_from(pages.len()).unwrap() - 1)
         };
-        let mut levels = TableLevels::new(usable);
+        let mut levels = Levels::new(usable);
         for leaf in 0..leaves {
-            levels.push((first_key + i64::from(leaf), leaf + 1), &mut write).unwrap();
+            levels.push((LargestRowid(first_key + i64::from(leaf)), leaf + 1), &mut write).unwrap();
         }
         let mut level = match levels.finish(root_usable, &mut write).unwrap() {
             Root::Leaf(None) => vec![],
-            Root::Leaf(Some(leaf)) => vec![(first_key, leaf)],
+            Root::Leaf(Some(leaf)) => vec![(LargestRowid(first_key), leaf)],
             Root::Interior(children) => {
-                let cells: usize = children[..children.len() - 1].iter().map(|&child| cell_len(child)).sum();
+                let cells: usize =
+                    children[..children.len() - 1].iter().map(|&child| CELL_POINTER_LEN + child.0.cell_len()).sum();
                 assert!(children.len() >= 2 && cells + INTERIOR_HEADER_LEN <= root_usable);
                 children
             }
@@ -198,7 +249,8 @@ mod tests {
                 .collect();
             depth += 1;
         }
-        let expected: Vec<Child> = (0..leaves).map(|leaf| (first_key + i64::from(leaf), leaf + 1)).collect();
+        let expected: Vec<Child<LargestRowid>> =
+            (0..leaves).map(|leaf| (LargestRowid(first_key + i64::from(leaf)), leaf + 1)).collect();
         assert_eq!(level, expected);
         depth
     }

@@ -25,7 +25,9 @@ fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
                 sql: row.get(4)?,
             })
         })?;
-    let is_user_table = |object: &&SchemaObject| object.kind == "table" && !object.name.starts_with("sqlite_");
+    let is_user_table = |object: &&SchemaObject| {
+        object.kind == "table" && !object.name.starts_with("sqlite_") && !ran.shadows.contains(&object.name)
+    };
     let tables =
         objects.iter().filter(is_user_table).map(|object| table(ran, object)).collect::<rusqlite::Result<_>>()?;
     let pragma = |name: &str| sqlite.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));

@@ -5,7 +5,7 @@ use crate::{Error, ErrorKind, Result};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Batch, Connection, Statement};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +14,8 @@ pub(super) struct Ran {
     pub sqlite: Connection,
     /// The span of the CREATE statement of each table.
     pub spans: HashMap<String, Range<usize>>,
+    /// Tables in which virtual tables keep their data.
+    pub shadows: HashSet<String>,
     pub wal: bool,
     pub sets_page_size: bool,
 }
@@ -43,7 +45,10 @@ struct Watch {
     denied: Option<String>,
     created: Vec<String>,
     altered: bool,
+    /// The table that the statement drops.
+    dropped: Option<String>,
     makes_virtual_table: bool,
+    shadows: HashSet<String>,
     wal: bool,
     sets_page_size: bool,
 }
@@ -64,8 +69,9 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     for (table, span) in &spans {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
     }
-    let watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Ran { sqlite, spans, wal: watch.wal, sets_page_size: watch.sets_page_size })
+    let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
+    let shadows = std::mem::take(&mut watch.shadows);
+    Ok(Ran { sqlite, spans, shadows, wal: watch.wal, sets_page_size: watch.sets_page_size })
 }
 
 fn run_statements(
@@ -93,6 +99,7 @@ fn run_statements(
         let (created, altered) = {
             let mut watch = lock();
             watch.makes_virtual_table = false;
+            watch.dropped = None;
             (std::mem::take(&mut watch.created), std::mem::take(&mut watch.altered))
         };
         if altered {
@@ -142,13 +149,21 @@ fn first_token(text: &str, from: usize) -> usize {
 /// Lets a statement define, and nothing else.
 fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
     let refusal = match action {
-        AuthAction::CreateTable { table_name } => {
+        AuthAction::CreateTable { table_name } if watch.makes_virtual_table => {
+            watch.shadows.insert((*table_name).to_owned());
+            None
+        }
+        AuthAction::CreateTable { table_name } if !table_name.starts_with("sqlite_stat") => {
             watch.created.push((*table_name).to_owned());
             None
         }
         AuthAction::CreateVtable { table_name, .. } => {
             watch.makes_virtual_table = true;
             watch.created.push((*table_name).to_owned());
+            None
+        }
+        AuthAction::DropTable { table_name } | AuthAction::DropVtable { table_name, .. } => {
+            watch.dropped = Some((*table_name).to_owned());
             None
         }
         AuthAction::AlterTable { .. } => {
@@ -160,7 +175,9 @@ fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
         AuthAction::Update { table_name, .. } => write_refusal("UPDATE", table_name, watch),
         AuthAction::Delete { table_name } => write_refusal("DELETE", table_name, watch),
         AuthAction::Attach { .. } | AuthAction::Detach { .. } => Some("ATTACH and DETACH are not allowed".to_owned()),
-        AuthAction::Analyze { .. } => Some("ANALYZE has nothing to count in a schema".to_owned()),
+        AuthAction::Analyze { .. } | AuthAction::CreateTable { .. } => {
+            Some("ANALYZE has nothing to count in a schema".to_owned())
+        }
         AuthAction::CreateTempTable { .. }
         | AuthAction::CreateTempIndex { .. }
         | AuthAction::CreateTempTrigger { .. }
@@ -182,8 +199,8 @@ fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
 /// SQLite writes its own tables while it defines, and virtual tables write theirs; nobody else may.
 fn write_refusal(verb: &str, table: &str, watch: &Watch) -> Option<String> {
     let own = ["sqlite_master", "sqlite_schema", "sqlite_temp_master"].contains(&table);
-    let sequence_of_dropped = table == "sqlite_sequence" && verb == "DELETE";
-    (!own && !sequence_of_dropped && !watch.makes_virtual_table)
+    let of_dropped = verb == "DELETE" && (table == "sqlite_sequence" || watch.dropped.as_deref() == Some(table));
+    (!own && !of_dropped && !watch.makes_virtual_table)
         .then(|| format!("{verb} of rows ({table}) is not allowed: a schema defines and holds no rows"))
 }
 
@@ -222,7 +239,7 @@ fn follow_renames(sqlite: &Connection, spans: &mut HashMap<String, Range<usize>>
 fn refuse_rows(sqlite: &Connection, table: &str, text: &str, origin: &str, start: usize) -> Result<()> {
     let quoted = table.replace('"', "\"\"");
     let sql = format!("SELECT EXISTS (SELECT 1 FROM \"{quoted}\")");
-    // A table that was dropped again has no kind; virtual tables and their shadows hold rows of their own.
+    // A table that was dropped again has no kind; virtual tables may hold rows of their own.
     let is_ordinary = "SELECT type = 'table' FROM pragma_table_list(?) WHERE schema = 'main'";
     let ordinary = sqlite.query_row(is_ordinary, [table], |row| row.get(0)).unwrap_or(false);
     if ordinary && sqlite.query_row(&sql, [], |row| row.get(0)).map_err(|error| sqlite_failed(&error))? {

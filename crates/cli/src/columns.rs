@@ -1,0 +1,48 @@
+//! Rows of words in aligned columns.
+
+/// How the words of a column stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// At its left edge: names, explanations.
+    Left,
+    /// At its right edge: numbers.
+    Right,
+}
+
+/// The rows below one another, each indented by `indent` blanks, columns two blanks apart.
+///
+/// Rows may be shorter than `aligns`. No line ends with blanks.
+pub fn aligned(rows: &[Vec<String>], aligns: &[Align], indent: usize) -> String {
+    let width_of = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|word| width(word)).max();
+    let widths: Vec<usize> = (0..aligns.len()).map(|column| width_of(column).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = " ".repeat(indent);
+        for ((word, align), room) in row.iter().zip(aligns).zip(&widths) {
+            let padding = " ".repeat(room - width(word));
+            line += &match align {
+                Align::Left => format!("{word}{padding}  "),
+                Align::Right => format!("{padding}{word}  "),
+            };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn width(word: &str) -> usize {
+    word.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_at_their_edge() {
+        let rows = [vec!["name".to_owned(), "rows".to_owned()], vec!["ä".to_owned(), "1".to_owned(), "no".to_owned()]];
+        assert_eq!(aligned(&rows, &[Align::Left, Align::Right, Align::Left], 1), " name  rows\n ä        1  no\n");
+        assert_eq!(aligned(&[], &[Align::Left], 0), "");
+    }
+}

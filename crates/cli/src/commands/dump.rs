@@ -1,0 +1,77 @@
+//! `litepress dump`: the bytes of a database file, explained. Nothing in it trusts the file.
+
+use crate::columns::{Align, aligned};
+use crate::database_file::DatabaseFile;
+use crate::failure::Failure;
+use crate::numbers;
+use crate::output::print;
+use clap::Args;
+use litepress::{Error, ErrorKind, Result};
+use litepress_format::dump::dump_page;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  litepress dump user.db               the file header and the b-trees
+  litepress dump user.db 1             page 1, field by field
+  litepress dump user.db 2 3 4         some pages
+  litepress dump user.db 2 | head -20  the beginning of a page
+";
+
+/// Show the bytes of a database, explained: header and b-trees, or pages
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct DumpArguments {
+    /// The database, in whatever state it is
+    #[arg(value_name = "DB")]
+    database: PathBuf,
+    /// Numbers of pages, counted from 1
+    #[arg(value_name = "PAGE", value_parser = page_number)]
+    pages: Vec<u32>,
+}
+
+pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
+    let file = DatabaseFile::open(&arguments.database)?;
+    if arguments.pages.is_empty() {
+        print(&overview(&file)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (index, page) in arguments.pages.iter().enumerate() {
+        let gap = if index > 0 { "\n" } else { "" };
+        print(&format!("{gap}{}", one_page(&file, *page)?))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn one_page(file: &DatabaseFile, number: u32) -> Result<String> {
+    let Some(bytes) = file.page(number)? else {
+        let message = format!("there is no page {number}: the file has {} pages", numbers::grouped(file.pages()));
+        return Err(Error::new(ErrorKind::Usage, message).in_file(file.path()));
+    };
+    Ok(dump_page(number, &bytes, file.page_size(), file.usable(), file.role(number)?))
+}
+
+/// The header, which is the first part of page 1, and the b-trees that the schema names.
+fn overview(file: &DatabaseFile) -> Result<String> {
+    let pages = numbers::grouped(file.pages());
+    let mut out = format!("{}: {} bytes, {pages} pages\n", file.path().display(), numbers::grouped(file.bytes()));
+    let page_1 = if file.pages() > 0 { one_page(file, 1)? } else { String::new() };
+    let header = page_1.lines().skip(1).take_while(|line| *line != "page header");
+    out.extend(header.map(|line| format!("{line}\n")));
+    out += "\nb-trees\n";
+    match file.btrees() {
+        Ok(btrees) => {
+            let mut rows = vec![["kind", "name", "table", "root page"].map(str::to_owned).to_vec()];
+            rows.extend(btrees.into_iter().map(|tree| vec![tree.kind, tree.name, tree.table, tree.root.to_string()]));
+            out += &aligned(&rows, &[Align::Left, Align::Left, Align::Left, Align::Right], 2);
+        }
+        Err(error) => out += &format!("! {}\n", error.message()),
+    }
+    Ok(out)
+}
+
+fn page_number(text: &str) -> Result<u32, String> {
+    let number = numbers::count(text).ok().and_then(|count| u32::try_from(count).ok());
+    number.filter(|number| *number > 0).ok_or_else(|| "pages are counted from 1 to 4294967294".to_owned())
+}

@@ -1,0 +1,155 @@
+//! `litepress gen`: invents the rows of a new database.
+
+use super::check::{CheckLevel, Verdict};
+use crate::columns::{Align, aligned};
+use crate::failure::{FAILED, Failure};
+use crate::interrupt::Interrupt;
+use crate::invention::{self, Invention, InventionArguments, Supply};
+use crate::options::Verify;
+use crate::output::{print, print_json};
+use crate::progress::{Sample, Style, Watch};
+use crate::report::Report;
+use clap::Args;
+use litepress::{Database, Options, Result, Summary, Target};
+use litepress_gen::{catalogue, presets};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const EXAMPLES: &str = "\
+Examples:
+  litepress gen user.db --preset user --rows 1b
+  litepress gen user.db --preset user --rows 1m --set area='hex(6)' --seed 7 --replace
+  litepress gen shop.db shop.sql --rows customer=10k --rows purchase=100k --verify full
+  litepress gen --discard --preset user --rows 100m --json
+  litepress gen --list
+";
+
+/// Invent the rows of a new database
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct GenArguments {
+    /// Print all generators, and nothing else
+    #[arg(long)]
+    list: bool,
+    /// Print all built-in schemas, and nothing else
+    #[arg(long, conflicts_with = "list")]
+    list_presets: bool,
+    #[command(flatten)]
+    invention: InventionArguments,
+}
+
+pub fn run(arguments: &GenArguments) -> Result<ExitCode, Failure> {
+    if arguments.list {
+        list_generators(arguments.invention.making.showing.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.list_presets {
+        list_presets(arguments.invention.making.showing.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    make(&arguments.invention)
+}
+
+/// Makes the database and tells about it.
+fn make(arguments: &InventionArguments) -> Result<ExitCode, Failure> {
+    let (started, making) = (Instant::now(), &arguments.making);
+    let invention = arguments.prepare(!arguments.discard)?;
+    litepress::plan::check(&invention.schema).map_err(|error| invention.texts.explain(error))?;
+    let supplies = invention.supplies()?;
+    let mut options = making.options();
+    options.expected_bytes = invention::expected_bytes(&supplies);
+    let file = invention.out.clone().filter(|_| !arguments.discard);
+    let target = file.clone().map_or(Target::Discard, Target::File);
+
+    let interrupt = Interrupt::stops(options.progress.clone())?;
+    let watch = watch(&invention, &options, making.showing.progress);
+    let finished = press(&target, &invention, &supplies, &options);
+    drop(watch);
+    interrupt.run_is_over();
+    let summary = finished.map_err(|error| invention.texts.explain(error))?;
+
+    let report = Report {
+        summary: &summary,
+        file: file.as_deref(),
+        wall: started.elapsed(),
+        threads: options.threads,
+        memory_bytes: options.memory_bytes,
+        sync: making.sync.name(),
+    };
+    let verdict = match &file {
+        Some(file) => verify(file, arguments, &options)?,
+        None => None,
+    };
+    tell(&report, verdict.as_ref(), making.showing.json)?;
+    Ok(if verdict.is_some_and(|verdict| !verdict.is_clean()) { FAILED.into() } else { ExitCode::SUCCESS })
+}
+
+fn press(target: &Target, invention: &Invention, supplies: &[Supply], options: &Options) -> Result<Summary> {
+    let mut database = Database::create(target, invention.schema.clone(), options)?;
+    for supply in supplies {
+        database.fill(supply.table, &supply.source)?;
+    }
+    Ok(database.finish()?.summary)
+}
+
+fn watch(invention: &Invention, options: &Options, style: Style) -> Watch {
+    let (progress, total) = (options.progress.clone(), invention.rows());
+    Watch::start(style, "rows", move || Sample { done: progress.rows(), total, bytes: progress.bytes() })
+}
+
+fn verify(file: &Path, arguments: &InventionArguments, options: &Options) -> Result<Option<Verdict>> {
+    let sqlite = match arguments.making.verify {
+        Verify::None => return Ok(None),
+        Verify::Quick => false,
+        Verify::Full => true,
+    };
+    let (threads, memory_bytes) = (options.threads, options.memory_bytes);
+    let level = CheckLevel { threads, memory_bytes, sqlite, ..CheckLevel::default() };
+    super::check::look(file, &level, arguments.making.showing.progress).map(Some)
+}
+
+fn tell(report: &Report<'_>, verdict: Option<&Verdict>, as_json: bool) -> Result<()> {
+    if as_json {
+        let mut value = report.to_json();
+        value["verify"] = verdict.map_or(Value::Null, Verdict::to_json);
+        return print_json(&value);
+    }
+    let verdict = verdict.map(|verdict| {
+        let kept = if verdict.is_clean() { "" } else { "The file is kept for you to look at.\n" };
+        format!("\nverify: {}{kept}", verdict.to_text())
+    });
+    print(&(report.to_text() + &verdict.unwrap_or_default()))
+}
+
+fn list_generators(as_json: bool) -> Result<()> {
+    if as_json {
+        let entries = catalogue::all().iter().map(|entry| {
+            json!({
+                "name": entry.name,
+                "signature": entry.signature(),
+                "about": entry.about,
+                "example": entry.example,
+            })
+        });
+        return print_json(&entries.collect());
+    }
+    let mut rows = vec![["generator", "example", "what it gives"].map(str::to_owned).to_vec()];
+    rows.extend(
+        catalogue::all().iter().map(|entry| vec![entry.signature(), entry.example.to_owned(), entry.about.to_owned()]),
+    );
+    print(&aligned(&rows, &[Align::Left; 3], 0))
+}
+
+fn list_presets(as_json: bool) -> Result<()> {
+    if as_json {
+        let preset = |preset: &presets::Preset| json!({"name": preset.name, "about": preset.about, "sql": preset.sql});
+        return print_json(&presets::all().iter().map(preset).collect());
+    }
+    let text: String = presets::all()
+        .iter()
+        .map(|preset| format!("{}: {}\n\n{}\n", preset.name, preset.about, preset.sql.trim_end()))
+        .collect();
+    print(&text)
+}

@@ -1,0 +1,118 @@
+//! How an error reaches the user: one line that says what and where, the source line with a caret where there is
+//! one, a line of advice, and the exit code.
+
+use crate::output;
+use litepress::{Error, ErrorKind};
+use std::process::ExitCode;
+
+/// Exit code of data and I/O errors, and of a check that found something.
+pub const FAILED: u8 = 1;
+/// Exit code of wrong options and arguments.
+pub const USAGE: u8 = 2;
+/// Exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
+pub const INTERRUPTED: u8 = 130;
+
+/// Characters of a source line that are shown around a mistake.
+const EXCERPT_CHARACTERS: usize = 100;
+
+/// An error and, where it is about a text that the user wrote, that text.
+#[derive(Debug)]
+pub struct Failure {
+    error: Error,
+    text: Option<String>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, text: None }
+    }
+}
+
+impl Failure {
+    /// Prints the error; its exit code.
+    pub fn report(&self) -> ExitCode {
+        output::say(&self.to_text());
+        match self.error.kind() {
+            ErrorKind::Usage => USAGE,
+            ErrorKind::Interrupted => INTERRUPTED,
+            _ => FAILED,
+        }
+        .into()
+    }
+
+    fn to_text(&self) -> String {
+        let place = self.error.place();
+        let mut out = format!("error: {}\n", one_line(&self.error));
+        if let (Some(text), Some(line), Some(character)) = (&self.text, place.line, place.character) {
+            out += &excerpt(text, line, character).unwrap_or_default();
+        }
+        if let Some(advice) = self.error.advice() {
+            out += &format!("help: {advice}\n");
+        }
+        out
+    }
+}
+
+/// An [`Error`] as its Display shows it, without the advice.
+pub fn one_line(error: &Error) -> String {
+    let whole = error.to_string();
+    let advice = error.advice().map(|advice| format!("; {advice}")).unwrap_or_default();
+    whole.strip_suffix(&advice).unwrap_or(&whole).to_owned()
+}
+
+/// The texts that errors may be about, by the names that errors call them.
+#[derive(Debug, Default)]
+pub struct Texts(Vec<(String, String)>);
+
+impl Texts {
+    /// Adds a text.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) {
+        self.0.push((name.into(), text.into()));
+    }
+
+    /// Joins an error with the text that it is about.
+    pub fn explain(&self, error: Error) -> Failure {
+        let file = error.place().file.as_deref();
+        let text = self.0.iter().find(|(name, _)| file.is_some_and(|file| file.as_os_str() == name.as_str()));
+        Failure { text: text.map(|(_, text)| text.clone()), error }
+    }
+}
+
+/// The line of a text with a caret below one of its characters, both counted from 1.
+fn excerpt(text: &str, line: u64, character: u64) -> Option<String> {
+    let source = text.split('\n').nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+    let characters: Vec<char> = source.trim_end_matches('\r').chars().collect();
+    let caret = usize::try_from(character).ok()?.checked_sub(1)?.min(characters.len());
+    let start = caret.saturating_sub(EXCERPT_CHARACTERS / 2);
+    let end = characters.len().min(start + EXCERPT_CHARACTERS);
+    // Control characters, tabs too, would move the caret or the terminal's mind.
+    let shown: String = characters[start..end].iter().map(|it| if it.is_control() { ' ' } else { *it }).collect();
+    let number = line.to_string();
+    let margin = " ".repeat(number.len());
+    let before = " ".repeat(caret - start);
+    Some(format!("{number} | {}\n{margin} | {before}^\n", shown.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_below_the_character() {
+        assert_eq!(excerpt("one\n\ttwo\r\nthree", 2, 2).unwrap(), "2 |  two\n  |  ^\n");
+        assert_eq!(excerpt("one", 1, 4).unwrap(), "1 | one\n  |    ^\n");
+        assert_eq!(excerpt("", 1, 1).unwrap(), "1 | \n  | ^\n");
+        assert_eq!(excerpt("one", 2, 1), None);
+        let long = excerpt(&format!("{}x{}", "a".repeat(5000), "b".repeat(5000)), 1, 5001).unwrap();
+        assert!(long.len() < 300 && long.contains("axb"), "{long}");
+    }
+
+    #[test]
+    fn advice_has_a_line_of_its_own() {
+        let mut texts = Texts::default();
+        texts.add("a.sql", "create tabel t");
+        let error = Error::new(ErrorKind::Schema, "near \"tabel\"").in_file("a.sql").at(1, 8).advise("learn SQL");
+        let expected = "error: a.sql:1:8: near \"tabel\"\n1 | create tabel t\n  |        ^\nhelp: learn SQL\n";
+        assert_eq!(texts.explain(error).to_text(), expected);
+    }
+}

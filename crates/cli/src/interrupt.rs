@@ -1,0 +1,37 @@
+//! Ctrl-C and SIGTERM: the first asks the run to stop, which leaves nothing behind; the second does not wait.
+
+use crate::failure::INTERRUPTED;
+use crate::output;
+use litepress::{Error, ErrorKind, Progress, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the next signal does.
+#[derive(Debug, Default)]
+pub struct Interrupt {
+    exits_at_once: AtomicBool,
+}
+
+impl Interrupt {
+    /// From now on a signal stops `progress`; to be called once.
+    pub fn stops(progress: Arc<Progress>) -> Result<Arc<Self>> {
+        let interrupt = Arc::new(Self::default());
+        let seen = interrupt.clone();
+        let on_signal = move || {
+            if seen.exits_at_once.swap(true, Ordering::Relaxed) {
+                output::say("\nerror: interrupted\n");
+                std::process::exit(INTERRUPTED.into());
+            }
+            progress.stop();
+            output::say("\nstopping; once more to exit without cleaning up\n");
+        };
+        ctrlc::set_handler(on_signal)
+            .map_err(|error| Error::new(ErrorKind::Io, format!("cannot watch for Ctrl-C: {error}")))?;
+        Ok(interrupt)
+    }
+
+    /// The run is over: there is nothing to clean up any more, and the next signal ends the program at once.
+    pub fn run_is_over(&self) {
+        self.exits_at_once.store(true, Ordering::Relaxed);
+    }
+}

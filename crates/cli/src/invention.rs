@@ -1,0 +1,209 @@
+//! What `gen` and `plan` have in common: their arguments, and how these become a schema, a plan of its rows, and
+//! sources that supply them.
+
+use crate::failure::{Failure, Texts};
+use crate::options::MakingArguments;
+use crate::{numbers, schema_text};
+use clap::Args;
+use litepress::{Error, ErrorKind, Result, Schema};
+use litepress_gen::{GenPlan, GenSource, Request};
+use litepress_rows::Source;
+use std::path::{Path, PathBuf};
+
+/// What is to be made of what.
+#[derive(Args, Debug)]
+pub struct InventionArguments {
+    /// The database to make
+    #[arg(value_name = "OUT.db")]
+    pub out: Option<PathBuf>,
+    /// A file of CREATE statements, annotated with '-- gen: ...'; '-' reads standard input
+    #[arg(value_name = "SCHEMA.sql")]
+    pub schema: Option<PathBuf>,
+    /// A built-in schema instead of a file
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// Rows of a table, or of the only table: 1000, 10k, 100m, 1b; may be repeated
+    #[arg(long, value_name = "[TABLE=]N", value_parser = rows)]
+    pub rows: Vec<(Option<String>, u64)>,
+    /// The generator of a column, before that of the schema: T.AREA='digits(6)'; may be repeated
+    #[arg(long, value_name = "[TABLE.]COL=GENERATOR", value_parser = set)]
+    pub set: Vec<(String, String)>,
+    /// Seed of all tables: another seed, other rows [default: that of the schema, or 0]
+    #[arg(long, value_name = "N", value_parser = numbers::count)]
+    pub seed: Option<u64>,
+    /// Build the pages and drop them, to measure how fast that is; OUT.db is not needed then
+    #[arg(long, conflicts_with_all = ["verify"])]
+    pub discard: bool,
+    #[command(flatten)]
+    pub making: MakingArguments,
+}
+
+/// Rows that are ready to be made.
+#[derive(Debug)]
+pub struct Invention {
+    /// The database to make, where one is named.
+    pub out: Option<PathBuf>,
+    /// The schema as SQLite understands it.
+    pub schema: Schema,
+    /// Rows and generators of every table.
+    pub plan: GenPlan,
+    /// What errors may be about.
+    pub texts: Texts,
+}
+
+/// The rows of one table.
+#[derive(Debug)]
+pub struct Supply {
+    /// Position in [`Schema::tables`].
+    pub table: usize,
+    /// The rows.
+    pub source: GenSource,
+}
+
+impl InventionArguments {
+    /// Reads the schema and plans its rows. Where `needs_out` is false, a single name is that of the schema.
+    pub fn prepare(&self, needs_out: bool) -> Result<Invention, Failure> {
+        let (out, schema_file) = self.files(needs_out)?;
+        let read = schema_text::read(schema_file, self.preset.as_deref())?;
+        let mut texts = Texts::default();
+        texts.add(&read.origin, &read.text);
+        let schema = Schema::from_sql(&read.text, &read.origin).map_err(|error| texts.explain(error))?;
+        let mut request = Request::default();
+        request.rows.clone_from(&self.rows);
+        request.seed = self.seed;
+        for (column, expression) in &self.set {
+            let (table, column) = table_and_column(&schema, column)?;
+            texts.add(format!("<--set {table}.{column}>"), expression);
+            request.set.push((table, column, expression.clone()));
+        }
+        let plan = GenPlan::new(&schema, &request).map_err(|error| texts.explain(error))?;
+        Ok(Invention { out: out.map(Path::to_owned), schema, plan, texts })
+    }
+
+    /// The database and the schema file among the arguments.
+    fn files(&self, needs_out: bool) -> Result<(Option<&Path>, Option<&Path>)> {
+        let (out, schema) = (self.out.as_deref(), self.schema.as_deref());
+        if !needs_out && schema.is_none() && self.preset.is_none() {
+            return Ok((None, out));
+        }
+        match out {
+            None if needs_out => Err(Error::new(ErrorKind::Usage, "no database is named")
+                .advise("say where it goes: litepress gen OUT.db SCHEMA.sql --rows N")),
+            Some(out) => refuse_special_names(out).map(|()| (Some(out), schema)),
+            None => Ok((None, schema)),
+        }
+    }
+}
+
+impl Invention {
+    /// Sources of all tables that rows are planned for.
+    pub fn supplies(&self) -> Result<Vec<Supply>, Failure> {
+        let supply = |table: usize| {
+            let source = GenSource::new(&self.plan, &self.schema, table).map_err(|error| self.texts.explain(error))?;
+            Ok(Supply { table, source })
+        };
+        self.plan.tables().iter().map(|plan| supply(plan.table)).collect()
+    }
+
+    /// Rows of all tables.
+    pub fn rows(&self) -> u64 {
+        self.plan.tables().iter().map(|plan| plan.rows).fold(0, u64::saturating_add)
+    }
+}
+
+impl Supply {
+    /// About how many bytes of the file the rows take.
+    pub fn expected_bytes(&self) -> u64 {
+        let rows = self.source.rows().unwrap_or(0) as f64;
+        numbers::rounded(rows * self.source.page_bytes())
+    }
+}
+
+/// About how many bytes of the file all rows take.
+pub fn expected_bytes(supplies: &[Supply]) -> u64 {
+    supplies.iter().map(Supply::expected_bytes).fold(0, u64::saturating_add)
+}
+
+/// Names that SQLite and shells give a meaning of their own.
+fn refuse_special_names(out: &Path) -> Result<()> {
+    let (message, advice) = match out.to_str() {
+        Some(":memory:") => (
+            "a database in memory (:memory:) would be gone when this program ends",
+            "name a file, or measure with --discard; databases in memory are for programs that use the library",
+        ),
+        Some("-") => ("a database cannot be written to standard output", "name a file"),
+        Some("") => ("the name of the database is empty", "name a file"),
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorKind::Usage, message).advise(advice))
+}
+
+/// `N` or `TABLE=N`
+fn rows(text: &str) -> Result<(Option<String>, u64), String> {
+    match text.rsplit_once('=') {
+        None => Ok((None, numbers::count(text)?)),
+        Some(("", _)) => Err("the table is missing: TABLE=N".to_owned()),
+        Some((table, rows)) => Ok((Some(table.to_owned()), numbers::count(rows)?)),
+    }
+}
+
+/// `COL=GENERATOR` or `TABLE.COL=GENERATOR`, cut at the first `=`: generators may hold more of them.
+fn set(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((column, generator)) if !column.is_empty() && !generator.trim().is_empty() => {
+            Ok((column.to_owned(), generator.to_owned()))
+        }
+        _ => Err("a column and its generator are written TABLE.COL='digits(6)'".to_owned()),
+    }
+}
+
+/// Which column `name` means. Names may hold dots: every way to cut one is tried.
+fn table_and_column(schema: &Schema, name: &str) -> Result<(String, String)> {
+    if let [table] = &schema.tables[..]
+        && (table.column(name).is_some() || !name.contains('.'))
+    {
+        return Ok((table.name.clone(), name.to_owned()));
+    }
+    let cuts = || name.match_indices('.').map(|(dot, _)| (&name[..dot], &name[dot + 1..]));
+    let known = cuts().find(|(table, column)| schema.table(table).is_some_and(|table| table.column(column).is_some()));
+    let Some((table, column)) = known.or_else(|| cuts().next()) else {
+        let message = format!("--set {name}: which table? The schema has {}", schema.tables.len());
+        return Err(Error::new(ErrorKind::Usage, message).advise(format!("write --set TABLE.{name}=GENERATOR")));
+    };
+    Ok((table.to_owned(), column.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_with_and_without_table() {
+        assert_eq!(rows("1k"), Ok((None, 1000)));
+        assert_eq!(rows("t=1m"), Ok((Some("t".to_owned()), 1_000_000)));
+        assert_eq!(rows("a=b=2"), Ok((Some("a=b".to_owned()), 2)));
+        assert!(rows("=2").is_err() && rows("t=").is_err() && rows("t").is_err());
+    }
+
+    #[test]
+    fn columns_with_and_without_table() {
+        assert_eq!(set("t.a=sequence(start=5)"), Ok(("t.a".to_owned(), "sequence(start=5)".to_owned())));
+        assert!(set("t.a").is_err() && set("=uuid").is_err() && set("a= ").is_err());
+        let one = Schema::from_sql("CREATE TABLE t (a, \"b.c\")", "<test>").unwrap();
+        let two = Schema::from_sql("CREATE TABLE t (a); CREATE TABLE \"x.y\" (\"b.c\")", "<test>").unwrap();
+        for (schema, name, expected) in [
+            (&one, "a", Some(("t", "a"))),
+            (&one, "T.a", Some(("T", "a"))),
+            (&one, "b.c", Some(("t", "b.c"))),
+            (&one, "t.b.c", Some(("t", "b.c"))),
+            (&one, "nobody", Some(("t", "nobody"))),
+            (&two, "t.a", Some(("t", "a"))),
+            (&two, "x.y.b.c", Some(("x.y", "b.c"))),
+            (&two, "u.a", Some(("u", "a"))),
+            (&two, "a", None),
+        ] {
+            let expected = expected.map(|(table, column)| (table.to_owned(), column.to_owned()));
+            assert_eq!(table_and_column(schema, name).ok(), expected, "{name}");
+        }
+    }
+}

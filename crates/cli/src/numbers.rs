@@ -1,0 +1,222 @@
+//! Numbers as people write them, and as people like to read them.
+//!
+//! Counts are decimal: `k`, `m`, `b` are a thousand, a million, a billion. Sizes are those of memory and files: `k`,
+//! `m`, `g`, `t` (and `KiB` to `TiB`) are powers of 1024, `KB` to `TB` powers of 1000, as other tools have it.
+
+use std::time::Duration;
+
+const COUNT_UNITS: [(&str, u128); 4] = [("", 1), ("k", 1_000), ("m", 1_000_000), ("b", 1_000_000_000)];
+
+const SIZE_UNITS: [(&str, u128); 14] = [
+    ("", 1),
+    ("b", 1),
+    ("k", 1 << 10),
+    ("m", 1 << 20),
+    ("g", 1 << 30),
+    ("t", 1 << 40),
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("tib", 1 << 40),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
+];
+
+/// A count: `1000`, `1_000_000`, `10k`, `2.5m`, `1b`, `1e6`.
+pub fn count(text: &str) -> Result<u64, String> {
+    parse(text, &COUNT_UNITS).ok_or_else(|| "a count is a whole number such as 1000, 10k, 2.5m, 1b or 1e6".to_owned())
+}
+
+/// A size in bytes: `65536`, `64k`, `512MiB`, `1.5GiB`, `2GB`.
+pub fn size(text: &str) -> Result<u64, String> {
+    let advice = "a size is a number of bytes such as 65536, 64k, 512MiB or 2GiB";
+    parse(text, &SIZE_UNITS).ok_or_else(|| advice.to_owned())
+}
+
+/// A whole number with fraction, exponent and one of these units; exact or nothing.
+fn parse(text: &str, units: &[(&str, u128)]) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let (number, rest) = split_at_first(&text, |letter| !matches!(letter, '0'..='9' | '_' | '.'));
+    let (exponent, unit) = match rest.strip_prefix('e') {
+        Some(rest) => {
+            let (digits, unit) = split_at_first(rest, |letter| !letter.is_ascii_digit());
+            (digits.parse::<u32>().ok()?, unit)
+        }
+        None => (0, rest),
+    };
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let [whole, fraction] = [whole, fraction].map(|digits| digits.replace('_', ""));
+    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let scaled = digits.checked_mul(*factor)?.checked_mul(10_u128.checked_pow(exponent)?)?;
+    let divisor = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    (scaled % divisor == 0).then(|| u64::try_from(scaled / divisor).ok())?
+}
+
+fn split_at_first(text: &str, is_end: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(is_end).unwrap_or(text.len()))
+}
+
+/// `1,000,000`
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `20.5 MB`: decimal units, as disks are sold and speeds are told.
+pub fn bytes(bytes: u64) -> String {
+    let scale = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match scale.iter().find(|(least, _)| bytes as f64 >= *least) {
+        Some((unit, name)) => format!("{} {name}", three_digits(bytes as f64 / unit)),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// `256 MiB`: binary units, as memory is counted.
+pub fn memory(bytes: u64) -> String {
+    let scale = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match scale.iter().find(|(least, _)| bytes >= *least) {
+        Some((unit, name)) => format!("{} {name}", three_digits(bytes as f64 / *unit as f64)),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// `105 million`, `12,345`: a number of things a second.
+pub fn rate(number: f64) -> String {
+    let scale = [(1e9, "billion"), (1e6, "million")];
+    match scale.iter().find(|(least, _)| number >= *least) {
+        Some((unit, name)) => format!("{} {name}", three_digits(number / unit)),
+        None => grouped(rounded(number)),
+    }
+}
+
+/// `12 ms`, `9.50 s`, `1 min 05 s`, `2 h 03 min`
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0 => format!("{} ms", time.as_millis()),
+        1..60 => format!("{:.2} s", time.as_secs_f64()),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// So many a second; 0 for no time at all.
+pub fn per_second(number: u64, time: Duration) -> f64 {
+    if time.is_zero() { 0.0 } else { number as f64 / time.as_secs_f64() }
+}
+
+/// The nearest whole number; 0 for what is below it.
+pub fn rounded(number: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "a conversion that saturates")]
+    #[expect(clippy::cast_sign_loss, reason = "a conversion that saturates")]
+    let whole = number.round() as u64;
+    whole
+}
+
+fn three_digits(number: f64) -> String {
+    match number {
+        100.0.. => format!("{number:.0}"),
+        10.0.. => format!("{number:.1}"),
+        _ => format!("{number:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("1000", Some(1000)),
+            ("1_000_000", Some(1_000_000)),
+            ("10k", Some(10_000)),
+            ("100m", Some(100_000_000)),
+            ("1b", Some(1_000_000_000)),
+            ("1B", Some(1_000_000_000)),
+            ("2.5m", Some(2_500_000)),
+            ("1e6", Some(1_000_000)),
+            ("1.5e3k", Some(1_500_000)),
+            (" 7 ", Some(7)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("99999999999b", None),
+            ("1e40", None),
+            ("1e4000000000", None),
+            ("1.5", None),
+            ("-1", None),
+            ("", None),
+            ("k", None),
+            ("_", None),
+            (".", None),
+            ("1.2.3", None),
+            ("1e", None),
+            ("1,000", None),
+            ("ten", None),
+            ("10KiB", None),
+            ("1t", None),
+            ("٣", None),
+        ] {
+            assert_eq!(count(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, expected) in [
+            ("4096", Some(4096)),
+            ("4096b", Some(4096)),
+            ("64k", Some(65_536)),
+            ("64KiB", Some(65_536)),
+            ("64 KiB", Some(65_536)),
+            ("64kB", Some(64_000)),
+            ("512MiB", Some(512 << 20)),
+            ("512m", Some(512 << 20)),
+            ("2GiB", Some(2 << 30)),
+            ("2GB", Some(2_000_000_000)),
+            ("1.5g", Some(3 << 29)),
+            ("1TiB", Some(1 << 40)),
+            ("0.1k", None),
+            ("1e3", Some(1000)),
+            ("4096x", None),
+            ("99999999999TiB", None),
+        ] {
+            assert_eq!(size(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_to_read() {
+        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), expected);
+        }
+        for (number, expected) in
+            [(0, "0 bytes"), (999, "999 bytes"), (8192, "8.19 kB"), (19_800_000_000, "19.8 GB"), (104 << 20, "109 MB")]
+        {
+            assert_eq!(bytes(number), expected);
+        }
+        for (number, expected) in [(1023, "1023 bytes"), (256 << 20, "256 MiB"), (3 << 29, "1.50 GiB")] {
+            assert_eq!(memory(number), expected);
+        }
+        for (number, expected) in [(0.4, "0"), (12_345.0, "12,345"), (105.3e6, "105 million"), (2.1e9, "2.10 billion")]
+        {
+            assert_eq!(rate(number), expected);
+        }
+        for (milliseconds, expected) in
+            [(12, "12 ms"), (9500, "9.50 s"), (65_000, "1 min 05 s"), (7_400_000, "2 h 03 min")]
+        {
+            assert_eq!(duration(Duration::from_millis(milliseconds)), expected);
+        }
+    }
+}

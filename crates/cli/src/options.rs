@@ -1,0 +1,117 @@
+//! The options that all commands which make a database share, as clap reads them and as the engine takes them.
+
+use crate::numbers;
+use crate::progress::Style;
+use clap::{Args, ValueEnum};
+use litepress::{MIN_MEMORY_BYTES, Options, PageSize, Sync};
+
+/// Threads beyond this help nobody.
+const MAX_THREADS: usize = 1024;
+
+/// How a database is made.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Making")]
+pub struct MakingArguments {
+    /// Bytes of a page: a power of two, 512 to 65536 [default: PRAGMA page_size of the schema, or 4096]
+    #[arg(long, value_name = "SIZE", value_parser = page_size)]
+    pub page_size: Option<PageSize>,
+    /// Threads that build pages [default: one a core]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Memory to work in, 64MiB at least [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
+    /// Replace the database if it exists
+    #[arg(long)]
+    pub replace: bool,
+    /// Whether the file must survive a power cut
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub sync: SyncArgument,
+    /// Check the finished file: quick as 'litepress check' does, full with SQLite's checks too
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub verify: Verify,
+    #[command(flatten)]
+    pub showing: ShowingArguments,
+}
+
+/// How results are shown.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Showing")]
+pub struct ShowingArguments {
+    /// How progress is shown on standard error
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub progress: Style,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `--sync`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SyncArgument {
+    /// File and folder are synced before the database gets its name.
+    #[default]
+    Full,
+    /// Nothing is synced: the system writes when it likes.
+    Off,
+}
+
+/// `--verify`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Verify {
+    /// Not at all.
+    #[default]
+    None,
+    /// As `litepress check` does.
+    Quick,
+    /// As `litepress check --sqlite` does.
+    Full,
+}
+
+impl SyncArgument {
+    /// The name of the choice.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl MakingArguments {
+    /// The engine's options; the expected size is still to be told.
+    pub fn options(&self) -> Options {
+        let mut options = Options::default();
+        options.page_size = self.page_size;
+        options.threads = self.threads.unwrap_or(options.threads);
+        options.memory_bytes = self.memory.unwrap_or(options.memory_bytes);
+        options.replace = self.replace;
+        options.sync = match self.sync {
+            SyncArgument::Full => Sync::Full,
+            SyncArgument::Off => Sync::Off,
+        };
+        options
+    }
+}
+
+/// A number of threads.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let threads = numbers::count(text).ok().and_then(|count| usize::try_from(count).ok());
+    threads
+        .filter(|threads| (1..=MAX_THREADS).contains(threads))
+        .ok_or_else(|| format!("a number of threads is 1 to {MAX_THREADS}"))
+}
+
+/// A memory budget.
+pub fn memory(text: &str) -> Result<u64, String> {
+    let bytes = numbers::size(text)?;
+    if bytes < MIN_MEMORY_BYTES {
+        return Err(format!("{} is the least memory to work in", numbers::memory(MIN_MEMORY_BYTES)));
+    }
+    Ok(bytes)
+}
+
+fn page_size(text: &str) -> Result<PageSize, String> {
+    let bytes = numbers::size(text).ok().and_then(|bytes| u32::try_from(bytes).ok());
+    bytes.and_then(PageSize::new).ok_or_else(|| "a page size is a power of two from 512 to 65536".to_owned())
+}

@@ -1,0 +1,26 @@
+//! Standard output, which may be closed at any time by whoever reads it.
+
+use litepress::{Error, Result};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+/// Prints `text` as it is. A reader that has gone, as `head` does, wants no more: that is no error.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::io("write the output", Path::new("<standard output>"), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints one JSON value on one line.
+pub fn print_json(value: &serde_json::Value) -> Result<()> {
+    print(&format!("{value}\n"))
+}
+
+/// Says something on standard error; where that is closed, nobody wants to know.
+pub fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

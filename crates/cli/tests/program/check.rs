@@ -1,0 +1,65 @@
+//! `litepress check`.
+
+use crate::{Room, json};
+
+#[test]
+fn a_sound_database() {
+    let room = Room::new();
+    room.done("gen u.db --preset user --rows 30k");
+    let out = room.done("check u.db --sqlite --threads 2 --memory 64MiB");
+    for part in ["sqlite_schema", "user", "30,000", "ok (", "GB/s", "foreign_key_check: ok"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let report = json(&room.done("check u.db --json"));
+    assert_eq!((&report["ok"], &report["faults_total"], &report["sqlite"]), (&true.into(), &0.into(), &().into()));
+    assert_eq!(report["btrees"][1]["rows"], 30_000);
+}
+
+#[test]
+fn one_that_sqlite_made() {
+    let room = Room::new();
+    let sql = "CREATE TABLE t (a PRIMARY KEY, b) WITHOUT ROWID; CREATE TABLE u (a); CREATE INDEX i ON u(a);
+               WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 5000)
+               INSERT INTO u SELECT v FROM n;
+               INSERT INTO t SELECT a, a FROM u;
+               DELETE FROM u WHERE a > 1000;";
+    room.sqlite("s.db").execute_batch(sql).unwrap();
+    let out = room.done("check s.db --sqlite");
+    assert!(out.contains("on the freelist") && out.contains("index"), "{out}");
+}
+
+#[test]
+fn a_damaged_one() {
+    let room = Room::new();
+    room.done("gen u.db --preset user --rows 30k");
+    let mut bytes = std::fs::read(room.path("u.db")).unwrap();
+    for page in 2..60 {
+        bytes[page * 4096] = 0x77;
+    }
+    room.write("u.db", &bytes);
+    let ended = room.run("check u.db --max-faults 3");
+    assert_eq!(ended.code, Some(1), "{ended:#?}");
+    assert!(ended.out.contains("page 3") && ended.out.contains("more\n"), "{ended:#?}");
+    let ended = room.run("check u.db --json --sqlite");
+    assert_eq!(ended.code, Some(1));
+    let report = json(&ended.out);
+    assert_eq!(report["ok"], false);
+    assert!(report["faults_total"].as_u64() >= Some(58) && !report["sqlite"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn what_is_no_database() {
+    let room = Room::new();
+    room.write("text.db", "CREATE TABLE t (a);");
+    room.write("empty.db", "");
+    for file in ["text.db", "empty.db", "none.db", "."] {
+        let ended = room.run(&format!("check {file}"));
+        assert_eq!(ended.code, Some(1), "{file}: {ended:#?}");
+        assert!(!ended.out.contains("ok (") && !ended.err.contains("panicked"), "{file}: {ended:#?}");
+    }
+    room.write("u.db-wal", "frames");
+    room.done("gen v.db --preset user --rows 10");
+    std::fs::rename(room.path("v.db"), room.path("u.db")).unwrap();
+    let ended = room.run("check u.db");
+    assert!(ended.code == Some(1) && ended.err.contains("u.db-wal") && ended.err.contains("help: "), "{ended:#?}");
+}

@@ -1,0 +1,67 @@
+//! `litepress dump`.
+
+use crate::Room;
+
+#[test]
+fn header_and_pages_of_a_sound_database() {
+    let room = Room::new();
+    room.done("gen u.db --preset user --rows 5k");
+    let out = room.done("dump u.db");
+    for part in ["SQLite format 3", "page size", "sqlite_schema", "user", "root page"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let out = room.done("dump u.db 1 2");
+    assert!(out.contains("page 1, b-tree page, 4096 bytes") && out.contains("page 2, "), "{out}");
+    assert!(out.contains("CREATE TABLE user"), "{out}");
+    assert!(!out.contains("\n!"), "{out}");
+    let ended = room.run("dump u.db 99999");
+    assert!(ended.code == Some(2) && ended.err.contains("no page 99999"), "{ended:#?}");
+    assert_eq!(room.run("dump u.db 0").code, Some(2));
+}
+
+#[test]
+fn pages_are_called_what_header_freelist_and_pointer_map_say() {
+    let room = Room::new();
+    let rows = "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 400)
+                INSERT INTO t SELECT hex(zeroblob(3000)) FROM n;";
+    let sql = format!("PRAGMA auto_vacuum = incremental; CREATE TABLE t (a); {rows} DELETE FROM t WHERE rowid > 200;");
+    room.sqlite("a.db").execute_batch(&sql).unwrap();
+    let pages: u32 = room.query("a.db", "PRAGMA page_count").parse().unwrap();
+    let numbers: Vec<String> = (1..=pages).map(|page| page.to_string()).collect();
+    let out = room.done(&format!("dump a.db {}", numbers.join(" ")));
+    let count = |role: &str| out.lines().filter(|line| line.starts_with("page ") && line.contains(role)).count();
+    assert!(count("pointer map") >= 1 && count("overflow page") >= 100, "{pages}");
+    assert!(count("freelist trunk") >= 1 && count("freelist leaf") >= 100, "{pages}");
+    assert_eq!(count("guessed"), 0);
+    assert!(out.contains("page 2, pointer map"));
+}
+
+#[test]
+fn garbage_is_shown_and_never_fails() {
+    let room = Room::new();
+    room.done("gen u.db --preset user --rows 1k");
+    let sound = std::fs::read(room.path("u.db")).unwrap();
+    let mut random = 1_u64;
+    for round in 0..30 {
+        let mut bytes = sound.clone();
+        for _ in 0..40 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = usize::try_from(random >> 33).unwrap() % if round % 2 == 0 { 140 } else { bytes.len() };
+            bytes[at] = random.to_be_bytes()[0];
+        }
+        bytes.truncate(bytes.len() - 37 * round);
+        room.write("g.db", &bytes);
+        room.done("dump g.db");
+        room.done("dump g.db 1 2");
+    }
+    for content in [&b""[..], b"x", b"SQLite format 3\0", &[0xff; 5000], &[0; 5000]] {
+        room.write("g.db", content);
+        room.done("dump g.db");
+        if !content.is_empty() {
+            room.done("dump g.db 1");
+        }
+    }
+    for file in ["none.db", "."] {
+        assert_eq!(room.run(&format!("dump {file}")).code, Some(1));
+    }
+}

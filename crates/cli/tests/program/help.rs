@@ -1,0 +1,78 @@
+//! Everything that `--help` promises works.
+
+use crate::{LITEPRESS, Room};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+const COMMANDS: [&str; 4] = ["gen", "plan", "check", "dump"];
+
+/// The long options that a command's help shows.
+fn options_of(command: &str) -> BTreeSet<String> {
+    let help = Room::new().done(&format!("{command} --help"));
+    let option = |line: &str| {
+        let rest = line.trim_start().strip_prefix("-h, ").unwrap_or(line.trim_start()).strip_prefix("--")?;
+        let end = rest.find(|letter: char| !letter.is_ascii_alphabetic() && letter != '-').unwrap_or(rest.len());
+        Some(rest[..end].to_owned())
+    };
+    help.lines().filter_map(option).collect()
+}
+
+#[test]
+fn every_option_works() {
+    let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1k --threads 2 --memory 64MiB --replace";
+    let runs = [
+        ("gen", format!("gen u.db {makes} --sync off --verify full --progress plain --json")),
+        ("gen", "gen --discard --preset user --rows 10".to_owned()),
+        ("gen", "gen --list".to_owned()),
+        ("gen", "gen --list-presets".to_owned()),
+        ("gen", "gen --help".to_owned()),
+        ("plan", format!("plan u.db {makes} --sync off --verify full --progress plain --json")),
+        ("plan", "plan --discard --preset user --rows 10".to_owned()),
+        ("plan", "plan --help".to_owned()),
+        ("check", "check u.db --sqlite --threads 1 --memory 64m --max-faults 1 --progress json --json".to_owned()),
+        ("check", "check --help".to_owned()),
+        ("dump", "dump --help".to_owned()),
+    ];
+    let room = Room::new();
+    for command in COMMANDS {
+        let mut used = BTreeSet::new();
+        for (_, arguments) in runs.iter().filter(|(of, _)| *of == command) {
+            room.done(arguments);
+            used.extend(arguments.split(' ').filter_map(|word| word.strip_prefix("--")).map(str::to_owned));
+        }
+        assert_eq!(used, options_of(command), "{command}");
+    }
+}
+
+#[test]
+fn every_example_works() {
+    let program_folder = Path::new(LITEPRESS).parent().unwrap().display();
+    let path = format!("{program_folder}:{}", std::env::var("PATH").unwrap());
+    for command in ["", "gen", "plan", "check", "dump"] {
+        let room = Room::with_schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);");
+        room.write("shop.sql", "CREATE TABLE customer (id INTEGER PRIMARY KEY);\nCREATE TABLE purchase (a TEXT);");
+        if ["check", "dump"].contains(&command) {
+            room.done("gen user.db --preset user --rows 1k");
+        }
+        let help = room.done(&format!("{command} --help"));
+        let examples = help.lines().skip_while(|line| *line != "Examples:").filter_map(|line| line.strip_prefix("  "));
+        let mut count = 0;
+        for example in examples {
+            // What stands behind two blanks explains it. A thousandth of the rows will do.
+            let example = example.split("  ").next().unwrap();
+            let small = example.replace("1b", "10k").replace("100m", "10k").replace("1m", "10k");
+            let run = Command::new("sh").args(["-c", &small]).current_dir(room.path("")).env("PATH", &path).output();
+            let run = run.unwrap();
+            assert!(run.status.success() && run.stderr.is_empty(), "{small}: {run:?}");
+            count += 1;
+        }
+        assert!((3..=5).contains(&count), "{command} has {count} examples");
+    }
+}
+
+#[test]
+fn the_version_names_sqlite_too() {
+    let version = Room::new().done("--version");
+    assert!(version.starts_with("litepress ") && version.contains(rusqlite::version()), "{version}");
+}

@@ -1,0 +1,111 @@
+//! The program as a user runs it: arguments in, exit code, text and files out.
+
+mod bad_input;
+mod check;
+mod dump;
+mod r#gen;
+mod help;
+mod interrupt;
+mod plan;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The program under test.
+const LITEPRESS: &str = env!("CARGO_BIN_EXE_litepress");
+
+/// A folder to run the program in; it goes with the test.
+struct Room(tempfile::TempDir);
+
+/// How a run ended.
+#[derive(Debug)]
+struct Ended {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Room {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    /// A room with this text in `schema.sql`.
+    fn with_schema(sql: &str) -> Self {
+        let room = Self::new();
+        room.write("schema.sql", sql);
+        room
+    }
+
+    fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).expect(name);
+    }
+
+    /// The program, ready to run in this folder; arguments as a shell would split them at blanks.
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(LITEPRESS);
+        command.args(arguments.split_whitespace()).current_dir(self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Ended {
+        self.command(arguments).output().expect("the program starts").into()
+    }
+
+    /// Runs it and wants success.
+    fn done(&self, arguments: &str) -> String {
+        let ended = self.run(arguments);
+        assert_eq!(ended.code, Some(0), "{arguments}: {ended:#?}");
+        ended.out
+    }
+
+    /// Names of all files in the folder, in order.
+    fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).expect("the folder");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
+        let mut names: Vec<String> = entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    fn sqlite(&self, name: &str) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.path(name)).expect(name)
+    }
+
+    /// What SQLite answers, columns joined with `|`.
+    fn query(&self, name: &str, sql: &str) -> String {
+        let connection = self.sqlite(name);
+        let mut statement = connection.prepare(sql).expect(sql);
+        let columns = statement.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            let value = |column| match row.get_ref(column)? {
+                rusqlite::types::ValueRef::Null => Ok("NULL".to_owned()),
+                rusqlite::types::ValueRef::Integer(value) => Ok(value.to_string()),
+                rusqlite::types::ValueRef::Real(value) => Ok(value.to_string()),
+                rusqlite::types::ValueRef::Text(text) => Ok(String::from_utf8_lossy(text).into_owned()),
+                rusqlite::types::ValueRef::Blob(bytes) => Ok(format!("{} bytes", bytes.len())),
+            };
+            Ok((0..columns).map(value).collect::<rusqlite::Result<Vec<String>>>()?.join("|"))
+        };
+        let rows = statement.query_map([], row).expect(sql);
+        rows.collect::<rusqlite::Result<Vec<String>>>().expect(sql).join("\n")
+    }
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect(text)
+}

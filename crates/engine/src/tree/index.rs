@@ -1,0 +1,179 @@
+//! Leaf pages of an index or of a WITHOUT ROWID table.
+//!
+//! Every entry stands once in the tree: the entry that no longer fits a leaf becomes the divider behind it and goes to
+//! the levels above (fileformat2.html, section 1.6). A part other than the last ends with a divider, so that the next
+//! part can begin with a leaf; the last part ends with a leaf. Where the entries do not come out that way, the last
+//! ones are moved by one place: see [`IndexBuilder::finish`].
+
+use super::interior::Entry;
+use super::open_page::{OpenPage, add_overflow};
+use crate::pages::{PageRun, Placement};
+use litepress_format::page::PageKind;
+use litepress_format::{payload, varint};
+
+/// The leaf pages of one part of an index, in memory.
+pub(crate) struct IndexPart {
+    pub run: PageRun,
+    /// Page index of each leaf and the divider behind it, in key order; the last leaf of a tree has none.
+    pub leaves: Vec<(u32, Option<IndexCell>)>,
+    pub entries: u64,
+    /// Bytes of all records.
+    pub payload_bytes: u64,
+}
+
+/// An entry as a cell without a left child.
+pub(crate) struct IndexCell {
+    bytes: Vec<u8>,
+    /// Index of the first overflow page in the run, whose number belongs into the last four bytes.
+    overflow: Option<u32>,
+}
+
+impl IndexCell {
+    /// The divider, once its part's pages have numbers.
+    pub fn placed(mut self, placement: Placement) -> Entry {
+        if let Some(index) = self.overflow {
+            let at = self.bytes.len() - 4;
+            self.bytes[at..].copy_from_slice(&placement.number(index).to_be_bytes());
+        }
+        Entry(self.bytes)
+    }
+}
+
+/// Builds the leaf pages of one part.
+///
+/// REQUIRES: records in key order, at least two in a part that is not the last. Memory: the part's pages. Cost: each
+/// record is copied once. Dropped unfinished, it leaves nothing behind.
+pub(crate) struct IndexBuilder {
+    part: IndexPart,
+    usable: usize,
+    max_local: usize,
+    page: Option<OpenPage>,
+    /// The page closed last, to take its last cell back.
+    closed: Option<OpenPage>,
+    cell: IndexCell,
+}
+
+impl IndexBuilder {
+    pub fn new(run: PageRun, usable: usize) -> Self {
+        Self {
+            part: IndexPart { run, leaves: Vec::new(), entries: 0, payload_bytes: 0 },
+            usable,
+            max_local: payload::max_local(PageKind::LeafIndex, usable),
+            page: None,
+            closed: None,
+            cell: IndexCell { bytes: Vec::new(), overflow: None },
+        }
+    }
+
+    /// Adds the next entry.
+    pub fn add(&mut self, record: &[u8]) {
+        self.part.entries += 1;
+        self.part.payload_bytes += record.len() as u64;
+        let mut cell = std::mem::replace(&mut self.cell, IndexCell { bytes: Vec::new(), overflow: None });
+        self.make_cell(record, &mut cell);
+        let mut open = self.open_page();
+        if open.fits(cell.bytes.len()) {
+            self.push(&mut open, &cell);
+            self.page = Some(open);
+            self.cell = cell;
+        } else {
+            self.close_page(Some(cell));
+        }
+    }
+
+    /// Makes the cell of a record; overflow pages are appended to the run.
+    fn make_cell(&mut self, record: &[u8], cell: &mut IndexCell) {
+        cell.bytes.clear();
+        cell.overflow = None;
+        varint::push(record.len() as u64, &mut cell.bytes);
+        if record.len() <= self.max_local {
+            cell.bytes.extend_from_slice(record);
+            return;
+        }
+        let split = payload::split(PageKind::LeafIndex, self.usable, record.len() as u64);
+        cell.bytes.extend_from_slice(&record[..split.local]);
+        cell.bytes.extend_from_slice(&[0; 4]);
+        // The leaf comes first, so that it lies in front of what overflows from it.
+        self.open_page();
+        cell.overflow = Some(add_overflow(&mut self.part.run, &record[split.local..], self.usable));
+    }
+
+    fn push(&mut self, open: &mut OpenPage, cell: &IndexCell) {
+        open.push(self.part.run.page_mut(open.index), &cell.bytes);
+        if let Some(first) = cell.overflow {
+            self.part.run.set_pointer(open.index, open.content_start + cell.bytes.len() - 4, first);
+        }
+    }
+
+    fn open_page(&mut self) -> OpenPage {
+        *self.page.get_or_insert_with(|| OpenPage::new(self.part.run.add_page(), 0, self.usable))
+    }
+
+    fn close_page(&mut self, divider: Option<IndexCell>) {
+        let open = self.page.take().expect("a page is open");
+        open.finish(self.part.run.page_mut(open.index), PageKind::LeafIndex);
+        self.part.leaves.push((open.index, divider));
+        self.closed = Some(open);
+    }
+
+    /// The part, complete; `is_last` where no other follows it.
+    pub fn finish(mut self, is_last: bool) -> IndexPart {
+        match (self.page, is_last) {
+            // Ends with a divider, and must: or has no entry at all.
+            (None, false) => {}
+            (None, true) if self.part.leaves.is_empty() => {}
+            // Ends with a divider and must not: that goes to a leaf of its own, and the entry before takes its place.
+            (None, true) => {
+                self.reopen_with_divider();
+                self.close_page(None);
+            }
+            (Some(_), true) => self.close_page(None),
+            (Some(open), false) if open.cells >= 2 => {
+                let divider = self.take_back_last_cell();
+                self.close_page(Some(divider));
+            }
+            // One entry in the last leaf, which must become the divider behind it: as above, one place further on.
+            (Some(_), false) => {
+                let divider = self.take_back_last_cell();
+                let empty = self.page.take().expect("it is open");
+                self.reopen_with_divider_on(empty);
+                self.close_page(Some(divider));
+            }
+        }
+        self.part
+    }
+
+    fn reopen_with_divider(&mut self) {
+        let index = self.part.run.add_page();
+        self.reopen_with_divider_on(OpenPage::new(index, 0, self.usable));
+    }
+
+    /// The last divider goes to the empty page `empty`, and the last entry of the leaf before it becomes the divider.
+    fn reopen_with_divider_on(&mut self, mut empty: OpenPage) {
+        let (leaf, divider) = self.part.leaves.pop().expect("a part of two entries has a leaf");
+        let divider = divider.expect("it is not the end of the tree");
+        self.page = self.closed.take();
+        let last = self.take_back_last_cell();
+        assert!(self.page.is_some_and(|page| page.index == leaf), "the page closed last is the last leaf");
+        self.close_page(Some(last));
+        self.push(&mut empty, &divider);
+        self.page = Some(empty);
+    }
+
+    /// Removes the last cell of the open page.
+    fn take_back_last_cell(&mut self) -> IndexCell {
+        let mut open = self.page.take().expect("a page is open");
+        let run = &mut self.part.run;
+        let page = run.page_mut(open.index);
+        let (payload_len, len_len) = varint::read(&page[open.content_start..]).expect("a cell of ours");
+        let split = payload::split(PageKind::LeafIndex, self.usable, payload_len);
+        let pointer_len = if split.overflow_pages > 0 { 4 } else { 0 };
+        let end = open.content_start + len_len + split.local + pointer_len;
+        let bytes = page[open.content_start..end].to_vec();
+        let overflow = (pointer_len > 0).then(|| run.take_pointer(open.index, end - 4));
+        open.cells -= 1;
+        open.content_start = end;
+        self.page = Some(open);
+        IndexCell { bytes, overflow }
+    }
+}
