@@ -20,6 +20,7 @@ mod progress;
 mod publish;
 mod schema_pages;
 mod sink;
+mod stitch;
 mod summary;
 mod table;
 mod tree;

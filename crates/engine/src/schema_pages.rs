@@ -73,7 +73,7 @@ fn tree(chunk: &RecordChunk, pages: &mut Pages) -> Result<Vec<u8>> {
     let mut run = part.run;
     let placement = pages.place(&mut run)?;
     let mut levels = Levels::new(page_bytes);
-    let mut append = |children: &[_]| crate::table::append_interior(pages, &mut run, placement, children);
+    let mut append = |children: &[_]| crate::stitch::append_interior(pages, &mut run, placement, children);
     for &(last_rowid, index) in &part.leaves {
         levels.push((LargestRowid(last_rowid), placement.number(index)), &mut append)?;
     }

@@ -1,0 +1,183 @@
+//! The first look at a file: what lies beside it, its length, its header.
+
+use super::report::FaultLog;
+use litepress_format::header::DatabaseHeader;
+use litepress_format::page::{FILE_HEADER_LEN, MAX_PAGE_NUMBER};
+use litepress_rows::{Error, ErrorKind, Result};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Refuses a database that is not all in its file: another file beside it holds a part.
+pub(super) fn refuse_companions(path: &Path) -> Result<()> {
+    let wal = beside(path, "-wal");
+    if len_of(&wal)? > 0 {
+        return Err(unfinished(path, &wal, "committed transactions that are not in the database file yet"));
+    }
+    let journal = beside(path, "-journal");
+    if is_hot(&journal)? {
+        return Err(unfinished(path, &journal, "what is needed to roll back an interrupted transaction"));
+    }
+    Ok(())
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn unfinished(path: &Path, companion: &Path, holds: &str) -> Error {
+    let message = format!("{} may hold {holds}", companion.display());
+    let advice = "close every program that has the database open; if the file stays, open the database once with \
+                  SQLite (PRAGMA wal_checkpoint(TRUNCATE) empties a -wal file, any SELECT rolls a -journal back), and \
+                  check again";
+    Error::new(ErrorKind::Target, message).in_file(path).advise(advice)
+}
+
+fn len_of(path: &Path) -> Result<u64> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(Error::io("look for a file beside the database", path, error)),
+    }
+}
+
+/// Whether a rollback journal has content: in PERSIST mode, a finished one stays with a header of zeros.
+fn is_hot(journal: &Path) -> Result<bool> {
+    if len_of(journal)? == 0 {
+        return Ok(false);
+    }
+    let mut first = [0];
+    File::open(journal)
+        .and_then(|mut file| file.read_exact(&mut first))
+        .map_err(|error| Error::io("read the rollback journal", journal, error))?;
+    Ok(first != [0])
+}
+
+/// The header of the file, every broken rule of it reported. `None` where nothing can be read
+/// without it: no SQLite file, or no page size.
+pub(super) fn header(bytes: &[u8], faults: &FaultLog) -> Option<DatabaseHeader> {
+    let Some(mut bytes) = bytes.first_chunk::<FILE_HEADER_LEN>().copied() else {
+        let what = format!("the file has {} bytes and so no header", bytes.len());
+        faults.add_to_file(None, None, what);
+        return None;
+    };
+    // One broken rule must not hide the next, so each is mended in the copy that is read.
+    for _ in 0..FILE_HEADER_LEN {
+        match DatabaseHeader::decode(&bytes) {
+            Ok(header) => return Some(header),
+            Err(error) => {
+                faults.add_to_file(Some(1), Some(error.offset()), error.what());
+                mend(&mut bytes, error.offset())?;
+            }
+        }
+    }
+    None
+}
+
+/// Puts a harmless value where the header breaks a rule; `None` where there is none.
+fn mend(bytes: &mut [u8; FILE_HEADER_LEN], offset: usize) -> Option<()> {
+    match offset {
+        18 | 19 => bytes[offset] = 1,
+        20 => bytes[20] = 0,
+        21..=23 => bytes[21..24].copy_from_slice(&[64, 32, 32]),
+        32..=39 => bytes[32..40].fill(0),
+        44..=47 => bytes[44..48].copy_from_slice(&[0, 0, 0, 4]),
+        56..=59 => bytes[56..60].copy_from_slice(&[0, 0, 0, 1]),
+        64..=67 => bytes[64..68].fill(0),
+        72..=91 => bytes[offset] = 0,
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Whole pages in the file. Reports what does not agree with the header.
+pub(super) fn page_count(header: &DatabaseHeader, file_len: u64, faults: &FaultLog) -> u32 {
+    let page_size = header.page_size.bytes() as u64;
+    if !file_len.is_multiple_of(page_size) {
+        let what = format!("the file has {file_len} bytes, which is no multiple of the page size {page_size}");
+        faults.add_to_file(None, None, what);
+    }
+    let pages = file_len / page_size;
+    if header.page_count == 0 {
+        faults.add_to_file(Some(1), Some(28), "the page count is 0, as only releases before 3.7.0 left it");
+    } else if u64::from(header.page_count) != pages {
+        let what = format!("the header counts {} pages, the file has {pages}", header.page_count);
+        faults.add_to_file(Some(1), Some(28), what);
+    }
+    if header.change_counter != header.version_valid_for {
+        let what = format!(
+            "version-valid-for is {}, the change counter {}: the page count does not hold",
+            header.version_valid_for, header.change_counter
+        );
+        faults.add_to_file(Some(1), Some(92), what);
+    }
+    if header.write_version != header.read_version {
+        let what = format!("write version {} and read version {} differ", header.write_version, header.read_version);
+        faults.add_to_file(Some(1), Some(18), what);
+    }
+    u32::try_from(pages).unwrap_or(u32::MAX).min(MAX_PAGE_NUMBER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use litepress_format::page::PageSize;
+
+    fn faults_of(change: impl FnOnce(&mut [u8; FILE_HEADER_LEN])) -> (bool, Vec<Option<usize>>) {
+        let mut bytes = DatabaseHeader::new(PageSize::MIN).encode();
+        change(&mut bytes);
+        let faults = FaultLog::new(100);
+        let header = header(&bytes, &faults);
+        if let Some(header) = &header {
+            page_count(header, 512, &faults);
+        }
+        (header.is_some(), faults.take().0.into_iter().map(|fault| fault.offset).collect())
+    }
+
+    #[test]
+    fn every_broken_field_is_reported_beside_the_others() {
+        assert_eq!(faults_of(|_| {}), (true, vec![]));
+        let (readable, offsets) = faults_of(|bytes| {
+            for offset in [18, 22, 31, 47, 59, 67, 72, 91, 95] {
+                bytes[offset] = 99;
+            }
+        });
+        assert!(readable);
+        assert_eq!(offsets, [18, 21, 28, 44, 56, 64, 72, 91, 92].map(Some));
+    }
+
+    #[test]
+    fn a_file_without_magic_or_page_size_is_not_read_on() {
+        assert_eq!(faults_of(|bytes| bytes[3] = 0), (false, vec![Some(0)]));
+        assert_eq!(faults_of(|bytes| bytes[17] = 3), (false, vec![Some(16)]));
+        let faults = FaultLog::new(9);
+        assert!(header(b"", &faults).is_none());
+        assert_eq!(faults.total(), 1);
+    }
+
+    #[test]
+    fn a_journal_or_wal_with_content_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        assert!(refuse_companions(&path).is_ok());
+        for (name, content, refused) in [
+            ("x.db-wal", &b""[..], false),
+            ("x.db-journal", b"", false),
+            ("x.db-journal", &[0; 512], false),
+            ("x.db-journal", b"\xd9\xd5", true),
+            ("x.db-wal", b"frames", true),
+        ] {
+            let companion = folder.path().join(name);
+            std::fs::write(&companion, content).unwrap();
+            let outcome = refuse_companions(&path);
+            assert_eq!(outcome.is_err(), refused, "{name} {content:?}");
+            if let Err(error) = outcome {
+                assert_eq!(error.kind(), ErrorKind::Target);
+                assert!(error.advice().is_some());
+            }
+            std::fs::remove_file(&companion).unwrap();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What all parts of one check share: the file, the bitmap of pages, the list of faults.
+
+use super::pages::PageFile;
+use super::reach::Reached;
+use super::report::{FaultLog, locked};
+use super::tree::Tree;
+use litepress_format::header::DatabaseHeader;
+use litepress_format::page::FILE_HEADER_LEN;
+use litepress_format::ptrmap;
+use litepress_rows::{Error, Result};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// One check of one file.
+pub(super) struct Inspection<'a> {
+    pub(super) file: PageFile,
+    pub(super) header: DatabaseHeader,
+    pub(super) reached: Reached,
+    pub(super) faults: &'a FaultLog,
+    /// Bytes of a record that are looked at.
+    pub(super) record_limit: usize,
+    progress: &'a (dyn Fn(u64, u64) + Sync),
+    pages_done: AtomicU64,
+    failure: Mutex<Option<Error>>,
+    stopped: AtomicBool,
+}
+
+impl<'a> Inspection<'a> {
+    pub(super) fn new(
+        file: PageFile,
+        header: DatabaseHeader,
+        faults: &'a FaultLog,
+        record_limit: usize,
+        progress: &'a (dyn Fn(u64, u64) + Sync),
+    ) -> Self {
+        let reached = Reached::new(file.count);
+        Self {
+            file,
+            header,
+            reached,
+            faults,
+            record_limit,
+            progress,
+            pages_done: AtomicU64::new(0),
+            failure: Mutex::new(None),
+            stopped: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn has_pointer_map(&self) -> bool {
+        self.header.largest_root_page != 0
+    }
+
+    pub(super) fn lock_byte_page(&self) -> u32 {
+        self.header.page_size.lock_byte_page()
+    }
+
+    /// Marks a page that `from` points to; a fault, and `false`, where it must not.
+    pub(super) fn claim(&self, page: u32, tree: &Tree, from: Option<u32>) -> bool {
+        let problem = self.claim_quietly(page);
+        if let Some(problem) = problem {
+            self.faults.add(|| tree.fault(from, None, format!("points to page {page}, {problem}")));
+        }
+        problem.is_none()
+    }
+
+    /// Marks a page, or says why it cannot be what it is said to be.
+    pub(super) fn claim_quietly(&self, page: u32) -> Option<&'static str> {
+        if !self.file.has(page) {
+            return Some("which the file does not have");
+        }
+        if page == self.lock_byte_page() {
+            return Some("the lock-byte page");
+        }
+        let is_map = |page| ptrmap::map_page_of(page, self.file.usable, self.lock_byte_page()) == Some(page);
+        if self.has_pointer_map() && is_map(page) {
+            return Some("a pointer-map page");
+        }
+        if self.reached.claim(page) { None } else { Some("which is in use already: this is its second reference") }
+    }
+
+    /// Where the page header stands on a page.
+    pub(super) fn header_offset(page: u32) -> usize {
+        if page == 1 { FILE_HEADER_LEN } else { 0 }
+    }
+
+    pub(super) fn add_fault(&self, tree: &Tree, page: u32, offset: Option<usize>, what: impl Into<String>) {
+        self.faults.add(|| tree.fault(Some(page), offset, what));
+    }
+
+    /// Says that so many more pages were looked at.
+    pub(super) fn advance(&self, pages: u64) {
+        let done = self.pages_done.fetch_add(pages, Ordering::Relaxed) + pages;
+        (self.progress)(done.min(self.file.count.into()), self.file.count.into());
+    }
+
+    /// Everything was looked at.
+    pub(super) fn finish_progress(&self) {
+        (self.progress)(self.file.count.into(), self.file.count.into());
+    }
+
+    /// Makes all threads stop; the first failure is kept.
+    pub(super) fn fail(&self, error: Error) {
+        locked(&self.failure).get_or_insert(error);
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// The failure of any thread.
+    pub(super) fn result(&self) -> Result<()> {
+        locked(&self.failure).take().map_or(Ok(()), Err)
+    }
+}

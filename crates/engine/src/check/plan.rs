@@ -1,0 +1,342 @@
+//! From the schema to the rules: which b-trees there are, and what each must hold.
+
+use super::content::{Digest, Part, StoredValue};
+use super::inspection::Inspection;
+use super::order::{Collation, KeyColumn, KeyOrder};
+use super::record::{FieldRule, RecordRules, class};
+use super::report::BtreeKind;
+use super::sqlite::{Column, Index, IndexSource, Oracle, Table, stored_default};
+use super::text;
+use super::tree::{Totals, Tree};
+use litepress_format::record as format_record;
+use litepress_format::value::Value;
+use litepress_rows::Affinity;
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+/// A row of `sqlite_schema` that names a b-tree.
+#[derive(Clone, Debug)]
+pub(super) struct SchemaEntry {
+    pub(super) kind: BtreeKind,
+    pub(super) name: String,
+    /// Name of the table it belongs to.
+    pub(super) table: String,
+    pub(super) root: u32,
+}
+
+/// An index and its table, to be compared when both were read.
+#[derive(Debug)]
+pub(super) struct Pair {
+    /// Position of the table's tree.
+    pub(super) table: usize,
+    /// Which of the table's digests is this index's; `None` where contents are not compared.
+    pub(super) digest: Option<usize>,
+    /// Position of the index's tree.
+    pub(super) index: usize,
+    /// Whether every row has an entry.
+    pub(super) is_full: bool,
+}
+
+/// All b-trees of a database, and how they belong together.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) trees: Vec<Tree>,
+    pub(super) pairs: Vec<Pair>,
+    /// Positions of the trees of AUTOINCREMENT tables.
+    pub(super) autoincrements: Vec<usize>,
+}
+
+/// The tree of `sqlite_schema` itself.
+pub(super) fn schema_tree(inspection: &Inspection<'_>) -> Tree {
+    let text = class::NULL | class::TEXT | class::BLOB;
+    let columns = [("type", text), ("name", text), ("tbl_name", text), ("rootpage", class::ANY), ("sql", text)];
+    let fields = columns.into_iter().map(|(name, accepts)| {
+        let rule = FieldRule::new(format!("sqlite_schema.{name}"), accepts, None, "NUMERIC value in".into());
+        FieldRule { may_be_missing: false, ..rule }
+    });
+    let kind = BtreeKind::Table;
+    let entry = SchemaEntry { kind, name: "sqlite_schema".into(), table: "sqlite_schema".into(), root: 1 };
+    tree(inspection, &entry, Some(true), Some(fields.collect()))
+}
+
+/// A tree without order and digests.
+fn tree(
+    inspection: &Inspection<'_>,
+    entry: &SchemaEntry,
+    has_rowids: Option<bool>,
+    fields: Option<Vec<FieldRule>>,
+) -> Tree {
+    Tree {
+        name: entry.name.clone(),
+        kind: entry.kind,
+        root: entry.root,
+        has_rowids,
+        rules: RecordRules::new(fields, inspection.header.text_encoding, inspection.header.schema_format),
+        order: None,
+        digests: Vec::new(),
+        totals: Mutex::default(),
+    }
+}
+
+/// Plans the check of the b-trees that the schema names; without `oracle`, of their structure only.
+pub(super) fn plan(inspection: &Inspection<'_>, entries: &[SchemaEntry], oracle: Option<&Oracle>) -> Plan {
+    let indexes = entries.iter().enumerate().filter(|(_, entry)| entry.kind == BtreeKind::Index);
+    let index_positions = indexes.map(|(position, entry)| (entry.name.as_str(), position)).collect();
+    let planned = vec![false; entries.len()];
+    let mut planner = Planner { inspection, entries, index_positions, planned, plan: Plan::default() };
+    for (position, entry) in entries.iter().enumerate() {
+        if entry.kind == BtreeKind::Table {
+            match oracle.map(|oracle| oracle.table(&entry.name)) {
+                Some(Ok(Some(table))) => planner.table(position, &table),
+                Some(Ok(None)) => planner.unknown(position, "SQLite does not find it in the schema"),
+                Some(Err(error)) => planner.unknown(position, &format!("SQLite cannot read its definition: {error}")),
+                None => planner.structure_only(position),
+            }
+        }
+    }
+    for position in 0..entries.len() {
+        match oracle {
+            _ if planner.planned[position] => {}
+            Some(_) => planner.unknown(position, "SQLite does not find it among the indexes of its table"),
+            None => planner.structure_only(position),
+        }
+    }
+    let mut plan = planner.plan;
+    for tree in &mut plan.trees {
+        tree.totals = Mutex::new(Totals::nothing(tree.digests.len()));
+    }
+    plan
+}
+
+struct Planner<'p, 'a> {
+    inspection: &'p Inspection<'a>,
+    entries: &'p [SchemaEntry],
+    /// Positions of the indexes among the entries, by name.
+    index_positions: HashMap<&'p str, usize>,
+    /// Which entries have a tree in the plan.
+    planned: Vec<bool>,
+    plan: Plan,
+}
+
+impl Planner<'_, '_> {
+    fn add(&mut self, position: usize, tree: Tree) -> usize {
+        self.planned[position] = true;
+        self.plan.trees.push(tree);
+        self.plan.trees.len() - 1
+    }
+
+    fn structure_only(&mut self, position: usize) {
+        let entry = &self.entries[position];
+        let has_rowids = (entry.kind == BtreeKind::Index).then_some(false);
+        let tree = tree(self.inspection, entry, has_rowids, None);
+        self.inspection.faults.note(format!("{}: columns, order and contents", tree.object()));
+        self.add(position, tree);
+    }
+
+    fn unknown(&mut self, position: usize, why: &str) {
+        let entry = &self.entries[position];
+        let what = format!("{} {}: {why}", entry.kind, entry.name);
+        self.inspection.faults.add_to_file(None, None, what);
+        self.structure_only(position);
+    }
+
+    /// Plans a table and all its indexes.
+    fn table(&mut self, position: usize, table: &Table) {
+        let entry = &self.entries[position];
+        let key = table.indexes.iter().find(|index| index.is_primary_key);
+        let layout = match (table.without_rowid, key) {
+            (true, None) => return self.unknown(position, "SQLite does not say what its primary key is"),
+            (true, Some(key)) => Layout::by_key(table, key),
+            (false, _) => Layout::by_rowid(table),
+        };
+        let rules = layout.stored.iter().map(|column| self.column_rule(&entry.name, table, *column)).collect();
+        let mut tree = tree(self.inspection, entry, Some(!table.without_rowid), Some(rules));
+        if let (true, Some(key)) = (table.without_rowid, key) {
+            tree.order = self.key_order(&tree, key, Some(key.columns.iter().filter(|column| column.is_key).count()));
+        }
+        let table_at = self.add(position, tree);
+        if table.autoincrement {
+            self.plan.autoincrements.push(table_at);
+        }
+        for index in &table.indexes {
+            // The primary key of a WITHOUT ROWID table has no tree of its own.
+            if let Some(index_position) = self.index_positions.get(index.name.as_str()).copied()
+                && self.entries[index_position].table.eq_ignore_ascii_case(&self.entries[position].name)
+                && !self.planned[index_position]
+            {
+                self.index(index_position, table_at, table, &layout, index);
+            }
+        }
+    }
+
+    fn index(&mut self, position: usize, table_at: usize, table: &Table, layout: &Layout, index: &Index) {
+        let entry = &self.entries[position];
+        let rules = index.columns.iter().map(|column| {
+            let name = format!("{}.{}", entry.name, source_name(table, column.source));
+            match column.source {
+                IndexSource::Rowid => FieldRule::copy(name, class::INTEGERS),
+                IndexSource::Column(_) => FieldRule::copy(name, class::ANY),
+                IndexSource::Expression => FieldRule {
+                    may_be_missing: false,
+                    ..FieldRule::new(name, class::ANY, None, "unexpected value in".into())
+                },
+            }
+        });
+        let mut tree = tree(self.inspection, entry, Some(false), Some(rules.collect()));
+        tree.order = self.key_order(&tree, index, None);
+        let digests = if index.partial {
+            self.inspection.faults.note(format!("{}: entries against rows (a partial index)", tree.object()));
+            None
+        } else {
+            Some(self.digests(&tree, table, layout, index))
+        };
+        let digest = digests.map(|(in_table, in_index)| {
+            tree.digests.push(in_index);
+            self.plan.trees[table_at].digests.push(in_table);
+            self.plan.trees[table_at].digests.len() - 1
+        });
+        let index_at = self.add(position, tree);
+        self.plan.pairs.push(Pair { table: table_at, digest, index: index_at, is_full: !index.partial });
+    }
+
+    /// What table and index are compared by: every part of an entry that the table stores.
+    fn digests(&self, tree: &Tree, table: &Table, layout: &Layout, index: &Index) -> (Digest, Digest) {
+        let (mut in_table, mut in_index) = (Vec::new(), Vec::new());
+        for (position, column) in index.columns.iter().enumerate() {
+            let (part, real) = match column.source {
+                IndexSource::Rowid => (Some(Part::Rowid), false),
+                IndexSource::Expression => (None, false),
+                IndexSource::Column(column) if table.rowid_alias() == Some(column) => (Some(Part::Rowid), false),
+                IndexSource::Column(column) => {
+                    let real = column_affinity(table, column) == Affinity::Real;
+                    let default = self.default(table, column);
+                    let index = layout.stored.iter().position(|stored| *stored == column);
+                    (index.map(|index| Part::Field { index, real, default }), real)
+                }
+            };
+            match part {
+                None => self.inspection.faults.note(format!("{}: the values of its expressions", tree.object())),
+                Some(part) => {
+                    in_table.push(part);
+                    in_index.push(Part::Field { index: position, real, default: None });
+                }
+            }
+        }
+        (Digest { parts: in_table }, Digest { parts: in_index })
+    }
+
+    /// What the column holds in records that end before it.
+    fn default(&self, table: &Table, column: usize) -> Option<StoredValue> {
+        let affinity = column_affinity(table, column);
+        let value = match &table.columns.get(column)?.default {
+            None => rusqlite::types::Value::Null,
+            Some(default) => stored_default(default, type_name(affinity))?,
+        };
+        let encoded;
+        let value = match &value {
+            rusqlite::types::Value::Null => Value::Null,
+            rusqlite::types::Value::Integer(int) => Value::Int(*int),
+            rusqlite::types::Value::Real(real) => Value::Real(*real),
+            rusqlite::types::Value::Blob(blob) => Value::Blob(blob),
+            rusqlite::types::Value::Text(text) => {
+                encoded = text::from_utf8(text, self.inspection.header.text_encoding);
+                Value::Text(&encoded)
+            }
+        };
+        let mut body = Vec::new();
+        format_record::write_body(&value, &mut body);
+        Some(StoredValue { serial: format_record::serial_of(&value), body })
+    }
+
+    /// The order of an index, of its first `columns` columns if given; `None`, with a note, under a
+    /// collation that only an application knows.
+    fn key_order(&self, tree: &Tree, index: &Index, columns: Option<usize>) -> Option<KeyOrder> {
+        let keys = index.columns.iter().filter(|column| column.is_key).count();
+        let mut order = Vec::new();
+        for column in index.columns.iter().take(columns.unwrap_or(usize::MAX)) {
+            let Some(collation) = Collation::of_name(&column.collation) else {
+                let note = format!("{}: its order (the collation {} is unknown)", tree.object(), column.collation);
+                self.inspection.faults.note(note);
+                return None;
+            };
+            order.push(KeyColumn { collation, descending: column.descending });
+        }
+        let unique = index.unique.then_some(keys);
+        Some(KeyOrder { columns: order, unique, encoding: self.inspection.header.text_encoding })
+    }
+
+    fn column_rule(&self, table_name: &str, table: &Table, position: usize) -> FieldRule {
+        let Column { name, declared_type, not_null, default, .. } = &table.columns[position];
+        let name = format!("{table_name}.{name}");
+        if table.rowid_alias() == Some(position) {
+            let refusal = "the rowid is the value, and the record must hold NULL:";
+            return FieldRule::new(name, class::NULL, None, refusal.into());
+        }
+        let affinity = column_affinity(table, position);
+        let (accepts, refusal) = match (table.strict, affinity) {
+            (true, _) => (strict_classes(declared_type), format!("non-{declared_type} value in")),
+            (false, Affinity::Text) => (class::NULL | class::TEXT | class::BLOB, "NUMERIC value in".into()),
+            (false, _) => (class::ANY, String::new()),
+        };
+        let accepts = if *not_null { accepts & !class::NULL } else { accepts };
+        let may_be_missing = default.is_some() || !not_null;
+        FieldRule { may_be_missing, ..FieldRule::new(name, accepts, Some(affinity), refusal) }
+    }
+}
+
+/// Which column each field of a table's records is.
+struct Layout {
+    stored: Vec<usize>,
+}
+
+impl Layout {
+    fn by_rowid(table: &Table) -> Self {
+        let stored = table.columns.iter().enumerate().filter(|(_, column)| !column.is_virtual);
+        Self { stored: stored.map(|(position, _)| position).collect() }
+    }
+
+    /// WITHOUT ROWID: the primary key first.
+    fn by_key(table: &Table, key: &Index) -> Self {
+        let columns = key.columns.iter().filter_map(|column| match column.source {
+            IndexSource::Column(column) if column < table.columns.len() => Some(column),
+            _ => None,
+        });
+        Self { stored: columns.filter(|column| !table.columns[*column].is_virtual).collect() }
+    }
+}
+
+fn source_name(table: &Table, source: IndexSource) -> &str {
+    match source {
+        IndexSource::Column(column) => table.columns.get(column).map_or("column", |column| &column.name),
+        IndexSource::Rowid => "rowid",
+        IndexSource::Expression => "expression",
+    }
+}
+
+fn column_affinity(table: &Table, column: usize) -> Affinity {
+    let declared = table.columns.get(column).map_or("", |column| &column.declared_type);
+    if table.strict { Affinity::of_strict_type(declared) } else { Affinity::of_declared_type(declared) }
+}
+
+/// A declared type that has the affinity.
+fn type_name(affinity: Affinity) -> &'static str {
+    match affinity {
+        Affinity::Integer => "INTEGER",
+        Affinity::Text => "TEXT",
+        Affinity::Blob => "BLOB",
+        Affinity::Real => "REAL",
+        Affinity::Numeric => "NUMERIC",
+    }
+}
+
+/// What a column of a STRICT table may hold.
+fn strict_classes(declared_type: &str) -> u8 {
+    let of_type = match declared_type.to_ascii_uppercase().as_str() {
+        "INT" | "INTEGER" => class::INTEGERS,
+        "REAL" => class::INTEGERS | class::REAL,
+        "TEXT" => class::TEXT,
+        "BLOB" => class::BLOB,
+        _ => class::ANY,
+    };
+    of_type | class::NULL
+}

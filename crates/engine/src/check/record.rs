@@ -1,0 +1,490 @@
+//! The rules of a record: what its header may say and what each column may hold.
+//!
+//! Tens of millions of rows a second go through [`check`], most of them unremarkable. So every serial
+//! type of one byte has its class (NULL, integer, ...) and its length in a table, and every column two
+//! sets: classes that need no second look, and texts that need none while they are ASCII. A record of
+//! which nothing else is to be said passes [`is_unremarkable`]; all others are looked at by
+//! [`look_closely`], which finds the words for what is wrong.
+
+use super::text;
+use litepress_format::header::TextEncoding;
+use litepress_format::value::Value;
+use litepress_format::varint;
+use litepress_rows::{Affinity, affinity};
+use std::borrow::Cow;
+
+/// Classes of serial types, as bits of a set.
+pub(super) mod class {
+    pub(in super::super) const NULL: u8 = 1;
+    pub(in super::super) const INT: u8 = 2;
+    /// The integers 0 and 1 without a body, which schema formats before 4 do not have.
+    pub(in super::super) const SMALL_INT: u8 = 4;
+    pub(in super::super) const REAL: u8 = 8;
+    pub(in super::super) const TEXT: u8 = 16;
+    pub(in super::super) const BLOB: u8 = 32;
+    pub(in super::super) const INTEGERS: u8 = INT | SMALL_INT;
+    pub(in super::super) const ANY: u8 = 63;
+    /// Serial types 10 and 11.
+    pub(super) const RESERVED: u8 = 64;
+}
+
+/// Class and body length by the first byte of a serial type; [`class::RESERVED`] also where that is not all of it.
+const SHORT_SERIALS: [(u8, u8); 256] = {
+    let mut table = [(class::RESERVED, 0); 256];
+    let mut serial = 0;
+    while serial < 128 {
+        table[serial as usize] = short_serial(serial);
+        serial += 1;
+    }
+    table
+};
+
+const fn short_serial(serial: u8) -> (u8, u8) {
+    match serial {
+        0 => (class::NULL, 0),
+        1..=4 => (class::INT, serial),
+        5 => (class::INT, 6),
+        6 => (class::INT, 8),
+        7 => (class::REAL, 8),
+        8 | 9 => (class::SMALL_INT, 0),
+        10 | 11 => (class::RESERVED, 0),
+        _ => (if serial.is_multiple_of(2) { class::BLOB } else { class::TEXT }, (serial - 12) / 2),
+    }
+}
+
+/// Class and body length of any serial type. Saturates: a body never is as long as that.
+#[inline]
+pub(super) fn classify(serial: u64) -> (u8, usize) {
+    if serial < 0x80 {
+        let (class, len) = SHORT_SERIALS[(serial & 0x7f) as usize];
+        return (class, len.into());
+    }
+    let class = if serial.is_multiple_of(2) { class::BLOB } else { class::TEXT };
+    (class, usize::try_from((serial - 12) / 2).unwrap_or(usize::MAX))
+}
+
+/// [`varint::read`], with the one byte that most varints of a record take read in line.
+#[inline]
+pub(super) fn read_varint(bytes: &[u8]) -> Option<(u64, usize)> {
+    match bytes.first() {
+        Some(&byte @ ..0x80) => Some((byte.into(), 1)),
+        _ => varint::read(bytes),
+    }
+}
+
+/// A record, or as much of it as is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record<'a> {
+    /// The record, or its start where it is longer than the limit.
+    pub(super) bytes: &'a [u8],
+    /// Length of the whole record.
+    pub(super) len: u64,
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn whole(bytes: &'a [u8]) -> Self {
+        Self { bytes, len: bytes.len() as u64 }
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.bytes.len() as u64 == self.len
+    }
+}
+
+/// Where a value of a record stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FieldAt {
+    pub(super) serial: u64,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl FieldAt {
+    /// The body; `None` where it is not (wholly) in what is looked at.
+    #[inline]
+    pub(super) fn body<'a>(&self, record: &Record<'a>) -> Option<&'a [u8]> {
+        record.bytes.get(self.start..self.end)
+    }
+}
+
+/// What one field of the records of a b-tree may hold.
+#[derive(Clone, Debug)]
+pub(super) struct FieldRule {
+    /// Classes that need no second look.
+    pub(super) quick: u8,
+    /// Classes that are allowed at all.
+    pub(super) accepts: u8,
+    /// Decides over texts that look like numbers and doubles that are integers; `None`: all are
+    /// welcome.
+    pub(super) affinity: Option<Affinity>,
+    /// `table.column`, for messages.
+    pub(super) name: String,
+    /// What is wrong with a value of a class that is refused, NULL apart.
+    pub(super) refusal: String,
+    /// Whether a record may end before this field.
+    pub(super) may_be_missing: bool,
+}
+
+impl FieldRule {
+    /// A rule that accepts `accepts` and looks twice only where there is something to see.
+    pub(super) fn new(name: String, accepts: u8, affinity: Option<Affinity>, refusal: String) -> Self {
+        let quick = accepts & !(class::TEXT | class::REAL);
+        Self { quick, accepts, affinity, name, refusal, may_be_missing: true }
+    }
+
+    /// A field that repeats what a table holds, where it is judged.
+    pub(super) fn copy(name: String, accepts: u8) -> Self {
+        Self { quick: accepts, may_be_missing: false, ..Self::new(name, accepts, None, "unexpected value in".into()) }
+    }
+
+    /// What is wrong with a value of a class that is not accepted.
+    #[cold]
+    fn refuse(&self, class: u8) -> String {
+        match class {
+            class::NULL => format!("NULL value in {}", self.name),
+            class::RESERVED => format!("serial type 10 or 11 in {}", self.name),
+            class::SMALL_INT if self.accepts & class::INT != 0 => {
+                format!("serial type 8 or 9 in {}, which schema formats before 4 do not have", self.name)
+            }
+            _ => format!("{} {}", self.refusal, self.name),
+        }
+    }
+
+    /// Looks twice at a value whose class is not in `quick`.
+    fn judge(&self, class: u8, body: &[u8], encoding: TextEncoding) -> Result<(), String> {
+        if self.accepts & class == 0 {
+            return Err(self.refuse(class));
+        }
+        match class {
+            class::REAL => self.judge_real(body),
+            class::TEXT => self.judge_text(body, encoding),
+            _ => Ok(()),
+        }
+    }
+
+    fn judge_real(&self, body: &[u8]) -> Result<(), String> {
+        let Some(bytes) = body.first_chunk() else { return Ok(()) };
+        let real = f64::from_be_bytes(*bytes);
+        if real.is_nan() {
+            return Err(format!("NaN stored in {}, where SQLite stores NULL", self.name));
+        }
+        let stored_as_integer = match self.affinity {
+            Some(Affinity::Integer | Affinity::Numeric) => {
+                matches!(affinity::apply(Value::Real(real), Affinity::Integer), Value::Int(_))
+            }
+            Some(Affinity::Real) => affinity::real_as_integer(real).is_some(),
+            _ => false,
+        };
+        if stored_as_integer {
+            return Err(format!("{real:?} is stored as a double in {}, where SQLite stores an integer", self.name));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn judge_text(&self, body: &[u8], encoding: TextEncoding) -> Result<(), String> {
+        if !text::is_valid(body, encoding) {
+            return Err(format!("text that is not valid {} in {}", text::name(encoding), self.name));
+        }
+        match self.is_numeric() && is_number(body, encoding) {
+            true => Err(format!("TEXT value in {}, whose affinity makes a number of it", self.name)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the column would make numbers of texts.
+    fn is_numeric(&self) -> bool {
+        matches!(self.affinity, Some(Affinity::Integer | Affinity::Numeric | Affinity::Real))
+    }
+}
+
+/// Whether a numeric column would have made a number of this text.
+fn is_number(body: &[u8], encoding: TextEncoding) -> bool {
+    let text = match encoding {
+        TextEncoding::Utf8 => Cow::Borrowed(body),
+        _ => Cow::Owned(text::to_utf8(body, encoding).into_bytes()),
+    };
+    // Most texts are no numbers, and most of these show it in their first character.
+    let could_be = text.iter().find(|byte| !matches!(byte, b' ' | b'\t'..=b'\r'));
+    could_be.is_some_and(|first| matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.'))
+        && !matches!(affinity::apply(Value::Text(&text), Affinity::Integer), Value::Text(_))
+}
+
+/// What of a field's rule the quick look needs.
+#[derive(Clone, Copy, Debug)]
+struct QuickRule {
+    /// As [`FieldRule::quick`].
+    quick: u8,
+    /// The class of texts, where ASCII needs no second look.
+    ascii: u8,
+}
+
+/// The rules of all records of one b-tree.
+#[derive(Clone, Debug)]
+pub(super) struct RecordRules {
+    /// One a field, in the order of storage; `None` where nothing is known of the columns.
+    fields: Option<Vec<FieldRule>>,
+    /// The same, for the quick look; none where nothing is known.
+    quick: Vec<QuickRule>,
+    /// What is wrong with a double or a text in a b-tree of which nothing is known.
+    unknown: FieldRule,
+    encoding: TextEncoding,
+}
+
+impl RecordRules {
+    pub(super) fn new(mut fields: Option<Vec<FieldRule>>, encoding: TextEncoding, schema_format: u32) -> Self {
+        let mut unknown = FieldRule::new("a column".into(), class::ANY, None, String::new());
+        if schema_format < 4 {
+            for rule in fields.iter_mut().flatten().chain([&mut unknown]) {
+                rule.quick &= !class::SMALL_INT;
+                rule.accepts &= !class::SMALL_INT;
+            }
+        }
+        let quick = |rule: &FieldRule| QuickRule {
+            quick: rule.quick,
+            ascii: if encoding == TextEncoding::Utf8 && !rule.is_numeric() { rule.accepts & class::TEXT } else { 0 },
+        };
+        let quick = fields.iter().flatten().map(quick).collect();
+        Self { fields, quick, unknown, encoding }
+    }
+
+    fn rule(&self, index: usize) -> Option<&FieldRule> {
+        match &self.fields {
+            Some(fields) => fields.get(index),
+            None => Some(&self.unknown),
+        }
+    }
+
+    /// A record that ends after `fields` of them.
+    fn check_missing(&self, fields: usize) -> Result<(), String> {
+        let missing = self.fields.iter().flat_map(|rules| rules.iter().skip(fields));
+        match missing.into_iter().find(|rule| !rule.may_be_missing) {
+            Some(rule) => Err(format!("the record ends before {}", rule.name)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Checks a record; leaves in `fields`, if `KEEP_FIELDS`, where its values stand. Values beyond a
+/// record's looked-at start are not judged. The error is what is wrong first.
+#[inline]
+pub(super) fn check<const KEEP_FIELDS: bool>(
+    record: Record<'_>,
+    rules: &RecordRules,
+    fields: &mut Vec<FieldAt>,
+) -> Result<(), String> {
+    fields.clear();
+    if is_unremarkable::<KEEP_FIELDS>(record.bytes, rules, fields) && record.is_whole() {
+        return Ok(());
+    }
+    fields.clear();
+    look_closely(record, rules, fields)
+}
+
+/// Whether a record has exactly its columns, with short serial types only, none of which needs a
+/// second look.
+#[inline]
+fn is_unremarkable<const KEEP_FIELDS: bool>(record: &[u8], rules: &RecordRules, fields: &mut Vec<FieldAt>) -> bool {
+    let Some(&header_len @ 1..0x80) = record.first() else { return false };
+    let Some(serials) = record.get(1..usize::from(header_len)) else { return false };
+    if serials.len() != rules.quick.len() {
+        return false;
+    }
+    let mut start = usize::from(header_len);
+    for (serial, rule) in serials.iter().zip(&rules.quick) {
+        let (class, len) = SHORT_SERIALS[usize::from(*serial)];
+        let end = start + usize::from(len);
+        if rule.quick & class == 0 {
+            let ascii = rule.ascii & class != 0 && record.get(start..end).is_some_and(is_ascii);
+            if !ascii {
+                return false;
+            }
+        }
+        if KEEP_FIELDS {
+            fields.push(FieldAt { serial: u64::from(*serial), start, end });
+        }
+        start = end;
+    }
+    start == record.len()
+}
+
+/// Whether no byte has its high bit set, without a branch per byte: most texts are short.
+#[inline]
+fn is_ascii(text: &[u8]) -> bool {
+    let (words, rest) = text.as_chunks();
+    let words = words.iter().fold(0, |bits, word| bits | u64::from_be_bytes(*word));
+    let bits = rest.iter().fold(0, |bits, byte| bits | byte);
+    (words & 0x8080_8080_8080_8080) == 0 && bits < 0x80
+}
+
+/// [`check`] of any record.
+#[cold]
+fn look_closely(record: Record<'_>, rules: &RecordRules, fields: &mut Vec<FieldAt>) -> Result<(), String> {
+    let header = header(record)?;
+    let (mut at, mut body_at, mut column) = (header.own, header.end, 0);
+    let mut verdict = Ok(());
+    let header_bytes = &record.bytes[..header.end];
+    while at < header.end {
+        let Some((serial, serial_len)) = varint::read(&header_bytes[at..]) else {
+            return Err("the record's header ends inside a serial type".into());
+        };
+        let Some(rule) = rules.rule(column) else {
+            return Err(format!("the record has more than the {column} values that it should have"));
+        };
+        let (class, len) = classify(serial);
+        let field = FieldAt { serial, start: body_at, end: body_at.saturating_add(len) };
+        if rule.quick & class == 0 {
+            verdict = verdict.and_then(|()| judge(rule, class, &field, &record, rules.encoding));
+        }
+        fields.push(field);
+        body_at = field.end;
+        at += serial_len;
+        column += 1;
+    }
+    if body_at as u64 != record.len {
+        let what = format!("the record's values end at {body_at}, the record at {}", record.len);
+        return verdict.and(Err(what));
+    }
+    verdict.and_then(|()| rules.check_missing(column))
+}
+
+/// The header of a record: bytes of its own length, and where it ends.
+struct Header {
+    own: usize,
+    end: usize,
+}
+
+fn header(record: Record<'_>) -> Result<Header, String> {
+    let Some((len, own)) = varint::read(record.bytes) else {
+        return Err("the record ends inside its header length".into());
+    };
+    match usize::try_from(len) {
+        Ok(end) if (own..=record.bytes.len()).contains(&end) => Ok(Header { own, end }),
+        _ => Err(format!("a record of {} bytes cannot have a header of {len}", record.len)),
+    }
+}
+
+fn judge(
+    rule: &FieldRule,
+    class: u8,
+    field: &FieldAt,
+    record: &Record<'_>,
+    encoding: TextEncoding,
+) -> Result<(), String> {
+    match field.body(record) {
+        Some(body) => rule.judge(class, body, encoding),
+        None if !record.is_whole() => Ok(()),
+        None => Err(format!("the record ends inside {}", rule.name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use litepress_format::record::{body_len, write_record};
+
+    fn rules(fields: &[(u8, Option<Affinity>)]) -> RecordRules {
+        let fields = fields.iter().enumerate().map(|(index, (accepts, affinity))| {
+            FieldRule::new(format!("t.c{index}"), *accepts, *affinity, "refused value in".into())
+        });
+        RecordRules::new(Some(fields.collect()), TextEncoding::Utf8, 4)
+    }
+
+    fn verdict(values: &[Value<'_>], rules: &RecordRules) -> Result<(), String> {
+        let mut bytes = Vec::new();
+        write_record(values, &mut bytes);
+        check_bytes(&bytes, rules)
+    }
+
+    fn check_bytes(bytes: &[u8], rules: &RecordRules) -> Result<(), String> {
+        let mut fields = Vec::new();
+        let kept = check::<true>(Record::whole(bytes), rules, &mut fields);
+        assert_eq!(kept, check::<false>(Record::whole(bytes), rules, &mut Vec::new()));
+        kept
+    }
+
+    #[test]
+    fn serial_types_have_the_lengths_of_the_format() {
+        for serial in (0..300).chain([1 << 40, u64::MAX]) {
+            let (class, len) = classify(serial);
+            match body_len(serial) {
+                Some(expected) => assert_eq!(len as u64, expected, "{serial}"),
+                None => assert_eq!(class, class::RESERVED),
+            }
+        }
+    }
+
+    #[test]
+    fn a_column_accepts_its_classes_and_no_others() {
+        let not_null = rules(&[(class::ANY & !class::NULL, None)]);
+        assert_eq!(verdict(&[Value::Null], &not_null).unwrap_err(), "NULL value in t.c0");
+        let values = [Value::Int(1), Value::Int(300), Value::Real(0.5), Value::Text(b"x"), Value::Blob(b"\xff")];
+        for value in values {
+            assert_eq!(verdict(&[value], &not_null), Ok(()));
+            assert!(verdict(&[value], &rules(&[(class::NULL, None)])).is_err(), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn values_that_their_affinity_would_have_changed() {
+        let verdict_of = |value, affinity| verdict(&[value], &rules(&[(class::ANY, Some(affinity))]));
+        for (value, affinity, ok) in [
+            (Value::Text(b" 12 "), Affinity::Integer, false),
+            (Value::Text(b"5.5"), Affinity::Real, false),
+            (Value::Text(b"1e3"), Affinity::Numeric, false),
+            (Value::Text(b"12abc"), Affinity::Integer, true),
+            (Value::Text(b"-"), Affinity::Integer, true),
+            (Value::Text(b"2020-01-01"), Affinity::Numeric, true),
+            (Value::Text(b"12"), Affinity::Text, true),
+            (Value::Text(b"12"), Affinity::Blob, true),
+            (Value::Real(5.0), Affinity::Integer, false),
+            (Value::Real(5.0), Affinity::Real, false),
+            (Value::Real(5.0), Affinity::Blob, true),
+            (Value::Real(1e300), Affinity::Integer, true),
+            (Value::Real(9_223_372_036_854_775_808.0), Affinity::Numeric, true),
+            (Value::Real(1e18), Affinity::Real, true),
+            (Value::Real(0.5), Affinity::Integer, true),
+        ] {
+            assert_eq!(verdict_of(value, affinity).is_ok(), ok, "{value:?} {affinity:?}");
+        }
+    }
+
+    #[test]
+    fn a_malformed_record_is_refused() {
+        let any = rules(&[(class::ANY, None); 2]);
+        for (bytes, ok) in [
+            (&b"\x03\x01\x01\x05\x06"[..], true),
+            (b"\x02\x01\x05", true),
+            (b"\x01", true),
+            (b"", false),
+            (b"\x00", false),
+            (b"\x09\x01", false),
+            (b"\x02\x0a", false),
+            (b"\x02\x01", false),
+            (b"\x02\x01\x05\x05", false),
+            (b"\x02\x81\x05", false),
+            (b"\x04\x01\x01\x01\x01\x01\x01", false),
+            (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff", false),
+            (b"\x02\x07\x7f\xf8\x00\x00\x00\x00\x00\x00", false),
+            (b"\x02\x0f\xff", false),
+        ] {
+            assert_eq!(check_bytes(bytes, &any).is_ok(), ok, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_looked_at_start_of_a_long_record_is_judged() {
+        let any = rules(&[(class::ANY, None); 2]);
+        let long = Record { bytes: b"\x03\x0f\x0fa", len: 5 };
+        assert_eq!(check::<false>(long, &any, &mut Vec::new()), Ok(()));
+        let too_long = Record { len: 6, ..long };
+        assert!(check::<false>(too_long, &any, &mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn old_schema_formats_have_no_serial_types_8_and_9() {
+        let old = RecordRules::new(None, TextEncoding::Utf8, 1);
+        assert!(check_bytes(b"\x02\x08", &old).is_err());
+        assert!(check_bytes(b"\x02\x01\x05", &old).is_ok());
+    }
+}

@@ -1,0 +1,187 @@
+//! What a check found: the faults, the shape of every b-tree, and what could not be looked at.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One broken rule: where it is broken and which it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// Page number, counted from 1.
+    pub page: Option<u32>,
+    /// Byte on the page, counted from 0.
+    pub offset: Option<usize>,
+    /// The b-tree: `table t` or `index i`.
+    pub object: Option<String>,
+    /// Which rule is broken.
+    pub what: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.page, self.offset) {
+            (Some(page), Some(offset)) => write!(f, "page {page}, byte {offset}: ")?,
+            (Some(page), None) => write!(f, "page {page}: ")?,
+            (None, _) => {}
+        }
+        if let Some(object) = &self.object {
+            write!(f, "{object}: ")?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+/// Whether a b-tree is a table's or an index's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BtreeKind {
+    /// A table, WITHOUT ROWID tables included.
+    Table,
+    /// An index that has a b-tree of its own.
+    Index,
+}
+
+impl fmt::Display for BtreeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Table => "table",
+            Self::Index => "index",
+        })
+    }
+}
+
+/// The shape of one b-tree, as far as it could be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BtreeReport {
+    /// Name of the table or index.
+    pub name: String,
+    /// Which of the two it is.
+    pub kind: BtreeKind,
+    /// Its root page.
+    pub root: u32,
+    /// Levels, 1 for a root that is a leaf; 0 where the root cannot be read.
+    pub depth: u32,
+    /// Pages above the leaves.
+    pub interior_pages: u64,
+    /// Leaf pages.
+    pub leaf_pages: u64,
+    /// Overflow pages.
+    pub overflow_pages: u64,
+    /// Rows or index entries, those on interior pages included.
+    pub entries: u64,
+    /// Bytes of all records.
+    pub payload_bytes: u64,
+    /// Bytes that neither headers, cell pointers, cells nor overflow content use.
+    pub free_bytes: u64,
+}
+
+/// What [`check`](super::check) found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The faults in page order; not more than asked for.
+    pub faults: Vec<Fault>,
+    /// Faults in all, those left out of `faults` included.
+    pub faults_total: u64,
+    /// What was not checked, and why. A clean file may well have some.
+    pub notes: Vec<String>,
+    /// Length of the file in bytes.
+    pub bytes: u64,
+    /// Pages of the file.
+    pub pages: u64,
+    /// Bytes of a page; 0 where the header does not say.
+    pub page_size: u32,
+    /// Every b-tree that the schema names, `sqlite_schema` itself first.
+    pub btrees: Vec<BtreeReport>,
+    /// Pages on the freelist.
+    pub freelist_pages: u64,
+    /// Pointer-map pages of an auto-vacuum database.
+    pub pointer_map_pages: u64,
+    /// How long the check took.
+    pub seconds: f64,
+}
+
+impl Report {
+    /// Whether nothing is wrong with the file.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.faults_total == 0
+    }
+}
+
+/// Collects faults and notes from all threads; keeps the first `max` faults and counts the rest.
+#[derive(Debug)]
+pub(super) struct FaultLog {
+    max: usize,
+    total: AtomicU64,
+    kept: Mutex<Vec<Fault>>,
+    notes: Mutex<BTreeSet<String>>,
+}
+
+impl FaultLog {
+    pub(super) fn new(max: usize) -> Self {
+        Self { max, total: AtomicU64::new(0), kept: Mutex::default(), notes: Mutex::default() }
+    }
+
+    /// Counts a fault; `fault` is only called where it is kept.
+    #[cold]
+    pub(super) fn add(&self, fault: impl FnOnce() -> Fault) {
+        self.total.fetch_add(1, Ordering::Relaxed);
+        let mut kept = locked(&self.kept);
+        if kept.len() < self.max {
+            kept.push(fault());
+        }
+    }
+
+    /// A fault of the whole file, or of one page of it.
+    pub(super) fn add_to_file(&self, page: Option<u32>, offset: Option<usize>, what: impl Into<String>) {
+        self.add(|| Fault { page, offset, object: None, what: what.into() });
+    }
+
+    /// Something that was not checked; said once, however often it happens.
+    #[cold]
+    pub(super) fn note(&self, note: String) {
+        locked(&self.notes).insert(note);
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    /// The faults in page order, and the notes.
+    pub(super) fn take(&self) -> (Vec<Fault>, Vec<String>) {
+        let mut faults = std::mem::take(&mut *locked(&self.kept));
+        faults.sort_unstable();
+        (faults, std::mem::take(&mut *locked(&self.notes)).into_iter().collect())
+    }
+}
+
+/// Takes the lock; what a panicking thread left behind is still only a list to add to.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_one_line_that_begins_with_the_place() {
+        let fault = Fault { page: Some(7), offset: Some(12), object: Some("table t".into()), what: "is odd".into() };
+        assert_eq!(fault.to_string(), "page 7, byte 12: table t: is odd");
+        assert_eq!(Fault { page: None, offset: None, ..fault }.to_string(), "table t: is odd");
+    }
+
+    #[test]
+    fn faults_beyond_the_limit_are_counted_and_not_kept() {
+        let log = FaultLog::new(2);
+        for page in [9, 3, 5] {
+            log.add_to_file(Some(page), None, "x");
+        }
+        log.note("once".into());
+        log.note("once".into());
+        let (faults, notes) = log.take();
+        assert_eq!(log.total(), 3);
+        assert_eq!(faults.iter().map(|fault| fault.page).collect::<Vec<_>>(), [Some(3), Some(9)]);
+        assert_eq!(notes, ["once"]);
+    }
+}

@@ -1,0 +1,108 @@
+//! Reading `sqlite_schema`: which b-trees the database has. What they mean is for SQLite to say.
+
+use super::inspection::Inspection;
+use super::leaf::{Scanner, Task};
+use super::overflow::{Chain, ChainReader, Visit};
+use super::pages::RunReader;
+use super::plan::{SchemaEntry, schema_tree};
+use super::ptrmap::MapReader;
+use super::report::BtreeKind;
+use super::text;
+use super::tree::{Totals, Tree};
+use super::walk::walk;
+use litepress_format::cell::CellPayload;
+use litepress_format::page::PageReader;
+use litepress_format::record::RecordReader;
+use litepress_format::value::Value;
+use litepress_rows::Result;
+
+/// Checks the tree of `sqlite_schema` and reads which other trees there are.
+pub(super) fn read(inspection: &Inspection<'_>) -> Result<(Tree, Vec<SchemaEntry>)> {
+    let tree = schema_tree(inspection);
+    let mut entries = Vec::new();
+    let mut tasks = (Scanner::new(inspection), RunReader::default());
+    walk(&mut Scanner::new(inspection), &tree, &mut |task| {
+        tasks.0.run(&task, &mut tasks.1)?;
+        collect(inspection, &task, &mut tasks.1, &mut entries)?;
+        Ok(true)
+    })?;
+    Ok((tree, entries))
+}
+
+/// The entries on the leaves of a task, which were checked before.
+fn collect(
+    inspection: &Inspection<'_>,
+    task: &Task<'_>,
+    runs: &mut RunReader,
+    entries: &mut Vec<SchemaEntry>,
+) -> Result<()> {
+    let mut chains = ChainReader::default();
+    let mut assembled = Vec::new();
+    runs.each(&inspection.file, &task.pages, |index, bytes| {
+        let page = task.pages[index];
+        let reader = PageReader::new(bytes, Inspection::header_offset(page), inspection.file.usable);
+        let Ok(reader) = reader else { return Ok(()) };
+        for index in 0..reader.cell_count() {
+            let (Ok(offset), Ok((cell, _))) = (reader.cell_offset(index), reader.cell(index)) else { continue };
+            let Some(payload) = cell.payload() else { continue };
+            let chain = Chain { inspection, tree: task.tree, page, offset, visit: Visit::Again };
+            if let Some(record) = start(&mut chains, chain, payload, &mut assembled)? {
+                entry(chain, record, entries);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The payload's start: more than what stands before the SQL text.
+fn start<'r>(
+    chains: &mut ChainReader,
+    chain: Chain<'_>,
+    payload: CellPayload<'r>,
+    assembled: &'r mut Vec<u8>,
+) -> Result<Option<&'r [u8]>> {
+    if payload.overflow.is_none() {
+        return Ok(Some(payload.local));
+    }
+    let (mut map, mut totals) = (MapReader::default(), Totals::default());
+    let record = chains.read(chain, payload, &mut map, &mut totals, assembled)?;
+    Ok(record.map(|record| record.bytes))
+}
+
+/// Adds the entry of a row of `sqlite_schema`, if it has a b-tree.
+fn entry(at: Chain<'_>, record: &[u8], entries: &mut Vec<SchemaEntry>) {
+    let inspection = at.inspection;
+    let Some([Value::Text(kind), Value::Text(name), Value::Text(table), root]) = first_columns(record) else {
+        return inspection.add_fault(at.tree, at.page, Some(at.offset), "a row that does not describe anything");
+    };
+    let encoding = inspection.header.text_encoding;
+    let decoded = |bytes| text::to_utf8(bytes, encoding);
+    let kind = match decoded(kind).as_str() {
+        "table" => BtreeKind::Table,
+        "index" => BtreeKind::Index,
+        "view" | "trigger" => return,
+        other => {
+            let what = format!("a row that describes a {other:?}");
+            return inspection.add_fault(at.tree, at.page, Some(at.offset), what);
+        }
+    };
+    match root {
+        // A virtual table has no b-tree.
+        Value::Null | Value::Int(0) if kind == BtreeKind::Table => {}
+        Value::Int(root) if u32::try_from(root).is_ok_and(|root| inspection.file.has(root)) => {
+            let root = u32::try_from(root).unwrap_or_default();
+            entries.push(SchemaEntry { kind, name: decoded(name), table: decoded(table), root });
+        }
+        root => {
+            let what = format!("{kind} {} has the root page {root:?}, which the file does not have", decoded(name));
+            inspection.add_fault(at.tree, at.page, Some(at.offset), what);
+        }
+    }
+}
+
+/// Type, name, table and root page.
+fn first_columns(record: &[u8]) -> Option<[Value<'_>; 4]> {
+    let mut columns = RecordReader::new(record).ok()?;
+    let mut next = || columns.next()?.ok();
+    Some([next()?, next()?, next()?, next()?])
+}

@@ -1,0 +1,256 @@
+//! The interior pages of a b-tree, walked by one thread; the leaves below them are handed out as
+//! tasks.
+//!
+//! Only pages that were claimed are entered, and a tree is at most [`MAX_DEPTH`] levels deep, so the
+//! walk ends on any file. Its memory is one interior page per level.
+
+use super::inspection::Inspection;
+use super::leaf::{Bound, CellAt, Divider, Interior, Scanner, Task};
+use super::tree::Tree;
+use litepress_format::page::PageReader;
+use litepress_format::ptrmap::{Entry, EntryKind};
+use litepress_rows::Result;
+use std::sync::Arc;
+
+/// The deepest tree that SQLite walks.
+const MAX_DEPTH: u32 = 20;
+/// Bytes of leaves in one task: many reads, and many tasks in any tree that is worth more than one
+/// thread.
+const TASK_BYTES: usize = 2 * 1024 * 1024;
+
+/// Takes the tasks of a walk; `false` stops it.
+pub(super) type Emit<'e, 't> = &'e mut dyn FnMut(Task<'t>) -> Result<bool>;
+
+/// Walks the tree and hands out its leaves.
+pub(super) fn walk<'t>(scanner: &mut Scanner<'_>, tree: &'t Tree, emit: Emit<'_, 't>) -> Result<()> {
+    scanner.start(tree);
+    let inspection = scanner.inspection;
+    if inspection.claim(tree.root, tree, None) {
+        scanner.map.expect(inspection, tree.root, Entry { kind: EntryKind::RootPage, parent: 0 })?;
+        let leaf_depth = match leaf_depth(inspection, tree.root, End::Left)? {
+            None => leaf_depth(inspection, tree.root, End::Right)?,
+            found => found,
+        };
+        match leaf_depth {
+            Some(leaf_depth) => Walk { scanner, tree, leaf_depth, emit }.root()?,
+            None => {
+                scanner.totals.incomplete = true;
+                inspection.add_fault(tree, tree.root, None, "no way leads from the root to a leaf");
+            }
+        }
+    } else {
+        scanner.totals.incomplete = true;
+    }
+    scanner.flush(tree);
+    Ok(())
+}
+
+/// Which child to follow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Left,
+    Right,
+}
+
+/// The level of the leaf at one end of a tree, 1 for the root.
+fn leaf_depth(inspection: &Inspection<'_>, root: u32, end: End) -> Result<Option<u32>> {
+    let mut bytes = Vec::new();
+    let mut page = root;
+    for depth in 1..=MAX_DEPTH {
+        if !inspection.file.has(page) {
+            return Ok(None);
+        }
+        inspection.file.read(page, 1, &mut bytes)?;
+        let header_offset = Inspection::header_offset(page);
+        let Ok(reader) = PageReader::new(&bytes, header_offset, inspection.file.usable) else { return Ok(None) };
+        let first_child = || reader.cell(0).ok().and_then(|(cell, _)| cell.left_child());
+        let next = match reader.right_child() {
+            None => return Ok(Some(depth)),
+            Some(_) if end == End::Left && reader.cell_count() > 0 => first_child(),
+            right_child => right_child,
+        };
+        let Some(next) = next else { return Ok(None) };
+        page = next;
+    }
+    Ok(None)
+}
+
+struct Walk<'w, 's, 'e, 't> {
+    scanner: &'w mut Scanner<'s>,
+    tree: &'t Tree,
+    leaf_depth: u32,
+    emit: Emit<'e, 't>,
+}
+
+/// A child of an interior page with what is right of it there.
+struct Child {
+    page: u32,
+    /// Offset of the interior cell; `None` for the right-most child.
+    cell: Option<usize>,
+    /// Its position among the cells.
+    index: usize,
+    /// The rowid that it divides by.
+    rowid: Option<i64>,
+}
+
+impl<'t> Walk<'_, '_, '_, 't> {
+    fn root(&mut self) -> Result<()> {
+        self.scanner.totals.depth = self.leaf_depth;
+        match self.leaf_depth {
+            1 => self.emit_single(self.tree.root, Bound::None, Bound::None).map(drop),
+            _ => self.interior(self.tree.root, 1, Bound::None, Bound::None).map(drop),
+        }
+    }
+
+    /// A task of one leaf.
+    fn emit_single(&mut self, page: u32, lower: Bound, upper: Bound) -> Result<bool> {
+        let dividers = vec![Divider { rowid: upper.rowid(), cell: None }];
+        (self.emit)(Task { tree: self.tree, pages: vec![page], dividers, interior: None, lower, upper })
+    }
+
+    /// Walks what is below a claimed page on level `depth`, which should be an interior page.
+    /// `false` where the walk is stopped.
+    fn interior(&mut self, page: u32, depth: u32, lower: Bound, upper: Bound) -> Result<bool> {
+        let mut bytes = Vec::new();
+        self.scanner.inspection.file.read(page, 1, &mut bytes)?;
+        let Some(reader) = self.scanner.open(self.tree, page, &bytes) else { return Ok(true) };
+        if reader.kind().is_leaf() {
+            let what = format!("a leaf on level {depth}, the first one is on level {}", self.leaf_depth);
+            self.scanner.inspection.add_fault(self.tree, page, None, what);
+            return self.emit_single(page, lower, upper);
+        }
+        self.scanner.totals.interior_pages += 1;
+        self.scanner.inspection.advance(1);
+        // Page 1 has less room than others: SQLite may have to leave its only child where it is.
+        if reader.cell_count() == 0 && page != 1 {
+            self.scanner.inspection.add_fault(self.tree, page, None, "an interior page without a cell");
+        }
+        let mut children = self.children(page, &reader, &bytes)?;
+        self.check_dividers(page, &children, lower.rowid(), upper.rowid());
+        self.claim_children(page, &mut children)?;
+        if depth + 1 < self.leaf_depth {
+            self.descend(page, &bytes, &children, depth, lower, upper)
+        } else {
+            self.emit_leaves(Interior { number: page, bytes }, &children, lower, upper)
+        }
+    }
+
+    /// The children of an interior page in key order. Also checks the use of its space.
+    fn children(&mut self, page: u32, reader: &PageReader<'_>, bytes: &[u8]) -> Result<Vec<Child>> {
+        let mut children = Vec::with_capacity(reader.cell_count() + 1);
+        self.scanner.each_cell(self.tree, page, (reader, bytes), |_, CellAt { offset, index, .. }, cell| {
+            let child = |page| Child { page, cell: Some(offset), index, rowid: cell.rowid() };
+            children.extend(cell.left_child().map(child));
+            Ok(())
+        })?;
+        let last = reader.right_child().map(|page| Child { page, cell: None, index: reader.cell_count(), rowid: None });
+        children.extend(last);
+        Ok(children)
+    }
+
+    /// The dividers of a rowid table must ascend between the bounds of their page.
+    fn check_dividers(&self, page: u32, children: &[Child], lower: Option<i64>, upper: Option<i64>) {
+        let mut last = lower;
+        for child in children {
+            let Some(divider) = child.rowid else { continue };
+            let outside = last.is_some_and(|last| divider <= last) || upper.is_some_and(|upper| divider > upper);
+            if outside {
+                let what = format!("the divider {divider} is not between those around it");
+                self.scanner.inspection.add_fault(self.tree, page, child.cell, what);
+            }
+            last = last.max(Some(divider));
+        }
+    }
+
+    /// Keeps the children that nothing else points to.
+    fn claim_children(&mut self, page: u32, children: &mut Vec<Child>) -> Result<()> {
+        let inspection = self.scanner.inspection;
+        let before = children.len();
+        children.retain(|child| inspection.claim(child.page, self.tree, Some(page)));
+        self.scanner.totals.incomplete |= children.len() < before;
+        for child in children {
+            self.scanner.map.expect(inspection, child.page, Entry { kind: EntryKind::Child, parent: page })?;
+        }
+        Ok(())
+    }
+
+    /// Walks the children one by one.
+    fn descend(
+        &mut self,
+        page: u32,
+        bytes: &[u8],
+        children: &[Child],
+        depth: u32,
+        mut lower: Bound,
+        upper: Bound,
+    ) -> Result<bool> {
+        for child in children {
+            let divider = match child.cell {
+                None => upper.clone(),
+                Some(_) => self.divider(page, bytes, child)?,
+            };
+            if !self.interior(child.page, depth + 1, lower, divider.clone())? {
+                return Ok(false);
+            }
+            lower = divider;
+        }
+        Ok(true)
+    }
+
+    /// What bounds a child on its right side. The entry of an index is looked at here, and only
+    /// here.
+    fn divider(&mut self, page: u32, bytes: &[u8], child: &Child) -> Result<Bound> {
+        if let Some(rowid) = child.rowid {
+            return Ok(Bound::Rowid(rowid));
+        }
+        let usable = self.scanner.inspection.file.usable;
+        let reader = PageReader::new(bytes, Inspection::header_offset(page), usable);
+        let payload = reader.and_then(|reader| reader.cell(child.index)).ok().and_then(|(cell, _)| cell.payload());
+        match (payload, child.cell) {
+            (Some(payload), Some(offset)) => {
+                let at = CellAt { tree: self.tree, page, offset, index: child.index };
+                self.scanner.bounding_entry(at, payload)
+            }
+            _ => Ok(Bound::None),
+        }
+    }
+
+    /// Hands out the leaves below a page of the last interior level.
+    fn emit_leaves(&mut self, interior: Interior, children: &[Child], mut lower: Bound, upper: Bound) -> Result<bool> {
+        let interior = Arc::new(interior);
+        let per_task = (TASK_BYTES / self.scanner.inspection.file.page_size()).max(16);
+        let mut rest = children;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(per_task));
+            let last = &now[now.len() - 1];
+            let right = match last.cell {
+                Some(_) if !later.is_empty() || last.rowid.is_none() => {
+                    self.divider(interior.number, &interior.bytes, last)?
+                }
+                _ => upper.clone(),
+            };
+            let mut task = self.task(now, &interior, lower, right.clone());
+            if let Some(divider) = task.dividers.last_mut() {
+                *divider = Divider { rowid: last.rowid.or(upper.rowid()), cell: None };
+            }
+            if !(self.emit)(task)? {
+                return Ok(false);
+            }
+            (rest, lower) = (later, right);
+        }
+        Ok(true)
+    }
+
+    fn task(&self, children: &[Child], interior: &Arc<Interior>, lower: Bound, upper: Bound) -> Task<'t> {
+        let in_index = |child: &Child| child.rowid.is_none() && child.cell.is_some();
+        let divider = |child: &Child| Divider { rowid: child.rowid, cell: in_index(child).then_some(child.index) };
+        Task {
+            tree: self.tree,
+            pages: children.iter().map(|child| child.page).collect(),
+            dividers: children.iter().map(divider).collect(),
+            interior: children.iter().any(in_index).then(|| Arc::clone(interior)),
+            lower,
+            upper,
+        }
+    }
+}

@@ -1,0 +1,744 @@
+//! The verifier of databases: what SQLite makes is clean, what is broken is found, and nothing at all
+//! makes it panic or hang.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+use litepress::check::{CheckOptions, Report, check, sqlite_integrity_check};
+use proptest::prelude::*;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use tempfile::TempDir;
+
+const PAGE_SIZES: [u32; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
+
+/// Checks with one thread and with three, which must find the same.
+fn checked(path: &Path) -> Report {
+    let run = |threads| check(path, &CheckOptions { threads, ..CheckOptions::default() }, &|_, _| {}).unwrap();
+    let (serial, parallel) = (run(1), run(3));
+    assert_eq!(serial.faults, parallel.faults);
+    assert_eq!(serial.notes, parallel.notes);
+    assert_eq!(serial.btrees, parallel.btrees);
+    serial
+}
+
+fn faults(path: &Path) -> Vec<String> {
+    checked(path).faults.iter().map(ToString::to_string).collect()
+}
+
+/// A database that SQLite makes of `sql`, in a folder of its own.
+struct Made {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+fn made(sql: &str) -> Made {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made.db");
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch(sql).unwrap();
+    drop(connection);
+    Made { _folder: folder, path }
+}
+
+impl Made {
+    fn connection(&self) -> Connection {
+        Connection::open(&self.path).unwrap()
+    }
+
+    /// Changes the bytes of the file.
+    fn patch(&self, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut bytes = std::fs::read(&self.path).unwrap();
+        change(&mut bytes);
+        std::fs::write(&self.path, bytes).unwrap();
+    }
+
+    /// Makes the schema say something else than what the rows were written under.
+    fn redefine(&self, name: &str, from: &str, to: &str) {
+        let connection = self.connection();
+        connection.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        let sql = "UPDATE sqlite_schema SET sql = replace(sql, ?2, ?3) WHERE name = ?1";
+        assert_eq!(connection.execute(sql, [name, from, to]).unwrap(), 1);
+    }
+
+    /// The root page of a table or index.
+    fn root(&self, name: &str) -> usize {
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
+        self.connection().query_row(sql, [name], |row| row.get::<_, u32>(0)).unwrap() as usize
+    }
+
+    fn assert_fault(&self, expected: &str) {
+        let faults = faults(&self.path);
+        assert!(faults.iter().any(|fault| fault.contains(expected)), "no {expected:?} among {faults:#?}");
+    }
+
+    fn assert_clean(&self, what: &str) -> Report {
+        assert_eq!(sqlite_integrity_check(&self.path, 10).unwrap(), [""; 0], "{what}");
+        let report = checked(&self.path);
+        assert!(report.is_clean(), "{what}: {:#?}", report.faults);
+        report
+    }
+}
+
+/// `n` rows of `columns` over the numbers `i` from 1.
+fn series(n: u32) -> String {
+    format!("(WITH RECURSIVE s(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM s WHERE i < {n}) SELECT i FROM s)")
+}
+
+/// Pieces of SQL, each of which makes a database of a shape of its own.
+#[expect(clippy::too_many_lines, reason = "a list, one shape after the other")]
+fn shapes() -> Vec<(&'static str, String)> {
+    let many = series(3000);
+    let some = series(300);
+    vec![
+        ("nothing", "VACUUM".into()),
+        ("an empty table", "CREATE TABLE t(a)".into()),
+        ("only a view", "CREATE VIEW v AS SELECT 1".into()),
+        (
+            "a view first",
+            format!("CREATE VIEW a AS SELECT * FROM t; CREATE TABLE t(x, y UNIQUE); INSERT INTO t SELECT i, i FROM {some}"),
+        ),
+        (
+            "short rows",
+            format!(
+                "CREATE TABLE user(id INTEGER PRIMARY KEY, area CHAR(6), age INTEGER NOT NULL, active INTEGER);
+                 INSERT INTO user SELECT i, printf('%06d', i * 7919 % 1000000), i % 90, i & 1 FROM {many}"
+            ),
+        ),
+        (
+            "every kind of value",
+            format!(
+                "CREATE TABLE t(i INTEGER, x TEXT, r REAL, n NUMERIC, b BLOB, u);
+                 INSERT INTO t SELECT i, i, i, i, i, i FROM {some};
+                 INSERT INTO t SELECT i + 0.5, i + 0.5, i + 0.5, i + 0.5, i + 0.5, i + 0.5 FROM {some};
+                 INSERT INTO t SELECT '12', '12', '12', '12', '12', '12' FROM {some};
+                 INSERT INTO t SELECT 'ab', 'ab', 'ab', 'ab', 'ab', 'ab' FROM {some};
+                 INSERT INTO t SELECT x'ff', x'ff', x'ff', x'ff', x'ff', x'ff' FROM {some};
+                 INSERT INTO t SELECT i * 5000000000, 1e300, i * 1e17, 9e18, -0.0, NULL FROM {some};
+                 INSERT INTO t VALUES (-0.0, -0.0, -0.0, -0.0, -0.0, -0.0), (1e999, 1e999, 1e999, -1e999, 1e999, 1),
+                     (9223372036854775807, 1, 9223372036854775807, 9223372036854775808, -9223372036854775808, 0),
+                     (9223372036854775808.0, 1, 140737488355328.0, -9223372036854775808.0, 1, 0),
+                     (1, 1, 140737488355327.0, 1, 1, 1), (1, 1, -140737488355328.0, 1, 1, 1);
+                 CREATE INDEX i1 ON t(i); CREATE INDEX i2 ON t(x, r); CREATE INDEX i3 ON t(n DESC, b, u);
+                 CREATE INDEX i4 ON t(r, r DESC, i);"
+            ),
+        ),
+        (
+            "rowids far apart and negative",
+            format!(
+                "CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t SELECT i * i * i * 1000 - 9000000, i FROM {some};
+                 INSERT INTO t VALUES (9223372036854775807, 1), (-9223372036854775808, 2)"
+            ),
+        ),
+        (
+            "overflow in tables and indexes",
+            format!(
+                "CREATE TABLE t(a, b TEXT, c); INSERT INTO t SELECT i, hex(zeroblob(i * 37 % 9000)), zeroblob(i % 700) FROM {some};
+                 INSERT INTO t VALUES (0, hex(randomblob(70000)), zeroblob(1000000));
+                 CREATE INDEX ib ON t(b); CREATE UNIQUE INDEX iab ON t(b DESC, a); CREATE INDEX ic ON t(c);
+                 CREATE TABLE w(k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+                 INSERT INTO w SELECT b || a, c FROM t"
+            ),
+        ),
+        (
+            "without rowid",
+            format!(
+                "CREATE TABLE t(a, b COLLATE NOCASE, c NOT NULL, PRIMARY KEY(c, b DESC, c)) WITHOUT ROWID;
+                 INSERT INTO t SELECT i, 'Text' || (i % 50), i * 31 % 700 FROM {many} WHERE true ON CONFLICT DO NOTHING;
+                 CREATE INDEX ia ON t(a); CREATE INDEX ib ON t(b COLLATE BINARY, a); CREATE UNIQUE INDEX iu ON t(a, c);
+                 CREATE INDEX ic ON t(c DESC)"
+            ),
+        ),
+        (
+            "collations and directions",
+            format!(
+                "CREATE TABLE t(a TEXT COLLATE NOCASE, b TEXT COLLATE RTRIM, c TEXT);
+                 INSERT INTO t SELECT substr('aAbBcC[_äÄ', i % 10 + 1, 3), substr('x   ', 1, i % 4), char(i) FROM {many};
+                 CREATE INDEX i1 ON t(a, b DESC); CREATE INDEX i2 ON t(b, a); CREATE INDEX i3 ON t(c COLLATE NOCASE DESC, a);
+                 CREATE INDEX i4 ON t(c DESC, b COLLATE BINARY)"
+            ),
+        ),
+        (
+            "unique keys with NULLs",
+            format!(
+                "CREATE TABLE t(a UNIQUE, b, UNIQUE(a, b)); INSERT INTO t SELECT NULL, i % 5 FROM {some};
+                 INSERT INTO t SELECT i, NULL FROM {some}"
+            ),
+        ),
+        (
+            "full-text and R-Tree",
+            format!(
+                "CREATE VIRTUAL TABLE f USING fts5(a, b); INSERT INTO f SELECT 'word' || i, 'some text ' || (i % 9) FROM {some};
+                 CREATE VIRTUAL TABLE r USING rtree(id, x0, x1, y0, y1); INSERT INTO r SELECT i, i, i + 1, -i, -i + 2 FROM {some};
+                 DELETE FROM f WHERE rowid % 3 = 0; INSERT INTO f(f) VALUES ('optimize')"
+            ),
+        ),
+        (
+            "deleted and changed rows",
+            format!(
+                "CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c); CREATE INDEX ib ON t(b);
+                 INSERT INTO t SELECT i, hex(zeroblob(i % 90)), i FROM {many};
+                 DELETE FROM t WHERE a % 3 = 0; UPDATE t SET b = substr(b, 1, a % 40) WHERE a % 5 = 1;
+                 INSERT INTO t SELECT i * 3, 'again', i FROM {some}; DELETE FROM t WHERE a BETWEEN 500 AND 1700"
+            ),
+        ),
+        (
+            "columns added later",
+            format!(
+                "CREATE TABLE t(a); INSERT INTO t SELECT i FROM {some}; ALTER TABLE t ADD COLUMN b TEXT DEFAULT 5;
+                 ALTER TABLE t ADD COLUMN c INTEGER NOT NULL DEFAULT '7'; ALTER TABLE t ADD COLUMN d REAL DEFAULT 3;
+                 ALTER TABLE t ADD COLUMN e; INSERT INTO t SELECT i, i, i, i, i FROM {some};
+                 CREATE INDEX ib ON t(b, e); CREATE INDEX ic ON t(c, d); CREATE INDEX ie ON t(e)"
+            ),
+        ),
+        (
+            "strict tables",
+            format!(
+                "CREATE TABLE t(i INT, j INTEGER, r REAL, x TEXT, b BLOB, a ANY, k TEXT PRIMARY KEY) STRICT;
+                 INSERT INTO t SELECT i, '6', i, i, x'00', '007', 'k' || i FROM {some};
+                 INSERT INTO t SELECT NULL, NULL, i + 0.5, NULL, NULL, i * 1.0, 'm' || i FROM {some};
+                 CREATE INDEX ir ON t(r, a)"
+            ),
+        ),
+        (
+            "generated columns",
+            format!(
+                "CREATE TABLE t(a, v AS (a * 2) VIRTUAL, b, s INTEGER AS (a + 1) STORED, c);
+                 INSERT INTO t(a, b, c) SELECT i, 'b' || i, NULL FROM {some};
+                 CREATE INDEX iv ON t(v); CREATE INDEX isb ON t(s, b, c)"
+            ),
+        ),
+        (
+            "partial and expression indexes",
+            format!(
+                "CREATE TABLE t(a INTEGER, b TEXT); INSERT INTO t SELECT i, 'B' || i FROM {some};
+                 CREATE INDEX ip ON t(a) WHERE a > 100; CREATE UNIQUE INDEX ie ON t(lower(b), a); CREATE INDEX ix ON t(a + 1, b)"
+            ),
+        ),
+        (
+            "AUTOINCREMENT",
+            format!(
+                "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b); INSERT INTO t(b) SELECT i FROM {some};
+                 DELETE FROM t WHERE a > 200; CREATE TABLE e(a INTEGER PRIMARY KEY AUTOINCREMENT)"
+            ),
+        ),
+        (
+            "keys that are no alias of the rowid",
+            format!(
+                "CREATE TABLE t(a INT PRIMARY KEY, b); CREATE TABLE u(a INTEGER PRIMARY KEY DESC, b);
+                 CREATE TABLE v(a INTEGER, b, PRIMARY KEY(a)); CREATE TABLE w(a INTEGER, b, PRIMARY KEY(a, b));
+                 INSERT INTO t SELECT i, i FROM {some}; INSERT INTO u SELECT * FROM t;
+                 INSERT INTO v SELECT * FROM t; INSERT INTO w SELECT * FROM t; CREATE INDEX iv ON v(b, a)"
+            ),
+        ),
+        ("statistics", format!("CREATE TABLE t(a, b); CREATE INDEX i ON t(a, b); INSERT INTO t SELECT i, i FROM {some}; ANALYZE")),
+        ("awkward names", "CREATE TABLE \"a \"\"b\"\"\"(\"c 'd\" UNIQUE); INSERT INTO \"a \"\"b\"\"\" VALUES (1), ('x')".into()),
+        ("a long schema", (0..150).fold(String::new(), |sql, n| {
+            format!("{sql} CREATE TABLE long_name_of_table_{n}(a INTEGER PRIMARY KEY, b TEXT UNIQUE, c DEFAULT '{}');", "x".repeat(n * 17))
+        })),
+        (
+            "a WAL database",
+            format!("PRAGMA journal_mode = WAL; CREATE TABLE t(a, b UNIQUE); INSERT INTO t SELECT i, i FROM {some}"),
+        ),
+    ]
+}
+
+#[test]
+fn what_sqlite_makes_is_clean() {
+    for (name, sql) in shapes() {
+        made(&sql).assert_clean(name);
+    }
+}
+
+#[test]
+fn every_page_size_is_clean() {
+    for page_size in PAGE_SIZES {
+        for (name, sql) in shapes() {
+            made(&format!("PRAGMA page_size = {page_size}; {sql}")).assert_clean(&format!("{name}, {page_size}"));
+        }
+    }
+}
+
+#[test]
+fn utf_16_is_clean() {
+    for encoding in ["UTF-16le", "UTF-16be"] {
+        for (name, sql) in shapes() {
+            made(&format!("PRAGMA encoding = '{encoding}'; {sql}")).assert_clean(&format!("{name}, {encoding}"));
+        }
+    }
+}
+
+#[test]
+fn auto_vacuum_is_clean() {
+    for mode in ["FULL", "INCREMENTAL"] {
+        for (name, sql) in shapes() {
+            let sql = format!("PRAGMA page_size = 512; PRAGMA auto_vacuum = {mode}; {sql}");
+            let report = made(&sql).assert_clean(&format!("{name}, {mode}"));
+            assert!(report.pointer_map_pages > 0 || report.pages == 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn reserved_bytes_are_clean() {
+    for (name, sql) in shapes() {
+        let made = made("PRAGMA page_size = 512; VACUUM");
+        // SQLite takes the number of reserved bytes from the header; the empty leaf must end before them.
+        made.patch(|bytes| {
+            bytes[20] = 32;
+            bytes[105..107].copy_from_slice(&480_u16.to_be_bytes());
+        });
+        made.connection().execute_batch(&sql).unwrap();
+        assert_eq!(std::fs::read(&made.path).unwrap()[20], 32);
+        made.assert_clean(name);
+    }
+}
+
+#[test]
+fn a_freelist_is_counted() {
+    for mode in ["NONE", "INCREMENTAL"] {
+        let made = made(&format!(
+            "PRAGMA page_size = 512; PRAGMA auto_vacuum = {mode}; CREATE TABLE t(a, b); CREATE TABLE u(a);
+             INSERT INTO t SELECT i, zeroblob(600) FROM {}; DELETE FROM t WHERE a > 7",
+            series(2000)
+        ));
+        let report = made.assert_clean(mode);
+        assert!(report.freelist_pages > 1000, "{report:?}");
+    }
+}
+
+#[test]
+fn chinook_is_clean() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/chinook");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        eprintln!("skipped: {} is not there", folder.display());
+        return;
+    };
+    let mut seen = 0;
+    for path in files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "sqlite")) {
+        let report = checked(&path);
+        assert!(report.is_clean(), "{}: {:#?}", path.display(), report.faults);
+        assert!(report.btrees.len() > 10);
+        seen += 1;
+    }
+    assert!(seen > 0);
+}
+
+/// SQLite's own count of pages and bytes.
+#[test]
+fn shapes_of_trees_agree_with_dbstat() {
+    for (name, sql) in shapes() {
+        let made = made(&format!("PRAGMA page_size = 1024; {sql}"));
+        let report = made.assert_clean(name);
+        let connection = made.connection();
+        for tree in &report.btrees {
+            let sql = "SELECT count(*) FILTER (WHERE pagetype = 'internal'), count(*) FILTER (WHERE pagetype = 'leaf'),
+                       count(*) FILTER (WHERE pagetype = 'overflow'), sum(payload), sum(unused),
+                       sum(ncell) FILTER (WHERE pagetype <> 'overflow'), max(length(path)) FROM dbstat WHERE name = ?";
+            let row: [Option<u64>; 6] = connection
+                .query_row(sql, [&tree.name], |row| {
+                    Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?])
+                })
+                .unwrap();
+            let ours = [tree.interior_pages, tree.leaf_pages, tree.overflow_pages, tree.payload_bytes, tree.free_bytes];
+            assert_eq!(ours.map(Some), row[..5], "{name}: {tree:?}");
+        }
+        let pages: u64 =
+            report.btrees.iter().map(|tree| tree.interior_pages + tree.leaf_pages + tree.overflow_pages).sum();
+        assert_eq!(pages + report.freelist_pages + report.pointer_map_pages, report.pages, "{name}");
+    }
+}
+
+/// Rows under a schema that would not have let them in: SQL, the object to redefine, how, and the fault (none: legal).
+const REDEFINED: &[(&str, &str, &str, &str, Option<&str>)] = &[
+    ("CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('12')", "t", "TEXT", "INTEGER", Some("TEXT value in t.a")),
+    ("CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('x12')", "t", "TEXT", "INTEGER", None),
+    ("CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('5.5')", "t", "TEXT", "REAL", Some("TEXT value in t.a")),
+    ("CREATE TABLE t(a BLOB); INSERT INTO t VALUES (12)", "t", "BLOB", "TEXT", Some("NUMERIC value in t.a")),
+    ("CREATE TABLE t(a BLOB); INSERT INTO t VALUES (5.0)", "t", "BLOB", "INTEGER", Some("stored as a double in t.a")),
+    ("CREATE TABLE t(a BLOB); INSERT INTO t VALUES (5.0)", "t", "BLOB", "REAL", Some("stored as a double in t.a")),
+    ("CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('x')", "t", "TEXT)", "INT) STRICT", Some("non-INT value in t.a")),
+    ("CREATE TABLE t(a, b); INSERT INTO t VALUES (1, NULL)", "t", "b", "b NOT NULL", Some("row 1: NULL value in t.b")),
+    (
+        "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2)",
+        "t",
+        "a",
+        "a INTEGER PRIMARY KEY",
+        Some("must hold NULL: t.a"),
+    ),
+    ("CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2)", "t", ", b", "", Some("more than the 1 values")),
+    ("CREATE TABLE t(a); INSERT INTO t VALUES (1)", "t", "a", "a, b NOT NULL", Some("the record ends before t.b")),
+    (
+        "CREATE TABLE t(a); INSERT INTO t VALUES (1), (1); CREATE INDEX i ON t(a)",
+        "i",
+        "INDEX",
+        "UNIQUE INDEX",
+        Some("the same unique key"),
+    ),
+    (
+        "CREATE TABLE t(a); INSERT INTO t VALUES ('a'), ('B'); CREATE INDEX i ON t(a)",
+        "i",
+        "(a)",
+        "(a COLLATE NOCASE)",
+        Some("out of order"),
+    ),
+    (
+        "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2); CREATE INDEX i ON t(a)",
+        "i",
+        "(a)",
+        "(a DESC)",
+        Some("out of order"),
+    ),
+    (
+        "CREATE TABLE t(a); INSERT INTO t VALUES (1), (200); CREATE INDEX i ON t(a) WHERE a > 100",
+        "i",
+        " WHERE a > 100",
+        "",
+        Some("index i: 1 entries for the 2 rows of table t"),
+    ),
+    (
+        "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 2), (2, 3); CREATE INDEX i ON t(a)",
+        "i",
+        "(a)",
+        "(b)",
+        Some("index i: the entries do not hold what the rows hold of table t"),
+    ),
+    (
+        "CREATE TABLE t(a PRIMARY KEY) WITHOUT ROWID; INSERT INTO t VALUES ('a'), ('B')",
+        "t",
+        "a PRIMARY",
+        "a COLLATE NOCASE PRIMARY",
+        Some("out of order"),
+    ),
+];
+
+#[test]
+fn rows_that_their_schema_would_not_have_let_in() {
+    for (sql, name, from, to, expected) in REDEFINED {
+        let made = made(sql);
+        made.redefine(name, from, to);
+        match expected {
+            Some(expected) => made.assert_fault(expected),
+            None => assert_eq!(faults(&made.path), [""; 0], "{sql}"),
+        }
+    }
+}
+
+#[test]
+fn values_that_sqlite_would_not_store() {
+    let nan = made("CREATE TABLE t(a REAL); INSERT INTO t VALUES (0.1)");
+    nan.patch(|bytes| {
+        let place = bytes.windows(8).position(|window| window == 0.1_f64.to_be_bytes()).unwrap();
+        bytes[place..place + 8].copy_from_slice(&f64::NAN.to_be_bytes());
+    });
+    nan.assert_fault("NaN stored in t.a");
+    made("CREATE TABLE t(a); INSERT INTO t VALUES (CAST(x'41ff' AS TEXT))").assert_fault("not valid UTF-8 in t.a");
+    made("PRAGMA encoding = 'UTF-16be'; CREATE TABLE t(a); INSERT INTO t VALUES (CAST(x'd800' AS TEXT))")
+        .assert_fault("not valid UTF-16be in t.a");
+    made("CREATE TABLE t(a); INSERT INTO t VALUES ('a' || char(0) || 'b')").assert_clean("NUL in a text");
+}
+
+#[test]
+fn sequences_that_lag_behind() {
+    let sql = "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO t VALUES (7);";
+    made(&format!("{sql} UPDATE sqlite_sequence SET seq = 6")).assert_fault("table t: sqlite_sequence has 6");
+    made(&format!("{sql} DELETE FROM sqlite_sequence")).assert_fault("sqlite_sequence has no row for it");
+    made(&format!("{sql} UPDATE sqlite_sequence SET seq = 'x'")).assert_fault("sqlite_sequence has no number");
+}
+
+#[test]
+fn headers_that_do_not_hold() {
+    for (offset, value, expected) in [
+        (28, 0, "the page count is 0"),
+        (28, 1, "the header counts 1 pages, the file has 2"),
+        (28, 3, "the header counts 3 pages, the file has 2"),
+        (92, 77, "version-valid-for is 77"),
+        (72, 1, "reserved header byte"),
+        (88, 1, "reserved header byte"),
+        (44, 5, "schema format"),
+        (44, 1, "serial type 8 or 9"),
+        (36, 1, "freelist"),
+        (56, 4, "text encoding"),
+        (64, 1, "incremental vacuum"),
+    ] {
+        let made = made("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+        made.patch(|bytes| bytes[offset..offset + 4].copy_from_slice(&u32::to_be_bytes(value)));
+        made.assert_fault(expected);
+    }
+    for (offset, value, expected) in [
+        (0, b'X', "not a SQLite database"),
+        (17, 7, "page size"),
+        (18, 9, "write version"),
+        (19, 2, "differ"),
+        (20, 255, "page"),
+        (21, 63, "fractions"),
+    ] {
+        let made = made("PRAGMA page_size = 512; CREATE TABLE t(a)");
+        made.patch(|bytes| bytes[offset] = value);
+        made.assert_fault(expected);
+    }
+}
+
+#[test]
+fn files_that_are_cut_or_too_long() {
+    let made = made(&format!("CREATE TABLE t(a); INSERT INTO t SELECT i FROM {}", series(5000)));
+    let whole = std::fs::read(&made.path).unwrap();
+    for len in [0, 1, 99, 100, 512, 4095, 4096, 4097, 8192, whole.len() - 1, whole.len() - 4096] {
+        std::fs::write(&made.path, &whole[..len]).unwrap();
+        assert!(!checked(&made.path).is_clean(), "{len}");
+    }
+    std::fs::write(&made.path, [&whole[..], &[0; 4096]].concat()).unwrap();
+    made.assert_fault("orphan: nothing points to this page");
+}
+
+#[test]
+fn companions_with_content_are_refused() {
+    let made = made("CREATE TABLE t(a)");
+    let mut wal = made.path.clone().into_os_string();
+    wal.push("-wal");
+    std::fs::write(&wal, [1; 100]).unwrap();
+    let error = check(&made.path, &CheckOptions::default(), &|_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("-wal") && error.advice().is_some(), "{error}");
+    let error = check(&made.path.with_extension("none"), &CheckOptions::default(), &|_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("cannot open"), "{error}");
+}
+
+#[test]
+fn pages_are_used_once() {
+    let two = made("CREATE TABLE t(a); CREATE TABLE u(a); INSERT INTO t VALUES (1)");
+    let (t, u) = (two.root("t"), two.root("u"));
+    let connection = two.connection();
+    connection.execute_batch(&format!("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = {t}")).unwrap();
+    drop(connection);
+    two.assert_fault(&format!("points to page {t}, which is in use already"));
+    two.assert_fault(&format!("page {u}: orphan"));
+
+    let chains = made("CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(9000)), (zeroblob(9000))");
+    let root = chains.root("t") * 4096 - 4096;
+    chains.patch(|bytes| {
+        // Cells end with the first page of their chain; the first cell ends with the page.
+        let second_cell = u16::from_be_bytes([bytes[root + 10], bytes[root + 11]]);
+        let end_of_second = root + usize::from(u16::from_be_bytes([bytes[root + 8], bytes[root + 9]]));
+        assert!(usize::from(second_cell) < end_of_second - root);
+        bytes.copy_within(root + 4092..root + 4096, end_of_second - 4);
+    });
+    chains.assert_fault("which is in use already");
+    chains.assert_fault("orphan");
+}
+
+#[test]
+fn overflow_chains_have_their_length() {
+    for (next, expected) in
+        [(0_u32, "the overflow chain ends after 1 of 2"), (1, "page 1, which is in use"), (99, "does not have")]
+    {
+        let made = made("CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(12000))");
+        let first = made.root("t") * 4096;
+        made.patch(|bytes| bytes[first..first + 4].copy_from_slice(&next.to_be_bytes()));
+        made.assert_fault(expected);
+    }
+    let longer = made("CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(12000)), (zeroblob(5000))");
+    longer.patch(|bytes| {
+        let last = (3..6).map(|page| page * 4096 - 4096).find(|at| bytes[*at..*at + 4] == [0; 4]).unwrap();
+        bytes[last + 3] = 6;
+    });
+    longer.assert_fault("does not end after");
+}
+
+#[test]
+fn a_payload_longer_than_any_file_is_refused() {
+    let made = made("CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(5000))");
+    let root = made.root("t") * 4096 - 4096;
+    made.patch(|bytes| {
+        let cell = root + usize::from(u16::from_be_bytes([bytes[root + 8], bytes[root + 9]]));
+        bytes[cell..cell + 9].copy_from_slice(&[0xff; 9]);
+    });
+    assert!(!checked(&made.path).is_clean());
+}
+
+#[test]
+fn rowids_stay_between_their_dividers() {
+    let sql =
+        format!("PRAGMA page_size = 512; CREATE TABLE t(a); INSERT INTO t SELECT 'text ' || i FROM {}", series(100));
+    for (divider, expected) in [(1, "left of the divider 1"), (60, "behind 60"), (0x7f, "not between those around it")]
+    {
+        let made = made(&sql);
+        let root = made.root("t") * 512 - 512;
+        made.patch(|bytes| {
+            let cell = root + usize::from(u16::from_be_bytes([bytes[root + 12], bytes[root + 13]]));
+            bytes[cell + 4] = divider;
+        });
+        made.assert_fault(expected);
+    }
+}
+
+#[test]
+fn pointer_maps_tell_the_truth() {
+    let made = made(&format!(
+        "PRAGMA page_size = 512; PRAGMA auto_vacuum = FULL; CREATE TABLE t(a); INSERT INTO t SELECT zeroblob(2000) FROM {}",
+        series(9)
+    ));
+    let whole = std::fs::read(&made.path).unwrap();
+    for entry in 0..30 {
+        for (offset, value) in [(0, 9), (0, 2), (4, 0xee)] {
+            made.patch(|bytes| {
+                bytes.clone_from(&whole);
+                bytes[512 + 5 * entry + offset] ^= value;
+            });
+            made.assert_fault("the pointer map");
+        }
+    }
+    made.patch(|bytes| {
+        bytes.clone_from(&whole);
+        bytes[55] = 99;
+    });
+    made.assert_fault("the largest root page is 99 in the header, 3 in the schema");
+}
+
+/// More leaves below one page than a task takes.
+#[test]
+fn a_wide_tree_is_clean_and_its_defects_are_found() {
+    let made = made(&format!(
+        "PRAGMA page_size = 65536; CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT);
+         INSERT INTO t SELECT i, hex(zeroblob(200)) || i FROM {}; CREATE UNIQUE INDEX i ON t(b);
+         CREATE TABLE w(b PRIMARY KEY) WITHOUT ROWID; INSERT INTO w SELECT b FROM t",
+        series(20_000)
+    ));
+    let report = made.assert_clean("wide");
+    assert!(report.btrees.iter().skip(1).all(|tree| tree.depth == 2 && tree.leaf_pages > 100), "{report:#?}");
+    made.redefine("i", "(b)", "(b DESC)");
+    let report = check(&made.path, &CheckOptions { max_faults: 5, ..CheckOptions::default() }, &|_, _| {}).unwrap();
+    assert_eq!((report.faults.len(), report.faults_total), (5, 19_999), "one for every pair of neighbours");
+}
+
+#[test]
+fn records_beyond_the_memory_are_looked_at_in_part() {
+    let made = made(
+        "CREATE TABLE t(a, b TEXT); INSERT INTO t VALUES (zeroblob(5000000), CAST(x'ff' AS TEXT)); CREATE INDEX i ON t(a)",
+    );
+    let run = |memory_bytes| check(&made.path, &CheckOptions { memory_bytes, ..CheckOptions::default() }, &|_, _| {});
+    let (little, enough) = (run(0).unwrap(), run(1 << 30).unwrap());
+    assert!(little.is_clean(), "{:#?}", little.faults);
+    assert!(little.notes.iter().any(|note| note.contains("table t: records beyond")), "{:?}", little.notes);
+    assert_eq!(little.btrees, enough.btrees);
+    assert!(enough.faults[0].what.contains("UTF-8") && enough.notes.is_empty());
+}
+
+#[test]
+fn what_is_not_checked_is_said() {
+    let made = made(
+        "CREATE TABLE t(a, b); CREATE INDEX ip ON t(a) WHERE b; CREATE INDEX ix ON t(a + b); INSERT INTO t VALUES (1, 2)",
+    );
+    let report = made.assert_clean("notes");
+    assert_eq!(
+        report.notes,
+        ["index ip: entries against rows (a partial index)", "index ix: the values of its expressions"]
+    );
+    made.connection().execute_batch("CREATE TABLE c(a COLLATE RTRIM); CREATE INDEX ic ON c(a)").unwrap();
+    made.redefine("c", "RTRIM", "german");
+    let report = checked(&made.path);
+    assert!(report.is_clean(), "{:#?}", report.faults);
+    assert!(report.notes.iter().any(|note| note.contains("index ic: its order")), "{:?}", report.notes);
+}
+
+#[test]
+fn a_schema_that_sqlite_cannot_read_leaves_the_structure_to_check() {
+    let made = made("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+    made.redefine("t", "CREATE TABLE", "CREATE NOTHING");
+    let report = checked(&made.path);
+    assert!(report.faults[0].what.starts_with("SQLite cannot read the schema"), "{:#?}", report.faults);
+    assert_eq!((report.faults_total, report.btrees[1].entries), (1, 1));
+}
+
+/// Fields of the page header and cell pointers, of every page of a database whose pages are all b-tree
+/// pages: none may change unnoticed.
+#[test]
+fn structural_fields_do_not_change_unnoticed() {
+    let made = made(&format!(
+        "PRAGMA page_size = 512; CREATE TABLE t(a, b); INSERT INTO t SELECT i, 'some text ' || i FROM {};
+         CREATE INDEX i ON t(b); DELETE FROM t WHERE a % 50 = 0",
+        series(300)
+    ));
+    let report = made.assert_clean("before");
+    assert_eq!(report.freelist_pages, 0);
+    assert!(report.btrees.iter().skip(1).all(|tree| tree.depth > 1));
+    let whole = std::fs::read(&made.path).unwrap();
+    let options = CheckOptions { threads: 1, ..CheckOptions::default() };
+    for page in 0..whole.len() / 512 {
+        let header = page * 512 + if page == 0 { 100 } else { 0 };
+        let cells = usize::from(u16::from_be_bytes([whole[header + 3], whole[header + 4]]));
+        let header_len = if whole[header] < 8 { 12 } else { 8 };
+        for offset in header..header + header_len + 2 * cells {
+            for change in [0x01, 0x80, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[offset] ^= change;
+                std::fs::write(&made.path, bytes).unwrap();
+                let report = check(&made.path, &options, &|_, _| {}).unwrap();
+                assert!(!report.is_clean(), "page {}, byte {}, ^ {change:#x}", page + 1, offset % 512);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_byte_makes_it_panic() {
+    for sql in [
+        "PRAGMA page_size = 512; CREATE TABLE t(a TEXT, b UNIQUE); INSERT INTO t VALUES ('x', 1.5), (zeroblob(2000), 2);
+         CREATE TABLE w(a PRIMARY KEY) WITHOUT ROWID; INSERT INTO w VALUES (hex(zeroblob(400))), (7)",
+        "PRAGMA page_size = 512; PRAGMA auto_vacuum = INCREMENTAL; CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b);
+         INSERT INTO t(b) VALUES (zeroblob(3000)), (1); UPDATE t SET b = 2 WHERE a = 1",
+    ] {
+        let made = made(sql);
+        made.assert_clean(sql);
+        let whole = std::fs::read(&made.path).unwrap();
+        let options = CheckOptions { threads: 1, ..CheckOptions::default() };
+        for offset in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[offset] ^= if offset % 2 == 0 { 0xff } else { 0x01 };
+            std::fs::write(&made.path, bytes).unwrap();
+            check(&made.path, &options, &|_, _| {}).unwrap();
+        }
+    }
+}
+
+/// A database with every sort of page, for those who damage it.
+fn varied() -> Vec<u8> {
+    let sql = format!(
+        "PRAGMA page_size = 512; PRAGMA auto_vacuum = INCREMENTAL; CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b, c TEXT);
+         INSERT INTO t(b, c) SELECT zeroblob(i * 7 % 1500), 'text ' || i FROM {}; CREATE INDEX i ON t(c DESC, b);
+         CREATE TABLE w(k TEXT COLLATE NOCASE PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO w SELECT c, b FROM t;
+         DELETE FROM t WHERE a % 3 = 0",
+        series(200)
+    );
+    std::fs::read(&made(&sql).path).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is written over a database, the check ends, and within the faults it was asked for.
+    #[test]
+    fn damage_is_reported_and_nothing_worse(
+        places in prop::collection::vec((any::<prop::sample::Index>(), any::<[u8; 4]>(), 1..5_usize), 1..12),
+        copied in prop::option::of((any::<prop::sample::Index>(), any::<prop::sample::Index>())),
+        cut in prop::option::weighted(0.1, any::<prop::sample::Index>()),
+    ) {
+        static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(varied);
+        let mut bytes = WHOLE.clone();
+        for (place, value, len) in places {
+            let at = place.index(bytes.len() - 4);
+            bytes[at..at + len.min(4)].copy_from_slice(&value[..len.min(4)]);
+        }
+        if let Some((from, to)) = copied {
+            let (from, to) = (from.index(bytes.len() / 512) * 512, to.index(bytes.len() / 512) * 512);
+            bytes.copy_within(from..from + 512, to);
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("damaged.db");
+        std::fs::write(&path, &bytes).unwrap();
+        let options = CheckOptions { threads: 2, memory_bytes: 0, max_faults: 7 };
+        let report = check(&path, &options, &|done, total| assert!(done <= total)).unwrap();
+        prop_assert!(report.faults.len() <= 7 && report.faults_total >= report.faults.len() as u64);
+    }
+}
