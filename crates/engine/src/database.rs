@@ -13,6 +13,7 @@ use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
 use litepress_format::record;
 use litepress_format::value::Value;
+use litepress_rows::schema::SchemaObject;
 use litepress_rows::{Part, RecordChunk, Schema, Source, Table};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -167,7 +168,7 @@ impl Database {
             }
         }
         let sequence = self.sequence_root()?;
-        let roots: Vec<u32> = self.schema.objects.iter().map(|object| self.root_of(&object.name, sequence)).collect();
+        let roots: Vec<u32> = self.schema.objects.iter().map(|object| self.root_of(object, sequence)).collect();
         let (settings, page_size) = (self.schema.settings, self.pages.page_size());
         schema_pages::build(&self.schema.objects, &roots, &mut self.pages, |page_count| DatabaseHeader {
             write_version: if settings.wal { 2 } else { 1 },
@@ -182,11 +183,15 @@ impl Database {
         })
     }
 
-    fn root_of(&self, object: &str, sequence: Option<u32>) -> u32 {
-        if object == SQLITE_SEQUENCE {
+    /// Root page of an object, 0 where it has none; a trigger may be named as a table is.
+    fn root_of(&self, object: &SchemaObject, sequence: Option<u32>) -> u32 {
+        if !object.has_btree {
+            return 0;
+        }
+        if object.name == SQLITE_SEQUENCE {
             return sequence.unwrap_or(0);
         }
-        let index = self.schema.tables.iter().position(|table| table.name == object);
+        let index = self.schema.tables.iter().position(|table| table.name == object.name);
         index.and_then(|index| self.trees[index]).map_or(0, |tree| tree.root)
     }
 
@@ -196,7 +201,8 @@ impl Database {
             return Ok(None);
         }
         let filled = |(table, tree): (&Table, &Option<TableTree>)| {
-            tree.filter(|tree| table.autoincrement && tree.rows > 0).map(|tree| (table.name.clone(), tree.last_rowid))
+            tree.filter(|tree| table.autoincrement && tree.rows > 0)
+                .map(|tree| (table.name.clone(), tree.last_rowid.max(0)))
         };
         let rows: Vec<_> = self.schema.tables.iter().zip(&self.trees).filter_map(filled).collect();
         let mut chunk = RecordChunk::new();

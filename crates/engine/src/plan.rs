@@ -75,6 +75,12 @@ fn table_steps(table: &Table) -> Vec<Step> {
     for column in table.columns.iter().filter(|column| column.generated == Generated::Stored) {
         steps.push(step("column", &column.name, refused("stored generated columns cannot be printed yet")));
     }
+    for column in table.columns.iter().filter(|column| column.generated == Generated::Virtual) {
+        if column.not_null || table.strict {
+            let why = "NOT NULL and STRICT types of virtual columns cannot be checked yet";
+            steps.push(step("column", &column.name, refused(why)));
+        }
+    }
     if table.has_check {
         steps.push(step("constraint", "CHECK", refused("CHECK constraints cannot be checked yet")));
     }

@@ -10,7 +10,9 @@ use litepress_format::page::FILE_HEADER_LEN;
 use rusqlite::{Connection, OpenFlags};
 use rustix::fs::RenameFlags;
 use std::fs::{self, File, OpenOptions, Permissions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The only module that changes the target's name.
@@ -64,6 +66,11 @@ impl Publication {
 
     /// Gives the file its name. It must be complete, and synced where that is wanted.
     pub fn commit(mut self, sync: Sync) -> Result<()> {
+        if !is_at(&self.file, &self.temporary) {
+            let error =
+                Error::new(ErrorKind::Target, "somebody has removed the temporary file").in_file(&self.temporary);
+            return Err(error);
+        }
         if let Some(permissions) = self.replaced.take() {
             fs::set_permissions(&self.temporary, permissions)
                 .map_err(|error| Error::io("set the permissions of", &self.temporary, error))?;
@@ -74,6 +81,7 @@ impl Publication {
                 // Its `-wal` and `-shm` go when their last connection closes, and only while the file has its name.
                 drop(exclusive);
             }
+            check_beside(&self.target)?;
             fs::rename(&self.temporary, &self.target).map_err(|error| Error::io("replace", &self.target, error))?;
         } else {
             rename_to_free_name(&self.temporary, &self.target)?;
@@ -109,8 +117,8 @@ fn resolve(target: &Path) -> Result<PathBuf> {
     Ok(target.to_owned())
 }
 
-/// What must be true of the target's name; the permissions of the file that will be replaced.
-fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
+/// A log that lies beside the target: SQLite would apply it to the new file.
+fn check_beside(target: &Path) -> Result<()> {
     for suffix in ["-journal", "-wal"] {
         let beside = with_suffix(target, suffix);
         if beside.exists() {
@@ -121,6 +129,12 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
             ));
         }
     }
+    Ok(())
+}
+
+/// What must be true of the target's name; the permissions of the file that will be replaced.
+fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
+    check_beside(target)?;
     let metadata = match fs::metadata(target) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -197,33 +211,46 @@ fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
 
 fn create_temporary(target: &Path) -> Result<(PathBuf, File)> {
     let failed = |error| Error::io("create a temporary file beside it", target, error);
-    let prefix = temporary_prefix(target);
-    for number in 0.. {
-        let path = folder_of(target).join(format!("{prefix}{}-{number}.tmp", std::process::id()));
+    loop {
+        let path = folder_of(target).join(format!("{}{}.tmp", temporary_prefix(target), unique_number()));
         let file = match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(failed(error)),
         };
         // Until it is locked it looks stale to another run, which may have removed it.
-        let locked = file.try_lock().is_ok();
-        if locked && fs::metadata(&path).is_ok() {
+        if file.try_lock().is_ok() && is_at(&file, &path) {
             return Ok((path, file));
         }
     }
-    unreachable!("numbers do not end")
+}
+
+/// A number that no other temporary file has or had: hashers are seeded by the operating system.
+fn unique_number() -> String {
+    format!("{:016x}", RandomState::new().hash_one(std::process::id()))
 }
 
 /// Removes temporary files of this target that no living process holds.
 fn remove_stale(target: &Path) {
     let prefix = temporary_prefix(target);
     let Ok(entries) = fs::read_dir(folder_of(target)) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let ours = name.to_str().is_some_and(|name| name.starts_with(&prefix) && name.ends_with(".tmp"));
-        if ours && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
-            let _ = fs::remove_file(entry.path());
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let ours = name.is_some_and(|name| name.starts_with(&prefix) && name.ends_with(".tmp"));
+        let Some(file) = File::open(&path).ok().filter(|_| ours) else { continue };
+        // The lock is held until the file is gone, or another run could take it in between.
+        if file.try_lock().is_ok() && is_at(&file, &path) {
+            let _ = fs::remove_file(&path);
         }
+    }
+}
+
+/// Whether the open `file` is the one at `path`.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(open), Ok(named)) => identity(open) == identity(named),
+        _ => false,
     }
 }
 

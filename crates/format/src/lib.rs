@@ -13,6 +13,7 @@
 //! | [`varint`] | the 1 to 9 byte integer that lengths, rowids and serial types are written in | 1.6 |
 //! | [`value`] | the five kinds of value that a column holds | 2.1 |
 //! | [`record`] | values of one row or one index key, behind a header of serial types | 2.1 |
+//! | [`order`] | sort keys that compare as bytes, and the index records made of them | 2.4 |
 //! | [`payload`] | how much of a record stays on the b-tree page, and how much overflows | 1.6 |
 //! | [`cell`] | a record with what the b-tree needs around it: rowid, child, overflow page | 1.6 |
 //! | [`page`] | a b-tree page: header, cell pointers, gap, cells | 1.6 |
@@ -60,6 +61,7 @@ pub mod dump;
 mod error;
 pub mod freelist;
 pub mod header;
+pub mod order;
 pub mod overflow;
 pub mod page;
 pub mod payload;

@@ -1,5 +1,6 @@
 //! The one error type: what went wrong, where, and what to do about it.
 
+use litepress_format::value::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -207,5 +208,22 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.cause.as_deref().map(|cause| cause as _)
+    }
+}
+
+/// The value as SQL writes it, cut where it is long.
+pub fn quote(value: &Value<'_>) -> String {
+    const SHOWN: usize = 60;
+    match *value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(int) => int.to_string(),
+        Value::Real(real) => format!("{real:?}"),
+        Value::Text(text) => {
+            let text = String::from_utf8_lossy(text);
+            let shown: String = text.chars().take(SHOWN).collect();
+            let dots = if shown.len() < text.len() { "..." } else { "" };
+            format!("'{}{dots}'", shown.replace('\'', "''"))
+        }
+        Value::Blob(blob) => format!("a blob of {} bytes", blob.len()),
     }
 }

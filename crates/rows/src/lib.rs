@@ -24,6 +24,6 @@ pub use affinity::Affinity;
 pub use cells::{CellBlock, Cells, Choice, Strings};
 pub use chunk::RecordChunk;
 pub use encode::Encoder;
-pub use error::{Error, ErrorKind, Place, Result};
+pub use error::{Error, ErrorKind, Place, Result, quote};
 pub use schema::{Column, ForeignKey, Schema, Table};
 pub use source::{Part, Source};

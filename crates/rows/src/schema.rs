@@ -134,6 +134,9 @@ pub struct Index {
     pub partial: bool,
     /// The key columns as declared.
     pub columns: Vec<IndexColumn>,
+    /// The columns behind the key. Of a WITHOUT ROWID table: those of its primary key that the index does not have;
+    /// behind the primary key itself all others. Of a rowid table none: the rowid stands there.
+    pub appended: Vec<IndexColumn>,
 }
 
 /// Where an index comes from.
@@ -189,6 +192,13 @@ impl Schema {
 }
 
 impl Table {
+    /// Where column `position` stands in the table's record; `None` where it does not, because its value is computed.
+    /// For rowid tables: those without keep another order.
+    pub fn record_position(&self, position: usize) -> Option<usize> {
+        let is_stored = |column: &&Column| matches!(column.generated, Generated::No | Generated::Stored);
+        is_stored(&&self.columns[position]).then(|| self.columns[..position].iter().filter(is_stored).count())
+    }
+
     /// The column of this name, compared as SQLite compares names.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))

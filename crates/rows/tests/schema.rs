@@ -4,7 +4,7 @@ use litepress_rows::schema::{Generated, IndexOrigin};
 use litepress_rows::{Affinity, ErrorKind, Schema};
 
 fn read(sql: &str) -> Schema {
-    Schema::from_sql(sql, "schema.sql").unwrap()
+    Schema::from_sql(sql, "schema.sql").expect("a schema that SQLite takes")
 }
 
 #[test]
@@ -115,4 +115,24 @@ fn what_is_made_may_be_dropped() {
     assert_eq!(names, ["u"]);
     let sql = "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE t; DELETE FROM sqlite_master";
     assert!(Schema::from_sql(sql, "schema.sql").is_err());
+}
+
+#[test]
+fn what_stands_behind_an_index_key_is_known() {
+    let schema = read(
+        "CREATE TABLE t (a, b TEXT COLLATE NOCASE, c, d AS (a) VIRTUAL, e, PRIMARY KEY (c, b, c)) WITHOUT ROWID; \
+         CREATE INDEX i ON t (b COLLATE BINARY, a); CREATE TABLE r (x, y AS (x), z); CREATE INDEX j ON r (z, x);",
+    );
+    let positions = |columns: &[litepress_rows::schema::IndexColumn]| -> Vec<_> {
+        columns.iter().map(|column| (column.column, column.collation.clone())).collect()
+    };
+    let named = |column, collation: &str| (Some(column), collation.to_owned());
+    let [key, index] = &schema.tables[0].indexes[..] else { panic!("two indexes") };
+    assert_eq!(positions(&key.columns), [named(2, "BINARY"), named(1, "NOCASE")]);
+    assert_eq!(positions(&key.appended), [named(0, "BINARY"), named(4, "BINARY")]);
+    assert_eq!(positions(&index.columns), [named(1, "BINARY"), named(0, "BINARY")]);
+    assert_eq!(positions(&index.appended), [named(2, "BINARY"), named(1, "NOCASE")]);
+    assert!(schema.tables[1].indexes[0].appended.is_empty());
+    let places: Vec<_> = (0..3).map(|column| schema.tables[1].record_position(column)).collect();
+    assert_eq!(places, [Some(0), None, Some(1)]);
 }

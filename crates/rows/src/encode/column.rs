@@ -2,6 +2,7 @@
 
 use crate::affinity::{self, Affinity};
 use crate::cells::{CellBlock, Cells, Choice, OwnedValue, Strings};
+use crate::error::quote;
 use crate::{Column, Error, ErrorKind};
 use litepress_format::record::{self, int_serial, serial};
 use litepress_format::value::Value;
@@ -80,24 +81,7 @@ impl Fault {
             .in_table(table)
             .in_column(column)
             .in_record(first_record + self.row as u64)
-            .with_value(quote(block.value(self.row)))
-    }
-}
-
-/// The value as SQL writes it, cut where it is long.
-fn quote(value: Value<'_>) -> String {
-    const SHOWN: usize = 60;
-    match value {
-        Value::Null => "NULL".to_owned(),
-        Value::Int(int) => int.to_string(),
-        Value::Real(real) => format!("{real:?}"),
-        Value::Text(text) => {
-            let text = String::from_utf8_lossy(text);
-            let shown: String = text.chars().take(SHOWN).collect();
-            let dots = if shown.len() < text.len() { "..." } else { "" };
-            format!("'{}{dots}'", shown.replace('\'', "''"))
-        }
-        Value::Blob(blob) => format!("a blob of {} bytes", blob.len()),
+            .with_value(quote(&block.value(self.row)))
     }
 }
 

@@ -129,17 +129,22 @@ fn indexes(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Index>> {
             },
             partial: row.get(3)?,
             columns: Vec::new(),
+            appended: Vec::new(),
         })
     })?;
     for index in &mut indexes {
-        let sql = "SELECT cid, \"desc\", coll FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno";
-        index.columns = all(sqlite, sql, [&index.name], |row| {
-            Ok(IndexColumn {
+        let sql = "SELECT cid, \"desc\", coll, key FROM pragma_index_xinfo(?) WHERE key OR cid >= 0 ORDER BY seqno";
+        let columns = all(sqlite, sql, [&index.name], |row| {
+            let column = IndexColumn {
                 column: usize::try_from(row.get::<_, i64>(0)?).ok(),
                 descending: row.get(1)?,
                 collation: row.get::<_, Option<String>>(2)?.unwrap_or_else(|| "BINARY".to_owned()),
-            })
+            };
+            Ok((column, row.get::<_, bool>(3)?))
         })?;
+        let (key, appended): (Vec<_>, Vec<_>) = columns.into_iter().partition(|(_, is_key)| *is_key);
+        index.columns = key.into_iter().map(|(column, _)| column).collect();
+        index.appended = appended.into_iter().map(|(column, _)| column).collect();
     }
     Ok(indexes)
 }

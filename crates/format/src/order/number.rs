@@ -1,0 +1,282 @@
+//! Numbers and rowids in as few bytes as keep their order. The picture is in the module above.
+
+use super::Form;
+use crate::FormatError;
+
+/// Bits of a double below its exponent.
+const FRACTION_BITS: u32 = 52;
+/// The bits of a double below its exponent.
+const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
+/// The exponent as it stands in a double that is 1 or more and less than 2.
+const EXPONENT_BIAS: u64 = 1023;
+
+/// From here on `2n` does not fit the seven bytes that [`NUMBERS`] has for it. Doubles have lost
+/// their fraction long before.
+const NO_FRACTION_FROM: u64 = 1 << 55;
+/// Bytes behind the first where they hold `n` itself.
+const WHOLE: usize = 8;
+/// First byte of a double from 2^64 on.
+const HUGE: u8 = 0xfa;
+/// The least that follows [`HUGE`].
+const HUGE_FROM: f64 = 18_446_744_073_709_551_616.0;
+
+const _: () = assert!(FRACTION_BITS + 1 == f64::MANTISSA_DIGITS);
+const _: () = assert!(NO_FRACTION_FROM > 1 << FRACTION_BITS && NUMBER_LENGTHS.end == HUGE as usize);
+
+/// Magnitudes of numbers: `2n`, or `2n + 1` before a fraction.
+static NUMBERS: Lengths = NUMBER_LENGTHS;
+const NUMBER_LENGTHS: Lengths = Lengths::new([4, 5, 5, 4, 2, 2, 4, 0, 0]);
+/// Magnitudes of rowids: three bytes below 2^21, four below 2^30.
+static ROWIDS: Lengths = Lengths::new([2, 2, 5, 6, 4, 2, 1, 0, 0]);
+
+/// An unsigned integer in 1 to 9 bytes, the shorter before the longer, so that the bytes sort as
+/// the integers do. The first byte, 0x80 or more, tells the length and holds the topmost bits.
+struct Lengths {
+    /// Bytes behind the first, by the significant bits of the integer.
+    tail_by_bits: [u8; 65],
+    /// Least first byte, by the number of bytes behind it.
+    first_by_tail: [u8; 9],
+    /// Bytes behind the first byte, by that byte less 0x80; [`u8::MAX`] where it is not in use.
+    tail_by_first: [u8; 128],
+    /// Where the first bytes end that are in use.
+    end: usize,
+}
+
+impl Lengths {
+    /// `head_bits` are those in the first byte, by the number of bytes behind it.
+    const fn new(head_bits: [u8; 9]) -> Self {
+        let mut lengths =
+            Self { tail_by_bits: [0; 65], first_by_tail: [0; 9], tail_by_first: [u8::MAX; 128], end: 0x80 };
+        let (mut bits, mut first, mut tail) = (0, 0, 0_u8);
+        while tail < 9 {
+            let head_bits = head_bits[tail as usize];
+            lengths.first_by_tail[tail as usize] = 0x80 + first;
+            while bits <= head_bits + 8 * tail {
+                lengths.tail_by_bits[bits as usize] = tail;
+                bits += 1;
+            }
+            let end = first + (1 << head_bits);
+            while first < end {
+                lengths.tail_by_first[first as usize] = tail;
+                first += 1;
+            }
+            tail += 1;
+        }
+        assert!(bits == 65, "every integer has a length");
+        lengths.end += first as usize;
+        lengths
+    }
+
+    /// Appends `magnitude`, every byte combined with `mask`.
+    #[inline]
+    fn push(&self, magnitude: u64, mask: u8, out: &mut Vec<u8>) {
+        let bits = u64::BITS - magnitude.leading_zeros();
+        self.push_with_tail(usize::from(self.tail_by_bits[bits as usize]), magnitude, mask, out);
+    }
+
+    /// As [`push`](Self::push), with `tail` bytes behind the first, which must be enough.
+    #[inline]
+    fn push_with_tail(&self, tail: usize, magnitude: u64, mask: u8, out: &mut Vec<u8>) {
+        let head = high_bytes(magnitude, 8 - tail);
+        out.push((self.first_by_tail[tail] + (head & 0x7f) as u8) ^ mask);
+        push_low_bytes(magnitude, tail, mask, out);
+    }
+
+    /// The integer at the start of `bytes`, and the number of bytes behind the first.
+    #[inline]
+    fn read(&self, bytes: &[u8], mask: u8) -> Option<(u64, usize)> {
+        let eight = up_to_eight(bytes) ^ repeated(mask);
+        let first = (eight >> 56) as u8;
+        let tail = usize::from(*self.tail_by_first.get(usize::from(first).checked_sub(0x80)?)?);
+        let head = u64::from(first - self.first_by_tail.get(tail)?);
+        if tail == WHOLE {
+            return Some((low_bytes(bytes.get(1..)?, 8, mask)?, tail));
+        }
+        let low = high_bytes(eight << 8, tail);
+        (tail < bytes.len()).then_some((head << (8 * tail) | low, tail))
+    }
+}
+
+/// The topmost `count` bytes of `bits`, as an integer.
+#[inline]
+const fn high_bytes(bits: u64, count: usize) -> u64 {
+    // Twice, because no shift is by 64 bits.
+    let half = 4 * (8 - count);
+    (bits >> half) >> half
+}
+
+/// Appends the lowest `count` bytes of `bits`, each combined with `mask`.
+#[inline]
+fn push_low_bytes(bits: u64, count: usize, mask: u8, out: &mut Vec<u8>) {
+    // Eight bytes of which some are taken back cost less than a copy of variable length.
+    let half = 4 * (8 - count);
+    let low_first = ((bits ^ repeated(mask)) << half) << half;
+    out.extend_from_slice(&low_first.to_be_bytes());
+    out.truncate(out.len() - (8 - count));
+}
+
+/// The integer of the first `count` bytes (0 to 8), each combined with `mask`.
+#[inline]
+fn low_bytes(bytes: &[u8], count: usize, mask: u8) -> Option<u64> {
+    let eight = up_to_eight(bytes) ^ repeated(mask);
+    (count <= bytes.len()).then(|| high_bytes(eight, count))
+}
+
+/// The first eight bytes, zeros for those that are not there.
+#[inline]
+fn up_to_eight(bytes: &[u8]) -> u64 {
+    if let Some(eight) = bytes.first_chunk() {
+        return u64::from_be_bytes(*eight);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // Both halves overlap, where the same bytes fall on one another.
+        let (first, last) = (u32::from_be_bytes(*first), u32::from_be_bytes(*last));
+        return u64::from(first) << 32 | u64::from(last) << (8 * (8 - bytes.len()));
+    }
+    let Some(last) = bytes.len().checked_sub(1) else { return 0 };
+    // The first, the middle and the last of one to three.
+    let at = |index: usize| u64::from(bytes[index]) << (8 * (7 - index));
+    at(0) | at(bytes.len() / 2) | at(last)
+}
+
+#[inline]
+const fn repeated(byte: u8) -> u64 {
+    u64::from_be_bytes([byte; 8])
+}
+
+/// Appends the form of a rowid: by its magnitude in 1 to 9 bytes, those of negative ones inverted.
+#[inline]
+pub fn push_rowid(rowid: i64, out: &mut Vec<u8>) {
+    let sign = rowid >> 63;
+    ROWIDS.push((rowid ^ sign).cast_unsigned(), (sign & 0xff) as u8, out);
+}
+
+/// The rowid whose form stands at the start of `bytes`, and the length of the form.
+///
+/// # Errors
+/// Where `bytes` does not start with such a form.
+#[inline]
+pub fn read_rowid(bytes: &[u8]) -> Result<(i64, usize), FormatError> {
+    let negative = bytes.first().is_some_and(|first| *first < 0x80);
+    ROWIDS
+        .read(bytes, if negative { 0xff } else { 0 })
+        .and_then(|(magnitude, tail)| {
+            let magnitude = i64::try_from(magnitude).ok()?;
+            Some((if negative { !magnitude } else { magnitude }, 1 + tail))
+        })
+        .ok_or_else(|| FormatError::new("a sort key holds no rowid here", 0))
+}
+
+/// Appends the form of an integer.
+#[inline]
+pub(super) fn push_int(int: i64, out: &mut Vec<u8>) {
+    push_whole(int.unsigned_abs(), if int < 0 { 0xff } else { 0 }, out);
+}
+
+/// Appends the form of a number of this magnitude that has no fraction.
+#[inline]
+fn push_whole(magnitude: u64, mask: u8, out: &mut Vec<u8>) {
+    if magnitude < NO_FRACTION_FROM {
+        NUMBERS.push(magnitude << 1, mask, out);
+    } else {
+        NUMBERS.push_with_tail(WHOLE, magnitude, mask, out);
+    }
+}
+
+/// Whether a real has the value of an integer of 64 bits.
+#[expect(clippy::cast_possible_truncation, reason = "whether it truncates is the question")]
+#[inline]
+pub(super) fn is_int(real: f64) -> bool {
+    const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
+    // The conversion saturates: 2^63 would look like an integer.
+    real < TOO_LARGE && (real as i64) as f64 == real
+}
+
+/// Appends the form of a real that is not NaN.
+pub(super) fn push_real(real: f64, out: &mut Vec<u8>) {
+    // -0.0 is not below 0.
+    let mask = if real < 0.0 { 0xff } else { 0 };
+    let bits = real.abs().to_bits();
+    let significand = bits & FRACTION | 1 << FRACTION_BITS;
+    match (bits >> FRACTION_BITS).checked_sub(EXPONENT_BIAS) {
+        None => push_below_one(bits, mask, out),
+        Some(exponent @ 0..52) => push_with_fraction(significand, FRACTION_BITS - (exponent & 0x3f) as u32, mask, out),
+        Some(exponent @ 52..64) => push_whole(significand << (exponent - 52), mask, out),
+        Some(_) => {
+            out.push(HUGE ^ mask);
+            push_low_bytes(bits, 8, mask, out);
+        }
+    }
+}
+
+/// The form of a number below 1: n = 0, and behind it the bits of the double.
+fn push_below_one(bits: u64, mask: u8, out: &mut Vec<u8>) {
+    NUMBERS.push(u64::from(bits > 0), mask, out);
+    if bits > 0 {
+        push_low_bytes(bits, 8, mask, out);
+    }
+}
+
+/// The form of a number whose lowest `fraction_bits` (1 to 52) stand behind the point.
+fn push_with_fraction(significand: u64, fraction_bits: u32, mask: u8, out: &mut Vec<u8>) {
+    let whole = significand >> fraction_bits;
+    let fraction = significand & ((1 << fraction_bits) - 1);
+    NUMBERS.push(whole << 1 | u64::from(fraction > 0), mask, out);
+    if fraction > 0 {
+        push_low_bytes(fraction, fraction_bits.div_ceil(8) as usize, mask, out);
+    }
+}
+
+/// The number whose form stands at the start of `key`, and the length of the form.
+#[inline]
+pub(super) fn parse(key: &[u8], mask: u8) -> Option<(Form<'static>, usize)> {
+    let negative = key.first()? ^ mask < 0x80;
+    let mask = if negative { !mask } else { mask };
+    let Some((magnitude, tail)) = NUMBERS.read(key, mask) else {
+        return read_huge(key, mask).map(|real| (signed(real, negative), 9));
+    };
+    let magnitude_and_flag = (magnitude >> 1, magnitude & 1 == 1);
+    let (whole, has_fraction) = if tail == WHOLE { (magnitude, false) } else { magnitude_and_flag };
+    if has_fraction {
+        let (real, fraction_len) = read_fraction(whole, &key[1 + tail..], mask)?;
+        return Some((signed(real, negative), 1 + tail + fraction_len));
+    }
+    // What is no integer was a double, so that the conversion does not round.
+    let form = whole_int(whole, negative).map_or_else(|| signed(whole as f64, negative), Form::Int);
+    Some((form, 1 + tail))
+}
+
+fn signed(magnitude: f64, negative: bool) -> Form<'static> {
+    Form::Real(if negative { -magnitude } else { magnitude })
+}
+
+/// The integer of this magnitude and sign, `None` where there is none of 64 bits.
+#[inline]
+fn whole_int(magnitude: u64, negative: bool) -> Option<i64> {
+    if negative { 0_i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
+}
+
+/// The double whose form [`HUGE`] starts.
+fn read_huge(key: &[u8], mask: u8) -> Option<f64> {
+    let (first, rest) = key.split_first()?;
+    let real = f64::from_bits(low_bytes(rest, 8, mask)?);
+    (first ^ mask == HUGE && real >= HUGE_FROM).then_some(real)
+}
+
+/// The double whose integer part is `whole`, the rest of its form at the start of `bytes`, and the
+/// length of that.
+fn read_fraction(whole: u64, bytes: &[u8], mask: u8) -> Option<(f64, usize)> {
+    let Some(exponent) = whole.checked_ilog2() else {
+        let real = f64::from_bits(low_bytes(bytes, 8, mask)?);
+        return (real > 0.0 && real < 1.0).then_some((real, 8));
+    };
+    let fraction_bits = FRACTION_BITS.checked_sub(exponent)?;
+    let len = fraction_bits.div_ceil(8) as usize;
+    let fraction = low_bytes(bytes, len, mask)?;
+    if fraction >> fraction_bits != 0 {
+        return None;
+    }
+    let significand = whole << fraction_bits | fraction;
+    let bits = (EXPONENT_BIAS + u64::from(exponent)) << FRACTION_BITS | significand & FRACTION;
+    Some((f64::from_bits(bits), len))
+}

@@ -1,0 +1,413 @@
+use super::*;
+use crate::record;
+use proptest::prelude::*;
+
+#[cfg(not(miri))] // needs SQLite and files
+mod sqlite;
+
+const COLLATIONS: [Collation; 3] = [Collation::Binary, Collation::NoCase, Collation::RTrim];
+
+fn every_part() -> impl Iterator<Item = KeyPart> {
+    let with = |collation| [false, true].map(|descending| KeyPart { collation, descending });
+    COLLATIONS.into_iter().flat_map(with)
+}
+
+fn form_of(value: Value<'_>, part: KeyPart) -> (Vec<u8>, bool) {
+    let mut form = Vec::new();
+    let reads_back = push(&value, part, &mut form);
+    (form, reads_back)
+}
+
+fn ascending(value: Value<'_>) -> Vec<u8> {
+    form_of(value, KeyPart::default()).0
+}
+
+/// Equal in kind and bytes: 0.0 is not -0.0.
+fn is_same(left: Value<'_>, right: Value<'_>) -> bool {
+    match (left, right) {
+        (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),
+        _ => left == right,
+    }
+}
+
+/// Numbers on both sides of every place where the form, the doubles or the integers change.
+fn nasty_numbers() -> Vec<Value<'static>> {
+    let mut reals = vec![0.0, 5e-324, 2.5e-310, f64::MIN_POSITIVE, 0.1, 0.5, 1.0 - f64::EPSILON / 2.0];
+    reals.extend([1.0, 1.5, 1.0 + f64::EPSILON, 3.7, 4.0, 123_456.789, 1e15 + 0.3, 1e300, f64::MAX, f64::INFINITY]);
+    let mut ints = vec![0, 1, 3, 4, 100, i64::MAX - 1, i64::MAX];
+    for power in 1..=70 {
+        let real = 2_f64.powi(power);
+        reals.extend([real.next_down(), real, real.next_up(), real - 0.5, real + 0.5]);
+        if power < 63 {
+            ints.extend([(1 << power) - 1, 1 << power, (1 << power) + 1]);
+        }
+    }
+    let negative_reals: Vec<f64> = reals.iter().map(|real| -real).collect();
+    let negative_ints: Vec<i64> = ints.iter().flat_map(|int| [-int, -int - 1]).collect();
+    let reals = reals.into_iter().chain(negative_reals).map(Value::Real);
+    reals.chain(ints.into_iter().chain(negative_ints).map(Value::Int)).collect()
+}
+
+fn nasty_texts() -> Vec<&'static [u8]> {
+    vec![
+        b"",
+        b"\0",
+        b"\0\0",
+        b"\x01",
+        b"\x01\0",
+        b"\x01\x01",
+        b"\x01\x02",
+        b"\0\x01",
+        b"\x02",
+        b"\xff",
+        b"\xff\xff",
+        b"\xff\0",
+        b" ",
+        b"  ",
+        b" a",
+        b"a",
+        b"a ",
+        b"a  ",
+        b"a\0",
+        b"a \0",
+        b"a\0 ",
+        b"a\0b",
+        b"a\0B",
+        b"a\0bc",
+        b"a\x01",
+        b"a\x01b",
+        b"a\x01b ",
+        b"A",
+        b"A ",
+        b"A\0b",
+        b"A\0c",
+        b"A\0\0",
+        b"aB",
+        b"ab",
+        b"AB",
+        b"Ab ",
+        b"b",
+        b"Z",
+        b"z",
+        b"[",
+        b"_",
+        b"`",
+        b"{",
+        b"@",
+        b"abcdefg",
+        b"abcdefgh",
+        b"abcdefghi",
+        b"abcdefg\0",
+        b"abcdefgh\0",
+        b"abcdefgH",
+        b"abcdef\x01h",
+        b"abcdefgh       ",
+        b"abcdefghijklmnopqrstuvwxyz",
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        "\u{e4}".as_bytes(),
+        "\u{c4}".as_bytes(),
+        "a\u{c4} ".as_bytes(),
+        "\u{10ffff}".as_bytes(),
+        b"1",
+        b"1.0",
+        b"10",
+        &[b'x'; 57],
+        &[b'x'; 58],
+        &[b'X'; 58],
+    ]
+}
+
+fn nasty_values() -> Vec<Value<'static>> {
+    let texts = nasty_texts();
+    let mut values = nasty_numbers();
+    values.push(Value::Null);
+    values.extend(texts.iter().map(|text| Value::Text(text)));
+    values.extend(texts.iter().map(|blob| Value::Blob(blob)));
+    values
+}
+
+fn any_value() -> impl Strategy<Value = OwnedValue> {
+    let nasty = nasty_values().into_iter().map(OwnedValue::from).collect::<Vec<_>>();
+    let byte = prop_oneof![Just(0), Just(1), Just(b' '), b'A'..=b'C', b'a'..=b'c', any::<u8>()];
+    let bytes = proptest::collection::vec(byte, 0..20);
+    prop_oneof![
+        4 => proptest::sample::select(nasty),
+        2 => (0..64_u32, any::<i64>()).prop_map(|(shift, int)| OwnedValue::Int(int >> shift)),
+        1 => any::<f64>().prop_map(OwnedValue::Real),
+        1 => (0..64_u32, any::<i64>()).prop_map(|(shift, int)| OwnedValue::Real((int >> shift) as f64 / 16.0)),
+        1 => bytes.clone().prop_map(OwnedValue::Text),
+        1 => bytes.prop_map(OwnedValue::Blob),
+    ]
+}
+
+#[derive(Clone, Debug)]
+enum OwnedValue {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(Vec<u8>),
+    Blob(Vec<u8>),
+}
+
+impl From<Value<'_>> for OwnedValue {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Int(int) => Self::Int(int),
+            Value::Real(real) => Self::Real(real),
+            Value::Text(text) => Self::Text(text.to_vec()),
+            Value::Blob(blob) => Self::Blob(blob.to_vec()),
+        }
+    }
+}
+
+impl OwnedValue {
+    fn get(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Int(int) => Value::Int(*int),
+            Self::Real(real) => Value::Real(*real),
+            Self::Text(text) => Value::Text(text),
+            Self::Blob(blob) => Value::Blob(blob),
+        }
+    }
+}
+
+fn check_round_trip(value: Value<'_>, part: KeyPart) {
+    let (mut form, reads_back) = form_of(value, part);
+    let len = form.len();
+    let mut scratch = b"left over".to_vec();
+    for behind in [&b""[..], b"\0", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff"] {
+        form.truncate(len);
+        form.extend_from_slice(behind);
+        let (read_back, read_len) = read(&form, part, &mut scratch).unwrap();
+        assert_eq!((read_len, skip(&form, part)), (len, Ok(len)), "{value:?} {part:?}");
+        let stored = if matches!(value, Value::Real(real) if real.is_nan()) { Value::Null } else { value };
+        assert_eq!(is_same(read_back, stored), reads_back, "{value:?} {part:?} came back as {read_back:?}");
+        assert_eq!(form_of(read_back, part), (form[..len].to_vec(), true), "{value:?} {part:?}");
+    }
+    for cut in 0..len {
+        assert!(read(&form[..cut], part, &mut scratch).is_err(), "{value:?} {part:?} cut to {cut}");
+    }
+}
+
+#[test]
+fn what_push_keeps_reads_back() {
+    for value in nasty_values().into_iter().chain([Value::Real(f64::NAN)]) {
+        every_part().for_each(|part| check_round_trip(value, part));
+    }
+}
+
+#[test]
+fn forms_are_those_of_the_picture() {
+    for (value, expected) in [
+        (Value::Null, &[0][..]),
+        (Value::Int(0), &[0x80]),
+        (Value::Real(-0.0), &[0x80]),
+        (Value::Int(-1), &[0x7d]),
+        (Value::Int(7), &[0x8e]),
+        (Value::Int(8), &[0x90, 16]),
+        (Value::Int(300), &[0x92, 0x58]),
+        (Value::Int(-300), &[0x6d, 0xa7]),
+        (Value::Int(999_999), &[0xce, 0x84, 0x7e]),
+        (Value::Int(1_700_000_000), &[0xe0, 0xca, 0xa7, 0xe2, 0]),
+        (Value::Real(0.5), &[0x81, 0x3f, 0xe0, 0, 0, 0, 0, 0, 0]),
+        (Value::Real(2.5), &[0x85, 4, 0, 0, 0, 0, 0, 0]),
+        (Value::Real(123_456.5), &[0xb3, 0xc4, 0x81, 8, 0, 0, 0, 0]),
+        (Value::Int((1 << 55) - 1), &[0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe]),
+        (Value::Int(1 << 55), &[0xf9, 0, 0x80, 0, 0, 0, 0, 0, 0]),
+        (Value::Int(i64::MIN), &[0x06, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+        (Value::Real(f64::INFINITY), &[0xfa, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0]),
+        (Value::Text(b"a\0\x01"), &[0xfd, b'a', 1, 1, 1, 2, 0]),
+        (Value::Blob(b""), &[0xfe, 0]),
+    ] {
+        assert_eq!(ascending(value), expected, "{value:?}");
+        let inverted: Vec<u8> = expected.iter().map(|byte| !byte).collect();
+        let descending = KeyPart { descending: true, ..KeyPart::default() };
+        assert_eq!(form_of(value, descending).0, inverted, "{value:?}");
+    }
+}
+
+#[test]
+fn what_push_does_not_keep() {
+    let kept = |value, collation| form_of(value, KeyPart { collation, descending: false }).1;
+    for real in [0.0, -0.0, 1.0, -5.0, 2_f64.powi(53), 2_f64.powi(62), -(2_f64.powi(63)), 2_f64.powi(63).next_down()] {
+        assert!(!kept(Value::Real(real), Collation::Binary), "{real}");
+    }
+    for real in
+        [0.5, -1.5, 2_f64.powi(63), (-(2_f64.powi(63))).next_down(), 2_f64.powi(64), f64::NEG_INFINITY, f64::NAN]
+    {
+        assert!(kept(Value::Real(real), Collation::Binary), "{real}");
+    }
+    for (text, no_case, r_trim) in
+        [("", true, true), ("ab", true, true), ("aB", false, true), ("ab ", true, false), (" a\u{c4}", true, true)]
+    {
+        assert!(kept(text.into(), Collation::Binary));
+        assert_eq!(kept(text.into(), Collation::NoCase), no_case, "{text:?}");
+        assert_eq!(kept(text.into(), Collation::RTrim), r_trim, "{text:?}");
+        assert!(kept(Value::Blob(text.as_bytes()), Collation::NoCase));
+        assert!(kept(Value::Blob(text.as_bytes()), Collation::RTrim));
+    }
+    assert!(kept(Value::Text(b"a\0\0"), Collation::NoCase));
+    assert!(!kept(Value::Text(b"a\0b"), Collation::NoCase));
+}
+
+#[test]
+fn no_form_starts_another() {
+    for part in every_part() {
+        let mut forms: Vec<Vec<u8>> = nasty_values().into_iter().map(|value| form_of(value, part).0).collect();
+        forms.sort();
+        forms.dedup();
+        for pair in forms.windows(2) {
+            assert!(!pair[1].starts_with(&pair[0]), "{pair:?}");
+        }
+    }
+}
+
+#[test]
+fn rowids_sort_and_read_back() {
+    let mut rowids = vec![0, i64::MIN, i64::MAX];
+    for power in 0..63 {
+        let near = [(1 << power) - 1, 1 << power, (1 << power) + 1];
+        rowids.extend(near.iter().flat_map(|rowid| [*rowid, -rowid]));
+    }
+    rowids.sort_unstable();
+    rowids.dedup();
+    let mut last = Vec::new();
+    for rowid in rowids {
+        let mut form = Vec::new();
+        push_rowid(rowid, &mut form);
+        assert!(last < form && (last.is_empty() || !form.starts_with(&last)), "{rowid}");
+        assert_eq!(read_rowid(&form), Ok((rowid, form.len())));
+        for cut in 0..form.len() {
+            assert!(read_rowid(&form[..cut]).is_err(), "{rowid} cut to {cut}");
+        }
+        last = form;
+    }
+}
+
+#[test]
+fn collations_have_names() {
+    assert_eq!(Collation::from_name("binary"), Some(Collation::Binary));
+    assert_eq!(Collation::from_name("NoCase"), Some(Collation::NoCase));
+    assert_eq!(Collation::from_name("RTRIM"), Some(Collation::RTrim));
+    assert_eq!(Collation::from_name("UNICODE"), None);
+}
+
+fn check_entry(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>) {
+    let mut item = Vec::new();
+    shape.push_item(columns.iter().copied(), rowid, &mut item);
+    let mut expected = b"before".to_vec();
+    let stored: Vec<Value<'_>> = columns.iter().copied().chain(rowid.map(Value::Int)).collect();
+    record::write_record(&stored, &mut expected);
+    let mut record = b"before".to_vec();
+    shape.write_record(&item, &mut record).unwrap();
+    assert_eq!(record, expected, "{columns:?} {rowid:?}");
+    // All of them where the item is short.
+    for cut in (0..item.len()).step_by(1 + item.len() / 64) {
+        record.truncate(6);
+        let written = shape.write_record(&item[..cut], &mut record);
+        assert!(written.is_ok() || record == b"before");
+    }
+}
+
+#[test]
+fn entry_is_that_of_the_picture() {
+    let no_case_desc = KeyPart { collation: Collation::NoCase, descending: true };
+    let shape = EntryShape::with_rowid(vec![KeyPart::default(), no_case_desc]);
+    let mut item = Vec::new();
+    shape.push_item([Value::Int(300), Value::Text(b"Bo")], Some(7), &mut item);
+    assert_eq!(item, b"\x92\x58\x02\x9d\x90\xff\x84\x07\x03\x00\x11Bo");
+    assert_eq!(shape.unique_key(&item), Ok(UniqueKey { len: 6, has_null: false }));
+}
+
+#[test]
+fn entries_become_records() {
+    for part in every_part() {
+        let one = EntryShape::with_rowid(vec![part]);
+        let two = EntryShape::with_rowid(vec![part, KeyPart::default()]);
+        let key = EntryShape::without_rowid(vec![part, part], 1);
+        for value in nasty_values() {
+            check_entry(&one, &[value], Some(1 << 40));
+            check_entry(&two, &[value, Value::Real(5.0)], Some(-1));
+            check_entry(&two, &[value, Value::Text(b"x")], Some(0));
+            check_entry(&key, &[Value::Text(b"X "), value], None);
+        }
+    }
+}
+
+#[test]
+fn entries_of_many_and_long_columns() {
+    let long = vec![b'L'; 20_000];
+    for columns in (120..132).chain([2000]) {
+        for part in every_part() {
+            let shape = EntryShape::with_rowid(vec![part; columns]);
+            let mut values = vec![Value::Int(7); columns];
+            check_entry(&shape, &values, Some(9));
+            values[0] = Value::Text(&long);
+            values[columns - 1] = Value::Text(&long[..60]);
+            check_entry(&shape, &values, Some(9));
+        }
+    }
+}
+
+#[test]
+fn unique_compares_columns_without_rowid() {
+    for part in every_part() {
+        let shape = EntryShape::with_rowid(vec![part, part]);
+        for (columns, has_null) in [([Value::Int(5), Value::Text(b"xY ")], false), ([Value::Null, Value::Int(1)], true)]
+        {
+            let mut item = Vec::new();
+            shape.push_item(columns, Some(77), &mut item);
+            let key = shape.unique_key(&item).unwrap();
+            assert_eq!(key.has_null, has_null);
+            assert_eq!(read_rowid(&item[key.len..]).unwrap().0, 77);
+        }
+        let shape = EntryShape::without_rowid(vec![part, part], 1);
+        let mut item = Vec::new();
+        shape.push_item([Value::Int(5), Value::Null], None, &mut item);
+        assert_eq!(shape.unique_key(&item), Ok(UniqueKey { len: 1, has_null: false }));
+    }
+}
+
+#[test]
+#[should_panic(expected = "a value for every column")]
+fn a_column_too_few_is_our_mistake() {
+    EntryShape::with_rowid(vec![KeyPart::default()]).push_item([], Some(1), &mut Vec::new());
+}
+
+proptest! {
+    #[test]
+    fn any_value_reads_back(value in any_value()) {
+        every_part().for_each(|part| check_round_trip(value.get(), part));
+    }
+
+    #[test]
+    fn any_entry_becomes_its_record(values in proptest::collection::vec(any_value(), 1..5), rowid: i64) {
+        let values: Vec<Value<'_>> = values.iter().map(OwnedValue::get).collect();
+        for part in every_part() {
+            check_entry(&EntryShape::with_rowid(vec![part; values.len()]), &values, Some(rowid));
+            check_entry(&EntryShape::without_rowid(vec![part; values.len()], 1), &values, None);
+        }
+    }
+
+    #[test]
+    fn garbage_is_read_within_its_bounds(first: u8, mut bytes: Vec<u8>) {
+        bytes.insert(0, first);
+        let mut record = Vec::new();
+        for part in every_part() {
+            if let Ok((_, len)) = read(&bytes, part, &mut Vec::new()) {
+                prop_assert!(len <= bytes.len());
+                prop_assert_eq!(skip(&bytes, part), Ok(len));
+            }
+            for shape in [EntryShape::with_rowid(vec![part; 2]), EntryShape::without_rowid(vec![part; 2], 2)] {
+                let _ = shape.unique_key(&bytes);
+                prop_assert!(shape.write_record(&bytes, &mut record).is_ok() || record.is_empty());
+                record.clear();
+            }
+        }
+        if let Ok((_, len)) = read_rowid(&bytes) {
+            prop_assert!(len <= bytes.len());
+        }
+    }
+}

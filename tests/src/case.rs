@@ -1,0 +1,239 @@
+//! One case, all routes.
+
+use crate::folder::Folder;
+use crate::oracle::{self, quoted};
+use crate::page_sizes;
+use crate::source::{Row, ValueRows};
+use litepress::{Database, Options, PageSize, Schema, Sync, Target};
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::schema::Generated;
+use litepress_rows::{Result, Table};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql};
+use std::fs;
+use std::sync::Arc;
+
+/// A schema and the rows of its tables.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Statements that define tables.
+    tables: String,
+    /// Statements that SQLite runs once the rows are there: views and triggers.
+    after: String,
+    rows: Vec<TableRows>,
+    rows_per_part: usize,
+}
+
+#[derive(Clone, Debug)]
+struct TableRows {
+    rows: Arc<[Row]>,
+    first_rowid: i64,
+}
+
+/// How a case becomes a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Threads that build.
+    pub threads: usize,
+    /// Where the pages go.
+    pub into: Into,
+}
+
+/// Where the pages of a case go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Into {
+    /// Bytes in memory.
+    Memory,
+    /// A file, by way of the page cache.
+    CachedFile,
+    /// A file of which so much is expected that it is written past the page cache.
+    DirectFile,
+}
+
+/// Every number of threads with every sink.
+pub fn routes() -> impl Iterator<Item = Route> {
+    [1, 2, 7].into_iter().flat_map(|threads| {
+        [Into::Memory, Into::CachedFile, Into::DirectFile].into_iter().map(move |into| Route { threads, into })
+    })
+}
+
+impl Route {
+    /// The shortest: one thread, in memory.
+    pub const SHORTEST: Self = Self { threads: 1, into: Into::Memory };
+
+    /// Options for this route.
+    #[must_use]
+    pub fn options(self, page_size: PageSize) -> Options {
+        let mut options = Options::default();
+        options.threads = self.threads;
+        options.page_size = Some(page_size);
+        options.sync = Sync::Off;
+        options.memory_bytes = 256 << 20;
+        if self.into == Into::DirectFile {
+            options.expected_bytes = (256 << 20) + 1;
+        }
+        options
+    }
+}
+
+impl Case {
+    /// A case of these tables, without rows.
+    #[must_use]
+    pub fn new(tables: impl std::convert::Into<String>) -> Self {
+        Self { tables: tables.into(), after: String::new(), rows: Vec::new(), rows_per_part: 1000 }
+    }
+
+    /// Adds the rows of the next table.
+    #[must_use]
+    pub fn rows(self, rows: impl IntoIterator<Item = Row>) -> Self {
+        self.rows_from(1, rows)
+    }
+
+    /// Adds the rows of the next table, which has no INTEGER PRIMARY KEY, with rowids from `first_rowid` on.
+    #[must_use]
+    pub fn rows_from(mut self, first_rowid: i64, rows: impl IntoIterator<Item = Row>) -> Self {
+        self.rows.push(TableRows { rows: rows.into_iter().collect(), first_rowid });
+        self
+    }
+
+    /// Adds views and triggers.
+    #[must_use]
+    pub fn after(mut self, after: impl std::convert::Into<String>) -> Self {
+        self.after = after.into();
+        self
+    }
+
+    /// Cuts the rows into parts of so many.
+    #[must_use]
+    pub fn parts_of(mut self, rows: usize) -> Self {
+        self.rows_per_part = rows;
+        self
+    }
+
+    /// The whole schema, as litepress reads it.
+    ///
+    /// # Errors
+    /// What litepress says about it.
+    pub fn schema(&self) -> Result<Schema> {
+        Schema::from_sql(&format!("{};\n{}", self.tables, self.after), "<case>")
+    }
+
+    /// The file that litepress makes of the case.
+    ///
+    /// # Errors
+    /// What litepress says.
+    pub fn press(&self, route: Route, page_size: PageSize) -> Result<Vec<u8>> {
+        self.press_schema(self.schema()?, &route.options(page_size), route.into)
+    }
+
+    /// As [`press`](Self::press), with a schema that was read before.
+    ///
+    /// # Errors
+    /// What litepress says.
+    pub fn press_schema(&self, schema: Schema, options: &Options, into: Into) -> Result<Vec<u8>> {
+        let folder = (into != Into::Memory).then(Folder::new);
+        let target = folder.as_ref().map_or(Target::Memory, |folder| folder.target("case.db"));
+        let mut database = Database::create(&target, schema, options)?;
+        for (index, table_rows) in self.rows.iter().enumerate() {
+            let table = database.schema().tables[index].clone();
+            let TableRows { rows, first_rowid } = table_rows;
+            database.fill(index, &ValueRows::new(&table, rows.clone(), self.rows_per_part, *first_rowid))?;
+        }
+        let finished = database.finish()?;
+        let bytes = match &target {
+            Target::File(path) => fs::read(path).unwrap(),
+            _ => finished.bytes.expect("a database in memory has bytes"),
+        };
+        assert_eq!(bytes.len() as u64, finished.summary.bytes, "the summary's length");
+        Ok(bytes)
+    }
+
+    /// The database that SQLite makes of the case by INSERT.
+    #[must_use]
+    pub fn reference(&self, page_size: PageSize) -> Connection {
+        let sqlite = Connection::open_in_memory().unwrap();
+        self.fill_reference(&sqlite, page_size);
+        sqlite
+    }
+
+    /// Has SQLite make the case in an empty database.
+    pub fn fill_reference(&self, sqlite: &Connection, page_size: PageSize) {
+        sqlite
+            .execute_batch(&format!(
+                "PRAGMA page_size = {page_size}; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF"
+            ))
+            .unwrap();
+        sqlite.execute_batch(&self.tables).unwrap();
+        let schema = Schema::from_sql(&self.tables, "<case>").unwrap();
+        sqlite.execute_batch("BEGIN").unwrap();
+        for (table, TableRows { rows, first_rowid }) in schema.tables.iter().zip(&self.rows) {
+            for (row, rowid) in rows.iter().zip(*first_rowid..) {
+                insert(sqlite, table, rowid, row).unwrap();
+            }
+        }
+        sqlite.execute_batch("COMMIT").unwrap();
+        sqlite.execute_batch(&self.after).unwrap();
+    }
+
+    /// Presses the case along every route at every page size: the same bytes along all of them, sound, with the
+    /// content that SQLite's INSERT gives. Returns the files, one a page size.
+    pub fn check(&self) -> Vec<Vec<u8>> {
+        page_sizes().map(|page_size| self.check_at(page_size)).collect()
+    }
+
+    /// As [`check`](Self::check), at one page size.
+    pub fn check_at(&self, page_size: PageSize) -> Vec<u8> {
+        let schema = self.schema().unwrap();
+        let press = |route: Route| self.press_schema(schema.clone(), &route.options(page_size), route.into).unwrap();
+        let bytes = press(Route::SHORTEST);
+        for route in routes() {
+            assert!(press(route) == bytes, "pages of {page_size} bytes, {route:?}: other bytes");
+        }
+        self.judge(&bytes, page_size);
+        bytes
+    }
+
+    /// Sees that `bytes` are sound and hold what SQLite's INSERT gives.
+    pub fn judge(&self, bytes: &[u8], page_size: PageSize) {
+        let what = format!("pages of {page_size} bytes");
+        oracle::assert_sound(bytes, &what);
+        oracle::assert_same_database(&oracle::open(bytes), &self.reference(page_size), &what);
+    }
+}
+
+/// Inserts one row by SQLite; the rowid counts where the table has no INTEGER PRIMARY KEY.
+///
+/// # Errors
+/// SQLite's.
+pub fn insert(sqlite: &Connection, table: &Table, rowid: i64, row: &Row) -> rusqlite::Result<()> {
+    let ordinary = table.columns.iter().filter(|column| column.generated == Generated::No);
+    let mut names: Vec<String> = ordinary.map(|column| quoted(&column.name)).collect();
+    let mut values: Vec<Bound<'_>> = row.iter().map(Bound).collect();
+    let rowid = OwnedValue::Int(rowid);
+    // A table of 2000 columns has no room for a further one, and gets the rowids that SQLite chooses.
+    if table.rowid_alias.is_none() && names.len() < 2000 {
+        names.push(free_rowid_name(table).to_owned());
+        values.push(Bound(&rowid));
+    }
+    let places = vec!["?"; names.len()].join(", ");
+    let sql = format!("INSERT INTO {} ({}) VALUES ({places})", quoted(&table.name), names.join(", "));
+    sqlite.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values)).map(drop)
+}
+
+fn free_rowid_name(table: &Table) -> &'static str {
+    ["rowid", "_rowid_", "oid"].into_iter().find(|name| table.column(name).is_none()).expect("a name for the rowid")
+}
+
+struct Bound<'a>(&'a OwnedValue);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            OwnedValue::Null => ValueRef::Null,
+            OwnedValue::Int(int) => ValueRef::Integer(*int),
+            OwnedValue::Real(real) => ValueRef::Real(*real),
+            OwnedValue::Text(text) => ValueRef::Text(text.as_bytes()),
+            OwnedValue::Blob(blob) => ValueRef::Blob(blob),
+        }))
+    }
+}

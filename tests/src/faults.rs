@@ -1,0 +1,102 @@
+//! Sinks put between the pages and the target.
+
+use litepress::Sink;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Linux's number for a disk that has no room.
+pub const ENOSPC: i32 = 28;
+/// Linux's number for a disk that fails.
+pub const EIO: i32 = 5;
+
+/// Counts writes, syncs and changes of length, and fails one of them, or that one and all that follow.
+pub struct FaultySink {
+    inner: Box<dyn Sink>,
+    calls: Arc<AtomicU64>,
+    plan: FaultPlan,
+}
+
+/// Which calls fail.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultPlan {
+    /// Number of the call that fails, counted from 0.
+    pub call: u64,
+    /// Whether every later call fails too.
+    pub lasts: bool,
+    /// The error number.
+    pub errno: i32,
+}
+
+impl FaultPlan {
+    /// No call fails.
+    pub const NONE: Self = Self { call: u64::MAX, lasts: false, errno: EIO };
+}
+
+impl FaultySink {
+    /// `calls` counts what is called.
+    #[must_use]
+    pub fn new(inner: Box<dyn Sink>, plan: FaultPlan, calls: Arc<AtomicU64>) -> Self {
+        Self { inner, calls, plan }
+    }
+
+    fn call(&self) -> io::Result<()> {
+        let call = self.calls.fetch_add(1, Ordering::SeqCst);
+        if call == self.plan.call || (self.plan.lasts && call > self.plan.call) {
+            return Err(io::Error::from_raw_os_error(self.plan.errno));
+        }
+        Ok(())
+    }
+}
+
+impl Sink for FaultySink {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.call()?;
+        self.inner.write_at(bytes, offset)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.call()?;
+        self.inner.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.call()?;
+        self.inner.sync()
+    }
+
+    fn take_bytes(&self) -> Option<Vec<u8>> {
+        self.inner.take_bytes()
+    }
+}
+
+/// Drops writes that end below an offset, but for the one of page 1: the file has a hole there and costs no room.
+pub struct HoleSink {
+    inner: Box<dyn Sink>,
+    keep_from: u64,
+}
+
+impl HoleSink {
+    /// Keeps what reaches beyond `keep_from`.
+    #[must_use]
+    pub fn new(inner: Box<dyn Sink>, keep_from: u64) -> Self {
+        Self { inner, keep_from }
+    }
+}
+
+impl Sink for HoleSink {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if offset == 0 || offset + bytes.len() as u64 > self.keep_from {
+            self.inner.write_at(bytes, offset)?;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.inner.sync()
+    }
+}

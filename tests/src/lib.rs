@@ -1,0 +1,28 @@
+//! What the conformance tests share.
+//!
+//! ```text
+//! case     a schema and its rows, pressed along every route: threads x sinks x page sizes
+//! source   rows as values, or made by a function, cut into parts
+//! oracle   is the file sound, by the bundled SQLite and by an older one; does it hold what SQLite's INSERT gives
+//! shape    depth and pages of a tree
+//! faults   sinks that fail, and sinks that leave holes
+//! ```
+//!
+//! The tests themselves lie in `tests/tests`, one file a promise.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+pub mod case;
+pub mod checksum;
+pub mod faults;
+pub mod folder;
+pub mod oracle;
+pub mod shape;
+pub mod source;
+
+use litepress::PageSize;
+
+/// Every page size that SQLite knows.
+pub fn page_sizes() -> impl Iterator<Item = PageSize> {
+    (9..=16).filter_map(|power| PageSize::new(1 << power))
+}

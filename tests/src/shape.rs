@@ -1,0 +1,46 @@
+//! What a printed tree looks like: walked with the format crate's own readers.
+
+use litepress_format::cell::Cell;
+use litepress_format::page::{FILE_HEADER_LEN, PageKind, PageReader, PageSize};
+
+/// The shape of one b-tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Levels; 1 where the root is a leaf.
+    pub depth: u32,
+    /// Pages above the leaves.
+    pub interior_pages: u32,
+    /// Leaf pages.
+    pub leaf_pages: u32,
+}
+
+/// The shape of the tree at page `root` of a database without reserved bytes.
+#[must_use]
+pub fn of_tree(database: &[u8], page_size: PageSize, root: u32) -> Shape {
+    let bytes = page_size.bytes();
+    let mut shape = Shape::default();
+    let mut level = vec![root];
+    while !level.is_empty() {
+        shape.depth += 1;
+        let mut below = Vec::new();
+        for number in level {
+            let start = (number as usize - 1) * bytes;
+            let header_offset = if number == 1 { FILE_HEADER_LEN } else { 0 };
+            let page = PageReader::new(&database[start..start + bytes], header_offset, bytes).unwrap();
+            match page.kind() {
+                PageKind::LeafTable => shape.leaf_pages += 1,
+                PageKind::InteriorTable => {
+                    shape.interior_pages += 1;
+                    below.extend(page.cells().map(|cell| match cell.unwrap() {
+                        Cell::TableInterior { left_child, .. } => left_child,
+                        other => panic!("{other:?} on an interior page"),
+                    }));
+                    below.extend(page.right_child());
+                }
+                other => panic!("page {number} of a table is a {other} page"),
+            }
+        }
+        level = below;
+    }
+    shape
+}

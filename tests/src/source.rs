@@ -1,0 +1,175 @@
+//! Sources: rows as values, and records made by a function of their number.
+
+use litepress::Result;
+use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
+use litepress_rows::{CellBlock, Encoder, Part, RecordChunk, Source, Table};
+use std::mem::discriminant;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// One row: a value for each ordinary column.
+pub type Row = Vec<OwnedValue>;
+
+/// Rows as values, in parts of a chosen number of rows, by way of blocks of cells and the encoder.
+pub struct ValueRows {
+    table: Table,
+    rows: Arc<[Row]>,
+    rows_per_part: usize,
+    first_rowid: i64,
+    next: AtomicUsize,
+}
+
+impl ValueRows {
+    /// The rows of `table`. Without INTEGER PRIMARY KEY they are numbered from `first_rowid` on.
+    #[must_use]
+    pub fn new(table: &Table, rows: Arc<[Row]>, rows_per_part: usize, first_rowid: i64) -> Self {
+        assert!(rows_per_part > 0, "a part without rows would be followed by another, for ever");
+        Self { table: table.clone(), rows, rows_per_part, first_rowid, next: AtomicUsize::new(0) }
+    }
+}
+
+impl Source for ValueRows {
+    fn next_part(&self) -> Result<Option<Box<dyn Part>>> {
+        let start = self.next.fetch_add(self.rows_per_part, Ordering::Relaxed);
+        if start >= self.rows.len() {
+            return Ok(None);
+        }
+        let range = start..self.rows.len().min(start + self.rows_per_part);
+        let encoder = Encoder::new(&self.table)?;
+        Ok(Some(Box::new(ValuePart { rows: self.rows.clone(), range, first_rowid: self.first_rowid, encoder })))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows.len() as u64)
+    }
+
+    fn page_bytes(&self) -> f64 {
+        0.0
+    }
+}
+
+struct ValuePart {
+    rows: Arc<[Row]>,
+    range: Range<usize>,
+    first_rowid: i64,
+    encoder: Encoder,
+}
+
+impl Part for ValuePart {
+    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
+        while !self.range.is_empty() && !chunk.is_full() {
+            let at = self.range.start;
+            let count = self.range.len().min(BLOCK_ROWS);
+            let rows = &self.rows[at..at + count];
+            let blocks: Vec<CellBlock> = (0..rows[0].len()).map(|column| block(rows, column)).collect();
+            let first_rowid = self.first_rowid + i64::try_from(at).unwrap();
+            self.encoder.encode(&blocks, first_rowid, count, at as u64 + 1, chunk)?;
+            self.range.start += count;
+        }
+        Ok(())
+    }
+}
+
+/// One column of `rows`: a block of one kind with NULL flags where that is possible, else of values one by one.
+fn block(rows: &[Row], column: usize) -> CellBlock {
+    let values = || rows.iter().map(|row| &row[column]);
+    let mut block = CellBlock::default();
+    let mut filled = values().filter(|value| **value != OwnedValue::Null);
+    let first = filled.next();
+    let uniform = first.is_some_and(|first| filled.all(|value| discriminant(value) == discriminant(first)));
+    if !uniform {
+        block.values().extend(values().cloned());
+        return block;
+    }
+    match first {
+        Some(OwnedValue::Int(_)) => block.ints().extend(values().map(|value| match value {
+            OwnedValue::Int(int) => *int,
+            _ => 0,
+        })),
+        Some(OwnedValue::Real(_)) => block.reals().extend(values().map(|value| match value {
+            OwnedValue::Real(real) => *real,
+            _ => 0.0,
+        })),
+        Some(OwnedValue::Text(_)) => values().for_each({
+            let texts = block.texts();
+            |value| texts.push(bytes(value))
+        }),
+        _ => values().for_each({
+            let blobs = block.blobs();
+            |value| blobs.push(bytes(value))
+        }),
+    }
+    if values().any(|value| *value == OwnedValue::Null) {
+        block.nulls_mut().extend(values().map(|value| *value == OwnedValue::Null));
+    }
+    block
+}
+
+fn bytes(value: &OwnedValue) -> &[u8] {
+    match value {
+        OwnedValue::Text(text) => text.as_bytes(),
+        OwnedValue::Blob(blob) => blob,
+        _ => &[],
+    }
+}
+
+/// Records made by a function of the row's number, in parts of equal numbers of rows.
+pub struct MadeRows<F> {
+    rows: u64,
+    rows_per_part: u64,
+    next: AtomicU64,
+    make: F,
+}
+
+impl<F> MadeRows<F>
+where
+    F: Fn(u64, &mut Vec<u8>) -> i64 + Clone + Send + Sync + 'static,
+{
+    /// `make` appends the record of a row to the vector and returns its rowid.
+    #[must_use]
+    pub fn new(rows: u64, rows_per_part: u64, make: F) -> Self {
+        Self { rows, rows_per_part, next: AtomicU64::new(0), make }
+    }
+}
+
+impl<F> Source for MadeRows<F>
+where
+    F: Fn(u64, &mut Vec<u8>) -> i64 + Clone + Send + Sync + 'static,
+{
+    fn next_part(&self) -> Result<Option<Box<dyn Part>>> {
+        let start = self.next.fetch_add(self.rows_per_part, Ordering::Relaxed);
+        if start >= self.rows {
+            return Ok(None);
+        }
+        let range = start..self.rows.min(start + self.rows_per_part);
+        Ok(Some(Box::new(MadePart { range, make: self.make.clone() })))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn page_bytes(&self) -> f64 {
+        0.0
+    }
+}
+
+struct MadePart<F> {
+    range: Range<u64>,
+    make: F,
+}
+
+impl<F: Fn(u64, &mut Vec<u8>) -> i64 + Send> Part for MadePart<F> {
+    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
+        let mut record = Vec::new();
+        while !chunk.is_full()
+            && let Some(row) = self.range.next()
+        {
+            record.clear();
+            let rowid = (self.make)(row, &mut record);
+            chunk.push(rowid, &record);
+        }
+        Ok(())
+    }
+}

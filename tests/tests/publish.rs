@@ -1,0 +1,358 @@
+//! What may become a target, and what is left where it may not.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use litepress::{Database, Error, ErrorKind, Options, PageSize, Result, Schema, Target};
+use litepress_conformance::case::{Into, Route};
+use litepress_conformance::folder::Folder;
+use litepress_conformance::oracle::{assert_verified, integer};
+use rusqlite::Connection;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::sync::{Barrier, Mutex};
+
+fn begin(path: &Path, replace: bool) -> Result<Database> {
+    let schema = Schema::from_sql("CREATE TABLE new(a)", "<publish>")?;
+    let mut options = Route { threads: 1, into: Into::CachedFile }.options(PageSize::DEFAULT);
+    options.replace = replace;
+    Database::create(&Target::File(path.to_owned()), schema, &options)
+}
+
+fn press(path: &Path, replace: bool) -> Result<()> {
+    begin(path, replace)?.finish().map(drop)
+}
+
+/// Presses to a target that must be refused for this reason; nothing may change in its folder.
+fn refuse(folder: &Folder, path: &Path, replace: bool, kind: ErrorKind) -> Error {
+    let before = snapshot(folder);
+    let error = press(path, replace).expect_err("a target to be refused");
+    assert_eq!(error.kind(), kind, "{error}");
+    assert_eq!(snapshot(folder), before, "{error}");
+    error
+}
+
+fn snapshot(folder: &Folder) -> Vec<(String, Option<Vec<u8>>)> {
+    let content = |name: String| (name.clone(), fs::read(folder.join(&name)).ok());
+    folder.names().into_iter().map(content).collect()
+}
+
+/// A database with the table `old` of one row.
+fn old(path: &Path) -> Connection {
+    let sqlite = Connection::open(path).unwrap();
+    sqlite.execute_batch("CREATE TABLE old(x); INSERT INTO old VALUES (1)").unwrap();
+    sqlite
+}
+
+fn assert_is_new(path: &Path) {
+    assert_verified(path, "the new database");
+    assert_eq!(integer(&Connection::open(path).unwrap(), "SELECT count(*) FROM new"), 0);
+}
+
+#[test]
+fn a_target_that_exists_is_replaced_on_demand_only() {
+    let folder = Folder::new();
+    let path = folder.join("t.db");
+    drop(old(&path));
+    let error = refuse(&folder, &path, false, ErrorKind::Target);
+    assert!(error.to_string().contains("exists"), "{error}");
+    press(&path, true).unwrap();
+    assert_is_new(&path);
+    assert_eq!(folder.names(), ["t.db"]);
+}
+
+/// An empty file is a database without tables to SQLite, and yet a file that somebody made.
+#[test]
+fn an_empty_file_is_replaced_on_demand_only() {
+    let folder = Folder::new();
+    let path = folder.join("t.db");
+    fs::write(&path, "").unwrap();
+    refuse(&folder, &path, false, ErrorKind::Target);
+    press(&path, true).unwrap();
+    assert_is_new(&path);
+}
+
+#[test]
+fn permissions_of_a_replaced_file_are_kept() {
+    let folder = Folder::new();
+    let path = folder.join("t.db");
+    drop(old(&path));
+    for mode in [0o600, 0o640, 0o444, 0o777] {
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        press(&path, true).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, mode);
+        assert_is_new(&path);
+    }
+}
+
+#[test]
+fn a_journal_or_a_log_beside_the_target_is_not_ours_to_ignore() {
+    for (suffix, exists) in [("-wal", false), ("-wal", true), ("-journal", false), ("-journal", true)] {
+        let folder = Folder::new();
+        let path = folder.join("t.db");
+        if exists {
+            drop(old(&path));
+        }
+        fs::write(folder.join(&format!("t.db{suffix}")), "frames").unwrap();
+        for replace in [false, true] {
+            let error = refuse(&folder, &path, replace, ErrorKind::Target);
+            assert!(error.to_string().contains(suffix), "{error}");
+        }
+    }
+}
+
+/// A reader and a writer in another connection, in both journal modes.
+#[test]
+fn a_target_in_use_is_not_replaced() {
+    let transactions = ["BEGIN; SELECT * FROM old", "BEGIN IMMEDIATE; INSERT INTO old VALUES (2)", "BEGIN EXCLUSIVE"];
+    for mode in ["DELETE", "WAL"] {
+        for transaction in transactions {
+            let folder = Folder::new();
+            let path = folder.join("t.db");
+            let user = old(&path);
+            user.execute_batch(&format!("PRAGMA journal_mode = {mode}; {transaction}")).unwrap();
+            refuse(&folder, &path, true, ErrorKind::Target);
+            user.execute_batch("COMMIT").unwrap();
+            drop(user);
+            press(&path, true).unwrap();
+            assert_is_new(&path);
+            assert_eq!(folder.names(), ["t.db"], "{mode}");
+        }
+    }
+}
+
+/// Somebody begins to use the target while the new database is being made.
+#[test]
+fn a_target_that_comes_into_use_meanwhile_is_not_replaced() {
+    for (mode, transaction) in [
+        ("DELETE", "BEGIN; SELECT * FROM old"),
+        ("DELETE", "BEGIN EXCLUSIVE"),
+        ("WAL", "BEGIN IMMEDIATE"),
+        // What it has written lies in the log, and would be applied to the new file.
+        ("WAL", "INSERT INTO old VALUES (2)"),
+        ("WAL", "BEGIN; SELECT * FROM old"),
+    ] {
+        let folder = Folder::new();
+        let path = folder.join("t.db");
+        old(&path).execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
+        let database = begin(&path, true).unwrap();
+        let user = Connection::open(&path).unwrap();
+        user.execute_batch(transaction).unwrap();
+        let result = database.finish();
+        let error = result.err().unwrap_or_else(|| panic!("{mode}, {transaction}: replaced under its user"));
+        assert_eq!(error.kind(), ErrorKind::Target, "{mode}, {transaction}: {error}");
+        assert_eq!(folder.temporaries(), [""; 0], "{mode}, {transaction}");
+        drop(user);
+        let sqlite = Connection::open(&path).unwrap();
+        assert!(integer(&sqlite, "SELECT count(*) FROM old") >= 1, "{mode}, {transaction}: the old content");
+    }
+}
+
+/// Somebody makes the target while the new database is being made.
+#[test]
+fn a_target_that_comes_into_being_meanwhile_is_not_replaced() {
+    for replace in [false, true] {
+        let folder = Folder::new();
+        let path = folder.join("t.db");
+        let database = begin(&path, replace).unwrap();
+        drop(old(&path));
+        let before = fs::read(&path).unwrap();
+        let error = database.finish().err();
+        match error {
+            Some(error) => {
+                assert_eq!(error.kind(), ErrorKind::Target, "{error}");
+                assert!(fs::read(&path).unwrap() == before, "the target has changed");
+            }
+            None => assert!(replace, "replaced, though nobody allowed it"),
+        }
+        assert_eq!(folder.names(), ["t.db"]);
+    }
+}
+
+/// The file that a link leads to is replaced, the link stays.
+#[test]
+fn a_link_is_followed() {
+    let (folder, elsewhere) = (Folder::new(), Folder::new());
+    let (link, file) = (folder.join("link.db"), elsewhere.join("file.db"));
+    drop(old(&file));
+    symlink(&file, &link).unwrap();
+    refuse(&folder, &link, false, ErrorKind::Target);
+    press(&link, true).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_is_new(&file);
+    assert_eq!((folder.names(), elsewhere.names()), (vec!["link.db".to_owned()], vec!["file.db".to_owned()]));
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_refused_or_followed_and_never_replaced() {
+    let folder = Folder::new();
+    let link = folder.join("link.db");
+    symlink(folder.join("missing.db"), &link).unwrap();
+    if press(&link, true).is_ok() {
+        assert_is_new(&folder.join("missing.db"));
+    }
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(folder.temporaries(), [""; 0]);
+}
+
+#[test]
+fn what_is_no_file_is_refused() {
+    let folder = Folder::new();
+    fs::create_dir(folder.join("folder")).unwrap();
+    for replace in [false, true] {
+        refuse(&folder, &folder.join("folder"), replace, ErrorKind::Target);
+        refuse(&folder, Path::new("/dev/null"), replace, ErrorKind::Target);
+    }
+    for name in ["..", "/"] {
+        refuse(&folder, &folder.join(name), true, ErrorKind::Usage);
+    }
+}
+
+#[test]
+fn what_is_no_database_is_not_replaced() {
+    let folder = Folder::new();
+    let letter = "Dear Sir or Madam\n".repeat(300);
+    for (name, len) in [("letter.txt", letter.len()), ("note.txt", 600), ("line.txt", 500), ("short.txt", 18)] {
+        fs::write(folder.join(name), &letter[..len]).unwrap();
+        let error = refuse(&folder, &folder.join(name), true, ErrorKind::Target);
+        assert!(error.to_string().contains("not a SQLite database"), "{error}");
+    }
+}
+
+/// What nobody can read any more may go.
+#[test]
+fn a_corrupt_database_is_replaced() {
+    let folder = Folder::new();
+    let path = folder.join("t.db");
+    drop(old(&path));
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[100..4000].fill(0xa5);
+    fs::write(&path, bytes).unwrap();
+    press(&path, true).unwrap();
+    assert_is_new(&path);
+}
+
+#[test]
+fn a_missing_folder_and_one_that_takes_no_files() {
+    let folder = Folder::new();
+    let error = refuse(&folder, &folder.join("missing/t.db"), false, ErrorKind::Io);
+    assert!(error.to_string().contains("missing/t.db"), "{error}");
+    // Nobody makes files here, not even root.
+    refuse(&folder, Path::new("/proc/t.db"), false, ErrorKind::Io);
+    fs::write(folder.join("file"), "").unwrap();
+    refuse(&folder, &folder.join("file/t.db"), false, ErrorKind::Io);
+}
+
+#[test]
+fn a_read_only_folder_is_refused() {
+    let folder = Folder::new();
+    let locked = folder.join("locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, Permissions::from_mode(0o555)).unwrap();
+    if fs::write(locked.join("probe"), "").is_ok() {
+        println!("skipped: this user may write to every folder");
+        fs::remove_file(locked.join("probe")).unwrap();
+        assert_eq!(fs::read_dir(&locked).unwrap().count(), 0);
+        return;
+    }
+    let error = refuse(&folder, &locked.join("t.db"), false, ErrorKind::Io);
+    assert!(error.advice().is_some(), "{error}");
+    fs::set_permissions(&locked, Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_disk_that_is_too_small_is_noticed_before_the_first_write() {
+    let folder = Folder::new();
+    let mut options = Options::default();
+    options.expected_bytes = 1 << 60;
+    let schema = Schema::from_sql("CREATE TABLE new(a)", "<publish>").unwrap();
+    let error = Database::create(&folder.target("t.db"), schema, &options).err().expect("an exabyte");
+    assert_eq!(error.kind(), ErrorKind::NoSpace, "{error}");
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+/// Names with spaces, quotes, percent signs, other alphabets, and a long one.
+#[test]
+fn odd_file_names() {
+    let folder = Folder::new();
+    let long = format!("{}.db", "n".repeat(220));
+    for name in ["a b.db", "it's \"odd\".db", "50%20.db?mode=ro", "file:x.db", "-wal", "Größe.db", "名.db", &long] {
+        let path = folder.join(name);
+        press(&path, false).unwrap_or_else(|error| panic!("{name}: {error}"));
+        press(&path, true).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_is_new(&path);
+        assert_eq!(folder.names(), [name]);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+/// Temporary files of one target are not those of another whose name begins alike.
+#[test]
+fn a_target_whose_name_begins_like_anothers() {
+    let folder = Folder::new();
+    let one = begin(&folder.join("t.db"), false).unwrap();
+    let other = begin(&folder.join("t.db.litepress-1"), false).unwrap();
+    press(&folder.join("t"), false).unwrap();
+    assert_eq!(folder.temporaries().len(), 2);
+    one.finish().unwrap();
+    other.finish().unwrap();
+    assert_eq!(folder.names(), ["t", "t.db", "t.db.litepress-1"]);
+}
+
+/// Many begin at the same moment: one gets the name, all others are told so, nothing is left.
+#[test]
+fn runs_that_race_for_one_name() {
+    const RUNS: usize = 8;
+    for round in 0..60 {
+        let folder = Folder::new();
+        let path = folder.join("t.db");
+        let results = race(&path, RUNS, false);
+        let kinds: Vec<Option<ErrorKind>> =
+            results.iter().map(|result| result.as_ref().err().map(Error::kind)).collect();
+        let won = kinds.iter().filter(|kind| kind.is_none()).count();
+        assert_eq!(won, 1, "round {round}: {}", odd_ones(&results));
+        let lost = kinds.iter().flatten().all(|kind| *kind == ErrorKind::Target);
+        assert!(lost, "round {round}: {}", odd_ones(&results));
+        assert_eq!(folder.names(), ["t.db"], "round {round}");
+        assert_is_new(&path);
+    }
+}
+
+/// With replacement allowed some succeed and others may find the target in use; one is there in the end, whole.
+#[test]
+fn runs_that_race_to_replace_one_file() {
+    for round in 0..60 {
+        let folder = Folder::new();
+        let path = folder.join("t.db");
+        drop(old(&path));
+        let results = race(&path, 8, true);
+        assert!(results.iter().any(Result::is_ok), "round {round}: {}", odd_ones(&results));
+        let failed = results.iter().filter_map(|result| result.as_ref().err());
+        let told = failed.map(Error::kind).all(|kind| kind == ErrorKind::Target);
+        assert!(told, "round {round}: {}", odd_ones(&results));
+        assert_eq!(folder.names(), ["t.db"], "round {round}");
+        assert_is_new(&path);
+    }
+}
+
+fn race(path: &Path, runs: usize, replace: bool) -> Vec<Result<()>> {
+    let (start, results) = (Barrier::new(runs), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..runs {
+            scope.spawn(|| {
+                start.wait();
+                let result = press(path, replace);
+                results.lock().unwrap().push(result);
+            });
+        }
+    });
+    results.into_inner().unwrap()
+}
+
+/// The results that are neither a success nor a refusal of the target, and how many there are of all.
+fn odd_ones(results: &[Result<()>]) -> String {
+    let errors: Vec<&Error> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+    let odd: Vec<String> =
+        errors.iter().filter(|error| error.kind() != ErrorKind::Target).map(ToString::to_string).collect();
+    format!("{} succeeded, {} failed, among them {odd:?}", results.len() - errors.len(), errors.len())
+}
