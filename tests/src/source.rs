@@ -36,7 +36,7 @@ impl Source for ValueRows {
             return Ok(None);
         }
         let range = start..self.rows.len().min(start + self.rows_per_part);
-        let encoder = Encoder::new(&self.table)?;
+        let encoder = Encoder::new(&self.table);
         Ok(Some(Box::new(ValuePart { rows: self.rows.clone(), range, first_rowid: self.first_rowid, encoder })))
     }
 

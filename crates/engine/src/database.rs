@@ -1,11 +1,14 @@
 //! A new database: every table, then the schema, then its name.
 
+use crate::index::{self, Indexes};
+use crate::keyed_table;
 use crate::options::{Options, Target};
 use crate::pages::Pages;
 use crate::publish::Publication;
 use crate::sink::block::{BLOCK_BYTES, BlockPool};
 use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
+use crate::sort::SortOptions;
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{self, TableTree};
 use crate::{Error, ErrorKind, Result, plan, schema_pages};
@@ -15,6 +18,7 @@ use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::{Part, RecordChunk, Schema, Source, Table};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -41,6 +45,10 @@ pub struct Database {
     pages: Pages,
     /// The finished tree of each of the schema's tables.
     trees: Vec<Option<TableTree>>,
+    /// Root page of each finished index.
+    index_roots: HashMap<String, u32>,
+    /// Where sorts put what does not fit the memory.
+    temp_dir: PathBuf,
     publication: Option<Publication>,
     summary: Summary,
     started: Instant,
@@ -97,8 +105,10 @@ impl Database {
         let writers = Writers::new(wrap(sink), path, threads, options.progress.clone());
         let pages = Pages::new(page_size, BlockPool::new(live_blocks(options, threads)), writers);
         let trees = vec![None; schema.tables.len()];
+        let temp_dir = temp_dir(target, options);
         let (options, summary, started) = (options.clone(), Summary::default(), Instant::now());
-        Ok(Self { schema, options, pages, trees, publication, summary, started })
+        let index_roots = HashMap::new();
+        Ok(Self { schema, options, pages, trees, index_roots, temp_dir, publication, summary, started })
     }
 
     /// The schema.
@@ -117,9 +127,9 @@ impl Database {
         assert!(self.trees[index].is_none(), "a table is filled once");
         let started = Instant::now();
         let name = self.schema.tables[index].name.clone();
-        let tree = table::build(source, &mut self.pages, self.options.threads.max(1), &self.options.progress)
+        let tree = self
+            .build(index, source)
             .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
-        self.trees[index] = Some(tree);
         self.summary.rows += tree.rows;
         self.summary.tables.push(TableSummary {
             name,
@@ -129,6 +139,33 @@ impl Database {
             build: started.elapsed(),
         });
         Ok(())
+    }
+
+    /// Builds the table's tree and those of its indexes.
+    fn build(&mut self, index: usize, source: &dyn Source) -> Result<TableTree> {
+        let Self { options, pages, .. } = self;
+        let threads = options.threads.max(1);
+        let table = &self.schema.tables[index];
+        let plans = plan::indexes(table);
+        let sorts_rows = table.without_rowid || !source.rowids_ascend();
+        let pages_bytes = (live_blocks(options, 2 * threads) * BLOCK_BYTES) as u64;
+        let sorts = plans.len() + usize::from(sorts_rows);
+        let sort_options = SortOptions {
+            memory_bytes: options.memory_bytes.saturating_sub(pages_bytes) / sorts.max(1) as u64,
+            temp_dir: self.temp_dir.clone(),
+            writers: threads,
+        };
+        let indexes = Indexes::new(plans, &sort_options);
+        let tree = if sorts_rows {
+            keyed_table::build(table, source, pages, &indexes, &sort_options, &options.progress)?
+        } else {
+            table::build(source, pages, &indexes, threads, &options.progress)?
+        };
+        for (name, tree) in indexes.build(pages, threads, &options.progress)? {
+            self.index_roots.insert(name, tree.root);
+        }
+        self.trees[index] = Some(tree);
+        Ok(tree)
     }
 
     /// Writes the schema, waits for the disk and gives the file its name.
@@ -162,9 +199,16 @@ impl Database {
 
     /// Empty tables, `sqlite_sequence` and the schema; page 1, which is still to be written.
     fn finish_pages(&mut self) -> Result<Vec<u8>> {
-        for tree in &mut self.trees {
+        for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
             if tree.is_none() {
-                *tree = Some(build_rows(RecordChunk::new(), &mut self.pages)?);
+                *tree = Some(if table.without_rowid {
+                    TableTree { root: index::build_empty(&mut self.pages)?, ..TableTree::default() }
+                } else {
+                    build_rows(RecordChunk::new(), &mut self.pages)?
+                });
+                for plan in plan::indexes(table) {
+                    self.index_roots.insert(plan.name, index::build_empty(&mut self.pages)?);
+                }
             }
         }
         let sequence = self.sequence_root()?;
@@ -190,6 +234,9 @@ impl Database {
         }
         if object.name == SQLITE_SEQUENCE {
             return sequence.unwrap_or(0);
+        }
+        if let Some(&root) = self.index_roots.get(&object.name) {
+            return root;
         }
         let index = self.schema.tables.iter().position(|table| table.name == object.name);
         index.and_then(|index| self.trees[index]).map_or(0, |tree| tree.root)
@@ -219,7 +266,7 @@ impl Database {
 /// A table of few rows that are at hand.
 fn build_rows(chunk: RecordChunk, pages: &mut Pages) -> Result<TableTree> {
     let rows = OneChunk(Mutex::new(Some(chunk).filter(|chunk| !chunk.is_empty())));
-    table::build(&rows, pages, 1, &crate::Progress::default())
+    table::build(&rows, pages, &Indexes::default(), 1, &crate::Progress::default())
 }
 
 struct OneChunk(Mutex<Option<RecordChunk>>);
@@ -259,6 +306,15 @@ fn page_size(schema: &Schema, options: &Options) -> Result<PageSize> {
 
 fn page_bytes(page_size: PageSize) -> u32 {
     u32::try_from(page_size.bytes()).expect("at most 65536")
+}
+
+/// Where sorts put what does not fit the memory: beside the target, which has room for an index that large.
+fn temp_dir(target: &Target, options: &Options) -> PathBuf {
+    match (&options.temp_dir, target) {
+        (Some(folder), _) => folder.clone(),
+        (None, Target::File(path)) => crate::publish::folder_of(path).to_owned(),
+        (None, _) => std::env::temp_dir(),
+    }
 }
 
 /// How many blocks may be under way before a builder begins another part: enough for every builder to fill one while

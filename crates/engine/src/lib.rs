@@ -13,6 +13,8 @@
 
 pub mod check;
 mod database;
+mod index;
+mod keyed_table;
 mod options;
 mod pages;
 pub mod plan;
@@ -20,6 +22,8 @@ mod progress;
 mod publish;
 mod schema_pages;
 mod sink;
+mod sort;
+mod sorted_tree;
 mod stitch;
 mod summary;
 mod table;

@@ -37,6 +37,8 @@ pub struct Options {
     /// Bytes of memory for pages on their way; by default a quarter of the machine's, 256 MiB at least. What comes on
     /// top: about 20 MiB, and for each thread about three times its longest row.
     pub memory_bytes: u64,
+    /// Folder for temporary files of sorts that do not fit the memory; by default that of the target.
+    pub temp_dir: Option<PathBuf>,
     /// Whether an existing database may be replaced.
     pub replace: bool,
     /// Whether the file survives a power cut.
@@ -56,6 +58,7 @@ impl Default for Options {
             page_size: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory_bytes: default_memory_bytes(),
+            temp_dir: None,
             replace: false,
             sync: Sync::Full,
             expected_bytes: 0,

@@ -1,5 +1,6 @@
 //! What litepress would do with a schema: which lane each object takes, and why.
 
+use crate::index::IndexPlan;
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::schema::{Generated, Index, IndexOrigin};
 use litepress_rows::{Schema, Table};
@@ -61,16 +62,20 @@ pub fn check(schema: &Schema) -> Result<()> {
     Ok(())
 }
 
+/// The indexes of a table that are printed.
+pub(crate) fn indexes(table: &Table) -> Vec<IndexPlan> {
+    own_indexes(table).filter_map(|index| IndexPlan::new(table, index).ok()).collect()
+}
+
+/// Indexes that have a tree of their own: the primary key of a WITHOUT ROWID table is the table.
+fn own_indexes(table: &Table) -> impl Iterator<Item = &Index> {
+    table.indexes.iter().filter(|index| !(table.without_rowid && index.origin == IndexOrigin::PrimaryKey))
+}
+
 fn table_steps(table: &Table) -> Vec<Step> {
     let refused = |why: &str| Lane::Refused { why: why.to_owned() };
     let step = |kind, name: &str, lane| Step { kind, name: name.to_owned(), table: table.name.clone(), lane };
-    let lane = if table.is_virtual {
-        refused("virtual tables cannot be printed yet")
-    } else if table.without_rowid {
-        refused("WITHOUT ROWID tables cannot be printed yet")
-    } else {
-        Lane::Direct
-    };
+    let lane = if table.is_virtual { refused("virtual tables cannot be printed yet") } else { Lane::Direct };
     let mut steps = vec![step("table", &table.name, lane)];
     for column in table.columns.iter().filter(|column| column.generated == Generated::Stored) {
         steps.push(step("column", &column.name, refused("stored generated columns cannot be printed yet")));
@@ -84,10 +89,12 @@ fn table_steps(table: &Table) -> Vec<Step> {
     if table.has_check {
         steps.push(step("constraint", "CHECK", refused("CHECK constraints cannot be checked yet")));
     }
-    if !table.without_rowid && !table.is_virtual {
-        steps.extend(
-            table.indexes.iter().map(|index| step("index", &describe(index), refused("indexes cannot be printed yet"))),
-        );
+    if !table.is_virtual {
+        let lane = |index| match IndexPlan::new(table, index) {
+            Ok(_) => Lane::Direct,
+            Err(why) => Lane::Refused { why: format!("{why}, and such indexes cannot be printed yet") },
+        };
+        steps.extend(own_indexes(table).map(|index| step("index", &describe(index), lane(index))));
     }
     steps
 }

@@ -259,7 +259,8 @@ fn temporary_prefix(target: &Path) -> String {
     format!(".{name}.litepress-")
 }
 
-fn folder_of(target: &Path) -> &Path {
+/// The folder in which a file lies.
+pub(crate) fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

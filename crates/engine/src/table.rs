@@ -10,6 +10,7 @@
 //! whoever finishes the predecessor places both. What waits is bounded by [`BlockPool::wait_for_room`].
 
 use crate::Result;
+use crate::index::{Cutter, Indexes};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sink::block::BlockPool;
@@ -32,23 +33,40 @@ pub(crate) struct TableTree {
     pub payload_bytes: u64,
 }
 
-/// Builds the b-tree of one table from all rows of `source`.
-pub(crate) fn build(source: &dyn Source, pages: &mut Pages, threads: usize, progress: &Progress) -> Result<TableTree> {
+/// Builds the b-tree of one table from all rows of `source`, and gives all records to `indexes`.
+pub(crate) fn build(
+    source: &dyn Source,
+    pages: &mut Pages,
+    indexes: &Indexes,
+    threads: usize,
+    progress: &Progress,
+) -> Result<TableTree> {
     let (page_size, pool) = (pages.page_size(), pages.pool().clone());
-    let feed = Mutex::new(Feed { source, next: 0 });
+    let feed = Mutex::new(Feed::new(source));
     let stitch = Mutex::new(Stitch::new(pages));
-    on_threads(threads, || work(&feed, &stitch, &pool, page_size, progress));
+    on_threads(threads, || {
+        let mut worker = Worker { chunk: RecordChunk::new(), cutters: indexes.cutters(), page_size, progress };
+        worker.work(&feed, &stitch, &pool);
+        if let Err(error) = worker.finish() {
+            lock(&stitch).parts.fail(u64::MAX, error);
+        }
+    });
     stitch.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
 }
 
 /// The source's parts, numbered as they are taken.
-struct Feed<'s> {
+pub(crate) struct Feed<'s> {
     source: &'s dyn Source,
     next: u64,
 }
 
-impl Feed<'_> {
-    fn take(&mut self) -> Result<Option<(u64, Box<dyn Part>)>> {
+impl<'s> Feed<'s> {
+    pub fn new(source: &'s dyn Source) -> Self {
+        Self { source, next: 0 }
+    }
+
+    /// The next part and its number.
+    pub fn take(&mut self) -> Result<Option<(u64, Box<dyn Part>)>> {
         let part = self.source.next_part()?;
         let number = self.next;
         self.next += 1;
@@ -56,48 +74,51 @@ impl Feed<'_> {
     }
 }
 
-fn work(
-    feed: &Mutex<Feed<'_>>,
-    stitch: &Mutex<Stitch<'_>>,
-    pool: &Arc<BlockPool>,
+/// What a thread needs to make parts.
+struct Worker<'a> {
+    chunk: RecordChunk,
+    cutters: Vec<Cutter<'a>>,
     page_size: PageSize,
-    progress: &Progress,
-) {
-    let mut chunk = RecordChunk::new();
-    while !lock(stitch).parts.has_failed() {
-        pool.wait_for_room();
-        let taken = progress.go_on().and_then(|()| lock(feed).take());
-        let (number, part) = match taken {
-            Ok(Some(taken)) => taken,
-            Ok(None) => return,
-            // It concerns no part: one that is still being built may yet report what is wrong with its rows.
-            Err(error) => return lock(stitch).parts.fail(u64::MAX, error),
-        };
-        let built = build_part(part, &mut chunk, PageRun::new(page_size, pool), page_size, progress);
-        match built {
-            Ok(part) => lock(stitch).deposit(number, part),
-            Err(error) => lock(stitch).parts.fail(number, error),
-        }
-    }
+    progress: &'a Progress,
 }
 
-fn build_part(
-    mut part: Box<dyn Part>,
-    chunk: &mut RecordChunk,
-    run: PageRun,
-    page_size: PageSize,
-    progress: &Progress,
-) -> Result<TablePart> {
-    let mut builder = LeafBuilder::new(run, page_size.bytes(), 0);
-    loop {
-        progress.go_on()?;
-        chunk.clear();
-        part.fill(chunk)?;
-        if chunk.is_empty() {
-            return Ok(builder.finish());
+impl Worker<'_> {
+    fn work(&mut self, feed: &Mutex<Feed<'_>>, stitch: &Mutex<Stitch<'_>>, pool: &Arc<BlockPool>) {
+        while !lock(stitch).parts.has_failed() {
+            pool.wait_for_room();
+            let taken = self.progress.go_on().and_then(|()| lock(feed).take());
+            let (number, part) = match taken {
+                Ok(Some(taken)) => taken,
+                Ok(None) => return,
+                // It concerns no part: one that is still being built may yet report what is wrong with its rows.
+                Err(error) => return lock(stitch).parts.fail(u64::MAX, error),
+            };
+            match self.build_part(part, PageRun::new(self.page_size, pool)) {
+                Ok(part) => lock(stitch).deposit(number, part),
+                Err(error) => lock(stitch).parts.fail(number, error),
+            }
         }
-        builder.add(chunk)?;
-        progress.add_rows(chunk.len() as u64);
+    }
+
+    fn build_part(&mut self, mut part: Box<dyn Part>, run: PageRun) -> Result<TablePart> {
+        let mut builder = LeafBuilder::new(run, self.page_size.bytes(), 0);
+        loop {
+            self.progress.go_on()?;
+            self.chunk.clear();
+            part.fill(&mut self.chunk)?;
+            if self.chunk.is_empty() {
+                return Ok(builder.finish());
+            }
+            builder.add(&self.chunk)?;
+            for cutter in &mut self.cutters {
+                cutter.add(&self.chunk)?;
+            }
+            self.progress.add_rows(self.chunk.len() as u64);
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        self.cutters.into_iter().try_for_each(Cutter::finish)
     }
 }
 

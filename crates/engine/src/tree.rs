@@ -1,6 +1,5 @@
 //! B-trees, built bottom-up: leaves first, in parallel parts; then the levels above, as parts are stitched together.
 
-#[expect(dead_code, reason = "indexes come next")]
 pub(crate) mod index;
 pub(crate) mod interior;
 pub(crate) mod leaf;

@@ -44,7 +44,7 @@ impl GenSource {
     /// The rows of the table at this position of [`Schema::tables`].
     ///
     /// # Errors
-    /// Those of [`Encoder::new`] and of [`Encoder::encode`] for the rows that the sizes are estimated by.
+    /// Those of [`Encoder::encode`] for the rows that the sizes are estimated by.
     ///
     /// # Panics
     /// Where the plan is not one of this schema, or the table is a virtual one.
@@ -121,7 +121,7 @@ struct Maker {
 impl Maker {
     fn new(table: &Table, plan: &Arc<TablePlan>) -> Result<Self> {
         let blocks = plan.columns.iter().map(|_| CellBlock::default()).collect();
-        Ok(Self { plan: plan.clone(), blocks, encoder: Encoder::new(table)? })
+        Ok(Self { plan: plan.clone(), blocks, encoder: Encoder::new(table) })
     }
 
     /// Appends these rows, at most [`BLOCK_ROWS`].

@@ -14,6 +14,7 @@ pub struct RecordChunk {
     rowids: Vec<i64>,
     records: Vec<u8>,
     ends: Vec<u32>,
+    first_record: u64,
 }
 
 impl RecordChunk {
@@ -22,7 +23,7 @@ impl RecordChunk {
 
     /// An empty chunk.
     pub fn new() -> Self {
-        Self { rowids: Vec::new(), records: vec![0; HEADROOM], ends: Vec::new() }
+        Self { rowids: Vec::new(), records: vec![0; HEADROOM], ends: Vec::new(), first_record: 1 }
     }
 
     /// Forgets the rows and keeps the memory, unless one giant record had blown it up.
@@ -31,6 +32,15 @@ impl RecordChunk {
         self.ends.clear();
         self.records.truncate(HEADROOM);
         self.records.shrink_to(4 * Self::TARGET_BYTES);
+    }
+
+    /// Position in the input of the first row, counted from 1; the other rows follow it.
+    pub fn first_record(&self) -> u64 {
+        self.first_record
+    }
+
+    pub(crate) fn set_first_record(&mut self, first_record: u64) {
+        self.first_record = first_record;
     }
 
     /// Number of rows.

@@ -17,7 +17,7 @@ mod layout;
 mod tests;
 
 use crate::cells::{BLOCK_ROWS, CellBlock};
-use crate::schema::{Generated, Table};
+use crate::schema::Table;
 use crate::{Error, ErrorKind, RecordChunk, Result};
 use column::{Rule, Slot};
 
@@ -30,29 +30,32 @@ pub struct Encoder {
     table: String,
     rules: Vec<Rule>,
     rowid_alias: Option<usize>,
+    /// The columns in the order of the record.
+    order: Vec<usize>,
     slots: Vec<Slot>,
 }
 
 impl Encoder {
-    /// An encoder for the rows of `table`. Blocks are given for its ordinary columns, in their order.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Unsupported`] for a table with stored generated columns, whose values only SQLite can tell.
-    pub fn new(table: &Table) -> Result<Self> {
-        if let Some(column) = table.columns.iter().find(|column| column.generated == Generated::Stored) {
-            let message = "values of a stored generated column cannot be computed";
-            return Err(Error::new(ErrorKind::Unsupported, message).in_table(&table.name).in_column(&column.name));
+    /// An encoder for the rows of `table`. Blocks are given for its ordinary columns, in their order; records hold
+    /// them in the order in which SQLite stores them ([`Table::stored_columns`]). What SQLite computes is not in them.
+    pub fn new(table: &Table) -> Self {
+        let ordinary: Vec<usize> = table.ordinary_columns().collect();
+        let block_of = |position: usize| ordinary.iter().position(|&ordinary| ordinary == position);
+        let rules: Vec<Rule> =
+            ordinary.iter().map(|&position| Rule::new(&table.columns[position], table.strict)).collect();
+        Self {
+            table: table.name.clone(),
+            rowid_alias: table.rowid_alias.and_then(block_of),
+            order: table.stored_columns().into_iter().filter_map(block_of).collect(),
+            slots: rules.iter().map(|_| Slot::default()).collect(),
+            rules,
         }
-        let ordinary = || table.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
-        let rowid_alias = ordinary().position(|(position, _)| table.rowid_alias == Some(position));
-        let rules: Vec<Rule> = ordinary().map(|(_, column)| Rule::new(column, table.strict)).collect();
-        let slots = rules.iter().map(|_| Slot::default()).collect();
-        Ok(Self { table: table.name.clone(), rules, rowid_alias, slots })
     }
 
     /// Encodes the first `rows` rows of `blocks`, one block a column, and appends them to `chunk`.
     ///
-    /// Rows of a table without INTEGER PRIMARY KEY get the rowids from `first_rowid` on. `first_record` is the
+    /// Rows of a table without INTEGER PRIMARY KEY get the rowids from `first_rowid` on; in a WITHOUT ROWID table these
+    /// serve as positions in the input. `first_record` is the
     /// number of the first row in errors, counted from 1.
     ///
     /// # Errors
@@ -84,7 +87,11 @@ impl Encoder {
         if self.rowid_alias.is_none() {
             chunk.parts_mut().0.extend((first_rowid..).take(rows));
         }
-        let columns: Vec<(&Slot, &CellBlock)> = self.slots.iter().zip(blocks).collect();
+        if chunk.is_empty() {
+            chunk.set_first_record(first_record);
+        }
+        let columns: Vec<(&Slot, &CellBlock)> =
+            self.order.iter().map(|&column| (&self.slots[column], &blocks[column])).collect();
         let (_, arena, ends) = chunk.parts_mut();
         layout::write(&columns, rows, arena, ends).map_err(|row| self.too_long(first_record + row as u64))
     }

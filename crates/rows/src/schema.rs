@@ -192,11 +192,20 @@ impl Schema {
 }
 
 impl Table {
-    /// Where column `position` stands in the table's record; `None` where it does not, because its value is computed.
-    /// For rowid tables: those without keep another order.
-    pub fn record_position(&self, position: usize) -> Option<usize> {
-        let is_stored = |column: &&Column| matches!(column.generated, Generated::No | Generated::Stored);
-        is_stored(&&self.columns[position]).then(|| self.columns[..position].iter().filter(is_stored).count())
+    /// Positions of the columns that are given values: neither computed nor hidden.
+    pub fn ordinary_columns(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_ordinary = |column: &Column| column.generated == Generated::No;
+        (0..self.columns.len()).filter(move |&position| is_ordinary(&self.columns[position]))
+    }
+
+    /// Positions of the columns that a record of the table holds, in its order. A WITHOUT ROWID table puts those of its
+    /// primary key first, as SQLite itself tells.
+    pub fn stored_columns(&self) -> Vec<usize> {
+        let is_stored = |&position: &usize| self.columns[position].generated != Generated::Virtual;
+        match self.indexes.iter().find(|index| self.without_rowid && index.origin == IndexOrigin::PrimaryKey) {
+            Some(key) => key.columns.iter().chain(&key.appended).filter_map(|column| column.column).collect(),
+            None => (0..self.columns.len()).filter(is_stored).collect(),
+        }
     }
 
     /// The column of this name, compared as SQLite compares names.

@@ -14,6 +14,11 @@ pub trait Source: Sync {
     /// Number of rows where it is known beforehand.
     fn rows(&self) -> Option<u64>;
 
+    /// Whether rowids are known to ascend from row to row. Where they are not, the rows are sorted.
+    fn rowids_ascend(&self) -> bool {
+        true
+    }
+
     /// Mean bytes that a row takes of the table's pages, as well as it is known beforehand: for estimates of size.
     fn page_bytes(&self) -> f64;
 }

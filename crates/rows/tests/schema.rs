@@ -133,6 +133,7 @@ fn what_stands_behind_an_index_key_is_known() {
     assert_eq!(positions(&index.columns), [named(1, "BINARY"), named(0, "BINARY")]);
     assert_eq!(positions(&index.appended), [named(2, "BINARY"), named(1, "NOCASE")]);
     assert!(schema.tables[1].indexes[0].appended.is_empty());
-    let places: Vec<_> = (0..3).map(|column| schema.tables[1].record_position(column)).collect();
-    assert_eq!(places, [Some(0), None, Some(1)]);
+    assert_eq!(schema.tables[0].stored_columns(), [2, 1, 0, 4]);
+    assert_eq!(schema.tables[1].stored_columns(), [0, 2]);
+    assert_eq!(schema.tables[0].ordinary_columns().collect::<Vec<_>>(), [0, 1, 2, 4]);
 }

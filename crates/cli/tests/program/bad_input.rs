@@ -48,7 +48,7 @@ fn schemas() {
         ("PRAGMA auto_vacuum = FULL; CREATE TABLE t (a)", GEN, 1, &["auto_vacuum"]),
         ("PRAGMA writable_schema = 1; CREATE TABLE t (a)", GEN, 1, &["writable_schema"]),
         ("", GEN, 2, &["no table"]),
-        ("CREATE TABLE t (id INTEGER PRIMARY KEY) WITHOUT ROWID", GEN, 1, &["WITHOUT ROWID"]),
+        ("CREATE TABLE t (a INT, b AS (a + 1) STORED)", GEN, 1, &["stored generated"]),
     ]);
 }
 

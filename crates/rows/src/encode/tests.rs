@@ -16,7 +16,7 @@ fn schema(sql: &str) -> Schema {
 fn encode(sql: &str, blocks: &[CellBlock], rows: usize) -> crate::Result<RecordChunk> {
     let schema = schema(sql);
     let mut chunk = RecordChunk::new();
-    Encoder::new(&schema.tables[0])?.encode(blocks, 1, rows, 1, &mut chunk)?;
+    Encoder::new(&schema.tables[0]).encode(blocks, 1, rows, 1, &mut chunk)?;
     Ok(chunk)
 }
 

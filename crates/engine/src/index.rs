@@ -1,0 +1,252 @@
+//! One index: keys cut out of a table's records while that is built, sorted, and printed as a tree.
+//!
+//! ```text
+//! RecordChunk --Cutter--> sort items --Sorter--> items in key order --sorted_tree--> index pages
+//!   one for each worker of the table              ranges of ranks, in parallel
+//! ```
+
+use crate::pages::{PageRun, Pages};
+use crate::progress::Progress;
+use crate::sort::{RunWriter, SortOptions, Sorter};
+use crate::sorted_tree::{self, Items, PartSize, SortedTree, bad_item};
+use crate::stitch::TreeStitch;
+use crate::tree::index::{IndexBuilder, IndexPart};
+use crate::tree::interior::Entry;
+use crate::{Error, ErrorKind, Result};
+use litepress_format::order::{Collation, EntryShape, KeyPart};
+use litepress_format::page::PageKind;
+use litepress_format::record::{self, RecordReader};
+use litepress_format::value::Value;
+use litepress_format::{FormatError, varint};
+use litepress_rows::schema::{Index, IndexColumn};
+use litepress_rows::{RecordChunk, Table};
+use std::ops::Range;
+
+/// An index whose entries can be cut out of the table's records.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexPlan {
+    pub name: String,
+    table: String,
+    unique: bool,
+    /// Names of the key columns.
+    names: Vec<String>,
+    columns: Vec<Cut>,
+    shape: EntryShape,
+    has_rowid: bool,
+}
+
+/// Where the value of a key column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// It is the rowid.
+    Rowid,
+    /// In this field of the record.
+    Field(usize),
+}
+
+impl IndexPlan {
+    /// The plan for `index`; on failure why its entries cannot be cut out of records.
+    pub fn new(table: &Table, index: &Index) -> Result<Self, String> {
+        if index.partial {
+            return Err("it is partial".to_owned());
+        }
+        let all = || index.columns.iter().chain(&index.appended);
+        let columns = all().map(|column| cut(table, column)).collect::<Result<_, _>>()?;
+        let parts = all().map(key_part).collect::<Result<_, _>>()?;
+        let shape = if table.without_rowid {
+            EntryShape::without_rowid(parts, index.columns.len())
+        } else {
+            EntryShape::with_rowid(parts)
+        };
+        let name_of = |column: &IndexColumn| column.column.map(|position| table.columns[position].name.clone());
+        Ok(Self {
+            name: index.name.clone(),
+            table: table.name.clone(),
+            unique: index.unique,
+            names: index.columns.iter().filter_map(name_of).collect(),
+            columns,
+            shape,
+            has_rowid: !table.without_rowid,
+        })
+    }
+
+    /// The error of two entries with one key.
+    fn not_unique(&self, first: &[u8], second: &[u8]) -> Error {
+        let (values, first_row) = self.describe(first);
+        let (_, second_row) = self.describe(second);
+        let columns: Vec<String> = self.names.iter().map(|name| format!("{}.{name}", self.table)).collect();
+        let rows = if self.has_rowid { "rowid" } else { "primary key" };
+        let message = format!(
+            "UNIQUE constraint failed: {}: the rows with {rows} {first_row} and {second_row} have the same key",
+            columns.join(", ")
+        );
+        Error::new(ErrorKind::Constraint, message).in_table(&self.table).with_value(values)
+    }
+
+    /// The key of an item as SQL writes it, and what tells its row: the rowid, or the primary key's other columns.
+    fn describe(&self, item: &[u8]) -> (String, String) {
+        let mut record = Vec::new();
+        let written = self.shape.write_record(item, &mut record);
+        let values = written.and_then(|()| record::decode(&record)).unwrap_or_default();
+        let quoted: Vec<String> = values.iter().map(litepress_rows::quote).collect();
+        let (key, row) = quoted.split_at(self.names.len().min(quoted.len()));
+        (key.join(", "), row.join(", "))
+    }
+}
+
+fn cut(table: &Table, column: &IndexColumn) -> Result<Cut, String> {
+    let Some(position) = column.column else { return Err("it has an expression".to_owned()) };
+    if table.rowid_alias == Some(position) {
+        return Ok(Cut::Rowid);
+    }
+    let computed = || format!("its column {} is computed", table.columns[position].name);
+    let field = table.stored_columns().iter().position(|&stored| stored == position);
+    field.map(Cut::Field).ok_or_else(computed)
+}
+
+/// How a column of a key is ordered; on failure why nobody here can tell.
+pub(crate) fn key_part(column: &IndexColumn) -> Result<KeyPart, String> {
+    let unknown = || format!("its collation {} is not one of SQLite's own", column.collation);
+    let collation = Collation::from_name(&column.collation).ok_or_else(unknown)?;
+    Ok(KeyPart { collation, descending: column.descending })
+}
+
+/// Cuts the sort items of one index out of chunks: one a worker.
+pub(crate) struct Cutter<'s> {
+    plan: &'s IndexPlan,
+    writer: RunWriter<'s>,
+    /// Record header that `fields` were read from: most records have the one before's.
+    header: Vec<u8>,
+    /// Serial type and place of the body of each key column; unused for the rowid.
+    fields: Vec<(u64, Range<usize>)>,
+    item: Vec<u8>,
+}
+
+impl<'s> Cutter<'s> {
+    pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
+        let fields = vec![(0, 0..0); plan.columns.len()];
+        Self { plan, writer, header: Vec::new(), fields, item: Vec::new() }
+    }
+
+    /// Adds the entries of all rows of `chunk`.
+    pub fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
+        for (row, &rowid) in chunk.rowids().iter().enumerate() {
+            let record = chunk.record(row);
+            if self.header.is_empty() || !record.starts_with(&self.header) {
+                self.read_header(record).map_err(|error| bad_item(&error))?;
+            }
+            let value_of = |(cut, (serial, body)): (&Cut, &(u64, Range<usize>))| match cut {
+                Cut::Rowid => Value::Int(rowid),
+                Cut::Field(_) => record::read_body(*serial, &record[body.clone()]).expect("read from this header"),
+            };
+            self.item.clear();
+            let values = self.plan.columns.iter().zip(&self.fields).map(value_of);
+            self.plan.shape.push_item(values, self.plan.has_rowid.then_some(rowid), &mut self.item);
+            self.writer.push(&self.item)?;
+        }
+        Ok(())
+    }
+
+    fn read_header(&mut self, record: &[u8]) -> Result<(), FormatError> {
+        let mut reader = RecordReader::new(record)?;
+        let mut position = 0;
+        while let Some(field) = reader.next_field()? {
+            for (slot, cut) in self.fields.iter_mut().zip(&self.plan.columns) {
+                if *cut == Cut::Field(position) {
+                    *slot = (field.serial, field.body.clone());
+                }
+            }
+            position += 1;
+        }
+        let header_len = varint::read(record).map_or(0, |(len, _)| len);
+        self.header.clear();
+        self.header.extend_from_slice(&record[..usize::try_from(header_len).unwrap_or(0)]);
+        Ok(())
+    }
+
+    /// All rows are added.
+    pub fn finish(self) -> Result<()> {
+        self.writer.finish()
+    }
+}
+
+/// The indexes of one table while that is built.
+#[derive(Default)]
+pub(crate) struct Indexes {
+    sorts: Vec<(IndexPlan, Sorter)>,
+}
+
+impl Indexes {
+    /// Every sort has these options.
+    pub fn new(plans: Vec<IndexPlan>, options: &SortOptions) -> Self {
+        Self { sorts: plans.into_iter().map(|plan| (plan, Sorter::new(options.clone()))).collect() }
+    }
+
+    /// What cuts the entries of every index, for one thread.
+    pub fn cutters(&self) -> Vec<Cutter<'_>> {
+        self.sorts.iter().map(|(plan, sorter)| Cutter::new(plan, sorter.writer())).collect()
+    }
+
+    /// Builds the trees, one after another, in the order of the plans.
+    pub fn build(self, pages: &mut Pages, threads: usize, progress: &Progress) -> Result<Vec<(String, SortedTree)>> {
+        let mut trees = Vec::new();
+        for (plan, sorter) in self.sorts {
+            let tree = sorted_tree::build(&sorter.finish()?, &plan, pages, threads, progress)?;
+            trees.push((plan.name, tree));
+        }
+        Ok(trees)
+    }
+}
+
+/// The tree of an index without entries.
+pub(crate) fn build_empty(pages: &mut Pages) -> Result<u32> {
+    TreeStitch::<Entry>::new(pages).finish(PageKind::LeafIndex)
+}
+
+/// Makes records of sort items and lays them on pages.
+pub(crate) struct IndexPrinter {
+    builder: IndexBuilder,
+    record: Vec<u8>,
+}
+
+impl Items for IndexPlan {
+    type Divider = Entry;
+    type Builder = IndexPrinter;
+    type Part = IndexPart;
+    const LEAF: PageKind = PageKind::LeafIndex;
+
+    fn begin(&self, run: PageRun, usable: usize) -> IndexPrinter {
+        IndexPrinter { builder: IndexBuilder::new(run, usable), record: Vec::new() }
+    }
+
+    fn add(&self, printer: &mut IndexPrinter, item: &[u8]) -> Result<()> {
+        printer.record.clear();
+        self.shape.write_record(item, &mut printer.record).map_err(|error| bad_item(&error))?;
+        printer.builder.add(&printer.record);
+        Ok(())
+    }
+
+    fn finish(&self, printer: IndexPrinter, is_last: bool) -> Result<IndexPart> {
+        Ok(printer.builder.finish(is_last))
+    }
+
+    fn place(stitch: &mut TreeStitch<'_, Entry>, part: IndexPart) -> Result<PartSize> {
+        sorted_tree::place_index_part(stitch, part)
+    }
+
+    fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {
+        if !self.unique {
+            return Ok(None);
+        }
+        let key = self.shape.unique_key(item).map_err(|error| bad_item(&error))?;
+        Ok((!key.has_null).then_some(key.len))
+    }
+
+    fn is_unique(&self) -> bool {
+        self.unique
+    }
+
+    fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
+        self.not_unique(first, second)
+    }
+}

@@ -1,0 +1,413 @@
+//! How a spilled run stands in its file: each item as what it does not share with the one before.
+//!
+//! ```text
+//! item     header, [length], suffix
+//! header   shared bytes * 2 + 1 if the item is as long as the one before      varint (see `arena`)
+//! length   of the suffix, where the header says that the lengths differ       varint
+//!
+//! 'abc' 1, 'abc' 2, 'abd' 1  ->  [0 4 "abc" 1] [7 2] [5 "d" 1]
+//! ```
+//!
+//! Low-cardinality keys with ascending rowids take two or three bytes an item. Every so many items one shares nothing:
+//! reading can begin there. Its ordinal, its position and a key that separates it from the item before are kept in
+//! memory as a sample. Encoder and decoder change together.
+
+use super::arena::{MAX_LENGTH_BYTES, common_prefix, write_length};
+use super::read_ahead::{Awaited, ReadAhead};
+use super::run::SLACK_BYTES;
+use super::sample::Samples;
+use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
+use super::varying::Varying;
+use crate::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// Items, and encoded bytes, from one sample to the next.
+const ITEMS_PER_SAMPLE: u64 = 1024;
+const BYTES_PER_SAMPLE: u64 = 32 << 10;
+
+/// Bytes of an item that are remembered for the next one, which can share no more.
+const MAX_SHARED_BYTES: usize = 64 << 10;
+
+/// A sorted run in a file. Dropped, it gives its room back.
+#[derive(Debug)]
+pub(super) struct SpilledRun {
+    file: Arc<SpillFile>,
+    start: u64,
+    /// Bytes of the encoded items.
+    bytes: u64,
+    items: u64,
+    item_bytes: u64,
+    pub samples: Samples,
+    pub varying: Varying,
+}
+
+impl SpilledRun {
+    pub fn len(&self) -> u64 {
+        self.items
+    }
+
+    pub fn item_bytes(&self) -> u64 {
+        self.item_bytes
+    }
+
+    #[cfg(test)]
+    pub fn truncate_file(&self, len: u64) {
+        self.file.truncate(len);
+    }
+
+    /// Bytes in the file.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for SpilledRun {
+    fn drop(&mut self) {
+        self.file.release(self.start, self.bytes.next_multiple_of(ALIGNMENT as u64));
+    }
+}
+
+/// Writes one run.
+pub(super) struct RunEncoder {
+    run: SpilledRun,
+    block: AlignedMemory,
+    filled: usize,
+    /// The beginning of the item before, and all of its length.
+    previous: Vec<u8>,
+    previous_len: usize,
+    /// Items and encoded bytes at the last sample.
+    sampled: (u64, u64),
+    items_per_sample: u64,
+    /// Bytes that samples may take.
+    sample_limit: u64,
+}
+
+impl RunEncoder {
+    /// A run at the end of `file`, written in blocks of `block_bytes`.
+    pub fn new(file: &Arc<SpillFile>, block_bytes: usize, sample_limit: u64) -> Self {
+        let (file, start) = (file.clone(), file.len());
+        let (samples, varying) = (Samples::default(), Varying::unknown());
+        let run = SpilledRun { file, start, bytes: 0, items: 0, item_bytes: 0, samples, varying };
+        Self {
+            run,
+            block: AlignedMemory::new(block_bytes),
+            filled: 0,
+            previous: Vec::new(),
+            previous_len: 0,
+            sampled: (0, 0),
+            items_per_sample: ITEMS_PER_SAMPLE,
+            sample_limit,
+        }
+    }
+
+    /// Appends an item, greater than all before.
+    pub fn push(&mut self, item: &[u8]) -> Result<()> {
+        let mut shared = common_prefix(&self.previous, item);
+        if self.samples_here(shared) {
+            self.sample(item, shared);
+            shared = 0;
+        }
+        let suffix = &item[shared..];
+        let mut head = [0; 2 * MAX_LENGTH_BYTES];
+        let same = item.len() == self.previous_len;
+        let mut width = write_length(shared << 1 | usize::from(same), &mut head);
+        if !same {
+            width += write_length(suffix.len(), &mut head[width..]);
+        }
+        self.put(&head[..width])?;
+        self.put(suffix)?;
+        self.previous.truncate(shared);
+        let kept = suffix.len().min(MAX_SHARED_BYTES.saturating_sub(shared));
+        self.previous.extend_from_slice(&suffix[..kept]);
+        self.previous_len = item.len();
+        self.run.items += 1;
+        self.run.item_bytes += item.len() as u64;
+        Ok(())
+    }
+
+    #[inline]
+    fn samples_here(&self, shared: usize) -> bool {
+        let (items, bytes) = self.sampled;
+        let far = self.run.items - items >= self.items_per_sample || self.run.bytes - bytes >= BYTES_PER_SAMPLE;
+        self.run.items == 0 || far && shared < Samples::MAX_KEY_BYTES
+    }
+
+    /// Notes that reading can begin at `item`, which is to come and will be written whole.
+    #[cold]
+    fn sample(&mut self, item: &[u8], shared: usize) {
+        let Self { run, sampled, sample_limit, .. } = self;
+        let separator = if run.items == 0 { &[] } else { &item[..item.len().min(shared + 1)] };
+        run.samples.push(run.items, run.bytes, separator);
+        if run.samples.held_bytes() > *sample_limit && run.samples.thin() {
+            self.items_per_sample *= 2;
+        }
+        *sampled = (run.items, run.bytes);
+        self.previous_len = usize::MAX;
+    }
+
+    #[inline]
+    fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+        self.run.bytes += bytes.len() as u64;
+        loop {
+            let room = &mut self.block.bytes_mut()[self.filled..];
+            if bytes.len() < room.len() {
+                room[..bytes.len()].copy_from_slice(bytes);
+                self.filled += bytes.len();
+                return Ok(());
+            }
+            let (now, later) = bytes.split_at(room.len());
+            room.copy_from_slice(now);
+            self.run.file.append(self.block.bytes())?;
+            self.filled = 0;
+            bytes = later;
+        }
+    }
+
+    /// Writes what is left of a run whose items vary like this.
+    pub fn finish(mut self, varying: Varying) -> Result<SpilledRun> {
+        let end = self.filled.next_multiple_of(ALIGNMENT);
+        self.block.bytes_mut()[self.filled..end].fill(0);
+        self.run.file.append(&self.block.bytes()[..end])?;
+        self.run.varying = varying;
+        self.run.samples.shrink();
+        Ok(self.run)
+    }
+}
+
+/// Reads one run from a sample on.
+#[derive(Debug)]
+pub(super) struct RunDecoder<'s> {
+    run: &'s SpilledRun,
+    block: AlignedMemory,
+    /// Reads the block behind, into other memory.
+    ahead: Option<ReadAhead>,
+    awaited: Option<Awaited>,
+    spare: Option<AlignedMemory>,
+    /// Bytes of the next read; doubles up to the length of the block, so that short visits read little.
+    read_bytes: usize,
+    /// What is yet to be decoded of the block.
+    at: usize,
+    end: usize,
+    /// Where in the run the next read begins.
+    next: u64,
+    /// The item and some slack.
+    item: Vec<u8>,
+    len: usize,
+    /// Items before the current one.
+    ordinal: u64,
+}
+
+/// Bytes of a first read.
+const FIRST_READ_BYTES: usize = 32 << 10;
+
+/// The longest suffix that is copied as one word of this many bytes.
+const WORD: usize = 32;
+
+impl<'s> RunDecoder<'s> {
+    /// At the first item that is not less than `key`; at the end where there is none.
+    pub fn at_key(run: &'s SpilledRun, key: &[u8], block_bytes: usize, ahead: Option<ReadAhead>) -> Result<Self> {
+        let (ordinal, position) = run.samples.before(key);
+        let aligned = position - position % ALIGNMENT as u64;
+        let mut decoder = Self {
+            run,
+            block: AlignedMemory::new(block_bytes),
+            ahead,
+            awaited: None,
+            spare: None,
+            read_bytes: FIRST_READ_BYTES.min(block_bytes),
+            at: 0,
+            end: 0,
+            next: aligned,
+            item: vec![0; SLACK_BYTES],
+            len: 0,
+            ordinal,
+        };
+        decoder.read()?;
+        decoder.at = usize::try_from(position - aligned).expect("less than the alignment");
+        decoder.decode()?;
+        while !decoder.is_at_end() && decoder.item() < key {
+            decoder.advance()?;
+        }
+        Ok(decoder)
+    }
+
+    #[inline]
+    pub fn item(&self) -> &[u8] {
+        &self.item[..self.len]
+    }
+
+    /// The item and at least [`SLACK_BYTES`] of anything.
+    #[inline]
+    pub fn item_and_slack(&self) -> &[u8] {
+        &self.item
+    }
+
+    #[inline]
+    pub fn is_at_end(&self) -> bool {
+        self.ordinal >= self.run.items
+    }
+
+    pub fn ordinal(&self) -> u64 {
+        self.ordinal
+    }
+
+    /// Goes to the next item, or to the end.
+    #[inline]
+    pub fn advance(&mut self) -> Result<()> {
+        self.ordinal += 1;
+        if self.is_at_end() { Ok(()) } else { self.decode() }
+    }
+
+    #[inline]
+    fn decode(&mut self) -> Result<()> {
+        let ahead = &self.block.bytes()[self.at..self.end];
+        if ahead.len() < WORD + 2 {
+            return self.decode_any();
+        }
+        let (header, second) = (usize::from(ahead[0]), usize::from(ahead[1]));
+        let (shared, same) = (header >> 1, header & 1 == 1);
+        let (head, suffix) = if same { (1, self.len.wrapping_sub(shared)) } else { (2, second) };
+        // Nearly always: numbers of one byte, a suffix of a word at most, room for it.
+        let short = header < 0x80 && suffix <= WORD && shared <= self.len;
+        if short && shared + suffix + SLACK_BYTES <= self.item.len() {
+            self.item[shared..shared + WORD].copy_from_slice(&ahead[head..head + WORD]);
+            self.len = shared + suffix;
+            self.at += head + suffix;
+            return Ok(());
+        }
+        self.decode_any()
+    }
+
+    fn decode_any(&mut self) -> Result<()> {
+        let header = self.length()?;
+        let shared = header >> 1;
+        let len = if header & 1 == 1 { self.len } else { shared.saturating_add(self.length()?) };
+        let left = self.left() + (self.end - self.at) as u64;
+        if shared > self.len || len < shared || (len - shared) as u64 > left {
+            return Err(self.damaged());
+        }
+        if self.item.len() < len + SLACK_BYTES {
+            self.item.resize(len + SLACK_BYTES, 0);
+        }
+        self.len = len;
+        let mut done = shared;
+        while done < len {
+            if self.at == self.end {
+                self.read()?;
+            }
+            let now = (self.end - self.at).min(len - done);
+            self.item[done..done + now].copy_from_slice(&self.block.bytes()[self.at..self.at + now]);
+            self.at += now;
+            done += now;
+        }
+        Ok(())
+    }
+
+    fn length(&mut self) -> Result<usize> {
+        let mut length = 0;
+        for shift in (0..usize::BITS).step_by(7) {
+            if self.at == self.end {
+                self.read()?;
+            }
+            let byte = usize::from(self.block.bytes()[self.at]);
+            self.at += 1;
+            length |= (byte & 0x7f).checked_shl(shift).unwrap_or(0);
+            if byte < 0x80 {
+                return Ok(length);
+            }
+        }
+        Err(self.damaged())
+    }
+
+    /// Bytes of the run that are not read yet.
+    fn left(&self) -> u64 {
+        self.run.bytes.saturating_sub(self.next)
+    }
+
+    /// Replaces the block, all of which is decoded.
+    fn read(&mut self) -> Result<()> {
+        let bytes = self.next_bytes();
+        if bytes == 0 {
+            return Err(self.damaged());
+        }
+        if let Some(awaited) = self.awaited.take() {
+            self.spare = Some(std::mem::replace(&mut self.block, awaited.take()?));
+        } else {
+            let block = &mut self.block.bytes_mut()[..bytes.next_multiple_of(ALIGNMENT)];
+            self.run.file.read(block, self.run.start + self.next)?;
+        }
+        (self.at, self.end) = (0, bytes);
+        self.next += bytes as u64;
+        let block_bytes = self.block.bytes().len();
+        if self.read_bytes < block_bytes {
+            self.read_bytes = (2 * self.read_bytes).min(block_bytes);
+        } else {
+            self.read_ahead();
+        }
+        Ok(())
+    }
+
+    /// Bytes of the run that the next read brings.
+    fn next_bytes(&self) -> usize {
+        usize::try_from(self.left().min(self.read_bytes as u64)).expect("at most a block")
+    }
+
+    fn read_ahead(&mut self) {
+        let bytes = self.next_bytes().next_multiple_of(ALIGNMENT);
+        if let Some(ahead) = self.ahead.as_ref().filter(|_| bytes > 0) {
+            let memory = self.spare.take().unwrap_or_else(|| AlignedMemory::new(self.block.bytes().len()));
+            self.awaited = Some(ahead.request(&self.run.file, self.run.start + self.next, bytes, memory));
+        }
+    }
+
+    fn damaged(&self) -> Error {
+        Error::new(ErrorKind::Io, "a temporary file in this folder does not hold what was written to it")
+            .in_file(self.run.file.path())
+            .advise("check the disk, or name another folder with --temp-dir")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spill::SpillFolder;
+    use super::*;
+
+    fn spilled(items: &[Vec<u8>], sample_limit: u64) -> SpilledRun {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SpillFolder::new(folder.path().to_owned()).create().unwrap();
+        let mut encoder = RunEncoder::new(&file, 2 * ALIGNMENT, sample_limit);
+        items.iter().for_each(|item| encoder.push(item).unwrap());
+        encoder.finish(Varying::unknown()).unwrap()
+    }
+
+    #[test]
+    fn the_example_above() {
+        let run = spilled(&[b"abc\x01", b"abc\x02", b"abd\x01"].map(|item| item.to_vec()), 1 << 20);
+        let mut block = AlignedMemory::new(ALIGNMENT);
+        run.file.read(block.bytes_mut(), 0).unwrap();
+        let expected = b"\x00\x04abc\x01\x07\x02\x05d\x01";
+        assert_eq!(run.bytes(), expected.len() as u64);
+        assert!(block.bytes().starts_with(expected));
+    }
+
+    #[test]
+    fn every_item_is_found_and_read_again() {
+        let tails = [0, 1, 3, 40, 200, 500];
+        let numbered = |number: u32| [&number.to_be_bytes()[..], &vec![7; tails[number as usize % 6]]].concat();
+        let mut items: Vec<Vec<u8>> = (0..9000).map(numbered).collect();
+        items.extend([0, 20, 20_000, 70_000, 100_000].map(|len| [vec![0xff; len], vec![0xfe]].concat()));
+        items.sort();
+        for sample_limit in [500, 1 << 20] {
+            let run = spilled(&items, sample_limit);
+            assert!(run.samples.held_bytes() < sample_limit + 500);
+            for start in (0..items.len()).step_by(151).chain([items.len() - 1]) {
+                let mut decoder = RunDecoder::at_key(&run, &items[start], ALIGNMENT, None).unwrap();
+                for (ordinal, item) in items.iter().enumerate().skip(start).take(400) {
+                    assert_eq!((decoder.ordinal(), decoder.item()), (ordinal as u64, &item[..]));
+                    decoder.advance().unwrap();
+                }
+            }
+            assert!(RunDecoder::at_key(&run, &[0xff; 200_000], ALIGNMENT, None).unwrap().is_at_end());
+        }
+    }
+}

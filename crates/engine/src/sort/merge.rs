@@ -1,0 +1,181 @@
+//! The merge of sorted runs: a tree of losers over one cursor a run.
+//!
+//! ```text
+//!            winner: cursor 2
+//!              node 1: 0               each inner node holds the loser of the match below it;
+//!         node 2: 1    node 3: 3       when the winner moves on, only its path to the top is played again
+//!        cursor 0  1  cursor 2  3
+//! ```
+//!
+//! A match is nearly always decided by 16 of the bytes that vary among all items (see `varying`).
+
+use super::delta::RunDecoder;
+use super::run::MemoryRun;
+use super::varying::MatchBytes;
+use crate::Result;
+
+/// One run's current item.
+#[derive(Debug)]
+pub(super) enum Cursor<'s> {
+    Memory { run: &'s MemoryRun, index: usize, start: usize, end: usize },
+    Spilled(RunDecoder<'s>),
+}
+
+impl<'s> Cursor<'s> {
+    /// At the first item of `run` that is not less than `key`.
+    pub fn in_memory(run: &'s MemoryRun, key: &[u8]) -> Self {
+        let index = run.rank(key);
+        let (start, end) = if index < run.len() { run.bounds(index) } else { (0, 0) };
+        Self::Memory { run, index, start, end }
+    }
+    /// Items before the current one.
+    pub fn ordinal(&self) -> u64 {
+        match self {
+            Self::Memory { index, .. } => *index as u64,
+            Self::Spilled(decoder) => decoder.ordinal(),
+        }
+    }
+
+    #[inline]
+    fn is_at_end(&self) -> bool {
+        match self {
+            Self::Memory { run, index, .. } => *index >= run.len(),
+            Self::Spilled(decoder) => decoder.is_at_end(),
+        }
+    }
+
+    #[inline]
+    fn item(&self) -> &[u8] {
+        match self {
+            Self::Memory { run, start, end, .. } => &run.bytes()[*start..*end],
+            Self::Spilled(decoder) => decoder.item(),
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<()> {
+        match self {
+            Self::Memory { run, index, start, end } => {
+                *index += 1;
+                if *index < run.len() {
+                    run.approach(*index);
+                    (*start, *end) = run.bounds(*index);
+                }
+                Ok(())
+            }
+            Self::Spilled(decoder) => decoder.advance(),
+        }
+    }
+
+    /// The 16 bytes that decide matches; the greatest at the end.
+    #[inline]
+    fn key(&self, bytes: MatchBytes) -> u128 {
+        if self.is_at_end() {
+            return u128::MAX;
+        }
+        match self {
+            Self::Memory { run, start, .. } => bytes.of(&run.bytes()[*start..]),
+            Self::Spilled(decoder) => bytes.of(decoder.item_and_slack()),
+        }
+    }
+}
+
+/// Streams the items of some runs in order.
+#[derive(Debug)]
+pub(crate) struct Merge<'s> {
+    cursors: Vec<Cursor<'s>>,
+    keys: Vec<u128>,
+    /// Losers from index 1 on.
+    losers: Vec<u32>,
+    winner: u32,
+    bytes: MatchBytes,
+    remaining: u64,
+    /// The winner is handed out: it moves on before the next match.
+    handed_out: bool,
+}
+
+impl<'s> Merge<'s> {
+    /// `count` items from where the cursors are; matches look at these `bytes`.
+    pub(super) fn new(cursors: Vec<Cursor<'s>>, bytes: MatchBytes, count: u64) -> Self {
+        let keys = cursors.iter().map(|cursor| cursor.key(bytes)).collect();
+        let losers = vec![0; cursors.len()];
+        let mut merge = Self { cursors, keys, losers, winner: 0, bytes, remaining: count, handed_out: false };
+        if !merge.cursors.is_empty() {
+            merge.winner = merge.play_all(1);
+        }
+        merge
+    }
+
+    /// The winner among the cursors below `node`.
+    fn play_all(&mut self, node: usize) -> u32 {
+        if node >= self.cursors.len() {
+            return u32::try_from(node - self.cursors.len()).expect("few runs");
+        }
+        let (left, right) = (self.play_all(2 * node), self.play_all(2 * node + 1));
+        let left_wins = self.beats(left, right);
+        self.losers[node] = if left_wins { right } else { left };
+        if left_wins { left } else { right }
+    }
+
+    fn beats(&self, a: u32, b: u32) -> bool {
+        let (key_a, key_b) = (self.keys[a as usize], self.keys[b as usize]);
+        key_a < key_b || key_a == key_b && self.beats_behind(a, b)
+    }
+
+    /// Decides where those 16 bytes do not.
+    #[cold]
+    #[inline(never)]
+    fn beats_behind(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (&self.cursors[a as usize], &self.cursors[b as usize]);
+        match (a.is_at_end(), b.is_at_end()) {
+            (false, false) => a.item() < b.item(),
+            (a_ended, b_ended) => !a_ended && b_ended,
+        }
+    }
+
+    /// The next item.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<&[u8]>> {
+        if self.remaining == 0 {
+            return Ok(None);
+        }
+        self.remaining -= 1;
+        if self.handed_out {
+            self.step()?;
+        }
+        self.handed_out = true;
+        Ok(Some(self.cursors[self.winner as usize].item()))
+    }
+
+    /// Leaves out `count` items.
+    pub(super) fn skip(&mut self, count: u64) -> Result<()> {
+        for _ in 0..count {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn step(&mut self) -> Result<()> {
+        let mut best = self.winner;
+        let cursor = &mut self.cursors[best as usize];
+        cursor.advance()?;
+        let mut best_key = cursor.key(self.bytes);
+        self.keys[best as usize] = best_key;
+        let mut node = (best as usize + self.cursors.len()) / 2;
+        while node > 0 {
+            let loser = self.losers[node];
+            let key = self.keys[loser as usize];
+            let mut loses = key < best_key;
+            if key == best_key {
+                loses = self.beats_behind(loser, best);
+            }
+            self.losers[node] = if loses { best } else { loser };
+            best = if loses { loser } else { best };
+            best_key = if loses { key } else { best_key };
+            node /= 2;
+        }
+        self.winner = best;
+        Ok(())
+    }
+}

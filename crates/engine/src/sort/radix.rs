@@ -1,0 +1,270 @@
+//! Stable radix sort of short byte strings of one width, most significant bits first.
+//!
+//! Each level looks at a group of entries, finds the bits in which they differ at all, and distributes them by the
+//! topmost few of those. Six ASCII digits differ in 24 bits of 48: two levels sort them, where one byte a level would
+//! take six. A group that has arrived in order, or in reverse, costs one look; keys with few distinct values split
+//! once, and their groups are in order by the rowid behind them.
+//!
+//! ```text
+//! varying bits    0000 0000  0000 1111  0000 1111  0000 1111 ...   (tag, '0'..'9', '0'..'9', '0'..'9')
+//! digit                           3333       3333        333       11 bits in three fields
+//! ```
+//!
+//! Entries move between two arrays of the same length, to and fro; `into_other` says in which the result belongs.
+
+use std::cmp::Ordering;
+
+/// What decides between entries of `N` bytes.
+pub(super) trait Order<const N: usize> {
+    /// How many bytes at the front of an entry are compared as they stand; at least 8.
+    const KEY: usize;
+
+    fn compare(&self, a: &[u8; N], b: &[u8; N]) -> Ordering;
+
+    /// Sorts entries whose first `KEY` bytes are equal. `scratch` has the same length.
+    fn sort_ties(&self, entries: &mut [[u8; N]], scratch: &mut [[u8; N]]);
+}
+
+/// The entry is the item.
+pub(super) struct Whole;
+
+impl<const N: usize> Order<N> for Whole {
+    const KEY: usize = N;
+
+    #[inline]
+    fn compare(&self, a: &[u8; N], b: &[u8; N]) -> Ordering {
+        for at in WORDS[..N.div_ceil(8)].iter().map(|&at| at.min(N - 8)) {
+            match word(a, at).cmp(&word(b, at)) {
+                Ordering::Equal => {}
+                decided => return decided,
+            }
+        }
+        Ordering::Equal
+    }
+
+    fn sort_ties(&self, _: &mut [[u8; N]], _: &mut [[u8; N]]) {}
+}
+
+/// Where the 64-bit words of a key begin; the last one is moved forward where the key ends earlier.
+const WORDS: [usize; 4] = [0, 8, 16, 24];
+const MAX_KEY_BYTES: usize = 32;
+
+/// Groups up to this size are sorted by comparison.
+const SMALL: usize = 24;
+
+/// Bits of a digit: more buckets than this cost more in cache and address misses than they save in levels.
+const MAX_DIGIT_BITS: u32 = 11;
+
+/// Sorts `entries`; `scratch` has the same length, and is left in any state.
+pub(super) fn sort<const N: usize>(order: &impl Order<N>, entries: &mut [[u8; N]], scratch: &mut [[u8; N]]) {
+    assert_eq!(entries.len(), scratch.len(), "scratch room for every entry");
+    sort_group(order, entries, scratch, false);
+}
+
+#[inline]
+fn word<const N: usize>(entry: &[u8; N], at: usize) -> u64 {
+    u64::from_be_bytes(entry[at..at + 8].try_into().expect("eight bytes"))
+}
+
+fn sort_group<const N: usize, O: Order<N>>(order: &O, data: &mut [[u8; N]], other: &mut [[u8; N]], into_other: bool) {
+    if data.len() <= SMALL {
+        insertion_sort(order, data);
+    } else if !in_order(order, data) {
+        let varying = varying_bits::<N>(data, O::KEY);
+        if let Some(digit) = Digit::choose(&varying, O::KEY, data.len()) {
+            let ends = digit.distribute(data, other);
+            return sort_buckets(order, &ends, other, data, !into_other);
+        }
+        order.sort_ties(data, other);
+    }
+    if into_other {
+        other.copy_from_slice(data);
+    }
+}
+
+fn sort_buckets<const N: usize>(
+    order: &impl Order<N>,
+    ends: &[u32],
+    data: &mut [[u8; N]],
+    other: &mut [[u8; N]],
+    into_other: bool,
+) {
+    let mut start = 0;
+    for &end in ends {
+        let end = end as usize;
+        match end - start {
+            0 => {}
+            1 if into_other => other[start] = data[start],
+            1 => {}
+            _ => sort_group(order, &mut data[start..end], &mut other[start..end], into_other),
+        }
+        start = end;
+    }
+}
+
+fn insertion_sort<const N: usize>(order: &impl Order<N>, data: &mut [[u8; N]]) {
+    for sorted in 1..data.len() {
+        let entry = data[sorted];
+        let mut at = sorted;
+        while at > 0 && order.compare(&entry, &data[at - 1]).is_lt() {
+            data[at] = data[at - 1];
+            at -= 1;
+        }
+        data[at] = entry;
+    }
+}
+
+/// Whether the group is in order, or was in reverse order and is turned round.
+fn in_order<const N: usize>(order: &impl Order<N>, data: &mut [[u8; N]]) -> bool {
+    if data.is_sorted_by(|a, b| order.compare(a, b).is_le()) {
+        return true;
+    }
+    let reversed = data.is_sorted_by(|a, b| order.compare(a, b).is_gt());
+    if reversed {
+        data.reverse();
+    }
+    reversed
+}
+
+/// The bits in which the keys are not all the same.
+fn varying_bits<const N: usize>(data: &[[u8; N]], key_bytes: usize) -> [u8; MAX_KEY_BYTES] {
+    let words = &WORDS[..key_bytes.div_ceil(8)];
+    let first = &data[0];
+    let mut differ = [0u64; WORDS.len()];
+    for entry in data {
+        for (differ, &at) in differ.iter_mut().zip(words) {
+            let at = at.min(key_bytes - 8);
+            *differ |= word(entry, at) ^ word(first, at);
+        }
+    }
+    let mut varying = [0; MAX_KEY_BYTES];
+    for (differ, &at) in differ.iter().zip(words) {
+        let at = at.min(key_bytes - 8);
+        varying[at..at + 8].copy_from_slice(&differ.to_be_bytes());
+    }
+    varying
+}
+
+/// Which bits of an entry make the bucket number: fields of the 64-bit word at `at`, shifted to their place and cut out.
+#[derive(Clone, Copy, Debug)]
+struct Digit {
+    at: usize,
+    bits: u32,
+    fields: usize,
+    shifts: [u32; Self::MAX_FIELDS],
+    masks: [u64; Self::MAX_FIELDS],
+}
+
+impl Digit {
+    const MAX_FIELDS: usize = 4;
+
+    /// The topmost varying bits, as many as `entries` are worth; `None` where no bit varies.
+    fn choose(varying: &[u8; MAX_KEY_BYTES], key_bytes: usize, entries: usize) -> Option<Self> {
+        let first = varying.iter().position(|&bits| bits != 0)?;
+        let at = first.min(key_bytes - 8);
+        let mut rest = word(varying, at);
+        let wanted = entries.ilog2().saturating_sub(2).clamp(2, MAX_DIGIT_BITS);
+        let mut digit = Self { at, bits: 0, fields: 0, shifts: [0; Self::MAX_FIELDS], masks: [0; Self::MAX_FIELDS] };
+        while rest != 0 && digit.bits < wanted && digit.fields < Self::MAX_FIELDS {
+            let top = rest.leading_zeros();
+            let run = (!(rest << top)).leading_zeros().min(wanted - digit.bits);
+            let lowest = 64 - top - run;
+            digit.add_field(lowest, run);
+            rest &= (1u64 << lowest) - 1;
+        }
+        Some(digit)
+    }
+
+    /// Appends `width` bits from bit `lowest` up, below the fields so far.
+    fn add_field(&mut self, lowest: u32, width: u32) {
+        for field in 0..self.fields {
+            self.masks[field] <<= width;
+            self.shifts[field] -= width;
+        }
+        self.masks[self.fields] = (1u64 << width) - 1;
+        self.shifts[self.fields] = lowest;
+        self.fields += 1;
+        self.bits += width;
+    }
+
+    #[inline]
+    fn of<const N: usize, const FIELDS: usize>(&self, entry: &[u8; N]) -> usize {
+        let word = word(entry, self.at);
+        let mut digit = 0;
+        for field in 0..FIELDS {
+            digit |= (word >> self.shifts[field]) & self.masks[field];
+        }
+        usize::try_from(digit).expect("a digit has few bits")
+    }
+
+    /// Copies the entries into buckets, in their order, and returns where each bucket ends.
+    fn distribute<const N: usize>(&self, data: &[[u8; N]], other: &mut [[u8; N]]) -> Vec<u32> {
+        match self.fields {
+            1 => self.distribute_by::<N, 1>(data, other),
+            _ => self.distribute_by::<N, { Self::MAX_FIELDS }>(data, other),
+        }
+    }
+
+    fn distribute_by<const N: usize, const FIELDS: usize>(&self, data: &[[u8; N]], other: &mut [[u8; N]]) -> Vec<u32> {
+        let mut places = vec![0u32; 1 << self.bits];
+        for entry in data {
+            places[self.of::<N, FIELDS>(entry)] += 1;
+        }
+        let mut start = 0;
+        for place in &mut places {
+            let count = *place;
+            *place = start;
+            start += count;
+        }
+        for entry in data {
+            let place = &mut places[self.of::<N, FIELDS>(entry)];
+            other[*place as usize] = *entry;
+            *place += 1;
+        }
+        places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check<const N: usize>(bytes: &[u8], prefix: u8) {
+        let mut entries: Vec<[u8; N]> = bytes.windows(N).map(|window| window.try_into().unwrap()).collect();
+        entries.iter_mut().for_each(|entry| entry[..3].fill(prefix));
+        let mut expected = entries.clone();
+        expected.sort();
+        let mut scratch = vec![[0; N]; entries.len()];
+        sort(&Whole, &mut entries, &mut scratch);
+        assert!(entries == expected);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn sorts_like_the_standard_library(
+            bytes in prop::collection::vec(any::<u8>(), 0..6000),
+            mask in prop::sample::select(vec![0xff, 0x01, 0x80, 0x55, 0xa9, 0x0f]),
+            prefix in any::<u8>(),
+        ) {
+            let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte & mask).collect();
+            check::<12>(&bytes, prefix);
+            check::<16>(&bytes, prefix);
+            check::<20>(&bytes, prefix);
+            check::<32>(&bytes, prefix);
+        }
+    }
+
+    #[test]
+    fn a_digit_takes_the_topmost_varying_bits() {
+        let mut varying = [0; MAX_KEY_BYTES];
+        varying[1..4].fill(0x0f);
+        let digit = Digit::choose(&varying, 16, 1 << 20).unwrap();
+        assert_eq!((digit.bits, digit.fields), (11, 3));
+        let mut entry = [0xff; 16];
+        entry[1..4].copy_from_slice(&[0xf1, 0xf2, 0xf6]);
+        assert_eq!(digit.of::<16, 4>(&entry), 0b000_1001_0011);
+    }
+}

@@ -1,0 +1,355 @@
+//! A run in memory: filled in the order of arrival, then sorted where it lies.
+//!
+//! Short items stand in slots of one width, so that sorting moves them whole and a merge reads them in sequence:
+//!
+//! ```text
+//! slots of 16, every item 16 bytes    [item][item][item] ...
+//! slots of 20, items up to 19         [item, zeros, length] ...       the length stands in the last byte
+//! ```
+//!
+//! Long items stand in an arena behind their lengths, and entries are sorted in their place (see `arena`).
+//!
+//! A run begins with the narrowest layout that its first item fits. [`FillRun::push`] refuses an item that is too wide
+//! for it; the writer then goes on in the layout that [`Layout::widened`] gives.
+
+use super::arena::{self, ENTRY_BYTES};
+use super::radix::{self, Whole};
+use super::varying::{MatchBytes, Varying};
+
+/// Bytes at the end of a run's memory that belong to no item, so that the hot loops copy and compare in whole words.
+pub(super) const SLACK_BYTES: usize = 64;
+const _: () = assert!(MatchBytes::READ_BYTES <= SLACK_BYTES && MAX_SLOT_BYTES <= SLACK_BYTES);
+
+/// Slot widths that the sort is compiled for.
+const SLOTS: [usize; 5] = [12, 16, 20, 24, MAX_SLOT_BYTES];
+const MAX_SLOT_BYTES: usize = 32;
+
+/// Items of an arena that are brought to the cache at once.
+const ITEMS_AHEAD: usize = 32;
+
+/// The smallest memory that a run can be filled in.
+pub(super) const MIN_MEMORY_BYTES: usize = 1024;
+
+/// How the items of a run lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Slots of this many bytes; `full`: each is filled by its item to the last byte.
+    Slots {
+        width: usize,
+        full: bool,
+    },
+    Arena,
+}
+
+impl Layout {
+    /// The narrowest layout for items of `len` bytes.
+    pub fn for_items_of(len: usize) -> Self {
+        let width = SLOTS.into_iter().find(|&width| width >= len);
+        width.map_or(Self::Arena, |width| Self::Slots { width, full: width == len })
+    }
+
+    /// The layout for items of this one and one of `len` bytes.
+    pub fn widened(self, len: usize) -> Self {
+        let Self::Slots { width: old, full } = self else { return Self::Arena };
+        let longest = len.max(if full { old } else { old - 1 });
+        let width = SLOTS.into_iter().find(|&width| width > longest);
+        width.map_or(Self::Arena, |width| Self::Slots { width, full: false })
+    }
+
+    fn fits(self, len: usize) -> bool {
+        match self {
+            Self::Slots { width, full: true } => len == width,
+            Self::Slots { width, full: false } => len < width,
+            Self::Arena => true,
+        }
+    }
+}
+
+/// A run that takes items.
+pub(super) struct FillRun {
+    memory: Vec<u8>,
+    layout: Layout,
+    /// What `push` accepts into slots: lengths from `shortest` to `longest`; none in an arena.
+    shortest: usize,
+    longest: usize,
+    /// Bytes of a slot.
+    width: usize,
+    used: usize,
+    items: usize,
+    /// Sum of the items' lengths.
+    item_bytes: u64,
+}
+
+/// Why an item is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    Full,
+    TooWide,
+}
+
+impl FillRun {
+    /// An empty run in `memory`, of which everything but the slack is used.
+    pub fn new(memory: Vec<u8>, layout: Layout) -> Self {
+        assert!(memory.len() >= MIN_MEMORY_BYTES, "memory for some items");
+        let (width, shortest, longest) = match layout {
+            Layout::Slots { width, full: true } => (width, width, width),
+            Layout::Slots { width, full: false } => (width, 0, width - 1),
+            Layout::Arena => (0, 1, 0),
+        };
+        Self { memory, layout, shortest, longest, width, used: 0, items: 0, item_bytes: 0 }
+    }
+
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Bytes of memory that the items take.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    fn limit(&self) -> usize {
+        self.memory.len() - SLACK_BYTES
+    }
+
+    #[inline]
+    pub fn push(&mut self, item: &[u8]) -> Result<(), Refusal> {
+        let len = item.len();
+        if len < self.shortest || len > self.longest {
+            return self.push_to_arena(item);
+        }
+        let end = self.used + self.width;
+        if end + SLACK_BYTES > self.memory.len() {
+            return Err(Refusal::Full);
+        }
+        let slot = &mut self.memory[self.used..self.used + MAX_SLOT_BYTES];
+        copy_short(item, slot);
+        if len < self.width {
+            slot[self.width - 1] = u8::try_from(len).expect("a slot is short");
+        }
+        self.used = end;
+        self.items += 1;
+        self.item_bytes += len as u64;
+        Ok(())
+    }
+
+    fn push_to_arena(&mut self, item: &[u8]) -> Result<(), Refusal> {
+        if self.layout != Layout::Arena {
+            assert!(!self.layout.fits(item.len()), "a slot takes what fits it");
+            return Err(Refusal::TooWide);
+        }
+        // Entries and their scratch room take a second memory of the same size.
+        let entries = 2 * ENTRY_BYTES * (self.items + 1);
+        let end = self.used + arena::MAX_LENGTH_BYTES + item.len();
+        if end > self.limit() || entries > self.limit() {
+            return Err(Refusal::Full);
+        }
+        self.used += arena::write_length(item.len(), &mut self.memory[self.used..]);
+        self.memory[self.used..self.used + item.len()].copy_from_slice(item);
+        self.used += item.len();
+        self.items += 1;
+        self.item_bytes += item.len() as u64;
+        Ok(())
+    }
+
+    /// Bytes of scratch room that sorting takes.
+    pub fn scratch_bytes(&self) -> usize {
+        match self.layout {
+            Layout::Slots { .. } => self.used,
+            Layout::Arena => 2 * ENTRY_BYTES * self.items,
+        }
+    }
+
+    /// Sorts the items. Returns the scratch memory, too, where the run does not need it to know its order.
+    pub fn sort(mut self, mut scratch: Vec<u8>) -> (MemoryRun, Option<Vec<u8>>) {
+        let (used, items) = (self.used, self.items);
+        let mut order = Vec::new();
+        let varying = match self.layout {
+            Layout::Slots { width, .. } => sort_slots(width, &mut self.memory[..used], &mut scratch[..used]),
+            Layout::Arena => {
+                order = std::mem::take(&mut scratch);
+                let (entries, room) = order[..2 * ENTRY_BYTES * items].split_at_mut(ENTRY_BYTES * items);
+                let arena = &self.memory[..used + SLACK_BYTES];
+                arena::sort(arena, entries.as_chunks_mut().0, room.as_chunks_mut().0)
+            }
+        };
+        let Self { memory, layout, item_bytes, .. } = self;
+        let spare = (layout != Layout::Arena).then_some(scratch);
+        (MemoryRun { memory, order, layout, items, used, item_bytes, varying }, spare)
+    }
+
+    pub fn into_memory(self) -> Vec<u8> {
+        self.memory
+    }
+
+    /// The items in the order of arrival.
+    pub fn for_each<E>(&self, mut each: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let mut at = 0;
+        for _ in 0..self.items {
+            let (item, next) = item_at(&self.memory, self.layout, at);
+            each(item)?;
+            at = next;
+        }
+        Ok(())
+    }
+}
+
+/// The item that begins at `at`, and where the next one in memory begins.
+fn item_at(memory: &[u8], layout: Layout, at: usize) -> (&[u8], usize) {
+    match layout {
+        Layout::Slots { width, full } => (&memory[at..at + slot_len(memory, at, width, full)], at + width),
+        Layout::Arena => {
+            let item = arena::item(memory, at);
+            let (_, width) = arena::read_length(&memory[at..]);
+            (item, at + width + item.len())
+        }
+    }
+}
+
+#[inline]
+fn slot_len(memory: &[u8], at: usize, width: usize, full: bool) -> usize {
+    if full { width } else { usize::from(memory[at + width - 1]) }
+}
+
+/// Copies up to 32 bytes and fills up with zeros, in a few whole words.
+#[inline]
+fn copy_short(item: &[u8], slot: &mut [u8]) {
+    let len = item.len();
+    let slot = &mut slot[..MAX_SLOT_BYTES];
+    if len >= 16 {
+        let (first, last) = (item.first_chunk::<16>(), item.last_chunk::<16>());
+        slot[16..].fill(0);
+        slot[..16].copy_from_slice(first.expect("16 bytes"));
+        slot[len - 16..len].copy_from_slice(last.expect("16 bytes"));
+    } else if len >= 8 {
+        let (first, last) = (item.first_chunk::<8>(), item.last_chunk::<8>());
+        slot.fill(0);
+        slot[..8].copy_from_slice(first.expect("8 bytes"));
+        slot[len - 8..len].copy_from_slice(last.expect("8 bytes"));
+    } else {
+        slot.fill(0);
+        slot[..len].copy_from_slice(item);
+    }
+}
+
+fn sort_slots(width: usize, slots: &mut [u8], scratch: &mut [u8]) -> Varying {
+    fn sort<const N: usize>(slots: &mut [u8], scratch: &mut [u8]) -> Varying {
+        let slots: &mut [[u8; N]] = slots.as_chunks_mut().0;
+        radix::sort(&Whole, slots, scratch.as_chunks_mut().0);
+        // Sixteen bytes are compared as they are.
+        if N <= 16 { Varying::unknown() } else { Varying::of_windows(&*slots) }
+    }
+    match width {
+        12 => sort::<12>(slots, scratch),
+        16 => sort::<16>(slots, scratch),
+        20 => sort::<20>(slots, scratch),
+        24 => sort::<24>(slots, scratch),
+        MAX_SLOT_BYTES => sort::<MAX_SLOT_BYTES>(slots, scratch),
+        width => unreachable!("no slots of {width} bytes"),
+    }
+}
+
+/// A sorted run in memory.
+#[derive(Debug)]
+pub(super) struct MemoryRun {
+    memory: Vec<u8>,
+    /// The arena's entries in order; empty for slots.
+    order: Vec<u8>,
+    layout: Layout,
+    items: usize,
+    used: usize,
+    item_bytes: u64,
+    varying: Varying,
+}
+
+impl MemoryRun {
+    pub fn len(&self) -> usize {
+        self.items
+    }
+
+    pub fn item_bytes(&self) -> u64 {
+        self.item_bytes
+    }
+
+    /// Bytes of memory that are held.
+    pub fn held_bytes(&self) -> u64 {
+        (self.memory.capacity() + self.order.capacity()) as u64
+    }
+
+    /// Gives back the memory that no item uses.
+    pub fn shrink(&mut self) {
+        self.memory.truncate(self.used + SLACK_BYTES);
+        self.memory.shrink_to_fit();
+        if self.layout == Layout::Arena {
+            self.order.truncate(ENTRY_BYTES * self.items);
+            self.order.shrink_to_fit();
+        }
+    }
+
+    /// The memory, for the next run.
+    pub fn into_memory(self) -> [Vec<u8>; 2] {
+        [self.memory, self.order]
+    }
+
+    /// Where item `index` begins and ends in [`bytes`](Self::bytes).
+    #[inline]
+    pub fn bounds(&self, index: usize) -> (usize, usize) {
+        match self.layout {
+            Layout::Slots { width, full } => {
+                let start = index * width;
+                (start, start + slot_len(&self.memory, start, width, full))
+            }
+            Layout::Arena => {
+                let entry = &self.order[index * ENTRY_BYTES..(index + 1) * ENTRY_BYTES];
+                let place = arena::place(entry.first_chunk().expect("an entry"));
+                let (len, width) = arena::read_length(&self.memory[place..]);
+                (place + width, place + width + len)
+            }
+        }
+    }
+
+    /// Called for every index in turn: has the items that come next brought to the cache, all at once. One after the
+    /// other, each would be waited for.
+    #[inline]
+    pub fn approach(&self, index: usize) {
+        if self.layout == Layout::Arena && index.is_multiple_of(ITEMS_AHEAD) {
+            self.touch_items(index);
+        }
+    }
+
+    fn touch_items(&self, index: usize) {
+        let end = (index + ITEMS_AHEAD).min(self.items) * ENTRY_BYTES;
+        let (entries, _) = self.order[index * ENTRY_BYTES..end].as_chunks();
+        let lines = entries.iter().map(|entry| &self.memory[arena::place(entry)..]);
+        std::hint::black_box(lines.fold(0, |touched, line| touched ^ line[0] ^ line[SLACK_BYTES - 1]));
+    }
+
+    /// The memory of all items, and [`SLACK_BYTES`] behind them.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.memory
+    }
+
+    pub fn item(&self, index: usize) -> &[u8] {
+        let (start, end) = self.bounds(index);
+        &self.memory[start..end]
+    }
+
+    pub fn varying(&self) -> &Varying {
+        &self.varying
+    }
+
+    /// How many items are less than `key`.
+    pub fn rank(&self, key: &[u8]) -> usize {
+        let (mut low, mut high) = (0, self.items);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.item(middle) < key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}

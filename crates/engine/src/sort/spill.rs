@@ -1,0 +1,187 @@
+//! Temporary files without a name, and the aligned memory that goes to and from them.
+//!
+//! Such a file is never in a folder's list, or is taken from it at once, so that it disappears with the process
+//! whatever happens. It is written and read past the page cache where the file system takes that: copying into cold
+//! memory costs more than writing does, and would push out everything else.
+
+use crate::{Error, Result};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What direct I/O asks of memory, offsets and lengths.
+pub(super) const ALIGNMENT: usize = 4096;
+
+/// The folder for temporary files.
+#[derive(Debug)]
+pub(super) struct SpillFolder {
+    path: PathBuf,
+    /// Numbers the files that need a name for a moment.
+    named: AtomicU64,
+    /// Writes until one fails.
+    #[cfg(test)]
+    pub writes_left: std::sync::atomic::AtomicI64,
+}
+
+impl SpillFolder {
+    pub fn new(path: PathBuf) -> Arc<Self> {
+        Arc::new(Self {
+            path,
+            named: AtomicU64::new(0),
+            #[cfg(test)]
+            writes_left: i64::MAX.into(),
+        })
+    }
+
+    fn failure(&self, doing: &str, cause: io::Error) -> Error {
+        let advice = "free some room there, or name another folder with --temp-dir";
+        Error::io(doing, &self.path, cause).advise(advice)
+    }
+
+    /// An empty file.
+    pub fn create(self: &Arc<Self>) -> Result<Arc<SpillFile>> {
+        let file = self.open_nameless(OFlags::DIRECT);
+        let file = file.or_else(|_| self.open_nameless(OFlags::empty()));
+        let file = match file {
+            // What file systems and kernels answer that know no files without a name.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => self.open_unlinked(),
+            file => file.map_err(io::Error::from),
+        };
+        let file = file.map_err(|cause| self.failure("create a temporary file in this folder", cause))?;
+        Ok(Arc::new(SpillFile { folder: self.clone(), file, len: AtomicU64::new(0) }))
+    }
+
+    fn open_nameless(&self, direct: OFlags) -> Result<File, Errno> {
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE | direct;
+        rustix::fs::open(&self.path, flags, Mode::RUSR | Mode::WUSR).map(File::from)
+    }
+
+    fn open_unlinked(&self) -> io::Result<File> {
+        let name = format!(".litepress-{}-{}.tmp", std::process::id(), self.named.fetch_add(1, Ordering::Relaxed));
+        let path = self.path.join(name);
+        let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        std::fs::remove_file(&path)?;
+        // Only now: some file systems refuse to open such a file, and leave it there.
+        let flags = rustix::fs::fcntl_getfl(&file)? | OFlags::DIRECT;
+        let _ = rustix::fs::fcntl_setfl(&file, flags);
+        Ok(file)
+    }
+
+    #[cfg(test)]
+    fn injected(&self) -> io::Result<()> {
+        let left = self.writes_left.fetch_sub(1, Ordering::Relaxed);
+        if left <= 0 { Err(Errno::NOSPC.into()) } else { Ok(()) }
+    }
+}
+
+/// A temporary file; its room on the disk is given back when the last run in it is dropped.
+#[derive(Debug)]
+pub(super) struct SpillFile {
+    folder: Arc<SpillFolder>,
+    file: File,
+    /// Where the next run begins. One thread at a time writes.
+    len: AtomicU64,
+}
+
+impl SpillFile {
+    pub fn path(&self) -> &Path {
+        &self.folder.path
+    }
+
+    pub fn len(&self) -> u64 {
+        self.len.load(Ordering::Acquire)
+    }
+
+    /// Appends whole units of [`ALIGNMENT`] bytes.
+    pub fn append(&self, bytes: &[u8]) -> Result<()> {
+        let offset = self.len();
+        #[cfg(test)]
+        self.folder.injected().map_err(|cause| self.folder.failure("write a temporary file in this folder", cause))?;
+        let written = match self.file.write_all_at(bytes, offset) {
+            Err(error) if self.leaves_direct(&error) => self.file.write_all_at(bytes, offset),
+            done => done,
+        };
+        written.map_err(|cause| self.folder.failure("write a temporary file in this folder", cause))?;
+        self.len.store(offset + bytes.len() as u64, Ordering::Release);
+        Ok(())
+    }
+
+    /// The file system took the flag for direct I/O and refuses the call: from now on it goes without.
+    fn leaves_direct(&self, error: &io::Error) -> bool {
+        let refused = error.raw_os_error() == Some(Errno::INVAL.raw_os_error());
+        let flags = rustix::fs::fcntl_getfl(&self.file).unwrap_or(OFlags::empty());
+        refused && flags.contains(OFlags::DIRECT) && rustix::fs::fcntl_setfl(&self.file, flags - OFlags::DIRECT).is_ok()
+    }
+
+    /// Reads all of `bytes`.
+    pub fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
+        let read = match self.file.read_exact_at(bytes, offset) {
+            Err(error) if self.leaves_direct(&error) => self.file.read_exact_at(bytes, offset),
+            done => done,
+        };
+        read.map_err(|cause| Error::io("read back a temporary file in this folder", self.path(), cause))
+    }
+
+    /// Gives the room of a run back. Where the file system cannot, it comes back with the file.
+    pub fn release(&self, offset: u64, bytes: u64) {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let _ = rustix::fs::fallocate(&self.file, flags, offset, bytes);
+    }
+
+    #[cfg(test)]
+    pub fn truncate(&self, len: u64) {
+        self.file.set_len(len).unwrap();
+    }
+}
+
+/// Memory that begins at a multiple of [`ALIGNMENT`].
+#[derive(Debug, Default)]
+pub(super) struct AlignedMemory {
+    bytes: Vec<u8>,
+    start: usize,
+    len: usize,
+}
+
+impl AlignedMemory {
+    pub fn new(len: usize) -> Self {
+        let bytes = vec![0; len + ALIGNMENT];
+        let start = bytes.as_ptr().align_offset(ALIGNMENT);
+        Self { bytes, start, len }
+    }
+
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[self.start..self.start + self.len]
+    }
+
+    #[inline]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.start + self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_whose_name_is_taken_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = SpillFolder::new(folder.path().to_owned());
+        let file = spill.open_unlinked().unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let file = SpillFile { folder: spill, file, len: AtomicU64::new(0) };
+        let mut memory = AlignedMemory::new(2 * ALIGNMENT);
+        memory.bytes_mut().fill(7);
+        file.append(memory.bytes()).unwrap();
+        memory.bytes_mut().fill(0);
+        file.read(memory.bytes_mut(), 0).unwrap();
+        assert!(memory.bytes().iter().all(|&byte| byte == 7));
+        assert!(file.read(memory.bytes_mut(), ALIGNMENT as u64).is_err(), "behind the end");
+    }
+}

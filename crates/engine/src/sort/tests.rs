@@ -1,0 +1,301 @@
+//! The whole sort against `Vec::sort`, whatever the memory, the writers and the disk.
+
+use super::*;
+use crate::{Error, ErrorKind};
+use proptest::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+type Items = Vec<Vec<u8>>;
+
+/// `key` made prefix-free by an escape-less terminator and a number.
+fn item(key: &[u8], number: u32) -> Vec<u8> {
+    let mut item: Vec<u8> = key.iter().map(|&byte| byte.max(1)).collect();
+    item.push(0);
+    item.extend(number.to_be_bytes());
+    item
+}
+
+fn numbered(keys: impl IntoIterator<Item = Vec<u8>>) -> Items {
+    keys.into_iter().zip(0..).map(|(key, number)| item(&key, number)).collect()
+}
+
+/// Numbers that look random, always the same.
+fn random() -> impl FnMut() -> u64 {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    }
+}
+
+fn options(memory_bytes: u64, writers: usize) -> (SortOptions, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (SortOptions { memory_bytes, temp_dir: folder.path().to_owned(), writers }, folder)
+}
+
+/// Pushes the items from as many threads as there are writers, in turns of some hundred items.
+fn fill(sorter: &Sorter, items: &Items, writers: usize) -> Result<()> {
+    let turns: Vec<&[Vec<u8>]> = items.chunks(300).collect();
+    std::thread::scope(|scope| {
+        let work = |first: usize| {
+            let turns = &turns;
+            move || {
+                let mut writer = sorter.writer();
+                for item in turns.iter().skip(first).step_by(writers).copied().flatten() {
+                    writer.push(item)?;
+                }
+                writer.finish()
+            }
+        };
+        let threads: Vec<_> = (0..writers).map(|first| scope.spawn(work(first))).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap())
+    })
+}
+
+fn sort(items: &Items, memory_bytes: u64, writers: usize) -> Result<Sorted> {
+    let (options, folder) = options(memory_bytes, writers);
+    let sorter = Sorter::new(options);
+    fill(&sorter, items, writers)?;
+    let sorted = sorter.finish();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no temporary file has a name");
+    sorted
+}
+
+fn read(sorted: &Sorted, ranks: Range<u64>) -> Result<Items> {
+    let mut merge = sorted.range(ranks)?;
+    let mut items = Items::new();
+    while let Some(item) = merge.next()? {
+        items.push(item.to_vec());
+    }
+    assert!(merge.next()?.is_none());
+    Ok(items)
+}
+
+const SMALL: u64 = 64 << 10;
+const LARGE: u64 = 64 << 20;
+
+/// Sorts with each budget and number of writers, and compares the whole and some ranges.
+fn check(items: &Items) {
+    let mut expected = items.clone();
+    expected.sort();
+    for (memory_bytes, writers) in [(SMALL, 1), (SMALL, 4), (1 << 20, 2), (LARGE, 1), (LARGE, 4)] {
+        let sorted = sort(items, memory_bytes, writers).unwrap();
+        assert_eq!(sorted.len(), items.len() as u64);
+        assert_eq!(sorted.item_bytes(), items.iter().map(|item| item.len() as u64).sum::<u64>());
+        assert!(read(&sorted, 0..sorted.len()).unwrap() == expected, "{memory_bytes} bytes, {writers} writers");
+        for start in (0..items.len()).step_by(items.len() / 7 + 1) {
+            let end = items.len().min(start + 50);
+            let ranks = start as u64..end as u64;
+            assert!(read(&sorted, ranks).unwrap() == expected[start..end], "{memory_bytes} bytes, from {start}");
+        }
+    }
+}
+
+#[test]
+fn nothing_and_one() {
+    check(&vec![]);
+    check(&vec![vec![]]);
+    check(&vec![b"a".to_vec()]);
+    check(&vec![vec![7; 100_000]]);
+}
+
+#[test]
+fn kinds_of_keys() {
+    let mut random = random();
+    let count = 12_000_u64;
+    let digits = |number: u64| format!("{:06}", number % 1_000_000).into_bytes();
+    check(&(0..count).map(|number| number.to_be_bytes().to_vec()).collect());
+    check(&(0..count).rev().map(|number| number.to_be_bytes().to_vec()).collect());
+    check(&numbered((0..count).map(|_| digits(random()))));
+    check(&numbered((0..count).map(|_| [b"AAAA", b"BBBB", b"CCCC"][(random() % 3) as usize].to_vec())));
+    check(&numbered((0..count).map(|_| random().to_be_bytes().repeat(2))));
+    check(&numbered((0..count).map(|_| vec![b'x'; (random() % 40) as usize])));
+    check(&numbered((0..count / 8).map(|_| [vec![b'p'; 150], digits(random() % 700)].concat())));
+}
+
+#[test]
+fn ever_longer_common_prefixes() {
+    check(&numbered((0..700).map(|length| vec![b'a'; length])));
+    check(&numbered((0..700).rev().map(|length| vec![b'a'; length])));
+}
+
+#[test]
+fn ever_wider_items() {
+    check(&numbered((0..6000).map(|number| vec![b"abcdefg"[number % 7]; number / 150])));
+    check(&numbered((0..6000).map(|number| vec![b'a'; if number % 2000 == 1999 { 5000 } else { number % 5 }])));
+}
+
+#[test]
+fn giant_items_are_runs_of_their_own() {
+    let giants = [(3, 300_000), (1, 300_000), (2, 90_000)];
+    let small = (0..3000).map(|number: u32| number.to_be_bytes().to_vec());
+    check(&numbered(giants.iter().map(|&(byte, len)| vec![byte; len]).chain(small)));
+}
+
+#[test]
+fn every_range_of_a_small_sort() {
+    let mut random = random();
+    let items = numbered((0..150).map(|_| vec![b'a' + (random() % 3) as u8; 200]));
+    let mut expected = items.clone();
+    expected.sort();
+    let sorted = sort(&items, SMALL, 4).unwrap();
+    assert!(sorted.runs.spilled.len() > 1, "spilled");
+    for start in 0..=items.len() {
+        for end in start..=items.len() {
+            assert!(read(&sorted, start as u64..end as u64).unwrap() == expected[start..end], "{start}..{end}");
+        }
+    }
+}
+
+#[test]
+fn ranges_are_read_by_several_threads() {
+    let mut random = random();
+    let items = numbered((0..40_000).map(|_| random().to_be_bytes().to_vec()));
+    let mut expected = items.clone();
+    expected.sort();
+    let sorted = sort(&items, 1 << 20, 2).unwrap();
+    std::thread::scope(|scope| {
+        for part in 0..4 {
+            let (sorted, expected) = (&sorted, &expected);
+            let ranks = part * 10_000..(part + 1) * 10_000;
+            scope.spawn(move || {
+                let items = read(sorted, ranks.start as u64..ranks.end as u64).unwrap();
+                assert!(items == expected[ranks]);
+            });
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_items(
+        keys in prop::collection::vec(prop::collection::vec(0..4u8, 0..60), 0..1500),
+        repeat in 1..4_usize,
+        memory_bytes in SMALL..4 * SMALL,
+        writers in 1..5_usize,
+        split in any::<prop::sample::Index>(),
+    ) {
+        let items = numbered(std::iter::repeat_n(keys, repeat).flatten());
+        let mut expected = items.clone();
+        expected.sort();
+        let sorted = sort(&items, memory_bytes, writers).unwrap();
+        let middle = split.index(items.len() + 1);
+        prop_assert!(read(&sorted, 0..middle as u64).unwrap() == expected[..middle]);
+        prop_assert!(read(&sorted, middle as u64..sorted.len()).unwrap() == expected[middle..]);
+    }
+}
+
+#[test]
+fn many_runs_are_merged_into_few() {
+    let items = numbered((0..60_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes().to_vec()));
+    let sorted = sort(&items, SMALL, 2).unwrap();
+    let (options, _folder) = options(SMALL, 2);
+    let budget = Budget::new(options.memory_bytes, options.writers);
+    assert!(sorted.runs.spilled.len() <= budget.fan_in(sorted.runs.held_bytes()));
+    assert!(sorted.runs.spilled.len() > 1);
+    let longest = sorted.runs.spilled.iter().map(SpilledRun::len).max().unwrap();
+    assert!(longest * 16 > 2 * budget.buffer_bytes as u64, "a run of several runs");
+}
+
+#[test]
+fn spilled_bytes_are_few() {
+    let mut random = random();
+    let kinds = [&b"\x30AAAA\0"[..], b"\x30BBBB\0", b"\x30CCCC\0"];
+    let items = (0..40_000_u64).map(|rowid| [kinds[(random() % 3) as usize], &rowid.to_be_bytes()].concat());
+    let sorted = sort(&items.collect(), 256 << 10, 1).unwrap();
+    let (bytes, items) = sorted.runs.spilled.iter().fold((0, 0), |sum, run| (sum.0 + run.bytes(), sum.1 + run.len()));
+    assert!(items > 20_000 && bytes < items * 5 / 2, "{bytes} bytes for {items} items");
+}
+
+#[test]
+fn memory_stays_within_the_budget() {
+    for memory_bytes in [64 << 20, 100 << 20, 512 << 20, 6 << 30] {
+        for writers in [1, 2, 4, 16] {
+            let budget = Budget::new(memory_bytes, writers);
+            let filling = budget.writers * budget.writer_bytes() + budget.sample_bytes;
+            assert!(filling <= memory_bytes, "{memory_bytes} {writers}: {filling}");
+            // What writers have left: at most one of their two memories, and the order of it in half of the other.
+            let held = budget.writers * budget.buffer_bytes as u64 * 3 / 2 + budget.sample_bytes;
+            for runs in [1, budget.fan_in(held) / 2, budget.fan_in(held)] {
+                let reads = 2 * (budget.read_bytes(held, runs) + ALIGNMENT) as u64 * runs as u64;
+                let merging = held + budget.writers * (reads + (budget.block_bytes + ALIGNMENT) as u64);
+                assert!(merging <= memory_bytes, "{memory_bytes} {writers} {runs}: {merging}");
+            }
+        }
+    }
+}
+
+#[test]
+fn held_memory_is_what_the_budget_allows() {
+    let items = numbered((0..60_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes().to_vec()));
+    let (options, _folder) = options(1 << 20, 2);
+    let sorter = Sorter::new(options);
+    for _ in 0..5 {
+        fill(&sorter, &items, 2).unwrap();
+        let state = sorter.state();
+        assert_eq!(state.live, 0);
+        assert!(state.runs.held_bytes() <= 1 << 20);
+    }
+    assert_eq!(sorter.finish().unwrap().len(), 300_000);
+}
+
+#[test]
+fn a_truncated_file_is_an_error() {
+    let items = numbered((0..40_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes().to_vec()));
+    let sorted = sort(&items, 256 << 10, 1).unwrap();
+    sorted.runs.spilled[0].truncate_file(8192);
+    let error = read(&sorted, 0..sorted.len()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.to_string().contains("temporary file"), "{error}");
+}
+
+#[test]
+fn a_missing_folder_is_an_error_that_names_it() {
+    let items = numbered((0..40_000_u32).map(|number| number.to_be_bytes().to_vec()));
+    let (mut options, folder) = options(SMALL, 1);
+    options.temp_dir = folder.path().join("absent");
+    let sorter = Sorter::new(options.clone());
+    let error = fill(&sorter, &items, 1).unwrap_err();
+    assert_eq!(error.place().file.as_deref(), Some(options.temp_dir.as_path()));
+    assert!(error.to_string().contains("--temp-dir"), "{error}");
+    // Without spilling nobody needs the folder.
+    let sorter = Sorter::new(SortOptions { memory_bytes: LARGE, ..options });
+    fill(&sorter, &items, 1).unwrap();
+    assert_eq!(sorter.finish().unwrap().len(), 40_000);
+}
+
+/// Sorts on a disk that is full after `writes` writes.
+fn sort_on_full_disk(items: &Items, writes: i64) -> ControlFlow<(), Error> {
+    let (options, folder) = options(SMALL, 2);
+    let sorter = Sorter::new(options);
+    sorter.folder.writes_left.store(writes, Ordering::Relaxed);
+    let done = fill(&sorter, items, 2).and_then(|()| sorter.finish());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    done.err().map_or(ControlFlow::Break(()), ControlFlow::Continue)
+}
+
+#[test]
+fn a_full_disk_is_an_error_whenever_it_happens() {
+    let items = numbered((0..4_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes().to_vec()));
+    let mut writes = 0;
+    while let ControlFlow::Continue(error) = sort_on_full_disk(&items, writes) {
+        assert_eq!(error.kind(), ErrorKind::NoSpace);
+        assert!(error.to_string().contains("--temp-dir"), "{error}");
+        writes += 1;
+    }
+    assert!(writes > 10, "runs and merged runs were written: {writes}");
+}
+
+#[test]
+#[should_panic(expected = "every writer of a sort is finished")]
+fn a_forgotten_writer_is_noticed() {
+    let (options, _folder) = options(SMALL, 1);
+    let sorter = Sorter::new(options);
+    sorter.writer().push(b"lost").unwrap();
+    let _ = sorter.finish();
+}

@@ -1,0 +1,120 @@
+//! Which of the first bytes differ in a run at all, and so which ones are worth comparing.
+//!
+//! Three integers in a key are mostly zeros: that the 2nd, the 9th and the 17th byte decide between most items is found
+//! out once, when the run is sorted, and saves the merge nearly all its looks at whole items.
+
+/// How many bytes at the front of an item are watched.
+pub(super) const WINDOW_BYTES: usize = 32;
+
+/// The first bytes of the items of some runs. Behind the end of an item stands anything: no item is a prefix of another,
+/// so that two of them differ before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Varying {
+    first: [u8; WINDOW_BYTES],
+    /// The bits in which any item differs from `first`.
+    pub bits: [u8; WINDOW_BYTES],
+}
+
+impl Varying {
+    /// That of a single item.
+    pub fn of_item(item: &[u8]) -> Self {
+        let mut first = [0; WINDOW_BYTES];
+        let len = item.len().min(WINDOW_BYTES);
+        first[..len].copy_from_slice(&item[..len]);
+        Self { first, bits: [0; WINDOW_BYTES] }
+    }
+
+    /// That of items of which nothing is known.
+    pub fn unknown() -> Self {
+        Self { first: [0; WINDOW_BYTES], bits: [0xff; WINDOW_BYTES] }
+    }
+
+    /// That of windows of `N` bytes, up to [`WINDOW_BYTES`].
+    #[inline]
+    pub fn of_windows<'w, const N: usize>(windows: impl IntoIterator<Item = &'w [u8; N]>) -> Self {
+        let mut windows = windows.into_iter();
+        let Some(first) = windows.next() else { return Self::of_item(&[]) };
+        let mut differ = [0; N];
+        for window in windows {
+            for ((differ, a), b) in differ.iter_mut().zip(window).zip(first) {
+                *differ |= a ^ b;
+            }
+        }
+        let mut varying = Self::of_item(first);
+        varying.bits[..N].copy_from_slice(&differ);
+        varying
+    }
+
+    /// That of two runs together.
+    pub fn and(mut self, other: &Self) -> Self {
+        for (index, bits) in self.bits.iter_mut().enumerate() {
+            *bits |= other.bits[index] | self.first[index] ^ other.first[index];
+        }
+        self
+    }
+}
+
+/// Sixteen bytes that decide nearly always between items: four words of four bytes, each at the first byte that varies
+/// behind the word before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MatchBytes {
+    words: [usize; 4],
+    /// The words lie side by side.
+    whole: bool,
+}
+
+impl MatchBytes {
+    /// How many bytes behind its beginning an item must be readable, or what stands behind it.
+    pub const READ_BYTES: usize = WINDOW_BYTES + 16;
+
+    pub fn new(varying: &Varying) -> Self {
+        let mut words = [0; 4];
+        let mut next = 0;
+        for word in &mut words {
+            while next < WINDOW_BYTES && varying.bits[next] == 0 {
+                next += 1;
+            }
+            *word = next;
+            next += 4;
+        }
+        Self { words, whole: words[3] == words[0] + 12 }
+    }
+
+    /// The bytes of an item, as a number that compares like them.
+    #[inline]
+    pub fn of(&self, item: &[u8]) -> u128 {
+        if self.whole {
+            let start = self.words[0];
+            return u128::from_be_bytes(item[start..start + 16].try_into().expect("16 bytes"));
+        }
+        let word = |at: usize| u128::from(u32::from_be_bytes(item[at..at + 4].try_into().expect("4 bytes")));
+        let [a, b, c, d] = self.words;
+        word(a) << 96 | word(b) << 64 | word(c) << 32 | word(d)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_begin_where_bytes_vary() {
+        let key = |a: u8, b: u8, c: u8| {
+            let mut key = [0; 30];
+            (key[8], key[17], key[26]) = (a, b, c);
+            key
+        };
+        let varying = Varying::of_windows(&[key(1, 1, 1), key(1, 2, 1), key(3, 1, 9)]);
+        let bytes = MatchBytes::new(&varying);
+        assert_eq!(bytes.words, [8, 17, 26, WINDOW_BYTES]);
+        let of = |a, b, c| bytes.of(&[&key(a, b, c)[..], &[7; MatchBytes::READ_BYTES]].concat());
+        assert!(of(1, 1, 1) < of(1, 1, 2) && of(1, 1, 2) < of(1, 2, 1) && of(1, 2, 1) < of(2, 0, 0));
+    }
+
+    #[test]
+    fn runs_that_vary_between_each_other() {
+        let varying = Varying::of_item(b"abcd").and(&Varying::of_item(b"abed"));
+        assert_eq!(MatchBytes::new(&varying).words, [2, 32, 36, 40]);
+        assert_eq!(MatchBytes::new(&varying.and(&Varying::unknown())).words, [0, 4, 8, 12]);
+    }
+}

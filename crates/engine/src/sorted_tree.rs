@@ -1,0 +1,212 @@
+//! Sorted items become a tree: of an index, of a WITHOUT ROWID table, of a table whose rowids came in any order.
+//!
+//! Where parts begin is a matter of ranks alone: part `n` holds the items from `n` times so many on, and how many that is
+//! follows from the items' number and length. So runs, threads and memory never show in the file.
+
+use crate::pages::{PageRun, Pages};
+use crate::progress::Progress;
+use crate::sort::Sorted;
+use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
+use crate::tree::index::IndexPart;
+use crate::tree::interior::{Divider, Entry};
+use crate::{Error, ErrorKind, Result};
+use litepress_format::FormatError;
+use litepress_format::page::PageKind;
+use litepress_rows::source::PART_BYTES;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Parts that a worker builds one after another: opening a range of ranks costs a little for each run.
+const PARTS_PER_STRETCH: u64 = 8;
+
+/// What the sorted items of a tree are.
+pub(crate) trait Items: Sync {
+    type Divider: Divider + Send;
+    /// Makes the leaves of a part.
+    type Builder;
+    type Part: Send;
+    /// Kind of the tree's leaves.
+    const LEAF: PageKind;
+
+    fn begin(&self, run: PageRun, usable: usize) -> Self::Builder;
+
+    /// Adds the next item.
+    fn add(&self, builder: &mut Self::Builder, item: &[u8]) -> Result<()>;
+
+    /// Completes a part; `is_last` where no other follows it.
+    fn finish(&self, builder: Self::Builder, is_last: bool) -> Result<Self::Part>;
+
+    fn place(stitch: &mut TreeStitch<'_, Self::Divider>, part: Self::Part) -> Result<PartSize>;
+
+    /// Whether two items may not have the same key.
+    fn is_unique(&self) -> bool;
+
+    /// Length of the start of `item` that no other may have; `None` where others may.
+    fn unique_len(&self, item: &[u8]) -> Result<Option<usize>>;
+
+    /// The error of two items that have the same key.
+    fn conflict(&self, first: &[u8], second: &[u8]) -> Error;
+}
+
+/// What a part adds to its tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PartSize {
+    pub entries: u64,
+    pub payload_bytes: u64,
+}
+
+/// What a finished tree is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SortedTree {
+    /// Number of the root page.
+    pub root: u32,
+    pub size: PartSize,
+}
+
+/// Builds the tree of all items.
+pub(crate) fn build<I: Items>(
+    sorted: &Sorted,
+    items: &I,
+    pages: &mut Pages,
+    threads: usize,
+    progress: &Progress,
+) -> Result<SortedTree> {
+    let (page_size, pool) = (pages.page_size(), pages.pool().clone());
+    let press = Press::new(sorted, items, || items.begin(PageRun::new(page_size, &pool), page_size.bytes()));
+    let next_stretch = AtomicU64::new(0);
+    let stitch = Mutex::new(Stitch {
+        parts: InOrder::new(),
+        placed: Placed { stitch: TreeStitch::new(pages), size: PartSize::default() },
+    });
+    on_threads(threads, || {
+        while !lock(&stitch).parts.has_failed() {
+            pool.wait_for_room();
+            let stretch = next_stretch.fetch_add(1, Ordering::Relaxed);
+            let deposit = |number, part| {
+                let Stitch { parts, placed } = &mut *lock(&stitch);
+                parts.deposit(number, part, |part| placed.place::<I>(part));
+                progress.go_on()
+            };
+            match press.print(stretch, deposit) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err((number, error)) => return lock(&stitch).parts.fail(number, error),
+            }
+        }
+    });
+    let Stitch { parts, placed } = stitch.into_inner().unwrap_or_else(PoisonError::into_inner);
+    parts.finish()?;
+    Ok(SortedTree { root: placed.stitch.finish(I::LEAF)?, size: placed.size })
+}
+
+struct Stitch<'p, P, D> {
+    parts: InOrder<P>,
+    placed: Placed<'p, D>,
+}
+
+struct Placed<'p, D> {
+    stitch: TreeStitch<'p, D>,
+    size: PartSize,
+}
+
+impl<D: Divider> Placed<'_, D> {
+    fn place<I: Items<Divider = D>>(&mut self, part: I::Part) -> Result<()> {
+        let added = I::place(&mut self.stitch, part)?;
+        self.size.entries += added.entries;
+        self.size.payload_bytes += added.payload_bytes;
+        Ok(())
+    }
+}
+
+/// Makes parts out of sorted items.
+struct Press<'s, I, B> {
+    sorted: &'s Sorted,
+    items: &'s I,
+    begin: B,
+    per_part: u64,
+    parts: u64,
+}
+
+/// An error, and the number of the part that it is in.
+type InPart<T> = Result<T, (u64, Error)>;
+
+impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
+    fn new(sorted: &'s Sorted, items: &'s I, begin: B) -> Self {
+        // About what a cell takes beside its item.
+        const POINTER_AND_LENGTHS: u64 = 5;
+        let mean = sorted.item_bytes().checked_div(sorted.len()).unwrap_or(0) + POINTER_AND_LENGTHS;
+        let per_part = (PART_BYTES as u64 / mean).max(2);
+        Self { sorted, items, begin, per_part, parts: sorted.len().div_ceil(per_part) }
+    }
+
+    /// Builds the parts of a stretch; `false` where there is none.
+    fn print(&self, stretch: u64, deposit: impl Fn(u64, I::Part) -> Result<()>) -> InPart<bool> {
+        let first = stretch.saturating_mul(PARTS_PER_STRETCH);
+        if first >= self.parts {
+            return Ok(false);
+        }
+        let end = self.parts.min(first + PARTS_PER_STRETCH);
+        let in_first = |error| (first, error);
+        // One item more in front, for comparison.
+        let start_rank = first * self.per_part;
+        let before = u64::from(start_rank > 0);
+        let end_rank = self.sorted.len().min(end * self.per_part);
+        let mut ranked = self.sorted.range(start_rank - before..end_rank).map_err(in_first)?;
+        let mut neighbours = Neighbours { items: self.items, previous: Vec::new() };
+        if before == 1 {
+            neighbours.keep(ranked.next().map_err(in_first)?.expect("as many items as ranks"));
+        }
+        for number in first..end {
+            let in_part = |error| (number, error);
+            let mut builder = (self.begin)();
+            for _ in 0..self.per_part.min(self.sorted.len() - number * self.per_part) {
+                let item = ranked.next().map_err(in_part)?.expect("as many items as ranks");
+                neighbours.check(item).map_err(in_part)?;
+                self.items.add(&mut builder, item).map_err(in_part)?;
+            }
+            let part = self.items.finish(builder, number + 1 == self.parts).map_err(in_part)?;
+            deposit(number, part).map_err(in_part)?;
+        }
+        Ok(true)
+    }
+}
+
+/// Looks for two neighbours with one key.
+struct Neighbours<'p, I> {
+    items: &'p I,
+    previous: Vec<u8>,
+}
+
+impl<I: Items> Neighbours<'_, I> {
+    fn keep(&mut self, item: &[u8]) {
+        self.previous.clear();
+        self.previous.extend_from_slice(item);
+    }
+
+    fn check(&mut self, item: &[u8]) -> Result<()> {
+        if !self.items.is_unique() {
+            return Ok(());
+        }
+        if let Some(len) = self.items.unique_len(item)?
+            && self.previous.get(..len) == Some(&item[..len])
+        {
+            return Err(self.items.conflict(&self.previous, item));
+        }
+        self.keep(item);
+        Ok(())
+    }
+}
+
+/// Adds a part of an index or of a WITHOUT ROWID table to its tree.
+pub(crate) fn place_index_part(stitch: &mut TreeStitch<'_, Entry>, part: IndexPart) -> Result<PartSize> {
+    stitch.place(part.run, part.leaves, |(index, divider), placement| {
+        let divider = divider.map_or_else(Entry::default, |divider| divider.placed(placement));
+        (divider, placement.number(index))
+    })?;
+    Ok(PartSize { entries: part.entries, payload_bytes: part.payload_bytes })
+}
+
+/// A sort item that cannot be taken apart: a mistake of ours, or a broken temporary file.
+pub(crate) fn bad_item(error: &FormatError) -> Error {
+    Error::new(ErrorKind::Data, format!("a sort item or record that is none: {error}"))
+}
