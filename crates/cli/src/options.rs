@@ -4,6 +4,7 @@ use crate::numbers;
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
 use litepress::{MIN_MEMORY_BYTES, Options, PageSize, Sync};
+use std::path::PathBuf;
 
 /// Threads beyond this help nobody.
 const MAX_THREADS: usize = 1024;
@@ -21,6 +22,9 @@ pub struct MakingArguments {
     /// Memory to work in, 64MiB at least [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
+    /// Folder for what a sort cannot keep in memory [default: that of the database]
+    #[arg(long, value_name = "FOLDER")]
+    pub temp_dir: Option<PathBuf>,
     /// Replace the database if it exists
     #[arg(long)]
     pub replace: bool,
@@ -85,6 +89,7 @@ impl MakingArguments {
         options.page_size = self.page_size;
         options.threads = self.threads.unwrap_or(options.threads);
         options.memory_bytes = self.memory.unwrap_or(options.memory_bytes);
+        options.temp_dir.clone_from(&self.temp_dir);
         options.replace = self.replace;
         options.sync = match self.sync {
             SyncArgument::Full => Sync::Full,

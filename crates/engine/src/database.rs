@@ -2,7 +2,7 @@
 
 use crate::index::{self, Indexes};
 use crate::keyed_table;
-use crate::options::{Options, Target};
+use crate::options::{MIN_MEMORY_BYTES, Options, Target};
 use crate::pages::Pages;
 use crate::publish::Publication;
 use crate::sink::block::{BLOCK_BYTES, BlockPool};
@@ -21,7 +21,7 @@ use litepress_rows::{Part, RecordChunk, Schema, Source, Table};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Name of the table in which SQLite keeps the largest rowid of AUTOINCREMENT tables.
 const SQLITE_SEQUENCE: &str = "sqlite_sequence";
@@ -45,6 +45,8 @@ pub struct Database {
     pages: Pages,
     /// The finished tree of each of the schema's tables.
     trees: Vec<Option<TableTree>>,
+    /// What each table took from its first row to the root of its last index.
+    build_times: Vec<Duration>,
     /// Root page of each finished index.
     index_roots: HashMap<String, u32>,
     /// Where sorts put what does not fit the memory.
@@ -52,6 +54,8 @@ pub struct Database {
     publication: Option<Publication>,
     summary: Summary,
     started: Instant,
+    /// A table could not be filled.
+    failed: bool,
 }
 
 /// What [`Database::finish`] gives.
@@ -86,6 +90,7 @@ impl Database {
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
     ) -> Result<Self> {
         plan::check(&schema)?;
+        let options = &bounded(options)?;
         let page_size = page_size(&schema, options)?;
         let publication = match target {
             Target::File(path) => Some(Publication::begin(path, options.replace)?),
@@ -96,8 +101,7 @@ impl Database {
                 publication.check_space(options.expected_bytes)?;
                 let file = publication.handle()?;
                 let sink = FileSink::new(file, publication.temporary(), options.expected_bytes);
-                // Two writes under way for each builder keep the disk busy while the builders compute.
-                (Box::new(sink), publication.target().to_owned(), 2 * options.threads)
+                (Box::new(sink), publication.target().to_owned(), writer_threads(options))
             }
             (None, Target::Memory) => (Box::new(MemorySink::default()), PathBuf::from("<memory>"), 0),
             (None, _) => (Box::new(DiscardSink), PathBuf::from("<discarded>"), 0),
@@ -105,10 +109,23 @@ impl Database {
         let writers = Writers::new(wrap(sink), path, threads, options.progress.clone());
         let pages = Pages::new(page_size, BlockPool::new(live_blocks(options, threads)), writers);
         let trees = vec![None; schema.tables.len()];
+        let build_times = vec![Duration::ZERO; schema.tables.len()];
         let temp_dir = temp_dir(target, options);
         let (options, summary, started) = (options.clone(), Summary::default(), Instant::now());
         let index_roots = HashMap::new();
-        Ok(Self { schema, options, pages, trees, index_roots, temp_dir, publication, summary, started })
+        Ok(Self {
+            schema,
+            options,
+            pages,
+            trees,
+            build_times,
+            index_roots,
+            temp_dir,
+            publication,
+            summary,
+            started,
+            failed: false,
+        })
     }
 
     /// The schema.
@@ -129,26 +146,21 @@ impl Database {
         let name = self.schema.tables[index].name.clone();
         let tree = self
             .build(index, source)
+            .inspect_err(|_| self.failed = true)
             .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
         self.summary.rows += tree.rows;
-        self.summary.tables.push(TableSummary {
-            name,
-            rows: tree.rows,
-            payload_bytes: tree.payload_bytes,
-            root_page: tree.root,
-            build: started.elapsed(),
-        });
+        self.build_times[index] = started.elapsed();
         Ok(())
     }
 
     /// Builds the table's tree and those of its indexes.
     fn build(&mut self, index: usize, source: &dyn Source) -> Result<TableTree> {
         let Self { options, pages, .. } = self;
-        let threads = options.threads.max(1);
+        let threads = options.threads;
         let table = &self.schema.tables[index];
         let plans = plan::indexes(table);
         let sorts_rows = table.without_rowid || !source.rowids_ascend();
-        let pages_bytes = (live_blocks(options, 2 * threads) * BLOCK_BYTES) as u64;
+        let pages_bytes = (live_blocks(options, writer_threads(options)) * BLOCK_BYTES) as u64;
         let sorts = plans.len() + usize::from(sorts_rows);
         let sort_options = SortOptions {
             memory_bytes: options.memory_bytes.saturating_sub(pages_bytes) / sorts.max(1) as u64,
@@ -171,8 +183,13 @@ impl Database {
     /// Writes the schema, waits for the disk and gives the file its name.
     ///
     /// # Errors
-    /// A write, sync or rename that fails: the target is then as it was.
+    /// A write, sync or rename that fails: the target is then as it was. Where only the folder's sync fails, the database
+    /// has its name and may lose it in a power cut.
     pub fn finish(mut self) -> Result<Finished> {
+        if self.failed {
+            let message = "a table could not be filled: the database is given up";
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
         let page_1 = self.finish_pages()?;
         let built = Instant::now();
         self.pages.finish(&page_1)?;
@@ -190,11 +207,21 @@ impl Database {
         stages.write = written - built;
         stages.sync = synced - written;
         stages.publish = synced.elapsed();
+        self.summary.tables = self.table_summaries();
         self.summary.pages = self.pages.count().into();
         self.summary.page_size_bytes = page_bytes(self.pages.page_size());
         self.summary.bytes = self.summary.pages * u64::from(self.summary.page_size_bytes);
         self.summary.peak_memory_bytes = peak_memory_bytes();
         Ok(Finished { summary: self.summary, bytes: self.pages.take_bytes() })
+    }
+
+    fn table_summaries(&self) -> Vec<TableSummary> {
+        let finished = self.schema.tables.iter().zip(&self.trees).zip(&self.build_times);
+        let summary = |((table, tree), build): ((&Table, &Option<TableTree>), &Duration)| {
+            let TableTree { root, rows, payload_bytes, .. } = tree.unwrap_or_default();
+            TableSummary { name: table.name.clone(), rows, payload_bytes, root_page: root, build: *build }
+        };
+        finished.map(summary).collect()
     }
 
     /// Empty tables, `sqlite_sequence` and the schema; page 1, which is still to be written.
@@ -317,10 +344,27 @@ fn temp_dir(target: &Target, options: &Options) -> PathBuf {
     }
 }
 
+/// The options with as many builders as half of the memory has blocks for.
+fn bounded(options: &Options) -> Result<Options> {
+    if options.memory_bytes < MIN_MEMORY_BYTES {
+        let message = format!("a memory budget of {} bytes is too small", options.memory_bytes);
+        return Err(Error::new(ErrorKind::Usage, message).advise(format!("give {MIN_MEMORY_BYTES} bytes at least")));
+    }
+    Ok(Options { threads: options.threads.clamp(1, affordable_blocks(options)), ..options.clone() })
+}
+
+/// Two writes under way for each builder keep the disk busy while the builders compute; a disk takes no more than a few.
+fn writer_threads(options: &Options) -> usize {
+    const MOST: usize = 16;
+    (2 * options.threads).min(MOST)
+}
+
 /// How many blocks may be under way before a builder begins another part: enough for every builder to fill one while
 /// the disk takes several, and half of the memory budget at most.
 fn live_blocks(options: &Options, writer_threads: usize) -> usize {
-    let wanted = 4 * options.threads + writer_threads;
-    let affordable = usize::try_from(options.memory_bytes / 2).unwrap_or(usize::MAX) / BLOCK_BYTES;
-    wanted.min(affordable)
+    (4 * options.threads + writer_threads).min(affordable_blocks(options))
+}
+
+fn affordable_blocks(options: &Options) -> usize {
+    usize::try_from(options.memory_bytes / 2).unwrap_or(usize::MAX) / BLOCK_BYTES
 }

@@ -5,13 +5,12 @@
 //! that nobody locks; the next run for the same target removes it.
 
 use crate::{Error, ErrorKind, Result, Sync};
-use litepress_format::header::DatabaseHeader;
-use litepress_format::page::FILE_HEADER_LEN;
 use rusqlite::{Connection, OpenFlags};
 use rustix::fs::RenameFlags;
-use std::fs::{self, File, OpenOptions, Permissions};
+use rustix::io::Errno;
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -74,15 +73,10 @@ impl Publication {
         if let Some(permissions) = self.replaced.take() {
             fs::set_permissions(&self.temporary, permissions)
                 .map_err(|error| Error::io("set the permissions of", &self.temporary, error))?;
-            // Looked up before the lock is taken: closing any other handle of the file would give the lock up.
-            let is_wal = is_wal(&self.target);
-            let exclusive = lock_database(&self.target)?;
-            if is_wal {
-                // Its `-wal` and `-shm` go when their last connection closes, and only while the file has its name.
-                drop(exclusive);
-            }
+            let exclusive = lock_database(&self.target)?.filter(|connection| !is_wal(connection));
             check_beside(&self.target)?;
             fs::rename(&self.temporary, &self.target).map_err(|error| Error::io("replace", &self.target, error))?;
+            drop(exclusive);
         } else {
             rename_to_free_name(&self.temporary, &self.target)?;
         }
@@ -90,7 +84,7 @@ impl Publication {
         if sync == Sync::Full {
             let folder = folder_of(&self.target);
             let synced = File::open(folder).and_then(|folder| folder.sync_all());
-            synced.map_err(|error| Error::io("sync the folder", folder, error))?;
+            synced.map_err(|error| Error::io("sync the folder of the published database", folder, error))?;
         }
         Ok(())
     }
@@ -180,26 +174,20 @@ fn lock_database(target: &Path) -> Result<Option<Connection>> {
     }
 }
 
-/// Whether the database is in WAL mode: the write version in its header says so.
-fn is_wal(database: &Path) -> bool {
-    let mut header = [0; FILE_HEADER_LEN];
-    let read = File::open(database).and_then(|mut file| file.read_exact(&mut header));
-    read.is_ok() && DatabaseHeader::decode(&header).is_ok_and(|header| header.write_version == 2)
+/// Whether the database is in WAL mode. Its connection is closed before the rename: its `-wal` and `-shm` go with their
+/// last connection, and only while the file has its name. SQLite is asked, as closing any other handle of the file
+/// would give up the locks of this process.
+fn is_wal(connection: &Connection) -> bool {
+    connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0)).is_ok_and(|mode| mode == "wal")
 }
 
 fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
     use rustix::fs::CWD;
-    let renamed = rustix::fs::renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE);
-    let renamed = match renamed.map_err(io::Error::from) {
+    let renamed = match rustix::fs::renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE) {
         // Some file systems cannot promise it: look first, then rename.
-        Err(error) if matches!(error.raw_os_error(), Some(code) if code == rustix::io::Errno::INVAL.raw_os_error() || code == rustix::io::Errno::NOSYS.raw_os_error()) => {
-            if target.exists() {
-                Err(io::ErrorKind::AlreadyExists.into())
-            } else {
-                fs::rename(temporary, target)
-            }
-        }
-        renamed => renamed,
+        Err(Errno::INVAL | Errno::NOSYS) if target.exists() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(temporary, target),
+        renamed => renamed.map_err(io::Error::from),
     };
     renamed.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
@@ -218,8 +206,9 @@ fn create_temporary(target: &Path) -> Result<(PathBuf, File)> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(failed(error)),
         };
-        // Until it is locked it looks stale to another run, which may have removed it.
-        if file.try_lock().is_ok() && is_at(&file, &path) {
+        // Until it is locked it looks stale to another run, which may have removed it. Where the file system knows no
+        // locks, nobody removes anything.
+        if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) && is_at(&file, &path) {
             return Ok((path, file));
         }
     }
@@ -236,8 +225,11 @@ fn remove_stale(target: &Path) {
     let Ok(entries) = fs::read_dir(folder_of(target)) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let name = path.file_name().and_then(|name| name.to_str());
-        let ours = name.is_some_and(|name| name.starts_with(&prefix) && name.ends_with(".tmp"));
-        let Some(file) = File::open(&path).ok().filter(|_| ours) else { continue };
+        if !name.is_some_and(|name| name.starts_with(&prefix) && name.ends_with(".tmp")) {
+            // Not opened either: closing a handle of a database would give up this process's locks on it.
+            continue;
+        }
+        let Ok(file) = File::open(&path) else { continue };
         // The lock is held until the file is gone, or another run could take it in between.
         if file.try_lock().is_ok() && is_at(&file, &path) {
             let _ = fs::remove_file(&path);

@@ -29,12 +29,17 @@ impl<P> InOrder<P> {
     /// Notes a failure; `number` is that of its part.
     pub fn fail(&mut self, number: u64, error: Error) {
         if self.failure.as_ref().is_none_or(|(earliest, _)| number < *earliest) {
+            // What lies behind it will never be placed; its memory is wanted by those who still build what lies before.
+            self.waiting.split_off(&number);
             self.failure = Some((number, error));
         }
     }
 
     /// Takes part `number`, and gives to `place` whatever has its predecessors now.
     pub fn deposit(&mut self, number: u64, part: P, mut place: impl FnMut(P) -> Result<()>) {
+        if self.failure.as_ref().is_some_and(|(earliest, _)| number > *earliest) {
+            return;
+        }
         self.waiting.insert(number, part);
         while let Some(part) = self.waiting.remove(&self.next) {
             if let Err(error) = place(part) {
@@ -117,14 +122,46 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has as many threads as said do the same work; a single one does it on this thread.
+/// Has as many threads as said do the same work, this one among them. Where the system refuses to start so many, fewer do.
 pub(crate) fn on_threads(threads: usize, work: impl Fn() + Sync) {
-    if threads <= 1 {
-        return work();
-    }
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(&work);
+        for _ in 1..threads {
+            if std::thread::Builder::new().spawn_scoped(scope, &work).is_err() {
+                break;
+            }
         }
+        work();
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    /// Parts behind a failed one kept their memory for ever, and a builder that waited for memory never woke.
+    #[test]
+    fn what_lies_behind_a_failed_part_is_dropped() {
+        let part = std::sync::Arc::new(());
+        let mut parts = InOrder::new();
+        parts.deposit(2, part.clone(), |_| Ok(()));
+        parts.fail(1, Error::new(ErrorKind::Data, "the second part"));
+        parts.deposit(3, part.clone(), |_| Ok(()));
+        assert_eq!(std::sync::Arc::strong_count(&part), 1);
+        parts.fail(0, Error::new(ErrorKind::Data, "the first part"));
+        assert_eq!(parts.finish().unwrap_err().message(), "the first part");
+    }
+
+    #[test]
+    fn parts_are_placed_in_order() {
+        let mut parts = InOrder::new();
+        let mut placed = Vec::new();
+        for number in [2, 0, 3, 1] {
+            parts.deposit(number, number, |part| {
+                placed.push(part);
+                Ok(())
+            });
+        }
+        assert_eq!(placed, [0, 1, 2, 3]);
+    }
 }

@@ -34,7 +34,7 @@ pub struct TableSummary {
     pub payload_bytes: u64,
     /// Number of its root page.
     pub root_page: u32,
-    /// Time from its first row to its root page.
+    /// Time from its first row to the root page of its last index.
     pub build: Duration,
 }
 

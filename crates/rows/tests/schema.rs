@@ -75,6 +75,8 @@ fn a_statement_that_does_more_than_define_is_refused_with_its_place() {
         ("-- x\nCREATE TABLE t(a);\nCREATE TABLE u(b,\n  c CHECK (x)\n);", 4, 12, "no such column: x"),
         ("CREATE TABLE t(a);\nCREATE TABEL u(b)", 2, 8, "near \"TABEL\": syntax error"),
         ("CREATE TABLE t(a);CREATE TABLE t(a)", 1, 32, "table t already exists"),
+        ("PRAGMA page_size=1000", 1, 1, "PRAGMA page_size=1000 is not possible"),
+        ("SELECT ?;ääää", 1, 1, "a query does not define anything"),
         ("ANALYZE", 1, 1, "ANALYZE"),
         ("CREATE TABLE t(a);\0", 1, 19, "NUL"),
     ] {
@@ -136,4 +138,14 @@ fn what_stands_behind_an_index_key_is_known() {
     assert_eq!(schema.tables[0].stored_columns(), [2, 1, 0, 4]);
     assert_eq!(schema.tables[1].stored_columns(), [0, 2]);
     assert_eq!(schema.tables[0].ordinary_columns().collect::<Vec<_>>(), [0, 1, 2, 4]);
+}
+
+/// The byte code of an insert lists that of triggers too, and the table was taken for one with a CHECK constraint.
+#[test]
+fn a_check_of_another_table_is_not_this_tables() {
+    let schema = read(
+        "CREATE TABLE log(x CHECK (x > 0)); CREATE TABLE t(a); \
+         CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.a); END;",
+    );
+    assert!(schema.tables[0].has_check && !schema.tables[1].has_check);
 }

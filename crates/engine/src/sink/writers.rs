@@ -40,11 +40,12 @@ impl Writers {
     /// With no thread, blocks are written by whoever submits them: right for sinks that do not wait.
     pub fn new(sink: Box<dyn Sink>, path: PathBuf, threads: usize, progress: Arc<Progress>) -> Self {
         let shared = Arc::new(Shared { sink, path, progress, state: Mutex::default(), work: Condvar::new() });
+        // Where the system refuses to start so many, fewer do, or those who submit.
         let start = |_| {
             let shared = shared.clone();
-            std::thread::spawn(move || shared.write_until_closed())
+            std::thread::Builder::new().spawn(move || shared.write_until_closed()).ok()
         };
-        let threads = (0..threads).map(start).collect();
+        let threads = (0..threads).map_while(start).collect();
         Self { shared, threads }
     }
 

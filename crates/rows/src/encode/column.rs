@@ -161,16 +161,10 @@ impl Rule {
     fn fill_choice(&mut self, choice: &Choice, rows: usize, slot: &mut Slot) -> Result<(), Fault> {
         let picks = &choice.picks[..rows];
         let known = self.choices.take().filter(|known| Arc::ptr_eq(&known.values, &choice.values));
-        let choices = match known {
-            Some(known) => known,
-            None => Choices::new(self, &choice.values).map_err(|(index, why)| {
-                let row = picks.iter().position(|&pick| pick as usize == index).unwrap_or(0);
-                Fault { row, why }
-            })?,
-        };
-        choices.fill(picks, slot);
+        let choices = known.unwrap_or_else(|| Choices::new(self, &choice.values));
+        let filled = choices.fill(picks, slot);
         self.choices = Some(choices);
-        Ok(())
+        filled
     }
 
     fn fill_one_by_one(&self, block: &CellBlock, rows: usize, slot: &mut Slot) -> Result<(), Fault> {
@@ -354,14 +348,19 @@ struct Choices {
     /// Bodies of at most eight bytes each, kept as words.
     short: bool,
     shape: Option<Shape>,
+    /// Values that the column refuses, by index, and why; they stand as NULL among the others.
+    refused: Vec<(u32, String)>,
 }
 
 impl Choices {
-    /// On failure the index of the value that the column refuses, and why.
-    fn new(rule: &Rule, values: &Arc<[OwnedValue]>) -> Result<Self, (usize, String)> {
+    fn new(rule: &Rule, values: &Arc<[OwnedValue]>) -> Self {
         let mut encoded = Slot::default();
-        for (index, value) in values.iter().enumerate() {
-            rule.push_converted(value.as_value(), &mut encoded).map_err(|why| (index, why))?;
+        let mut refused = Vec::new();
+        for (index, value) in (0..).zip(values.iter()) {
+            if let Err(why) = rule.push_converted(value.as_value(), &mut encoded) {
+                encoded.push_own(Value::Null);
+                refused.push((index, why));
+            }
         }
         encoded.settle_own();
         let lens: Vec<usize> = (0..values.len()).map(|index| encoded.own.get(index).len()).collect();
@@ -383,10 +382,15 @@ impl Choices {
             }
             _ => None,
         };
-        Ok(Self { values: values.clone(), encoded, short, shape })
+        Self { values: values.clone(), encoded, short, shape, refused }
     }
 
-    fn fill(&self, picks: &[u32], slot: &mut Slot) {
+    fn fill(&self, picks: &[u32], slot: &mut Slot) -> Result<(), Fault> {
+        for (index, why) in &self.refused {
+            if let Some(row) = picks.iter().position(|pick| pick == index) {
+                return Err(Fault { row, why: why.clone() });
+            }
+        }
         slot.serials.extend(picks.iter().map(|&pick| self.encoded.serials[pick as usize]));
         slot.max_serial = self.encoded.max_serial;
         slot.may_hold_null = self.encoded.serials.contains(&0);
@@ -401,5 +405,6 @@ impl Choices {
             slot.bodies = Bodies::Own;
             slot.body_bytes = slot.own.data().len() as u64;
         }
+        Ok(())
     }
 }

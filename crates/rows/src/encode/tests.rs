@@ -83,6 +83,17 @@ fn broken_rules_name_the_row() {
     assert_eq!(error.place().record, Some(3));
 }
 
+/// A value of a list that the column refuses was reported for the first row, whatever that had picked.
+#[test]
+fn a_refused_choice_is_an_error_of_the_row_that_picks_it() {
+    let values = [OwnedValue::Int(1), OwnedValue::Text("x".into())].into();
+    let picks = |rows: &'static [u32]| [block(|b| b.picks(&values).extend(rows))];
+    let sql = "CREATE TABLE t (a INT) STRICT";
+    assert_eq!(encode(sql, &picks(&[0, 0]), 2).unwrap().len(), 2);
+    let error = encode(sql, &picks(&[0, 0, 1]), 3).unwrap_err();
+    assert_eq!((error.place().record, error.place().value.as_deref()), (Some(3), Some("'x'")));
+}
+
 fn any_value() -> impl Strategy<Value = OwnedValue> {
     prop_oneof![
         Just(OwnedValue::Null),

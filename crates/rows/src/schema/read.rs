@@ -5,6 +5,7 @@ use super::{
     Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, Schema, SchemaObject, Table,
 };
 use crate::{Affinity, Result};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Row};
 
 pub(super) fn schema(text: &str, origin: &str, ran: &Ran) -> Result<Schema> {
@@ -14,7 +15,9 @@ pub(super) fn schema(text: &str, origin: &str, ran: &Ran) -> Result<Schema> {
 fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
     let sqlite = &ran.sqlite;
     // SQLite takes a foreign key whose parent is missing; asking for the byte code of an insert must not fail for it.
+    // Nor are the CHECK constraints of a table that a trigger writes to this table's.
     sqlite.execute_batch("PRAGMA foreign_keys = OFF")?;
+    sqlite.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     let objects =
         all(sqlite, "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid", [], |row| {
             Ok(SchemaObject {

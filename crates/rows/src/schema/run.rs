@@ -2,6 +2,7 @@
 
 use super::line_and_character;
 use crate::{Error, ErrorKind, Result};
+use litepress_format::page::PageSize;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Batch, Connection, Statement};
@@ -114,8 +115,11 @@ fn run_statements(
 /// Where the statement stands: SQLite keeps its text as it was given, comments in front of it included.
 fn span_of(statement: &Statement<'_>, text: &str, at: usize) -> Range<usize> {
     let sql = statement.expanded_sql().unwrap_or_default();
-    let start = at + text[at..].find(&sql).unwrap_or(0);
-    start..(start + sql.len()).min(text.len())
+    match text[at..].find(&sql) {
+        Some(offset) => at + offset..at + offset + sql.len(),
+        // A parameter is not kept as it was given.
+        None => at..text.len(),
+    }
 }
 
 fn run_to_end(statement: &mut Statement<'_>) -> rusqlite::Result<()> {
@@ -211,7 +215,11 @@ fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<String> 
         let taken = allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(value));
         return (!taken).then(|| format!("PRAGMA {name}={value} is not supported, only {name}={}", allowed[0]));
     }
-    watch.sets_page_size |= name == "page_size";
+    if name == "page_size" {
+        watch.sets_page_size = true;
+        let possible = value.parse().is_ok_and(|bytes| PageSize::new(bytes).is_some());
+        return (!possible).then(|| format!("PRAGMA page_size={value} is not possible: a power of two, 512 to 65536"));
+    }
     if name == "journal_mode" {
         watch.wal = value.eq_ignore_ascii_case("wal");
     }
