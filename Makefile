@@ -4,13 +4,16 @@ CARGO ?= cargo
 ROWS ?= 100m
 SCALE ?= small
 
-.PHONY: help build demo test lint bench clean tools
+.PHONY: help build install demo test lint bench clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the program: target/release/litepress
 	$(CARGO) build --release --locked -p litepress-cli
+
+install: ## install the program for you
+	$(CARGO) install --locked --path crates/cli
 
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
 	python3 bench/demo.py --rows $(ROWS)

@@ -42,7 +42,7 @@ impl Failure {
 
     fn to_text(&self) -> String {
         let place = self.error.place();
-        let mut out = format!("error: {}\n", one_line(&self.error));
+        let mut out = format!("error: {}\n", self.error.headline());
         if let (Some(text), Some(line), Some(character)) = (&self.text, place.line, place.character) {
             out += &excerpt(text, line, character).unwrap_or_default();
         }
@@ -51,13 +51,6 @@ impl Failure {
         }
         out
     }
-}
-
-/// An [`Error`] as its Display shows it, without the advice.
-pub fn one_line(error: &Error) -> String {
-    let whole = error.to_string();
-    let advice = error.advice().map(|advice| format!("; {advice}")).unwrap_or_default();
-    whole.strip_suffix(&advice).unwrap_or(&whole).to_owned()
 }
 
 /// The texts that errors may be about, by the names that errors call them.

@@ -5,8 +5,8 @@ use crate::failure::{Failure, Texts};
 use crate::options::MakingArguments;
 use crate::{numbers, schema_text};
 use clap::Args;
-use litepress::{Error, ErrorKind, Result, Schema};
-use litepress_gen::{GenPlan, GenSource, Request};
+use litepress::{Error, ErrorKind, PageSize, Result, Schema};
+use litepress_gen::{GenPlan, GenSource, Request, SetColumn};
 use litepress_rows::Source;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +47,8 @@ pub struct Invention {
     pub schema: Schema,
     /// Rows and generators of every table.
     pub plan: GenPlan,
+    /// Page size of the database, as the engine chooses it.
+    page_size: PageSize,
     /// What errors may be about.
     pub texts: Texts,
 }
@@ -73,11 +75,14 @@ impl InventionArguments {
         request.seed = self.seed;
         for (column, expression) in &self.set {
             let (table, column) = table_and_column(&schema, column)?;
-            texts.add(format!("<--set {table}.{column}>"), expression);
-            request.set.push((table, column, expression.clone()));
+            let origin = format!("<--set {table}.{column}>");
+            texts.add(&origin, expression);
+            request.set.push(SetColumn { table, column, expression: expression.clone(), origin });
         }
         let plan = GenPlan::new(&schema, &request).map_err(|error| texts.explain(error))?;
-        Ok(Invention { out: out.map(Path::to_owned), schema, plan, texts })
+        let page_size = self.making.page_size.or(schema.settings.page_size.and_then(PageSize::new));
+        let page_size = page_size.unwrap_or(PageSize::DEFAULT);
+        Ok(Invention { out: out.map(Path::to_owned), schema, plan, page_size, texts })
     }
 
     /// The database and the schema file among the arguments.
@@ -99,8 +104,8 @@ impl Invention {
     /// Sources of all tables that rows are planned for.
     pub fn supplies(&self) -> Result<Vec<Supply>, Failure> {
         let supply = |table: usize| {
-            let source = GenSource::new(&self.plan, &self.schema, table).map_err(|error| self.texts.explain(error))?;
-            Ok(Supply { table, source })
+            let source = GenSource::new(&self.plan, &self.schema, table, self.page_size);
+            Ok(Supply { table, source: source.map_err(|error| self.texts.explain(error))? })
         };
         self.plan.tables().iter().map(|plan| supply(plan.table)).collect()
     }

@@ -12,7 +12,6 @@
 
 mod columns;
 mod commands;
-mod database_file;
 mod failure;
 mod interrupt;
 mod invention;
@@ -29,7 +28,7 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 
 static VERSION: LazyLock<String> =
-    LazyLock::new(|| format!("{} (SQLite {})", env!("CARGO_PKG_VERSION"), rusqlite::version()));
+    LazyLock::new(|| format!("{} (SQLite {})", env!("CARGO_PKG_VERSION"), litepress::sqlite_version()));
 
 const EXAMPLES: &str = "\
 Examples:

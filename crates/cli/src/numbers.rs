@@ -3,9 +3,8 @@
 //! Counts are decimal: `k`, `m`, `b` are a thousand, a million, a billion. Sizes are those of memory and files: `k`,
 //! `m`, `g`, `t` (and `KiB` to `TiB`) are powers of 1024, `KB` to `TB` powers of 1000, as other tools have it.
 
+use litepress_gen::{COUNT_UNITS, whole_number};
 use std::time::Duration;
-
-const COUNT_UNITS: [(&str, u128); 4] = [("", 1), ("k", 1_000), ("m", 1_000_000), ("b", 1_000_000_000)];
 
 const SIZE_UNITS: [(&str, u128); 14] = [
     ("", 1),
@@ -26,37 +25,14 @@ const SIZE_UNITS: [(&str, u128); 14] = [
 
 /// A count: `1000`, `1_000_000`, `10k`, `2.5m`, `1b`, `1e6`.
 pub fn count(text: &str) -> Result<u64, String> {
-    parse(text, &COUNT_UNITS).ok_or_else(|| "a count is a whole number such as 1000, 10k, 2.5m, 1b or 1e6".to_owned())
+    whole_number(text, &COUNT_UNITS)
+        .ok_or_else(|| "a count is a whole number such as 1000, 10k, 2.5m, 1b or 1e6".to_owned())
 }
 
 /// A size in bytes: `65536`, `64k`, `512MiB`, `1.5GiB`, `2GB`.
 pub fn size(text: &str) -> Result<u64, String> {
     let advice = "a size is a number of bytes such as 65536, 64k, 512MiB or 2GiB";
-    parse(text, &SIZE_UNITS).ok_or_else(|| advice.to_owned())
-}
-
-/// A whole number with fraction, exponent and one of these units; exact or nothing.
-fn parse(text: &str, units: &[(&str, u128)]) -> Option<u64> {
-    let text = text.trim().to_ascii_lowercase();
-    let (number, rest) = split_at_first(&text, |letter| !matches!(letter, '0'..='9' | '_' | '.'));
-    let (exponent, unit) = match rest.strip_prefix('e') {
-        Some(rest) => {
-            let (digits, unit) = split_at_first(rest, |letter| !letter.is_ascii_digit());
-            (digits.parse::<u32>().ok()?, unit)
-        }
-        None => (0, rest),
-    };
-    let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let [whole, fraction] = [whole, fraction].map(|digits| digits.replace('_', ""));
-    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
-    let scaled = digits.checked_mul(*factor)?.checked_mul(10_u128.checked_pow(exponent)?)?;
-    let divisor = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-    (scaled % divisor == 0).then(|| u64::try_from(scaled / divisor).ok())?
-}
-
-fn split_at_first(text: &str, is_end: impl Fn(char) -> bool) -> (&str, &str) {
-    text.split_at(text.find(is_end).unwrap_or(text.len()))
+    whole_number(text, &SIZE_UNITS).ok_or_else(|| advice.to_owned())
 }
 
 /// `1,000,000`
@@ -135,38 +111,17 @@ fn three_digits(number: f64) -> String {
 mod tests {
     use super::*;
 
+    /// `1.001m` was exact here and 1000999.9999999999 in an annotation: both go through one parser now.
     #[test]
     fn counts() {
         for (text, expected) in [
-            ("0", Some(0)),
             ("1000", Some(1000)),
             ("1_000_000", Some(1_000_000)),
-            ("10k", Some(10_000)),
-            ("100m", Some(100_000_000)),
-            ("1b", Some(1_000_000_000)),
+            ("1.001m", Some(1_001_000)),
             ("1B", Some(1_000_000_000)),
-            ("2.5m", Some(2_500_000)),
             ("1e6", Some(1_000_000)),
-            ("1.5e3k", Some(1_500_000)),
-            (" 7 ", Some(7)),
-            ("18446744073709551615", Some(u64::MAX)),
-            ("18446744073709551616", None),
-            ("99999999999b", None),
-            ("1e40", None),
-            ("1e4000000000", None),
             ("1.5", None),
-            ("-1", None),
-            ("", None),
-            ("k", None),
-            ("_", None),
-            (".", None),
-            ("1.2.3", None),
-            ("1e", None),
-            ("1,000", None),
-            ("ten", None),
             ("10KiB", None),
-            ("1t", None),
-            ("٣", None),
         ] {
             assert_eq!(count(text).ok(), expected, "{text}");
         }

@@ -53,7 +53,7 @@ pub struct ShowingArguments {
 /// `--sync`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SyncArgument {
-    /// File and folder are synced before the database gets its name.
+    /// The file is synced before it gets its name, the folder after it.
     #[default]
     Full,
     /// Nothing is synced: the system writes when it likes.

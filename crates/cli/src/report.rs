@@ -29,10 +29,17 @@ pub struct Report<'a> {
 
 impl Report<'_> {
     /// The stages in their order. What is not the engine's is preparation: schema, plan, the target's file.
-    fn stages(&self) -> [(&'static str, Duration); 5] {
-        let Stages { build, write, sync, publish, .. } = self.summary.stages;
+    fn stages(&self) -> [(&'static str, Duration); 6] {
+        let Stages { build, write, sqlite, sync, publish, .. } = self.summary.stages;
         let prepare = self.wall.saturating_sub(self.summary.stages.total());
-        [("prepare", prepare), ("build", build), ("write", write), ("sync", sync), ("publish", publish)]
+        [
+            ("prepare", prepare),
+            ("build", build),
+            ("write", write),
+            ("sqlite", sqlite),
+            ("sync", sync),
+            ("publish", publish),
+        ]
     }
 
     /// For people.
@@ -89,7 +96,7 @@ impl Report<'_> {
             "sync": self.sync,
             "tables": tables.collect::<Vec<Value>>(),
             "litepress_version": env!("CARGO_PKG_VERSION"),
-            "sqlite_version": rusqlite::version(),
+            "sqlite_version": litepress::sqlite_version(),
         })
     }
 }

@@ -13,7 +13,7 @@
 //! schema  the tree of sqlite_schema      plan     SQLite explains it: rules for every tree
 //!
 //! walk    interior pages, one thread ----bounded channel----> leaf   leaves, all threads
-//!                                                             |- space     use of a page's bytes
+//!                                                             |- (format: Space)  use of a page's bytes
 //!                                                             |- record    header, types, texts
 //!                                                             |- order     entries ascend
 //!                                                             |- overflow  chains
@@ -45,6 +45,7 @@ mod leaf;
 mod order;
 mod overflow;
 mod pages;
+mod plain;
 mod plan;
 mod ptrmap;
 mod reach;
@@ -52,7 +53,6 @@ mod record;
 mod report;
 mod schema;
 mod side;
-mod space;
 mod sqlite;
 mod text;
 mod tree;
@@ -61,13 +61,14 @@ mod walk;
 pub use report::{BtreeKind, BtreeReport, Fault, Report};
 pub use sqlite::sqlite_integrity_check;
 
+use crate::stitch::lock;
 use inspection::Inspection;
 use leaf::{Scanner, Task};
 use litepress_format::page::FILE_HEADER_LEN;
 use litepress_rows::{Error, Result};
 use pages::{PageFile, RunReader};
 use plan::Plan;
-use report::{FaultLog, locked};
+use report::FaultLog;
 use sqlite::Oracle;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -218,7 +219,7 @@ fn walk_all<'t>(inspection: &'t Inspection<'t>, plan: &'t Plan, threads: usize) 
 fn work(inspection: &Inspection<'_>, tasks: &Mutex<Receiver<Task<'_>>>) {
     let (mut scanner, mut runs) = (Scanner::new(inspection), RunReader::default());
     loop {
-        let task = locked(tasks).recv();
+        let task = lock(tasks).recv();
         let Ok(task) = task else { break };
         if inspection.is_stopped() {
             continue;

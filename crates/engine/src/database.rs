@@ -9,6 +9,7 @@ use crate::sink::block::{BLOCK_BYTES, BlockPool};
 use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
 use crate::sort::SortOptions;
+use crate::sql_lane::{Conflict, LaneOptions, SqlLane};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{self, TableTree};
 use crate::{Error, ErrorKind, Result, plan, schema_pages};
@@ -56,6 +57,12 @@ pub struct Database {
     started: Instant,
     /// A table could not be filled.
     failed: bool,
+    /// The schema has something for SQLite to do.
+    needs_sqlite: bool,
+    /// Every page that we print is written.
+    is_printed: bool,
+    /// SQLite at work on the printed file.
+    lane: Option<SqlLane>,
 }
 
 /// What [`Database::finish`] gives.
@@ -89,7 +96,11 @@ impl Database {
         options: &Options,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
     ) -> Result<Self> {
-        plan::check(&schema)?;
+        let needs_sqlite = plan::needs_sqlite(&schema);
+        if needs_sqlite && *target == Target::Discard {
+            let message = "SQLite has a part in this schema, and no file to work on where pages are dropped";
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
         let options = &bounded(options)?;
         let page_size = page_size(&schema, options)?;
         let publication = match target {
@@ -125,6 +136,9 @@ impl Database {
             summary,
             started,
             failed: false,
+            needs_sqlite,
+            is_printed: false,
+            lane: None,
         })
     }
 
@@ -133,13 +147,21 @@ impl Database {
         &self.schema
     }
 
-    /// Prints the rows of table `index` of [`Schema::tables`].
+    /// Positions in [`Schema::tables`], in an order in which tables may be filled: those that SQLite fills come last.
+    pub fn filling_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.schema.tables.len()).collect();
+        order.sort_by_key(|&index| plan::why_not_printed(&self.schema.tables[index]).is_some());
+        order
+    }
+
+    /// Prints the rows of table `index` of [`Schema::tables`], or has SQLite insert them.
     ///
     /// # Errors
     /// What the source reports; rowids out of order; a write that fails. The database is lost then.
     ///
     /// # Panics
-    /// Where the table was filled before.
+    /// Where the table was filled before, or is printed and comes after one that SQLite fills
+    /// ([`filling_order`](Self::filling_order)).
     pub fn fill(&mut self, index: usize, source: &dyn Source) -> Result<()> {
         assert!(self.trees[index].is_none(), "a table is filled once");
         let started = Instant::now();
@@ -155,6 +177,15 @@ impl Database {
 
     /// Builds the table's tree and those of its indexes.
     fn build(&mut self, index: usize, source: &dyn Source) -> Result<TableTree> {
+        if plan::why_not_printed(&self.schema.tables[index]).is_some() {
+            self.open_lane()?;
+            let lane = self.lane.as_ref().expect("it was opened");
+            let rows = lane.insert(&self.schema.tables[index], source, Conflict::Abort)?;
+            let tree = TableTree { rows, ..TableTree::default() };
+            self.trees[index] = Some(tree);
+            return Ok(tree);
+        }
+        assert!(self.lane.is_none(), "tables that are printed come before those that SQLite fills");
         let Self { options, pages, .. } = self;
         let threads = options.threads;
         let table = &self.schema.tables[index];
@@ -190,10 +221,9 @@ impl Database {
             let message = "a table could not be filled: the database is given up";
             return Err(Error::new(ErrorKind::Usage, message));
         }
-        let page_1 = self.finish_pages()?;
-        let built = Instant::now();
-        self.pages.finish(&page_1)?;
-        let written = Instant::now();
+        self.print_rest()?;
+        let bytes = self.finish_lane()?;
+        let done = Instant::now();
         if self.options.sync == crate::Sync::Full {
             self.pages.sync()?;
         }
@@ -203,16 +233,91 @@ impl Database {
             publication.commit(self.options.sync)?;
         }
         let stages = &mut self.summary.stages;
-        stages.build = built - self.started;
-        stages.write = written - built;
-        stages.sync = synced - written;
+        stages.sqlite = done - self.started - stages.build - stages.write;
+        stages.sync = synced - done;
         stages.publish = synced.elapsed();
         self.summary.tables = self.table_summaries();
-        self.summary.pages = self.pages.count().into();
         self.summary.page_size_bytes = page_bytes(self.pages.page_size());
-        self.summary.bytes = self.summary.pages * u64::from(self.summary.page_size_bytes);
+        self.summary.pages = self.summary.bytes / u64::from(self.summary.page_size_bytes);
         self.summary.peak_memory_bytes = peak_memory_bytes();
-        Ok(Finished { summary: self.summary, bytes: self.pages.take_bytes() })
+        Ok(Finished { summary: self.summary, bytes })
+    }
+
+    /// Prints what is not printed yet: empty tables, the schema, page 1. Then the file is a database.
+    fn print_rest(&mut self) -> Result<()> {
+        if self.is_printed {
+            return Ok(());
+        }
+        let page_1 = self.finish_pages()?;
+        self.summary.stages.build = self.started.elapsed();
+        self.summary.bytes = self.pages.finish(&page_1)?;
+        self.summary.stages.write = self.started.elapsed() - self.summary.stages.build;
+        self.is_printed = true;
+        Ok(())
+    }
+
+    /// Hands the printed database to SQLite, which makes the tables that it will fill.
+    fn open_lane(&mut self) -> Result<()> {
+        if self.lane.is_some() {
+            return Ok(());
+        }
+        self.print_rest()?;
+        let Self { options, temp_dir, .. } = self;
+        let progress = options.progress.clone();
+        let lane_options = LaneOptions { temp_dir: temp_dir.clone(), threads: options.threads, progress };
+        let lane = match &self.publication {
+            Some(publication) => SqlLane::open(publication.temporary(), lane_options)?,
+            None => SqlLane::open_bytes(self.pages.take_bytes().unwrap_or_default(), lane_options)?,
+        };
+        self.define(&lane, |object| object.kind == "table")?;
+        self.lane = Some(lane);
+        Ok(())
+    }
+
+    /// Has SQLite do its part: what is not printed, and CHECK constraints. The bytes, where they are in memory.
+    fn finish_lane(&mut self) -> Result<Option<Vec<u8>>> {
+        if !self.needs_sqlite {
+            return Ok(self.pages.take_bytes());
+        }
+        self.open_lane()?;
+        let lane = self.lane.take().expect("it was opened");
+        for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_printable(object)) {
+            let table = self.schema.tables.iter().find(|table| table.name == object.name && table.has_check);
+            if let (Some(table), Some(sql)) = (table, &object.sql) {
+                lane.check_constraints(table, sql)?;
+            }
+        }
+        self.define(&lane, |object| object.kind == "index")?;
+        self.define(&lane, |object| object.kind == "view" || object.kind == "trigger")?;
+        let bytes = lane.finish()?;
+        self.summary.bytes = match (&bytes, &self.publication) {
+            (Some(bytes), _) => bytes.len() as u64,
+            (None, Some(publication)) => publication.len()?,
+            (None, None) => self.summary.bytes,
+        };
+        Ok(bytes)
+    }
+
+    /// Has SQLite make the objects of this sort that are not printed, in the order of the schema.
+    fn define(&self, lane: &SqlLane, is_wanted: impl Fn(&SchemaObject) -> bool) -> Result<()> {
+        let left = |object: &&SchemaObject| is_wanted(object) && !object.is_shadow && !self.is_printable(object);
+        for object in self.schema.objects.iter().filter(left) {
+            if let Some(sql) = &object.sql {
+                lane.define(sql, &format!("{} {}", object.kind, object.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an object is written by us: else SQLite makes it.
+    fn is_printable(&self, object: &SchemaObject) -> bool {
+        let table = self.schema.tables.iter().find(|table| table.name == object.table);
+        let prints_table = table.is_some_and(|table| plan::why_not_printed(table).is_none());
+        match object.kind.as_str() {
+            "table" => prints_table || object.name == SQLITE_SEQUENCE,
+            "index" => prints_table && self.index_roots.contains_key(&object.name),
+            _ => !self.needs_sqlite,
+        }
     }
 
     fn table_summaries(&self) -> Vec<TableSummary> {
@@ -227,7 +332,7 @@ impl Database {
     /// Empty tables, `sqlite_sequence` and the schema; page 1, which is still to be written.
     fn finish_pages(&mut self) -> Result<Vec<u8>> {
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
-            if tree.is_none() {
+            if tree.is_none() && plan::why_not_printed(table).is_none() {
                 *tree = Some(if table.without_rowid {
                     TableTree { root: index::build_empty(&mut self.pages)?, ..TableTree::default() }
                 } else {
@@ -239,9 +344,11 @@ impl Database {
             }
         }
         let sequence = self.sequence_root()?;
-        let roots: Vec<u32> = self.schema.objects.iter().map(|object| self.root_of(object, sequence)).collect();
+        let objects: Vec<SchemaObject> =
+            self.schema.objects.iter().filter(|object| self.is_printable(object)).cloned().collect();
+        let roots: Vec<u32> = objects.iter().map(|object| self.root_of(object, sequence)).collect();
         let (settings, page_size) = (self.schema.settings, self.pages.page_size());
-        schema_pages::build(&self.schema.objects, &roots, &mut self.pages, |page_count| DatabaseHeader {
+        schema_pages::build(&objects, &roots, &mut self.pages, |page_count| DatabaseHeader {
             write_version: if settings.wal { 2 } else { 1 },
             read_version: if settings.wal { 2 } else { 1 },
             change_counter: 1,

@@ -13,11 +13,11 @@ use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
+use litepress_format::FormatError;
 use litepress_format::order::{Collation, EntryShape, KeyPart};
 use litepress_format::page::PageKind;
 use litepress_format::record::{self, RecordReader};
 use litepress_format::value::Value;
-use litepress_format::{FormatError, varint};
 use litepress_rows::schema::{Index, IndexColumn};
 use litepress_rows::{RecordChunk, Table};
 use std::ops::Range;
@@ -42,6 +42,15 @@ enum Cut {
     Rowid,
     /// In this field of the record.
     Field(usize),
+}
+
+impl Cut {
+    fn field(self) -> Option<usize> {
+        match self {
+            Self::Rowid => None,
+            Self::Field(field) => Some(field),
+        }
+    }
 }
 
 impl IndexPlan {
@@ -115,7 +124,7 @@ pub(crate) fn key_part(column: &IndexColumn) -> Result<KeyPart, String> {
 pub(crate) struct Cutter<'s> {
     plan: &'s IndexPlan,
     writer: RunWriter<'s>,
-    /// Record header that `fields` were read from: most records have the one before's.
+    /// The record header that `fields` were read from, up to the last key column: most records begin like the one before.
     header: Vec<u8>,
     /// Serial type and place of the body of each key column; unused for the rowid.
     fields: Vec<(u64, Range<usize>)>,
@@ -147,20 +156,22 @@ impl<'s> Cutter<'s> {
         Ok(())
     }
 
+    /// Finds the key columns, and how much of the header says where they are.
     fn read_header(&mut self, record: &[u8]) -> Result<(), FormatError> {
         let mut reader = RecordReader::new(record)?;
-        let mut position = 0;
-        while let Some(field) = reader.next_field()? {
+        let last = self.plan.columns.iter().filter_map(|cut| cut.field()).max();
+        let mut header_end = 1;
+        for position in 0..last.map_or(0, |last| last + 1) {
+            let Some(field) = reader.next_field()? else { break };
+            header_end = field.header.end;
             for (slot, cut) in self.fields.iter_mut().zip(&self.plan.columns) {
-                if *cut == Cut::Field(position) {
+                if cut.field() == Some(position) {
                     *slot = (field.serial, field.body.clone());
                 }
             }
-            position += 1;
         }
-        let header_len = varint::read(record).map_or(0, |(len, _)| len);
         self.header.clear();
-        self.header.extend_from_slice(&record[..usize::try_from(header_len).unwrap_or(0)]);
+        self.header.extend_from_slice(&record[..header_end]);
         Ok(())
     }
 

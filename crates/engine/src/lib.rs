@@ -3,7 +3,7 @@
 //! ```text
 //! Source -> table -> tree -> pages -> sink          one table: parts in parallel, stitched in order
 //! database: every table, then sqlite_schema and page 1, then publish
-//! check: any database file, page by page
+//! check, dump: any database file, page by page
 //! ```
 //!
 //! Imports run downward only: `database -> table -> tree -> pages -> sink`, and `database -> publish`. Only [`pages`]
@@ -13,6 +13,7 @@
 
 pub mod check;
 mod database;
+pub mod dump;
 mod index;
 mod keyed_table;
 mod options;
@@ -24,6 +25,8 @@ mod schema_pages;
 mod sink;
 mod sort;
 mod sorted_tree;
+mod sql_lane;
+mod sqlite;
 mod stitch;
 mod summary;
 mod table;
@@ -35,4 +38,5 @@ pub use litepress_rows::{Error, ErrorKind, Place, Result, Schema};
 pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target};
 pub use progress::Progress;
 pub use sink::Sink;
+pub use sqlite::sqlite_version;
 pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};

@@ -216,13 +216,14 @@ impl Pages {
         u64::from(number - 1) * self.page_size.bytes() as u64
     }
 
-    /// Writes page 1 and waits for all writes.
-    pub fn finish(&mut self, page_1: &[u8]) -> Result<()> {
+    /// Writes page 1 and waits for all writes; the length of the file in bytes.
+    pub fn finish(&mut self, page_1: &[u8]) -> Result<u64> {
         let mut block = self.pool.take();
         block.bytes_mut()[..page_1.len()].copy_from_slice(page_1);
         self.writers.submit(block, vec![(0..page_1.len(), 0)])?;
         let len = self.offset(self.next);
-        self.writers.finish(len)
+        self.writers.finish(len)?;
+        Ok(len)
     }
 
     /// Makes the file survive a power cut.

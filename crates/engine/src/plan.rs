@@ -1,7 +1,6 @@
 //! What litepress would do with a schema: which lane each object takes, and why.
 
 use crate::index::IndexPlan;
-use crate::{Error, ErrorKind, Result};
 use litepress_rows::schema::{Generated, Index, IndexOrigin};
 use litepress_rows::{Schema, Table};
 
@@ -13,11 +12,13 @@ pub enum Lane {
     Direct,
     /// It is a row of `sqlite_schema` and has no pages of its own.
     SchemaOnly,
-    /// It cannot be made yet.
-    Refused {
-        /// What is missing.
+    /// SQLite makes it, on the printed and not yet published file.
+    Sqlite {
+        /// Why it is not printed.
         why: String,
     },
+    /// SQLite checks it, by a query over the printed and not yet published file.
+    Query,
 }
 
 /// One object of the schema with its lane.
@@ -48,22 +49,39 @@ pub fn steps(schema: &Schema) -> Vec<Step> {
     steps
 }
 
-/// Refuses a schema of which a part cannot be made, naming the first such part.
-///
-/// # Errors
-/// [`ErrorKind::Unsupported`]
-pub fn check(schema: &Schema) -> Result<()> {
-    for step in steps(schema) {
-        if let Lane::Refused { why } = step.lane {
-            let what = if step.kind == "table" { why } else { format!("{} {}: {why}", step.kind, step.name) };
-            return Err(Error::new(ErrorKind::Unsupported, what).in_table(step.table));
+/// Whether SQLite itself has something to do once the rest is printed.
+pub fn needs_sqlite(schema: &Schema) -> bool {
+    steps(schema).iter().any(|step| matches!(step.lane, Lane::Sqlite { .. } | Lane::Query))
+}
+
+/// Why SQLite must fill a table; `None` where it is printed.
+pub(crate) fn why_not_printed(table: &Table) -> Option<String> {
+    if table.is_virtual {
+        return Some("it is a virtual table".to_owned());
+    }
+    for column in &table.columns {
+        let rule = column.not_null || table.strict;
+        match column.generated {
+            Generated::Stored => return Some(format!("its column {} is computed and stored", column.name)),
+            Generated::Virtual if rule => {
+                return Some(format!("its column {} is computed and has a rule", column.name));
+            }
+            _ => {}
         }
     }
-    Ok(())
+    // Such an index comes with its table and cannot be made later.
+    let automatic = own_indexes(table).filter(|index| index.origin != IndexOrigin::Create);
+    automatic
+        .map(|index| IndexPlan::new(table, index))
+        .find_map(Result::err)
+        .map(|why| format!("of a constraint, {why}"))
 }
 
 /// The indexes of a table that are printed.
 pub(crate) fn indexes(table: &Table) -> Vec<IndexPlan> {
+    if why_not_printed(table).is_some() {
+        return Vec::new();
+    }
     own_indexes(table).filter_map(|index| IndexPlan::new(table, index).ok()).collect()
 }
 
@@ -73,29 +91,19 @@ fn own_indexes(table: &Table) -> impl Iterator<Item = &Index> {
 }
 
 fn table_steps(table: &Table) -> Vec<Step> {
-    let refused = |why: &str| Lane::Refused { why: why.to_owned() };
     let step = |kind, name: &str, lane| Step { kind, name: name.to_owned(), table: table.name.clone(), lane };
-    let lane = if table.is_virtual { refused("virtual tables cannot be printed yet") } else { Lane::Direct };
+    let not_printed = why_not_printed(table);
+    let lane = not_printed.clone().map_or(Lane::Direct, |why| Lane::Sqlite { why });
     let mut steps = vec![step("table", &table.name, lane)];
-    for column in table.columns.iter().filter(|column| column.generated == Generated::Stored) {
-        steps.push(step("column", &column.name, refused("stored generated columns cannot be printed yet")));
-    }
-    for column in table.columns.iter().filter(|column| column.generated == Generated::Virtual) {
-        if column.not_null || table.strict {
-            let why = "NOT NULL and STRICT types of virtual columns cannot be checked yet";
-            steps.push(step("column", &column.name, refused(why)));
-        }
-    }
+    let with_table = || not_printed.as_ref().map(|_| Lane::Sqlite { why: "SQLite fills its table".to_owned() });
     if table.has_check {
-        steps.push(step("constraint", "CHECK", refused("CHECK constraints cannot be checked yet")));
+        steps.push(step("constraint", "CHECK", with_table().unwrap_or(Lane::Query)));
     }
-    if !table.is_virtual {
-        let lane = |index| match IndexPlan::new(table, index) {
-            Ok(_) => Lane::Direct,
-            Err(why) => Lane::Refused { why: format!("{why}, and such indexes cannot be printed yet") },
-        };
-        steps.extend(own_indexes(table).map(|index| step("index", &describe(index), lane(index))));
-    }
+    let lane = |index| match IndexPlan::new(table, index) {
+        Ok(_) => with_table().unwrap_or(Lane::Direct),
+        Err(why) => Lane::Sqlite { why },
+    };
+    steps.extend(own_indexes(table).map(|index| step("index", &describe(index), lane(index))));
     steps
 }
 

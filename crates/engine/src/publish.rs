@@ -50,6 +50,12 @@ impl Publication {
         self.file.try_clone().map_err(|error| Error::io("open", &self.temporary, error))
     }
 
+    /// Bytes of the file.
+    pub fn len(&self) -> Result<u64> {
+        let metadata = self.file.metadata().map_err(|error| Error::io("look at", &self.temporary, error))?;
+        Ok(metadata.len())
+    }
+
     /// Fails where the disk has not `bytes` free.
     pub fn check_space(&self, bytes: u64) -> Result<()> {
         let Ok(disk) = rustix::fs::fstatvfs(&self.file) else { return Ok(()) };

@@ -54,9 +54,12 @@
 //! 600 = 2 * 300: 0x90 + 0x02, 0x58
 //! ```
 //!
+//! [`compare`] is the same order on values, for those who have no keys: the checker of databases.
+//!
 //! If you change the form, every fold of a collation must still map equal values, and only these,
 //! to equal forms: `order::tests` asks SQLite.
 
+mod compare;
 mod entry;
 mod number;
 mod text;
@@ -64,6 +67,7 @@ mod text;
 use crate::FormatError;
 use crate::value::Value;
 
+pub use compare::compare;
 pub use entry::{EntryShape, UniqueKey};
 pub use number::{push_rowid, read_rowid};
 

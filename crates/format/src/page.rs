@@ -17,9 +17,11 @@ use crate::FormatError;
 use crate::big_endian::{put_u16, put_u32, u16_at, u32_at};
 
 mod reader;
+mod space;
 mod writer;
 
 pub use reader::{Freeblock, Freeblocks, PageReader};
+pub use space::Space;
 pub use writer::PageWriter;
 
 /// Bytes of the file header at the start of page 1.

@@ -62,6 +62,19 @@ pub mod serial {
     pub const fn text(len: usize) -> u64 {
         13 + 2 * len as u64
     }
+
+    /// Bytes of the body of a value of this serial type; 0 for 10 and 11 too, which no file may hold.
+    #[inline]
+    #[must_use]
+    pub const fn body_len(serial: u64) -> u64 {
+        match serial {
+            NULL | ZERO | ONE | 10 | 11 => 0,
+            I8..=I32 => serial,
+            I48 => 6,
+            I64 | REAL => 8,
+            _ => (serial - 12) / 2,
+        }
+    }
 }
 
 /// Serial type of an integer and the width of its body in bytes (0 to 8): the smallest that holds
@@ -82,19 +95,11 @@ pub fn int_serial(value: i64) -> (u64, usize) {
     (u64::from(serial), usize::from(width))
 }
 
-/// Bytes of the body of a value of this serial type, or `None` for 10 and 11, which no file may
-/// hold.
+/// As [`serial::body_len`], or `None` for 10 and 11, which no file may hold.
 #[inline]
 #[must_use]
 pub const fn body_len(serial: u64) -> Option<u64> {
-    Some(match serial {
-        serial::NULL | serial::ZERO | serial::ONE => 0,
-        serial::I8..=serial::I32 => serial,
-        serial::I48 => 6,
-        serial::I64 | serial::REAL => 8,
-        10 | 11 => return None,
-        _ => (serial - 12) / 2,
-    })
+    if matches!(serial, 10 | 11) { None } else { Some(serial::body_len(serial)) }
 }
 
 /// Serial type that `value` is written with.
@@ -126,6 +131,7 @@ pub fn write_body(value: &Value<'_>, out: &mut Vec<u8>) {
 
 /// The value of a body, or `None` where `body` has not the length that `serial` asks for, or
 /// `serial` is 10 or 11.
+#[inline]
 #[must_use]
 pub fn read_body(serial: u64, body: &[u8]) -> Option<Value<'_>> {
     if body_len(serial)? != body.len() as u64 {
@@ -142,11 +148,18 @@ pub fn read_body(serial: u64, body: &[u8]) -> Option<Value<'_>> {
     })
 }
 
-/// A two's complement integer of 1 to 8 bytes.
+/// A two's complement integer of one of the widths that serial types have.
+#[inline]
 fn read_int(body: &[u8]) -> i64 {
-    let negative = body.first().is_some_and(|first| *first >= 0x80);
-    let sign_extension = if negative { -1 } else { 0 };
-    body.iter().fold(sign_extension, |value, byte| value << 8 | i64::from(*byte))
+    match *body {
+        [a] => i8::from_be_bytes([a]).into(),
+        [a, b] => i16::from_be_bytes([a, b]).into(),
+        [a, b, c] => (i32::from_be_bytes([a, b, c, 0]) >> 8).into(),
+        [a, b, c, d] => i32::from_be_bytes([a, b, c, d]).into(),
+        [a, b, c, d, e, f] => i64::from_be_bytes([a, b, c, d, e, f, 0, 0]) >> 16,
+        [a, b, c, d, e, f, g, h] => i64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        _ => unreachable!("serial types have integers of 1, 2, 3, 4, 6 and 8 bytes"),
+    }
 }
 
 /// Bytes of a header, its own length varint included, whose serial types take `serial_bytes` bytes.

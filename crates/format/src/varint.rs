@@ -80,15 +80,44 @@ pub fn push(value: u64, out: &mut Vec<u8>) {
 #[inline]
 #[must_use]
 pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {
+    match bytes.first() {
+        Some(&byte @ ..0x80) => Some((byte.into(), 1)),
+        _ => read_long(bytes),
+    }
+}
+
+/// [`read`] for any length.
+#[inline]
+fn read_long(bytes: &[u8]) -> Option<(u64, usize)> {
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    let Some(eight) = bytes.first_chunk() else { return read_bytewise(bytes) };
+    let word = u64::from_be_bytes(*eight);
+    let last = (!word & HIGH_BITS).leading_zeros() / 8;
+    if last == 8 {
+        let ninth = bytes.get(MAX_LEN - 1)?;
+        return Some((joined(word) << 8 | u64::from(*ninth), MAX_LEN));
+    }
+    Some((joined(word >> (56 - 8 * last)), last as usize + 1))
+}
+
+/// The lower seven bits of all bytes, together.
+#[inline]
+const fn joined(word: u64) -> u64 {
+    let by_14 = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
+    let by_28 = (by_14 & 0x0000_3fff_0000_3fff) | (by_14 & 0x3fff_0000_3fff_0000) >> 2;
+    (by_28 & 0x0fff_ffff) | (by_28 >> 32) << 28
+}
+
+/// [`read`] where fewer than eight bytes are left.
+fn read_bytewise(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0;
-    for (index, &byte) in bytes.iter().take(MAX_LEN - 1).enumerate() {
+    for (index, &byte) in bytes.iter().enumerate() {
         value = value << 7 | u64::from(byte & 0x7f);
         if byte < 0x80 {
             return Some((value, index + 1));
         }
     }
-    let &ninth = bytes.get(MAX_LEN - 1)?;
-    Some((value << 8 | u64::from(ninth), MAX_LEN))
+    None
 }
 
 #[cfg(test)]
@@ -144,12 +173,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn round_trip(shift in 0..64_u32, bits: u64) {
+        fn round_trip(shift in 0..64_u32, bits: u64, behind: u8) {
             let value = bits >> shift;
             let mut bytes = Vec::new();
             push(value, &mut bytes);
             prop_assert_eq!(bytes.len(), len(value));
             prop_assert_eq!(read(&bytes), Some((value, bytes.len())));
+            let len = bytes.len();
+            bytes.extend_from_slice(&[behind; 8]);
+            prop_assert_eq!(read(&bytes), Some((value, len)));
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! The annotation language: one grammar for comments in SQL and for `--set`.
+//! The annotation language: one grammar for comments in SQL and for the annotations of a request.
 //!
 //! ```text
 //! annotation = call
@@ -15,7 +15,6 @@
 mod lexer;
 mod parser;
 
-use lexer::{Token, TokenKind};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::line_and_character;
 use litepress_rows::{Error, ErrorKind, Result};
@@ -132,39 +131,4 @@ pub fn parse_call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
 /// [`ErrorKind::Generator`] where it is not `rows=N` and `seed=N`, or says again what is said already.
 pub fn parse_settings(site: &Site<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
     parser::settings(site, span, settings)
-}
-
-/// A number of rows as people write it: `1_000_000`, `100m`, `1b`, `1.5k`.
-///
-/// # Errors
-/// [`ErrorKind::Usage`] where `text` is not a whole number of 0 to 2^64-1.
-pub fn parse_count(text: &str) -> Result<u64> {
-    let refused = || {
-        Error::new(ErrorKind::Usage, format!("'{text}' is not a number of rows"))
-            .advise("write it like 1000000, 1_000_000, 100m or 1b")
-    };
-    let tokens = lexer::tokens(&Site::new(text, "<number>"), 0..text.len()).map_err(|_| refused())?;
-    match tokens.as_slice() {
-        [Token { kind: TokenKind::Int(count), .. }, Token { kind: TokenKind::End, .. }] => Ok(*count),
-        _ => Err(refused()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts() {
-        for (text, count) in
-            [("0", 0), ("1_000_000", 1_000_000), ("10m", 10_000_000), ("1b", 1_000_000_000), ("1.5k", 1500), (" 7 ", 7)]
-        {
-            assert_eq!(parse_count(text).expect(text), count, "{text}");
-        }
-        for text in ["", "x", "1x", "-1", "1.5", "1 2", "99999999999b", "1.2.3"] {
-            let error = parse_count(text).expect_err(text);
-            assert_eq!(error.kind(), ErrorKind::Usage);
-            assert!(error.message().contains(text), "{error}");
-        }
-    }
 }

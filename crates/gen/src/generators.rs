@@ -6,8 +6,9 @@
 //! tests over the catalogue check the rest of the contract of [`Generator`].
 //!
 //! # Speed
-//! `fill` is called once for a block of rows and is a loop over plain slices: no call through a pointer, no
-//! allocation and, as far as it goes, no branch per cell.
+//! `fill` is called once for a block of rows and is a loop over plain slices: for a cell no call through a pointer, no
+//! allocation and, as far as it goes, no branch. What a block needs beside its cells, a line of text say, may be
+//! allocated once a block.
 
 pub mod catalogue;
 
@@ -18,6 +19,7 @@ mod digits;
 mod lists;
 mod nulls;
 mod numbers;
+mod shuffle;
 mod text;
 mod time;
 mod unique;
@@ -26,10 +28,11 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use arguments::Arguments;
+use arguments::Arguments;
 
 use crate::random::{CellRandom, Draws};
 use litepress_rows::CellBlock;
+use std::cmp::Reverse;
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -37,13 +40,16 @@ use std::ops::Range;
 ///
 /// The value of a row depends on the generator's arguments, on the column's [`CellRandom`] and on the row's number,
 /// and on nothing else: not on the block it is made in, the thread or the time.
-pub trait Generator: Debug + Send + Sync {
+pub(crate) trait Generator: Debug + Send + Sync {
     /// Fills `out` with the values of these rows, which are counted from 0; at most
     /// [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock);
 
     /// What kinds of values come, NULL apart.
     fn kinds(&self) -> Kinds;
+
+    /// Bytes of the longest value: what a cell may take of memory, in rows that become NULL too.
+    fn longest_bytes(&self) -> u64;
 
     /// How many different values come.
     fn distinct(&self) -> Distinct;
@@ -53,25 +59,59 @@ pub trait Generator: Debug + Send + Sync {
         0.0
     }
 
-    /// How the values follow from the row number, where they are an arithmetic progression: what a foreign key
-    /// needs to know of its parent's key.
-    fn progression(&self) -> Option<Progression> {
+    /// The arithmetic progression that the values of the first `rows` rows are, in whatever order they come: what a
+    /// foreign key needs to know of its parent's key.
+    fn progression(&self, rows: u64) -> Option<Progression> {
+        let _ = rows;
+        None
+    }
+
+    /// How the values repeat, where they do so by the row number: several such columns may make a key.
+    fn cycle(&self) -> Option<Cycle> {
         None
     }
 }
 
-/// Row `n`, counted from 0, holds `start + n * step`.
+/// The values `start + n * step`, for `n` from 0 to the number of rows less one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progression {
-    /// Value of the first row.
+pub(crate) struct Progression {
+    /// The first of them.
     pub start: i64,
-    /// From one row to the next; not 0.
+    /// From one to the next; not 0.
     pub step: i64,
+}
+
+/// Row `n`, counted from 0, holds value number `n / each % values`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cycle {
+    /// So many rows hold the same value, one after another; not 0.
+    pub each: u64,
+    /// After so many values they begin anew; not 0.
+    pub values: u64,
+}
+
+/// Whether no two of the first `rows` rows have the same value in all of these columns.
+///
+/// Columns of which each counts what the faster one carries (`each` is the product of the faster ones' values) are the
+/// digits of the row number: they tell apart as many rows one after another as they have combinations. A slower
+/// column need then only tell such stretches apart.
+pub(crate) fn tell_rows_apart(cycles: &mut [Cycle], rows: u64) -> bool {
+    cycles.sort_unstable_by_key(|cycle| (cycle.each, Reverse(cycle.values)));
+    let mut stretch = 1_u64;
+    for Cycle { each, values } in cycles {
+        if *each <= stretch && each.saturating_mul(*values) >= rows {
+            return true;
+        }
+        if *each == stretch {
+            stretch = stretch.saturating_mul(*values);
+        }
+    }
+    stretch >= rows
 }
 
 /// How many different values a generator gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distinct {
+pub(crate) enum Distinct {
     /// Every row has a value of its own, larger than that of the row before; it has no value for further rows.
     Ascending {
         /// How many rows it has values for.
@@ -106,7 +146,7 @@ impl Distinct {
 
 /// A set of kinds of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(u8);
+pub(crate) struct Kinds(u8);
 
 impl Kinds {
     /// None at all: a column of NULLs.
@@ -148,6 +188,12 @@ impl Kinds {
         if names.is_empty() { "only NULL".to_owned() } else { names.join(" and ") }
     }
 }
+
+/// Up to this, 2^53, every whole number is a double.
+pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Bytes of a number in a block.
+const NUMBER_BYTES: u64 = 8;
 
 /// How many rows a range holds, as a length of a slice.
 #[inline]

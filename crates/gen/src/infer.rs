@@ -232,18 +232,38 @@ fn single_parent(schema: &Schema, key: &ForeignKey) -> Option<Parent> {
     Some(Parent { table: parent, column })
 }
 
+/// How often the rows of a child refer to the same row of a parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reuse {
+    /// Once at most: the column is a key.
+    Once,
+    /// As often as the column's place in a key of several foreign keys wants it: so many rows one after another.
+    Digit { each: u64 },
+    /// As it happens.
+    AtRandom,
+}
+
 /// The annotation of a foreign key whose parent has `parent_rows` keys that are this progression.
-pub(crate) fn of_progression(is_key: bool, keys: Progression, parent_rows: u64, parent: &str) -> Option<Inferred> {
+pub(crate) fn of_progression(reuse: Reuse, keys: Progression, parent_rows: u64, parent: &str) -> Option<Inferred> {
     let Progression { start, step } = keys;
     let because = format!("refers to {parent}");
-    if is_key {
+    if reuse == Reuse::Once {
         let arguments = if (start, step) == (1, 1) { String::new() } else { format!("({start}, {step})") };
         return Some(inferred(format!("sequence{arguments}"), format!("{because}, each once")));
     }
     let last = i128::from(start) + i128::from(step) * i128::from(parent_rows.checked_sub(1)?);
     let last = i64::try_from(last).ok()?;
     let (low, high) = (start.min(last), start.max(last));
-    let step = if step.unsigned_abs() == 1 { String::new() } else { format!(", {}", step.unsigned_abs()) };
+    let step = step.unsigned_abs();
+    if let Reuse::Digit { each } = reuse {
+        let each = if each == 1 { String::new() } else { format!(", each={each}") };
+        let step = if step == 1 { String::new() } else { format!(", step={step}") };
+        return Some(inferred(
+            format!("repeat({low}, {high}{each}{step})"),
+            format!("{because}, in a key of foreign keys"),
+        ));
+    }
+    let step = if step == 1 { String::new() } else { format!(", {step}") };
     Some(inferred(format!("int({low}, {high}{step})"), because))
 }
 

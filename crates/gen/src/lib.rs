@@ -7,10 +7,11 @@
 //! GenPlan --source--> parts, blocks, records
 //! ```
 //!
-//! Every cell is a pure function of (seed, table, column, row number); [`random`] says how, and
+//! Every cell is a pure function of (seed, table, column, row number): `random` says how, and
 //! [`ALGORITHM_VERSION`] names the version of everything that decides its value.
 //!
 //! ```
+//! use litepress_format::page::PageSize;
 //! use litepress_gen::{GenPlan, GenSource, Request};
 //! use litepress_rows::{Schema, Source};
 //!
@@ -21,26 +22,28 @@
 //! );";
 //! let schema = Schema::from_sql(sql, "fruit.sql")?;
 //! let plan = GenPlan::new(&schema, &Request::default())?;
-//! let source = GenSource::new(&plan, &schema, 0)?;
+//! let source = GenSource::new(&plan, &schema, 0, PageSize::DEFAULT)?;
 //! assert_eq!(source.rows(), Some(1000));
 //! # Ok::<(), litepress_rows::Error>(())
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod annotation;
-pub mod comments;
-pub mod generators;
-pub mod plan;
 pub mod presets;
-pub mod random;
-pub mod source;
 
+mod annotation;
+mod comments;
+mod generators;
 mod infer;
+mod number;
+mod plan;
+mod random;
+mod source;
 mod suggest;
 mod tables;
 
 pub use generators::catalogue;
-pub use plan::{Chosen, ColumnPlan, GenPlan, Request, TablePlan};
+pub use number::{COUNT_UNITS, whole_number};
+pub use plan::{Chosen, ColumnPlan, GenPlan, Request, SetColumn, TablePlan};
 pub use presets::preset;
 pub use random::ALGORITHM_VERSION;
 pub use source::GenSource;

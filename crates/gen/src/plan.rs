@@ -30,10 +30,23 @@ use std::sync::Arc;
 pub struct Request {
     /// Numbers of rows by table; without a name for the only table of the schema.
     pub rows: Vec<(Option<String>, u64)>,
-    /// Annotations by table and column, which come before those of the schema.
-    pub set: Vec<(String, String, String)>,
+    /// Annotations of columns, which come before those of the schema.
+    pub set: Vec<SetColumn>,
     /// Seed of all tables, before those of the schema.
     pub seed: Option<u64>,
+}
+
+/// A request's annotation of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetColumn {
+    /// Name of the table.
+    pub table: String,
+    /// Name of the column.
+    pub column: String,
+    /// The annotation.
+    pub expression: String,
+    /// What the annotation is called in errors.
+    pub origin: String,
 }
 
 /// Everything about the rows of a schema, checked.
@@ -89,7 +102,7 @@ impl fmt::Display for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Annotation => f.write_str("annotation"),
-            Self::Set => f.write_str("--set"),
+            Self::Set => f.write_str("set"),
             Self::Inferred(because) => write!(f, "inferred: {because}"),
         }
     }
@@ -102,8 +115,7 @@ impl ColumnPlan {
         self.generator.fill(&self.random, rows, out);
     }
 
-    /// The generator.
-    pub fn generator(&self) -> &dyn Generator {
+    pub(crate) fn generator(&self) -> &dyn Generator {
         &*self.generator
     }
 }
@@ -112,15 +124,13 @@ impl GenPlan {
     /// Plans the rows of all tables of `schema`, virtual tables apart.
     ///
     /// # Errors
-    /// [`ErrorKind::Generator`] and [`ErrorKind::Usage`], with the place of the annotation or the name of the option:
+    /// [`ErrorKind::Generator`] and [`ErrorKind::Usage`], with the place of the annotation or what the request calls it:
     /// an unknown table, column or generator; wrong arguments; values that the column is sure to refuse, or almost
     /// (20 duplicates expected or more in a key); no number of rows.
     pub fn new(schema: &Schema, request: &Request) -> Result<Self> {
         let annotations = comments::annotations(schema)?;
         let sizes = rows::sizes(schema, request, &annotations)?;
-        let origins: Vec<String> =
-            request.set.iter().map(|(table, column, _)| format!("<--set {table}.{column}>")).collect();
-        let wishes = wishes(schema, request, &origins, &annotations)?;
+        let wishes = wishes(schema, request, &annotations)?;
         let mut planner = Planner::new(schema, sizes);
         planner.wishes(&wishes)?;
         planner.infer()?;
@@ -148,17 +158,12 @@ struct Wish<'a> {
 }
 
 /// The annotations of columns, those of the request first.
-fn wishes<'a>(
-    schema: &'a Schema,
-    request: &'a Request,
-    origins: &'a [String],
-    annotations: &[Annotation],
-) -> Result<Vec<Wish<'a>>> {
+fn wishes<'a>(schema: &'a Schema, request: &'a Request, annotations: &[Annotation]) -> Result<Vec<Wish<'a>>> {
     let mut wishes: Vec<Wish<'a>> = Vec::new();
-    for ((table, column, text), origin) in request.set.iter().zip(origins) {
-        let wish = set_wish(schema, table, column, text, origin)?;
+    for set in &request.set {
+        let wish = set_wish(schema, set)?;
         if wishes.iter().any(|other| (other.table, other.column) == (wish.table, wish.column)) {
-            return Err(usage("the option is given twice for this column").in_file(origin));
+            return Err(usage("this column is given a generator twice").in_file(&set.origin));
         }
         wishes.push(wish);
     }
@@ -170,7 +175,8 @@ fn wishes<'a>(
     Ok(wishes)
 }
 
-fn set_wish<'a>(schema: &'a Schema, table: &str, column: &str, text: &'a str, origin: &'a str) -> Result<Wish<'a>> {
+fn set_wish<'a>(schema: &'a Schema, set: &'a SetColumn) -> Result<Wish<'a>> {
+    let SetColumn { table, column, expression: text, origin } = set;
     let position = table_position(schema, table).map_err(|error| error.in_file(origin))?;
     let of_table = &schema.tables[position];
     let Some(column) = of_table.column(column) else {
@@ -209,6 +215,17 @@ struct Pending {
     table: usize,
     column: usize,
     parent: Parent,
+    /// What it adds to a key that consists of foreign keys, where it is part of one.
+    digit: Option<Digit>,
+}
+
+/// A key's column as a digit of the row number.
+#[derive(Clone, Copy)]
+struct Digit {
+    /// So many rows hold the same value, one after another.
+    each: u64,
+    /// So many rows can be told apart by the whole key.
+    combinations: u64,
 }
 
 struct Planner<'a> {
@@ -235,7 +252,7 @@ impl<'a> Planner<'a> {
 
     fn plan(&self, wish: &Wish<'_>) -> Result<ColumnPlan> {
         let call = parse_call(&wish.site, wish.span.clone())?;
-        let generator = catalogue::build(&wish.site, &call)?;
+        let generator = catalogue::build(&wish.site, &call, Some(self.sizes[wish.table].rows))?;
         let (table, size) = (&self.schema.tables[wish.table], self.sizes[wish.table]);
         checks::column(table, wish.column, &*generator, size.rows)
             .map_err(|fault| fault.at(&wish.site, call.span.start))?;
@@ -284,7 +301,9 @@ impl<'a> Planner<'a> {
                 Reference::None => {
                     self.settle(table, column, infer::column(of_table, column, self.sizes[table].rows))?
                 }
-                Reference::Single(parent) => pending.push(Pending { table, column, parent }),
+                Reference::Single(parent) => {
+                    pending.push(Pending { table, column, parent, digit: self.digit(table, column) });
+                }
                 Reference::Several(parent) => {
                     let why = format!("it is not the only column that refers to {parent}");
                     self.settle(table, column, infer::without_parent(of_table, &of_table.columns[column], &why)?)?;
@@ -292,6 +311,34 @@ impl<'a> Planner<'a> {
             }
         }
         self.infer_references(pending)
+    }
+
+    /// What a column adds to a key that consists of foreign keys which are all to be inferred.
+    ///
+    /// The key's last column has another value in each row, and its first column the values of its parent evenly, one
+    /// after another: all keys of all parents are used, and rows come in the order of the key.
+    fn digit(&self, table: usize, column: usize) -> Option<Digit> {
+        let of_table = &self.schema.tables[table];
+        let is_open = |&column: &usize| self.columns[table][column].is_none();
+        let parents_rows = |columns: &[usize]| -> Option<Vec<u64>> {
+            let rows_of = |&column: &usize| match infer::reference(self.schema, of_table, column) {
+                Reference::Single(parent) => Some(self.sizes[parent.table].rows),
+                _ => None,
+            };
+            columns.iter().map(rows_of).collect()
+        };
+        let mut keys = infer::unique_keys(of_table).filter(|key| {
+            let settled = key.iter().any(|&column| infer::is_key_alone(of_table, column));
+            key.len() > 1 && key.contains(&column) && !settled && key.iter().all(is_open)
+        });
+        let (key, sizes) = keys.find_map(|key| parents_rows(&key).map(|sizes| (key, sizes)))?;
+        let product = |sizes: &[u64]| sizes.iter().fold(1_u64, |product, &size| product.saturating_mul(size));
+        let position = key.iter().position(|&other| other == column)?;
+        let each = match position {
+            0 => self.sizes[table].rows.div_ceil(sizes[0].max(1)),
+            _ => product(&sizes[position + 1..]),
+        };
+        Some(Digit { each: each.clamp(1, i64::MAX.unsigned_abs()), combinations: product(&sizes) })
     }
 
     /// Plans foreign keys as their parents become known; what is left then is a circle.
@@ -317,7 +364,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The annotation of a foreign key whose parent is planned.
-    fn infer_reference(&self, Pending { table, column, parent }: Pending) -> Result<Inferred> {
+    fn infer_reference(&self, Pending { table, column, parent, digit }: Pending) -> Result<Inferred> {
         let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
         let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
         let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
@@ -326,14 +373,25 @@ impl<'a> Planner<'a> {
         }
         let without = |why: &str| infer::without_parent(of_table, &of_table.columns[column], why);
         let plan = self.columns[parent.table][parent.column].as_ref();
-        let Some(keys) = plan.and_then(|plan| plan.generator.progression()) else {
+        let Some(keys) = plan.and_then(|plan| plan.generator.progression(parent_rows)) else {
             return without(&format!("the values of {key} are no sequence"));
         };
         let is_key = infer::is_key_alone(of_table, column);
         if is_key && rows > parent_rows {
             return without(&format!("it is unique, and {key} has {parent_rows} values for {rows} rows"));
         }
-        infer::of_progression(is_key, keys, parent_rows, &key)
+        if let Some(Digit { combinations, .. }) = digit
+            && rows > combinations
+        {
+            let why = format!("it is part of a key that has {combinations} values for {rows} rows");
+            return without(&why);
+        }
+        let reuse = match digit {
+            Some(Digit { each, .. }) => infer::Reuse::Digit { each },
+            None if is_key => infer::Reuse::Once,
+            None => infer::Reuse::AtRandom,
+        };
+        infer::of_progression(reuse, keys, parent_rows, &key)
             .map_or_else(|| without(&format!("{key} has no values")), Ok)
     }
 

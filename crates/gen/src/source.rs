@@ -1,10 +1,13 @@
 //! The rows of a planned table, in parts, as records.
 //!
 //! A part is a fixed number of rows, so that part `n` is known without those before it. How many depends on the
-//! plan alone: some rows are made and encoded beforehand, and the part should fill its pages a little less than full.
+//! plan and the page size alone: some rows are made and encoded beforehand, and the part should fill its pages a little less than full.
 //! The rows for that are taken from the end, where row numbers, and with them rowids and sequences, are longest.
 
+use crate::generators::Distinct;
 use crate::plan::{GenPlan, TablePlan};
+use litepress_format::page::{CELL_POINTER_LEN, PageKind, PageSize};
+use litepress_format::{overflow, payload, varint};
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
@@ -17,17 +20,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// is a little short.
 const FILL: f64 = 0.98;
 
-/// The page size that estimates assume, in bytes.
-const PAGE_BYTES: f64 = 4096.0;
-
-/// What a leaf page holds beside cells, in bytes.
-const PAGE_HEADER_BYTES: f64 = 8.0;
-
-/// What a cell takes beside its payload in the page's list of cells, in bytes.
-const CELL_POINTER_BYTES: f64 = 2.0;
-
 /// Samples end once they hold this many bytes of records.
-const SAMPLE_BYTES: usize = 64 * 1024;
+const SAMPLE_BYTES: u64 = 64 * 1024;
+
+/// What the values of a block of rows may take of memory, in bytes, where a single row does not take more.
+const BLOCK_BYTES: u64 = 4 << 20;
 
 /// The rows of one table of a plan.
 #[derive(Debug)]
@@ -37,25 +34,28 @@ pub struct GenSource {
     rows_per_part: u64,
     rows_per_block: u64,
     page_bytes: f64,
+    rowids_ascend: bool,
     next_part: AtomicU64,
 }
 
 impl GenSource {
-    /// The rows of the table at this position of [`Schema::tables`].
+    /// The rows of the table at this position of [`Schema::tables`], in parts for a database of this page size.
     ///
     /// # Errors
     /// Those of [`Encoder::encode`] for the rows that the sizes are estimated by.
     ///
     /// # Panics
     /// Where the plan is not one of this schema, or the table is a virtual one.
-    pub fn new(plan: &GenPlan, schema: &Schema, table: usize) -> Result<Self> {
+    pub fn new(plan: &GenPlan, schema: &Schema, table: usize, page_size: PageSize) -> Result<Self> {
         let plan = plan.table(table).expect("the table is in the plan").clone();
         let table = Arc::new(schema.tables[table].clone());
-        let estimate = estimate(&table, &plan)?;
+        let estimate = estimate(&table, &plan, page_size)?;
+        let rows_of_mean_length = whole(RecordChunk::TARGET_BYTES as f64 / estimate.record_bytes).max(1);
         Ok(Self {
             rows_per_part: whole(FILL * PART_BYTES as f64 / estimate.page_bytes).max(1),
-            rows_per_block: whole(RecordChunk::TARGET_BYTES as f64 / estimate.record_bytes).clamp(1, BLOCK_ROWS as u64),
+            rows_per_block: rows_of_mean_length.min(most_rows_per_block(&plan)),
             page_bytes: estimate.page_bytes,
+            rowids_ascend: rowids_ascend(&table, &plan),
             table,
             plan,
             next_part: AtomicU64::new(0),
@@ -85,6 +85,10 @@ impl Source for GenSource {
 
     fn rows(&self) -> Option<u64> {
         Some(self.plan.rows)
+    }
+
+    fn rowids_ascend(&self) -> bool {
+        self.rowids_ascend
     }
 
     fn page_bytes(&self) -> f64 {
@@ -134,6 +138,18 @@ impl Maker {
     }
 }
 
+/// Whether rowids ascend from row to row: those of an INTEGER PRIMARY KEY need not, others are the rows' numbers.
+fn rowids_ascend(table: &Table, plan: &TablePlan) -> bool {
+    let key = plan.columns.iter().find(|column| table.rowid_alias == Some(column.column));
+    key.is_none_or(|key| matches!(key.generator().distinct(), Distinct::Ascending { .. }))
+}
+
+/// How many rows a block may have for its longest values to fit [`BLOCK_BYTES`]: 1 to [`BLOCK_ROWS`].
+fn most_rows_per_block(plan: &TablePlan) -> u64 {
+    let row = plan.columns.iter().fold(1, |sum: u64, column| sum.saturating_add(column.generator().longest_bytes()));
+    (BLOCK_BYTES / row).clamp(1, BLOCK_ROWS as u64)
+}
+
 /// Mean sizes of rows.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
@@ -144,53 +160,86 @@ struct Estimate {
 }
 
 /// Makes rows at the table's end, twice as many each time until they are enough, then as many at other places.
-fn estimate(table: &Table, plan: &Arc<TablePlan>) -> Result<Estimate> {
-    let mut maker = Maker::new(table, plan)?;
-    let mut chunk = RecordChunk::new();
+fn estimate(table: &Table, plan: &Arc<TablePlan>, page_size: PageSize) -> Result<Estimate> {
+    let mut sampler = Sampler {
+        maker: Maker::new(table, plan)?,
+        rows_per_block: most_rows_per_block(plan),
+        chunk: RecordChunk::new(),
+        kind: if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable },
+        usable: page_size.bytes(),
+    };
     let most = plan.rows.min(BLOCK_ROWS as u64);
     let mut count = most.min(1);
-    loop {
-        chunk.clear();
-        maker.make(plan.rows - count..plan.rows, &mut chunk)?;
-        if count == most || chunk.arena().len() >= SAMPLE_BYTES {
-            break;
+    let end = loop {
+        let sample = sampler.sample(plan.rows - count..plan.rows)?;
+        if count == most || sample.record_bytes >= SAMPLE_BYTES {
+            break sample;
         }
         count = (2 * count).min(most);
-    }
-    let page_bytes = mean((0..chunk.len()).map(|row| page_bytes(table, &chunk, row)));
+    };
+    let mut record_bytes = end.record_bytes;
     for place in 0..4 {
         let start = (plan.rows - count) / 4 * place;
-        maker.make(start..start + count, &mut chunk)?;
+        record_bytes += sampler.sample(start..start + count)?.record_bytes;
     }
-    let record_bytes = mean((0..chunk.len()).map(|row| chunk.record(row).len() as f64));
-    Ok(Estimate { record_bytes, page_bytes })
+    Ok(Estimate { record_bytes: mean(record_bytes as f64, 5 * count), page_bytes: mean(end.page_bytes, count) })
 }
 
 /// The mean, 1 at least: also that of no rows.
-fn mean(sizes: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = sizes.len().max(1) as f64;
-    (sizes.sum::<f64>() / count).max(1.0)
+fn mean(sum: f64, rows: u64) -> f64 {
+    (sum / rows.max(1) as f64).max(1.0)
 }
 
-/// What a row takes of pages, its share of their headers and of the room at their ends included.
-fn page_bytes(table: &Table, chunk: &RecordChunk, row: usize) -> f64 {
-    let record = chunk.record(row).len() as u64;
-    let rowid = if table.without_rowid { 0 } else { varint_len(chunk.rowids()[row].cast_unsigned()) };
-    let cell = (record + varint_len(record) + rowid) as f64 + CELL_POINTER_BYTES;
-    let room = PAGE_BYTES - PAGE_HEADER_BYTES;
-    if cell > room / 2.0 {
-        // One or less to a page, and overflow pages: whole pages.
-        return (cell / room).ceil() * PAGE_BYTES;
+/// Makes rows to see how long they are. It holds one block of them at a time.
+#[derive(Debug)]
+struct Sampler {
+    maker: Maker,
+    rows_per_block: u64,
+    chunk: RecordChunk,
+    kind: PageKind,
+    usable: usize,
+}
+
+/// Sums over rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    record_bytes: u64,
+    page_bytes: f64,
+}
+
+impl Sampler {
+    fn sample(&mut self, rows: Range<u64>) -> Result<Sample> {
+        let mut sample = Sample::default();
+        let mut start = rows.start;
+        while start < rows.end {
+            let end = rows.end.min(start + self.rows_per_block);
+            self.chunk.clear();
+            self.maker.make(start..end, &mut self.chunk)?;
+            for row in 0..self.chunk.len() {
+                sample.record_bytes += self.chunk.record(row).len() as u64;
+                sample.page_bytes += self.page_bytes(row);
+            }
+            start = end;
+        }
+        Ok(sample)
     }
-    PAGE_BYTES * cell / (room - cell / 2.0)
-}
 
-/// Length of a varint in bytes (fileformat2.html, section 1.6).
-fn varint_len(value: u64) -> u64 {
-    match value {
-        0..0x80 => 1,
-        _ if value >> 56 != 0 => 9,
-        _ => u64::from(64 - value.leading_zeros()).div_ceil(7),
+    /// What a row takes of pages, its share of their headers and of the room at their ends included.
+    fn page_bytes(&self, row: usize) -> f64 {
+        let record = self.chunk.record(row).len() as u64;
+        let split = payload::split(self.kind, self.usable, record);
+        let mut cell = split.local + varint::len(record) + CELL_POINTER_LEN;
+        if self.kind == PageKind::LeafTable {
+            cell += varint::len(self.chunk.rowids()[row].cast_unsigned());
+        }
+        if split.overflow_pages > 0 {
+            // The number of the first overflow page, as long as the number that links each of them to the next.
+            cell += self.usable - overflow::chunk_len(self.usable);
+        }
+        let (page, cell, room) = (self.usable as f64, cell as f64, (self.usable - self.kind.header_len()) as f64);
+        // One or less to a page leaves the rest of it empty; more leave half a cell.
+        let share = if cell > room / 2.0 { page } else { page * cell / (room - cell / 2.0) };
+        share + split.overflow_pages as f64 * page
     }
 }
 
@@ -207,10 +256,14 @@ mod tests {
     use crate::plan::Request;
 
     fn source(sql: &str, rows: u64) -> GenSource {
+        paged_source(sql, rows, PageSize::DEFAULT)
+    }
+
+    fn paged_source(sql: &str, rows: u64, page_size: PageSize) -> GenSource {
         let schema = Schema::from_sql(sql, "test.sql").expect(sql);
         let request = Request { rows: vec![(None, rows)], seed: Some(42), ..Request::default() };
         let plan = GenPlan::new(&schema, &request).expect(sql);
-        GenSource::new(&plan, &schema, 0).expect(sql)
+        GenSource::new(&plan, &schema, 0, page_size).expect(sql)
     }
 
     fn user(rows: u64) -> GenSource {
@@ -262,29 +315,28 @@ mod tests {
 
     #[test]
     fn parts_fill_their_pages_not_quite() {
-        for (sql, rows, bytes) in [
-            (crate::presets::preset("user").expect("it is built in").sql, 1_000_000_000, 20),
-            ("create table t (a text /* gen: text(0, 100) */)", 1_000_000, 60),
-            ("create table t (a blob /* gen: blob(100, 1000) */)", 1_000_000, 602),
+        let user = crate::presets::preset("user").expect("it is built in").sql;
+        for (sql, rows, page_size, bytes) in [
+            (user, 1_000_000_000, 4096, 20),
+            (user, 1_000_000_000, 512, 20),
+            ("create table t (a text /* gen: text(0, 100) */)", 1_000_000, 4096, 60),
+            ("create table t (a text /* gen: text(0, 100) */)", 1_000_000, 65_536, 57),
+            ("create table t (a blob /* gen: blob(100, 1000) */)", 1_000_000, 4096, 602),
         ] {
-            let source = source(sql, rows);
-            assert!(
-                (source.page_bytes() - f64::from(bytes)).abs() < f64::from(bytes) / 20.0,
-                "{}",
-                source.page_bytes()
-            );
+            let source = paged_source(sql, rows, PageSize::new(page_size).expect("a page size"));
+            let near = (source.page_bytes() - f64::from(bytes)).abs() < f64::from(bytes) / 20.0;
+            assert!(near, "{} bytes of a page a row: {sql}", source.page_bytes());
             let mut part = source.next_part().expect("no error").expect("a part");
             let (mut pages, mut left) = (0, 0);
             for (rowid, record) in rows_of(&mut *part) {
                 let rowid = rowid as u64 + rows - source.rows_per_part();
-                let len = record.len() as u64;
-                let cell = len + varint_len(len) + varint_len(rowid) + 2;
+                let cell = record.len() + varint::len(record.len() as u64) + varint::len(rowid) + CELL_POINTER_LEN;
                 if cell > left {
-                    (pages, left) = (pages + 1, 4088);
+                    (pages, left) = (pages + 1, page_size as usize - PageKind::LeafTable.header_len());
                 }
                 left -= cell;
             }
-            let share = f64::from(pages) * PAGE_BYTES / PART_BYTES as f64;
+            let share = f64::from(pages) * f64::from(page_size) / PART_BYTES as f64;
             assert!((0.95..1.0).contains(&share), "{share} of a part is filled: {sql}");
         }
     }
@@ -296,12 +348,79 @@ mod tests {
         assert_eq!(all_rows(&source).len(), 3);
     }
 
+    /// Samples of `blob(900m, 900m)` were added to one chunk, five times 900 MB, and passed its 4 GiB.
     #[test]
-    fn varints() {
-        for (value, len) in
-            [(0, 1), (127, 1), (128, 2), (16_383, 2), (16_384, 3), ((1 << 56) - 1, 8), (1 << 56, 9), (u64::MAX, 9)]
+    fn samples_hold_one_block_at_a_time() {
+        let sql = "create table t (a blob /* gen: blob(2m, 2m) */)";
+        let schema = Schema::from_sql(sql, "test.sql").expect(sql);
+        let request = Request { rows: vec![(None, 100)], ..Request::default() };
+        let plan = GenPlan::new(&schema, &request).expect(sql);
+        let (table, plan) = (&schema.tables[0], plan.table(0).expect("the only one"));
+        let mut sampler = Sampler {
+            maker: Maker::new(table, plan).expect(sql),
+            rows_per_block: most_rows_per_block(plan),
+            chunk: RecordChunk::new(),
+            kind: PageKind::LeafTable,
+            usable: 4096,
+        };
+        assert_eq!(sampler.rows_per_block, 2);
+        for rows in [0..7, 0..1, 90..100] {
+            let count = rows.end - rows.start;
+            let sample = sampler.sample(rows).expect(sql);
+            assert!((2_000_000 * count..2_000_100 * count).contains(&sample.record_bytes));
+            assert!(sampler.chunk.arena().len() < 4_001_000);
+        }
+    }
+
+    /// `null(0.99, hex(900m))` has short rows in the mean, so that blocks of it had many rows, and each row's 900 MB
+    /// were made, NULL or not.
+    #[test]
+    fn blocks_are_small_whatever_the_mean() {
+        let sql = "create table t (a text /* gen: null(0.9999, hex(8m)) */, b int)";
+        let source = source(sql, 300_000);
+        assert_eq!(source.rows_per_block, 1);
+        for (sql, rows) in [
+            ("create table t (a text /* gen: null(0.9999, hex(500k)) */)", 8),
+            ("create table t (a text /* gen: null(0.9999, text(0, 300k)) */, b blob /* gen: blob(0, 300k) */)", 6),
+            ("create table t (a int)", 1024),
+        ] {
+            assert!(self::source(sql, 10_000).rows_per_block <= rows, "{sql}");
+        }
+    }
+
+    /// Estimates were those of pages of 4096 bytes, and a file of pages of 512 became almost twice as large.
+    #[test]
+    fn estimates_know_the_page_size() {
+        let sql = "create table t (a blob /* gen: blob(280, 280) */)";
+        for (bytes, expected) in [(512, 512.0), (1024, 341.0), (4096, 304.0), (65_536, 288.0)] {
+            let page_size = PageSize::new(bytes).expect("a page size");
+            let source = paged_source(sql, 100_000, page_size);
+            assert!((source.page_bytes() - expected).abs() < 0.02 * expected, "{bytes}: {}", source.page_bytes());
+        }
+        let long = "create table t (a blob /* gen: blob(600, 600) */)";
+        let source = paged_source(long, 100_000, PageSize::MIN);
+        assert!((600.0..660.0).contains(&source.page_bytes()), "a fifth of a page, and one: {}", source.page_bytes());
+        let keyed = "create table t (a blob primary key /* gen: blob(110, 110) */) without rowid";
+        let source = paged_source(keyed, 100_000, PageSize::MIN);
+        assert!(source.page_bytes() > 512.0, "a key beyond a quarter of a page overflows: {}", source.page_bytes());
+    }
+
+    /// An INTEGER PRIMARY KEY had to be an ascending sequence.
+    #[test]
+    fn rowids_may_come_in_any_order() {
+        for (generator, ascend) in
+            [("sequence", true), ("sequence(5, 7)", true), ("sequence(9000, -3)", false), ("shuffle", false)]
         {
-            assert_eq!(varint_len(value), len, "{value}");
+            let sql = format!("create table t (a text, id integer primary key /* gen: {generator} */)");
+            let source = source(&sql, 3000);
+            assert_eq!(source.rowids_ascend(), ascend, "{generator}");
+            let rowids: Vec<i64> = all_rows(&source).into_iter().map(|(rowid, _)| rowid).collect();
+            assert_eq!(rowids.is_sorted(), ascend, "{generator}");
+            let distinct: std::collections::HashSet<i64> = rowids.into_iter().collect();
+            assert_eq!(distinct.len(), 3000);
+        }
+        for sql in ["create table t (a int /* gen: shuffle */)", "create table t (a int primary key) without rowid"] {
+            assert!(source(sql, 10).rowids_ascend(), "{sql}");
         }
     }
 
@@ -311,6 +430,7 @@ mod tests {
             "create table t (a text primary key, b int) without rowid",
             "create table t (a int, b text, c real, d blob, e any) strict",
             "create table t (a, b int as (a) virtual, c text)",
+            "create table t (a int, b int as (a + 1) stored unique, c text check (length(c) > 0), check (a < b))",
         ] {
             assert_eq!(all_rows(&source(sql, 3000)).len(), 3000, "{sql}");
         }

@@ -107,6 +107,43 @@ impl Error {
         &self.0.message
     }
 
+    /// Place and message, as Display shows them before the advice.
+    pub fn headline(&self) -> String {
+        let mut out = String::new();
+        self.write_headline(&mut out).expect("a string takes everything");
+        out
+    }
+
+    fn write_headline(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        let Inner { message, place, .. } = &*self.0;
+        if let Some(file) = &place.file {
+            write!(out, "{}", file.display())?;
+            if let Some(line) = place.line {
+                write!(out, ":{line}")?;
+            }
+            if let Some(character) = place.character {
+                write!(out, ":{character}")?;
+            }
+            write!(out, ": ")?;
+        } else if let (Some(line), Some(character)) = (place.line, place.character) {
+            write!(out, "line {line}, character {character}: ")?;
+        }
+        match (&place.table, &place.column) {
+            (Some(table), Some(column)) => write!(out, "{table}.{column}: ")?,
+            (Some(table), None) => write!(out, "table {table}: ")?,
+            (None, Some(column)) => write!(out, "column {column}: ")?,
+            (None, None) => {}
+        }
+        if let Some(record) = place.record {
+            write!(out, "record {record}: ")?;
+        }
+        write!(out, "{message}")?;
+        if let Some(value) = &place.value {
+            write!(out, " (value {value})")?;
+        }
+        Ok(())
+    }
+
     /// What to do about it, where there is something to say.
     pub fn advice(&self) -> Option<&str> {
         self.0.advice.as_deref()
@@ -172,33 +209,8 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { message, place, advice, .. } = &*self.0;
-        if let Some(file) = &place.file {
-            write!(f, "{}", file.display())?;
-            if let Some(line) = place.line {
-                write!(f, ":{line}")?;
-            }
-            if let Some(character) = place.character {
-                write!(f, ":{character}")?;
-            }
-            write!(f, ": ")?;
-        } else if let (Some(line), Some(character)) = (place.line, place.character) {
-            write!(f, "line {line}, character {character}: ")?;
-        }
-        match (&place.table, &place.column) {
-            (Some(table), Some(column)) => write!(f, "{table}.{column}: ")?,
-            (Some(table), None) => write!(f, "table {table}: ")?,
-            (None, Some(column)) => write!(f, "column {column}: ")?,
-            (None, None) => {}
-        }
-        if let Some(record) = place.record {
-            write!(f, "record {record}: ")?;
-        }
-        write!(f, "{message}")?;
-        if let Some(value) = &place.value {
-            write!(f, " (value {value})")?;
-        }
-        if let Some(advice) = advice {
+        self.write_headline(f)?;
+        if let Some(advice) = self.advice() {
             write!(f, "; {advice}")?;
         }
         Ok(())

@@ -10,6 +10,8 @@ mod run;
 use crate::{Affinity, Result};
 use std::ops::Range;
 
+pub use read::table_of;
+
 /// A whole database schema.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -35,6 +37,8 @@ pub struct SchemaObject {
     pub name: String,
     /// Name of the table that it belongs to; its own name for tables and views.
     pub table: String,
+    /// Whether it belongs to a shadow table, in which a virtual table keeps its data.
+    pub is_shadow: bool,
     /// Whether it has a b-tree of its own (views, triggers and virtual tables have none).
     pub has_btree: bool,
     /// The statement as SQLite normalised it; `None` for automatic indexes.

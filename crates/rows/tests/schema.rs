@@ -49,7 +49,7 @@ fn only_a_true_alias_of_the_rowid_is_one() {
 #[test]
 fn settings_of_the_file_are_honoured() {
     let schema = read(
-        "PRAGMA page_size = 8192; PRAGMA user_version=7; PRAGMA application_id = -5; PRAGMA journal_mode=WAL; \
+        "PRAGMA user_version=7; PRAGMA page_size = 8192; PRAGMA application_id = -5; PRAGMA journal_mode=WAL; \
          PRAGMA foreign_keys=ON; PRAGMA encoding='UTF-8'; BEGIN; CREATE TABLE t(a); COMMIT;",
     );
     let settings = schema.settings;

@@ -47,16 +47,6 @@ pub struct CheckArguments {
     showing: ShowingArguments,
 }
 
-/// How closely to look.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckLevel {
-    pub threads: usize,
-    pub memory_bytes: u64,
-    pub max_faults: usize,
-    /// Whether SQLite is asked too.
-    pub sqlite: bool,
-}
-
 /// What was found.
 #[derive(Debug)]
 pub struct Verdict {
@@ -65,22 +55,14 @@ pub struct Verdict {
     sqlite: Option<Vec<String>>,
 }
 
-impl Default for CheckLevel {
-    fn default() -> Self {
-        let CheckOptions { threads, memory_bytes, max_faults } = CheckOptions::default();
-        Self { threads, memory_bytes, max_faults, sqlite: false }
-    }
-}
-
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
-    let usual = CheckLevel::default();
-    let level = CheckLevel {
+    let usual = CheckOptions::default();
+    let options = CheckOptions {
         threads: arguments.threads.unwrap_or(usual.threads),
         memory_bytes: arguments.memory.unwrap_or(usual.memory_bytes),
         max_faults: arguments.max_faults,
-        sqlite: arguments.sqlite,
     };
-    let verdict = look(&arguments.database, &level, arguments.showing.progress)?;
+    let verdict = look(&arguments.database, &options, arguments.sqlite, arguments.showing.progress)?;
     if arguments.showing.json {
         print_json(&verdict.to_json())?;
     } else {
@@ -89,10 +71,8 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     Ok(if verdict.is_clean() { ExitCode::SUCCESS } else { FAILED.into() })
 }
 
-/// Checks the database.
-pub fn look(database: &Path, level: &CheckLevel, style: Style) -> Result<Verdict> {
-    let options =
-        CheckOptions { threads: level.threads, memory_bytes: level.memory_bytes, max_faults: level.max_faults };
+/// Checks the database; asks SQLite too, where `sqlite` says so.
+pub fn look(database: &Path, options: &CheckOptions, sqlite: bool, style: Style) -> Result<Verdict> {
     let bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let pages: Arc<[AtomicU64; 2]> = Arc::default();
     let seen = pages.clone();
@@ -101,12 +81,12 @@ pub fn look(database: &Path, level: &CheckLevel, style: Style) -> Result<Verdict
         let share = if total == 0 { 0.0 } else { done as f64 / total as f64 };
         Sample { done, total, bytes: numbers::rounded(bytes as f64 * share) }
     });
-    let report = check::check(database, &options, &|done, total| {
+    let report = check::check(database, options, &|done, total| {
         pages[0].fetch_max(done, Ordering::Relaxed);
         pages[1].store(total, Ordering::Relaxed);
     })?;
     drop(watch);
-    let sqlite = level.sqlite.then(|| check::sqlite_integrity_check(database, level.max_faults)).transpose()?;
+    let sqlite = sqlite.then(|| check::sqlite_integrity_check(database, options.max_faults)).transpose()?;
     Ok(Verdict { report, sqlite })
 }
 

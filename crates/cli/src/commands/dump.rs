@@ -1,13 +1,12 @@
 //! `litepress dump`: the bytes of a database file, explained. Nothing in it trusts the file.
 
 use crate::columns::{Align, aligned};
-use crate::database_file::DatabaseFile;
 use crate::failure::Failure;
 use crate::numbers;
 use crate::output::print;
 use clap::Args;
+use litepress::dump::DatabaseFile;
 use litepress::{Error, ErrorKind, Result};
-use litepress_format::dump::dump_page;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -45,20 +44,18 @@ pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
 }
 
 fn one_page(file: &DatabaseFile, number: u32) -> Result<String> {
-    let Some(bytes) = file.page(number)? else {
+    let missing = || {
         let message = format!("there is no page {number}: the file has {} pages", numbers::grouped(file.pages()));
-        return Err(Error::new(ErrorKind::Usage, message).in_file(file.path()));
+        Error::new(ErrorKind::Usage, message).in_file(file.path())
     };
-    Ok(dump_page(number, &bytes, file.page_size(), file.usable(), file.role(number)?))
+    file.page_text(number)?.ok_or_else(missing)
 }
 
-/// The header, which is the first part of page 1, and the b-trees that the schema names.
+/// The header, and the b-trees that the schema names.
 fn overview(file: &DatabaseFile) -> Result<String> {
     let pages = numbers::grouped(file.pages());
     let mut out = format!("{}: {} bytes, {pages} pages\n", file.path().display(), numbers::grouped(file.bytes()));
-    let page_1 = if file.pages() > 0 { one_page(file, 1)? } else { String::new() };
-    let header = page_1.lines().skip(1).take_while(|line| *line != "page header");
-    out.extend(header.map(|line| format!("{line}\n")));
+    out += &file.header_text()?;
     out += "\nb-trees\n";
     match file.btrees() {
         Ok(btrees) => {

@@ -1,6 +1,6 @@
 //! `litepress gen`: invents the rows of a new database.
 
-use super::check::{CheckLevel, Verdict};
+use super::check::Verdict;
 use crate::columns::{Align, aligned};
 use crate::failure::{FAILED, Failure};
 use crate::interrupt::Interrupt;
@@ -10,6 +10,7 @@ use crate::output::{print, print_json};
 use crate::progress::{Sample, Style, Watch};
 use crate::report::Report;
 use clap::Args;
+use litepress::check::CheckOptions;
 use litepress::{Database, Options, Result, Summary, Target};
 use litepress_gen::{catalogue, presets};
 use serde_json::{Value, json};
@@ -56,7 +57,6 @@ pub fn run(arguments: &GenArguments) -> Result<ExitCode, Failure> {
 fn make(arguments: &InventionArguments) -> Result<ExitCode, Failure> {
     let (started, making) = (Instant::now(), &arguments.making);
     let invention = arguments.prepare(!arguments.discard)?;
-    litepress::plan::check(&invention.schema).map_err(|error| invention.texts.explain(error))?;
     let supplies = invention.supplies()?;
     let mut options = making.options();
     options.expected_bytes = invention::expected_bytes(&supplies);
@@ -88,8 +88,10 @@ fn make(arguments: &InventionArguments) -> Result<ExitCode, Failure> {
 
 fn press(target: &Target, invention: &Invention, supplies: &[Supply], options: &Options) -> Result<Summary> {
     let mut database = Database::create(target, invention.schema.clone(), options)?;
-    for supply in supplies {
-        database.fill(supply.table, &supply.source)?;
+    for table in database.filling_order() {
+        if let Some(supply) = supplies.iter().find(|supply| supply.table == table) {
+            database.fill(table, &supply.source)?;
+        }
     }
     Ok(database.finish()?.summary)
 }
@@ -106,8 +108,8 @@ fn verify(file: &Path, arguments: &InventionArguments, options: &Options) -> Res
         Verify::Full => true,
     };
     let (threads, memory_bytes) = (options.threads, options.memory_bytes);
-    let level = CheckLevel { threads, memory_bytes, sqlite, ..CheckLevel::default() };
-    super::check::look(file, &level, arguments.making.showing.progress).map(Some)
+    let options = CheckOptions { threads, memory_bytes, ..CheckOptions::default() };
+    super::check::look(file, &options, sqlite, arguments.making.showing.progress).map(Some)
 }
 
 fn tell(report: &Report<'_>, verdict: Option<&Verdict>, as_json: bool) -> Result<()> {

@@ -1,13 +1,13 @@
 //! `litepress plan`: what `litepress gen` would do with the same arguments, and why.
 
 use crate::columns::{Align, aligned};
-use crate::failure::{Failure, one_line};
+use crate::failure::Failure;
 use crate::invention::{self, Invention, InventionArguments, Supply};
 use crate::numbers;
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::plan::{Lane, Step, steps};
-use litepress::{Error, Options, Result};
+use litepress::{Options, Result};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -35,17 +35,13 @@ struct Prospect {
     /// The rows' sources, where the whole schema can be made.
     supplies: Vec<Supply>,
     steps: Vec<Step>,
-    /// Why `gen` would refuse.
-    refusal: Option<Error>,
 }
 
 pub fn run(arguments: &PlanArguments) -> Result<ExitCode, Failure> {
     let invention = arguments.invention.prepare(false)?;
-    let refusal = litepress::plan::check(&invention.schema).err();
-    // Sources may not take what the plan refuses.
-    let supplies = if refusal.is_none() { invention.supplies()? } else { Vec::new() };
+    let supplies = invention.supplies()?;
     let options = arguments.invention.making.options();
-    let prospect = Prospect { steps: steps(&invention.schema), invention, options, supplies, refusal };
+    let prospect = Prospect { steps: steps(&invention.schema), invention, options, supplies };
     if arguments.invention.making.showing.json {
         print_json(&prospect.to_json())?;
     } else {
@@ -63,9 +59,6 @@ impl Prospect {
         }
         out += "\nlanes\n";
         out += &aligned(&self.steps.iter().map(step_words).collect::<Vec<_>>(), &[Align::Left; 4], 2);
-        if let Some(refusal) = &self.refusal {
-            out += &format!("\nrefused: {}\n", one_line(refusal));
-        }
         out
     }
 
@@ -78,7 +71,7 @@ impl Prospect {
             ("schema", self.invention.schema.origin.clone()),
             ("target", target),
             ("rows", numbers::grouped(self.invention.rows())),
-            ("bytes", self.expected_bytes().map_or("not known".to_owned(), about)),
+            ("bytes", about(self.expected_bytes())),
             ("memory", format!("{} at most", numbers::memory(self.options.memory_bytes))),
             ("threads", self.options.threads.to_string()),
         ];
@@ -99,8 +92,8 @@ impl Prospect {
         self.supplies.iter().find(|supply| supply.table == table.table).map(Supply::expected_bytes)
     }
 
-    fn expected_bytes(&self) -> Option<u64> {
-        self.refusal.is_none().then(|| invention::expected_bytes(&self.supplies))
+    fn expected_bytes(&self) -> u64 {
+        invention::expected_bytes(&self.supplies)
     }
 
     fn to_json(&self) -> Value {
@@ -122,7 +115,6 @@ impl Prospect {
             "threads": self.options.threads,
             "tables": tables.collect::<Vec<Value>>(),
             "steps": self.steps.iter().map(step_json).collect::<Vec<Value>>(),
-            "refused": self.refusal.as_ref().map(one_line),
         })
     }
 }
@@ -159,7 +151,8 @@ fn lane_words(lane: &Lane) -> (&'static str, String) {
     match lane {
         Lane::Direct => ("direct", "its pages are printed".to_owned()),
         Lane::SchemaOnly => ("schema only", "it is a row of sqlite_schema and has no pages of its own".to_owned()),
-        Lane::Refused { why } => ("refused", why.clone()),
+        Lane::Sqlite { why } => ("sqlite", format!("SQLite makes it on the printed file: {why}")),
+        Lane::Query => ("query", "SQLite checks it on the printed file".to_owned()),
         other => ("other", format!("{other:?}")),
     }
 }

@@ -6,6 +6,7 @@ mod dump;
 mod r#gen;
 mod help;
 mod interrupt;
+mod keys;
 mod plan;
 
 use std::path::{Path, PathBuf};

@@ -1,12 +1,13 @@
 //! The first look at a file: what lies beside it, its length, its header.
 
 use super::report::FaultLog;
+use crate::sqlite::beside;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, MAX_PAGE_NUMBER};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Refuses a database that is not all in its file: another file beside it holds a part.
 pub(super) fn refuse_companions(path: &Path) -> Result<()> {
@@ -19,12 +20,6 @@ pub(super) fn refuse_companions(path: &Path) -> Result<()> {
         return Err(unfinished(path, &journal, "what is needed to roll back an interrupted transaction"));
     }
     Ok(())
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 fn unfinished(path: &Path, companion: &Path, holds: &str) -> Error {
@@ -106,7 +101,7 @@ pub(super) fn page_count(header: &DatabaseHeader, file_len: u64, faults: &FaultL
         let what = format!("the header counts {} pages, the file has {pages}", header.page_count);
         faults.add_to_file(Some(1), Some(28), what);
     }
-    if header.change_counter != header.version_valid_for {
+    if header.page_count != 0 && !header.page_count_is_valid() {
         let what = format!(
             "version-valid-for is {}, the change counter {}: the page count does not hold",
             header.version_valid_for, header.change_counter

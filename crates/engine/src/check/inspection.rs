@@ -2,8 +2,9 @@
 
 use super::pages::PageFile;
 use super::reach::Reached;
-use super::report::{FaultLog, locked};
+use super::report::FaultLog;
 use super::tree::Tree;
+use crate::stitch::lock;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::FILE_HEADER_LEN;
 use litepress_format::ptrmap;
@@ -101,7 +102,7 @@ impl<'a> Inspection<'a> {
 
     /// Makes all threads stop; the first failure is kept.
     pub(super) fn fail(&self, error: Error) {
-        locked(&self.failure).get_or_insert(error);
+        lock(&self.failure).get_or_insert(error);
         self.stopped.store(true, Ordering::Relaxed);
     }
 
@@ -111,6 +112,6 @@ impl<'a> Inspection<'a> {
 
     /// The failure of any thread.
     pub(super) fn result(&self) -> Result<()> {
-        locked(&self.failure).take().map_or(Ok(()), Err)
+        lock(&self.failure).take().map_or(Ok(()), Err)
     }
 }

@@ -20,15 +20,16 @@ use super::inspection::Inspection;
 use super::order::{KeyOrder, Step};
 use super::overflow::{Chain, ChainReader, Visit};
 use super::pages::RunReader;
+use super::plain;
 use super::ptrmap::MapReader;
-use super::record::{self, FieldAt, Record, read_varint};
-use super::report::locked;
-use super::space::Space;
+use super::record::{self, FieldAt, Record};
 use super::tree::{Totals, Tree};
+use crate::stitch::lock;
 use litepress_format::FormatError;
 use litepress_format::cell::{Cell, CellPayload};
-use litepress_format::page::{MIN_CELL_LEN, MIN_USABLE, PageKind, PageReader};
+use litepress_format::page::{MIN_CELL_LEN, MIN_USABLE, PageKind, PageReader, Space};
 use litepress_format::payload::max_local;
+use litepress_format::varint;
 use litepress_rows::Result;
 use std::sync::Arc;
 
@@ -118,6 +119,8 @@ pub(super) struct Scanner<'a> {
     assembled: Vec<u8>,
     /// The entry before, in an index.
     previous: OwnedEntry,
+    /// Its fields; none where they are not known.
+    previous_fields: Vec<FieldAt>,
     has_previous: bool,
     /// The rowid before, in a rowid table.
     last_rowid: Option<i64>,
@@ -144,6 +147,7 @@ impl<'a> Scanner<'a> {
             fields: Vec::new(),
             assembled: Vec::new(),
             previous: OwnedEntry::default(),
+            previous_fields: Vec::new(),
             has_previous: false,
             last_rowid: None,
         }
@@ -156,7 +160,7 @@ impl<'a> Scanner<'a> {
 
     /// Adds what was counted to the tree's totals.
     pub(super) fn flush(&mut self, tree: &Tree) {
-        locked(&tree.totals).add(&self.totals);
+        lock(&tree.totals).add(&self.totals);
         self.start(tree);
     }
 
@@ -168,6 +172,7 @@ impl<'a> Scanner<'a> {
         self.has_previous = false;
         if let Bound::Entry(entry) = &task.lower {
             self.previous.set(&entry.record());
+            self.previous_fields.clear();
             self.has_previous = true;
         }
         let inspection = self.inspection;
@@ -180,6 +185,7 @@ impl<'a> Scanner<'a> {
         })?;
         if let (Bound::Entry(entry), Some(order)) = (&task.upper, &tree.order) {
             let page = task.pages.last().copied().unwrap_or(tree.root);
+            self.fields.clear();
             self.follow(order, CellAt { tree, page, offset: 0, index: 0 }, &entry.record());
         }
         let pages = task.pages.len() as u64 + self.totals.overflow_pages;
@@ -212,6 +218,19 @@ impl<'a> Scanner<'a> {
         self.totals.leaf_pages += 1;
         if reader.cell_count() == 0 && page != tree.root {
             self.inspection.add_fault(tree, page, None, "a leaf without a cell");
+        }
+        let plain = if tree.digests.is_empty() {
+            plain::rows(&reader, bytes, &tree.rules, self.last_rowid, upper)
+        } else {
+            None
+        };
+        if let Some(rows) = plain {
+            self.totals.entries += reader.cell_count() as u64;
+            self.totals.payload_bytes += rows.payload_bytes;
+            self.totals.free_bytes += (reader.content_start() - reader.pointers_end()) as u64;
+            self.totals.max_rowid = self.totals.max_rowid.max(Some(rows.last_rowid));
+            self.last_rowid = upper.or(Some(rows.last_rowid));
+            return Ok(());
         }
         self.each_cell(tree, page, (&reader, bytes), |scanner, at, cell| match cell {
             Cell::TableLeaf { rowid, payload_len, local, overflow } => {
@@ -260,9 +279,9 @@ impl<'a> Scanner<'a> {
             }
         }
         if intact {
-            match self.space.finish(reader, usable) {
+            match self.space.finish(reader) {
                 Ok(free) => self.totals.free_bytes += free as u64,
-                Err((what, offset)) => self.inspection.add_fault(tree, page, Some(offset), what),
+                Err(error) => self.inspection.add_fault(tree, page, Some(error.offset()), error.what()),
             }
         }
         Ok(())
@@ -358,10 +377,11 @@ impl<'a> Scanner<'a> {
         let tree = at.tree;
         self.totals.entries += 1;
         self.totals.payload_bytes += record.len;
-        let verdict = match tree.digests.is_empty() {
+        let verdict = match tree.digests.is_empty() && tree.order.is_none() {
             true => record::check::<false>(record, &tree.rules, &mut self.fields),
             false => record::check::<true>(record, &tree.rules, &mut self.fields),
         };
+        let is_sound = verdict.is_ok();
         if let Err(what) = verdict {
             self.misjudged(at, rowid, what);
         }
@@ -370,6 +390,9 @@ impl<'a> Scanner<'a> {
             *sum = sum.zip(number).map(|(sum, number)| sum.wrapping_add(number));
         }
         if let Some(order) = &tree.order {
+            if !is_sound {
+                self.fields.clear();
+            }
             self.follow(order, at, &record);
         }
     }
@@ -383,10 +406,11 @@ impl<'a> Scanner<'a> {
         self.inspection.add_fault(at.tree, at.page, Some(at.offset), what);
     }
 
-    /// Compares an entry with the one before, which it then takes the place of.
+    /// Compares an entry, whose fields are there if they are known, with the one before, which it then takes the place
+    /// of.
     fn follow(&mut self, order: &KeyOrder, at: CellAt<'_>, record: &Record<'_>) {
         if self.has_previous {
-            let what = match order.step(&self.previous.record(), record) {
+            let what = match order.step((&self.previous.record(), &self.previous_fields), (record, &self.fields)) {
                 Step::Ascends => None,
                 Step::Undecided => {
                     self.undecided(at, record);
@@ -401,6 +425,7 @@ impl<'a> Scanner<'a> {
             }
         }
         self.previous.set(record);
+        std::mem::swap(&mut self.previous_fields, &mut self.fields);
         self.has_previous = true;
     }
 
@@ -456,7 +481,7 @@ fn quick_cell(kind: PageKind, cell: &[u8]) -> Option<(Cell<'_>, usize)> {
     }
     match kind {
         PageKind::LeafTable => {
-            let (rowid, rowid_len) = read_varint(rest)?;
+            let (rowid, rowid_len) = varint::read(rest)?;
             let local = rest.get(rowid_len..rowid_len + local_len)?;
             let row = Cell::TableLeaf { rowid: rowid.cast_signed(), payload_len, local, overflow: None };
             Some((row, 1 + rowid_len + local_len))

@@ -1,6 +1,7 @@
 //! Overflow chains: exactly as long as the payload asks for, and every page of them used once.
 
 use super::inspection::Inspection;
+use super::pages::RUN_BYTES;
 use super::ptrmap::MapReader;
 use super::record::Record;
 use super::tree::{Totals, Tree};
@@ -8,9 +9,6 @@ use litepress_format::cell::CellPayload;
 use litepress_format::overflow::{chunk_len, read_page};
 use litepress_format::ptrmap::{Entry, EntryKind};
 use litepress_rows::Result;
-
-/// The most overflow pages that one read fetches in the hope that they are neighbours.
-const LONGEST_READ_BYTES: usize = 256 * 1024;
 
 /// Bytes of a payload that another visit reads.
 const AGAIN_BYTES: usize = 64 * 1024;
@@ -128,7 +126,7 @@ impl ChainReader {
         let is_ahead = |from: u32, pages: usize| page.checked_sub(from).is_some_and(|at| (at as usize) < pages);
         if !is_ahead(self.ahead_from, self.ahead_pages) {
             let neighbour = self.ahead_pages > 0 && u64::from(self.ahead_from) + self.ahead_pages as u64 == page.into();
-            let longest = (LONGEST_READ_BYTES / inspection.file.page_size()).max(1);
+            let longest = (RUN_BYTES / inspection.file.page_size()).max(1);
             self.ahead_next = if neighbour { (self.ahead_next * 2).min(longest) } else { 1 };
             let in_file = inspection.file.count - page + 1;
             let left = usize::try_from(left.min(in_file.into())).unwrap_or(usize::MAX);

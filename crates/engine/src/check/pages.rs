@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of one read of neighbouring pages: large enough to hide the call, small enough to stay in
 /// a core's cache while it is looked at.
-const RUN_BYTES: usize = 256 * 1024;
+pub(super) const RUN_BYTES: usize = 256 * 1024;
 
 /// A database file as pages.
 #[derive(Debug)]

@@ -2,15 +2,17 @@
 
 use super::content::{Digest, Part, StoredValue};
 use super::inspection::Inspection;
-use super::order::{Collation, KeyColumn, KeyOrder};
+use super::order::KeyOrder;
 use super::record::{FieldRule, RecordRules, class};
 use super::report::BtreeKind;
-use super::sqlite::{Column, Index, IndexSource, Oracle, Table, stored_default};
+use super::sqlite::{Oracle, stored_default};
 use super::text;
 use super::tree::{Totals, Tree};
+use litepress_format::order::{Collation, KeyPart};
 use litepress_format::record as format_record;
 use litepress_format::value::Value;
 use litepress_rows::Affinity;
+use litepress_rows::schema::{Column, Index, IndexColumn, IndexOrigin, Table};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -143,16 +145,16 @@ impl Planner<'_, '_> {
     /// Plans a table and all its indexes.
     fn table(&mut self, position: usize, table: &Table) {
         let entry = &self.entries[position];
-        let key = table.indexes.iter().find(|index| index.is_primary_key);
-        let layout = match (table.without_rowid, key) {
-            (true, None) => return self.unknown(position, "SQLite does not say what its primary key is"),
-            (true, Some(key)) => Layout::by_key(table, key),
-            (false, _) => Layout::by_rowid(table),
-        };
-        let rules = layout.stored.iter().map(|column| self.column_rule(&entry.name, table, *column)).collect();
+        let key = table.indexes.iter().find(|index| index.origin == IndexOrigin::PrimaryKey);
+        if table.without_rowid && key.is_none() {
+            return self.unknown(position, "SQLite does not say what its primary key is");
+        }
+        let stored = table.stored_columns();
+        let rules = stored.iter().map(|column| self.column_rule(&entry.name, table, *column)).collect();
         let mut tree = tree(self.inspection, entry, Some(!table.without_rowid), Some(rules));
-        if let (true, Some(key)) = (table.without_rowid, key) {
-            tree.order = self.key_order(&tree, key, Some(key.columns.iter().filter(|column| column.is_key).count()));
+        if let Some(key) = key.filter(|_| table.without_rowid) {
+            let columns: Vec<EntryColumn<'_>> = key.columns.iter().map(EntryColumn::of).collect();
+            tree.order = self.key_order(&tree, &columns, Some(columns.len()));
         }
         let table_at = self.add(position, tree);
         if table.autoincrement {
@@ -164,14 +166,15 @@ impl Planner<'_, '_> {
                 && self.entries[index_position].table.eq_ignore_ascii_case(&self.entries[position].name)
                 && !self.planned[index_position]
             {
-                self.index(index_position, table_at, table, &layout, index);
+                self.index(index_position, table_at, table, &stored, index);
             }
         }
     }
 
-    fn index(&mut self, position: usize, table_at: usize, table: &Table, layout: &Layout, index: &Index) {
+    fn index(&mut self, position: usize, table_at: usize, table: &Table, stored: &[usize], index: &Index) {
         let entry = &self.entries[position];
-        let rules = index.columns.iter().map(|column| {
+        let columns = EntryColumn::all(table, index);
+        let rules = columns.iter().map(|column| {
             let name = format!("{}.{}", entry.name, source_name(table, column.source));
             match column.source {
                 IndexSource::Rowid => FieldRule::copy(name, class::INTEGERS),
@@ -183,12 +186,12 @@ impl Planner<'_, '_> {
             }
         });
         let mut tree = tree(self.inspection, entry, Some(false), Some(rules.collect()));
-        tree.order = self.key_order(&tree, index, None);
+        tree.order = self.key_order(&tree, &columns, index.unique.then_some(index.columns.len()));
         let digests = if index.partial {
             self.inspection.faults.note(format!("{}: entries against rows (a partial index)", tree.object()));
             None
         } else {
-            Some(self.digests(&tree, table, layout, index))
+            Some(self.digests(&tree, table, stored, &columns))
         };
         let digest = digests.map(|(in_table, in_index)| {
             tree.digests.push(in_index);
@@ -200,17 +203,17 @@ impl Planner<'_, '_> {
     }
 
     /// What table and index are compared by: every part of an entry that the table stores.
-    fn digests(&self, tree: &Tree, table: &Table, layout: &Layout, index: &Index) -> (Digest, Digest) {
+    fn digests(&self, tree: &Tree, table: &Table, stored: &[usize], columns: &[EntryColumn<'_>]) -> (Digest, Digest) {
         let (mut in_table, mut in_index) = (Vec::new(), Vec::new());
-        for (position, column) in index.columns.iter().enumerate() {
+        for (position, column) in columns.iter().enumerate() {
             let (part, real) = match column.source {
                 IndexSource::Rowid => (Some(Part::Rowid), false),
                 IndexSource::Expression => (None, false),
-                IndexSource::Column(column) if table.rowid_alias() == Some(column) => (Some(Part::Rowid), false),
+                IndexSource::Column(column) if table.rowid_alias == Some(column) => (Some(Part::Rowid), false),
                 IndexSource::Column(column) => {
-                    let real = column_affinity(table, column) == Affinity::Real;
+                    let real = table.columns.get(column).is_some_and(|column| column.affinity == Affinity::Real);
                     let default = self.default(table, column);
-                    let index = layout.stored.iter().position(|stored| *stored == column);
+                    let index = stored.iter().position(|stored| *stored == column);
                     (index.map(|index| Part::Field { index, real, default }), real)
                 }
             };
@@ -227,10 +230,10 @@ impl Planner<'_, '_> {
 
     /// What the column holds in records that end before it.
     fn default(&self, table: &Table, column: usize) -> Option<StoredValue> {
-        let affinity = column_affinity(table, column);
-        let value = match &table.columns.get(column)?.default {
+        let Column { affinity, default, .. } = table.columns.get(column)?;
+        let value = match default {
             None => rusqlite::types::Value::Null,
-            Some(default) => stored_default(default, type_name(affinity))?,
+            Some(default) => stored_default(default, type_name(*affinity))?,
         };
         let encoded;
         let value = match &value {
@@ -248,60 +251,68 @@ impl Planner<'_, '_> {
         Some(StoredValue { serial: format_record::serial_of(&value), body })
     }
 
-    /// The order of an index, of its first `columns` columns if given; `None`, with a note, under a
-    /// collation that only an application knows.
-    fn key_order(&self, tree: &Tree, index: &Index, columns: Option<usize>) -> Option<KeyOrder> {
-        let keys = index.columns.iter().filter(|column| column.is_key).count();
+    /// The order of entries by these columns, of which the first `unique` must not repeat; `None`, with a note, under
+    /// a collation that only an application knows.
+    fn key_order(&self, tree: &Tree, columns: &[EntryColumn<'_>], unique: Option<usize>) -> Option<KeyOrder> {
         let mut order = Vec::new();
-        for column in index.columns.iter().take(columns.unwrap_or(usize::MAX)) {
-            let Some(collation) = Collation::of_name(&column.collation) else {
+        for column in columns {
+            let Some(collation) = Collation::from_name(column.collation) else {
                 let note = format!("{}: its order (the collation {} is unknown)", tree.object(), column.collation);
                 self.inspection.faults.note(note);
                 return None;
             };
-            order.push(KeyColumn { collation, descending: column.descending });
+            order.push(KeyPart { collation, descending: column.descending });
         }
-        let unique = index.unique.then_some(keys);
         Some(KeyOrder { columns: order, unique, encoding: self.inspection.header.text_encoding })
     }
 
     fn column_rule(&self, table_name: &str, table: &Table, position: usize) -> FieldRule {
-        let Column { name, declared_type, not_null, default, .. } = &table.columns[position];
+        let Column { name, declared_type, affinity, not_null, default, .. } = &table.columns[position];
         let name = format!("{table_name}.{name}");
-        if table.rowid_alias() == Some(position) {
+        if table.rowid_alias == Some(position) {
             let refusal = "the rowid is the value, and the record must hold NULL:";
             return FieldRule::new(name, class::NULL, None, refusal.into());
         }
-        let affinity = column_affinity(table, position);
-        let (accepts, refusal) = match (table.strict, affinity) {
+        let (accepts, refusal) = match (table.strict, *affinity) {
             (true, _) => (strict_classes(declared_type), format!("non-{declared_type} value in")),
             (false, Affinity::Text) => (class::NULL | class::TEXT | class::BLOB, "NUMERIC value in".into()),
             (false, _) => (class::ANY, String::new()),
         };
         let accepts = if *not_null { accepts & !class::NULL } else { accepts };
         let may_be_missing = default.is_some() || !not_null;
-        FieldRule { may_be_missing, ..FieldRule::new(name, accepts, Some(affinity), refusal) }
+        FieldRule { may_be_missing, ..FieldRule::new(name, accepts, Some(*affinity), refusal) }
     }
 }
 
-/// Which column each field of a table's records is.
-struct Layout {
-    stored: Vec<usize>,
+/// A column of an index entry.
+struct EntryColumn<'s> {
+    source: IndexSource,
+    descending: bool,
+    collation: &'s str,
 }
 
-impl Layout {
-    fn by_rowid(table: &Table) -> Self {
-        let stored = table.columns.iter().enumerate().filter(|(_, column)| !column.is_virtual);
-        Self { stored: stored.map(|(position, _)| position).collect() }
+/// Where an index column comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IndexSource {
+    /// This column of the table.
+    Column(usize),
+    /// The rowid.
+    Rowid,
+    /// An expression.
+    Expression,
+}
+
+impl<'s> EntryColumn<'s> {
+    fn of(column: &'s IndexColumn) -> Self {
+        let source = column.column.map_or(IndexSource::Expression, IndexSource::Column);
+        Self { source, descending: column.descending, collation: &column.collation }
     }
 
-    /// WITHOUT ROWID: the primary key first.
-    fn by_key(table: &Table, key: &Index) -> Self {
-        let columns = key.columns.iter().filter_map(|column| match column.source {
-            IndexSource::Column(column) if column < table.columns.len() => Some(column),
-            _ => None,
-        });
-        Self { stored: columns.filter(|column| !table.columns[*column].is_virtual).collect() }
+    /// What the entries of an index hold, in order.
+    fn all(table: &Table, index: &'s Index) -> Vec<Self> {
+        let rowid = Self { source: IndexSource::Rowid, descending: false, collation: "BINARY" };
+        let named = index.columns.iter().chain(&index.appended).map(Self::of);
+        named.chain((!table.without_rowid).then_some(rowid)).collect()
     }
 }
 
@@ -311,11 +322,6 @@ fn source_name(table: &Table, source: IndexSource) -> &str {
         IndexSource::Rowid => "rowid",
         IndexSource::Expression => "expression",
     }
-}
-
-fn column_affinity(table: &Table, column: usize) -> Affinity {
-    let declared = table.columns.get(column).map_or("", |column| &column.declared_type);
-    if table.strict { Affinity::of_strict_type(declared) } else { Affinity::of_declared_type(declared) }
 }
 
 /// A declared type that has the affinity.

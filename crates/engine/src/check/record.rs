@@ -8,6 +8,7 @@
 
 use super::text;
 use litepress_format::header::TextEncoding;
+use litepress_format::record::serial;
 use litepress_format::value::Value;
 use litepress_format::varint;
 use litepress_rows::{Affinity, affinity};
@@ -29,26 +30,31 @@ pub(super) mod class {
 }
 
 /// Class and body length by the first byte of a serial type; [`class::RESERVED`] also where that is not all of it.
+#[expect(clippy::cast_possible_truncation, reason = "a serial type of one byte has a body of at most 57")]
 const SHORT_SERIALS: [(u8, u8); 256] = {
     let mut table = [(class::RESERVED, 0); 256];
     let mut serial = 0;
     while serial < 128 {
-        table[serial as usize] = short_serial(serial);
+        table[serial] = (class_of(serial as u64), serial::body_len(serial as u64) as u8);
         serial += 1;
     }
     table
 };
 
-const fn short_serial(serial: u8) -> (u8, u8) {
+const fn class_of(serial: u64) -> u8 {
     match serial {
-        0 => (class::NULL, 0),
-        1..=4 => (class::INT, serial),
-        5 => (class::INT, 6),
-        6 => (class::INT, 8),
-        7 => (class::REAL, 8),
-        8 | 9 => (class::SMALL_INT, 0),
-        10 | 11 => (class::RESERVED, 0),
-        _ => (if serial.is_multiple_of(2) { class::BLOB } else { class::TEXT }, (serial - 12) / 2),
+        serial::NULL => class::NULL,
+        serial::I8..=serial::I64 => class::INT,
+        serial::REAL => class::REAL,
+        serial::ZERO | serial::ONE => class::SMALL_INT,
+        10 | 11 => class::RESERVED,
+        _ => {
+            if serial.is_multiple_of(2) {
+                class::BLOB
+            } else {
+                class::TEXT
+            }
+        }
     }
 }
 
@@ -59,17 +65,7 @@ pub(super) fn classify(serial: u64) -> (u8, usize) {
         let (class, len) = SHORT_SERIALS[(serial & 0x7f) as usize];
         return (class, len.into());
     }
-    let class = if serial.is_multiple_of(2) { class::BLOB } else { class::TEXT };
-    (class, usize::try_from((serial - 12) / 2).unwrap_or(usize::MAX))
-}
-
-/// [`varint::read`], with the one byte that most varints of a record take read in line.
-#[inline]
-pub(super) fn read_varint(bytes: &[u8]) -> Option<(u64, usize)> {
-    match bytes.first() {
-        Some(&byte @ ..0x80) => Some((byte.into(), 1)),
-        _ => varint::read(bytes),
-    }
+    (class_of(serial), usize::try_from(serial::body_len(serial)).unwrap_or(usize::MAX))
 }
 
 /// A record, or as much of it as is looked at.
@@ -215,8 +211,22 @@ fn is_number(body: &[u8], encoding: TextEncoding) -> bool {
 struct QuickRule {
     /// As [`FieldRule::quick`].
     quick: u8,
-    /// The class of texts, where ASCII needs no second look.
-    ascii: u8,
+    /// The class of texts, where ASCII needs no second look, and that of doubles, where one with a fraction needs none.
+    plain: u8,
+}
+
+impl QuickRule {
+    /// Whether a value whose class is not in `quick` is one that needs no second look nevertheless.
+    #[inline]
+    fn is_plain(self, class: u8, body: Option<&[u8]>) -> bool {
+        match body {
+            Some(text) if self.plain & class & class::TEXT != 0 => is_ascii(text),
+            Some(real) if self.plain & class & class::REAL != 0 => {
+                real.first_chunk().is_some_and(|real| has_fraction(f64::from_be_bytes(*real)))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The rules of all records of one b-tree.
@@ -242,7 +252,11 @@ impl RecordRules {
         }
         let quick = |rule: &FieldRule| QuickRule {
             quick: rule.quick,
-            ascii: if encoding == TextEncoding::Utf8 && !rule.is_numeric() { rule.accepts & class::TEXT } else { 0 },
+            plain: rule.accepts
+                & match encoding {
+                    TextEncoding::Utf8 if !rule.is_numeric() => class::TEXT | class::REAL,
+                    _ => class::REAL,
+                },
         };
         let quick = fields.iter().flatten().map(quick).collect();
         Self { fields, quick, unknown, encoding }
@@ -273,7 +287,9 @@ pub(super) fn check<const KEEP_FIELDS: bool>(
     rules: &RecordRules,
     fields: &mut Vec<FieldAt>,
 ) -> Result<(), String> {
-    fields.clear();
+    if KEEP_FIELDS {
+        fields.resize(rules.quick.len(), FieldAt { serial: 0, start: 0, end: 0 });
+    }
     if is_unremarkable::<KEEP_FIELDS>(record.bytes, rules, fields) && record.is_whole() {
         return Ok(());
     }
@@ -282,26 +298,27 @@ pub(super) fn check<const KEEP_FIELDS: bool>(
 }
 
 /// Whether a record has exactly its columns, with short serial types only, none of which needs a
-/// second look.
+/// second look. `fields`, if `KEEP_FIELDS`, is as long as there are columns.
 #[inline]
-fn is_unremarkable<const KEEP_FIELDS: bool>(record: &[u8], rules: &RecordRules, fields: &mut Vec<FieldAt>) -> bool {
+pub(super) fn is_unremarkable<const KEEP_FIELDS: bool>(
+    record: &[u8],
+    rules: &RecordRules,
+    fields: &mut [FieldAt],
+) -> bool {
     let Some(&header_len @ 1..0x80) = record.first() else { return false };
     let Some(serials) = record.get(1..usize::from(header_len)) else { return false };
     if serials.len() != rules.quick.len() {
         return false;
     }
     let mut start = usize::from(header_len);
-    for (serial, rule) in serials.iter().zip(&rules.quick) {
+    for (index, (serial, rule)) in serials.iter().zip(&rules.quick).enumerate() {
         let (class, len) = SHORT_SERIALS[usize::from(*serial)];
         let end = start + usize::from(len);
-        if rule.quick & class == 0 {
-            let ascii = rule.ascii & class != 0 && record.get(start..end).is_some_and(is_ascii);
-            if !ascii {
-                return false;
-            }
+        if rule.quick & class == 0 && !rule.is_plain(class, record.get(start..end)) {
+            return false;
         }
         if KEEP_FIELDS {
-            fields.push(FieldAt { serial: u64::from(*serial), start, end });
+            fields[index] = FieldAt { serial: u64::from(*serial), start, end };
         }
         start = end;
     }
@@ -311,10 +328,24 @@ fn is_unremarkable<const KEEP_FIELDS: bool>(record: &[u8], rules: &RecordRules, 
 /// Whether no byte has its high bit set, without a branch per byte: most texts are short.
 #[inline]
 fn is_ascii(text: &[u8]) -> bool {
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
     let (words, rest) = text.as_chunks();
-    let words = words.iter().fold(0, |bits, word| bits | u64::from_be_bytes(*word));
-    let bits = rest.iter().fold(0, |bits, byte| bits | byte);
-    (words & 0x8080_8080_8080_8080) == 0 && bits < 0x80
+    let bits = words.iter().fold(0, |bits, word| bits | u64::from_be_bytes(*word));
+    // Seven bytes at most: read as two halves that overlap.
+    let rest = match (rest.first_chunk(), rest.last_chunk()) {
+        (Some(first), Some(last)) => u64::from(u32::from_be_bytes(*first) | u32::from_be_bytes(*last)),
+        _ => rest.iter().fold(0, |bits, byte| bits | u64::from(*byte)),
+    };
+    (bits | rest) & HIGH_BITS == 0
+}
+
+/// Whether it is a number between integers: no NaN, and nothing that a column would store as an integer. Large ones are
+/// left to a second look.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the whole part of a double that is small enough")]
+fn has_fraction(real: f64) -> bool {
+    const NO_FRACTION_FROM: f64 = 4_503_599_627_370_496.0; // 2^52
+    real.abs() < NO_FRACTION_FROM && (real as i64) as f64 != real
 }
 
 /// [`check`] of any record.

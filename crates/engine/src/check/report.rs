@@ -1,9 +1,10 @@
 //! What a check found: the faults, the shape of every b-tree, and what could not be looked at.
 
+use crate::stitch::lock;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One broken rule: where it is broken and which it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +127,7 @@ impl FaultLog {
     #[cold]
     pub(super) fn add(&self, fault: impl FnOnce() -> Fault) {
         self.total.fetch_add(1, Ordering::Relaxed);
-        let mut kept = locked(&self.kept);
+        let mut kept = lock(&self.kept);
         if kept.len() < self.max {
             kept.push(fault());
         }
@@ -140,7 +141,7 @@ impl FaultLog {
     /// Something that was not checked; said once, however often it happens.
     #[cold]
     pub(super) fn note(&self, note: String) {
-        locked(&self.notes).insert(note);
+        lock(&self.notes).insert(note);
     }
 
     pub(super) fn total(&self) -> u64 {
@@ -149,15 +150,10 @@ impl FaultLog {
 
     /// The faults in page order, and the notes.
     pub(super) fn take(&self) -> (Vec<Fault>, Vec<String>) {
-        let mut faults = std::mem::take(&mut *locked(&self.kept));
+        let mut faults = std::mem::take(&mut *lock(&self.kept));
         faults.sort_unstable();
-        (faults, std::mem::take(&mut *locked(&self.notes)).into_iter().collect())
+        (faults, std::mem::take(&mut *lock(&self.notes)).into_iter().collect())
     }
-}
-
-/// Takes the lock; what a panicking thread left behind is still only a list to add to.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 use super::inspection::Inspection;
 use super::plan::{Pair, Plan};
 use super::ptrmap::MapReader;
-use super::report::locked;
 use super::sqlite::Oracle;
 use super::tree::Totals;
+use crate::stitch::lock;
 use litepress_format::freelist::Trunk;
 use litepress_format::ptrmap::{Entry, EntryKind, entries_per_page, map_page_of};
 use litepress_rows::Result;
@@ -99,7 +99,7 @@ pub(super) fn orphans(inspection: &Inspection<'_>) {
 pub(super) fn indexes(inspection: &Inspection<'_>, plan: &Plan) {
     for pair in &plan.pairs {
         let (table, index) = (&plan.trees[pair.table], &plan.trees[pair.index]);
-        let (rows, entries) = (locked(&table.totals).clone(), locked(&index.totals).clone());
+        let (rows, entries) = (lock(&table.totals).clone(), lock(&index.totals).clone());
         if rows.incomplete || entries.incomplete {
             inspection.faults.note(format!("{}: entries against rows (not all could be read)", index.object()));
         } else if let Some(what) = disagreement(pair, &rows, &entries) {
@@ -132,7 +132,7 @@ pub(super) fn sequences(inspection: &Inspection<'_>, plan: &Plan, oracle: Option
         }
     };
     for tree in plan.autoincrements.iter().map(|position| &plan.trees[*position]) {
-        let Some(largest) = locked(&tree.totals).max_rowid else { continue };
+        let Some(largest) = lock(&tree.totals).max_rowid else { continue };
         let problem = match sequences.get(&tree.name) {
             None => format!("sqlite_sequence has no row for it, its largest rowid is {largest}"),
             Some(None) => "sqlite_sequence has no number for it".to_owned(),

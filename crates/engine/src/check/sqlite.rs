@@ -2,170 +2,29 @@
 //!
 //! The file is opened read-only and as immutable: no lock is taken, no `-wal` or `-shm` file is made.
 
+use crate::sqlite::open_immutable;
+use litepress_rows::schema::{Table, table_of};
 use litepress_rows::{Error, ErrorKind, Result};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-
-/// A column as SQLite reads it from the schema.
-#[derive(Clone, Debug)]
-pub(super) struct Column {
-    pub(super) name: String,
-    pub(super) declared_type: String,
-    pub(super) not_null: bool,
-    /// The DEFAULT expression as written.
-    pub(super) default: Option<String>,
-    pub(super) in_primary_key: bool,
-    /// `GENERATED ALWAYS AS ... VIRTUAL`: not in the record.
-    pub(super) is_virtual: bool,
-}
-
-/// An index as SQLite reads it from the schema.
-#[derive(Clone, Debug)]
-pub(super) struct Index {
-    pub(super) name: String,
-    pub(super) unique: bool,
-    pub(super) is_primary_key: bool,
-    pub(super) partial: bool,
-    /// What its entries hold, in order.
-    pub(super) columns: Vec<IndexColumn>,
-}
-
-/// A column of an index entry.
-#[derive(Clone, Debug)]
-pub(super) struct IndexColumn {
-    pub(super) source: IndexSource,
-    pub(super) descending: bool,
-    pub(super) collation: String,
-    /// Declared, and not only there to find the row.
-    pub(super) is_key: bool,
-}
-
-/// Where an index column comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IndexSource {
-    /// This column of the table.
-    Column(usize),
-    /// The rowid.
-    Rowid,
-    /// An expression.
-    Expression,
-}
-
-/// A table as SQLite reads it from the schema.
-#[derive(Clone, Debug)]
-pub(super) struct Table {
-    pub(super) columns: Vec<Column>,
-    pub(super) indexes: Vec<Index>,
-    pub(super) without_rowid: bool,
-    pub(super) strict: bool,
-    pub(super) autoincrement: bool,
-}
-
-impl Table {
-    /// The column that stands for the rowid.
-    pub(super) fn rowid_alias(&self) -> Option<usize> {
-        let mut keys = self.columns.iter().enumerate().filter(|(_, column)| column.in_primary_key);
-        let (first, more) = (keys.next(), keys.next());
-        let has_index = self.indexes.iter().any(|index| index.is_primary_key);
-        let (position, column) = first.filter(|_| more.is_none() && !has_index && !self.without_rowid)?;
-        column.declared_type.eq_ignore_ascii_case("INTEGER").then_some(position)
-    }
-}
-
-/// Opens the file for reading only, as it lies there.
-fn open(path: &Path) -> rusqlite::Result<Connection> {
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => uri.push((*byte).into()),
-            _ => uri.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    uri.push_str("?mode=ro&immutable=1");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(uri, flags)
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
 
 /// SQLite as the reader of a schema.
 pub(super) struct Oracle {
     connection: Connection,
-    /// By table name: WITHOUT ROWID, STRICT.
-    kinds: HashMap<String, (bool, bool)>,
 }
 
 impl Oracle {
     /// Has SQLite read the schema of the file.
     pub(super) fn open(path: &Path) -> rusqlite::Result<Self> {
-        let connection = open(path)?;
-        let mut kinds = HashMap::new();
-        {
-            let mut list = connection.prepare("PRAGMA main.table_list")?;
-            let mut rows = list.query([])?;
-            while let Some(row) = rows.next()? {
-                kinds.insert(row.get(1)?, (row.get(4)?, row.get(5)?));
-            }
-        }
-        Ok(Self { connection, kinds })
+        let connection = open_immutable(path)?;
+        connection.prepare("SELECT 1 FROM main.sqlite_schema")?;
+        Ok(Self { connection })
     }
 
     /// The table of this name; `None` where SQLite has none.
     pub(super) fn table(&self, name: &str) -> rusqlite::Result<Option<Table>> {
-        let Some((without_rowid, strict)) = self.kinds.get(name).copied() else { return Ok(None) };
-        let columns = self.columns(name)?;
-        let indexes = self.indexes(name)?;
-        let mut table = Table { columns, indexes, without_rowid, strict, autoincrement: false };
-        if let Some(alias) = table.rowid_alias() {
-            let column = table.columns[alias].name.as_str();
-            table.autoincrement = self.connection.column_metadata(Some("main"), name, column)?.4;
-        }
-        Ok(Some(table))
-    }
-
-    fn columns(&self, table: &str) -> rusqlite::Result<Vec<Column>> {
-        const VIRTUAL_GENERATED: i64 = 2;
-        let mut info = self.connection.prepare(&format!("PRAGMA main.table_xinfo({})", quoted(table)))?;
-        let columns = info.query_map([], |row| {
-            Ok(Column {
-                name: row.get(1)?,
-                declared_type: row.get(2)?,
-                not_null: row.get(3)?,
-                default: row.get(4)?,
-                in_primary_key: row.get::<_, i64>(5)? > 0,
-                is_virtual: row.get::<_, i64>(6)? == VIRTUAL_GENERATED,
-            })
-        })?;
-        columns.collect()
-    }
-
-    fn indexes(&self, table: &str) -> rusqlite::Result<Vec<Index>> {
-        let mut list = self.connection.prepare(&format!("PRAGMA main.index_list({})", quoted(table)))?;
-        let indexes = list.query_map([], |row| {
-            let name: String = row.get(1)?;
-            let is_primary_key = row.get::<_, String>(3)? == "pk";
-            let columns = self.index_columns(&name)?;
-            Ok(Index { name, unique: row.get(2)?, is_primary_key, partial: row.get(4)?, columns })
-        })?;
-        indexes.collect()
-    }
-
-    fn index_columns(&self, index: &str) -> rusqlite::Result<Vec<IndexColumn>> {
-        const ROWID: i64 = -1;
-        let mut info = self.connection.prepare(&format!("PRAGMA main.index_xinfo({})", quoted(index)))?;
-        let columns = info.query_map([], |row| {
-            let source = match row.get(1)? {
-                ROWID => IndexSource::Rowid,
-                column => usize::try_from(column).map_or(IndexSource::Expression, IndexSource::Column),
-            };
-            let collation = row.get::<_, Option<String>>(4)?.unwrap_or_else(|| "BINARY".into());
-            Ok(IndexColumn { source, descending: row.get(3)?, collation, is_key: row.get(5)? })
-        })?;
-        columns.collect()
+        table_of(&self.connection, name)
     }
 
     /// The largest number in `sqlite_sequence` for every table.
@@ -197,7 +56,7 @@ pub(super) fn stored_default(default: &str, type_with_affinity: &str) -> Option<
 /// Where the file cannot be opened at all. What SQLite finds wrong with it is a line and no error.
 pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
     std::fs::File::open(path).map_err(|error| Error::io("open the database", path, error))?;
-    let connection = open(path).map_err(|error| {
+    let connection = open_immutable(path).map_err(|error| {
         Error::new(ErrorKind::Io, format!("SQLite cannot open the database: {error}")).in_file(path).caused_by(error)
     })?;
     let mut lines = Vec::new();

@@ -3,7 +3,8 @@
 use super::content::Digest;
 use super::order::KeyOrder;
 use super::record::RecordRules;
-use super::report::{BtreeKind, BtreeReport, Fault, locked};
+use super::report::{BtreeKind, BtreeReport, Fault};
+use crate::stitch::lock;
 use std::sync::Mutex;
 
 /// A b-tree to check: its rules, and its running totals.
@@ -74,7 +75,7 @@ impl Tree {
     }
 
     pub(super) fn report(&self) -> BtreeReport {
-        let totals = locked(&self.totals);
+        let totals = lock(&self.totals);
         BtreeReport {
             name: self.name.clone(),
             kind: self.kind,

@@ -12,6 +12,23 @@ fn every_part() -> impl Iterator<Item = KeyPart> {
     COLLATIONS.into_iter().flat_map(with)
 }
 
+#[test]
+fn values_compare_as_their_forms_do() {
+    let mut values = nasty_numbers();
+    values.extend([Value::Null, Value::Real(f64::NAN)]);
+    values.extend(nasty_texts().into_iter().flat_map(|text| [Value::Text(text), Value::Blob(text)]));
+    for part in COLLATIONS.map(|collation| KeyPart { collation, descending: false }) {
+        for left in &values {
+            for right in &values {
+                let expected = form_of(*left, part).0.cmp(&form_of(*right, part).0);
+                assert_eq!(compare(left, right, part.collation), expected, "{left:?} {right:?} {part:?}");
+            }
+        }
+    }
+    assert_eq!(Collation::from_name("nocase"), Some(Collation::NoCase));
+    assert_eq!(Collation::from_name("german"), None);
+}
+
 fn form_of(value: Value<'_>, part: KeyPart) -> (Vec<u8>, bool) {
     let mut form = Vec::new();
     let reads_back = push(&value, part, &mut form);

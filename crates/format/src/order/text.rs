@@ -39,7 +39,9 @@ pub(super) fn is_folded(text: &[u8], collation: Collation) -> bool {
     }
 }
 
-fn without_spaces(text: &[u8]) -> &[u8] {
+/// Without the spaces at the end.
+#[inline]
+pub(super) fn without_spaces(text: &[u8]) -> &[u8] {
     &text[..text.len() - text.iter().rev().take_while(|byte| **byte == b' ').count()]
 }
 

@@ -1,6 +1,6 @@
 //! Reading the cells and the free space of a page.
 
-use super::{CELL_POINTER_LEN, MIN_CELL_LEN, PageHeader, PageKind, usable_bytes};
+use super::{CELL_POINTER_LEN, MIN_CELL_LEN, PageHeader, PageKind, Space, usable_bytes};
 use crate::FormatError;
 use crate::big_endian::u16_at;
 use crate::cell::Cell;
@@ -49,6 +49,12 @@ impl<'a> PageReader<'a> {
     #[must_use]
     pub fn header(&self) -> &PageHeader {
         &self.header
+    }
+
+    /// Bytes of the page without the reserved ones.
+    #[must_use]
+    pub fn usable(&self) -> usize {
+        self.page.len()
     }
 
     /// What the page is.
@@ -135,31 +141,20 @@ impl<'a> PageReader<'a> {
     /// With the first offence, also those of [`cell`](Self::cell) and
     /// [`freeblocks`](Self::freeblocks).
     pub fn check_space(&self) -> Result<(), FormatError> {
-        let mut taken = Vec::with_capacity(self.cell_count());
+        let mut space = Space::default();
+        space.start(self.page.len());
         for index in 0..self.cell_count() {
             let (_, len) = self.cell(index)?;
-            taken.push((self.cell_offset(index)?, len.max(MIN_CELL_LEN)));
+            let offset = self.cell_offset(index)?;
+            let len = len.max(MIN_CELL_LEN);
+            if offset + len > self.page.len() {
+                return Err(FormatError::new("cell off the page", offset));
+            }
+            if !space.take(offset, len) {
+                return Err(FormatError::new("cells overlap", offset));
+            }
         }
-        for block in self.freeblocks() {
-            let block = block?;
-            taken.push((block.offset, block.len));
-        }
-        taken.sort_unstable();
-        let mut free_from = self.content_start();
-        let mut fragmented = 0;
-        for (offset, len) in taken {
-            let fragment =
-                offset.checked_sub(free_from).ok_or_else(|| FormatError::new("cells or freeblocks overlap", offset))?;
-            fragmented += fragment;
-            free_from = offset + len;
-        }
-        fragmented +=
-            self.page.len().checked_sub(free_from).ok_or_else(|| FormatError::new("cell off the page", free_from))?;
-        if fragmented != usize::from(self.header.fragmented_bytes) {
-            let what = format!("{} fragmented bytes counted, {fragmented} found", self.header.fragmented_bytes);
-            return Err(FormatError::new(what, self.header_offset + 7));
-        }
-        Ok(())
+        space.finish(self).map(drop)
     }
 }
 

@@ -40,7 +40,7 @@ impl<'a> PageWriter<'a> {
     /// Bytes between the cell pointers and the cells; a cell takes its length and two bytes for the
     /// pointer.
     #[must_use]
-    pub fn free_bytes(&self) -> usize {
+    pub(super) fn free_bytes(&self) -> usize {
         self.content_start - self.pointers_end()
     }
 

@@ -1,6 +1,7 @@
 //! Characters to tokens.
 
 use super::Site;
+use crate::number::{COUNT_UNITS, whole_number};
 use litepress_rows::Result;
 use std::ops::Range;
 
@@ -120,7 +121,7 @@ impl<'a> Lexer<'a> {
 
     fn number(&mut self) -> Result<TokenKind> {
         let start = self.at;
-        let whole = self.take_while(is_digit);
+        self.take_while(is_digit);
         let mut is_real = false;
         if self.peek() == Some('.') {
             is_real = true;
@@ -134,7 +135,13 @@ impl<'a> Lexer<'a> {
         }
         let digits = self.site.text[start..self.at].replace('_', "");
         let factor = self.suffix(start)?;
-        let value = if is_real { real(&digits, factor) } else { int(whole, factor) };
+        let whole = whole_number(&self.site.text[start..self.at], &COUNT_UNITS).map(TokenKind::Int);
+        let value = match (is_real, factor) {
+            (false, _) => whole,
+            (true, 1) => real(&digits, factor),
+            // A suffix makes it whole, or may: `1.5m`.
+            (true, _) => whole.or_else(|| real(&digits, factor)),
+        };
         value.ok_or_else(|| self.site.error(start, "this number is too large"))
     }
 
@@ -175,19 +182,8 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit() || c == '_'
 }
 
-fn int(digits: &str, factor: u64) -> Option<TokenKind> {
-    digits.replace('_', "").parse::<u64>().ok()?.checked_mul(factor).map(TokenKind::Int)
-}
-
-/// A real number; with a suffix that makes it whole (`1.5m`) an integer.
 fn real(digits: &str, factor: u64) -> Option<TokenKind> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = digits.parse::<f64>().ok()? * factor as f64;
-    if factor > 1 && value.fract() == 0.0 && value < EXACT {
-        #[expect(clippy::cast_possible_truncation, reason = "a whole number of 0 to 2^53")]
-        #[expect(clippy::cast_sign_loss, reason = "a number token has no sign")]
-        return Some(TokenKind::Int(value as u64));
-    }
     value.is_finite().then_some(TokenKind::Real(value))
 }
 
@@ -226,6 +222,23 @@ mod tests {
             assert_eq!(kinds(text), [kind, End], "{text}");
         }
         assert_eq!(kinds(" -5 -- note ("), [Mark('-'), Int(5), End]);
+    }
+
+    /// `1.001m` went through a double, came out as 1000999.9999999999 and was refused as a number of rows.
+    #[test]
+    fn numbers_with_a_suffix_are_exact() {
+        for (text, kind) in [
+            ("1.001m", Int(1_001_000)),
+            ("2.3k", Int(2300)),
+            ("1.1b", Int(1_100_000_000)),
+            ("9007199254.740993m", Int(9_007_199_254_740_993)),
+            ("1500e-3k", Int(1500)),
+            ("0.0005k", Real(0.5)),
+            ("1e30k", Real(1e30 * 1e3)),
+            ("1.0", Real(1.0)),
+        ] {
+            assert_eq!(kinds(text), [kind, End], "{text}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::lexer::{self, Token, TokenKind};
 use super::{Argument, Call, Expression, ExpressionKind, Site, TableSettings};
+use crate::number::{COUNT_UNITS, whole_number};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
@@ -188,7 +189,8 @@ impl<'a> Parser<'a> {
             return Err(self.site.error(at, format!("'{name}=' is said twice of this table")));
         }
         self.at += 2;
-        let TokenKind::Int(value) = *self.peek() else {
+        // Like the numbers of a request, this one may have an exponent: it is read as it is written.
+        let Some(value) = whole_number(&self.site.text[self.token().span.clone()], &COUNT_UNITS) else {
             return Err(self.unexpected("a whole number"));
         };
         self.take();

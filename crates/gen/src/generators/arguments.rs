@@ -1,7 +1,7 @@
 //! The arguments of a call, bound to the parameters of its generator.
 
 use super::catalogue::{self, Entry};
-use super::{Generator, Lengths};
+use super::{EXACT, Generator, Lengths};
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
@@ -13,6 +13,8 @@ pub struct Arguments<'a> {
     site: &'a Site<'a>,
     call: &'a Call,
     entry: &'a Entry,
+    /// Number of rows of the table, where there is one.
+    rows: Option<u64>,
     /// One a parameter; `None` where it was left out.
     bound: Vec<Option<Expression>>,
 }
@@ -22,8 +24,8 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// An argument too many, one missing, one given twice, an unknown name, a weight where none belongs.
-    pub(super) fn bind(site: &'a Site<'a>, call: &'a Call, entry: &'a Entry) -> Result<Self> {
-        let mut arguments = Self { site, call, entry, bound: vec![None; entry.parameters.len()] };
+    pub(super) fn bind(site: &'a Site<'a>, call: &'a Call, entry: &'a Entry, rows: Option<u64>) -> Result<Self> {
+        let mut arguments = Self { site, call, entry, rows, bound: vec![None; entry.parameters.len()] };
         if entry.values.is_none() {
             for (position, argument) in call.arguments.iter().enumerate() {
                 arguments.bind_one(position, argument)?;
@@ -78,6 +80,16 @@ impl<'a> Arguments<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Number of rows of the table that the generator is for, where there is one.
+    pub(super) fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    /// Whether an argument was given.
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        self.expression(name).is_some()
     }
 
     /// An error at `offset`, with the generator's arguments and an example as advice.
@@ -192,9 +204,15 @@ impl<'a> Arguments<'a> {
     /// A nested generator.
     pub(super) fn generator(&self, name: &str) -> Result<Box<dyn Generator>> {
         match self.expression(name) {
-            Some(Expression { kind: ExpressionKind::Call(call), .. }) => catalogue::build(self.site, call),
+            Some(Expression { kind: ExpressionKind::Call(call), .. }) => catalogue::build(self.site, call, self.rows),
             _ => Err(self.error_at(name, format!("argument '{name}' of {} is a generator", self.entry.name))),
         }
+    }
+
+    /// Whether an argument is a call of the generator of this name.
+    pub(super) fn is_call_of(&self, name: &str, generator: &str) -> bool {
+        let call = self.expression(name).map(|expression| &expression.kind);
+        matches!(call, Some(ExpressionKind::Call(call)) if call.name.eq_ignore_ascii_case(generator))
     }
 
     /// All arguments as values with weights (1 where none is given).
@@ -233,7 +251,6 @@ fn number(value: &OwnedValue) -> Option<f64> {
 
 /// `1e6` where a whole number is wanted.
 fn whole(real: f64) -> Option<i64> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
     (real.fract() == 0.0 && real.abs() <= EXACT).then_some(real as i64)
 }

@@ -64,6 +64,10 @@ impl Generator for Blob {
         Kinds::BLOB
     }
 
+    fn longest_bytes(&self) -> u64 {
+        self.0.max
+    }
+
     fn distinct(&self) -> Distinct {
         let Lengths { min, max } = self.0;
         if min >= WORD as u64 {
@@ -112,6 +116,10 @@ impl Generator for Hex {
 
     fn kinds(&self) -> Kinds {
         Kinds::TEXT
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        self.len as u64
     }
 
     fn distinct(&self) -> Distinct {

@@ -1,7 +1,7 @@
 //! Every generator with its arguments, what it does and an example: look-up, messages and documentation come from
 //! this one table.
 
-use super::{Arguments, Generator, blobs, choice, digits, lists, nulls, numbers, text, time, unique};
+use super::{Arguments, Generator, blobs, choice, digits, lists, nulls, numbers, shuffle, text, time, unique};
 use crate::annotation::{Call, Expression, ExpressionKind, Site, parse_call};
 use crate::suggest::did_you_mean;
 use litepress_rows::Result;
@@ -142,11 +142,25 @@ static ENTRIES: &[Entry] = &[
         numbers::real,
     ),
     entry(
+        "repeat",
+        &[given("lo"), given("hi"), default("each", "1"), default("step", "1")],
+        "lo to hi in turn, over and over, each so many times in a row: two such columns can make a key",
+        "repeat(1, 12, each=3)",
+        numbers::repeat,
+    ),
+    entry(
         "sequence",
         &[default("start", "1"), default("step", "1")],
         "start in the first row, and step more in each row after it",
         "sequence(start=1000)",
         numbers::sequence,
+    ),
+    entry(
+        "shuffle",
+        &[optional("lo"), optional("hi")],
+        "lo to hi in random order, each once; 1 to the number of rows where both are left out",
+        "shuffle(1, 1_000_000)",
+        shuffle::shuffle,
     ),
     entry(
         "text",
@@ -180,31 +194,29 @@ pub fn all() -> &'static [Entry] {
 }
 
 /// The generator of this name; ASCII case does not matter.
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
 }
 
-/// Makes the generator that `call` describes.
+/// Makes the generator that `call` describes, for a table of so many rows.
 ///
 /// # Errors
 /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) at the place of the name or argument that is wrong.
-pub fn build(site: &Site<'_>, call: &Call) -> Result<Box<dyn Generator>> {
+pub(crate) fn build(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Box<dyn Generator>> {
     let Some(entry) = find(&call.name) else {
         let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
         let near = did_you_mean(&call.name, names.iter().copied());
         let error = site.error(call.span.start, format!("unknown generator '{}'{near}", call.name));
         return Err(error.advise(format!("there are {}", names.join(", "))));
     };
-    (entry.build)(&Arguments::bind(site, call, entry)?)
+    (entry.build)(&Arguments::bind(site, call, entry, rows)?)
 }
 
-/// Makes the generator that an annotation of its own describes, such as an example or `--set`.
-///
-/// # Errors
-/// As [`build`], and where `text` is not a call.
-pub fn build_text(text: &str, origin: &str) -> Result<Box<dyn Generator>> {
+/// Makes the generator that an annotation of its own describes, such as an example.
+#[cfg(test)]
+pub(crate) fn build_text(text: &str, origin: &str) -> Result<Box<dyn Generator>> {
     let site = Site::new(text, origin);
-    build(&site, &parse_call(&site, 0..text.len())?)
+    build(&site, &parse_call(&site, 0..text.len())?, None)
 }
 
 /// The value of a default as it stands in [`Parameter`].

@@ -1,6 +1,6 @@
 //! Picks from a list: the encoder makes each value's bytes once, and rows only say which.
 
-use super::{Arguments, Distinct, Generator, Kinds, count, size};
+use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES, count, size};
 use crate::random::{CellRandom, Fraction};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -132,6 +132,10 @@ impl Generator for Pick {
         self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::and)
     }
 
+    fn longest_bytes(&self) -> u64 {
+        self.values.iter().map(bytes_of).max().unwrap_or(0)
+    }
+
     fn distinct(&self) -> Distinct {
         Distinct::Among { values: self.values.len() as u64 }
     }
@@ -144,6 +148,15 @@ impl Generator for Pick {
 #[inline(always)]
 fn narrow(value: u64) -> u32 {
     (value & 0xFFFF_FFFF) as u32
+}
+
+fn bytes_of(value: &OwnedValue) -> u64 {
+    match value {
+        OwnedValue::Null => 0,
+        OwnedValue::Int(_) | OwnedValue::Real(_) => NUMBER_BYTES,
+        OwnedValue::Text(text) => text.len() as u64,
+        OwnedValue::Blob(blob) => blob.len() as u64,
+    }
 }
 
 fn kind_of(value: &OwnedValue) -> Kinds {

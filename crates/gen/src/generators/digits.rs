@@ -127,6 +127,10 @@ impl Generator for Digits {
         Kinds::DIGITS
     }
 
+    fn longest_bytes(&self) -> u64 {
+        self.len as u64
+    }
+
     fn distinct(&self) -> Distinct {
         Distinct::Among { values: self.values }
     }

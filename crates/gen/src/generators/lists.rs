@@ -35,20 +35,24 @@ pub(super) fn country(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 pub(super) fn full_name(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let values = (FIRST_NAMES.len() * LAST_NAMES.len()) as u64;
-    Ok(Box::new(Composed { compose: compose_full_name, distinct: Distinct::Among { values } }))
+    Ok(Box::new(Composed { compose: compose_full_name, distinct: Distinct::Among { values }, longest_bytes: 13 }))
 }
 
 pub(super) fn email(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(Box::new(Composed { compose: compose_email, distinct: Distinct::Unique { rows: u64::MAX } }))
+    Ok(Box::new(Composed { compose: compose_email, distinct: Distinct::Unique { rows: u64::MAX }, longest_bytes: 45 }))
 }
 
 pub(super) fn phone(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(Box::new(Composed { compose: compose_phone, distinct: Distinct::Among { values: 800 * 100 } }))
+    Ok(Box::new(Composed {
+        compose: compose_phone,
+        distinct: Distinct::Among { values: 800 * 100 },
+        longest_bytes: 15,
+    }))
 }
 
 pub(super) fn url(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let values = (DOMAINS.len() * WORDS.len() * WORDS.len()) as u64 * PAGES;
-    Ok(Box::new(Composed { compose: compose_url, distinct: Distinct::Among { values } }))
+    Ok(Box::new(Composed { compose: compose_url, distinct: Distinct::Among { values }, longest_bytes: 46 }))
 }
 
 /// Domains that nobody can register (RFC 2606).
@@ -63,6 +67,7 @@ struct Composed {
     /// Appends the text of a row.
     compose: fn(row: u64, draws: &mut Draws, out: &mut Vec<u8>),
     distinct: Distinct,
+    longest_bytes: u64,
 }
 
 impl Generator for Composed {
@@ -76,6 +81,10 @@ impl Generator for Composed {
 
     fn kinds(&self) -> Kinds {
         Kinds::TEXT
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        self.longest_bytes
     }
 
     fn distinct(&self) -> Distinct {

@@ -1,6 +1,6 @@
 //! Whole and real numbers.
 
-use super::{Arguments, Distinct, Generator, Kinds, Progression, count};
+use super::{Arguments, Cycle, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, Progression, count};
 use crate::random::CellRandom;
 use litepress_rows::{CellBlock, Result};
 use std::ops::Range;
@@ -34,6 +34,10 @@ impl Generator for Sequence {
         Kinds::INT
     }
 
+    fn longest_bytes(&self) -> u64 {
+        NUMBER_BYTES
+    }
+
     fn distinct(&self) -> Distinct {
         let Progression { start, step } = self.0;
         let last = if step > 0 { i64::MAX } else { i64::MIN };
@@ -41,8 +45,61 @@ impl Generator for Sequence {
         if step > 0 { Distinct::Ascending { rows } } else { Distinct::Unique { rows } }
     }
 
-    fn progression(&self) -> Option<Progression> {
+    fn progression(&self, _: u64) -> Option<Progression> {
         Some(self.0)
+    }
+}
+
+/// `repeat(lo, hi, each, step)`: `lo + n * step`, `n` below `count`, which grows by one every `each` rows.
+#[derive(Debug)]
+struct Repeat {
+    low: i64,
+    step: u64,
+    cycle: Cycle,
+}
+
+pub(super) fn repeat(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let (low, high) = arguments.int_range("lo", "hi")?;
+    let step = arguments.int_within("step", 1, i64::MAX.unsigned_abs())?;
+    let each = arguments.int_within("each", 1, i64::MAX.unsigned_abs())?;
+    // All 2^64 values are one more than rows can ask for.
+    let values = (high.abs_diff(low) / step).saturating_add(1);
+    Ok(Box::new(Repeat { low, step, cycle: Cycle { each, values } }))
+}
+
+impl Generator for Repeat {
+    fn fill(&self, _: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let Self { low, step, cycle: Cycle { each, values } } = *self;
+        let (mut n, mut times) = (rows.start / each % values, rows.start % each);
+        let ints = out.ints();
+        ints.resize(count(&rows), 0);
+        for value in ints {
+            *value = low.wrapping_add(n.wrapping_mul(step).cast_signed());
+            times += 1;
+            if times == each {
+                times = 0;
+                n += 1;
+            }
+            if n == values {
+                n = 0;
+            }
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::INT
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        NUMBER_BYTES
+    }
+
+    fn distinct(&self) -> Distinct {
+        Distinct::Among { values: self.cycle.values }
+    }
+
+    fn cycle(&self) -> Option<Cycle> {
+        Some(self.cycle)
     }
 }
 
@@ -76,6 +133,10 @@ impl Generator for Int {
 
     fn kinds(&self) -> Kinds {
         Kinds::INT
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        NUMBER_BYTES
     }
 
     fn distinct(&self) -> Distinct {
@@ -117,7 +178,6 @@ pub(super) fn real(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 fn decimal(arguments: &Arguments<'_>, low: f64, high: f64) -> Result<Box<dyn Generator>> {
-    const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
     let decimals = arguments.int_within("decimals", 0, 15)?;
     #[expect(clippy::cast_possible_truncation, reason = "15 at most")]
     let divisor = 10_f64.powi(decimals as i32);
@@ -143,18 +203,21 @@ fn units(bound: f64, divisor: f64) -> f64 {
 
 impl Generator for Real {
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        const UNIT: f64 = 1.0 / 9_007_199_254_740_992.0; // 2^-53
         let Self { low, width, largest } = *self;
         let reals = out.reals();
         reals.resize(count(&rows), 0.0);
         random.fill_u64(rows.start, reals, |word| {
-            let share = (word >> 11).cast_signed() as f64 * UNIT;
+            let share = (word >> 11).cast_signed() as f64 / EXACT;
             (low + share * width).min(largest)
         });
     }
 
     fn kinds(&self) -> Kinds {
         Kinds::REAL
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        NUMBER_BYTES
     }
 
     fn distinct(&self) -> Distinct {
@@ -172,6 +235,10 @@ impl Generator for Decimal {
 
     fn kinds(&self) -> Kinds {
         Kinds::REAL
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        NUMBER_BYTES
     }
 
     fn distinct(&self) -> Distinct {

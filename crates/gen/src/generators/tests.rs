@@ -91,6 +91,9 @@ fn values_keep_to_what_the_generator_says_of_them() {
                     Value::Text(_) => Kinds::TEXT,
                     Value::Blob(_) => Kinds::BLOB,
                 });
+                if let Value::Text(bytes) | Value::Blob(bytes) = value {
+                    assert!(bytes.len() as u64 <= generator.longest_bytes(), "{text}");
+                }
                 *seen.entry(literal(value)).or_default() += 1;
             }
         }
@@ -98,7 +101,7 @@ fn values_keep_to_what_the_generator_says_of_them() {
         assert_eq!(kinds, generator.kinds(), "{text}");
         assert_eq!(nulls > 0, generator.null_share() > 0.0, "{text}");
         assert!(seen.len() as u64 <= generator.distinct().at_most(), "{text}");
-        if generator.distinct().is_unique() {
+        if generator.distinct().is_unique() && rows <= generator.distinct().at_most() {
             assert_eq!(seen.len() as u64, rows - nulls, "{text}");
         }
     }
@@ -278,6 +281,64 @@ fn unique_values_are_unique_over_whole_ranges() {
 }
 
 #[test]
+fn values_in_turn() {
+    for (text, rows, expected) in [
+        ("repeat(1, 3)", 7, "1 2 3 1 2 3 1"),
+        ("repeat(1, 3, each=2)", 8, "1 1 2 2 3 3 1 1"),
+        ("repeat(-5, 6, 1, 5)", 5, "-5 0 5 -5 0"),
+        ("repeat(7, 7, 4)", 3, "7 7 7"),
+        ("shuffle(5, 5)", 2, "5 5"),
+    ] {
+        assert_eq!(values(text, rows).join(" "), expected, "{text}");
+    }
+    let widest = "repeat(-9223372036854775808, 9223372036854775807, 9223372036854775807)";
+    assert_eq!(block(&*build(widest), (1 << 63) - 2..1 << 63), ["-9223372036854775808", "-9223372036854775807"]);
+}
+
+#[test]
+fn shuffled_numbers_are_all_of_their_range() {
+    let mut found: Vec<i64> =
+        values("shuffle(-700, 2300)", 3001).iter().map(|n| n.parse().expect("a number")).collect();
+    found.sort_unstable();
+    assert!(found.into_iter().eq(-700..=2300));
+    let widest = build("shuffle(-9223372036854775808, 9223372036854775807)");
+    assert_eq!(widest.distinct(), Distinct::Unique { rows: u64::MAX });
+    assert_eq!(block(&*widest, (1 << 63) - 1000..1 << 63).into_iter().collect::<HashSet<_>>().len(), 1000);
+}
+
+#[test]
+fn columns_that_tell_rows_apart() {
+    let cycles =
+        |of: &[(u64, u64)]| -> Vec<Cycle> { of.iter().map(|&(each, values)| Cycle { each, values }).collect() };
+    for (of, most) in [
+        (&[(1, 10)][..], 10),
+        (&[(2, 10)], 1),
+        (&[(1, 10), (10, 5)], 50),
+        (&[(3, 5), (1, 10)], 15),
+        (&[(1, 2), (1, 10), (10, 5)], 50),
+        (&[(1, 2), (2, 3), (5, 100)], 500),
+        (&[(1, 2), (2, 3), (7, 100)], 6),
+        (&[(1, u64::MAX), (u64::MAX, u64::MAX)], u64::MAX),
+    ] {
+        assert!(
+            tell_rows_apart(&mut cycles(of), most) && (most == u64::MAX || !tell_rows_apart(&mut cycles(of), most + 1))
+        );
+        let row = |row: u64| of.iter().map(|(each, values)| row / each % values).collect::<Vec<_>>();
+        let rows = most.min(1000);
+        assert_eq!((0..rows).map(row).collect::<HashSet<_>>().len() as u64, rows, "{of:?}");
+    }
+}
+
+/// A block of nothing but NULL made all values that nobody sees, 900 MB each of `null(1, hex(900m))`.
+#[test]
+fn blocks_of_nulls_make_no_values() {
+    let mut out = CellBlock::default();
+    build("null(1, hex(900m))").fill(&random(), 0..BLOCK_ROWS as u64, &mut out);
+    assert!((0..BLOCK_ROWS).all(|row| out.value(row) == Value::Null));
+    assert!(values("null(0.5, null(1, hex(900m)))", 2000).iter().all(|value| value == "NULL"));
+}
+
+#[test]
 fn null_leaves_the_other_rows_as_they_are() {
     let plain = values("int(0, 1m)", 3000);
     let with_nulls = values("null(0.3, int(0, 1m))", 3000);
@@ -317,8 +378,11 @@ const GOLDEN: &[(&str, &str)] = &[
     ("phone", "'+1 652 555 0174'; '+1 874 555 0101'; '+1 999 555 0110'; '+1 723 555 0155'"),
     ("real(0, 1)", "0.5659271669600638; 0.8425164703168112; 0.9988761127763913; 0.6544420288491102"),
     ("real(0, 100, 2)", "56.59; 27.16; 84.25; 46.95"),
+    ("repeat(10, 30, 2, step=10)", "10; 10; 20; 30"),
     ("sequence", "1; 2; 3; 1000000008"),
     ("sequence(1000, -3)", "1000; 997; 994; -2999999021"),
+    ("shuffle(1, 10)", "3; 6; 1; 7"),
+    ("shuffle(-1b, 1b)", "?"),
     (
         "text(0, 30)",
         "'desert brook almo'; 'forest hazel cloud ferry a'; 'yellow nest castle branch whea'; 'ocean spring drum ba'",

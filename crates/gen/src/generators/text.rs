@@ -54,6 +54,10 @@ impl Generator for Text {
         Kinds::TEXT
     }
 
+    fn longest_bytes(&self) -> u64 {
+        self.0.max
+    }
+
     /// As many as there are rows of as many words as the longest text may show.
     fn distinct(&self) -> Distinct {
         let Lengths { min, max } = self.0;

@@ -164,6 +164,10 @@ impl Generator for Date {
         Kinds::TEXT
     }
 
+    fn longest_bytes(&self) -> u64 {
+        DATE_LEN as u64
+    }
+
     fn distinct(&self) -> Distinct {
         Distinct::Among { values: self.count }
     }
@@ -177,6 +181,10 @@ impl Generator for Timestamp {
 
     fn kinds(&self) -> Kinds {
         Kinds::TEXT
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        TIME_LEN as u64
     }
 
     fn distinct(&self) -> Distinct {

@@ -42,6 +42,10 @@ impl Generator for UniqueHex {
         Kinds::TEXT
     }
 
+    fn longest_bytes(&self) -> u64 {
+        self.digits
+    }
+
     fn distinct(&self) -> Distinct {
         Distinct::Unique { rows: if self.digits == 16 { u64::MAX } else { 1 << (4 * self.digits) } }
     }
@@ -81,6 +85,10 @@ impl Generator for Uuid {
 
     fn kinds(&self) -> Kinds {
         Kinds::TEXT
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        36
     }
 
     fn distinct(&self) -> Distinct {

@@ -121,16 +121,20 @@ fn references_find_their_parent() {
 
 #[test]
 fn references_draw_from_the_parents_keys() {
-    for (is_key, start, step, rows, text) in [
-        (false, 1, 1, 10, Some("int(1, 10)")),
-        (false, 1, 1, 1, Some("int(1, 1)")),
-        (false, 100, 10, 5, Some("int(100, 140, 10)")),
-        (false, -1, -2, 3, Some("int(-5, -1, 2)")),
-        (false, 1, 1, 0, None),
-        (true, 1, 1, 10, Some("sequence")),
-        (true, 5, 2, 10, Some("sequence(5, 2)")),
+    use Reuse::{AtRandom, Digit, Once};
+    for (reuse, start, step, rows, text) in [
+        (AtRandom, 1, 1, 10, Some("int(1, 10)")),
+        (AtRandom, 1, 1, 1, Some("int(1, 1)")),
+        (AtRandom, 100, 10, 5, Some("int(100, 140, 10)")),
+        (AtRandom, -1, -2, 3, Some("int(-5, -1, 2)")),
+        (AtRandom, 1, 1, 0, None),
+        (Once, 1, 1, 10, Some("sequence")),
+        (Once, 5, 2, 10, Some("sequence(5, 2)")),
+        (Digit { each: 1 }, 1, 1, 10, Some("repeat(1, 10)")),
+        (Digit { each: 3 }, -1, -2, 3, Some("repeat(-5, -1, each=3, step=2)")),
+        (Digit { each: 3 }, 1, 1, 0, None),
     ] {
-        let inferred = of_progression(is_key, Progression { start, step }, rows, "p.id");
+        let inferred = of_progression(reuse, Progression { start, step }, rows, "p.id");
         assert_eq!(inferred.map(|inferred| inferred.text).as_deref(), text);
     }
 }

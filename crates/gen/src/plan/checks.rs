@@ -2,7 +2,7 @@
 
 use super::ColumnPlan;
 use crate::annotation::Site;
-use crate::generators::{Distinct, Generator, Kinds};
+use crate::generators::{Cycle, Generator, Kinds, tell_rows_apart};
 use crate::infer::is_key_alone;
 use litepress_rows::schema::Table;
 use litepress_rows::{Error, ErrorKind, Result};
@@ -55,12 +55,12 @@ fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault
 }
 
 fn rowids(table: &Table, position: usize, generator: &dyn Generator) -> Result<(), Fault> {
-    let ascends = matches!(generator.distinct(), Distinct::Ascending { .. }) && generator.kinds() == Kinds::INT;
-    if table.rowid_alias != Some(position) || ascends {
+    let are_ints = generator.kinds() == Kinds::INT && generator.null_share() == 0.0;
+    if table.rowid_alias != Some(position) || are_ints && generator.distinct().is_unique() {
         return Ok(());
     }
-    let message = "an INTEGER PRIMARY KEY is filled with ascending whole numbers only, for now";
-    Err(fault(message, "use sequence, or sequence(start, step) with a step above 0"))
+    let message = "an INTEGER PRIMARY KEY is filled with whole numbers that are different in every row by construction";
+    Err(fault(message, "use sequence or shuffle"))
 }
 
 fn nulls(table: &Table, position: usize, generator: &dyn Generator) -> Result<(), Fault> {
@@ -85,11 +85,15 @@ fn key(generators: &[&dyn Generator], rows: u64) -> Result<(), Fault> {
     if generators.iter().any(|generator| generator.distinct().is_unique()) {
         return Ok(());
     }
+    let mut cycles: Vec<Cycle> = generators.iter().filter_map(|generator| generator.cycle()).collect();
+    if tell_rows_apart(&mut cycles, rows) {
+        return Ok(());
+    }
     let values = generators.iter().fold(1, |values: u64, part| values.saturating_mul(part.distinct().at_most()));
     let without_null: f64 = generators.iter().map(|part| 1.0 - part.null_share()).product();
     let rows = rows as f64 * without_null;
     let duplicates = rows * (rows - 1.0) / 2.0 / values as f64;
-    let advice = "use a generator whose values differ in every row: sequence, unique_hex, uuid, email";
+    let advice = "use a generator whose values differ in every row: sequence, shuffle, unique_hex, uuid, email";
     if rows.floor() > values as f64 && without_null == 1.0 {
         return Err(fault(format!("the key is unique, and {rows} rows have {values} values at most"), advice));
     }

@@ -47,7 +47,7 @@ fn requested(schema: &Schema, request: &Request) -> Result<Vec<Option<u64>>> {
     let mut requested = vec![None; schema.tables.len()];
     for (name, rows) in &request.rows {
         let table = match name {
-            Some(name) => table_position(schema, name).map_err(|error| error.in_file("<--rows>"))?,
+            Some(name) => table_position(schema, name)?,
             None => only_table(schema)?,
         };
         if requested[table].replace(*rows).is_some() {
@@ -65,18 +65,17 @@ fn only_table(schema: &Schema) -> Result<usize> {
         _ => {
             let count = tables.len();
             let names: Vec<&str> = tables.iter().map(|(_, table)| table.name.as_str()).collect();
-            let error = usage(format!("a number of rows without a table, and the schema has {count} tables"));
-            Err(error.advise(format!("say which: TABLE=N with TABLE one of {}", names.join(", "))))
+            let error = usage(format!("a number of rows is given without a table, and the schema has {count} tables"));
+            Err(error.advise(format!("say which table it is for, of {}", names.join(", "))))
         }
     }
 }
 
 fn no_rows(schema: &Schema, table: usize) -> Error {
     let name = &schema.tables[table].name;
-    usage("nobody says how many rows it gets")
-        .in_file(&schema.origin)
-        .in_table(name)
-        .advise(format!("give --rows {name}=N, or write '-- gen: rows=N' in front of its CREATE TABLE"))
+    usage("nobody says how many rows it gets").in_file(&schema.origin).in_table(name).advise(format!(
+        "write '-- gen: rows=1m' in front of its CREATE TABLE, or give the number with the request (--rows {name}=N)"
+    ))
 }
 
 fn check(schema: &Schema, table: usize, rows: u64) -> Result<()> {

@@ -10,7 +10,9 @@ fn rows(rows: u64) -> Request {
 }
 
 fn set(table: &str, column: &str, text: &str) -> Request {
-    Request { set: vec![(table.into(), column.into(), text.into())], ..rows(10) }
+    let origin = format!("<--set {table}.{column}>");
+    let set = SetColumn { table: table.into(), column: column.into(), expression: text.into(), origin };
+    Request { set: vec![set], ..rows(10) }
 }
 
 /// `column: expression` of all columns.
@@ -33,7 +35,7 @@ fn set_comes_before_annotation_before_inference() {
     let table = plan.table(0).expect("the only one");
     assert_eq!((table.rows, table.seed), (1000, 7));
     let chosen: Vec<String> = table.columns.iter().map(|column| column.chosen.to_string()).collect();
-    assert_eq!(chosen, ["inferred: INTEGER PRIMARY KEY", "annotation", "--set", "inferred: an integer column"]);
+    assert_eq!(chosen, ["inferred: INTEGER PRIMARY KEY", "annotation", "set", "inferred: an integer column"]);
     let plan = plan_of(sql, &Request { seed: Some(8), ..rows(5) }).expect(sql);
     assert_eq!((plan.tables()[0].rows, plan.tables()[0].seed), (5, 8));
 }
@@ -116,7 +118,7 @@ fn requests_name_what_exists() {
                 seed: None,
             },
             ErrorKind::Usage,
-            "given twice",
+            "given a generator twice",
         ),
         (Request { rows: vec![(Some("user".into()), 1 << 63)], ..Request::default() }, ErrorKind::Limit, "rowids"),
     ] {
@@ -175,9 +177,13 @@ fn values_that_a_column_refuses() {
         ("a real /* gen: uuid */", " strict", 1, "its REAL column does not take texts"),
         ("a text /* gen: blob(1, 2) */", " strict", 1, "its TEXT column does not take blobs"),
         ("a blob /* gen: text(1, 2) */", " strict", 1, "its BLOB column does not take texts"),
-        ("a integer primary key /* gen: int(1, 5) */", "", 1, "ascending whole numbers only, for now"),
-        ("a integer primary key /* gen: sequence(1, -1) */", "", 1, "ascending whole numbers only, for now"),
-        ("a integer primary key /* gen: null(0.5, sequence) */", "", 1, "ascending whole numbers only, for now"),
+        ("a integer primary key /* gen: int(1, 5) */", "", 1, "different in every row by construction"),
+        ("a integer primary key /* gen: unique_hex */", "", 1, "different in every row by construction"),
+        ("a integer primary key /* gen: null(0.5, sequence) */", "", 1, "different in every row by construction"),
+        ("a integer primary key /* gen: shuffle(1, 99) */", "", 100, "values for 99 rows, and the table has 100"),
+        ("a /* gen: shuffle(1) */", "", 5, "argument 'hi' is missing"),
+        ("a /* gen: shuffle(hi=1) */", "", 5, "argument 'lo' is missing"),
+        ("a /* gen: repeat(1, 5) */, b /* gen: repeat(1, 5, each=5) */, unique (b, a)", "", 26, "25 values at most"),
         ("a int unique /* gen: int(1, 5) */", "", 6, "6 rows have 5 values at most"),
         ("a text primary key /* gen: digits(2) */", "", 101, "101 rows have 100 values at most"),
         ("a int unique /* gen: int(1, 1m) */", "", 10_000, "drawn from 1000000 values repeat, about 50 times"),
@@ -215,8 +221,64 @@ fn values_that_a_column_takes() {
         ("a int unique /* gen: sequence(-5, -3) */", "", 100),
         ("a /* gen: choice(1, 2) */, b /* gen: bool */, c /* gen: uuid */, unique (a, b, c)", "", 1000),
         ("a, b, primary key (a, b)", " without rowid", 1_000_000_000),
+        ("a integer primary key /* gen: sequence(1, -1) */", "", 1_000_000),
+        ("a integer primary key /* gen: shuffle */", "", 1_000_000),
+        ("a integer primary key /* gen: shuffle(-5, 94) */", "", 100),
+        ("a int unique /* gen: null(0.5, shuffle) */", " strict", 0),
+        ("a /* gen: repeat(1, 5) */, b /* gen: repeat(1, 5, each=5) */, unique (b, a)", "", 25),
+        ("a int, b int as (a + 1) stored unique, c text check (length(c) > 0), unique (a, b)", "", 1_000_000),
     ] {
         let sql = format!("create table t ({definition}){options}");
         plan_of(&sql, &rows(count)).expect(&sql);
+    }
+}
+
+/// Two foreign keys that are a key together, the table between two tables, were drawn at random and repeated.
+#[test]
+fn keys_of_foreign_keys_are_unique() {
+    let sql = "/* gen: rows=30 */ create table a (id integer primary key -- gen: shuffle(101, 130)
+        );
+        /* gen: rows=20 */ create table b (id integer primary key);
+        /* gen: rows=4 */ create table c (id int unique -- gen: sequence(10, 5)
+        );";
+    for (definition, rows, expected) in [
+        (
+            "a references a, b references b, primary key (a, b)",
+            600,
+            Some("a: repeat(101, 130, each=20) b: repeat(1, 20)"),
+        ),
+        (
+            "a references a, b references b, primary key (a, b)",
+            31,
+            Some("a: repeat(101, 130, each=2) b: repeat(1, 20)"),
+        ),
+        (
+            "a references a, b references b, primary key (b, a)",
+            30,
+            Some("a: repeat(101, 130) b: repeat(1, 20, each=2)"),
+        ),
+        ("a not null references a, b references b, unique (a, b)", 601, None),
+        (
+            "a references a, b references b, c references c(id), unique (a, b, c)",
+            2400,
+            Some("a: repeat(101, 130, each=80) b: repeat(1, 20, each=4) c: repeat(10, 25, step=5)"),
+        ),
+        (
+            "a references a, b references b, n int, unique (a, b, n)",
+            9000,
+            Some("a: int(101, 130) b: int(1, 20) n: sequence"),
+        ),
+        ("a unique references a, b references b, unique (a, b)", 30, Some("a: sequence(101, 1) b: int(1, 20)")),
+    ] {
+        let sql = format!("{sql} /* gen: rows={rows} */ create table t ({definition})");
+        match (plan_of(&sql, &Request::default()), expected) {
+            (Ok(plan), Some(expected)) => {
+                let columns = &plan.tables()[3].columns;
+                let found: Vec<String> = columns.iter().map(|c| format!("{}: {}", c.name, c.expression)).collect();
+                assert_eq!(found.join(" "), expected);
+            }
+            (Err(error), None) => assert!(error.message().contains("600 values for 601 rows"), "{error}"),
+            (plan, _) => panic!("{definition}: {plan:?}"),
+        }
     }
 }

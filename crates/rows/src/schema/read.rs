@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{Affinity, Result};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 pub(super) fn schema(text: &str, origin: &str, ran: &Ran) -> Result<Schema> {
     read(text, origin, ran).map_err(|error| sqlite_failed(&error))
@@ -23,6 +23,7 @@ fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
             Ok(SchemaObject {
                 kind: row.get(0)?,
                 name: row.get(1)?,
+                is_shadow: ran.shadows.contains(&row.get::<_, String>(2)?),
                 table: row.get(2)?,
                 has_btree: row.get::<_, Option<i64>>(3)?.unwrap_or(0) > 0,
                 sql: row.get(4)?,
@@ -32,10 +33,10 @@ fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
         object.kind == "table" && !object.name.starts_with("sqlite_") && !ran.shadows.contains(&object.name)
     };
     let tables =
-        objects.iter().filter(is_user_table).map(|object| table(ran, object)).collect::<rusqlite::Result<_>>()?;
+        objects.iter().filter(is_user_table).map(|object| table(ran, &object.name)).collect::<rusqlite::Result<_>>()?;
     let pragma = |name: &str| sqlite.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     let settings = FileSettings {
-        page_size: if ran.sets_page_size { u32::try_from(pragma("page_size")?).ok() } else { None },
+        page_size: ran.page_size,
         user_version: i32::try_from(pragma("user_version")?).unwrap_or_default(),
         application_id: i32::try_from(pragma("application_id")?).unwrap_or_default(),
         wal: ran.wal,
@@ -53,12 +54,24 @@ fn all<T>(
     sqlite.prepare_cached(sql)?.query_map(parameters, read)?.collect()
 }
 
-fn table(ran: &Ran, object: &SchemaObject) -> rusqlite::Result<Table> {
+fn table(ran: &Ran, name: &str) -> rusqlite::Result<Table> {
     let sqlite = &ran.sqlite;
-    let name = object.name.as_str();
-    let (kind, without_rowid, strict): (String, bool, bool) = sqlite
+    let table = table_of(sqlite, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let has_check = !table.is_virtual && has_check(sqlite, name)?;
+    Ok(Table { span: ran.spans.get(name).cloned().unwrap_or(0..0), has_check, ..table })
+}
+
+/// The table of this name in any open database, whatever its encoding; `None` where it has none.
+///
+/// `span` and `has_check` are left empty: they are asked of a schema that was just run.
+///
+/// # Errors
+/// Where SQLite cannot read what defines the table. Of a corrupt schema other tables may well be read.
+pub fn table_of(sqlite: &Connection, name: &str) -> rusqlite::Result<Option<Table>> {
+    let kind = sqlite
         .prepare_cached("SELECT type, wr, strict FROM pragma_table_list(?) WHERE schema = 'main'")?
-        .query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        .query_row([name], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?)));
+    let Some((kind, without_rowid, strict)) = kind.optional()? else { return Ok(None) };
     let is_virtual = kind == "virtual";
     let mut columns = columns(sqlite, name, strict)?;
     let indexes = indexes(sqlite, name)?;
@@ -69,14 +82,15 @@ fn table(ran: &Ran, object: &SchemaObject) -> rusqlite::Result<Table> {
     }
     let autoincrement = match rowid_alias {
         Some(alias) => {
-            let (.., autoincrement) = sqlite.column_metadata(None::<&str>, name, columns[alias].name.as_str())?;
+            let (.., autoincrement) = sqlite.column_metadata(Some("main"), name, columns[alias].name.as_str())?;
             autoincrement
         }
         None => false,
     };
-    Ok(Table {
-        name: object.name.clone(),
-        span: ran.spans.get(name).cloned().unwrap_or(0..0),
+    let foreign_keys = foreign_keys(sqlite, name)?;
+    Ok(Some(Table {
+        name: name.to_owned(),
+        span: 0..0,
         columns,
         rowid_alias,
         without_rowid,
@@ -84,9 +98,9 @@ fn table(ran: &Ran, object: &SchemaObject) -> rusqlite::Result<Table> {
         autoincrement,
         is_virtual,
         indexes,
-        foreign_keys: foreign_keys(sqlite, name)?,
-        has_check: !is_virtual && has_check(sqlite, name)?,
-    })
+        foreign_keys,
+        has_check: false,
+    }))
 }
 
 fn columns(sqlite: &Connection, table: &str, strict: bool) -> rusqlite::Result<Vec<Column>> {
@@ -175,8 +189,7 @@ fn foreign_keys(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Foreig
 /// Whether an insert would check a CHECK constraint: SQLite's own byte code says so.
 fn has_check(sqlite: &Connection, table: &str) -> rusqlite::Result<bool> {
     const SQLITE_CONSTRAINT_CHECK: i64 = 275;
-    let quoted = table.replace('"', "\"\"");
-    let mut explain = sqlite.prepare(&format!("EXPLAIN INSERT INTO \"{quoted}\" DEFAULT VALUES"))?;
+    let mut explain = sqlite.prepare(&format!("EXPLAIN INSERT INTO {} DEFAULT VALUES", quoted_name(table)))?;
     let mut rows = explain.query([])?;
     while let Some(row) = rows.next()? {
         if row.get::<_, String>(1)? == "Halt" && row.get::<_, i64>(2)? == SQLITE_CONSTRAINT_CHECK {
@@ -184,4 +197,9 @@ fn has_check(sqlite: &Connection, table: &str) -> rusqlite::Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// The name of a table or column as SQL writes it, whatever stands in it.
+pub(super) fn quoted_name(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -18,7 +18,7 @@ pub(super) struct Ran {
     /// Tables in which virtual tables keep their data.
     pub shadows: HashSet<String>,
     pub wal: bool,
-    pub sets_page_size: bool,
+    pub page_size: Option<u32>,
 }
 
 /// PRAGMAs that say something about the file and are honoured.
@@ -51,7 +51,7 @@ struct Watch {
     makes_virtual_table: bool,
     shadows: HashSet<String>,
     wal: bool,
-    sets_page_size: bool,
+    page_size: Option<u32>,
 }
 
 pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
@@ -72,7 +72,7 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     }
     let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
     let shadows = std::mem::take(&mut watch.shadows);
-    Ok(Ran { sqlite, spans, shadows, wal: watch.wal, sets_page_size: watch.sets_page_size })
+    Ok(Ran { sqlite, spans, shadows, wal: watch.wal, page_size: watch.page_size })
 }
 
 fn run_statements(
@@ -216,9 +216,12 @@ fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<String> 
         return (!taken).then(|| format!("PRAGMA {name}={value} is not supported, only {name}={}", allowed[0]));
     }
     if name == "page_size" {
-        watch.sets_page_size = true;
-        let possible = value.parse().is_ok_and(|bytes| PageSize::new(bytes).is_some());
-        return (!possible).then(|| format!("PRAGMA page_size={value} is not possible: a power of two, 512 to 65536"));
+        // SQLite takes it for an empty database only, and one whose other settings are written is not empty.
+        watch.page_size = value.parse().ok().filter(|&bytes| PageSize::new(bytes).is_some());
+        return watch
+            .page_size
+            .is_none()
+            .then(|| format!("PRAGMA page_size={value} is not possible: a power of two, 512 to 65536"));
     }
     if name == "journal_mode" {
         watch.wal = value.eq_ignore_ascii_case("wal");

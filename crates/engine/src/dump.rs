@@ -1,16 +1,19 @@
-//! A database file as `dump` looks at it: page by page, and guessing where it must.
+//! A database file as it lies there, explained page by page. Nothing here trusts the file: what a page is for is
+//! guessed where it must be.
 
-use litepress::{Error, ErrorKind, PageSize, Result};
-use litepress_format::dump::Role;
+use crate::sqlite::open_immutable;
+use crate::{Error, ErrorKind, PageSize, Result};
+use litepress_format::dump::dump_page;
 use litepress_format::freelist::Trunk;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, MIN_USABLE};
 use litepress_format::ptrmap::{self, Entry, EntryKind};
-use rusqlite::{Connection, OpenFlags};
+use std::collections::HashSet;
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+pub use litepress_format::dump::Role;
 
 /// A file that may be a database.
 #[derive(Debug)]
@@ -27,14 +30,21 @@ pub struct DatabaseFile {
 /// A b-tree that the schema names.
 #[derive(Debug)]
 pub struct Btree {
+    /// `table` or `index`.
     pub kind: String,
+    /// Its name.
     pub name: String,
+    /// Name of the table that it belongs to.
     pub table: String,
+    /// Page number of its root, as the schema has it.
     pub root: i64,
 }
 
 impl DatabaseFile {
     /// Opens the file for reading. The page size is the header's, or 4096 bytes where that is none.
+    ///
+    /// # Errors
+    /// Where the file cannot be read; whatever stands in it will do.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |error| Error::io("open the database", path, error);
         let file = File::open(path).map_err(failed)?;
@@ -58,21 +68,19 @@ impl DatabaseFile {
         Ok(opened)
     }
 
+    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
+    /// Length of the file.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
+    /// Bytes of a page.
     pub fn page_size(&self) -> PageSize {
         self.page_size
-    }
-
-    /// Bytes of a page without the reserved ones.
-    pub fn usable(&self) -> usize {
-        self.usable
     }
 
     /// Pages, the last one perhaps cut off.
@@ -80,10 +88,29 @@ impl DatabaseFile {
         self.bytes.div_ceil(self.page_size.bytes() as u64)
     }
 
-    /// A page, shorter where the file ends in it; `None` behind the end of the file.
-    pub fn page(&self, number: u32) -> Result<Option<Vec<u8>>> {
+    /// The page as annotated text, one line a field; `None` behind the end of the file.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn page_text(&self, number: u32) -> Result<Option<String>> {
+        let Some(bytes) = self.page(number)? else { return Ok(None) };
+        Ok(Some(dump_page(number, &bytes, self.page_size, self.usable, self.role(number)?)))
+    }
+
+    /// The file header as annotated text, which is the first part of page 1; empty where there is no page.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn header_text(&self) -> Result<String> {
+        let page = self.page_text(1)?.unwrap_or_default();
+        let header = page.lines().skip(1).take_while(|line| *line != "page header");
+        Ok(header.map(|line| format!("{line}\n")).collect())
+    }
+
+    /// A page, shorter where the file ends in it; `None` behind the end of the file, and for page 0.
+    fn page(&self, number: u32) -> Result<Option<Vec<u8>>> {
         let size = self.page_size.bytes() as u64;
-        let start = u64::from(number - 1) * size;
+        let Some(start) = number.checked_sub(1).map(|before| u64::from(before) * size) else { return Ok(None) };
         if start >= self.bytes {
             return Ok(None);
         }
@@ -95,6 +122,9 @@ impl DatabaseFile {
     }
 
     /// What the page is for, as far as header, freelist and pointer map tell.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
     pub fn role(&self, number: u32) -> Result<Role> {
         let Some(header) = &self.header else { return Ok(Role::Unknown) };
         if number == self.page_size.lock_byte_page() {
@@ -109,15 +139,15 @@ impl DatabaseFile {
         }
     }
 
-    /// Follows the freelist to the page; no further than the header says it is long.
+    /// Follows the freelist to the page, and to no trunk twice.
     fn role_on_freelist(&self, number: u32, header: &DatabaseHeader) -> Result<Role> {
         let mut next = header.first_freelist_trunk;
-        for _ in 0..header.freelist_pages {
+        let mut trunks = HashSet::new();
+        while (trunks.len() as u64) < self.pages().min(header.freelist_pages.into()) && trunks.insert(next) {
             if next == number {
                 return Ok(Role::FreelistTrunk);
             }
-            let page = if next == 0 { None } else { self.page(next)? };
-            let Some(page) = page else { break };
+            let Some(page) = self.page(next)? else { break };
             let Ok(trunk) = Trunk::decode(&page, self.usable) else { break };
             if trunk.leaves().any(|leaf| leaf == number) {
                 return Ok(Role::FreelistLeaf);
@@ -145,12 +175,14 @@ impl DatabaseFile {
 
     /// The b-trees, as SQLite reads the schema: `sqlite_schema` itself first. The file is not locked or changed, and
     /// a `-wal` beside it is not looked at.
+    ///
+    /// # Errors
+    /// Where SQLite cannot read the schema.
     pub fn btrees(&self) -> Result<Vec<Btree>> {
         let sql = "SELECT 'table', 'sqlite_schema', 'sqlite_schema', 1
                    UNION ALL SELECT type, name, tbl_name, rootpage FROM sqlite_schema WHERE rootpage > 0";
         let read = || -> rusqlite::Result<Vec<Btree>> {
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-            let connection = Connection::open_with_flags(uri(&self.path), flags)?;
+            let connection = open_immutable(&self.path)?;
             let mut statement = connection.prepare(sql)?;
             let rows = statement.query_map([], |row| {
                 Ok(Btree { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, root: row.get(3)? })
@@ -162,12 +194,27 @@ impl DatabaseFile {
     }
 }
 
-/// The file as SQLite's URI for reading it as it lies there.
-fn uri(path: &Path) -> String {
-    let escape = |byte: &u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => char::from(*byte).to_string(),
-        _ => format!("%{byte:02x}"),
-    };
-    let path: String = path.as_os_str().as_bytes().iter().map(escape).collect();
-    format!("file:{path}?mode=ro&immutable=1")
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use litepress_format::freelist::write_trunk;
+
+    /// Such a freelist was followed 2^32 - 1 times.
+    #[test]
+    fn a_freelist_that_runs_in_a_circle_is_followed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("circle.db");
+        let mut header = DatabaseHeader::new(PageSize::MIN);
+        (header.page_count, header.first_freelist_trunk, header.freelist_pages) = (4, 2, u32::MAX);
+        let mut bytes = vec![0; 4 * 512];
+        bytes[..FILE_HEADER_LEN].copy_from_slice(&header.encode());
+        for circle in [[2, 2], [3, 2]] {
+            write_trunk(circle[0], &[], &mut bytes[512..1024]);
+            write_trunk(circle[1], &[], &mut bytes[1024..1536]);
+            std::fs::write(&path, &bytes).unwrap();
+            let file = DatabaseFile::open(&path).unwrap();
+            assert_eq!(file.role(2).unwrap(), Role::FreelistTrunk);
+            assert_eq!(file.role(4).unwrap(), Role::Unknown);
+        }
+    }
 }

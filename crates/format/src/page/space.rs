@@ -1,30 +1,52 @@
 //! Which bytes of a page something uses: cells and freeblocks must not overlap, and what lies
 //! between them must be counted as fragments.
 
-use litepress_format::page::PageReader;
+use super::PageReader;
+use crate::FormatError;
 
 const BITS: usize = u64::BITS as usize;
 
-/// One bit for every byte of a page, reused from page to page.
+/// The bytes of a page that were taken, reused from page to page.
+///
+/// Cells that a writer laid one before the other, from the end of the page on, are only remembered
+/// by where the last one starts; else there is one bit for every byte.
 #[derive(Debug, Default)]
-pub(super) struct Space {
+pub struct Space {
+    usable: usize,
+    /// As long as `words` is empty: everything from here on is taken, and nothing before.
+    start: usize,
+    /// One bit for every byte.
     words: Vec<u64>,
     used: usize,
 }
 
 impl Space {
     /// Forgets the page before.
-    pub(super) fn start(&mut self, usable: usize) {
+    #[inline]
+    pub fn start(&mut self, usable: usize) {
         self.words.clear();
-        self.words.resize(usable.div_ceil(BITS), 0);
-        self.used = 0;
+        (self.usable, self.start, self.used) = (usable, usable, 0);
     }
 
     /// Takes `len` bytes from `start`, which must end on the page; `false` where one was taken
     /// before.
     #[inline]
-    pub(super) fn take(&mut self, start: usize, len: usize) -> bool {
+    #[must_use]
+    pub fn take(&mut self, start: usize, len: usize) -> bool {
         self.used += len;
+        if self.words.is_empty() && start + len == self.start {
+            self.start = start;
+            return true;
+        }
+        self.take_bits(start, len)
+    }
+
+    /// [`take`](Self::take) out of order.
+    fn take_bits(&mut self, start: usize, len: usize) -> bool {
+        if self.words.is_empty() {
+            self.words.resize(self.usable.div_ceil(BITS), 0);
+            self.take_long(self.start, self.usable - self.start);
+        }
         let (first, shift) = (start / BITS, start % BITS);
         if len < BITS - shift {
             let mask = ((1 << len) - 1) << shift;
@@ -52,22 +74,26 @@ impl Space {
     }
 
     /// After all cells were taken: takes the freeblocks and counts the fragments. Gives the free
-    /// bytes of the page, or the first offence and where it is.
-    pub(super) fn finish(&mut self, page: &PageReader<'_>, usable: usize) -> Result<usize, (String, usize)> {
+    /// bytes of the page.
+    ///
+    /// # Errors
+    /// With the first offence.
+    pub fn finish(&mut self, page: &PageReader<'_>) -> Result<usize, FormatError> {
         let in_cells = self.used;
         for block in page.freeblocks() {
-            let block = block.map_err(|error| (error.what().to_owned(), error.offset()))?;
+            let block = block?;
             if !self.take(block.offset, block.len) {
-                return Err(("a freeblock overlaps a cell".into(), block.offset));
+                return Err(FormatError::new("a freeblock overlaps a cell", block.offset));
             }
         }
-        let fragmented = usable - page.content_start() - self.used;
-        if fragmented != usize::from(page.header().fragmented_bytes) {
-            let counted = page.header().fragmented_bytes;
+        let fragmented = self.usable - page.content_start() - self.used;
+        let counted = page.header().fragmented_bytes;
+        if fragmented != usize::from(counted) {
             let header_offset = page.pointer_offset(0) - page.kind().header_len();
-            return Err((format!("{counted} fragmented bytes counted, {fragmented} found"), header_offset + 7));
+            let what = format!("{counted} fragmented bytes counted, {fragmented} found");
+            return Err(FormatError::new(what, header_offset + 7));
         }
-        Ok(usable - page.pointers_end() - in_cells)
+        Ok(self.usable - page.pointers_end() - in_cells)
     }
 }
 

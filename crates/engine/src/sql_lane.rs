@@ -1,0 +1,268 @@
+//! SQLite at work on a database that is printed and not yet published.
+//!
+//! What cannot be printed, SQLite makes itself: partial and expression indexes, stored generated columns, virtual
+//! tables. And it judges what only its own byte code can: CHECK constraints, foreign keys.
+//!
+//! ```text
+//! printed file --open--> define, insert, check_constraints, analyze, ... --finish--> the same file, larger
+//! ```
+//!
+//! Nobody else knows the file, and a failed run throws it away. So it is neither locked (the `unix-none` VFS) nor
+//! synced. The journal is kept in memory: rows of a batch that fails are taken back, so that the one to blame can be
+//! found. It costs nothing to speak of, because pages that a transaction adds are not journalled. No `-journal` and no
+//! `-wal` ever lies beside the file.
+//!
+//! SQLite would leave WAL mode for this, or could not open the bytes at all: a header in WAL mode is put back into
+//! rollback mode before it begins, and into WAL mode once it has closed the file.
+
+mod constraints;
+mod create_text;
+mod failure;
+mod insert;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use crate::progress::Progress;
+use crate::{Error, ErrorKind, Result};
+use failure::Failures;
+use litepress_rows::{Source, Table, quote};
+use rusqlite::{Connection, MAIN_DB, OpenFlags};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(crate) use insert::Conflict;
+
+/// The VFS that takes no locks.
+const NO_LOCKS: &str = "unix-none";
+
+/// Where the header says which journal mode the file is in: write version, then read version.
+const VERSIONS_AT: usize = 18;
+const ROLLBACK_MODE: [u8; 2] = [1, 1];
+const WAL_MODE: [u8; 2] = [2, 2];
+
+/// How many instructions of SQLite's byte code pass between two looks at the wish to stop: a few milliseconds.
+const INSTRUCTIONS_PER_LOOK: i32 = 100_000;
+
+/// Memory for pages, and the same again for a sort: SQLite's own default. CREATE INDEX takes 2.5 times as long at 64 MiB.
+const DEFINING_CACHE_KIB: u32 = 2_000;
+
+/// Memory for pages while rows are inserted: those of automatic indexes are hit at random.
+const INSERTING_CACHE_KIB: u32 = 32 << 10;
+
+/// What SQLite is given to work with.
+#[derive(Clone, Debug)]
+pub(crate) struct LaneOptions {
+    /// Where SQLite's sorts put what does not fit their memory. It holds for the whole process.
+    pub temp_dir: PathBuf,
+    /// Threads of scans for CHECK.
+    pub threads: usize,
+    /// Counts rows, and carries the wish to stop.
+    pub progress: Arc<Progress>,
+}
+
+/// SQLite at work on a database that is printed and not yet published.
+///
+/// Memory: 32 MiB of pages at most, a few MiB for each thread; in memory three times the database. After an error the
+/// database is lost.
+pub(crate) struct SqlLane {
+    connection: Connection,
+    /// Where the database lies; `None` in memory.
+    path: Option<PathBuf>,
+    /// The finished database must say that it is in WAL mode.
+    wal: bool,
+    options: LaneOptions,
+}
+
+impl SqlLane {
+    /// Takes the file of a whole database, on which nobody works meanwhile.
+    pub fn open(path: &Path, options: LaneOptions) -> Result<Self> {
+        let opened = |error| Error::io("open", path, error);
+        // Absolute, because SQLite takes a name that begins with `file:` for a URI.
+        let path = std::path::absolute(path).map_err(opened)?;
+        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(opened)?;
+        let mut versions = ROLLBACK_MODE;
+        file.read_exact_at(&mut versions, VERSIONS_AT as u64).map_err(|error| Error::io("read", &path, error))?;
+        let wal = versions == WAL_MODE;
+        if wal {
+            set_versions(&file, &path, ROLLBACK_MODE)?;
+        }
+        drop(file);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let failed = |error| Failures::of(&options.progress).explain(&error, ErrorKind::Io).in_file(&path);
+        let connection = connect(&path, flags, &options.progress).map_err(failed)?;
+        Self { connection, path: Some(path), wal, options }.set_up()
+    }
+
+    /// Takes the bytes of a whole database.
+    pub fn open_bytes(mut bytes: Vec<u8>, options: LaneOptions) -> Result<Self> {
+        let versions = bytes.get_mut(VERSIONS_AT..VERSIONS_AT + 2);
+        let wal = versions.as_deref() == Some(&WAL_MODE);
+        if let Some(versions) = versions.filter(|_| wal) {
+            versions.copy_from_slice(&ROLLBACK_MODE);
+        }
+        let failures = Failures::of(&options.progress);
+        let opened = Connection::open_in_memory().and_then(|mut connection| {
+            connection.deserialize_read_exact(MAIN_DB, bytes.as_slice(), bytes.len(), false)?;
+            watch(&mut connection, &options.progress)?;
+            Ok(connection)
+        });
+        let connection = opened.map_err(|error| failures.explain(&error, ErrorKind::Corrupt))?;
+        Self { connection, path: None, wal, options }.set_up()
+    }
+
+    fn set_up(self) -> Result<Self> {
+        // No threads for sorts: CREATE INDEX is slower with them.
+        let settings = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+                        PRAGMA foreign_keys = OFF; PRAGMA threads = 0; PRAGMA temp_store = FILE";
+        self.run(settings, ErrorKind::Corrupt)?;
+        self.set_cache(DEFINING_CACHE_KIB)?;
+        if let Some(folder) = self.options.temp_dir.to_str() {
+            let folder = folder.replace('\'', "''");
+            self.run(&format!("PRAGMA temp_store_directory = '{folder}'"), ErrorKind::Io)
+                .map_err(|error| error.in_file(&self.options.temp_dir))?;
+        }
+        Ok(self)
+    }
+
+    fn set_cache(&self, kib: u32) -> Result<()> {
+        self.run(&format!("PRAGMA cache_size = -{kib}"), ErrorKind::Io)
+    }
+
+    /// Runs one CREATE statement as `sqlite_schema` keeps it. `what` names the object in errors: `index by_area`.
+    ///
+    /// Names that begin with `sqlite_` are SQLite's own, and virtual tables make their shadow tables themselves.
+    pub fn define(&self, sql: &str, what: &str) -> Result<()> {
+        self.connection.execute(sql, []).map(drop).map_err(|error| {
+            let cause = self.failures().explain(&error, ErrorKind::Schema);
+            if cause.kind() == ErrorKind::Interrupted {
+                return cause;
+            }
+            let named = Error::new(cause.kind(), format!("{what}: {}", cause.message())).caused_by(error);
+            match cause.advice() {
+                Some(advice) => named.advise(advice),
+                None => named,
+            }
+        })
+    }
+
+    /// Inserts all rows of `source` into the empty table; how many rows it has then.
+    ///
+    /// ORDER: triggers of the schema are defined after it, or they fire. Records hold the values of the table's
+    /// ordinary columns in their order; that of the INTEGER PRIMARY KEY is the chunk's rowid. Where there is none, SQLite
+    /// numbers the rows from 1.
+    pub fn insert(&self, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
+        self.set_cache(INSERTING_CACHE_KIB)?;
+        let rows = insert::insert(self, table, source, conflict)?;
+        self.set_cache(DEFINING_CACHE_KIB)?;
+        Ok(rows)
+    }
+
+    /// Fails where a row of the table breaks one of its CHECK constraints. `create_sql` is the table's statement.
+    ///
+    /// ORDER: before triggers are defined. With them it is right too, and slow: their byte code hides the table's own.
+    pub fn check_constraints(&self, table: &Table, create_sql: &str) -> Result<()> {
+        constraints::check(self, table, create_sql)
+    }
+
+    /// The first `max` rows whose foreign keys point at nothing, one line each.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Schema`] where a key cannot be followed: its parent's columns are missing or not unique.
+    #[expect(dead_code, reason = "for --verify full, which asks SQLite after publishing so far")]
+    pub fn foreign_key_check(&self, max: usize) -> Result<Vec<String>> {
+        let found = self.broken_keys(max);
+        found.map_err(|error| self.failures().explain(&error, ErrorKind::Schema))
+    }
+
+    fn broken_keys(&self, max: usize) -> rusqlite::Result<Vec<String>> {
+        let mut check = self.connection.prepare("PRAGMA foreign_key_check")?;
+        let broken = check.query_map([], |row| {
+            let (child, rowid): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
+            let which = rowid.map_or("a row".to_owned(), |rowid| format!("rowid {rowid}"));
+            Ok(format!("{child}, {which}: no such row for {}", self.key_text(&child, row.get(3)?)?))
+        })?;
+        broken.take(max).collect()
+    }
+
+    /// A foreign key as the schema writes it: `(area, kind) REFERENCES area (id, kind)`.
+    fn key_text(&self, child: &str, key: i64) -> rusqlite::Result<String> {
+        let sql = "SELECT \"from\", \"table\", \"to\" FROM pragma_foreign_key_list(?1) WHERE id = ?2 ORDER BY seq";
+        let mut list = self.connection.prepare_cached(sql)?;
+        let parts = list.query_map((child, key), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let parts: Vec<(String, String, Option<String>)> = parts.collect::<rusqlite::Result<_>>()?;
+        let columns: Vec<&str> = parts.iter().map(|part| part.0.as_str()).collect();
+        let parents: Vec<&str> = parts.iter().filter_map(|part| part.2.as_deref()).collect();
+        let parent = parts.first().map_or("", |part| part.1.as_str());
+        let parents = if parents.is_empty() { String::new() } else { format!(" ({})", parents.join(", ")) };
+        Ok(format!("({}) REFERENCES {parent}{parents}", columns.join(", ")))
+    }
+
+    /// SQLite's own statistics.
+    #[expect(dead_code, reason = "for --analyze")]
+    pub fn analyze(&self) -> Result<()> {
+        self.run("ANALYZE", ErrorKind::Corrupt)
+    }
+
+    /// Closes the database; its bytes where it was in memory.
+    pub fn finish(mut self) -> Result<Option<Vec<u8>>> {
+        let failures = Failures::of(&self.options.progress);
+        let versions = if self.wal { WAL_MODE } else { ROLLBACK_MODE };
+        let Some(path) = self.path.take() else {
+            let bytes = self.connection.serialize(MAIN_DB).map(|data| data.to_vec());
+            let mut bytes = bytes.map_err(|error| failures.explain(&error, ErrorKind::Io))?;
+            bytes[VERSIONS_AT..VERSIONS_AT + 2].copy_from_slice(&versions);
+            return Ok(Some(bytes));
+        };
+        self.connection.close().map_err(|(_, error)| failures.explain(&error, ErrorKind::Io).in_file(&path))?;
+        if self.wal {
+            let file = OpenOptions::new().write(true).open(&path).map_err(|error| Error::io("open", &path, error))?;
+            set_versions(&file, &path, versions)?;
+        }
+        Ok(None)
+    }
+
+    fn run(&self, sql: &str, kind: ErrorKind) -> Result<()> {
+        self.connection.execute_batch(sql).map_err(|error| self.failures().explain(&error, kind))
+    }
+
+    fn failures(&self) -> Failures<'_> {
+        Failures::of(&self.options.progress).in_memory(self.path.is_none())
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags, progress: &Arc<Progress>) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_with_flags_and_vfs(path, flags, NO_LOCKS)?;
+    watch(&mut connection, progress)?;
+    Ok(connection)
+}
+
+/// Has long statements end soon after somebody asks to stop.
+fn watch(connection: &mut Connection, progress: &Arc<Progress>) -> rusqlite::Result<()> {
+    let watched = progress.clone();
+    connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || watched.go_on().is_err()))
+}
+
+fn set_versions(file: &File, path: &Path, versions: [u8; 2]) -> Result<()> {
+    file.write_all_at(&versions, VERSIONS_AT as u64).map_err(|error| Error::io("write", path, error))
+}
+
+/// A name as SQL writes it.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A value that SQLite gave, as SQL writes it.
+fn quote_sqlite(value: rusqlite::types::ValueRef<'_>) -> String {
+    use litepress_format::value::Value;
+    use rusqlite::types::ValueRef;
+    quote(&match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(int) => Value::Int(int),
+        ValueRef::Real(real) => Value::Real(real),
+        ValueRef::Text(text) => Value::Text(text),
+        ValueRef::Blob(blob) => Value::Blob(blob),
+    })
+}

@@ -1,0 +1,223 @@
+//! The CHECK constraints in the text of a CREATE TABLE statement.
+//!
+//! SQLite tells neither their expressions nor their names, so they are cut out of a text that SQLite has accepted.
+//! CHECK and CONSTRAINT are keywords that SQLite never takes for a name: outside of quotes they are what they seem.
+
+use std::ops::Range;
+
+/// One CHECK constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Check {
+    /// What stands behind CONSTRAINT in front of it.
+    pub name: Option<String>,
+    /// The text in the parentheses, without the blanks around it.
+    pub expression: String,
+}
+
+impl Check {
+    /// What SQLite calls it in its messages.
+    pub fn sqlite_name(&self) -> String {
+        // SQLite strips quotes of the expression too where it begins with one.
+        self.name.clone().unwrap_or_else(|| unquote(&self.expression))
+    }
+
+    /// Words and quoted names of the expression.
+    pub fn names(&self) -> Vec<String> {
+        let names = Tokens::new(&self.expression).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
+        names.map(|token| unquote(&self.expression[token.span])).collect()
+    }
+}
+
+/// The CHECK constraints of a CREATE TABLE statement in their order.
+pub(super) fn checks(create_sql: &str) -> Vec<Check> {
+    let mut found = Vec::new();
+    let (mut depth, mut name) = (0_usize, None);
+    let mut tokens = Tokens::new(create_sql);
+    while let Some(token) = tokens.next() {
+        let word = &create_sql[token.span.clone()];
+        match token.kind {
+            Kind::Open => depth += 1,
+            Kind::Close => depth = depth.saturating_sub(1),
+            // SQLite forgets the name of a constraint at the next comma, and no earlier.
+            Kind::Comma if depth == 1 => name = None,
+            Kind::Word if word.eq_ignore_ascii_case("constraint") => {
+                name = tokens.next().map(|token| unquote(&create_sql[token.span]));
+            }
+            Kind::Word if word.eq_ignore_ascii_case("check") => {
+                if let Some(inside) = tokens.parenthesised() {
+                    let expression = create_sql[inside].trim_matches(is_space).to_owned();
+                    found.push(Check { name: name.clone(), expression });
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What SQLite takes for a blank.
+fn is_space(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
+}
+
+/// The text without its quotes, where it begins with one.
+fn unquote(text: &str) -> String {
+    let Some(open @ ('"' | '\'' | '`' | '[')) = text.chars().next() else { return text.to_owned() };
+    let close = if open == '[' { ']' } else { open };
+    let mut unquoted = String::new();
+    let mut rest = text[1..].chars().peekable();
+    while let Some(character) = rest.next() {
+        if character == close && rest.next_if_eq(&close).is_none() {
+            break;
+        }
+        unquoted.push(character);
+    }
+    unquoted
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A keyword, a name or a number.
+    Word,
+    /// A text or a quoted name.
+    Quoted,
+    Open,
+    Close,
+    Comma,
+    Other,
+}
+
+struct Token {
+    kind: Kind,
+    span: Range<usize>,
+}
+
+/// The tokens of an SQL text; blanks and comments are passed over.
+struct Tokens<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl<'t> Tokens<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { text: text.as_bytes(), at: 0 }
+    }
+
+    /// What stands between the parenthesis that comes next and the one that closes it.
+    fn parenthesised(&mut self) -> Option<Range<usize>> {
+        let open = self.next().filter(|token| token.kind == Kind::Open)?;
+        let mut depth = 1_usize;
+        loop {
+            let token = self.next()?;
+            match token.kind {
+                Kind::Open => depth += 1,
+                Kind::Close if depth == 1 => return Some(open.span.end..token.span.start),
+                Kind::Close => depth -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = &self.text[self.at..];
+            self.at += match rest {
+                [first, ..] if is_space(char::from(*first)) => 1,
+                [b'-', b'-', ..] => find(rest, b"\n").unwrap_or(rest.len()),
+                [b'/', b'*', ..] => find(&rest[2..], b"*/").map_or(rest.len(), |end| end + 4),
+                _ => return,
+            };
+        }
+    }
+
+    /// Length of the quoted token at the beginning of `rest`.
+    fn quoted_len(rest: &[u8], close: u8, may_double: bool) -> usize {
+        let mut at = 1;
+        while let Some(found) = find(&rest[at..], &[close]) {
+            at += found + 1;
+            if !(may_double && rest.get(at) == Some(&close)) {
+                return at;
+            }
+            at += 1;
+        }
+        rest.len()
+    }
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        self.skip_blanks();
+        let rest = &self.text[self.at..];
+        let (kind, len) = match *rest.first()? {
+            b'(' => (Kind::Open, 1),
+            b')' => (Kind::Close, 1),
+            b',' => (Kind::Comma, 1),
+            b'[' => (Kind::Quoted, Self::quoted_len(rest, b']', false)),
+            quote @ (b'"' | b'\'' | b'`') => (Kind::Quoted, Self::quoted_len(rest, quote, true)),
+            first if is_word(first) => (Kind::Word, rest.iter().take_while(|&&byte| is_word(byte)).count()),
+            _ => (Kind::Other, 1),
+        };
+        let span = self.at..self.at + len;
+        self.at = span.end;
+        Some(Token { kind, span })
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Check, checks};
+
+    fn assert_checks(create_sql: &str, expected: &[(Option<&str>, &str)]) {
+        let check = |&(name, expression): &(Option<&str>, &str)| Check {
+            name: name.map(str::to_owned),
+            expression: expression.to_owned(),
+        };
+        assert_eq!(checks(create_sql), expected.iter().map(check).collect::<Vec<_>>(), "{create_sql}");
+    }
+
+    #[test]
+    fn columns_and_tables_have_checks() {
+        assert_checks("CREATE TABLE t (a INT)", &[]);
+        assert_checks("CREATE TABLE t (a INT CHECK (a > 0), check(a<9))", &[(None, "a > 0"), (None, "a<9")]);
+        assert_checks(
+            "CREATE TABLE t(a VARCHAR(3) DEFAULT (1+2) ChEcK( (a) IN (1,(2)) ))",
+            &[(None, "(a) IN (1,(2))")],
+        );
+    }
+
+    #[test]
+    fn a_name_holds_until_the_comma() {
+        assert_checks(
+            "CREATE TABLE t (a CONSTRAINT \"o\"\"ne\" NOT NULL CHECK(a) CHECK(-a), b CHECK(b), CONSTRAINT [two] CHECK(1))",
+            &[(Some("o\"ne"), "a"), (Some("o\"ne"), "-a"), (None, "b"), (Some("two"), "1")],
+        );
+    }
+
+    #[test]
+    fn quotes_and_comments_hide() {
+        assert_checks(
+            "CREATE TABLE \"check (x)\" (a TEXT DEFAULT 'check (1)' -- check (2)\n, /* check (3) */ [check (4)] \
+             CHECK (a <> ')' || \"(\" || '''' || `)` /* ) */ || [(] -- )\n))",
+            &[(None, "a <> ')' || \"(\" || '''' || `)` /* ) */ || [(] -- )")],
+        );
+    }
+
+    #[test]
+    fn broken_text_ends_quietly() {
+        for text in
+            ["CREATE TABLE t (a CHECK", "CREATE TABLE t (a CHECK (", "CREATE TABLE t (a CHECK ('", "/*", "--", "["]
+        {
+            assert_checks(text, &[]);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What SQLite reports, as an error of ours.
+
+use crate::progress::Progress;
+use crate::{Error, ErrorKind};
+use rusqlite::ErrorCode;
+
+/// Turns failures of SQLite into errors.
+#[derive(Clone, Copy)]
+pub(super) struct Failures<'p> {
+    progress: &'p Progress,
+    in_memory: bool,
+}
+
+impl<'p> Failures<'p> {
+    pub fn of(progress: &'p Progress) -> Self {
+        Self { progress, in_memory: false }
+    }
+
+    /// Those of a database in memory.
+    pub fn in_memory(self, in_memory: bool) -> Self {
+        Self { in_memory, ..self }
+    }
+
+    /// SQLite's message with the kind that its code asks for; `kind` where the code says little.
+    pub fn explain(&self, error: &rusqlite::Error, kind: ErrorKind) -> Error {
+        let code = error.sqlite_error_code();
+        if let (Some(ErrorCode::OperationInterrupted), Err(stopped)) = (code, self.progress.go_on()) {
+            return stopped;
+        }
+        let kind = code.and_then(kind_of).unwrap_or(kind);
+        let explained = Error::new(kind, format!("SQLite says: {}", message(error)));
+        match code {
+            Some(ErrorCode::DiskFull) if self.in_memory => {
+                explained.advise("SQLite lets a database in memory grow to 1 GiB only: write a file")
+            }
+            Some(ErrorCode::DiskFull) => {
+                explained.advise("free some room, write to another disk, or name another folder for temporary files")
+            }
+            _ => explained,
+        }
+    }
+}
+
+/// SQLite's own words.
+pub(super) fn message(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What a code says about the sort of mistake, where it says something.
+fn kind_of(code: ErrorCode) -> Option<ErrorKind> {
+    Some(match code {
+        ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch => ErrorKind::Constraint,
+        ErrorCode::DiskFull => ErrorKind::NoSpace,
+        ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::OutOfMemory => {
+            ErrorKind::Io
+        }
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => ErrorKind::Corrupt,
+        ErrorCode::TooBig => ErrorKind::Limit,
+        _ => return None,
+    })
+}

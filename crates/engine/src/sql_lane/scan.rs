@@ -1,0 +1,58 @@
+//! Queries over ranges of one table, on several threads.
+
+use super::{SqlLane, connect};
+use crate::stitch::{lock, on_threads};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What the first query that gave anything gave, and its number.
+pub(super) type Found = Option<(usize, rusqlite::Result<usize>)>;
+
+/// Runs the queries until one gives a row or fails. The result is that of one after another, whoever comes first.
+///
+/// A file is read by a connection of each thread, as nobody writes it meanwhile; memory by one alone.
+pub(super) fn first_found(lane: &SqlLane, queries: &[String]) -> Found {
+    let scan = Scan { queries, next: AtomicUsize::new(0), found: Mutex::default() };
+    let threads = lane.options.threads.min(queries.len());
+    match &lane.path {
+        Some(path) if threads > 1 => {
+            let progress = &lane.options.progress;
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            on_threads(threads, || match connect(path, flags, progress) {
+                Ok(reader) => scan.work(&reader),
+                Err(error) => scan.report(0, Err(error)),
+            });
+        }
+        _ => scan.work(&lane.connection),
+    }
+    scan.found.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Scan<'q> {
+    queries: &'q [String],
+    next: AtomicUsize,
+    found: Mutex<Found>,
+}
+
+impl Scan<'_> {
+    fn work(&self, connection: &Connection) {
+        loop {
+            // Queries are handed out in order: whatever one finds, all before it are done or under way.
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(query) = self.queries.get(number).filter(|_| lock(&self.found).is_none()) else { return };
+            match connection.query_row(query, [], |row| row.get(0)).optional() {
+                Ok(None) => {}
+                Ok(Some(found)) => self.report(number, Ok(found)),
+                Err(error) => self.report(number, Err(error)),
+            }
+        }
+    }
+
+    fn report(&self, number: usize, result: rusqlite::Result<usize>) {
+        let mut found = lock(&self.found);
+        if found.as_ref().is_none_or(|(first, _)| number < *first) {
+            *found = Some((number, result));
+        }
+    }
+}
