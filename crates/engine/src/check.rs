@@ -13,7 +13,8 @@
 //! schema  the tree of sqlite_schema      plan     SQLite explains it: rules for every tree
 //!
 //! walk    interior pages, one thread ----bounded channel----> leaf   leaves, all threads
-//!                                                             |- (format: Space)  use of a page's bytes
+//!                                                             |- plain     nothing to be remarked
+//!                                                             |- (Space)   use of a page's bytes
 //!                                                             |- record    header, types, texts
 //!                                                             |- order     entries ascend
 //!                                                             |- overflow  chains

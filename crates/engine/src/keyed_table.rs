@@ -83,7 +83,9 @@ fn gather(
     progress: &Progress,
     push_item: impl Fn(&RecordChunk, usize, &mut Vec<u8>) + Sync,
 ) -> Result<()> {
-    let feed = Mutex::new(Feed::new(source));
+    let mut feed = Feed::new(source);
+    let threads = feed.workers(threads)?;
+    let feed = Mutex::new(feed);
     let parts = Mutex::new(InOrder::<()>::new());
     on_threads(threads, || {
         let mut worker = Worker {

@@ -10,7 +10,7 @@ use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -84,6 +84,7 @@ impl Publication {
             fs::rename(&self.temporary, &self.target).map_err(|error| Error::io("replace", &self.target, error))?;
             drop(exclusive);
         } else {
+            check_beside(&self.target)?;
             rename_to_free_name(&self.temporary, &self.target)?;
         }
         self.published = true;
@@ -117,19 +118,31 @@ fn resolve(target: &Path) -> Result<PathBuf> {
     Ok(target.to_owned())
 }
 
-/// A log that lies beside the target: SQLite would apply it to the new file.
+/// A journal or a log that lies beside the target: SQLite would apply it to the new file. An empty `-wal` is one that
+/// somebody has open.
 fn check_beside(target: &Path) -> Result<()> {
-    for suffix in ["-journal", "-wal"] {
-        let beside = with_suffix(target, suffix);
-        if beside.exists() {
-            let message =
-                format!("'{}' lies beside the target: SQLite would apply it to the new file", beside.display());
-            return Err(Error::new(ErrorKind::Target, message).in_file(target).advise(
-                "close the programs that use the database and open it once with sqlite3, or remove that file",
-            ));
-        }
+    let (journal, wal) = (with_suffix(target, "-journal"), with_suffix(target, "-wal"));
+    let beside = if is_hot(&journal)? {
+        journal
+    } else if wal.exists() {
+        wal
+    } else {
+        return Ok(());
+    };
+    let message = format!("'{}' lies beside the target: SQLite would apply it to the new file", beside.display());
+    Err(Error::new(ErrorKind::Target, message)
+        .in_file(target)
+        .advise("close the programs that use the database and open it once with sqlite3, or remove that file"))
+}
+
+/// Whether a rollback journal has content: in PERSIST mode, a finished one stays with a header of zeros.
+pub(crate) fn is_hot(journal: &Path) -> Result<bool> {
+    let mut first = [0];
+    match File::open(journal).and_then(|mut file| file.read(&mut first)) {
+        Ok(read) => Ok(read > 0 && first != [0]),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io("read the rollback journal", journal, error)),
     }
-    Ok(())
 }
 
 /// What must be true of the target's name; the permissions of the file that will be replaced.
@@ -231,7 +244,7 @@ fn remove_stale(target: &Path) {
     let Ok(entries) = fs::read_dir(folder_of(target)) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let name = path.file_name().and_then(|name| name.to_str());
-        if !name.is_some_and(|name| name.starts_with(&prefix) && name.ends_with(".tmp")) {
+        if !name.is_some_and(|name| is_temporary(name, &prefix)) {
             // Not opened either: closing a handle of a database would give up this process's locks on it.
             continue;
         }
@@ -241,6 +254,12 @@ fn remove_stale(target: &Path) {
             let _ = fs::remove_file(&path);
         }
     }
+}
+
+/// Whether a name is one that [`create_temporary`] gives.
+fn is_temporary(name: &str, prefix: &str) -> bool {
+    let number = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(".tmp"));
+    number.is_some_and(|number| number.len() == 16 && number.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 /// Whether the open `file` is the one at `path`.

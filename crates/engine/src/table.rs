@@ -19,6 +19,7 @@ use crate::tree::interior::LargestRowid;
 use crate::tree::leaf::{LeafBuilder, TablePart, out_of_order};
 use litepress_format::page::{PageKind, PageSize};
 use litepress_rows::{Part, RecordChunk, Source};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a finished table is.
@@ -42,7 +43,9 @@ pub(crate) fn build(
     progress: &Progress,
 ) -> Result<TableTree> {
     let (page_size, pool) = (pages.page_size(), pages.pool().clone());
-    let feed = Mutex::new(Feed::new(source));
+    let mut feed = Feed::new(source);
+    let threads = feed.workers(threads)?;
+    let feed = Mutex::new(feed);
     let stitch = Mutex::new(Stitch::new(pages));
     on_threads(threads, || {
         let mut worker = Worker { chunk: RecordChunk::new(), cutters: indexes.cutters(), page_size, progress };
@@ -57,17 +60,31 @@ pub(crate) fn build(
 /// The source's parts, numbered as they are taken.
 pub(crate) struct Feed<'s> {
     source: &'s dyn Source,
+    /// Parts that were taken from the source and from nobody yet.
+    ahead: VecDeque<Box<dyn Part>>,
     next: u64,
 }
 
 impl<'s> Feed<'s> {
     pub fn new(source: &'s dyn Source) -> Self {
-        Self { source, next: 0 }
+        Self { source, ahead: VecDeque::new(), next: 0 }
+    }
+
+    /// How many of `threads` have something to do: starting one costs more than a table of a single part.
+    pub fn workers(&mut self, threads: usize) -> Result<usize> {
+        while self.ahead.len() < 2 {
+            let Some(part) = self.source.next_part()? else { return Ok(1) };
+            self.ahead.push_back(part);
+        }
+        Ok(threads)
     }
 
     /// The next part and its number.
     pub fn take(&mut self) -> Result<Option<(u64, Box<dyn Part>)>> {
-        let part = self.source.next_part()?;
+        let part = match self.ahead.pop_front() {
+            Some(part) => Some(part),
+            None => self.source.next_part()?,
+        };
         let number = self.next;
         self.next += 1;
         Ok(part.map(|part| (number, part)))

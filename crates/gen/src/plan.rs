@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! schema, request --rows.rs--> rows and seed of each table
-//! --set, else annotation ----> generators, checked (checks.rs) as they are made
+//! request, else annotation --> generators, checked (checks.rs) as they are made
 //! else infer ----------------> all columns but foreign keys; then those, as their parents' keys become known
 //! keys of several columns ---> checked at the end
 //! ```
@@ -111,7 +111,7 @@ impl fmt::Display for Chosen {
 impl ColumnPlan {
     /// Fills `out` with the values of these rows, which are counted from 0; at most
     /// [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
-    pub fn fill(&self, rows: Range<u64>, out: &mut CellBlock) {
+    pub(crate) fn fill(&self, rows: Range<u64>, out: &mut CellBlock) {
         self.generator.fill(&self.random, rows, out);
     }
 

@@ -31,6 +31,7 @@ const BLOCK_BYTES: u64 = 4 << 20;
 pub struct GenSource {
     table: Arc<Table>,
     plan: Arc<TablePlan>,
+    /// Rows of every part but the last.
     rows_per_part: u64,
     rows_per_block: u64,
     page_bytes: f64,
@@ -60,11 +61,6 @@ impl GenSource {
             plan,
             next_part: AtomicU64::new(0),
         })
-    }
-
-    /// Rows of every part but the last.
-    pub fn rows_per_part(&self) -> u64 {
-        self.rows_per_part
     }
 
     fn rows_of_part(&self, part: u64) -> Range<u64> {
@@ -329,7 +325,7 @@ mod tests {
             let mut part = source.next_part().expect("no error").expect("a part");
             let (mut pages, mut left) = (0, 0);
             for (rowid, record) in rows_of(&mut *part) {
-                let rowid = rowid as u64 + rows - source.rows_per_part();
+                let rowid = rowid as u64 + rows - source.rows_per_part;
                 let cell = record.len() + varint::len(record.len() as u64) + varint::len(rowid) + CELL_POINTER_LEN;
                 if cell > left {
                     (pages, left) = (pages + 1, page_size as usize - PageKind::LeafTable.header_len());
@@ -344,7 +340,7 @@ mod tests {
     #[test]
     fn large_rows_come_one_at_a_time() {
         let source = source("create table t (a blob /* gen: blob(5m, 5m) */)", 3);
-        assert_eq!((source.rows_per_part(), source.rows_per_block), (1, 1));
+        assert_eq!((source.rows_per_part, source.rows_per_block), (1, 1));
         assert_eq!(all_rows(&source).len(), 3);
     }
 

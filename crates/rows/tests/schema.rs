@@ -149,3 +149,13 @@ fn a_check_of_another_table_is_not_this_tables() {
     );
     assert!(schema.tables[0].has_check && !schema.tables[1].has_check);
 }
+
+/// SQLite compiles a DEFAULT or a trigger when a row comes, not when it is defined.
+#[test]
+fn what_would_fail_for_a_row_is_still_a_schema() {
+    let schema = read(
+        "CREATE TABLE t(a DEFAULT (missing(1)), b); CREATE TABLE u(a DEFAULT (missing(1)), b CHECK (b > 0)); \
+         CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO nowhere VALUES (1); END;",
+    );
+    assert!(!schema.tables[0].has_check && schema.tables[1].has_check);
+}

@@ -5,8 +5,6 @@ use crate::sqlite::beside;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, MAX_PAGE_NUMBER};
 use litepress_rows::{Error, ErrorKind, Result};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// Refuses a database that is not all in its file: another file beside it holds a part.
@@ -16,7 +14,7 @@ pub(super) fn refuse_companions(path: &Path) -> Result<()> {
         return Err(unfinished(path, &wal, "committed transactions that are not in the database file yet"));
     }
     let journal = beside(path, "-journal");
-    if is_hot(&journal)? {
+    if crate::publish::is_hot(&journal)? {
         return Err(unfinished(path, &journal, "what is needed to roll back an interrupted transaction"));
     }
     Ok(())
@@ -36,18 +34,6 @@ fn len_of(path: &Path) -> Result<u64> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
         Err(error) => Err(Error::io("look for a file beside the database", path, error)),
     }
-}
-
-/// Whether a rollback journal has content: in PERSIST mode, a finished one stays with a header of zeros.
-fn is_hot(journal: &Path) -> Result<bool> {
-    if len_of(journal)? == 0 {
-        return Ok(false);
-    }
-    let mut first = [0];
-    File::open(journal)
-        .and_then(|mut file| file.read_exact(&mut first))
-        .map_err(|error| Error::io("read the rollback journal", journal, error))?;
-    Ok(first != [0])
 }
 
 /// The header of the file, every broken rule of it reported. `None` where nothing can be read

@@ -5,7 +5,6 @@ use super::text;
 use litepress_format::header::TextEncoding;
 use litepress_format::order::{Collation, KeyPart, compare};
 use litepress_format::record as format_record;
-use litepress_format::value::Value;
 use litepress_format::varint;
 use std::cmp::Ordering;
 
@@ -134,6 +133,7 @@ mod tests {
     use super::*;
     use crate::check::record::{RecordRules, check};
     use litepress_format::record::write_record;
+    use litepress_format::value::Value;
 
     fn step(left: &[Value<'_>], right: &[Value<'_>], order: &KeyOrder) -> Step {
         let (mut left_bytes, mut right_bytes) = (Vec::new(), Vec::new());

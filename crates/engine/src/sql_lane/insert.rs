@@ -21,7 +21,7 @@ const MAX_PARAMETERS: usize = 32_766;
 
 /// What becomes of a row whose key is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(dead_code, reason = "for --on-conflict")]
+#[cfg_attr(not(test), expect(dead_code, reason = "for --on-conflict"))]
 pub(crate) enum Conflict {
     /// The run fails.
     Abort,

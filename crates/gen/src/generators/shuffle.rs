@@ -185,6 +185,7 @@ impl Generator for Shuffle {
 
 #[cfg(test)]
 mod tests {
+    use super::super::size;
     use super::*;
 
     fn permutation(last: u64, column: &str) -> Permutation {
@@ -248,16 +249,15 @@ mod tests {
         assert!(chi < 49.7, "24 orders of four numbers: chi-square {chi}");
 
         let eight = (0..56_000).map(|column| numbers(&permutation(7, &column.to_string())));
-        let pair = |order: Vec<u64>| (order[2] * 7 + order[5] - u64::from(order[5] > order[2])) as usize;
+        let pair = |order: Vec<u64>| size(order[2] * 7 + order[5] - u64::from(order[5] > order[2]));
         let chi = chi_square(56, eight.map(pair));
         assert!(chi < 93.2, "56 pairs of eight numbers: chi-square {chi}");
 
         let many = numbers(&permutation(999_999, "c"));
-        let neighbours = many.windows(2).map(|two| (two[0] * 16 / 1_000_000 * 16 + two[1] * 16 / 1_000_000) as usize);
+        let neighbours = many.windows(2).map(|two| size(two[0] * 16 / 1_000_000 * 16 + two[1] * 16 / 1_000_000));
         let chi = chi_square(256, neighbours);
         assert!(chi < 330.5, "neighbours: chi-square {chi}");
-        let moves =
-            (0..).zip(&many).map(|(place, number)| ((number + 1_000_000 - place) % 1_000_000 / 15_625) as usize);
+        let moves = (0..).zip(&many).map(|(place, number)| size((number + 1_000_000 - place) % 1_000_000 / 15_625));
         let chi = chi_square(64, moves);
         assert!(chi < 103.5, "moves: chi-square {chi}");
         let fixed = (0..).zip(&many).filter(|(place, number)| place == *number).count();

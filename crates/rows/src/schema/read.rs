@@ -32,8 +32,11 @@ fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
     let is_user_table = |object: &&SchemaObject| {
         object.kind == "table" && !object.name.starts_with("sqlite_") && !ran.shadows.contains(&object.name)
     };
-    let tables =
-        objects.iter().filter(is_user_table).map(|object| table(ran, &object.name)).collect::<rusqlite::Result<_>>()?;
+    let tables = objects
+        .iter()
+        .filter(is_user_table)
+        .map(|object| table(ran, text, &object.name))
+        .collect::<rusqlite::Result<_>>()?;
     let pragma = |name: &str| sqlite.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     let settings = FileSettings {
         page_size: ran.page_size,
@@ -54,10 +57,14 @@ fn all<T>(
     sqlite.prepare_cached(sql)?.query_map(parameters, read)?.collect()
 }
 
-fn table(ran: &Ran, name: &str) -> rusqlite::Result<Table> {
+fn table(ran: &Ran, text: &str, name: &str) -> rusqlite::Result<Table> {
     let sqlite = &ran.sqlite;
     let table = table_of(sqlite, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-    let has_check = !table.is_virtual && has_check(sqlite, name)?;
+    // An insert may not compile where the table does: a DEFAULT may call a function that is missing. Then a CHECK is
+    // looked for wherever the word stands.
+    let mentions_check =
+        || ran.spans.get(name).is_none_or(|span| text[span.clone()].to_ascii_uppercase().contains("CHECK"));
+    let has_check = !table.is_virtual && has_check(sqlite, name).unwrap_or_else(|_| mentions_check());
     Ok(Table { span: ran.spans.get(name).cloned().unwrap_or(0..0), has_check, ..table })
 }
 

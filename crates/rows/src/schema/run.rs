@@ -9,6 +9,7 @@ use rusqlite::{Batch, Connection, Statement};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A database in memory that holds the schema, and which statement made which table.
 pub(super) struct Ran {
@@ -40,6 +41,13 @@ const CONNECTION_PRAGMAS: [&str; 9] = [
 /// PRAGMAs that belong to the file and are taken at these values only.
 const RESTRICTED_PRAGMAS: [(&str, &[&str]); 2] = [("encoding", &["UTF-8", "UTF8"]), ("auto_vacuum", &["0", "NONE"])];
 
+/// How long the statements may run. Definitions take no time; a query in one of them (CREATE TABLE AS SELECT) may have no
+/// end.
+const MOST_TIME: Duration = Duration::from_secs(20);
+
+/// Instructions of SQLite's byte code between two looks at the clock.
+const INSTRUCTIONS_PER_LOOK: i32 = 1_000_000;
+
 /// What the authorizer saw of the statement that is being prepared or run.
 #[derive(Default)]
 struct Watch {
@@ -65,7 +73,12 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
         authorize(&context.action, &mut seen.lock().unwrap_or_else(PoisonError::into_inner))
     };
     sqlite.authorizer(Some(authorizer)).map_err(|error| sqlite_failed(&error))?;
+    let deadline = Instant::now() + MOST_TIME;
+    sqlite
+        .progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || Instant::now() > deadline))
+        .map_err(|error| sqlite_failed(&error))?;
     let spans = run_statements(&sqlite, text, origin, &watch)?;
+    sqlite.progress_handler(0, None::<fn() -> bool>).map_err(|error| sqlite_failed(&error))?;
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(|error| sqlite_failed(&error))?;
     for (table, span) in &spans {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
@@ -264,6 +277,13 @@ fn refuse_rows(sqlite: &Connection, table: &str, text: &str, origin: &str, start
 fn explain(error: &rusqlite::Error, denied: Option<String>, text: &str, origin: &str, start: usize) -> Error {
     if let Some(why) = denied {
         return refused(&why, text, origin, first_token(text, start));
+    }
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) {
+        let message = format!(
+            "the statement runs for more than {} s: a schema defines and computes nothing",
+            MOST_TIME.as_secs()
+        );
+        return refused(&message, text, origin, first_token(text, start));
     }
     match error {
         rusqlite::Error::SqlInputError { msg, sql, offset, .. } => {
