@@ -155,7 +155,8 @@ struct Estimate {
     page_bytes: f64,
 }
 
-/// Makes rows at the table's end, twice as many each time until they are enough, then as many at other places.
+/// Makes rows at the table's end, twice as many each time until they are enough, then as many at other places unless
+/// rows may be giants.
 fn estimate(table: &Table, plan: &Arc<TablePlan>, page_size: PageSize) -> Result<Estimate> {
     let mut sampler = Sampler {
         maker: Maker::new(table, plan)?,
@@ -173,12 +174,17 @@ fn estimate(table: &Table, plan: &Arc<TablePlan>, page_size: PageSize) -> Result
         }
         count = (2 * count).min(most);
     };
+    let page_bytes = mean(end.page_bytes, count);
+    if sampler.rows_per_block == 1 {
+        // The mean cannot make blocks any smaller, and such rows take long to make.
+        return Ok(Estimate { record_bytes: mean(end.record_bytes as f64, count), page_bytes });
+    }
     let mut record_bytes = end.record_bytes;
     for place in 0..4 {
         let start = (plan.rows - count) / 4 * place;
         record_bytes += sampler.sample(start..start + count)?.record_bytes;
     }
-    Ok(Estimate { record_bytes: mean(record_bytes as f64, 5 * count), page_bytes: mean(end.page_bytes, count) })
+    Ok(Estimate { record_bytes: mean(record_bytes as f64, 5 * count), page_bytes })
 }
 
 /// The mean, 1 at least: also that of no rows.
