@@ -22,6 +22,7 @@ pub struct Case {
     after: String,
     rows: Vec<TableRows>,
     rows_per_part: usize,
+    rowids_ascend: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -80,7 +81,7 @@ impl Case {
     /// A case of these tables, without rows.
     #[must_use]
     pub fn new(tables: impl std::convert::Into<String>) -> Self {
-        Self { tables: tables.into(), after: String::new(), rows: Vec::new(), rows_per_part: 1000 }
+        Self { tables: tables.into(), after: String::new(), rows: Vec::new(), rows_per_part: 1000, rowids_ascend: true }
     }
 
     /// Adds the rows of the next table.
@@ -110,6 +111,13 @@ impl Case {
         self
     }
 
+    /// The source does not promise that rowids ascend.
+    #[must_use]
+    pub fn in_any_order(mut self) -> Self {
+        self.rowids_ascend = false;
+        self
+    }
+
     /// The whole schema, as litepress reads it.
     ///
     /// # Errors
@@ -133,19 +141,36 @@ impl Case {
     pub fn press_schema(&self, schema: Schema, options: &Options, into: Into) -> Result<Vec<u8>> {
         let folder = (into != Into::Memory).then(Folder::new);
         let target = folder.as_ref().map_or(Target::Memory, |folder| folder.target("case.db"));
-        let mut database = Database::create(&target, schema, options)?;
-        for (index, table_rows) in self.rows.iter().enumerate() {
-            let table = database.schema().tables[index].clone();
-            let TableRows { rows, first_rowid } = table_rows;
-            database.fill(index, &ValueRows::new(&table, rows.clone(), self.rows_per_part, *first_rowid))?;
-        }
-        let finished = database.finish()?;
+        let finished = self.fill(Database::create(&target, schema, options)?)?.finish()?;
         let bytes = match &target {
             Target::File(path) => fs::read(path).unwrap(),
             _ => finished.bytes.expect("a database in memory has bytes"),
         };
         assert_eq!(bytes.len() as u64, finished.summary.bytes, "the summary's length");
         Ok(bytes)
+    }
+
+    /// Presses the case to a target.
+    ///
+    /// # Errors
+    /// What litepress says.
+    pub fn press_to(&self, target: &Target, options: &Options) -> Result<()> {
+        self.fill(Database::create(target, self.schema()?, options)?)?.finish().map(drop)
+    }
+
+    /// Fills all tables of `database`, which has the schema of the case.
+    ///
+    /// # Errors
+    /// What litepress says.
+    pub fn fill(&self, mut database: Database) -> Result<Database> {
+        for (index, table_rows) in self.rows.iter().enumerate() {
+            let table = database.schema().tables[index].clone();
+            let TableRows { rows, first_rowid } = table_rows;
+            let mut source = ValueRows::new(&table, rows.clone(), self.rows_per_part, *first_rowid);
+            source.rowids_ascend = self.rowids_ascend;
+            database.fill(index, &source)?;
+        }
+        Ok(database)
     }
 
     /// The database that SQLite makes of the case by INSERT.
@@ -197,11 +222,14 @@ impl Case {
     pub fn judge(&self, bytes: &[u8], page_size: PageSize) {
         let what = format!("pages of {page_size} bytes");
         oracle::assert_sound(bytes, &what);
-        oracle::assert_same_database(&oracle::open(bytes), &self.reference(page_size), &what);
+        let (mut ours, mut theirs) = (oracle::open(bytes), self.reference(page_size));
+        oracle::assert_same_database(&ours, &theirs, &what);
+        oracle::assert_same_indexes(&mut ours, &mut theirs, &what);
+        oracle::assert_reindexed(bytes, &what);
     }
 }
 
-/// Inserts one row by SQLite; the rowid counts where the table has no INTEGER PRIMARY KEY.
+/// Inserts one row by SQLite; the rowid counts where the table has one and no INTEGER PRIMARY KEY.
 ///
 /// # Errors
 /// SQLite's.
@@ -211,7 +239,7 @@ pub fn insert(sqlite: &Connection, table: &Table, rowid: i64, row: &Row) -> rusq
     let mut values: Vec<Bound<'_>> = row.iter().map(Bound).collect();
     let rowid = OwnedValue::Int(rowid);
     // A table of 2000 columns has no room for a further one, and gets the rowids that SQLite chooses.
-    if table.rowid_alias.is_none() && names.len() < 2000 {
+    if !table.without_rowid && table.rowid_alias.is_none() && names.len() < 2000 {
         names.push(free_rowid_name(table).to_owned());
         values.push(Bound(&rowid));
     }

@@ -5,6 +5,10 @@
 //! source   rows as values, or made by a function, cut into parts
 //! oracle   is the file sound, by the bundled SQLite and by an older one; does it hold what SQLite's INSERT gives
 //! shape    depth and pages of a tree
+//! spilling rows whose sorts do not fit the smallest memory
+//! btree    the records of an index, as they are stored
+//! nasty    types and values that are apt to go wrong
+//! keyed    generated tables with indexes and constraints, WITHOUT ROWID or not
 //! faults   sinks that fail, and sinks that leave holes
 //! ```
 //!
@@ -12,13 +16,17 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+pub mod btree;
 pub mod case;
 pub mod checksum;
 pub mod faults;
 pub mod folder;
+pub mod keyed;
+pub mod nasty;
 pub mod oracle;
 pub mod shape;
 pub mod source;
+pub mod spilling;
 
 use litepress::PageSize;
 

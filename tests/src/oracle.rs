@@ -1,9 +1,11 @@
 //! The judges: the bundled SQLite, an older one where there is one, and litepress' own verifier.
 
 mod content;
+mod indexes;
 mod old;
 
 pub use content::{assert_same_database, assert_same_rows};
+pub use indexes::{assert_reindexed, assert_same_indexes, trees};
 pub use old::{OldSqlite, open_command};
 
 use crate::folder::Folder;

@@ -1,7 +1,6 @@
 //! What a printed tree looks like: walked with the format crate's own readers.
 
-use litepress_format::cell::Cell;
-use litepress_format::page::{FILE_HEADER_LEN, PageKind, PageReader, PageSize};
+use litepress_format::page::{FILE_HEADER_LEN, PageReader, PageSize};
 
 /// The shape of one b-tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,17 +26,13 @@ pub fn of_tree(database: &[u8], page_size: PageSize, root: u32) -> Shape {
             let start = (number as usize - 1) * bytes;
             let header_offset = if number == 1 { FILE_HEADER_LEN } else { 0 };
             let page = PageReader::new(&database[start..start + bytes], header_offset, bytes).unwrap();
-            match page.kind() {
-                PageKind::LeafTable => shape.leaf_pages += 1,
-                PageKind::InteriorTable => {
-                    shape.interior_pages += 1;
-                    below.extend(page.cells().map(|cell| match cell.unwrap() {
-                        Cell::TableInterior { left_child, .. } => left_child,
-                        other => panic!("{other:?} on an interior page"),
-                    }));
-                    below.extend(page.right_child());
-                }
-                other => panic!("page {number} of a table is a {other} page"),
+            if page.kind().is_leaf() {
+                shape.leaf_pages += 1;
+            } else {
+                shape.interior_pages += 1;
+                assert!(page.cell_count() > 0, "page {number} divides nothing");
+                below.extend(page.cells().map(|cell| cell.unwrap().left_child().expect("an interior page")));
+                below.extend(page.right_child());
             }
         }
         level = below;

@@ -18,6 +18,8 @@ pub struct ValueRows {
     rows_per_part: usize,
     first_rowid: i64,
     next: AtomicUsize,
+    /// What the source says of its rowids.
+    pub rowids_ascend: bool,
 }
 
 impl ValueRows {
@@ -25,7 +27,7 @@ impl ValueRows {
     #[must_use]
     pub fn new(table: &Table, rows: Arc<[Row]>, rows_per_part: usize, first_rowid: i64) -> Self {
         assert!(rows_per_part > 0, "a part without rows would be followed by another, for ever");
-        Self { table: table.clone(), rows, rows_per_part, first_rowid, next: AtomicUsize::new(0) }
+        Self { table: table.clone(), rows, rows_per_part, first_rowid, next: AtomicUsize::new(0), rowids_ascend: true }
     }
 }
 
@@ -42,6 +44,10 @@ impl Source for ValueRows {
 
     fn rows(&self) -> Option<u64> {
         Some(self.rows.len() as u64)
+    }
+
+    fn rowids_ascend(&self) -> bool {
+        self.rowids_ascend
     }
 
     fn page_bytes(&self) -> f64 {
@@ -120,6 +126,8 @@ pub struct MadeRows<F> {
     rows_per_part: u64,
     next: AtomicU64,
     make: F,
+    /// What the source says of its rowids.
+    pub rowids_ascend: bool,
 }
 
 impl<F> MadeRows<F>
@@ -129,7 +137,7 @@ where
     /// `make` appends the record of a row to the vector and returns its rowid.
     #[must_use]
     pub fn new(rows: u64, rows_per_part: u64, make: F) -> Self {
-        Self { rows, rows_per_part, next: AtomicU64::new(0), make }
+        Self { rows, rows_per_part, next: AtomicU64::new(0), make, rowids_ascend: true }
     }
 }
 
@@ -148,6 +156,10 @@ where
 
     fn rows(&self) -> Option<u64> {
         Some(self.rows)
+    }
+
+    fn rowids_ascend(&self) -> bool {
+        self.rowids_ascend
     }
 
     fn page_bytes(&self) -> f64 {

@@ -6,6 +6,7 @@
 use litepress::{ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert, routes};
 use litepress_conformance::folder::Folder;
+use litepress_conformance::nasty::{INTS, REALS, STRICT_TYPES, TEXTS, TYPES, any_value};
 use litepress_conformance::oracle::{self, OldSqlite, open_command, quoted};
 use litepress_conformance::source::Row;
 use litepress_rows::Table;
@@ -15,28 +16,6 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rusqlite::Connection;
 use std::fmt::Write;
-
-const TYPES: [&str; 18] = [
-    "",
-    "INT",
-    "INTEGER",
-    "BIGINT UNSIGNED",
-    "FLOATING POINT",
-    "TEXT",
-    "VARCHAR(10)",
-    "CLOB",
-    "BLOB",
-    "REAL",
-    "FLOAT",
-    "DOUBLE PRECISION",
-    "NUMERIC",
-    "DECIMAL(10,5)",
-    "BOOLEAN",
-    "DATE",
-    "ANY",
-    "\"odd type\"",
-];
-const STRICT_TYPES: [&str; 6] = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"];
 
 /// What stands before the number that makes a name unique.
 const NAMES: [&str; 12] = [
@@ -52,85 +31,6 @@ const NAMES: [&str; 12] = [
     "it's ",
     "rowid",
     "名",
-];
-
-const TEXTS: [&str; 34] = [
-    "",
-    " ",
-    "12",
-    " 12 ",
-    "12\n",
-    "\t-7",
-    "+12",
-    "5.",
-    ".5",
-    ".",
-    "1e3",
-    "1e",
-    "1e400",
-    "-0.0",
-    "0x10",
-    "1_000",
-    "12abc",
-    "inf",
-    "nan",
-    "true",
-    "\u{a0}12",
-    "9007199254740993",
-    "9223372036854775807",
-    "9223372036854775808",
-    "-9223372036854775808",
-    "-9223372036854775809",
-    "5.0",
-    "0.1",
-    "1e18",
-    "123456789012345678901234567890",
-    "a\0b",
-    "\0",
-    "Ünïcödé 😀",
-    "'quoted'",
-];
-
-const INTS: [i64; 18] = [
-    0,
-    1,
-    -1,
-    2,
-    127,
-    128,
-    -128,
-    -129,
-    32_767,
-    8_388_608,
-    1 << 31,
-    1 << 47,
-    (1 << 53) - 1,
-    1 << 53,
-    (1 << 53) + 1,
-    i64::MAX,
-    i64::MIN,
-    i64::MAX - 1,
-];
-
-const REALS: [f64; 18] = [
-    0.0,
-    -0.0,
-    5.0,
-    -5.0,
-    0.1,
-    1e15,
-    1e16,
-    1e18,
-    9.3e18,
-    -9_223_372_036_854_775_808.0,
-    9_223_372_036_854_775_807.0,
-    140_737_488_355_328.0,
-    -140_737_488_355_328.0,
-    9_007_199_254_740_993.0,
-    f64::INFINITY,
-    f64::NEG_INFINITY,
-    f64::NAN,
-    5e-324,
 ];
 
 #[derive(Clone, Debug)]
@@ -151,24 +51,6 @@ struct AnyTable {
     first_rowid: i64,
     step: i64,
     rows: Vec<Row>,
-}
-
-fn any_value() -> impl Strategy<Value = OwnedValue> {
-    prop_oneof![
-        2 => Just(OwnedValue::Null),
-        3 => select(&INTS[..]).prop_map(OwnedValue::Int),
-        2 => any::<i64>().prop_map(OwnedValue::Int),
-        3 => select(&REALS[..]).prop_map(OwnedValue::Real),
-        2 => any::<f64>().prop_map(OwnedValue::Real),
-        1 => any::<i32>().prop_map(|int| OwnedValue::Real(int.into())),
-        4 => select(&TEXTS[..]).prop_map(|text| OwnedValue::Text(text.to_owned())),
-        2 => "\\PC{0,40}".prop_map(OwnedValue::Text),
-        // Beyond 19 digits SQLite 3.54.1 itself is sometimes one place off the nearest double.
-        2 => "[ +-]?[0-9]{0,12}[.]?[0-9]{0,5}(e[+-]?[0-9]{1,3})?[ ]?".prop_map(OwnedValue::Text),
-        2 => prop::collection::vec(any::<u8>(), 0..60).prop_map(OwnedValue::Blob),
-        1 => (0_usize..9000).prop_map(|len| OwnedValue::Text("long ".repeat(len / 5))),
-        1 => (0_usize..9000, any::<u8>()).prop_map(|(len, byte)| OwnedValue::Blob(vec![byte; len])),
-    ]
 }
 
 fn any_column() -> impl Strategy<Value = AnyColumn> {

@@ -91,17 +91,18 @@ fn a_run_that_is_alive_keeps_its_temporary_file() {
         let options = Route { threads: 1, into: Into::CachedFile }.options(PageSize::DEFAULT);
         Database::create(&folder.target("t.db"), schema, &options).expect("a beginning")
     };
-    fs::write(folder.join(".t.db.litepress-1-0.tmp"), "of a run that died").expect("a stale file");
-    fs::write(folder.join(".other.db.litepress-1-0.tmp"), "of another target").expect("another's file");
+    fs::write(folder.join(".t.db.litepress-00000000deadbeef.tmp"), "of a run that died").expect("a stale file");
+    fs::write(folder.join(".other.db.litepress-00000000deadbeef.tmp"), "of another target").expect("another's file");
+    fs::write(folder.join(".t.db.litepress-mine.tmp"), "of somebody").expect("a file that only looks like ours");
     let first = begin();
     let (second, kept) = (begin(), folder.temporaries());
-    assert_eq!(kept.len(), 3, "two that are alive and another target's: {kept:?}");
+    assert_eq!(kept.len(), 4, "two that are alive, another target's and somebody's: {kept:?}");
     let mut child = start(&folder.join("t.db"), 10, false);
     assert!(child.wait().expect("its end").success(), "another process gets the name");
     for late in [first, second] {
         let error = late.finish().expect_err("the name is taken");
         assert_eq!(error.kind(), ErrorKind::Target, "{error}");
     }
-    assert_eq!(folder.names(), [".other.db.litepress-1-0.tmp", "t.db"]);
+    assert_eq!(folder.names(), [".other.db.litepress-00000000deadbeef.tmp", ".t.db.litepress-mine.tmp", "t.db"]);
     assert_eq!(rows(&folder.join("t.db")), 10);
 }

@@ -48,7 +48,8 @@ pub(crate) fn build(
         let tree = sorted_tree::build(&sorter.finish()?, &rows, pages, threads, progress)?;
         Ok(tree.into())
     } else {
-        let rows = RowidRows { table: table.name.clone() };
+        let alias = table.rowid_alias.map_or("rowid", |alias| &table.columns[alias].name);
+        let rows = RowidRows { table: table.name.clone(), column: format!("{}.{alias}", table.name) };
         gather(source, &sorter, indexes, threads, progress, push_rowid_item)?;
         let sorted = sorter.finish()?;
         let last_rowid = last_rowid(&sorted)?;
@@ -253,6 +254,8 @@ impl Items for KeyedRows {
 /// Rows of a rowid table, by rowid.
 struct RowidRows {
     table: String,
+    /// What the rowid is called.
+    column: String,
 }
 
 fn push_rowid_item(chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) {
@@ -316,8 +319,7 @@ impl Items for RowidRows {
             (rowid, read_position(&item[len..]))
         };
         let ((rowid, first), (_, second)) = (describe(first), describe(second));
-        let columns = format!("{}.rowid", self.table);
-        same_key(&self.table, &columns, &quote(&Value::Int(rowid)), first, second)
+        same_key(&self.table, &self.column, &quote(&Value::Int(rowid)), first, second)
     }
 }
 

@@ -115,7 +115,8 @@ fn sort_by_bytes(
         radix::sort(&ArenaOrder { arena, depth, behind, step }, entries, scratch);
     } else if entries.len() > 1 && !rest(arena, &entries[0], depth).is_empty() {
         let depth = depth + item(arena, place(&entries[0])).len().saturating_sub(depth).min(WINDOW_BYTES);
-        sort_behind(arena, depth, step, entries, scratch);
+        // A step as well: a long common beginning must not go as deep as it is long.
+        sort_behind(arena, depth, step + 1, entries, scratch);
     }
 }
 

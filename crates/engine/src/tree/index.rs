@@ -8,7 +8,7 @@
 use super::interior::Entry;
 use super::open_page::{OpenPage, add_overflow};
 use crate::pages::{PageRun, Placement};
-use litepress_format::page::PageKind;
+use litepress_format::page::{MIN_CELL_LEN, PageKind};
 use litepress_format::{payload, varint};
 
 /// The leaf pages of one part of an index, in memory.
@@ -72,7 +72,7 @@ impl IndexBuilder {
         let mut cell = std::mem::replace(&mut self.cell, IndexCell { bytes: Vec::new(), overflow: None });
         self.make_cell(record, &mut cell);
         let mut open = self.open_page();
-        if open.fits(cell.bytes.len()) {
+        if open.fits(cell.bytes.len().max(MIN_CELL_LEN)) {
             self.push(&mut open, &cell);
             self.page = Some(open);
             self.cell = cell;
@@ -99,7 +99,15 @@ impl IndexBuilder {
     }
 
     fn push(&mut self, open: &mut OpenPage, cell: &IndexCell) {
-        open.push(self.part.run.page_mut(open.index), &cell.bytes);
+        let page = self.part.run.page_mut(open.index);
+        if cell.bytes.len() < MIN_CELL_LEN {
+            // On a leaf the shortest cells are filled up; as a divider, behind a child's number, no cell is that short.
+            let mut filled = [0; MIN_CELL_LEN];
+            filled[..cell.bytes.len()].copy_from_slice(&cell.bytes);
+            open.push(page, &filled);
+        } else {
+            open.push(page, &cell.bytes);
+        }
         if let Some(first) = cell.overflow {
             self.part.run.set_pointer(open.index, open.content_start + cell.bytes.len() - 4, first);
         }
@@ -172,7 +180,7 @@ impl IndexBuilder {
         let bytes = page[open.content_start..end].to_vec();
         let overflow = (pointer_len > 0).then(|| run.take_pointer(open.index, end - 4));
         open.cells -= 1;
-        open.content_start = end;
+        open.content_start = end.max(open.content_start + MIN_CELL_LEN);
         self.page = Some(open);
         IndexCell { bytes, overflow }
     }

@@ -1,0 +1,144 @@
+//! Generated tables with keys: indexes, UNIQUE and PRIMARY KEY constraints, WITHOUT ROWID.
+
+use crate::nasty::{STRICT_TYPES, TYPES, any_key, any_value};
+use crate::source::Row;
+use litepress_rows::cells::OwnedValue;
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// One column of a key: which one of the table's (modulo their number), and what is said about it.
+type KeyColumn = (usize, &'static str, &'static str);
+
+/// A table and its rows; no row was yet seen by SQLite.
+#[derive(Clone, Debug)]
+pub struct KeyedTable {
+    columns: Vec<(usize, &'static str)>,
+    primary: Primary,
+    uniques: Vec<Vec<KeyColumn>>,
+    indexes: Vec<(bool, Vec<KeyColumn>)>,
+    strict: bool,
+    /// A virtual column stands behind this one.
+    virtual_behind: Option<usize>,
+    rows: Vec<Row>,
+    rowids: Vec<i64>,
+}
+
+#[derive(Clone, Debug)]
+enum Primary {
+    None,
+    /// An INTEGER PRIMARY KEY in front, and the words behind it.
+    Rowid(&'static str),
+    /// An automatic index.
+    Index(Vec<KeyColumn>),
+    WithoutRowid(Vec<KeyColumn>),
+}
+
+fn any_key_columns() -> impl Strategy<Value = Vec<KeyColumn>> {
+    let collation = select(&["", "", " COLLATE NOCASE", " COLLATE RTRIM", " COLLATE BINARY"][..]);
+    prop::collection::vec((0_usize..6, collation, select(&["", "", " DESC", " ASC"][..])), 1..4)
+}
+
+fn any_primary() -> impl Strategy<Value = Primary> {
+    prop_oneof![
+        2 => Just(Primary::None),
+        2 => select(&["", " AUTOINCREMENT"][..]).prop_map(Primary::Rowid),
+        2 => any_key_columns().prop_map(Primary::Index),
+        4 => any_key_columns().prop_map(Primary::WithoutRowid),
+    ]
+}
+
+/// A table of up to `rows` rows.
+pub fn any_table(rows: usize) -> impl Strategy<Value = KeyedTable> {
+    let suffix = select(&["", "", "", " COLLATE NOCASE", " COLLATE RTRIM", " NOT NULL", " UNIQUE"][..]);
+    let columns = prop::collection::vec((0..TYPES.len(), suffix), 1..6);
+    let uniques = prop::collection::vec(any_key_columns(), 0..2);
+    let indexes = prop::collection::vec((prop::bool::weighted(0.2), any_key_columns()), 0..4);
+    let others = (prop::bool::weighted(0.2), prop::option::weighted(0.3, 0_usize..6));
+    (columns, any_primary(), uniques, indexes, others, any::<u64>()).prop_flat_map(
+        move |(columns, primary, uniques, indexes, (strict, virtual_behind), salt)| {
+            let virtual_behind = virtual_behind.filter(|_| !strict);
+            let value = prop_oneof![3 => any_key().boxed(), 1 => any_value().boxed()];
+            let row = prop::collection::vec(value, columns.len());
+            let rowids = (0..).map(|row: u64| shuffled_rowid(row, salt)).take(rows).collect();
+            let table =
+                KeyedTable { columns, primary, uniques, indexes, strict, virtual_behind, rows: Vec::new(), rowids };
+            prop::collection::vec(row, 0..rows).prop_map(move |rows| KeyedTable { rows, ..table.clone() })
+        },
+    )
+}
+
+/// Rowids in any order, small and large, hardly ever one twice.
+fn shuffled_rowid(row: u64, salt: u64) -> i64 {
+    let mixed = (row ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    match mixed >> 61 {
+        0 | 1 => (mixed >> 8).cast_signed() % 50,
+        2 => i64::MIN + (mixed % 3).cast_signed(),
+        // Behind the very largest SQLite would choose at random.
+        3 => i64::MAX - 20 - (mixed % 3).cast_signed(),
+        _ => mixed.cast_signed() >> (mixed % 48),
+    }
+}
+
+impl KeyedTable {
+    /// Its CREATE statements; the table is called `t` and a number.
+    #[must_use]
+    pub fn sql(&self, number: usize) -> String {
+        let mut columns: Vec<String> =
+            self.columns.iter().enumerate().map(|(at, column)| self.column(at, *column)).collect();
+        if let Some(behind) = self.virtual_behind {
+            columns.insert(behind.min(columns.len()), "v AS (1)".to_owned());
+        }
+        match &self.primary {
+            Primary::None => {}
+            Primary::Rowid(words) => columns.insert(0, format!("k INTEGER PRIMARY KEY{words}")),
+            Primary::Index(key) | Primary::WithoutRowid(key) => {
+                columns.push(format!("PRIMARY KEY({})", self.key(key)));
+            }
+        }
+        columns.extend(self.uniques.iter().map(|key| format!("UNIQUE({})", self.key(key))));
+        let mut options = Vec::new();
+        if matches!(self.primary, Primary::WithoutRowid(_)) {
+            options.push("WITHOUT ROWID");
+        }
+        if self.strict {
+            options.push("STRICT");
+        }
+        let mut sql = format!("CREATE TABLE t{number}({}) {};\n", columns.join(", "), options.join(", "));
+        for (at, (unique, key)) in self.indexes.iter().enumerate() {
+            let unique = if *unique { "UNIQUE " } else { "" };
+            writeln!(sql, "CREATE {unique}INDEX t{number}_i{at} ON t{number}({});", self.key(key)).unwrap();
+        }
+        sql
+    }
+
+    fn column(&self, at: usize, (declared, suffix): (usize, &str)) -> String {
+        let declared = if self.strict { STRICT_TYPES[declared % STRICT_TYPES.len()] } else { TYPES[declared] };
+        // INTEGER would make a primary key of one column an alias of the rowid.
+        let has_index = matches!(self.primary, Primary::Index(_));
+        let declared = if has_index && declared == "INTEGER" { "INT" } else { declared };
+        format!("c{at} {declared}{suffix}")
+    }
+
+    /// A column may stand in a key more than once.
+    fn key(&self, key: &[KeyColumn]) -> String {
+        let column = |(at, collation, order): &KeyColumn| format!("c{}{collation}{order}", at % self.columns.len());
+        key.iter().map(column).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The rows, each with a rowid where the table has a column for it; in that case they come in any order.
+    #[must_use]
+    pub fn rows(&self, in_any_order: bool) -> Vec<Row> {
+        if !matches!(self.primary, Primary::Rowid(_)) {
+            return self.rows.clone();
+        }
+        let mut rowids = self.rowids[..self.rows.len()].to_vec();
+        if !in_any_order {
+            // Ascending, none twice.
+            rowids = BTreeSet::from_iter(rowids).into_iter().collect();
+        }
+        let with_rowid = |(row, rowid): (&Row, i64)| [&[OwnedValue::Int(rowid)], &row[..]].concat();
+        self.rows.iter().zip(rowids).map(with_rowid).collect()
+    }
+}

@@ -1,0 +1,224 @@
+//! Indexes, UNIQUE and PRIMARY KEY constraints: entry by entry what SQLite makes of the same rows.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use litepress::{ErrorKind, PageSize, Schema};
+use litepress_conformance::case::{Case, Into, Route, insert, routes};
+use litepress_conformance::folder::Folder;
+use litepress_conformance::keyed::{KeyedTable, any_table};
+use litepress_conformance::oracle::{self, OldSqlite, open_command, quoted};
+use litepress_conformance::source::Row;
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::schema::Generated;
+use proptest::prelude::*;
+use proptest::sample::select;
+use rusqlite::Connection;
+
+/// The rows of each table that SQLite takes; and of the first that it refuses the table, the rows up to it and why.
+struct Judged {
+    taken: Vec<Vec<Row>>,
+    refused: Option<(usize, Vec<Row>, String)>,
+}
+
+fn judge(tables: &[KeyedTable], schema: &Schema, sql: &str, in_any_order: bool) -> Judged {
+    let sqlite = Connection::open_in_memory().unwrap();
+    sqlite.execute_batch(sql).unwrap_or_else(|error| panic!("{error}: {sql}"));
+    let mut judged = Judged { taken: Vec::new(), refused: None };
+    for (index, (keyed, table)) in tables.iter().zip(&schema.tables).enumerate() {
+        let mut taken: Vec<Row> = Vec::new();
+        for row in keyed.rows(in_any_order) {
+            match insert(&sqlite, table, 1 + taken.len() as i64, &row) {
+                Ok(()) => taken.push(row),
+                Err(_) if judged.refused.is_some() => {}
+                Err(error) => judged.refused = Some((index, [&taken[..], &[row]].concat(), error.to_string())),
+            }
+        }
+        judged.taken.push(taken);
+    }
+    judged
+}
+
+fn case(sql: &str, rows: Vec<Vec<Row>>, in_any_order: bool) -> Case {
+    let case = rows.into_iter().fold(Case::new(sql).parts_of(4), Case::rows);
+    if in_any_order { case.in_any_order() } else { case }
+}
+
+/// Changes that SQLite makes in both databases.
+fn changes(schema: &Schema) -> Vec<String> {
+    let mut changes = Vec::new();
+    for table in &schema.tables {
+        let name = quoted(&table.name);
+        let ordinary = table.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
+        let columns: Vec<String> =
+            ordinary.filter(|(at, _)| table.rowid_alias != Some(*at)).map(|(_, column)| quoted(&column.name)).collect();
+        let last = columns.last().unwrap();
+        changes.push(format!("UPDATE OR IGNORE {name} SET {last} = coalesce({last}, 'x') || ' '"));
+        changes.push(format!("DELETE FROM {name} WHERE length(hex(coalesce({last}, ''))) % 3 = 0"));
+        changes.push(format!("UPDATE OR REPLACE {name} SET {} = 7 WHERE {last} < 'b'", columns[0]));
+        let values = |value: &str| vec![value; columns.len()].join(", ");
+        for value in ["3", "'New'", "x'00'", "1.5", "NULL"] {
+            changes.push(format!("INSERT OR IGNORE INTO {name}({}) VALUES ({})", columns.join(", "), values(value)));
+        }
+    }
+    changes
+}
+
+/// SQLite goes on with the file, the new one and the old one.
+fn assert_goes_on(bytes: &[u8], case: &Case, schema: &Schema, page_size: PageSize) {
+    let (mut ours, mut theirs) = (oracle::open(bytes), case.reference(page_size));
+    for round in [&changes(schema)[..], &["VACUUM".to_owned()]] {
+        for change in round {
+            let (our_result, their_result) = (ours.execute_batch(change), theirs.execute_batch(change));
+            assert_eq!(our_result.is_ok(), their_result.is_ok(), "{change}: {our_result:?}, SQLite's {their_result:?}");
+        }
+        oracle::assert_sqlite_content(&mut ours, "after SQLite's changes");
+        oracle::assert_same_database(&ours, &theirs, "after SQLite's changes");
+        oracle::assert_same_indexes(&mut ours, &mut theirs, "after SQLite's changes");
+    }
+    let Some(old) = OldSqlite::find() else { return };
+    // It finds NULLs where there are none in WITHOUT ROWID tables, in SQLite's own files too.
+    let their_bytes = case.reference(page_size).serialize("main").unwrap().to_vec();
+    assert_eq!(old_verdicts(old, bytes), old_verdicts(old, &their_bytes), "the older SQLite");
+}
+
+/// What the older SQLite finds in a database as it is, with its own indexes, and with all made anew.
+fn old_verdicts(old: &OldSqlite, bytes: &[u8]) -> String {
+    let folder = Folder::new();
+    let path = folder.join("old.db");
+    std::fs::write(&path, bytes).unwrap();
+    let sequel = "REINDEX;\nPRAGMA integrity_check;\nVACUUM;\nPRAGMA integrity_check;\n";
+    old.run(&(open_command(&path) + "PRAGMA integrity_check;\nPRAGMA synchronous=OFF;\n" + sequel))
+}
+
+fn check(tables: &[KeyedTable], in_any_order: bool, page_size: PageSize, route: Route) {
+    let sql: String = tables.iter().enumerate().map(|(number, table)| table.sql(number)).collect();
+    let schema = Schema::from_sql(&sql, "<indexes>").unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    let Judged { taken, refused } = judge(tables, &schema, &sql, in_any_order);
+    if let Some((index, rows, why)) = refused {
+        let mut all = vec![Vec::new(); index];
+        all.push(rows);
+        let pressed = case(&sql, all, in_any_order).press(route, page_size).map(drop);
+        let error = pressed.expect_err(&format!("SQLite refuses the last row: {why}\n{sql}"));
+        assert_eq!(error.kind(), ErrorKind::Constraint, "{error}\nSQLite: {why}\n{sql}");
+        let unique = why.starts_with("UNIQUE");
+        assert_eq!(error.message().starts_with("UNIQUE"), unique, "{error}\nSQLite: {why}\n{sql}");
+    }
+    let case = case(&sql, taken, in_any_order);
+    let bytes = case.press(route, page_size).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    case.judge(&bytes, page_size);
+    assert_goes_on(&bytes, &case, &schema, page_size);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, max_shrink_iters: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_keys_and_any_rows_are_those_of_sqlite(
+        tables in prop::collection::vec(any_table(40), 1..3),
+        in_any_order in any::<bool>(),
+        power in 9_u32..=16,
+        route in select(routes().filter(|route| route.into != Into::DirectFile).collect::<Vec<_>>()),
+    ) {
+        check(&tables, in_any_order, PageSize::new(1 << power).unwrap(), route);
+    }
+}
+
+fn int(value: i64) -> OwnedValue {
+    OwnedValue::Int(value)
+}
+
+fn text(value: &str) -> OwnedValue {
+    OwnedValue::Text(value.to_owned())
+}
+
+/// The error names what SQLite names, the values as the first row has them, and both rows; nothing is left.
+#[test]
+fn two_rows_that_are_not_unique() {
+    let real = OwnedValue::Real;
+    for (sql, rows, value, which) in [
+        (
+            "CREATE TABLE t(a, b); CREATE UNIQUE INDEX i ON t(b COLLATE NOCASE DESC, a)",
+            vec![vec![int(1), text("x")], vec![int(2), text("Key")], vec![real(2.0), text("kEY")]],
+            "'Key', 2",
+            "rowid 2 and 3",
+        ),
+        (
+            "CREATE TABLE t(a TEXT UNIQUE, b)",
+            vec![
+                vec![text("1"), int(0)],
+                vec![OwnedValue::Null, int(0)],
+                vec![OwnedValue::Null, int(1)],
+                vec![int(1), int(5)],
+            ],
+            "'1'",
+            "rowid 1 and 4",
+        ),
+        (
+            "CREATE TABLE t(a TEXT COLLATE RTRIM PRIMARY KEY, b)",
+            vec![vec![text("a  "), int(0)], vec![text("A"), int(0)], vec![text("a"), int(5)]],
+            "'a  '",
+            "rowid 1 and 3",
+        ),
+        (
+            "CREATE TABLE t(a, b TEXT, c INT DEFAULT 0, PRIMARY KEY(a, b), UNIQUE(c, b)) WITHOUT ROWID",
+            vec![vec![int(1), text("x"), int(7)], vec![int(2), text("x"), int(7)]],
+            "7, 'x'",
+            "primary key 1 and 2",
+        ),
+        (
+            "CREATE TABLE t(a INTEGER PRIMARY KEY, b); CREATE UNIQUE INDEX i ON t(b)",
+            vec![
+                vec![int(-4), real(9_007_199_254_740_992.0)],
+                vec![int(-2), int((1 << 53) + 1)],
+                vec![int(8), int(1 << 53)],
+            ],
+            "9007199254740992.0",
+            "rowid -4 and 8",
+        ),
+    ] {
+        let sqlite = Connection::open_in_memory().unwrap();
+        sqlite.execute_batch(sql).unwrap();
+        let schema = Schema::from_sql(sql, "<unique>").unwrap();
+        let inserted = (1..).zip(&rows).filter_map(|(at, row)| insert(&sqlite, &schema.tables[0], at, row).err());
+        let refusals: Vec<String> = inserted.map(|error| error.to_string()).collect();
+        let [theirs] = refusals.as_slice() else { panic!("{sql}: {refusals:?}") };
+        for (threads, parts) in [(1, 1000), (7, 1)] {
+            let folder = Folder::new();
+            let case = Case::new(sql).rows(rows.clone()).parts_of(parts);
+            let options = Route { threads, into: Into::CachedFile }.options(PageSize::DEFAULT);
+            let error = case.press_to(&folder.target("t.db"), &options).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Constraint, "{error}");
+            assert!(error.message().starts_with(theirs), "{error}, SQLite: {theirs}");
+            assert!(error.message().contains(which), "{error}");
+            assert_eq!(error.place().table.as_deref(), Some("t"), "{error}");
+            assert_eq!(error.place().value.as_deref(), Some(value), "{error}");
+            assert!(folder.names().is_empty(), "{:?}", folder.names());
+        }
+    }
+}
+
+/// Hundreds of NULLs in a unique index, and keys that are unique by their last column or byte alone.
+#[test]
+fn nulls_are_never_the_same() {
+    let rows = (0..900_i64).map(|row| {
+        let null_or = |value: OwnedValue, every: i64| if row % every == 0 { OwnedValue::Null } else { value };
+        vec![null_or(int(row / 2), 2), null_or(text(&format!("{}{row}", "same ".repeat(60))), 3), int(7)]
+    });
+    let sql = "CREATE TABLE t(a UNIQUE, b TEXT, c, UNIQUE(b, c)); CREATE UNIQUE INDEX i ON t(c, b DESC, a DESC)";
+    let case = Case::new(sql).rows(rows).parts_of(100);
+    for page_size in [PageSize::MIN, PageSize::DEFAULT, PageSize::MAX] {
+        case.check_at(page_size);
+    }
+}
+
+/// Keys that differ behind a long common beginning only: sorting them took the stack, a little for every 32 bytes.
+#[test]
+fn keys_with_a_long_common_beginning() {
+    let keys = (0..40).map(|row: u16| {
+        let mut key = vec![b'k'; 400_000];
+        key.push(u8::try_from(row * 7 % 40).unwrap());
+        vec![OwnedValue::Blob(key)]
+    });
+    let case = Case::new("CREATE TABLE t(a BLOB); CREATE INDEX i ON t(a)").rows(keys).parts_of(10);
+    case.judge(&case.press(Route { threads: 2, into: Into::Memory }, PageSize::DEFAULT).unwrap(), PageSize::DEFAULT);
+}
