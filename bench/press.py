@@ -85,19 +85,24 @@ def verify(path, rows):
         raise SystemExit(f"{path}: wrong rows: {count, least, most, ages, age_sum, active_sum, area}")
 
 
+def summarised(result):
+    """The program's own summary in the place of its output; where the file lay is nobody's business."""
+    result["summary"] = json.loads(result.pop("output"))
+    result["summary"].pop("file", None)
+    return result
+
+
 def press(folder, rows, arguments):
     path = folder / "press.db"
     command = [TARGET / "litepress", "gen", path, "--preset", "user", "--rows", rows]
     result = run([*command, "--replace", "--progress", "none", "--json", *arguments])
-    result["summary"] = json.loads(result.pop("output"))
-    return result
+    return summarised(result)
 
 
 def discard(rows):
     command = [TARGET / "litepress", "gen", "--discard", "--preset", "user", "--rows", rows]
     result = run([*command, "--progress", "none", "--json"])
-    result["summary"] = json.loads(result.pop("output"))
-    return result
+    return summarised(result)
 
 
 def check(path):
