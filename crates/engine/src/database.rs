@@ -79,7 +79,7 @@ impl Database {
     /// Begins a new database.
     ///
     /// # Errors
-    /// A schema that cannot be printed ([`plan::check`]); a target that exists, is in use, or cannot be written; too
+    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a target that exists, is in use, or cannot be written; too
     /// little room on the disk for [`Options::expected_bytes`].
     pub fn create(target: &Target, schema: Schema, options: &Options) -> Result<Self> {
         Self::create_through(target, schema, options, |sink| sink)

@@ -6,8 +6,8 @@
 //! check, dump: any database file, page by page
 //! ```
 //!
-//! Imports run downward only: `database -> table -> tree -> pages -> sink`, and `database -> publish`. Only [`pages`]
-//! invents page numbers, only [`sink`] holds file handles of a database in the making, only [`publish`] changes the
+//! Imports run downward only: `database -> table -> tree -> pages -> sink`, and `database -> publish`. Only `pages`
+//! invents page numbers, only `sink` and `publish` hold handles of a database in the making, only `publish` changes the
 //! target.
 #![forbid(unsafe_code)]
 
