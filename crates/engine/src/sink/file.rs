@@ -2,7 +2,7 @@
 
 use super::Sink;
 use super::block::ALIGNMENT;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
@@ -29,6 +29,11 @@ impl FileSink {
     pub fn new(file: File, path: &Path, expected_bytes: u64) -> Self {
         let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
         let direct = rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from);
+        if expected_bytes > CACHED_BYTES {
+            // Parallel writes behind the end of a file wait for one another; with the room taken beforehand they do not.
+            // A file system that cannot do it grows the file as it comes.
+            let _ = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, expected_bytes);
+        }
         let direct_from = if expected_bytes > CACHED_BYTES { 0 } else { CACHED_BYTES };
         Self { cached: file, direct, direct_from, direct_refused: AtomicBool::new(false) }
     }
