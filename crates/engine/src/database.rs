@@ -29,7 +29,8 @@ const SQLITE_SEQUENCE: &str = "sqlite_sequence";
 
 /// A database under construction.
 ///
-/// ORDER: tables are filled one after another, in any order, each at most once; those that are not are empty.
+/// ORDER: tables are filled one after another, each at most once, those that SQLite fills last
+/// ([`filling_order`](Self::filling_order)); those that are not filled are empty.
 /// Memory: within [`Options::memory_bytes`] plus about 20 MiB. Dropped unfinished, it leaves nothing behind.
 ///
 /// ```
@@ -79,8 +80,8 @@ impl Database {
     /// Begins a new database.
     ///
     /// # Errors
-    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a target that exists, is in use, or cannot be written; too
-    /// little room on the disk for [`Options::expected_bytes`].
+    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a target that exists, is in use, or
+    /// cannot be written; too little room on the disk for [`Options::expected_bytes`].
     pub fn create(target: &Target, schema: Schema, options: &Options) -> Result<Self> {
         Self::create_through(target, schema, options, |sink| sink)
     }

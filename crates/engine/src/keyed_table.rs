@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::sort::{RunWriter, SortOptions, Sorter};
 use crate::sorted_tree::{self, Items, PartSize, bad_item, place_index_part};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
-use crate::table::{Feed, TableTree};
+use crate::table::{self, Feed, TableTree};
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::{Entry, LargestRowid};
 use crate::tree::leaf::{LeafBuilder, TablePart};
@@ -299,10 +299,9 @@ impl Items for RowidRows {
     }
 
     fn place(stitch: &mut TreeStitch<'_, LargestRowid>, part: TablePart) -> Result<PartSize> {
-        stitch.place(part.run, part.leaves, |(last_rowid, index), placement| {
-            (LargestRowid(last_rowid), placement.number(index))
-        })?;
-        Ok(PartSize { entries: part.rows, payload_bytes: part.payload_bytes })
+        let size = PartSize { entries: part.rows, payload_bytes: part.payload_bytes };
+        table::place_part(stitch, part)?;
+        Ok(size)
     }
 
     fn is_unique(&self) -> bool {

@@ -4,6 +4,7 @@
 //! rename once it is complete and synced, and the folder is synced after it. A killed run leaves a temporary file
 //! that nobody locks; the next run for the same target removes it.
 
+use crate::sqlite::beside;
 use crate::{Error, ErrorKind, Result, Sync};
 use rusqlite::{Connection, OpenFlags};
 use rustix::fs::RenameFlags;
@@ -121,15 +122,15 @@ fn resolve(target: &Path) -> Result<PathBuf> {
 /// A journal or a log that lies beside the target: SQLite would apply it to the new file. An empty `-wal` is one that
 /// somebody has open.
 fn check_beside(target: &Path) -> Result<()> {
-    let (journal, wal) = (with_suffix(target, "-journal"), with_suffix(target, "-wal"));
-    let beside = if is_hot(&journal)? {
+    let (journal, wal) = (beside(target, "-journal"), beside(target, "-wal"));
+    let found = if is_hot(&journal)? {
         journal
     } else if wal.exists() {
         wal
     } else {
         return Ok(());
     };
-    let message = format!("'{}' lies beside the target: SQLite would apply it to the new file", beside.display());
+    let message = format!("'{}' lies beside the target: SQLite would apply it to the new file", found.display());
     Err(Error::new(ErrorKind::Target, message)
         .in_file(target)
         .advise("close the programs that use the database and open it once with sqlite3, or remove that file"))
@@ -282,10 +283,4 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }

@@ -176,8 +176,13 @@ impl Placed<'_> {
         self.tree.rows += part.rows;
         self.tree.payload_bytes += part.payload_bytes;
         self.tree.last_rowid = last_rowid;
-        self.stitch.place(part.run, part.leaves, |(last_rowid, index), placement| {
-            (LargestRowid(last_rowid), placement.number(index))
-        })
+        place_part(&mut self.stitch, part)
     }
+}
+
+/// Adds a part of a rowid table to its tree.
+pub(crate) fn place_part(stitch: &mut TreeStitch<'_, LargestRowid>, part: TablePart) -> Result<()> {
+    stitch.place(part.run, part.leaves, |(last_rowid, index), placement| {
+        (LargestRowid(last_rowid), placement.number(index))
+    })
 }

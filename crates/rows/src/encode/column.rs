@@ -325,7 +325,7 @@ impl Slot {
 /// The lowest `width` bytes (0 to 8) of `body`, moved to the top.
 #[inline]
 fn left_aligned(body: u64, width: usize) -> u64 {
-    // Two shifts, as a shift by all 64 bits is none.
+    // A shift by all 64 bits is none.
     if width == 0 { 0 } else { body << (64 - 8 * width) }
 }
 
