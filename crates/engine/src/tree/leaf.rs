@@ -3,28 +3,17 @@
 //! How it works: a page is filled as SQLite fills it, cells from the end downwards and cell pointers from the front
 //! upwards. A part of a table is a [`PageRun`] of its own; its leaves hold no page number, so it need not know where
 //! in the file it will lie. Overflow pages follow the leaf whose cell they belong to.
-//!
-//! [`fill`] is the hottest loop of the program (about ten processor cycles a row). Two tricks carry it:
-//! * what is at most [`WIDE`] bytes long is copied as one block of fixed size that *ends* where the thing ends. The
-//!   block may begin too early; what it destroys there lies below the cell and is written next, or zeroed at last.
-//! * a varint is made in a register and stored as eight bytes that end where the varint ends.
-//!
-//! If you change the cell's layout here, also change [`LeafBuilder::add_carefully`], which does the same without tricks.
 
-use super::open_page::{OpenPage, add_overflow, offset_bytes};
+mod fill;
+
+use super::open_page::{OpenPage, add_overflow};
 use crate::pages::PageRun;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::page::{CELL_POINTER_LEN, PageKind};
+use litepress_format::page::PageKind;
 use litepress_format::payload;
 use litepress_format::varint;
 use litepress_rows::RecordChunk;
 use litepress_rows::chunk::HEADROOM;
-
-/// Bytes that are copied at once.
-const WIDE: usize = HEADROOM;
-
-/// Bytes up to the end of a short cell that the tricks may destroy: a wide copy, a word in front of it, one byte more.
-const WINDOW: usize = WIDE + 8 + 1;
 
 /// The leaf pages of one part of a table, in memory.
 pub(crate) struct TablePart {
@@ -80,7 +69,7 @@ impl LeafBuilder {
         while row < chunk.len() {
             let mut open = self.open_page();
             let page = self.part.run.page_mut(open.index);
-            let filled = fill(page, &mut open, chunk, row, self.last_rowid, self.limits);
+            let filled = fill::fill(page, &mut open, chunk, row, self.last_rowid, self.limits);
             self.page = Some(open);
             if filled > row {
                 self.last_rowid = chunk.rowids()[filled - 1];
@@ -95,7 +84,7 @@ impl LeafBuilder {
         Ok(())
     }
 
-    /// Adds a row that [`fill`] stopped at: it is out of order, or needs a new page, or is long, or finds no room for
+    /// Adds a row that [`fill::fill`] stopped at: it is out of order, or needs a new page, or is long, or finds no room for
     /// the tricks.
     fn add_carefully(&mut self, rowid: i64, record: &[u8]) -> Result<()> {
         if self.part.rows > 0 && rowid <= self.last_rowid {
@@ -160,82 +149,56 @@ pub(crate) fn out_of_order(before: i64, rowid: i64) -> Error {
     Error::new(ErrorKind::Constraint, message)
 }
 
-/// Fills the open page from row `row` on; returns the first row that it did not take.
-///
-/// A row is not taken where its rowid is not above the one before it (`last_rowid` for the first) or is negative,
-/// where its record is too long to stay on the page, where the page is full, and where the room below its cell is
-/// too small for the tricks.
-#[inline]
-fn fill(
-    page: &mut [u8],
-    open: &mut OpenPage,
-    chunk: &RecordChunk,
-    mut row: usize,
-    last_rowid: i64,
-    limits: Limits,
-) -> usize {
-    let (rowids, arena, ends) = (chunk.rowids(), chunk.arena(), chunk.ends());
-    let rowids = &rowids[..ends.len()];
-    let mut start = if row == 0 { HEADROOM } else { ends[row - 1] as usize };
-    let mut pointers_end = open.pointers_end();
-    let mut content_start = open.content_start;
-    let mut last_rowid = last_rowid.max(-1);
-    // Rowids ascend, so that the length of their varints seldom changes: `rowid_len` holds below `longer_from`.
-    let (mut rowid_len, mut longer_from) = (0, 0);
-    let first = row;
-    while row < ends.len() {
-        let end = ends[row] as usize;
-        let rowid = rowids[row];
-        if rowid >= longer_from {
-            rowid_len = varint::len(rowid.cast_unsigned());
-            longer_from = 1_i64 << (7 * rowid_len.min(8));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sink::block::BlockPool;
+    use litepress_format::page::PageSize;
+
+    /// The pages of the part that `rows` (rowid, length of the record) make, with the tricks or without.
+    fn pages(rows: &[(i64, usize)], page_bytes: u32, carefully: bool) -> Vec<Vec<u8>> {
+        let page_size = PageSize::new(page_bytes).expect("a page size");
+        let run = PageRun::new(page_size, &BlockPool::new(64));
+        let mut builder = LeafBuilder::new(run, page_size.bytes(), 0);
+        let mut chunk = RecordChunk::new();
+        for (position, &(rowid, len)) in rows.iter().enumerate() {
+            let record: Vec<u8> = (0..=u8::MAX).cycle().skip(position % 256).take(len).collect();
+            if carefully {
+                builder.add_carefully(rowid, &record).expect("rowids ascend");
+            } else {
+                chunk.push(rowid, &record);
+            }
         }
-        let len = end - start;
-        let payload_len_len = if len < 0x80 { 1 } else { varint::len(len as u64) };
-        let cell_len = payload_len_len + rowid_len + len;
-        let has_room = pointers_end + CELL_POINTER_LEN + cell_len.max(WINDOW) <= content_start;
-        if !has_room || rowid <= last_rowid || len > limits.max_local || rowid_len > 8 {
-            break;
-        }
-        if len <= WIDE {
-            let window = page[..content_start].last_chunk_mut().expect("the room was checked");
-            put_short(window, arena[..end].last_chunk().expect("a chunk has headroom"), len, rowid, rowid_len);
-        } else {
-            let cell = &mut page[content_start - cell_len..content_start];
-            let payload_len_len = varint::write(len as u64, cell);
-            varint::write(rowid.cast_unsigned(), &mut cell[payload_len_len..]);
-            cell[payload_len_len + rowid_len..].copy_from_slice(&arena[start..end]);
-        }
-        content_start -= cell_len;
-        page[pointers_end..pointers_end + CELL_POINTER_LEN].copy_from_slice(&offset_bytes(content_start));
-        pointers_end += CELL_POINTER_LEN;
-        last_rowid = rowid;
-        start = end;
-        row += 1;
+        builder.add(&chunk).expect("rowids ascend");
+        let mut part = builder.finish();
+        (0..part.run.len()).map(|index| part.run.page_mut(index).to_vec()).collect()
     }
-    open.cells += row - first;
-    open.content_start = content_start;
-    row
-}
 
-/// Writes a cell of a record of at most [`WIDE`] bytes so that it ends where `window` ends.
-#[inline]
-fn put_short(window: &mut [u8; WINDOW], record_end: &[u8; WIDE], len: usize, rowid: i64, rowid_len: usize) {
-    let record_at = WINDOW - len;
-    window[WINDOW - WIDE..].copy_from_slice(record_end);
-    window[record_at - 8..record_at].copy_from_slice(&varint_word(rowid.cast_unsigned()).to_be_bytes());
-    #[expect(clippy::cast_possible_truncation, reason = "at most 32")]
-    let payload_len = len as u8;
-    window[record_at - rowid_len - 1] = payload_len;
-}
+    #[test]
+    fn tricks_change_no_byte() {
+        let rows = |len: &dyn Fn(usize) -> usize| (0..).zip((0..700).map(len)).collect::<Vec<(i64, usize)>>();
+        let mut cases: Vec<Vec<(i64, usize)>> = [1, 2, 12, 31, 32, 33, 100, 600].map(|len| rows(&|_| len)).to_vec();
+        cases.extend([2, 50, 199, 600].map(|every| rows(&|row| 12 + usize::from(row % every == 0))));
+        cases.push(rows(&|row| [3, 3, 3, 700][row % 4]));
+        let far_apart = [-5, 0, 127, 128, 16_383, 16_384, 1 << 48, 1 << 49, 1 << 56, i64::MAX];
+        cases.push(far_apart.map(|rowid| (rowid, 12)).to_vec());
+        cases.push((-300..300).map(|rowid| (rowid * 3, 9)).collect());
+        for rows in cases {
+            for page_bytes in [512, 4096, 65536] {
+                let same = pages(&rows, page_bytes, false) == pages(&rows, page_bytes, true);
+                assert!(same, "pages of {page_bytes} bytes, {} rows, first {:?}", rows.len(), &rows[..3]);
+            }
+        }
+    }
 
-/// The varint of `value` (below 2^56) in the low bytes of a word; what stands above it is of no use.
-#[inline]
-fn varint_word(value: u64) -> u64 {
-    const CONTINUES: u64 = 0x8080_8080_8080_8000;
-    // Groups of seven bits move to bytes of eight, in three steps: halves, quarters, eighths.
-    let halves = (value & 0x0fff_ffff) | ((value & !0x0fff_ffff) << 4);
-    let quarters = (halves & 0x0000_3fff_0000_3fff) | ((halves & !0x0000_3fff_0000_3fff) << 2);
-    let eighths = (quarters & 0x007f_007f_007f_007f) | ((quarters & !0x007f_007f_007f_007f) << 1);
-    eighths | CONTINUES
+    #[test]
+    fn rowids_that_do_not_ascend_are_found_among_rows_alike() {
+        for rowids in [[1, 2, 2, 4], [5, 6, 4, 7], [0, i64::MIN, 6, 7], [3, -1, 8, 9]] {
+            let mut chunk = RecordChunk::new();
+            rowids.iter().for_each(|&rowid| chunk.push(rowid, &[2, 9]));
+            let run = PageRun::new(PageSize::new(4096).expect("a page size"), &BlockPool::new(64));
+            let added = LeafBuilder::new(run, 4096, 0).add(&chunk);
+            assert!(added.is_err(), "{rowids:?}");
+        }
+    }
 }

@@ -391,11 +391,17 @@ impl Choices {
                 return Err(Fault { row, why: why.clone() });
             }
         }
-        slot.serials.extend(picks.iter().map(|&pick| self.encoded.serials[pick as usize]));
+        match self.shape.and_then(|shape| shape.serial) {
+            Some(serial) => slot.serials.resize(picks.len(), serial.into()),
+            None => slot.serials.extend(picks.iter().map(|&pick| self.encoded.serials[pick as usize])),
+        }
         slot.max_serial = self.encoded.max_serial;
         slot.may_hold_null = self.encoded.serials.contains(&0);
         if self.short {
-            slot.words.extend(picks.iter().map(|&pick| self.encoded.words[pick as usize]));
+            match self.shape {
+                Some(Shape { body_len: 0, .. }) => slot.words.resize(picks.len(), 0),
+                _ => slot.words.extend(picks.iter().map(|&pick| self.encoded.words[pick as usize])),
+            }
             slot.body_bytes = 8 * picks.len() as u64;
             slot.shape = self.shape;
         } else {
