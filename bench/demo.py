@@ -12,10 +12,10 @@ import subprocess
 import sys
 import time
 
-import press
+import measure
 
-FOLDER = press.ROOT / "target" / "demo"
-PROGRAM = press.TARGET / "litepress"
+FOLDER = measure.ROOT / "target" / "demo"
+PROGRAM = measure.TARGET / "litepress"
 
 
 def raw_write(total):
@@ -25,7 +25,7 @@ def raw_write(total):
     try:
         if shutil.disk_usage(folder).free < total + total // 10:
             return None
-        results = [press.dd(folder, total, writers) for writers in (1, 2)]
+        results = [measure.dd(folder, total, writers) for writers in (1, 2)]
         return max(result["bytes"] / result["seconds"] for result in results)
     except SystemExit:
         return None
@@ -45,12 +45,12 @@ def show_rows(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=press.number, default=press.number("100m"))
+    parser.add_argument("--rows", type=measure.number, default=measure.number("100m"))
     rows = parser.parse_args().rows
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / "user.db"
     command = [PROGRAM, "gen", path, "--preset", "user", "--rows", rows, "--replace"]
-    print("litepress gen", path.relative_to(press.ROOT), "--preset user --replace --rows", rows)
+    print("litepress gen", path.relative_to(measure.ROOT), "--preset user --replace --rows", rows)
     started = time.perf_counter()
     if subprocess.run([str(part) for part in command]).returncode != 0:
         sys.exit(1)

@@ -1,0 +1,131 @@
+"""What all benches share: running a contender, the disk's own speed, spreads, the machine, the line of results."""
+
+import datetime
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+BLOCK = 4 << 20
+
+
+def number(text):
+    """1b, 100m, 10k, 1_000."""
+    text = text.replace("_", "").lower()
+    factor = {"k": 10**3, "m": 10**6, "b": 10**9}.get(text[-1], 1)
+    return int(float(text.rstrip("kmb")) * factor)
+
+
+def run(command, **options):
+    """Runs a command; its wall time in seconds, peak memory in bytes, CPU time in seconds and standard output."""
+    started = time.perf_counter()
+    with tempfile.TemporaryFile() as output:
+        child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=subprocess.PIPE, **options)
+        with child.stderr:
+            errors = child.stderr.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        wall = time.perf_counter() - started
+        if child.returncode != 0:
+            raise SystemExit(f"{command[0]} failed with {child.returncode}: {errors.decode()}")
+        output.seek(0)
+        text = output.read().decode()
+    return {
+        "seconds": wall,
+        "cpu_seconds": usage.ru_utime + usage.ru_stime,
+        "peak_memory_bytes": usage.ru_maxrss * 1024,
+        "output": text,
+    }
+
+
+def remove(path):
+    """Deletes a large file. Some file systems hand its blocks back to the disk some time later: not while the next
+    contender runs."""
+    path.unlink(missing_ok=True)
+    os.sync()
+
+
+def dd(folder, total, writers):
+    """Raw sequential writes of `total` bytes past the page cache, by one or two writers, synced."""
+    blocks = max(1, total // writers // BLOCK)
+    files = [folder / f"raw-{writer}" for writer in range(writers)]
+    commands = [
+        ["dd", "if=/dev/zero", f"of={file}", f"bs={BLOCK}", f"count={blocks}", "oflag=direct", "conv=fsync"]
+        for file in files
+    ]
+    started = time.perf_counter()
+    children = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for command in commands]
+    if any(child.wait() for child in children):
+        raise SystemExit("dd failed: does the folder's file system take direct I/O?")
+    seconds = time.perf_counter() - started
+    for file in files:
+        remove(file)
+    return {"seconds": seconds, "bytes": blocks * writers * BLOCK}
+
+
+def gen(path, arguments):
+    """`litepress gen`, with its own summary in the place of its output; where the file lay is nobody's business."""
+    command = [TARGET / "litepress", "gen", *([path, "--replace"] if path else ["--discard"])]
+    result = run([*command, *arguments, "--progress", "none", "--json"])
+    result["summary"] = json.loads(result.pop("output"))
+    result["summary"].pop("file", None)
+    if path:
+        result["bytes"] = path.stat().st_size
+    return result
+
+
+def insert(path, arguments):
+    """The best INSERT program; `sqlite_seconds` is what SQLite took, without making the rows' order."""
+    path.unlink(missing_ok=True)
+    result = run([TARGET / "insert", path, *arguments])
+    result |= json.loads(result.pop("output"))
+    result["sqlite_seconds"] = result["insert_seconds"] + result["index_seconds"]
+    result["bytes"] = path.stat().st_size
+    return result
+
+
+def check(path):
+    """The second of two runs: the file is in the page cache then, if it fits."""
+    command = [TARGET / "litepress", "check", path, "--progress", "none", "--json"]
+    run(command)
+    result = run(command)
+    del result["output"]
+    result["bytes"] = path.stat().st_size
+    return result
+
+
+def spread(values):
+    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
+
+
+def machine():
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if "model name" in line), "")
+    memory = next(int(line.split()[1]) * 1024 for line in open("/proc/meminfo") if line.startswith("MemTotal"))
+    return {"cpu": cpu, "cores": os.cpu_count(), "memory_bytes": memory, "kernel": platform.release()}
+
+
+def report(rounds, figures):
+    """Prints the contenders of all rounds and the figures."""
+    print(f"{'contender':36}{'median s':>10}{'min':>9}{'max':>9}{'CPU s':>9}{'peak MiB':>10}")
+    for name in rounds[0]:
+        seconds = spread([one[name]["seconds"] for one in rounds])
+        cpu = statistics.median(one[name].get("cpu_seconds", 0) for one in rounds)
+        peak = max(one[name].get("peak_memory_bytes", 0) for one in rounds) >> 20
+        print(f"{name:36}{seconds['median']:10.2f}{seconds['min']:9.2f}{seconds['max']:9.2f}{cpu:9.2f}{peak:10}")
+    print()
+    for name, figure in figures.items():
+        print(f"{name:48}{figure['median']:18,.2f}   [{figure['min']:,.2f} .. {figure['max']:,.2f}]")
+
+
+def keep(results, line):
+    """Appends a run to a file of results, one JSON line each."""
+    line = {"when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "machine": machine()} | line
+    results.parent.mkdir(parents=True, exist_ok=True)
+    with open(results, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")

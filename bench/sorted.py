@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Measures sorted trees: indexes, WITHOUT ROWID tables and shuffled keys, against SQLite at its best.
+
+What SQLite does best with is looked for first, at a tenth of the rows: sizes of the page cache, threads of its sorter,
+temporary files in memory. Every round then runs all contenders one after another, and checks each result before its
+time counts. SQLite's times are without syncs and without making up the rows' order; ours are the whole run.
+
+    bench/sorted.py --rows 10m --spill-rows 100m --keyed-rows 20m --repeat 3
+    bench/sorted.py --billion        also one billion rows with an index, once
+"""
+
+import argparse
+import itertools
+import pathlib
+import shutil
+import sqlite3
+import sys
+import tempfile
+
+from measure import ROOT, gen, insert, keep, number, remove, report, run, spread, TARGET
+
+USER = """CREATE TABLE user (
+    id INTEGER not null primary key, -- gen: {ids}
+    area CHAR(6), -- gen: digits(6)
+    age INTEGER not null, -- gen: choice(5, 10, 15)
+    active INTEGER not null -- gen: bool
+);
+"""
+INDEX = "CREATE INDEX user_area ON user (area);\n"
+KEYED = """CREATE TABLE keyed (
+    a INTEGER NOT NULL, -- gen: int(0, 999)
+    b INTEGER NOT NULL, -- gen: shuffle
+    c INTEGER NOT NULL, -- gen: int(0, 999)
+    note TEXT NOT NULL, -- gen: hex(40)
+    PRIMARY KEY (a, b, c)
+) WITHOUT ROWID;
+"""
+SCHEMAS = {
+    "user": USER.format(ids="sequence"),
+    "indexed": USER.format(ids="sequence") + INDEX,
+    "shuffled": USER.format(ids="shuffle"),
+    "keyed": KEYED,
+}
+
+
+def verify(path, table, rows, index=None):
+    """Our own check of the file, and SQLite's count of the rows: of the index, too, where there is one."""
+    run([TARGET / "litepress", "check", path, "--progress", "none", "--json"])
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        by = [""] + ([f"INDEXED BY {index}"] if index else [])
+        counts = [database.execute(f"SELECT count(*) FROM {table} {one}").fetchone()[0] for one in by]
+        if index:
+            plan = database.execute(f"EXPLAIN QUERY PLAN SELECT * FROM {table} WHERE area = '123456'").fetchall()
+            assert index in plan[0][3], plan
+    if counts != [rows] * len(by):
+        raise SystemExit(f"{path}: {counts} rows, not {rows}")
+
+
+def best_settings(folder, rows):
+    """The fastest of SQLite's settings for CREATE INDEX, and all that were tried."""
+    path = folder / "tune.db"
+    caches = ["", "index-cache=250000"]
+    threads = ["sorter-threads=0", "sorter-threads=2"]
+    memory = ["", "sort-in-memory"]
+    tried = {}
+    for settings in itertools.product(caches, threads, memory):
+        settings = [one for one in settings if one]
+        tried[" ".join(settings)] = insert(path, [rows, "index", *settings])["index_seconds"]
+    path.unlink()
+    return min(tried, key=tried.get).split(), tried
+
+
+def one_round(folder, options, best):
+    """All contenders once."""
+    results = {}
+
+    def press(name, schema, rows, table, index=None, arguments=()):
+        path = folder / "press.db"
+        sql = folder / f"{schema}.sql"
+        sql.write_text(SCHEMAS[schema])
+        results[name] = gen(path, [sql, "--rows", f"{table}={rows}", *arguments])
+        verify(path, table, rows, index)
+        remove(path)
+
+    def sqlite(name, rows, table, arguments):
+        path = folder / "insert.db"
+        results[name] = insert(path, [rows, *arguments])
+        verify(path, table, rows, "user_area" if "index" in arguments else None)
+        remove(path)
+
+    rows, spill, keyed = options.rows, options.spill_rows, options.keyed_rows
+    press("litepress", "user", rows, "user")
+    press("litepress, index", "indexed", rows, "user", "user_area")
+    sqlite("sqlite, index", rows, "user", ["index", *best])
+    press("litepress, index, 512 MiB", "indexed", spill, "user", "user_area", ["--memory", "512MiB"])
+    sqlite("sqlite, index, as many rows", spill, "user", ["index", *best])
+    press("litepress, WITHOUT ROWID, shuffled", "keyed", keyed, "keyed")
+    sqlite("sqlite, WITHOUT ROWID, shuffled", keyed, "keyed", ["keyed"])
+    sqlite("sqlite, WITHOUT ROWID, sorted", keyed, "keyed", ["sorted-keyed"])
+    press("litepress, shuffled ids", "shuffled", rows, "user")
+    sqlite("sqlite, shuffled ids", rows, "user", ["shuffled-user"])
+    return results
+
+
+def ratios(rounds):
+    """Pairs of the same round, so that drift cancels."""
+    def times(rival, ours):
+        return spread([one[rival]["sqlite_seconds"] / one[ours]["seconds"] for one in rounds])
+
+    def index_part(one):
+        ours = one["litepress, index"]["seconds"] - one["litepress"]["seconds"]
+        return one["sqlite, index"]["index_seconds"] / ours
+
+    peaks = [one["litepress, index, 512 MiB"]["peak_memory_bytes"] for one in rounds]
+    return {
+        "with an index, times SQLite": times("sqlite, index", "litepress, index"),
+        "the index alone, times SQLite": spread([index_part(one) for one in rounds]),
+        "spilling, times SQLite": times("sqlite, index, as many rows", "litepress, index, 512 MiB"),
+        "spilling, peak memory, bytes": spread(peaks),
+        "WITHOUT ROWID, times SQLite shuffled": times(
+            "sqlite, WITHOUT ROWID, shuffled", "litepress, WITHOUT ROWID, shuffled"
+        ),
+        "WITHOUT ROWID, times SQLite sorted": times(
+            "sqlite, WITHOUT ROWID, sorted", "litepress, WITHOUT ROWID, shuffled"
+        ),
+        "shuffled ids, times SQLite": times("sqlite, shuffled ids", "litepress, shuffled ids"),
+    }
+
+
+def billion(folder):
+    """The challenge's table without and with an index, at the default memory budget: results and the times' ratio."""
+    results = {}
+    for schema in ("user", "indexed"):
+        path = folder / "press.db"
+        sql = folder / f"{schema}.sql"
+        sql.write_text(SCHEMAS[schema])
+        results[f"litepress, 1b, {schema}"] = gen(path, [sql, "--rows", "user=1b"])
+        verify(path, "user", 10**9, "user_area" if schema == "indexed" else None)
+        remove(path)
+    with_index, without = (results[f"litepress, 1b, {schema}"]["seconds"] for schema in ("indexed", "user"))
+    return results, {"1b, with an index / without": spread([with_index / without])}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=number, default=number("1m"))
+    parser.add_argument("--spill-rows", type=number, default=number("10m"))
+    parser.add_argument("--keyed-rows", type=number, default=number("1m"))
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--billion", action="store_true")
+    parser.add_argument("--dir", type=pathlib.Path, default=ROOT / "target")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "sorted.jsonl")
+    options = parser.parse_args()
+    options.dir.mkdir(parents=True, exist_ok=True)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="litepress-bench-", dir=options.dir))
+    try:
+        best, tried = best_settings(folder, max(options.rows // 10, 1000))
+        print("SQLite's best for CREATE INDEX:", " ".join(best) or "its defaults", file=sys.stderr)
+        rounds = []
+        for turn in range(options.repeat):
+            print(f"round {turn + 1} of {options.repeat}", file=sys.stderr)
+            rounds.append(one_round(folder, options, best))
+        figures = ratios(rounds)
+        if options.billion:
+            print("one billion rows", file=sys.stderr)
+            results, figure = billion(folder)
+            figures |= figure
+            rounds[0] |= results
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"\n{options.rows:,} rows; spilling {options.spill_rows:,}; WITHOUT ROWID {options.keyed_rows:,}")
+    report(rounds[:1], figures) if options.billion else report(rounds, figures)
+    sizes = {"rows": options.rows, "spill_rows": options.spill_rows, "keyed_rows": options.keyed_rows}
+    keep(options.results, sizes | {"sqlite_settings": tried, "best": best, "figures": figures, "rounds": rounds})
+
+
+if __name__ == "__main__":
+    main()
