@@ -7,14 +7,14 @@
 
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{RunWriter, SortOptions, Sorter};
+use crate::sort::{ItemWithSlack, RunWriter, SortOptions, Sorter};
 use crate::sorted_tree::{self, Items, PartSize, SortedTree, bad_item};
 use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::FormatError;
-use litepress_format::order::{Collation, EntryShape, KeyPart};
+use litepress_format::order::{Collation, EntryShape, KeyPart, ShortCell, ShortItem};
 use litepress_format::page::PageKind;
 use litepress_format::record::{self, RecordReader};
 use litepress_format::value::Value;
@@ -129,12 +129,13 @@ pub(crate) struct Cutter<'s> {
     /// Serial type and place of the body of each key column; unused for the rowid.
     fields: Vec<(u64, Range<usize>)>,
     item: Vec<u8>,
+    short: ShortItem,
 }
 
 impl<'s> Cutter<'s> {
     pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
         let fields = vec![(0, 0..0); plan.columns.len()];
-        Self { plan, writer, header: Vec::new(), fields, item: Vec::new() }
+        Self { plan, writer, header: Vec::new(), fields, item: Vec::new(), short: ShortItem::default() }
     }
 
     /// Adds the entries of all rows of `chunk`.
@@ -148,10 +149,15 @@ impl<'s> Cutter<'s> {
                 Cut::Rowid => Value::Int(rowid),
                 Cut::Field(_) => record::read_body(*serial, &record[body.clone()]).expect("read from this header"),
             };
-            self.item.clear();
             let values = self.plan.columns.iter().zip(&self.fields).map(value_of);
-            self.plan.shape.push_item(values, self.plan.has_rowid.then_some(rowid), &mut self.item);
-            self.writer.push(&self.item)?;
+            let rowid = self.plan.has_rowid.then_some(rowid);
+            if self.plan.shape.make_short(values.clone(), rowid, &mut self.short) {
+                self.writer.push_short(self.short.padded(), self.short.bytes().len())?;
+            } else {
+                self.item.clear();
+                self.plan.shape.push_item(values, rowid, &mut self.item);
+                self.writer.push(&self.item)?;
+            }
         }
         Ok(())
     }
@@ -218,6 +224,7 @@ pub(crate) fn build_empty(pages: &mut Pages) -> Result<u32> {
 pub(crate) struct IndexPrinter {
     builder: IndexBuilder,
     record: Vec<u8>,
+    cell: ShortCell,
 }
 
 impl Items for IndexPlan {
@@ -227,12 +234,17 @@ impl Items for IndexPlan {
     const LEAF: PageKind = PageKind::LeafIndex;
 
     fn begin(&self, run: PageRun, usable: usize) -> IndexPrinter {
-        IndexPrinter { builder: IndexBuilder::new(run, usable), record: Vec::new() }
+        IndexPrinter { builder: IndexBuilder::new(run, usable), record: Vec::new(), cell: ShortCell::default() }
     }
 
-    fn add(&self, printer: &mut IndexPrinter, item: &[u8]) -> Result<()> {
+    fn add(&self, printer: &mut IndexPrinter, item: ItemWithSlack<'_>) -> Result<()> {
+        if self.shape.make_short_cell(item.bytes, item.len, &mut printer.cell)
+            && printer.builder.add_cell(&printer.cell)
+        {
+            return Ok(());
+        }
         printer.record.clear();
-        self.shape.write_record(item, &mut printer.record).map_err(|error| bad_item(&error))?;
+        self.shape.write_record(item.item(), &mut printer.record).map_err(|error| bad_item(&error))?;
         printer.builder.add(&printer.record);
         Ok(())
     }

@@ -12,7 +12,7 @@
 use crate::index::{Cutter, Indexes};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{RunWriter, SortOptions, Sorter};
+use crate::sort::{ItemWithSlack, RunWriter, SortOptions, Sorter};
 use crate::sorted_tree::{self, Items, PartSize, bad_item, place_index_part};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::table::{self, Feed, TableTree};
@@ -222,7 +222,8 @@ impl Items for KeyedRows {
         IndexBuilder::new(run, usable)
     }
 
-    fn add(&self, builder: &mut IndexBuilder, item: &[u8]) -> Result<()> {
+    fn add(&self, builder: &mut IndexBuilder, item: ItemWithSlack<'_>) -> Result<()> {
+        let item = item.item();
         builder.add(&item[self.key_len(item)? + POSITION_LEN..]);
         Ok(())
     }
@@ -287,7 +288,8 @@ impl Items for RowidRows {
         RowidPrinter { builder: LeafBuilder::new(run, usable, 0), chunk: RecordChunk::new() }
     }
 
-    fn add(&self, printer: &mut RowidPrinter, item: &[u8]) -> Result<()> {
+    fn add(&self, printer: &mut RowidPrinter, item: ItemWithSlack<'_>) -> Result<()> {
+        let item = item.item();
         let (rowid, len) = order::read_rowid(item).map_err(|error| bad_item(&error))?;
         printer.chunk.push(rowid, &item[len + POSITION_LEN..]);
         if printer.chunk.is_full() { printer.flush() } else { Ok(()) }

@@ -34,7 +34,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use merge::Merge;
+pub(crate) use merge::{ItemWithSlack, Merge};
 pub(crate) use writer::RunWriter;
 
 use crate::Result;

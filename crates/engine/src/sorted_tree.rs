@@ -5,7 +5,7 @@
 
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::Sorted;
+use crate::sort::{ItemWithSlack, Sorted};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::tree::index::IndexPart;
 use crate::tree::interior::{Divider, Entry};
@@ -31,7 +31,7 @@ pub(crate) trait Items: Sync {
     fn begin(&self, run: PageRun, usable: usize) -> Self::Builder;
 
     /// Adds the next item.
-    fn add(&self, builder: &mut Self::Builder, item: &[u8]) -> Result<()>;
+    fn add(&self, builder: &mut Self::Builder, item: ItemWithSlack<'_>) -> Result<()>;
 
     /// Completes a part; `is_last` where no other follows it.
     fn finish(&self, builder: Self::Builder, is_last: bool) -> Result<Self::Part>;
@@ -160,8 +160,8 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
             let in_part = |error| (number, error);
             let mut builder = (self.begin)();
             for _ in 0..self.per_part.min(self.sorted.len() - number * self.per_part) {
-                let item = ranked.next().map_err(in_part)?.expect("as many items as ranks");
-                neighbours.check(item).map_err(in_part)?;
+                let item = ranked.next_with_slack().map_err(in_part)?.expect("as many items as ranks");
+                neighbours.check(item.item()).map_err(in_part)?;
                 self.items.add(&mut builder, item).map_err(in_part)?;
             }
             let part = self.items.finish(builder, number + 1 == self.parts).map_err(in_part)?;

@@ -57,6 +57,7 @@
 
 mod big_endian;
 pub mod cell;
+pub mod copy;
 pub mod dump;
 mod error;
 pub mod freelist;

@@ -62,6 +62,7 @@
 mod compare;
 mod entry;
 mod number;
+mod short;
 mod text;
 
 use crate::FormatError;
@@ -70,6 +71,7 @@ use crate::value::Value;
 pub use compare::compare;
 pub use entry::{EntryShape, UniqueKey};
 pub use number::{push_rowid, read_rowid};
+pub use short::{SHORT_LEN, ShortCell, ShortItem};
 
 /// First byte of the form of NULL.
 const NULL: u8 = 0x00;

@@ -14,6 +14,22 @@ use super::run::MemoryRun;
 use super::varying::MatchBytes;
 use crate::Result;
 
+/// An item, and behind it at least [`SLACK_BYTES`](super::run::SLACK_BYTES) of anything: short items can be read in whole
+/// words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ItemWithSlack<'s> {
+    pub bytes: &'s [u8],
+    pub len: usize,
+}
+
+impl<'s> ItemWithSlack<'s> {
+    /// The item alone.
+    #[inline]
+    pub fn item(self) -> &'s [u8] {
+        &self.bytes[..self.len]
+    }
+}
+
 /// One run's current item.
 #[derive(Debug)]
 pub(super) enum Cursor<'s> {
@@ -46,9 +62,14 @@ impl<'s> Cursor<'s> {
 
     #[inline]
     fn item(&self) -> &[u8] {
+        self.item_with_slack().item()
+    }
+
+    #[inline]
+    fn item_with_slack(&self) -> ItemWithSlack<'_> {
         match self {
-            Self::Memory { run, start, end, .. } => &run.bytes()[*start..*end],
-            Self::Spilled(decoder) => decoder.item(),
+            Self::Memory { run, start, end, .. } => ItemWithSlack { bytes: &run.bytes()[*start..], len: end - start },
+            Self::Spilled(decoder) => ItemWithSlack { bytes: decoder.item_and_slack(), len: decoder.item().len() },
         }
     }
 
@@ -136,6 +157,12 @@ impl<'s> Merge<'s> {
     /// The next item.
     #[inline]
     pub fn next(&mut self) -> Result<Option<&[u8]>> {
+        Ok(self.next_with_slack()?.map(ItemWithSlack::item))
+    }
+
+    /// The next item, and what stands behind it.
+    #[inline]
+    pub fn next_with_slack(&mut self) -> Result<Option<ItemWithSlack<'_>>> {
         if self.remaining == 0 {
             return Ok(None);
         }
@@ -144,7 +171,7 @@ impl<'s> Merge<'s> {
             self.step()?;
         }
         self.handed_out = true;
-        Ok(Some(self.cursors[self.winner as usize].item()))
+        Ok(Some(self.cursors[self.winner as usize].item_with_slack()))
     }
 
     /// Leaves out `count` items.

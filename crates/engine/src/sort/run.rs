@@ -15,6 +15,7 @@
 use super::arena::{self, ENTRY_BYTES};
 use super::radix::{self, Whole};
 use super::varying::{MatchBytes, Varying};
+use litepress_format::copy::copy_short;
 
 /// Bytes at the end of a run's memory that belong to no item, so that the hot loops copy and compare in whole words.
 pub(super) const SLACK_BYTES: usize = 64;
@@ -22,7 +23,7 @@ const _: () = assert!(MatchBytes::READ_BYTES <= SLACK_BYTES && MAX_SLOT_BYTES <=
 
 /// Slot widths that the sort is compiled for.
 const SLOTS: [usize; 5] = [12, 16, 20, 24, MAX_SLOT_BYTES];
-const MAX_SLOT_BYTES: usize = 32;
+pub(super) const MAX_SLOT_BYTES: usize = 32;
 
 /// Items of an arena that are brought to the cache at once.
 const ITEMS_AHEAD: usize = 32;
@@ -114,16 +115,26 @@ impl FillRun {
 
     #[inline]
     pub fn push(&mut self, item: &[u8]) -> Result<(), Refusal> {
-        let len = item.len();
-        if len < self.shortest || len > self.longest {
+        if !(self.shortest..=self.longest).contains(&item.len()) {
             return self.push_to_arena(item);
+        }
+        let mut padded = [0; MAX_SLOT_BYTES];
+        copy_short(item, &mut padded[..item.len()]);
+        self.push_short(&padded, item.len())
+    }
+
+    /// As [`push`](Self::push), for an item of `len` bytes with zeros behind it.
+    #[inline]
+    pub fn push_short(&mut self, padded: &[u8; MAX_SLOT_BYTES], len: usize) -> Result<(), Refusal> {
+        if !(self.shortest..=self.longest).contains(&len) {
+            return self.push_to_arena(&padded[..len]);
         }
         let end = self.used + self.width;
         if end + SLACK_BYTES > self.memory.len() {
             return Err(Refusal::Full);
         }
         let slot = &mut self.memory[self.used..self.used + MAX_SLOT_BYTES];
-        copy_short(item, slot);
+        slot.copy_from_slice(padded);
         if len < self.width {
             slot[self.width - 1] = u8::try_from(len).expect("a slot is short");
         }
@@ -209,27 +220,6 @@ fn item_at(memory: &[u8], layout: Layout, at: usize) -> (&[u8], usize) {
 #[inline]
 fn slot_len(memory: &[u8], at: usize, width: usize, full: bool) -> usize {
     if full { width } else { usize::from(memory[at + width - 1]) }
-}
-
-/// Copies up to 32 bytes and fills up with zeros, in a few whole words.
-#[inline]
-fn copy_short(item: &[u8], slot: &mut [u8]) {
-    let len = item.len();
-    let slot = &mut slot[..MAX_SLOT_BYTES];
-    if len >= 16 {
-        let (first, last) = (item.first_chunk::<16>(), item.last_chunk::<16>());
-        slot[16..].fill(0);
-        slot[..16].copy_from_slice(first.expect("16 bytes"));
-        slot[len - 16..len].copy_from_slice(last.expect("16 bytes"));
-    } else if len >= 8 {
-        let (first, last) = (item.first_chunk::<8>(), item.last_chunk::<8>());
-        slot.fill(0);
-        slot[..8].copy_from_slice(first.expect("8 bytes"));
-        slot[len - 8..len].copy_from_slice(last.expect("8 bytes"));
-    } else {
-        slot.fill(0);
-        slot[..len].copy_from_slice(item);
-    }
 }
 
 fn sort_slots(width: usize, slots: &mut [u8], scratch: &mut [u8]) -> Varying {

@@ -10,7 +10,7 @@
 use super::Sorter;
 use super::arena::MAX_LENGTH_BYTES;
 use super::delta::{RunEncoder, SpilledRun};
-use super::run::{FillRun, Layout, MemoryRun, Refusal, SLACK_BYTES};
+use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MemoryRun, Refusal, SLACK_BYTES};
 use super::spill::SpillFile;
 use super::varying::Varying;
 use crate::{Error, Result};
@@ -49,6 +49,17 @@ impl<'s> RunWriter<'s> {
             return Ok(());
         }
         self.push_after_change(item)
+    }
+
+    /// As [`push`](Self::push), for an item of `len` bytes with zeros behind it.
+    #[inline]
+    pub fn push_short(&mut self, padded: &[u8; MAX_SLOT_BYTES], len: usize) -> Result<()> {
+        if let Some(fill) = &mut self.fill
+            && fill.push_short(padded, len).is_ok()
+        {
+            return Ok(());
+        }
+        self.push_after_change(&padded[..len])
     }
 
     #[cold]

@@ -8,6 +8,7 @@
 use super::interior::Entry;
 use super::open_page::{OpenPage, add_overflow};
 use crate::pages::{PageRun, Placement};
+use litepress_format::order::ShortCell;
 use litepress_format::page::{MIN_CELL_LEN, PageKind};
 use litepress_format::{payload, varint};
 
@@ -79,6 +80,25 @@ impl IndexBuilder {
         } else {
             self.close_page(Some(cell));
         }
+    }
+
+    /// Adds the next entry, whose cell is at hand; `false` where it is none for a leaf as it stands.
+    #[inline]
+    pub fn add_cell(&mut self, cell: &ShortCell) -> bool {
+        let cell = cell.bytes();
+        if cell.len() < MIN_CELL_LEN || cell.len() > self.max_local {
+            return false;
+        }
+        self.part.entries += 1;
+        self.part.payload_bytes += cell.len() as u64 - 1;
+        let mut open = self.open_page();
+        if open.fits(cell.len()) {
+            open.push(self.part.run.page_mut(open.index), cell);
+            self.page = Some(open);
+        } else {
+            self.close_page(Some(IndexCell { bytes: cell.to_vec(), overflow: None }));
+        }
+        true
     }
 
     /// Makes the cell of a record; overflow pages are appended to the run.

@@ -1,6 +1,7 @@
 //! A leaf page that is being filled, of a table or of an index, and what does not fit it.
 
 use crate::pages::PageRun;
+use litepress_format::copy::copy_short;
 use litepress_format::overflow;
 use litepress_format::page::{CELL_POINTER_LEN, LEAF_HEADER_LEN, PageHeader, PageKind};
 
@@ -31,9 +32,10 @@ impl OpenPage {
     }
 
     /// Adds a cell that fits.
+    #[inline]
     pub fn push(&mut self, page: &mut [u8], cell: &[u8]) {
         let at = self.pointers_end();
-        page[self.content_start - cell.len()..self.content_start].copy_from_slice(cell);
+        copy_short(cell, &mut page[self.content_start - cell.len()..self.content_start]);
         self.content_start -= cell.len();
         page[at..at + CELL_POINTER_LEN].copy_from_slice(&offset_bytes(self.content_start));
         self.cells += 1;

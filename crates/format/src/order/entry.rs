@@ -19,9 +19,9 @@ use crate::varint;
 /// What the entries of an index are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryShape {
-    parts: Vec<KeyPart>,
+    pub(super) parts: Vec<KeyPart>,
     unique_columns: usize,
-    has_rowid: bool,
+    pub(super) has_rowid: bool,
 }
 
 /// What UNIQUE asks of an item.

@@ -15,6 +15,8 @@ const EXPONENT_BIAS: u64 = 1023;
 const NO_FRACTION_FROM: u64 = 1 << 55;
 /// Bytes behind the first where they hold `n` itself.
 const WHOLE: usize = 8;
+/// The longest form of a number without a fraction, and of a rowid.
+pub(super) const MAX_LEN: usize = 1 + WHOLE;
 /// First byte of a double from 2^64 on.
 const HUGE: u8 = 0xfa;
 /// The least that follows [`HUGE`].
@@ -67,19 +69,32 @@ impl Lengths {
         lengths
     }
 
+    /// Bytes behind the first that `magnitude` takes.
+    #[inline]
+    fn tail_of(&self, magnitude: u64) -> usize {
+        let bits = u64::BITS - magnitude.leading_zeros();
+        usize::from(self.tail_by_bits[bits as usize])
+    }
+
     /// Appends `magnitude`, every byte combined with `mask`.
     #[inline]
     fn push(&self, magnitude: u64, mask: u8, out: &mut Vec<u8>) {
-        let bits = u64::BITS - magnitude.leading_zeros();
-        self.push_with_tail(usize::from(self.tail_by_bits[bits as usize]), magnitude, mask, out);
+        push_written(out, |out| self.write(magnitude, mask, out));
     }
 
-    /// As [`push`](Self::push), with `tail` bytes behind the first, which must be enough.
+    /// Writes `magnitude`, every byte combined with `mask`, to the start of `out`; how many bytes it takes.
     #[inline]
-    fn push_with_tail(&self, tail: usize, magnitude: u64, mask: u8, out: &mut Vec<u8>) {
+    fn write(&self, magnitude: u64, mask: u8, out: &mut [u8; MAX_LEN]) -> usize {
+        self.write_with_tail(self.tail_of(magnitude), magnitude, mask, out)
+    }
+
+    /// As [`write`](Self::write), with `tail` bytes behind the first, which must be enough.
+    #[inline]
+    fn write_with_tail(&self, tail: usize, magnitude: u64, mask: u8, out: &mut [u8; MAX_LEN]) -> usize {
         let head = high_bytes(magnitude, 8 - tail);
-        out.push((self.first_by_tail[tail] + (head & 0x7f) as u8) ^ mask);
-        push_low_bytes(magnitude, tail, mask, out);
+        out[0] = (self.first_by_tail[tail] + (head & 0x7f) as u8) ^ mask;
+        out[1..].copy_from_slice(&low_first(magnitude, tail, mask));
+        1 + tail
     }
 
     /// The integer at the start of `bytes`, and the number of bytes behind the first.
@@ -109,10 +124,26 @@ const fn high_bytes(bits: u64, count: usize) -> u64 {
 #[inline]
 fn push_low_bytes(bits: u64, count: usize, mask: u8, out: &mut Vec<u8>) {
     // Eight bytes of which some are taken back cost less than a copy of variable length.
-    let half = 4 * (8 - count);
-    let low_first = ((bits ^ repeated(mask)) << half) << half;
-    out.extend_from_slice(&low_first.to_be_bytes());
+    out.extend_from_slice(&low_first(bits, count, mask));
     out.truncate(out.len() - (8 - count));
+}
+
+/// The lowest `count` bytes of `bits`, each combined with `mask`, at the front of eight.
+#[inline]
+fn low_first(bits: u64, count: usize, mask: u8) -> [u8; 8] {
+    // Twice, because no shift is by 64 bits.
+    let half = 4 * (8 - count);
+    (((bits ^ repeated(mask)) << half) << half).to_be_bytes()
+}
+
+/// Appends what `write` writes to the start of its room.
+#[inline]
+fn push_written(out: &mut Vec<u8>, write: impl FnOnce(&mut [u8; MAX_LEN]) -> usize) {
+    let mut room = [0; MAX_LEN];
+    let len = write(&mut room);
+    // All of it, of which some is taken back: that costs less than a copy of variable length.
+    out.extend_from_slice(&room);
+    out.truncate(out.len() - (MAX_LEN - len));
 }
 
 /// The integer of the first `count` bytes (0 to 8), each combined with `mask`.
@@ -147,8 +178,14 @@ const fn repeated(byte: u8) -> u64 {
 /// Appends the form of a rowid: by its magnitude in 1 to 9 bytes, those of negative ones inverted.
 #[inline]
 pub fn push_rowid(rowid: i64, out: &mut Vec<u8>) {
+    push_written(out, |out| write_rowid(rowid, out));
+}
+
+/// Writes the form of a rowid to the start of `out`; its length.
+#[inline]
+pub(super) fn write_rowid(rowid: i64, out: &mut [u8; MAX_LEN]) -> usize {
     let sign = rowid >> 63;
-    ROWIDS.push((rowid ^ sign).cast_unsigned(), (sign & 0xff) as u8, out);
+    ROWIDS.write((rowid ^ sign).cast_unsigned(), (sign & 0xff) as u8, out)
 }
 
 /// The rowid whose form stands at the start of `bytes`, and the length of the form.
@@ -170,16 +207,22 @@ pub fn read_rowid(bytes: &[u8]) -> Result<(i64, usize), FormatError> {
 /// Appends the form of an integer.
 #[inline]
 pub(super) fn push_int(int: i64, out: &mut Vec<u8>) {
-    push_whole(int.unsigned_abs(), if int < 0 { 0xff } else { 0 }, out);
+    push_written(out, |out| write_int(int, out));
 }
 
-/// Appends the form of a number of this magnitude that has no fraction.
+/// Writes the form of an integer to the start of `out`; its length.
 #[inline]
-fn push_whole(magnitude: u64, mask: u8, out: &mut Vec<u8>) {
+pub(super) fn write_int(int: i64, out: &mut [u8; MAX_LEN]) -> usize {
+    write_whole(int.unsigned_abs(), if int < 0 { 0xff } else { 0 }, out)
+}
+
+/// Writes the form of a number of this magnitude that has no fraction; its length.
+#[inline]
+fn write_whole(magnitude: u64, mask: u8, out: &mut [u8; MAX_LEN]) -> usize {
     if magnitude < NO_FRACTION_FROM {
-        NUMBERS.push(magnitude << 1, mask, out);
+        NUMBERS.write(magnitude << 1, mask, out)
     } else {
-        NUMBERS.push_with_tail(WHOLE, magnitude, mask, out);
+        NUMBERS.write_with_tail(WHOLE, magnitude, mask, out)
     }
 }
 
@@ -201,7 +244,9 @@ pub(super) fn push_real(real: f64, out: &mut Vec<u8>) {
     match (bits >> FRACTION_BITS).checked_sub(EXPONENT_BIAS) {
         None => push_below_one(bits, mask, out),
         Some(exponent @ 0..52) => push_with_fraction(significand, FRACTION_BITS - (exponent & 0x3f) as u32, mask, out),
-        Some(exponent @ 52..64) => push_whole(significand << (exponent - 52), mask, out),
+        Some(exponent @ 52..64) => {
+            push_written(out, |out| write_whole(significand << (exponent - 52), mask, out));
+        }
         Some(_) => {
             out.push(HUGE ^ mask);
             push_low_bytes(bits, 8, mask, out);

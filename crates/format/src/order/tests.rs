@@ -320,12 +320,40 @@ fn check_entry(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>) {
     let mut record = b"before".to_vec();
     shape.write_record(&item, &mut record).unwrap();
     assert_eq!(record, expected, "{columns:?} {rowid:?}");
+    check_short(shape, columns, rowid, &item, &record[6..]);
     // All of them where the item is short.
     for cut in (0..item.len()).step_by(1 + item.len() / 64) {
         record.truncate(6);
         let written = shape.write_record(&item[..cut], &mut record);
         assert!(written.is_ok() || record == b"before");
     }
+}
+
+/// What is made in whole words is what is made of vectors, and every short plain entry is.
+fn check_short(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8], record: &[u8]) {
+    let mut short = ShortItem::default();
+    let made = shape.make_short(columns.iter().copied(), rowid, &mut short);
+    if made {
+        assert_eq!(short.bytes(), item, "{columns:?} {rowid:?}");
+        let (first, rest) = short.padded().split_at(item.len());
+        assert!(first == item && rest.iter().all(|byte| *byte == 0));
+    }
+    let is_plain = |value: &Value<'_>| match value {
+        Value::Null | Value::Int(_) => true,
+        Value::Text(bytes) | Value::Blob(bytes) => bytes.iter().all(|byte| (2..0x40).contains(byte)),
+        Value::Real(_) => false,
+    };
+    let is_trimmed = |value: &Value<'_>| !matches!(value, Value::Text(text) if text.ends_with(b" "));
+    let plain = columns.iter().all(|value| is_plain(value) && is_trimmed(value));
+    assert!(made || !plain || item.len() > SHORT_LEN, "{columns:?} {rowid:?}");
+    let mut cell = ShortCell::default();
+    let padded = [item, &[0xfd; 64]].concat();
+    let made = shape.make_short_cell(&padded, item.len(), &mut cell);
+    if made {
+        assert_eq!(cell.bytes().split_first(), Some((&u8::try_from(record.len()).unwrap(), record)));
+    }
+    let descends = shape.parts().iter().any(|part| part.descending);
+    assert!(made || !plain || descends || columns.len() > 4 || item.len() > SHORT_LEN, "{columns:?} {rowid:?}");
 }
 
 #[test]
@@ -421,6 +449,7 @@ proptest! {
                 let _ = shape.unique_key(&bytes);
                 prop_assert!(shape.write_record(&bytes, &mut record).is_ok() || record.is_empty());
                 record.clear();
+                shape.make_short_cell(&bytes, bytes.len(), &mut ShortCell::default());
             }
         }
         if let Ok((_, len)) = read_rowid(&bytes) {

@@ -4,7 +4,7 @@
 use super::{BLOB, Collation, Form, TEXT};
 
 /// Behind the last byte.
-const END: u8 = 0;
+pub(super) const END: u8 = 0;
 /// Before a byte that would be taken for [`END`] or for itself; that byte follows, one larger.
 const ESCAPE: u8 = 1;
 
@@ -170,7 +170,7 @@ const fn low_bytes(word: u64) -> u64 {
 
 /// Whether a byte is 0 or 1.
 #[inline]
-fn has_low_byte(bytes: &[u8]) -> bool {
+pub(super) fn has_low_byte(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks();
     let mut found = words.iter().any(|word| low_bytes(u64::from_be_bytes(*word)) != 0);
     // Seven bytes at most: read as two halves that overlap.

@@ -1,0 +1,45 @@
+//! Copies of a few bytes.
+
+/// Copies bytes from one slice to another of the same length: up to 32 in two to four words that
+/// overlap, where a call would cost more than the copy.
+///
+/// # Panics
+/// Where the lengths differ.
+#[inline]
+pub fn copy_short(from: &[u8], to: &mut [u8]) {
+    assert_eq!(from.len(), to.len(), "a copy of the same length");
+    match from.len() {
+        17..=32 => copy_ends::<16>(from, to),
+        9..=16 => copy_ends::<8>(from, to),
+        5..=8 => copy_ends::<4>(from, to),
+        3..=4 => copy_ends::<2>(from, to),
+        1..=2 => copy_ends::<1>(from, to),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Copies the first and the last `N` bytes of what is at most twice as long.
+#[inline(always)]
+fn copy_ends<const N: usize>(from: &[u8], to: &mut [u8]) {
+    let (first, last) = (from.first_chunk::<N>(), from.last_chunk::<N>());
+    if let (Some(first), Some(last)) = (first, last) {
+        to[..N].copy_from_slice(first);
+        let at = to.len() - N;
+        to[at..].copy_from_slice(last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::copy_short;
+
+    #[test]
+    fn every_length_is_copied_whole() {
+        let from: Vec<u8> = (1..=100).collect();
+        for len in 0..=from.len() {
+            let mut to = vec![0; len];
+            copy_short(&from[..len], &mut to);
+            assert_eq!(to, from[..len]);
+        }
+    }
+}
