@@ -14,7 +14,7 @@ use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::FormatError;
-use litepress_format::order::{Collation, EntryShape, KeyPart, ShortCell, ShortItem};
+use litepress_format::order::{Collation, EntryShape, KeyPart, ShortCell};
 use litepress_format::page::PageKind;
 use litepress_format::record::{self, RecordReader};
 use litepress_format::value::Value;
@@ -79,6 +79,12 @@ impl IndexPlan {
         })
     }
 
+    /// The rowid, where an entry ends with it.
+    #[inline]
+    fn rowid_of(&self, rowid: i64) -> Option<i64> {
+        self.has_rowid.then_some(rowid)
+    }
+
     /// The error of two entries with one key.
     fn not_unique(&self, first: &[u8], second: &[u8]) -> Error {
         let (values, first_row) = self.describe(first);
@@ -120,46 +126,90 @@ pub(crate) fn key_part(column: &IndexColumn) -> Result<KeyPart, String> {
     Ok(KeyPart { collation, descending: column.descending })
 }
 
+/// The beginning of a record.
+#[derive(Default)]
+struct Header {
+    bytes: Vec<u8>,
+    /// The same as a word, and which bits of it: comparing words costs less than comparing slices.
+    word: u64,
+    mask: u64,
+}
+
+impl Header {
+    fn new(bytes: &[u8]) -> Self {
+        let mut word = [0; 8];
+        let len = bytes.len().min(8);
+        word[..len].copy_from_slice(&bytes[..len]);
+        let mask = if len == 8 { u64::MAX } else { !(u64::MAX >> (8 * len)) };
+        Self { bytes: bytes.to_vec(), word: u64::from_be_bytes(word), mask }
+    }
+
+    /// Whether `record` begins like this; none does before there is a header.
+    #[inline]
+    fn starts(&self, record: &[u8]) -> bool {
+        match record.first_chunk() {
+            Some(word) if self.bytes.len() <= 8 => {
+                self.mask != 0 && (u64::from_be_bytes(*word) ^ self.word) & self.mask == 0
+            }
+            _ => !self.bytes.is_empty() && record.starts_with(&self.bytes),
+        }
+    }
+}
+
+/// The values of an entry, out of a record whose header says that they are in these `fields`.
+#[inline(always)]
+fn values<'r>(
+    plan: &IndexPlan,
+    fields: &[(u64, Range<usize>)],
+    record: &'r [u8],
+    rowid: i64,
+) -> impl Iterator<Item = Value<'r>> + Clone {
+    plan.columns.iter().zip(fields).map(move |(cut, (serial, body))| match cut {
+        Cut::Rowid => Value::Int(rowid),
+        Cut::Field(_) => record::read_body(*serial, &record[body.clone()]).expect("read from this header"),
+    })
+}
+
 /// Cuts the sort items of one index out of chunks: one a worker.
 pub(crate) struct Cutter<'s> {
     plan: &'s IndexPlan,
     writer: RunWriter<'s>,
     /// The record header that `fields` were read from, up to the last key column: most records begin like the one before.
-    header: Vec<u8>,
+    header: Header,
     /// Serial type and place of the body of each key column; unused for the rowid.
     fields: Vec<(u64, Range<usize>)>,
     item: Vec<u8>,
-    short: ShortItem,
 }
 
 impl<'s> Cutter<'s> {
     pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
         let fields = vec![(0, 0..0); plan.columns.len()];
-        Self { plan, writer, header: Vec::new(), fields, item: Vec::new(), short: ShortItem::default() }
+        Self { plan, writer, header: Header::default(), fields, item: Vec::new() }
     }
 
     /// Adds the entries of all rows of `chunk`.
     pub fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
         for (row, &rowid) in chunk.rowids().iter().enumerate() {
             let record = chunk.record(row);
-            if self.header.is_empty() || !record.starts_with(&self.header) {
+            if !self.header.starts(record) {
                 self.read_header(record).map_err(|error| bad_item(&error))?;
             }
-            let value_of = |(cut, (serial, body)): (&Cut, &(u64, Range<usize>))| match cut {
-                Cut::Rowid => Value::Int(rowid),
-                Cut::Field(_) => record::read_body(*serial, &record[body.clone()]).expect("read from this header"),
-            };
-            let values = self.plan.columns.iter().zip(&self.fields).map(value_of);
-            let rowid = self.plan.has_rowid.then_some(rowid);
-            if self.plan.shape.make_short(values.clone(), rowid, &mut self.short) {
-                self.writer.push_short(self.short.padded(), self.short.bytes().len())?;
-            } else {
+            if !self.add_short(record, rowid) {
                 self.item.clear();
+                let (values, rowid) = (values(self.plan, &self.fields, record, rowid), self.plan.rowid_of(rowid));
                 self.plan.shape.push_item(values, rowid, &mut self.item);
                 self.writer.push(&self.item)?;
             }
         }
         Ok(())
+    }
+
+    /// Adds an entry that is short, where the sort takes short ones; `false` where it is not added.
+    #[inline]
+    fn add_short(&mut self, record: &[u8], rowid: i64) -> bool {
+        let Some(room) = self.writer.room() else { return false };
+        let (values, rowid) = (values(self.plan, &self.fields, record, rowid), self.plan.rowid_of(rowid));
+        self.plan.shape.make_short(values, rowid, room).is_some_and(|len| self.writer.take(len))
     }
 
     /// Finds the key columns, and how much of the header says where they are.
@@ -176,8 +226,7 @@ impl<'s> Cutter<'s> {
                 }
             }
         }
-        self.header.clear();
-        self.header.extend_from_slice(&record[..header_end]);
+        self.header = Header::new(&record[..header_end]);
         Ok(())
     }
 

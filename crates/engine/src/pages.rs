@@ -22,6 +22,8 @@ pub(crate) struct Pages {
 /// after another.
 pub(crate) struct PageRun {
     page_bytes: usize,
+    /// Blocks hold two to this power of pages.
+    block_shift: u32,
     pool: Arc<BlockPool>,
     blocks: Vec<Block>,
     pages: usize,
@@ -51,7 +53,9 @@ impl Placement {
 
 impl PageRun {
     pub fn new(page_size: PageSize, pool: &Arc<BlockPool>) -> Self {
-        Self { page_bytes: page_size.bytes(), pool: pool.clone(), blocks: Vec::new(), pages: 0, pointers: Vec::new() }
+        let page_bytes = page_size.bytes();
+        let block_shift = (BLOCK_BYTES / page_bytes).ilog2();
+        Self { page_bytes, block_shift, pool: pool.clone(), blocks: Vec::new(), pages: 0, pointers: Vec::new() }
     }
 
     /// Number of pages so far.
@@ -69,11 +73,13 @@ impl PageRun {
     }
 
     /// The bytes of page `index`.
+    #[inline]
     pub fn page_mut(&mut self, index: u32) -> &mut [u8] {
         let index = index as usize;
         assert!(index < self.pages, "page {index} of a run of {}", self.pages);
-        let start = index % self.pages_per_block() * self.page_bytes;
-        let block = index / self.pages_per_block();
+        // Page sizes are powers of two: a division would cost more than all the rest.
+        let block = index >> self.block_shift;
+        let start = (index - (block << self.block_shift)) * self.page_bytes;
         &mut self.blocks[block].bytes_mut()[start..start + self.page_bytes]
     }
 
@@ -94,7 +100,7 @@ impl PageRun {
     }
 
     fn pages_per_block(&self) -> usize {
-        BLOCK_BYTES / self.page_bytes
+        1 << self.block_shift
     }
 
     fn resolve_pointers(&mut self, placement: Placement) {

@@ -269,7 +269,7 @@ fn merge_into_one(group: Vec<SpilledRun>, read_bytes: usize, mut encoder: RunEnc
     let runs = Runs { memory: Vec::new(), spilled: group };
     let varying = runs.varying();
     let mut merge = runs.merge(0..runs.len(), MatchBytes::new(&varying), read_bytes)?;
-    while let Some(item) = merge.next()? {
+    while let Some(item) = merge.next_with_slack()? {
         encoder.push(item)?;
     }
     encoder.finish(varying)

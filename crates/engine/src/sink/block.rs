@@ -78,6 +78,7 @@ impl Block {
         &self.memory.bytes[self.memory.start..self.memory.start + BLOCK_BYTES]
     }
 
+    #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory.bytes[self.memory.start..self.memory.start + BLOCK_BYTES]
     }

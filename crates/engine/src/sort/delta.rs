@@ -13,6 +13,7 @@
 //! memory as a sample. Encoder and decoder change together.
 
 use super::arena::{MAX_LENGTH_BYTES, common_prefix, write_length};
+use super::merge::ItemWithSlack;
 use super::read_ahead::{Awaited, ReadAhead};
 use super::run::SLACK_BYTES;
 use super::sample::Samples;
@@ -75,6 +76,8 @@ pub(super) struct RunEncoder {
     /// The beginning of the item before, and all of its length.
     previous: Vec<u8>,
     previous_len: usize,
+    /// The item before, where it was short: `previous` is then out of date.
+    previous_short: Option<[u128; 2]>,
     /// Items and encoded bytes at the last sample.
     sampled: (u64, u64),
     items_per_sample: u64,
@@ -94,6 +97,7 @@ impl RunEncoder {
             filled: 0,
             previous: Vec::new(),
             previous_len: 0,
+            previous_short: None,
             sampled: (0, 0),
             items_per_sample: ITEMS_PER_SAMPLE,
             sample_limit,
@@ -101,7 +105,50 @@ impl RunEncoder {
     }
 
     /// Appends an item, greater than all before.
-    pub fn push(&mut self, item: &[u8]) -> Result<()> {
+    #[inline]
+    pub fn push(&mut self, item: ItemWithSlack<'_>) -> Result<()> {
+        if !self.push_short(item) {
+            self.push_any(item.item())?;
+        }
+        self.run.items += 1;
+        self.run.item_bytes += item.len as u64;
+        self.previous_len = item.len;
+        Ok(())
+    }
+
+    /// As [`push`](Self::push), for an item behind which nothing may be read.
+    pub fn push_alone(&mut self, item: &[u8]) -> Result<()> {
+        self.push(ItemWithSlack { bytes: item, len: item.len() })
+    }
+
+    /// Appends a short item behind another one, in whole words; `false` where that is not possible.
+    #[inline]
+    fn push_short(&mut self, item: ItemWithSlack<'_>) -> bool {
+        let (Some(previous), Some(bytes)) = (self.previous_short, item.bytes.first_chunk::<{ 2 * WORD }>()) else {
+            return false;
+        };
+        let words = two_words(bytes);
+        let shared = common_bytes(previous, words).min(item.len).min(self.previous_len);
+        if item.len > WORD || self.samples_here(shared) {
+            return false;
+        }
+        let room = self.block.bytes_mut()[self.filled..].first_chunk_mut::<{ WORD + 3 }>();
+        let Some(room) = room else { return false };
+        let (suffix, same) = (item.len - shared, item.len == self.previous_len);
+        let head = if same { 1 } else { 2 };
+        room[..2].copy_from_slice(&one_byte_heads(shared, same, suffix));
+        room[head..head + WORD].copy_from_slice(&bytes[shared..shared + WORD]);
+        self.filled += head + suffix;
+        self.run.bytes += (head + suffix) as u64;
+        self.previous_short = Some(words);
+        true
+    }
+
+    fn push_any(&mut self, item: &[u8]) -> Result<()> {
+        if let Some(words) = self.previous_short.take() {
+            self.previous.clear();
+            self.previous.extend(words.iter().flat_map(|word| word.to_be_bytes()).take(self.previous_len));
+        }
         let mut shared = common_prefix(&self.previous, item);
         if self.samples_here(shared) {
             self.sample(item, shared);
@@ -119,9 +166,11 @@ impl RunEncoder {
         self.previous.truncate(shared);
         let kept = suffix.len().min(MAX_SHARED_BYTES.saturating_sub(shared));
         self.previous.extend_from_slice(&suffix[..kept]);
-        self.previous_len = item.len();
-        self.run.items += 1;
-        self.run.item_bytes += item.len() as u64;
+        if item.len() <= WORD {
+            let mut bytes = [0; WORD];
+            bytes[..item.len()].copy_from_slice(item);
+            self.previous_short = Some(two_words(&bytes));
+        }
         Ok(())
     }
 
@@ -193,6 +242,8 @@ pub(super) struct RunDecoder<'s> {
     /// The item and some slack.
     item: Vec<u8>,
     len: usize,
+    /// The first 16 bytes of `item` as a number.
+    start: u128,
     /// Items before the current one.
     ordinal: u64,
 }
@@ -220,6 +271,7 @@ impl<'s> RunDecoder<'s> {
             next: aligned,
             item: vec![0; SLACK_BYTES],
             len: 0,
+            start: 0,
             ordinal,
         };
         decoder.read()?;
@@ -240,6 +292,12 @@ impl<'s> RunDecoder<'s> {
     #[inline]
     pub fn item_and_slack(&self) -> &[u8] {
         &self.item
+    }
+
+    /// The first 16 bytes of the item and what is behind it, as a number that compares like them.
+    #[inline]
+    pub fn start(&self) -> u128 {
+        self.start
     }
 
     #[inline]
@@ -270,7 +328,13 @@ impl<'s> RunDecoder<'s> {
         // Nearly always: numbers of one byte, a suffix of a word at most, room for it.
         let short = header < 0x80 && suffix <= WORD && shared <= self.len;
         if short && shared + suffix + SLACK_BYTES <= self.item.len() {
-            self.item[shared..shared + WORD].copy_from_slice(&ahead[head..head + WORD]);
+            let word: &[u8; WORD] = ahead[head..].first_chunk().expect("as far as a word reaches");
+            self.item[shared..shared + WORD].copy_from_slice(word);
+            if shared < 16 {
+                // Not read back from the item: its bytes are still on their way to the cache.
+                let changed = u128::MAX >> (8 * shared);
+                self.start = self.start & !changed | first_16(word) >> (8 * shared);
+            }
             self.len = shared + suffix;
             self.at += head + suffix;
             return Ok(());
@@ -300,6 +364,7 @@ impl<'s> RunDecoder<'s> {
             self.at += now;
             done += now;
         }
+        self.start = first_16(&self.item);
         Ok(())
     }
 
@@ -367,6 +432,30 @@ impl<'s> RunDecoder<'s> {
     }
 }
 
+#[inline]
+fn two_words(bytes: &[u8]) -> [u128; 2] {
+    [first_16(bytes), first_16(&bytes[16..])]
+}
+
+/// How many bytes two items have in common, from the front, and what is behind them.
+#[inline]
+fn common_bytes(a: [u128; 2], b: [u128; 2]) -> usize {
+    let differ = (a[0] ^ b[0]).leading_zeros() / 8;
+    let differ = if differ < 16 { differ } else { 16 + (a[1] ^ b[1]).leading_zeros() / 8 };
+    differ as usize
+}
+
+/// Both numbers in front of a short suffix; the second one is not written where the lengths are the same.
+#[inline]
+fn one_byte_heads(shared: usize, same: bool, suffix: usize) -> [u8; 2] {
+    [((shared << 1 | usize::from(same)) & 0x7f) as u8, (suffix & 0x7f) as u8]
+}
+
+#[inline]
+fn first_16(bytes: &[u8]) -> u128 {
+    u128::from_be_bytes(*bytes.first_chunk().expect("16 bytes"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::spill::SpillFolder;
@@ -376,7 +465,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = SpillFolder::new(folder.path().to_owned()).create().unwrap();
         let mut encoder = RunEncoder::new(&file, 2 * ALIGNMENT, sample_limit);
-        items.iter().for_each(|item| encoder.push(item).unwrap());
+        items.iter().for_each(|item| encoder.push_alone(item).unwrap());
         encoder.finish(Varying::unknown()).unwrap()
     }
 
@@ -404,6 +493,8 @@ mod tests {
                 let mut decoder = RunDecoder::at_key(&run, &items[start], ALIGNMENT, None).unwrap();
                 for (ordinal, item) in items.iter().enumerate().skip(start).take(400) {
                     assert_eq!((decoder.ordinal(), decoder.item()), (ordinal as u64, &item[..]));
+                    let start = decoder.start().to_be_bytes();
+                    assert_eq!(start[..item.len().min(16)], item[..item.len().min(16)]);
                     decoder.advance().unwrap();
                 }
             }

@@ -96,6 +96,7 @@ impl<'s> Cursor<'s> {
         }
         match self {
             Self::Memory { run, start, .. } => bytes.of(&run.bytes()[*start..]),
+            Self::Spilled(decoder) if bytes.are_the_first() => decoder.start(),
             Self::Spilled(decoder) => bytes.of(decoder.item_and_slack()),
         }
     }

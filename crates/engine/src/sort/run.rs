@@ -13,17 +13,18 @@
 //! for it; the writer then goes on in the layout that [`Layout::widened`] gives.
 
 use super::arena::{self, ENTRY_BYTES};
+use super::merge::ItemWithSlack;
 use super::radix::{self, Whole};
 use super::varying::{MatchBytes, Varying};
 use litepress_format::copy::copy_short;
 
 /// Bytes at the end of a run's memory that belong to no item, so that the hot loops copy and compare in whole words.
-pub(super) const SLACK_BYTES: usize = 64;
+pub(crate) const SLACK_BYTES: usize = 64;
 const _: () = assert!(MatchBytes::READ_BYTES <= SLACK_BYTES && MAX_SLOT_BYTES <= SLACK_BYTES);
 
 /// Slot widths that the sort is compiled for.
 const SLOTS: [usize; 5] = [12, 16, 20, 24, MAX_SLOT_BYTES];
-pub(super) const MAX_SLOT_BYTES: usize = 32;
+const MAX_SLOT_BYTES: usize = 32;
 
 /// Items of an arena that are brought to the cache at once.
 const ITEMS_AHEAD: usize = 32;
@@ -118,30 +119,34 @@ impl FillRun {
         if !(self.shortest..=self.longest).contains(&item.len()) {
             return self.push_to_arena(item);
         }
-        let mut padded = [0; MAX_SLOT_BYTES];
-        copy_short(item, &mut padded[..item.len()]);
-        self.push_short(&padded, item.len())
+        let Some(room) = self.room() else { return Err(Refusal::Full) };
+        room[..MAX_SLOT_BYTES].fill(0);
+        copy_short(item, &mut room[..item.len()]);
+        self.take(item.len());
+        Ok(())
     }
 
-    /// As [`push`](Self::push), for an item of `len` bytes with zeros behind it.
+    /// Where the next slot and what lies behind it may be written to: its item, and zeros behind that. [`take`](Self::take)
+    /// follows. `None` where no slot is left, or items stand in an arena.
     #[inline]
-    pub fn push_short(&mut self, padded: &[u8; MAX_SLOT_BYTES], len: usize) -> Result<(), Refusal> {
+    pub fn room(&mut self) -> Option<&mut [u8; SLACK_BYTES]> {
+        let has_room = self.width > 0 && self.used + self.width + SLACK_BYTES <= self.memory.len();
+        if has_room { self.memory[self.used..].first_chunk_mut() } else { None }
+    }
+
+    /// Takes the item of `len` bytes that was written to [`room`](Self::room); `false` where slots are for others.
+    #[inline]
+    pub fn take(&mut self, len: usize) -> bool {
         if !(self.shortest..=self.longest).contains(&len) {
-            return self.push_to_arena(&padded[..len]);
+            return false;
         }
-        let end = self.used + self.width;
-        if end + SLACK_BYTES > self.memory.len() {
-            return Err(Refusal::Full);
-        }
-        let slot = &mut self.memory[self.used..self.used + MAX_SLOT_BYTES];
-        slot.copy_from_slice(padded);
         if len < self.width {
-            slot[self.width - 1] = u8::try_from(len).expect("a slot is short");
+            self.memory[self.used + self.width - 1] = u8::try_from(len).expect("a slot is short");
         }
-        self.used = end;
+        self.used += self.width;
         self.items += 1;
         self.item_bytes += len as u64;
-        Ok(())
+        true
     }
 
     fn push_to_arena(&mut self, item: &[u8]) -> Result<(), Refusal> {
@@ -321,8 +326,13 @@ impl MemoryRun {
     }
 
     pub fn item(&self, index: usize) -> &[u8] {
+        self.item_with_slack(index).item()
+    }
+
+    #[inline]
+    pub fn item_with_slack(&self, index: usize) -> ItemWithSlack<'_> {
         let (start, end) = self.bounds(index);
-        &self.memory[start..end]
+        ItemWithSlack { bytes: &self.memory[start..], len: end - start }
     }
 
     pub fn varying(&self) -> &Varying {

@@ -80,6 +80,12 @@ impl MatchBytes {
         Self { words, whole: words[3] == words[0] + 12 }
     }
 
+    /// Whether an item's first sixteen bytes are what is looked at.
+    #[inline]
+    pub fn are_the_first(&self) -> bool {
+        self.whole && self.words[0] == 0
+    }
+
     /// The bytes of an item, as a number that compares like them.
     #[inline]
     pub fn of(&self, item: &[u8]) -> u128 {

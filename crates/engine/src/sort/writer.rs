@@ -10,7 +10,7 @@
 use super::Sorter;
 use super::arena::MAX_LENGTH_BYTES;
 use super::delta::{RunEncoder, SpilledRun};
-use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MemoryRun, Refusal, SLACK_BYTES};
+use super::run::{FillRun, Layout, MemoryRun, Refusal, SLACK_BYTES};
 use super::spill::SpillFile;
 use super::varying::Varying;
 use crate::{Error, Result};
@@ -51,15 +51,18 @@ impl<'s> RunWriter<'s> {
         self.push_after_change(item)
     }
 
-    /// As [`push`](Self::push), for an item of `len` bytes with zeros behind it.
+    /// Where the next short item may be written, with zeros behind it up to the 32nd byte: where it will stay.
+    /// [`take`](Self::take) follows. `None` where it must be [pushed](Self::push).
     #[inline]
-    pub fn push_short(&mut self, padded: &[u8; MAX_SLOT_BYTES], len: usize) -> Result<()> {
-        if let Some(fill) = &mut self.fill
-            && fill.push_short(padded, len).is_ok()
-        {
-            return Ok(());
-        }
-        self.push_after_change(&padded[..len])
+    pub fn room(&mut self) -> Option<&mut [u8; SLACK_BYTES]> {
+        self.fill.as_mut().and_then(FillRun::room)
+    }
+
+    /// Takes the item of `len` bytes that was written to [`room`](Self::room); `false` where it must be
+    /// [pushed](Self::push).
+    #[inline]
+    pub fn take(&mut self, len: usize) -> bool {
+        self.fill.as_mut().is_some_and(|fill| fill.take(len))
     }
 
     #[cold]
@@ -148,7 +151,7 @@ impl<'s> RunWriter<'s> {
         self.await_spill()?;
         let file = self.file()?;
         let mut encoder = self.sorter.budget.encoder(&file);
-        encoder.push(item)?;
+        encoder.push_alone(item)?;
         self.sorter.add_spilled(encoder.finish(Varying::of_item(item))?);
         Ok(())
     }
@@ -183,7 +186,7 @@ impl Drop for RunWriter<'_> {
 pub(super) fn encode(run: &MemoryRun, mut encoder: RunEncoder) -> Result<SpilledRun> {
     for index in 0..run.len() {
         run.approach(index);
-        encoder.push(run.item(index))?;
+        encoder.push(run.item_with_slack(index))?;
     }
     encoder.finish(*run.varying())
 }

@@ -85,18 +85,20 @@ impl IndexBuilder {
     /// Adds the next entry, whose cell is at hand; `false` where it is none for a leaf as it stands.
     #[inline]
     pub fn add_cell(&mut self, cell: &ShortCell) -> bool {
-        let cell = cell.bytes();
-        if cell.len() < MIN_CELL_LEN || cell.len() > self.max_local {
+        let len = cell.len();
+        if len < MIN_CELL_LEN || len > self.max_local {
             return false;
         }
         self.part.entries += 1;
-        self.part.payload_bytes += cell.len() as u64 - 1;
+        self.part.payload_bytes += len as u64 - 1;
         let mut open = self.open_page();
-        if open.fits(cell.len()) {
-            open.push(self.part.run.page_mut(open.index), cell);
+        if open.fits(len) {
+            cell.write(open.push_room(self.part.run.page_mut(open.index), len));
             self.page = Some(open);
         } else {
-            self.close_page(Some(IndexCell { bytes: cell.to_vec(), overflow: None }));
+            let mut bytes = vec![0; len];
+            cell.write(&mut bytes);
+            self.close_page(Some(IndexCell { bytes, overflow: None }));
         }
         true
     }

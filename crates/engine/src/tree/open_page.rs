@@ -1,7 +1,6 @@
 //! A leaf page that is being filled, of a table or of an index, and what does not fit it.
 
 use crate::pages::PageRun;
-use litepress_format::copy::copy_short;
 use litepress_format::overflow;
 use litepress_format::page::{CELL_POINTER_LEN, LEAF_HEADER_LEN, PageHeader, PageKind};
 
@@ -32,13 +31,19 @@ impl OpenPage {
     }
 
     /// Adds a cell that fits.
-    #[inline]
     pub fn push(&mut self, page: &mut [u8], cell: &[u8]) {
-        let at = self.pointers_end();
-        copy_short(cell, &mut page[self.content_start - cell.len()..self.content_start]);
-        self.content_start -= cell.len();
-        page[at..at + CELL_POINTER_LEN].copy_from_slice(&offset_bytes(self.content_start));
+        self.push_room(page, cell.len()).copy_from_slice(cell);
+    }
+
+    /// Adds a cell of `len` bytes that fits, and is still to be written to what is returned.
+    #[inline]
+    pub fn push_room<'p>(&mut self, page: &'p mut [u8], len: usize) -> &'p mut [u8] {
+        let pointer = self.pointers_end();
+        let end = self.content_start;
+        self.content_start -= len;
+        page[pointer..pointer + CELL_POINTER_LEN].copy_from_slice(&offset_bytes(self.content_start));
         self.cells += 1;
+        &mut page[self.content_start..end]
     }
 
     /// Completes the page.

@@ -18,128 +18,174 @@ pub const SHORT_LEN: usize = 32;
 /// The most columns of an entry that is made here.
 const MAX_COLUMNS: usize = 4;
 
-/// What a last word written at the longest item's end may take.
-const ITEM_ROOM: usize = 2 * SHORT_LEN;
+/// What making an item may write to: the words at its end are whole ones.
+pub const SHORT_ROOM: usize = 2 * SHORT_LEN;
 
 /// Length of the payload, header, an integer of 8 bytes for every value, and what texts take beyond that.
 const CELL_ROOM: usize = 1 + (2 + MAX_COLUMNS) + 8 * (1 + MAX_COLUMNS) + 2 * SHORT_LEN;
 
-/// A sort item of up to [`SHORT_LEN`] bytes.
-#[derive(Clone, Debug)]
-pub struct ShortItem {
-    bytes: [u8; ITEM_ROOM],
-    len: usize,
-}
-
-impl Default for ShortItem {
-    fn default() -> Self {
-        Self { bytes: [0; ITEM_ROOM], len: 0 }
-    }
-}
-
-impl ShortItem {
-    /// The item.
-    #[inline]
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-
-    /// The item, and zeros behind it.
-    #[inline]
-    #[must_use]
-    pub fn padded(&self) -> &[u8; SHORT_LEN] {
-        self.bytes.first_chunk().expect("there is more room than that")
-    }
-}
-
 /// An index entry as the cell of a leaf: the length of its record in one byte, and the record.
+///
+/// Made again and again, it keeps the columns of the entry before: entries of one key differ in their rowids alone.
 #[derive(Clone, Debug)]
 pub struct ShortCell {
-    bytes: [u8; CELL_ROOM],
-    len: usize,
+    /// The cell without what the rowid decides: both lengths, its serial type and its body.
+    columns: [u8; CELL_ROOM],
+    columns_end: usize,
+    /// The forms of the columns, and which bits of it those are.
+    key: [u128; 2],
+    key_mask: [u128; 2],
+    /// 0 where there are no columns.
+    key_len: usize,
+    rowid: Option<ShortInt>,
+    /// Where the serial type of the rowid stands.
+    rowid_serial_at: usize,
+}
+
+/// An integer as a record holds it: the body first in `body`, big-endian.
+#[derive(Clone, Copy, Debug)]
+struct ShortInt {
+    serial: u8,
+    width: usize,
+    body: u64,
+}
+
+impl ShortInt {
+    #[inline]
+    fn new(int: i64) -> Self {
+        let (serial, width) = record::int_serial(int);
+        // Twice, because no shift is by 64 bits.
+        let half = 4 * (8 - width);
+        Self { serial: (serial & 0x7f) as u8, width, body: ((int << half) << half).cast_unsigned() }
+    }
 }
 
 impl Default for ShortCell {
     fn default() -> Self {
-        Self { bytes: [0; CELL_ROOM], len: 0 }
+        let (columns, key, key_mask) = ([0; CELL_ROOM], [0; 2], [0; 2]);
+        Self { columns, columns_end: 0, key, key_mask, key_len: 0, rowid: None, rowid_serial_at: 0 }
     }
 }
 
 impl ShortCell {
-    /// The cell.
+    /// Bytes of the cell.
     #[inline]
     #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
+    #[expect(clippy::len_without_is_empty, reason = "a cell is never empty")]
+    pub fn len(&self) -> usize {
+        self.columns_end + self.rowid.map_or(0, |rowid| rowid.width)
+    }
+
+    /// Writes the cell to `out`.
+    ///
+    /// # Panics
+    /// Where `out` has another length.
+    #[inline]
+    pub fn write(&self, out: &mut [u8]) {
+        copy_short(&self.columns[..self.columns_end], &mut out[..self.columns_end]);
+        if let Some(ShortInt { serial, width, body }) = self.rowid {
+            out[self.rowid_serial_at] = serial;
+            copy_short(&body.to_be_bytes()[..width], &mut out[self.columns_end..]);
+        }
+        out[0] = low_byte(out.len() - 1);
+    }
+
+    /// Whether the columns at the start of an item are those that are there.
+    #[inline]
+    fn has_key(&self, item: [u128; 2]) -> bool {
+        let differ = |word: usize| (item[word] ^ self.key[word]) & self.key_mask[word];
+        self.key_len > 0 && differ(0) | differ(1) == 0
+    }
+
+    #[inline]
+    fn keep_key(&mut self, item: [u128; 2], key_len: usize, columns_end: usize) {
+        let mask = |bytes: usize| if bytes >= 16 { u128::MAX } else { !(u128::MAX >> (8 * bytes)) };
+        self.key = item;
+        self.key_mask = [mask(key_len), mask(key_len.saturating_sub(16))];
+        (self.key_len, self.columns_end) = (key_len, columns_end);
     }
 }
 
 impl EntryShape {
-    /// Makes the item that [`push_item`](Self::push_item) would append; `false` where it is none for
-    /// this module.
+    /// Writes the item that [`push_item`](Self::push_item) would append to the start of `room`, and zeros behind it up to
+    /// [`SHORT_LEN`] bytes; its length. `None` where it is none for this module.
+    ///
+    /// It is written where it will stay: reading it back at once would wait for the many small writes.
     #[inline]
     pub fn make_short<'v>(
         &self,
         columns: impl IntoIterator<Item = Value<'v>>,
         rowid: Option<i64>,
-        item: &mut ShortItem,
-    ) -> bool {
+        room: &mut [u8; SHORT_ROOM],
+    ) -> Option<usize> {
         let mut at = 0;
         for (value, part) in columns.into_iter().zip(&self.parts) {
-            match write_short(&value, *part, &mut item.bytes, at) {
-                Some(end) => at = end,
-                None => return false,
-            }
+            at = write_short(&value, *part, room, at)?;
         }
         if let Some(rowid) = rowid {
-            at += number::write_rowid(rowid, room_for_number(&mut item.bytes, at));
+            at += number::write_rowid(rowid, room_for_number(room, at));
         }
         if at > SHORT_LEN {
-            return false;
+            return None;
         }
-        item.bytes[at..at + SHORT_LEN].fill(0);
-        item.len = at;
-        true
+        room[at..at + SHORT_LEN].fill(0);
+        Some(at)
     }
 
     /// Makes the cell of the record that [`write_record`](Self::write_record) would append for the item of `len` bytes
-    /// at the start of `item`, behind which anything may stand; `false` where it is none for this module.
+    /// at the start of `item`, behind which anything may stand; `false` where it is none for this module. A cell is for
+    /// one shape.
     #[inline]
     pub fn make_short_cell(&self, item: &[u8], len: usize, cell: &mut ShortCell) -> bool {
-        if len > SHORT_LEN || self.parts.len() > MAX_COLUMNS {
+        let Some(words) = item.first_chunk().filter(|_| len <= SHORT_LEN) else { return false };
+        let words = two_words(words);
+        if !cell.has_key(words) && !self.write_columns_of(item, len, words, cell) {
+            cell.key_len = 0;
+            return false;
+        }
+        let mut at = cell.key_len;
+        if self.has_rowid {
+            let Ok((rowid, form_len)) = read_rowid(&item[at..]) else { return false };
+            cell.rowid = Some(ShortInt::new(rowid));
+            at += form_len;
+        }
+        at == len
+    }
+
+    /// Writes everything of the cell but what the rowid decides.
+    #[inline]
+    fn write_columns_of(&self, item: &[u8], len: usize, words: [u128; 2], cell: &mut ShortCell) -> bool {
+        if self.parts.len() > MAX_COLUMNS {
             return false;
         }
         let header_len = 1 + self.parts.len() + usize::from(self.has_rowid);
-        let (mut at, mut serial_at, mut body_at) = (0, 2, 1 + header_len);
-        for part in &self.parts {
+        let (mut at, mut body_at) = (0, 1 + header_len);
+        for (column, part) in self.parts.iter().enumerate() {
             let Ok((form, form_len)) = Form::parse(&item[at..], *part) else { return false };
-            let Some((serial, body_len)) = write_body(&form, &mut cell.bytes, body_at) else { return false };
-            cell.bytes[serial_at] = serial;
+            let Some((serial, body_len)) = write_body(&form, &mut cell.columns, body_at) else { return false };
+            cell.columns[2 + column] = serial;
             at += form_len;
+            body_at += body_len;
             if at > len {
                 return false;
             }
-            serial_at += 1;
-            body_at += body_len;
         }
-        if self.has_rowid {
-            let Ok((rowid, form_len)) = read_rowid(&item[at..]) else { return false };
-            let (serial, body_len) = write_int(rowid, &mut cell.bytes, body_at);
-            cell.bytes[serial_at] = serial;
-            at += form_len;
-            body_at += body_len;
-        }
-        cell.bytes[0] = low_byte(body_at - 1);
-        cell.bytes[1] = low_byte(header_len);
-        cell.len = body_at;
-        at == len
+        cell.columns[1] = low_byte(header_len);
+        cell.rowid_serial_at = 2 + self.parts.len();
+        cell.keep_key(words, at, body_at);
+        true
     }
+}
+
+#[inline]
+fn two_words(item: &[u8; SHORT_LEN]) -> [u128; 2] {
+    let (words, _) = item.as_chunks::<16>();
+    [u128::from_be_bytes(words[0]), u128::from_be_bytes(words[1])]
 }
 
 /// Writes the form of `value` at `at`, where the item is short enough up to there; the form's end.
 #[inline]
-fn write_short(value: &Value<'_>, part: KeyPart, bytes: &mut [u8; ITEM_ROOM], at: usize) -> Option<usize> {
+fn write_short(value: &Value<'_>, part: KeyPart, bytes: &mut [u8; SHORT_ROOM], at: usize) -> Option<usize> {
     let end = match *value {
         Value::Null => {
             bytes[at] = NULL;
@@ -157,13 +203,13 @@ fn write_short(value: &Value<'_>, part: KeyPart, bytes: &mut [u8; ITEM_ROOM], at
 }
 
 #[inline]
-fn room_for_number(bytes: &mut [u8; ITEM_ROOM], at: usize) -> &mut [u8; number::MAX_LEN] {
+fn room_for_number(bytes: &mut [u8; SHORT_ROOM], at: usize) -> &mut [u8; number::MAX_LEN] {
     bytes[at..].first_chunk_mut().expect("room behind a short item")
 }
 
 /// Writes the form of a text or blob that needs no escapes.
 #[inline]
-fn write_string(tag: u8, string: &[u8], bytes: &mut [u8; ITEM_ROOM], at: usize) -> Option<usize> {
+fn write_string(tag: u8, string: &[u8], bytes: &mut [u8; SHORT_ROOM], at: usize) -> Option<usize> {
     let end = at + 1 + string.len();
     if end >= SHORT_LEN || text::has_low_byte(string) {
         return None;
@@ -178,7 +224,11 @@ fn write_string(tag: u8, string: &[u8], bytes: &mut [u8; ITEM_ROOM], at: usize) 
 #[inline]
 fn write_body(form: &Form<'_>, out: &mut [u8; CELL_ROOM], at: usize) -> Option<(u8, usize)> {
     let (serial, body) = match *form {
-        Form::Int(int) => return Some(write_int(int, out, at)),
+        Form::Int(int) => {
+            let ShortInt { serial, width, body } = ShortInt::new(int);
+            out[at..at + 8].copy_from_slice(&body.to_be_bytes());
+            return Some((serial, width));
+        }
         Form::Null => return Some((low_byte(0), 0)),
         Form::Text(text) if text.len() <= SHORT_LEN => (serial::text(text.len()), text),
         Form::Blob(blob) if blob.len() <= SHORT_LEN => (serial::blob(blob.len()), blob),
@@ -186,15 +236,6 @@ fn write_body(form: &Form<'_>, out: &mut [u8; CELL_ROOM], at: usize) -> Option<(
     };
     copy_short(body, &mut out[at..at + body.len()]);
     Some(((serial & 0x7f) as u8, body.len()))
-}
-
-#[inline]
-fn write_int(int: i64, out: &mut [u8; CELL_ROOM], at: usize) -> (u8, usize) {
-    let (serial, width) = record::int_serial(int);
-    // Twice, because no shift is by 64 bits.
-    let half = 4 * (8 - width);
-    out[at..at + 8].copy_from_slice(&((int << half) << half).to_be_bytes());
-    ((serial & 0x7f) as u8, width)
 }
 
 /// A length below 128.

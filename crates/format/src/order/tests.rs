@@ -331,12 +331,11 @@ fn check_entry(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>) {
 
 /// What is made in whole words is what is made of vectors, and every short plain entry is.
 fn check_short(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8], record: &[u8]) {
-    let mut short = ShortItem::default();
-    let made = shape.make_short(columns.iter().copied(), rowid, &mut short);
-    if made {
-        assert_eq!(short.bytes(), item, "{columns:?} {rowid:?}");
-        let (first, rest) = short.padded().split_at(item.len());
-        assert!(first == item && rest.iter().all(|byte| *byte == 0));
+    let mut room = [0xaa; SHORT_ROOM];
+    let made = shape.make_short(columns.iter().copied(), rowid, &mut room);
+    if let Some(len) = made {
+        assert_eq!(&room[..len], item, "{columns:?} {rowid:?}");
+        assert!(room[len..SHORT_LEN].iter().all(|byte| *byte == 0));
     }
     let is_plain = |value: &Value<'_>| match value {
         Value::Null | Value::Int(_) => true,
@@ -345,15 +344,45 @@ fn check_short(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, it
     };
     let is_trimmed = |value: &Value<'_>| !matches!(value, Value::Text(text) if text.ends_with(b" "));
     let plain = columns.iter().all(|value| is_plain(value) && is_trimmed(value));
-    assert!(made || !plain || item.len() > SHORT_LEN, "{columns:?} {rowid:?}");
+    assert!(made.is_some() || !plain || item.len() > SHORT_LEN, "{columns:?} {rowid:?}");
     let mut cell = ShortCell::default();
     let padded = [item, &[0xfd; 64]].concat();
     let made = shape.make_short_cell(&padded, item.len(), &mut cell);
     if made {
-        assert_eq!(cell.bytes().split_first(), Some((&u8::try_from(record.len()).unwrap(), record)));
+        let bytes = bytes_of(&cell);
+        assert_eq!(bytes.split_first(), Some((&u8::try_from(record.len()).unwrap(), record)));
     }
     let descends = shape.parts().iter().any(|part| part.descending);
     assert!(made || !plain || descends || columns.len() > 4 || item.len() > SHORT_LEN, "{columns:?} {rowid:?}");
+}
+
+fn bytes_of(cell: &ShortCell) -> Vec<u8> {
+    let mut bytes = vec![0; cell.len()];
+    cell.write(&mut bytes);
+    bytes
+}
+
+#[test]
+fn a_cell_keeps_only_the_columns_of_the_entry_before() {
+    for part in every_part() {
+        let shape = EntryShape::with_rowid(vec![part, part]);
+        let (mut cell, mut items) = (ShortCell::default(), Vec::new());
+        let texts: [&[u8]; 5] = [b"", b"a", b"ab", b"ab ", b"a long text it is"];
+        for columns in texts.iter().flat_map(|a| texts.map(|b| [Value::Text(a), Value::Text(b)])) {
+            for rowid in [0, 1, 200, -3, 1 << 40] {
+                let (mut item, mut record) = (Vec::new(), Vec::new());
+                shape.push_item(columns, Some(rowid), &mut item);
+                shape.write_record(&item, &mut record).unwrap();
+                items.push((item, record));
+            }
+        }
+        let alternating = items.iter().zip(items.iter().rev()).flat_map(|(one, other)| [one, other]);
+        for (item, record) in items.iter().chain(alternating) {
+            if shape.make_short_cell(&[item, &[7; 64][..]].concat(), item.len(), &mut cell) {
+                assert_eq!(&bytes_of(&cell)[1..], record);
+            }
+        }
+    }
 }
 
 #[test]
@@ -449,7 +478,8 @@ proptest! {
                 let _ = shape.unique_key(&bytes);
                 prop_assert!(shape.write_record(&bytes, &mut record).is_ok() || record.is_empty());
                 record.clear();
-                shape.make_short_cell(&bytes, bytes.len(), &mut ShortCell::default());
+                let padded = [&bytes[..], &[first; 64]].concat();
+                shape.make_short_cell(&padded, bytes.len(), &mut ShortCell::default());
             }
         }
         if let Ok((_, len)) = read_rowid(&bytes) {
