@@ -51,7 +51,6 @@ pub(crate) struct IndexBuilder {
     page: Option<OpenPage>,
     /// The page closed last, to take its last cell back.
     closed: Option<OpenPage>,
-    cell: IndexCell,
 }
 
 impl IndexBuilder {
@@ -62,62 +61,79 @@ impl IndexBuilder {
             max_local: payload::max_local(PageKind::LeafIndex, usable),
             page: None,
             closed: None,
-            cell: IndexCell { bytes: Vec::new(), overflow: None },
         }
     }
 
     /// Adds the next entry.
+    #[inline]
     pub fn add(&mut self, record: &[u8]) {
-        self.part.entries += 1;
-        self.part.payload_bytes += record.len() as u64;
-        let mut cell = std::mem::replace(&mut self.cell, IndexCell { bytes: Vec::new(), overflow: None });
-        self.make_cell(record, &mut cell);
-        let mut open = self.open_page();
-        if open.fits(cell.bytes.len().max(MIN_CELL_LEN)) {
-            self.push(&mut open, &cell);
-            self.page = Some(open);
-            self.cell = cell;
-        } else {
-            self.close_page(Some(cell));
+        let mut payload_len = [0; varint::MAX_LEN];
+        let prefix = varint::write(record.len() as u64, &mut payload_len);
+        let added = record.len() <= self.max_local
+            && self.add_local(prefix + record.len(), prefix, |cell| {
+                cell[..prefix].copy_from_slice(&payload_len[..prefix]);
+                cell[prefix..].copy_from_slice(record);
+            });
+        if !added {
+            self.add_any(record);
         }
     }
 
     /// Adds the next entry, whose cell is at hand; `false` where it is none for a leaf as it stands.
     #[inline]
     pub fn add_cell(&mut self, cell: &ShortCell) -> bool {
-        let len = cell.len();
-        if len < MIN_CELL_LEN || len > self.max_local {
+        cell.len() <= self.max_local && self.add_local(cell.len(), 1, |bytes| cell.write(bytes))
+    }
+
+    /// Adds an entry whose cell, of `len` bytes behind the `prefix` ones that say how long its record is, needs no
+    /// overflow pages, and is written straight to the page; `false` where it is too short for a leaf as it stands.
+    #[inline]
+    fn add_local(&mut self, len: usize, prefix: usize, write: impl Fn(&mut [u8])) -> bool {
+        if len < MIN_CELL_LEN {
             return false;
         }
         self.part.entries += 1;
-        self.part.payload_bytes += len as u64 - 1;
+        self.part.payload_bytes += (len - prefix) as u64;
         let mut open = self.open_page();
         if open.fits(len) {
-            cell.write(open.push_room(self.part.run.page_mut(open.index), len));
+            write(open.push_room(self.part.run.page_mut(open.index), len));
             self.page = Some(open);
         } else {
             let mut bytes = vec![0; len];
-            cell.write(&mut bytes);
+            write(&mut bytes);
             self.close_page(Some(IndexCell { bytes, overflow: None }));
         }
         true
     }
 
-    /// Makes the cell of a record; overflow pages are appended to the run.
-    fn make_cell(&mut self, record: &[u8], cell: &mut IndexCell) {
-        cell.bytes.clear();
-        cell.overflow = None;
-        varint::push(record.len() as u64, &mut cell.bytes);
-        if record.len() <= self.max_local {
-            cell.bytes.extend_from_slice(record);
-            return;
+    /// Adds any entry.
+    fn add_any(&mut self, record: &[u8]) {
+        self.part.entries += 1;
+        self.part.payload_bytes += record.len() as u64;
+        let cell = self.make_cell(record);
+        let mut open = self.open_page();
+        if open.fits(cell.bytes.len().max(MIN_CELL_LEN)) {
+            self.push(&mut open, &cell);
+            self.page = Some(open);
+        } else {
+            self.close_page(Some(cell));
         }
+    }
+
+    /// Makes the cell of a record; overflow pages are appended to the run.
+    fn make_cell(&mut self, record: &[u8]) -> IndexCell {
+        let mut bytes = Vec::new();
+        varint::push(record.len() as u64, &mut bytes);
         let split = payload::split(PageKind::LeafIndex, self.usable, record.len() as u64);
-        cell.bytes.extend_from_slice(&record[..split.local]);
-        cell.bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&record[..split.local]);
+        if split.overflow_pages == 0 {
+            return IndexCell { bytes, overflow: None };
+        }
+        bytes.extend_from_slice(&[0; 4]);
         // The leaf comes first, so that it lies in front of what overflows from it.
         self.open_page();
-        cell.overflow = Some(add_overflow(&mut self.part.run, &record[split.local..], self.usable));
+        let overflow = add_overflow(&mut self.part.run, &record[split.local..], self.usable);
+        IndexCell { bytes, overflow: Some(overflow) }
     }
 
     fn push(&mut self, open: &mut OpenPage, cell: &IndexCell) {
