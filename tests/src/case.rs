@@ -4,9 +4,8 @@ use crate::folder::Folder;
 use crate::oracle::{self, quoted};
 use crate::page_sizes;
 use crate::source::{Row, ValueRows};
-use litepress::{Database, Options, PageSize, Schema, Sync, Target};
+use litepress::{Conflict, Database, Options, PageSize, Schema, Sync, Target};
 use litepress_rows::cells::OwnedValue;
-use litepress_rows::schema::Generated;
 use litepress_rows::{Result, Table};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
@@ -23,6 +22,7 @@ pub struct Case {
     rows: Vec<TableRows>,
     rows_per_part: usize,
     rowids_ascend: bool,
+    conflict: Conflict,
 }
 
 #[derive(Clone, Debug)]
@@ -81,7 +81,14 @@ impl Case {
     /// A case of these tables, without rows.
     #[must_use]
     pub fn new(tables: impl std::convert::Into<String>) -> Self {
-        Self { tables: tables.into(), after: String::new(), rows: Vec::new(), rows_per_part: 1000, rowids_ascend: true }
+        Self {
+            tables: tables.into(),
+            after: String::new(),
+            rows: Vec::new(),
+            rows_per_part: 1000,
+            rowids_ascend: true,
+            conflict: Conflict::Abort,
+        }
     }
 
     /// Adds the rows of the next table.
@@ -118,6 +125,13 @@ impl Case {
         self
     }
 
+    /// What becomes of rows that their table does not take. The reference knows abort only.
+    #[must_use]
+    pub fn on_conflict(mut self, conflict: Conflict) -> Self {
+        self.conflict = conflict;
+        self
+    }
+
     /// The whole schema, as litepress reads it.
     ///
     /// # Errors
@@ -139,9 +153,11 @@ impl Case {
     /// # Errors
     /// What litepress says.
     pub fn press_schema(&self, schema: Schema, options: &Options, into: Into) -> Result<Vec<u8>> {
+        let mut options = options.clone();
+        options.on_conflict = self.conflict;
         let folder = (into != Into::Memory).then(Folder::new);
         let target = folder.as_ref().map_or(Target::Memory, |folder| folder.target("case.db"));
-        let finished = self.fill(Database::create(&target, schema, options)?)?.finish()?;
+        let finished = self.fill(Database::create(&target, schema, &options)?)?.finish()?;
         let bytes = match &target {
             Target::File(path) => fs::read(path).unwrap(),
             _ => finished.bytes.expect("a database in memory has bytes"),
@@ -168,6 +184,7 @@ impl Case {
             let TableRows { rows, first_rowid } = table_rows;
             let mut source = ValueRows::new(&table, rows.clone(), self.rows_per_part, *first_rowid);
             source.rowids_ascend = self.rowids_ascend;
+            source.conflict = self.conflict;
             database.fill(index, &source)?;
         }
         Ok(database)
@@ -234,17 +251,36 @@ impl Case {
 /// # Errors
 /// SQLite's.
 pub fn insert(sqlite: &Connection, table: &Table, rowid: i64, row: &Row) -> rusqlite::Result<()> {
-    let ordinary = table.columns.iter().filter(|column| column.generated == Generated::No);
-    let mut names: Vec<String> = ordinary.map(|column| quoted(&column.name)).collect();
-    let mut values: Vec<Bound<'_>> = row.iter().map(Bound).collect();
-    let rowid = OwnedValue::Int(rowid);
     // A table of 2000 columns has no room for a further one, and gets the rowids that SQLite chooses.
-    if !table.without_rowid && table.rowid_alias.is_none() && names.len() < 2000 {
-        names.push(free_rowid_name(table).to_owned());
-        values.push(Bound(&rowid));
-    }
+    let has_room = !table.without_rowid && table.rowid_alias.is_none() && table.ordinary_columns().count() < 2000;
+    run_insert(sqlite, table, "INSERT", Some(OwnedValue::Int(rowid)).filter(|_| has_room).as_ref(), row)
+}
+
+/// Inserts one row by SQLite, unless the row cannot be beside those before it; SQLite chooses the rowid.
+///
+/// # Errors
+/// SQLite's.
+pub fn insert_or(sqlite: &Connection, table: &Table, conflict: Conflict, row: &Row) -> rusqlite::Result<()> {
+    let verb = match conflict {
+        Conflict::Abort => "INSERT",
+        Conflict::Ignore => "INSERT OR IGNORE",
+        Conflict::Replace => "INSERT OR REPLACE",
+    };
+    run_insert(sqlite, table, verb, None, row)
+}
+
+fn run_insert(
+    sqlite: &Connection,
+    table: &Table,
+    verb: &str,
+    rowid: Option<&OwnedValue>,
+    row: &Row,
+) -> rusqlite::Result<()> {
+    let mut names: Vec<String> = table.ordinary_columns().map(|column| quoted(&table.columns[column].name)).collect();
+    let values = row.iter().chain(rowid).map(Bound);
+    names.extend(rowid.map(|_| free_rowid_name(table).to_owned()));
     let places = vec!["?"; names.len()].join(", ");
-    let sql = format!("INSERT INTO {} ({}) VALUES ({places})", quoted(&table.name), names.join(", "));
+    let sql = format!("{verb} INTO {} ({}) VALUES ({places})", quoted(&table.name), names.join(", "));
     sqlite.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values)).map(drop)
 }
 

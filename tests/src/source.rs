@@ -2,7 +2,7 @@
 
 use litepress::Result;
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
-use litepress_rows::{CellBlock, Encoder, Part, RecordChunk, Source, Table};
+use litepress_rows::{CellBlock, Conflict, Encoder, Part, RecordChunk, Source, Table};
 use std::mem::discriminant;
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub struct ValueRows {
     next: AtomicUsize,
     /// What the source says of its rowids.
     pub rowids_ascend: bool,
+    /// What becomes of NULL in a NOT NULL column.
+    pub conflict: Conflict,
 }
 
 impl ValueRows {
@@ -27,7 +29,15 @@ impl ValueRows {
     #[must_use]
     pub fn new(table: &Table, rows: Arc<[Row]>, rows_per_part: usize, first_rowid: i64) -> Self {
         assert!(rows_per_part > 0, "a part without rows would be followed by another, for ever");
-        Self { table: table.clone(), rows, rows_per_part, first_rowid, next: AtomicUsize::new(0), rowids_ascend: true }
+        Self {
+            table: table.clone(),
+            rows,
+            rows_per_part,
+            first_rowid,
+            next: AtomicUsize::new(0),
+            rowids_ascend: true,
+            conflict: Conflict::Abort,
+        }
     }
 }
 
@@ -38,7 +48,7 @@ impl Source for ValueRows {
             return Ok(None);
         }
         let range = start..self.rows.len().min(start + self.rows_per_part);
-        let encoder = Encoder::new(&self.table);
+        let encoder = Encoder::new(&self.table, self.conflict);
         Ok(Some(Box::new(ValuePart { rows: self.rows.clone(), range, first_rowid: self.first_rowid, encoder })))
     }
 

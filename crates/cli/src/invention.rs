@@ -73,6 +73,7 @@ impl InventionArguments {
         let mut request = Request::default();
         request.rows.clone_from(&self.rows);
         request.seed = self.seed;
+        request.on_conflict = self.making.on_conflict.conflict();
         for (column, expression) in &self.set {
             let (table, column) = table_and_column(&schema, column)?;
             let origin = format!("<--set {table}.{column}>");

@@ -3,7 +3,7 @@
 use crate::numbers;
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
-use litepress::{MIN_MEMORY_BYTES, Options, PageSize, Sync};
+use litepress::{Conflict, MIN_MEMORY_BYTES, Options, PageSize, Sync};
 use std::path::PathBuf;
 
 /// Threads beyond this help nobody.
@@ -28,6 +28,9 @@ pub struct MakingArguments {
     /// Replace the database if it exists
     #[arg(long)]
     pub replace: bool,
+    /// What becomes of a row whose key is there already: abort fails, ignore keeps the first, replace the last
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub on_conflict: ConflictArgument,
     /// Whether the file must survive a power cut
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub sync: SyncArgument,
@@ -48,6 +51,18 @@ pub struct ShowingArguments {
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `--on-conflict`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ConflictArgument {
+    /// The run fails.
+    #[default]
+    Abort,
+    /// As INSERT OR IGNORE: the row is left out, also one with NULL in a NOT NULL column.
+    Ignore,
+    /// As INSERT OR REPLACE: the row takes the place of those before it.
+    Replace,
 }
 
 /// `--sync`
@@ -72,6 +87,26 @@ pub enum Verify {
     Full,
 }
 
+impl ConflictArgument {
+    /// The engine's choice.
+    pub fn conflict(self) -> Conflict {
+        match self {
+            Self::Abort => Conflict::Abort,
+            Self::Ignore => Conflict::Ignore,
+            Self::Replace => Conflict::Replace,
+        }
+    }
+
+    /// The name of the choice.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Abort => "abort",
+            Self::Ignore => "ignore",
+            Self::Replace => "replace",
+        }
+    }
+}
+
 impl SyncArgument {
     /// The name of the choice.
     pub fn name(self) -> &'static str {
@@ -91,6 +126,7 @@ impl MakingArguments {
         options.memory_bytes = self.memory.unwrap_or(options.memory_bytes);
         options.temp_dir.clone_from(&self.temp_dir);
         options.replace = self.replace;
+        options.on_conflict = self.on_conflict.conflict();
         options.sync = match self.sync {
             SyncArgument::Full => Sync::Full,
             SyncArgument::Off => Sync::Off,

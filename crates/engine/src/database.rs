@@ -1,15 +1,16 @@
 //! A new database: every table, then the schema, then its name.
 
 use crate::index::{self, Indexes};
-use crate::keyed_table;
 use crate::options::{MIN_MEMORY_BYTES, Options, Target};
 use crate::pages::Pages;
+use crate::progress::Counted;
 use crate::publish::Publication;
+use crate::settle::Settling;
 use crate::sink::block::{BLOCK_BYTES, BlockPool};
 use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
 use crate::sort::SortOptions;
-use crate::sql_lane::{Conflict, LaneOptions, SqlLane};
+use crate::sql_lane::{LaneOptions, SqlLane};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{self, TableTree};
 use crate::{Error, ErrorKind, Result, plan, schema_pages};
@@ -17,7 +18,7 @@ use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
 use litepress_format::record;
 use litepress_format::value::Value;
-use litepress_rows::schema::SchemaObject;
+use litepress_rows::schema::{Index, SchemaObject};
 use litepress_rows::{Part, RecordChunk, Schema, Source, Table};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -97,7 +98,7 @@ impl Database {
         options: &Options,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
     ) -> Result<Self> {
-        let needs_sqlite = plan::needs_sqlite(&schema);
+        let needs_sqlite = plan::needs_sqlite(&schema, options.on_conflict);
         if needs_sqlite && *target == Target::Discard {
             let message = "SQLite has a part in this schema, and no file to work on where pages are dropped";
             return Err(Error::new(ErrorKind::Unsupported, message));
@@ -151,7 +152,7 @@ impl Database {
     /// Positions in [`Schema::tables`], in an order in which tables may be filled: those that SQLite fills come last.
     pub fn filling_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.schema.tables.len()).collect();
-        order.sort_by_key(|&index| plan::why_not_printed(&self.schema.tables[index]).is_some());
+        order.sort_by_key(|&index| !self.is_printed_table(&self.schema.tables[index]));
         order
     }
 
@@ -178,10 +179,12 @@ impl Database {
 
     /// Builds the table's tree and those of its indexes.
     fn build(&mut self, index: usize, source: &dyn Source) -> Result<TableTree> {
-        if plan::why_not_printed(&self.schema.tables[index]).is_some() {
+        let (progress, conflict) = (self.options.progress.clone(), self.options.on_conflict);
+        let source = &Counted { source, progress: &progress };
+        if !self.is_printed_table(&self.schema.tables[index]) {
             self.open_lane()?;
             let lane = self.lane.as_ref().expect("it was opened");
-            let rows = lane.insert(&self.schema.tables[index], source, Conflict::Abort)?;
+            let rows = lane.insert(&self.schema.tables[index], source, conflict)?;
             let tree = TableTree { rows, ..TableTree::default() };
             self.trees[index] = Some(tree);
             return Ok(tree);
@@ -191,21 +194,17 @@ impl Database {
         let threads = options.threads;
         let table = &self.schema.tables[index];
         let plans = plan::indexes(table);
-        let sorts_rows = table.without_rowid || !source.rowids_ascend();
+        let settling = Settling::new(table, conflict, source.rowids_ascend());
         let pages_bytes = (live_blocks(options, writer_threads(options)) * BLOCK_BYTES) as u64;
-        let sorts = plans.len() + usize::from(sorts_rows);
+        let sorts = plans.len() + settling.sorts();
         let sort_options = SortOptions {
             memory_bytes: options.memory_bytes.saturating_sub(pages_bytes) / sorts.max(1) as u64,
             temp_dir: self.temp_dir.clone(),
             writers: threads,
         };
         let indexes = Indexes::new(plans, &sort_options);
-        let tree = if sorts_rows {
-            keyed_table::build(table, source, pages, &indexes, &sort_options, &options.progress)?
-        } else {
-            table::build(source, pages, &indexes, threads, &options.progress)?
-        };
-        for (name, tree) in indexes.build(pages, threads, &options.progress)? {
+        let tree = settling.build(source, pages, &indexes, &sort_options, &progress)?;
+        for (name, tree) in indexes.build(pages, threads, &progress)? {
             self.index_roots.insert(name, tree.root);
         }
         self.trees[index] = Some(tree);
@@ -271,6 +270,7 @@ impl Database {
             None => SqlLane::open_bytes(self.pages.take_bytes().unwrap_or_default(), lane_options)?,
         };
         self.define(&lane, |object| object.kind == "table")?;
+        self.define(&lane, |object| self.decides_about_rows(object))?;
         self.lane = Some(lane);
         Ok(())
     }
@@ -288,7 +288,7 @@ impl Database {
                 lane.check_constraints(table, sql)?;
             }
         }
-        self.define(&lane, |object| object.kind == "index")?;
+        self.define(&lane, |object| object.kind == "index" && !self.decides_about_rows(object))?;
         self.define(&lane, |object| object.kind == "view" || object.kind == "trigger")?;
         let bytes = lane.finish()?;
         self.summary.bytes = match (&bytes, &self.publication) {
@@ -310,15 +310,28 @@ impl Database {
         Ok(())
     }
 
+    /// Whether an object is an index that must be there before the rows, because not all of them may stay.
+    fn decides_about_rows(&self, object: &SchemaObject) -> bool {
+        let is_it = |index: &Index| index.unique && index.name == object.name;
+        let table = self.schema.tables.iter().find(|table| table.name == object.table);
+        object.kind == "index"
+            && table
+                .is_some_and(|table| table.may_lose_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
+    }
+
     /// Whether an object is written by us: else SQLite makes it.
     fn is_printable(&self, object: &SchemaObject) -> bool {
         let table = self.schema.tables.iter().find(|table| table.name == object.table);
-        let prints_table = table.is_some_and(|table| plan::why_not_printed(table).is_none());
+        let prints_table = table.is_some_and(|table| self.is_printed_table(table));
         match object.kind.as_str() {
             "table" => prints_table || object.name == SQLITE_SEQUENCE,
             "index" => prints_table && self.index_roots.contains_key(&object.name),
             _ => !self.needs_sqlite,
         }
+    }
+
+    fn is_printed_table(&self, table: &Table) -> bool {
+        plan::why_not_printed(table, self.options.on_conflict).is_none()
     }
 
     fn table_summaries(&self) -> Vec<TableSummary> {
@@ -333,7 +346,7 @@ impl Database {
     /// Empty tables, `sqlite_sequence` and the schema; page 1, which is still to be written.
     fn finish_pages(&mut self) -> Result<Vec<u8>> {
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
-            if tree.is_none() && plan::why_not_printed(table).is_none() {
+            if tree.is_none() && plan::why_not_printed(table, self.options.on_conflict).is_none() {
                 *tree = Some(if table.without_rowid {
                     TableTree { root: index::build_empty(&mut self.pages)?, ..TableTree::default() }
                 } else {

@@ -8,7 +8,7 @@
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sort::{ItemWithSlack, RunWriter, SortOptions, Sorter};
-use crate::sorted_tree::{self, Items, PartSize, SortedTree, bad_item};
+use crate::sorted_tree::{self, Items, SortedTree, bad_item};
 use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
@@ -37,7 +37,7 @@ pub(crate) struct IndexPlan {
 
 /// Where the value of a key column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
+pub(crate) enum Cut {
     /// It is the rowid.
     Rowid,
     /// In this field of the record.
@@ -45,7 +45,7 @@ enum Cut {
 }
 
 impl Cut {
-    fn field(self) -> Option<usize> {
+    pub fn field(self) -> Option<usize> {
         match self {
             Self::Rowid => None,
             Self::Field(field) => Some(field),
@@ -109,7 +109,8 @@ impl IndexPlan {
     }
 }
 
-fn cut(table: &Table, column: &IndexColumn) -> Result<Cut, String> {
+/// Where a record has the value of a key column; on failure why it has not.
+pub(crate) fn cut(table: &Table, column: &IndexColumn) -> Result<Cut, String> {
     let Some(position) = column.column else { return Err("it has an expression".to_owned()) };
     if table.rowid_alias == Some(position) {
         return Ok(Cut::Rowid);
@@ -277,10 +278,7 @@ pub(crate) struct IndexPrinter {
 }
 
 impl Items for IndexPlan {
-    type Divider = Entry;
     type Builder = IndexPrinter;
-    type Part = IndexPart;
-    const LEAF: PageKind = PageKind::LeafIndex;
 
     fn begin(&self, run: PageRun, usable: usize) -> IndexPrinter {
         IndexPrinter { builder: IndexBuilder::new(run, usable), record: Vec::new(), cell: ShortCell::default() }
@@ -298,12 +296,8 @@ impl Items for IndexPlan {
         Ok(())
     }
 
-    fn finish(&self, printer: IndexPrinter, is_last: bool) -> Result<IndexPart> {
-        Ok(printer.builder.finish(is_last))
-    }
-
-    fn place(stitch: &mut TreeStitch<'_, Entry>, part: IndexPart) -> Result<PartSize> {
-        sorted_tree::place_index_part(stitch, part)
+    fn finish(&self, printer: IndexPrinter, is_last: bool) -> IndexPart {
+        printer.builder.finish(is_last)
     }
 
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {

@@ -1,5 +1,6 @@
 //! How a database is to be made.
 
+use crate::Conflict;
 use crate::progress::Progress;
 use litepress_format::page::PageSize;
 use std::path::PathBuf;
@@ -41,6 +42,10 @@ pub struct Options {
     pub temp_dir: Option<PathBuf>,
     /// Whether an existing database may be replaced.
     pub replace: bool,
+    /// What becomes of a row whose key is there already, or that has NULL where there must be none: the same as if
+    /// SQLite inserted one row after another. Whoever encodes the rows must know it too
+    /// ([`Encoder::new`](litepress_rows::Encoder::new)).
+    pub on_conflict: Conflict,
     /// Whether the file survives a power cut.
     pub sync: Sync,
     /// About how many bytes the file will have, for the check of free space; 0 where nobody knows.
@@ -60,6 +65,7 @@ impl Default for Options {
             memory_bytes: default_memory_bytes(),
             temp_dir: None,
             replace: false,
+            on_conflict: Conflict::Abort,
             sync: Sync::Full,
             expected_bytes: 0,
             progress: Arc::default(),

@@ -1,8 +1,9 @@
 //! What litepress would do with a schema: which lane each object takes, and why.
 
+use crate::Conflict;
 use crate::index::IndexPlan;
 use litepress_rows::schema::{Generated, Index, IndexOrigin};
-use litepress_rows::{Schema, Table};
+use litepress_rows::{NullRule, Schema, Table};
 
 /// How an object comes into the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +37,8 @@ pub struct Step {
 }
 
 /// The lanes of everything in `schema`, tables first.
-pub fn steps(schema: &Schema) -> Vec<Step> {
-    let mut steps: Vec<Step> = schema.tables.iter().flat_map(table_steps).collect();
+pub fn steps(schema: &Schema, conflict: Conflict) -> Vec<Step> {
+    let mut steps: Vec<Step> = schema.tables.iter().flat_map(|table| table_steps(table, conflict)).collect();
     for object in &schema.objects {
         let kind = match object.kind.as_str() {
             "view" => "view",
@@ -50,12 +51,12 @@ pub fn steps(schema: &Schema) -> Vec<Step> {
 }
 
 /// Whether SQLite itself has something to do once the rest is printed.
-pub fn needs_sqlite(schema: &Schema) -> bool {
-    steps(schema).iter().any(|step| matches!(step.lane, Lane::Sqlite { .. } | Lane::Query))
+pub fn needs_sqlite(schema: &Schema, conflict: Conflict) -> bool {
+    steps(schema, conflict).iter().any(|step| matches!(step.lane, Lane::Sqlite { .. } | Lane::Query))
 }
 
 /// Why SQLite must fill a table; `None` where it is printed.
-pub(crate) fn why_not_printed(table: &Table) -> Option<String> {
+pub(crate) fn why_not_printed(table: &Table, conflict: Conflict) -> Option<String> {
     if table.is_virtual {
         return Some("it is a virtual table".to_owned());
     }
@@ -75,13 +76,36 @@ pub(crate) fn why_not_printed(table: &Table) -> Option<String> {
         .map(|index| IndexPlan::new(table, index))
         .find_map(Result::err)
         .map(|why| format!("of a constraint, {why}"))
+        .or_else(|| why_not_settled(table, conflict))
 }
 
-/// The indexes of a table that are printed.
-pub(crate) fn indexes(table: &Table) -> Vec<IndexPlan> {
-    if why_not_printed(table).is_some() {
-        return Vec::new();
+/// Why only SQLite can tell which rows stay.
+fn why_not_settled(table: &Table, conflict: Conflict) -> Option<String> {
+    if !table.may_lose_rows(conflict) {
+        return None;
     }
+    let (policy, null) = match conflict {
+        Conflict::Abort => return Some("it has an ON CONFLICT clause".to_owned()),
+        Conflict::Ignore => ("ignore", "AUTOINCREMENT counts rows that are left out for NULL"),
+        Conflict::Replace => ("replace", "its DEFAULT stands in for NULL"),
+    };
+    let mut uniques = table.indexes.iter().filter(|index| index.unique);
+    let keys = uniques.clone().count() + usize::from(table.rowid_alias.is_some());
+    let why = if keys > 1 {
+        format!("which rows stay hangs on its {keys} unique keys together")
+    } else if table.has_check {
+        "its CHECK decides which rows come in".to_owned()
+    } else if let Some(why) = uniques.find_map(|index| IndexPlan::new(table, index).err()) {
+        format!("of the key that decides which rows stay, {why}")
+    } else {
+        let column = table.columns_where_null(NullRule::AskSqlite, conflict).next()?;
+        format!("of its NOT NULL column {}, {null}", table.columns[column].name)
+    };
+    Some(format!("{why} (on conflict {policy})"))
+}
+
+/// The indexes of a printed table that are printed too.
+pub(crate) fn indexes(table: &Table) -> Vec<IndexPlan> {
     own_indexes(table).filter_map(|index| IndexPlan::new(table, index).ok()).collect()
 }
 
@@ -90,9 +114,9 @@ fn own_indexes(table: &Table) -> impl Iterator<Item = &Index> {
     table.indexes.iter().filter(|index| !(table.without_rowid && index.origin == IndexOrigin::PrimaryKey))
 }
 
-fn table_steps(table: &Table) -> Vec<Step> {
+fn table_steps(table: &Table, conflict: Conflict) -> Vec<Step> {
     let step = |kind, name: &str, lane| Step { kind, name: name.to_owned(), table: table.name.clone(), lane };
-    let not_printed = why_not_printed(table);
+    let not_printed = why_not_printed(table, conflict);
     let lane = not_printed.clone().map_or(Lane::Direct, |why| Lane::Sqlite { why });
     let mut steps = vec![step("table", &table.name, lane)];
     let with_table = || not_printed.as_ref().map(|_| Lane::Sqlite { why: "SQLite fills its table".to_owned() });

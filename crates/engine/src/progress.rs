@@ -1,6 +1,7 @@
 //! What is done so far, for whoever watches, and the wish to stop.
 
 use crate::{Error, ErrorKind, Result};
+use litepress_rows::{Part, RecordChunk, Source};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Counters that workers add to and a progress bar reads. All of it may be used from any thread and from a signal
@@ -13,7 +14,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Rows that stand in finished pages.
+    /// Rows that their sources have handed out.
     pub fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
@@ -36,11 +37,45 @@ impl Progress {
         Ok(())
     }
 
-    pub(crate) fn add_rows(&self, rows: u64) {
-        self.rows.fetch_add(rows, Ordering::Relaxed);
-    }
-
     pub(crate) fn add_bytes(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// A source whose rows are counted as they are handed out.
+pub(crate) struct Counted<'a> {
+    pub source: &'a dyn Source,
+    pub progress: &'a Progress,
+}
+
+impl Source for Counted<'_> {
+    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
+        let part = self.source.next_part()?;
+        Ok(part.map(|part| Box::new(CountedPart { part, progress: self.progress }) as Box<dyn Part + '_>))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.source.rows()
+    }
+
+    fn rowids_ascend(&self) -> bool {
+        self.source.rowids_ascend()
+    }
+
+    fn page_bytes(&self) -> f64 {
+        self.source.page_bytes()
+    }
+}
+
+struct CountedPart<'a> {
+    part: Box<dyn Part + 'a>,
+    progress: &'a Progress,
+}
+
+impl Part for CountedPart<'_> {
+    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
+        self.part.fill(chunk)?;
+        self.progress.rows.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Sorted items become a tree: of an index, of a WITHOUT ROWID table, of a table whose rowids came in any order.
+//! Sorted items become a tree: of an index, or of a WITHOUT ROWID table.
 //!
 //! Where parts begin is a matter of ranks alone: part `n` holds the items from `n` times so many on, and how many that is
 //! follows from the items' number and length. So runs, threads and memory never show in the file.
@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::sort::{ItemWithSlack, Sorted};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::tree::index::IndexPart;
-use crate::tree::interior::{Divider, Entry};
+use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::FormatError;
 use litepress_format::page::PageKind;
@@ -21,12 +21,8 @@ const PARTS_PER_STRETCH: u64 = 8;
 
 /// What the sorted items of a tree are.
 pub(crate) trait Items: Sync {
-    type Divider: Divider + Send;
     /// Makes the leaves of a part.
     type Builder;
-    type Part: Send;
-    /// Kind of the tree's leaves.
-    const LEAF: PageKind;
 
     fn begin(&self, run: PageRun, usable: usize) -> Self::Builder;
 
@@ -34,9 +30,7 @@ pub(crate) trait Items: Sync {
     fn add(&self, builder: &mut Self::Builder, item: ItemWithSlack<'_>) -> Result<()>;
 
     /// Completes a part; `is_last` where no other follows it.
-    fn finish(&self, builder: Self::Builder, is_last: bool) -> Result<Self::Part>;
-
-    fn place(stitch: &mut TreeStitch<'_, Self::Divider>, part: Self::Part) -> Result<PartSize>;
+    fn finish(&self, builder: Self::Builder, is_last: bool) -> IndexPart;
 
     /// Whether two items may not have the same key.
     fn is_unique(&self) -> bool;
@@ -48,19 +42,14 @@ pub(crate) trait Items: Sync {
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error;
 }
 
-/// What a part adds to its tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PartSize {
-    pub entries: u64,
-    pub payload_bytes: u64,
-}
-
 /// What a finished tree is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SortedTree {
     /// Number of the root page.
     pub root: u32,
-    pub size: PartSize,
+    pub entries: u64,
+    /// Bytes of all records.
+    pub payload_bytes: u64,
 }
 
 /// Builds the tree of all items.
@@ -76,7 +65,7 @@ pub(crate) fn build<I: Items>(
     let next_stretch = AtomicU64::new(0);
     let stitch = Mutex::new(Stitch {
         parts: InOrder::new(),
-        placed: Placed { stitch: TreeStitch::new(pages), size: PartSize::default() },
+        placed: Placed { stitch: TreeStitch::new(pages), tree: SortedTree::default() },
     });
     on_threads(threads, || {
         while !lock(&stitch).parts.has_failed() {
@@ -84,7 +73,7 @@ pub(crate) fn build<I: Items>(
             let stretch = next_stretch.fetch_add(1, Ordering::Relaxed);
             let deposit = |number, part| {
                 let Stitch { parts, placed } = &mut *lock(&stitch);
-                parts.deposit(number, part, |part| placed.place::<I>(part));
+                parts.deposit(number, part, |part| placed.place(part));
                 progress.go_on()
             };
             match press.print(stretch, deposit) {
@@ -96,26 +85,36 @@ pub(crate) fn build<I: Items>(
     });
     let Stitch { parts, placed } = stitch.into_inner().unwrap_or_else(PoisonError::into_inner);
     parts.finish()?;
-    Ok(SortedTree { root: placed.stitch.finish(I::LEAF)?, size: placed.size })
+    Ok(SortedTree { root: placed.stitch.finish(PageKind::LeafIndex)?, ..placed.tree })
 }
 
-struct Stitch<'p, P, D> {
-    parts: InOrder<P>,
-    placed: Placed<'p, D>,
+struct Stitch<'p> {
+    parts: InOrder<IndexPart>,
+    placed: Placed<'p>,
 }
 
-struct Placed<'p, D> {
-    stitch: TreeStitch<'p, D>,
-    size: PartSize,
+struct Placed<'p> {
+    stitch: TreeStitch<'p, Entry>,
+    tree: SortedTree,
 }
 
-impl<D: Divider> Placed<'_, D> {
-    fn place<I: Items<Divider = D>>(&mut self, part: I::Part) -> Result<()> {
-        let added = I::place(&mut self.stitch, part)?;
-        self.size.entries += added.entries;
-        self.size.payload_bytes += added.payload_bytes;
-        Ok(())
+impl Placed<'_> {
+    fn place(&mut self, part: IndexPart) -> Result<()> {
+        self.tree.entries += part.entries;
+        self.tree.payload_bytes += part.payload_bytes;
+        self.stitch.place(part.run, part.leaves, |(index, divider), placement| {
+            let divider = divider.map_or_else(Entry::default, |divider| divider.placed(placement));
+            (divider, placement.number(index))
+        })
     }
+}
+
+/// How many items make a part: as many as fill its pages.
+pub(crate) fn items_per_part(sorted: &Sorted) -> u64 {
+    // About what a cell takes beside its item.
+    const POINTER_AND_LENGTHS: u64 = 5;
+    let mean = sorted.item_bytes().checked_div(sorted.len()).unwrap_or(0) + POINTER_AND_LENGTHS;
+    (PART_BYTES as u64 / mean).max(2)
 }
 
 /// Makes parts out of sorted items.
@@ -132,15 +131,12 @@ type InPart<T> = Result<T, (u64, Error)>;
 
 impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
     fn new(sorted: &'s Sorted, items: &'s I, begin: B) -> Self {
-        // About what a cell takes beside its item.
-        const POINTER_AND_LENGTHS: u64 = 5;
-        let mean = sorted.item_bytes().checked_div(sorted.len()).unwrap_or(0) + POINTER_AND_LENGTHS;
-        let per_part = (PART_BYTES as u64 / mean).max(2);
+        let per_part = items_per_part(sorted);
         Self { sorted, items, begin, per_part, parts: sorted.len().div_ceil(per_part) }
     }
 
     /// Builds the parts of a stretch; `false` where there is none.
-    fn print(&self, stretch: u64, deposit: impl Fn(u64, I::Part) -> Result<()>) -> InPart<bool> {
+    fn print(&self, stretch: u64, deposit: impl Fn(u64, IndexPart) -> Result<()>) -> InPart<bool> {
         let first = stretch.saturating_mul(PARTS_PER_STRETCH);
         if first >= self.parts {
             return Ok(false);
@@ -164,7 +160,7 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
                 neighbours.check(item.item()).map_err(in_part)?;
                 self.items.add(&mut builder, item).map_err(in_part)?;
             }
-            let part = self.items.finish(builder, number + 1 == self.parts).map_err(in_part)?;
+            let part = self.items.finish(builder, number + 1 == self.parts);
             deposit(number, part).map_err(in_part)?;
         }
         Ok(true)
@@ -195,15 +191,6 @@ impl<I: Items> Neighbours<'_, I> {
         self.keep(item);
         Ok(())
     }
-}
-
-/// Adds a part of an index or of a WITHOUT ROWID table to its tree.
-pub(crate) fn place_index_part(stitch: &mut TreeStitch<'_, Entry>, part: IndexPart) -> Result<PartSize> {
-    stitch.place(part.run, part.leaves, |(index, divider), placement| {
-        let divider = divider.map_or_else(Entry::default, |divider| divider.placed(placement));
-        (divider, placement.number(index))
-    })?;
-    Ok(PartSize { entries: part.entries, payload_bytes: part.payload_bytes })
 }
 
 /// A sort item that cannot be taken apart: a mistake of ours, or a broken temporary file.

@@ -24,7 +24,7 @@ mod scan;
 mod tests;
 
 use crate::progress::Progress;
-use crate::{Error, ErrorKind, Result};
+use crate::{Conflict, Error, ErrorKind, Result};
 use failure::Failures;
 use litepress_rows::{Source, Table, quote};
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
@@ -32,8 +32,6 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-pub(crate) use insert::Conflict;
 
 /// The VFS that takes no locks.
 const NO_LOCKS: &str = "unix-none";

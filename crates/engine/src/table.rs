@@ -61,7 +61,7 @@ pub(crate) fn build(
 pub(crate) struct Feed<'s> {
     source: &'s dyn Source,
     /// Parts that were taken from the source and from nobody yet.
-    ahead: VecDeque<Box<dyn Part>>,
+    ahead: VecDeque<Box<dyn Part + 's>>,
     next: u64,
 }
 
@@ -80,7 +80,7 @@ impl<'s> Feed<'s> {
     }
 
     /// The next part and its number.
-    pub fn take(&mut self) -> Result<Option<(u64, Box<dyn Part>)>> {
+    pub fn take(&mut self) -> Result<Option<(u64, Box<dyn Part + 's>)>> {
         let part = match self.ahead.pop_front() {
             Some(part) => Some(part),
             None => self.source.next_part()?,
@@ -117,7 +117,7 @@ impl Worker<'_> {
         }
     }
 
-    fn build_part(&mut self, mut part: Box<dyn Part>, run: PageRun) -> Result<TablePart> {
+    fn build_part(&mut self, mut part: Box<dyn Part + '_>, run: PageRun) -> Result<TablePart> {
         let mut builder = LeafBuilder::new(run, self.page_size.bytes(), 0);
         loop {
             self.progress.go_on()?;
@@ -130,7 +130,6 @@ impl Worker<'_> {
             for cutter in &mut self.cutters {
                 cutter.add(&self.chunk)?;
             }
-            self.progress.add_rows(self.chunk.len() as u64);
         }
     }
 
@@ -176,13 +175,8 @@ impl Placed<'_> {
         self.tree.rows += part.rows;
         self.tree.payload_bytes += part.payload_bytes;
         self.tree.last_rowid = last_rowid;
-        place_part(&mut self.stitch, part)
+        self.stitch.place(part.run, part.leaves, |(last_rowid, index), placement| {
+            (LargestRowid(last_rowid), placement.number(index))
+        })
     }
-}
-
-/// Adds a part of a rowid table to its tree.
-pub(crate) fn place_part(stitch: &mut TreeStitch<'_, LargestRowid>, part: TablePart) -> Result<()> {
-    stitch.place(part.run, part.leaves, |(last_rowid, index), placement| {
-        (LargestRowid(last_rowid), placement.number(index))
-    })
 }

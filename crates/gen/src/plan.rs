@@ -20,7 +20,7 @@ use crate::random::CellRandom;
 use crate::suggest::did_you_mean;
 use crate::tables::{invented, is_invented};
 use litepress_rows::schema::{Generated, Schema, Table};
-use litepress_rows::{CellBlock, Error, ErrorKind, Result};
+use litepress_rows::{CellBlock, Conflict, Error, ErrorKind, Result};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub struct Request {
     pub set: Vec<SetColumn>,
     /// Seed of all tables, before those of the schema.
     pub seed: Option<u64>,
+    /// What becomes of rows that their table does not take: where it is not an error, keys may repeat.
+    pub on_conflict: Conflict,
 }
 
 /// A request's annotation of a column.
@@ -67,6 +69,8 @@ pub struct TablePlan {
     pub rows: u64,
     /// Seed; 0 where nobody gives one.
     pub seed: u64,
+    /// What becomes of rows that the table does not take.
+    pub on_conflict: Conflict,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnPlan>,
 }
@@ -131,7 +135,7 @@ impl GenPlan {
         let annotations = comments::annotations(schema)?;
         let sizes = rows::sizes(schema, request, &annotations)?;
         let wishes = wishes(schema, request, &annotations)?;
-        let mut planner = Planner::new(schema, sizes);
+        let mut planner = Planner::new(schema, sizes, request.on_conflict);
         planner.wishes(&wishes)?;
         planner.infer()?;
         planner.finish()
@@ -231,14 +235,15 @@ struct Digit {
 struct Planner<'a> {
     schema: &'a Schema,
     sizes: Vec<rows::Size>,
+    on_conflict: Conflict,
     /// For each table, for each column, what is planned so far.
     columns: Vec<Vec<Option<ColumnPlan>>>,
 }
 
 impl<'a> Planner<'a> {
-    fn new(schema: &'a Schema, sizes: Vec<rows::Size>) -> Self {
+    fn new(schema: &'a Schema, sizes: Vec<rows::Size>, on_conflict: Conflict) -> Self {
         let empty = |table: &Table| table.columns.iter().map(|_| None).collect();
-        Self { schema, sizes, columns: schema.tables.iter().map(empty).collect() }
+        Self { schema, sizes, on_conflict, columns: schema.tables.iter().map(empty).collect() }
     }
 
     /// Plans what somebody wrote; what stands first in `wishes` counts.
@@ -254,7 +259,7 @@ impl<'a> Planner<'a> {
         let call = parse_call(&wish.site, wish.span.clone())?;
         let generator = catalogue::build(&wish.site, &call, Some(self.sizes[wish.table].rows))?;
         let (table, size) = (&self.schema.tables[wish.table], self.sizes[wish.table]);
-        checks::column(table, wish.column, &*generator, size.rows)
+        checks::column(table, wish.column, &*generator, size.rows, self.on_conflict)
             .map_err(|fault| fault.at(&wish.site, call.span.start))?;
         Ok(self.column_plan(wish, &call, generator))
     }
@@ -396,16 +401,17 @@ impl<'a> Planner<'a> {
     }
 
     fn finish(self) -> Result<GenPlan> {
-        let Self { schema, sizes, mut columns } = self;
+        let Self { schema, sizes, on_conflict, mut columns } = self;
         let mut tables = Vec::new();
         for (table, of_table) in invented(schema) {
             let (size, columns) = (sizes[table], std::mem::take(&mut columns[table]));
-            checks::keys(of_table, &columns, size.rows)?;
+            checks::keys(of_table, &columns, size.rows, on_conflict)?;
             tables.push(Arc::new(TablePlan {
                 table,
                 name: of_table.name.clone(),
                 rows: size.rows,
                 seed: size.seed,
+                on_conflict,
                 columns: columns.into_iter().flatten().collect(),
             }));
         }

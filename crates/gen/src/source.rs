@@ -121,7 +121,7 @@ struct Maker {
 impl Maker {
     fn new(table: &Table, plan: &Arc<TablePlan>) -> Result<Self> {
         let blocks = plan.columns.iter().map(|_| CellBlock::default()).collect();
-        Ok(Self { plan: plan.clone(), blocks, encoder: Encoder::new(table) })
+        Ok(Self { plan: plan.clone(), blocks, encoder: Encoder::new(table, plan.on_conflict) })
     }
 
     /// Appends these rows, at most [`BLOCK_ROWS`].

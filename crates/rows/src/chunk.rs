@@ -90,6 +90,26 @@ impl RecordChunk {
         self.end_record();
     }
 
+    /// Takes out those rows from `first` on that `stays` says `false` to.
+    pub(crate) fn retain(&mut self, first: usize, stays: impl Fn(usize) -> bool) {
+        let mut start = if first == 0 { HEADROOM } else { self.ends[first - 1] as usize };
+        let (mut kept, mut at) = (first, start);
+        for row in first..self.len() {
+            let end = self.ends[row] as usize;
+            if stays(row) {
+                self.records.copy_within(start..end, at);
+                at += end - start;
+                self.rowids[kept] = self.rowids[row];
+                self.ends[kept] = arena_end(at);
+                kept += 1;
+            }
+            start = end;
+        }
+        self.rowids.truncate(kept);
+        self.ends.truncate(kept);
+        self.records.truncate(at);
+    }
+
     /// The vectors themselves, for encoders that write a block of records at once. Every entry of `ends` must be
     /// the arena's length after its record, and `rowids` must have as many entries as `ends`.
     pub(crate) fn parts_mut(&mut self) -> (&mut Vec<i64>, &mut Vec<u8>, &mut Vec<u32>) {
@@ -97,9 +117,13 @@ impl RecordChunk {
     }
 
     fn end_record(&mut self) {
-        let end = u32::try_from(self.records.len()).expect("a chunk's arena stays below 4 GiB");
-        self.ends.push(end);
+        self.ends.push(arena_end(self.records.len()));
     }
+}
+
+/// Where a record ends.
+pub(crate) fn arena_end(end: usize) -> u32 {
+    u32::try_from(end).expect("a chunk's arena stays below 4 GiB")
 }
 
 impl Default for RecordChunk {

@@ -18,7 +18,7 @@ mod tests;
 
 use crate::cells::{BLOCK_ROWS, CellBlock};
 use crate::schema::Table;
-use crate::{Error, ErrorKind, RecordChunk, Result};
+use crate::{Conflict, Error, ErrorKind, NullRule, RecordChunk, Result};
 use column::{Rule, Slot};
 
 /// SQLite's default limit for the length of a record, in bytes (SQLITE_MAX_LENGTH).
@@ -32,27 +32,35 @@ pub struct Encoder {
     rowid_alias: Option<usize>,
     /// The columns in the order of the record.
     order: Vec<usize>,
+    /// The columns of which NULL has a row left out.
+    strict_about_null: Vec<usize>,
     slots: Vec<Slot>,
 }
 
 impl Encoder {
     /// An encoder for the rows of `table`. Blocks are given for its ordinary columns, in their order; records hold
     /// them in the order in which SQLite stores them ([`Table::stored_columns`]). What SQLite computes is not in them.
-    pub fn new(table: &Table) -> Self {
+    ///
+    /// `conflict` says what becomes of NULL in a NOT NULL column ([`Table::null_rule`]); what a STRICT table or an INTEGER
+    /// PRIMARY KEY does not take fails in any case.
+    pub fn new(table: &Table, conflict: Conflict) -> Self {
         let ordinary: Vec<usize> = table.ordinary_columns().collect();
         let block_of = |position: usize| ordinary.iter().position(|&ordinary| ordinary == position);
-        let rules: Vec<Rule> =
-            ordinary.iter().map(|&position| Rule::new(&table.columns[position], table.strict)).collect();
+        let refuses_null = |position| table.null_rule(position, conflict) == NullRule::Refuse;
+        let rule = |&position: &usize| Rule::new(&table.columns[position], table.strict, refuses_null(position));
+        let rules: Vec<Rule> = ordinary.iter().map(rule).collect();
         Self {
             table: table.name.clone(),
             rowid_alias: table.rowid_alias.and_then(block_of),
             order: table.stored_columns().into_iter().filter_map(block_of).collect(),
+            strict_about_null: table.columns_where_null(NullRule::LeaveOut, conflict).filter_map(block_of).collect(),
             slots: rules.iter().map(|_| Slot::default()).collect(),
             rules,
         }
     }
 
-    /// Encodes the first `rows` rows of `blocks`, one block a column, and appends them to `chunk`.
+    /// Encodes the first `rows` rows of `blocks`, one block a column, and appends them to `chunk`, those apart that are
+    /// left out for a NULL.
     ///
     /// Rows of a table without INTEGER PRIMARY KEY get the rowids from `first_rowid` on; in a WITHOUT ROWID table these
     /// serve as positions in the input. `first_record` is the
@@ -93,7 +101,13 @@ impl Encoder {
         let columns: Vec<(&Slot, &CellBlock)> =
             self.order.iter().map(|&column| (&self.slots[column], &blocks[column])).collect();
         let (_, arena, ends) = chunk.parts_mut();
-        layout::write(&columns, rows, arena, ends).map_err(|row| self.too_long(first_record + row as u64))
+        let first = ends.len();
+        layout::write(&columns, rows, arena, ends).map_err(|row| self.too_long(first_record + row as u64))?;
+        let is_left_out = |row| self.strict_about_null.iter().any(|&column| self.slots[column].is_null(row));
+        if (0..rows).any(is_left_out) {
+            chunk.retain(first, |row| !is_left_out(row - first));
+        }
+        Ok(())
     }
 
     fn too_long(&self, record: u64) -> Error {

@@ -15,6 +15,7 @@
 pub mod affinity;
 pub mod cells;
 pub mod chunk;
+mod conflict;
 pub mod encode;
 pub mod error;
 pub mod schema;
@@ -23,6 +24,7 @@ pub mod source;
 pub use affinity::Affinity;
 pub use cells::{CellBlock, Cells, Choice, Strings};
 pub use chunk::RecordChunk;
+pub use conflict::{Conflict, NullRule};
 pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Place, Result, quote};
 pub use schema::{Column, ForeignKey, Schema, Table};

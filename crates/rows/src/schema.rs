@@ -87,6 +87,8 @@ pub struct Table {
     pub foreign_keys: Vec<ForeignKey>,
     /// Whether a CHECK constraint stands in the statement.
     pub has_check: bool,
+    /// Whether an ON CONFLICT clause of the statement has rows left out or replaced.
+    pub has_conflict_clause: bool,
 }
 
 /// One column.
@@ -206,10 +208,15 @@ impl Table {
     /// primary key first, as SQLite itself tells.
     pub fn stored_columns(&self) -> Vec<usize> {
         let is_stored = |&position: &usize| self.columns[position].generated != Generated::Virtual;
-        match self.indexes.iter().find(|index| self.without_rowid && index.origin == IndexOrigin::PrimaryKey) {
+        match self.primary_index().filter(|_| self.without_rowid) {
             Some(key) => key.columns.iter().chain(&key.appended).filter_map(|column| column.column).collect(),
             None => (0..self.columns.len()).filter(is_stored).collect(),
         }
+    }
+
+    /// The index of its primary key, where that is not the rowid. In a WITHOUT ROWID table it is the table itself.
+    pub fn primary_index(&self) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.origin == IndexOrigin::PrimaryKey)
     }
 
     /// The column of this name, compared as SQLite compares names.

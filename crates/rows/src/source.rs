@@ -9,7 +9,7 @@ use crate::{RecordChunk, Result};
 /// or on the memory budget**: each part starts a new page, so part boundaries show in the file.
 pub trait Source: Sync {
     /// The next part, or `None` after the last. Called by one worker at a time; should be cheap.
-    fn next_part(&self) -> Result<Option<Box<dyn Part>>>;
+    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>>;
 
     /// Number of rows where it is known beforehand.
     fn rows(&self) -> Option<u64>;

@@ -34,8 +34,8 @@ pub fn assert_same_database(ours: &Connection, theirs: &Connection, what: &str) 
     assert_same_content(ours, theirs, what);
 }
 
-/// Every cell of every table and view.
-fn assert_same_content(ours: &Connection, theirs: &Connection, what: &str) {
+/// Sees that every cell of every table and view is the same.
+pub fn assert_same_content(ours: &Connection, theirs: &Connection, what: &str) {
     for table in texts(theirs, "SELECT name FROM sqlite_schema WHERE type = 'table'") {
         let Some(rowid) = rowid_name(theirs, &table) else {
             // In the order of the table's own tree.

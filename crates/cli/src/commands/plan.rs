@@ -32,6 +32,8 @@ pub struct PlanArguments {
 struct Prospect {
     invention: Invention,
     options: Options,
+    /// What becomes of rows that their table does not take.
+    on_conflict: &'static str,
     /// The rows' sources, where the whole schema can be made.
     supplies: Vec<Supply>,
     steps: Vec<Step>,
@@ -40,8 +42,9 @@ struct Prospect {
 pub fn run(arguments: &PlanArguments) -> Result<ExitCode, Failure> {
     let invention = arguments.invention.prepare(false)?;
     let supplies = invention.supplies()?;
-    let options = arguments.invention.making.options();
-    let prospect = Prospect { steps: steps(&invention.schema), invention, options, supplies };
+    let (options, on_conflict) = (arguments.invention.making.options(), arguments.invention.making.on_conflict.name());
+    let steps = steps(&invention.schema, options.on_conflict);
+    let prospect = Prospect { steps, invention, options, on_conflict, supplies };
     if arguments.invention.making.showing.json {
         print_json(&prospect.to_json())?;
     } else {
@@ -74,6 +77,7 @@ impl Prospect {
             ("bytes", about(self.expected_bytes())),
             ("memory", format!("{} at most", numbers::memory(self.options.memory_bytes))),
             ("threads", self.options.threads.to_string()),
+            ("on conflict", self.on_conflict.to_owned()),
         ];
         aligned(&rows.map(|(name, value)| vec![name.to_owned(), value]), &[Align::Left; 2], 0)
     }
@@ -113,6 +117,7 @@ impl Prospect {
             "expected_bytes": self.expected_bytes(),
             "memory_budget_bytes": self.options.memory_bytes,
             "threads": self.options.threads,
+            "on_conflict": self.on_conflict,
             "tables": tables.collect::<Vec<Value>>(),
             "steps": self.steps.iter().map(step_json).collect::<Vec<Value>>(),
         })

@@ -5,7 +5,7 @@
 
 use super::failure::message;
 use super::{SqlLane, quoted};
-use crate::{Error, ErrorKind, Result};
+use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
 use litepress_rows::schema::Generated;
@@ -19,21 +19,8 @@ const ROWS_PER_BATCH: usize = 50;
 /// SQLite's default limit for the parameters of a statement (SQLITE_MAX_VARIABLE_NUMBER).
 const MAX_PARAMETERS: usize = 32_766;
 
-/// What becomes of a row whose key is there already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "for --on-conflict"))]
-pub(crate) enum Conflict {
-    /// The run fails.
-    Abort,
-    /// The row is left out.
-    Ignore,
-    /// The row takes the place of the other.
-    Replace,
-}
-
 /// Inserts all rows of `source`; how many rows the table has then, which was empty.
 pub(super) fn insert(lane: &SqlLane, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
-    let progress = &lane.options.progress;
     let failed = |error: rusqlite::Error| lane.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
     let transaction = lane.connection.unchecked_transaction().map_err(failed)?;
     let mut inserter = Inserter::new(lane, table, conflict).map_err(failed)?;
@@ -41,13 +28,13 @@ pub(super) fn insert(lane: &SqlLane, table: &Table, source: &dyn Source, conflic
     while let Some(mut part) = source.next_part()? {
         while next_chunk(lane, part.as_mut(), &mut chunk)? {
             inserter.add(&chunk)?;
-            progress.add_rows(chunk.len() as u64);
         }
     }
     let inserted = inserter.inserted;
     drop(inserter);
     transaction.commit().map_err(failed)?;
-    if conflict != Conflict::Replace || table.is_virtual {
+    // SQLite counts a row in that is replaced.
+    if !table.may_lose_rows(conflict) || table.is_virtual {
         return Ok(inserted);
     }
     let count = format!("SELECT count(*) FROM {}", quoted(&table.name));

@@ -5,7 +5,7 @@ use crate::annotation::Site;
 use crate::generators::{Cycle, Generator, Kinds, tell_rows_apart};
 use crate::infer::is_key_alone;
 use litepress_rows::schema::Table;
-use litepress_rows::{Error, ErrorKind, Result};
+use litepress_rows::{Conflict, Error, ErrorKind, NullRule, Result};
 
 /// A key that is expected to repeat this often stays without repetition once in half a billion times.
 const DUPLICATES_REFUSED: f64 = 20.0;
@@ -28,12 +28,18 @@ impl Fault {
 }
 
 /// Whether the column takes what the generator gives for so many rows.
-pub(super) fn column(table: &Table, position: usize, generator: &dyn Generator, rows: u64) -> Result<(), Fault> {
+pub(super) fn column(
+    table: &Table,
+    position: usize,
+    generator: &dyn Generator,
+    rows: u64,
+    conflict: Conflict,
+) -> Result<(), Fault> {
     strict_type(table, position, generator.kinds())?;
-    rowids(table, position, generator)?;
-    nulls(table, position, generator)?;
+    rowids(table, position, generator, conflict)?;
+    nulls(table, position, generator, conflict)?;
     enough_values(generator, rows)?;
-    if is_key_alone(table, position) { key(&[generator], rows) } else { Ok(()) }
+    if is_key_alone(table, position) && !table.may_lose_rows(conflict) { key(&[generator], rows) } else { Ok(()) }
 }
 
 fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault> {
@@ -54,17 +60,21 @@ fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault
     Err(fault(message, format!("a {declared} column takes {}", taken.in_words())))
 }
 
-fn rowids(table: &Table, position: usize, generator: &dyn Generator) -> Result<(), Fault> {
+fn rowids(table: &Table, position: usize, generator: &dyn Generator, conflict: Conflict) -> Result<(), Fault> {
     let are_ints = generator.kinds() == Kinds::INT && generator.null_share() == 0.0;
-    if table.rowid_alias != Some(position) || are_ints && generator.distinct().is_unique() {
+    let may_repeat = table.may_lose_rows(conflict);
+    if table.rowid_alias != Some(position) || are_ints && (may_repeat || generator.distinct().is_unique()) {
         return Ok(());
+    }
+    if may_repeat {
+        return Err(fault("an INTEGER PRIMARY KEY is filled with whole numbers", "use sequence, shuffle or int"));
     }
     let message = "an INTEGER PRIMARY KEY is filled with whole numbers that are different in every row by construction";
     Err(fault(message, "use sequence or shuffle"))
 }
 
-fn nulls(table: &Table, position: usize, generator: &dyn Generator) -> Result<(), Fault> {
-    if !table.columns[position].not_null || generator.null_share() == 0.0 {
+fn nulls(table: &Table, position: usize, generator: &dyn Generator, conflict: Conflict) -> Result<(), Fault> {
+    if table.null_rule(position, conflict) != NullRule::Refuse || generator.null_share() == 0.0 {
         return Ok(());
     }
     Err(fault("the column is NOT NULL, and this gives NULL", "leave NULL out, or the column's NOT NULL"))
@@ -105,7 +115,10 @@ fn key(generators: &[&dyn Generator], rows: u64) -> Result<(), Fault> {
 }
 
 /// Keys of several columns.
-pub(super) fn keys(table: &Table, columns: &[Option<ColumnPlan>], rows: u64) -> Result<()> {
+pub(super) fn keys(table: &Table, columns: &[Option<ColumnPlan>], rows: u64, conflict: Conflict) -> Result<()> {
+    if table.may_lose_rows(conflict) {
+        return Ok(());
+    }
     for index in table.indexes.iter().filter(|index| index.unique && !index.partial && index.columns.len() > 1) {
         let parts = index.columns.iter().map(|part| columns[part.column?].as_ref());
         let Some(parts) = parts.collect::<Option<Vec<&ColumnPlan>>>() else { continue };

@@ -116,6 +116,7 @@ fn requests_name_what_exists() {
                 set: [set("user", "area", "uuid").set, set("user", "AREA", "uuid").set].concat(),
                 rows: both(),
                 seed: None,
+                on_conflict: Conflict::Abort,
             },
             ErrorKind::Usage,
             "given a generator twice",

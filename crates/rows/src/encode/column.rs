@@ -86,7 +86,7 @@ impl Fault {
 }
 
 impl Rule {
-    pub fn new(column: &Column, strict: bool) -> Self {
+    pub fn new(column: &Column, strict: bool, not_null: bool) -> Self {
         let strict = strict.then(|| match column.declared_type.to_ascii_uppercase().as_str() {
             "INT" | "INTEGER" => StrictType::Int,
             "REAL" => StrictType::Real,
@@ -94,7 +94,7 @@ impl Rule {
             "BLOB" => StrictType::Blob,
             _ => StrictType::Any,
         });
-        Self { name: column.name.clone(), affinity: column.affinity, not_null: column.not_null, strict, choices: None }
+        Self { name: column.name.clone(), affinity: column.affinity, not_null, strict, choices: None }
     }
 
     /// Fills `slot` with what the column stores for the first `rows` rows of `block`.
@@ -236,6 +236,11 @@ impl Slot {
         self.body_bytes = 0;
         self.max_serial = 0;
         self.may_hold_null = false;
+    }
+
+    /// Whether a row is NULL.
+    pub fn is_null(&self, row: usize) -> bool {
+        u64::from(self.serials[row]) == serial::NULL
     }
 
     /// Every row NULL: what a record holds in the place of its INTEGER PRIMARY KEY.

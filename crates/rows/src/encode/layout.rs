@@ -3,6 +3,7 @@
 use super::MAX_RECORD_BYTES;
 use super::column::{Bodies, Shape, Slot, body_len};
 use crate::cells::{CellBlock, Cells, Strings};
+use crate::chunk::arena_end;
 use litepress_format::{record, varint};
 
 /// A header whose own length takes one byte holds this many serial types of one byte at most.
@@ -197,8 +198,4 @@ fn put_string(strings: &Strings, row: usize, len: usize, out: &mut [u8]) {
         Some(block) if len <= BLOCK => out[..BLOCK].copy_from_slice(block),
         _ => out[..len].copy_from_slice(&strings.data()[start..start + len]),
     }
-}
-
-fn arena_end(end: usize) -> u32 {
-    u32::try_from(end).expect("a chunk's arena stays below 4 GiB")
 }

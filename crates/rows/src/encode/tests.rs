@@ -3,7 +3,7 @@
 use super::Encoder;
 use crate::affinity;
 use crate::cells::{CellBlock, OwnedValue};
-use crate::{Affinity, RecordChunk, Schema};
+use crate::{Affinity, Conflict, RecordChunk, Schema};
 use litepress_format::record;
 use litepress_format::value::Value;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn schema(sql: &str) -> Schema {
 fn encode(sql: &str, blocks: &[CellBlock], rows: usize) -> crate::Result<RecordChunk> {
     let schema = schema(sql);
     let mut chunk = RecordChunk::new();
-    Encoder::new(&schema.tables[0]).encode(blocks, 1, rows, 1, &mut chunk)?;
+    Encoder::new(&schema.tables[0], Conflict::Abort).encode(blocks, 1, rows, 1, &mut chunk)?;
     Ok(chunk)
 }
 

@@ -60,17 +60,29 @@ fn all<T>(
 fn table(ran: &Ran, text: &str, name: &str) -> rusqlite::Result<Table> {
     let sqlite = &ran.sqlite;
     let table = table_of(sqlite, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-    // An insert may not compile where the table does: a DEFAULT may call a function that is missing. Then a CHECK is
-    // looked for wherever the word stands.
-    let mentions_check =
-        || ran.spans.get(name).is_none_or(|span| text[span.clone()].to_ascii_uppercase().contains("CHECK"));
-    let has_check = !table.is_virtual && has_check(sqlite, name).unwrap_or_else(|_| mentions_check());
-    Ok(Table { span: ran.spans.get(name).cloned().unwrap_or(0..0), has_check, ..table })
+    let (has_check, has_conflict_clause) = match byte_code(sqlite, &table, "INSERT") {
+        _ if table.is_virtual => (false, false),
+        Ok(plain) => {
+            // What ABORT changes was not ABORT. Whether the run fails by ABORT, FAIL or ROLLBACK is an operand.
+            let aborts = byte_code(sqlite, &table, "INSERT OR ABORT")?;
+            let opcodes = |code: &[Instruction]| code.iter().map(|(opcode, _)| opcode.clone()).collect::<Vec<_>>();
+            (plain.iter().any(fails_check), opcodes(&plain) != opcodes(&aborts))
+        }
+        // An insert may not compile where the table does: a DEFAULT may call a function that is missing. Then the words
+        // count wherever they stand.
+        Err(_) => {
+            let span = ran.spans.get(name);
+            let mentions = |word| span.is_none_or(|span| text[span.clone()].to_ascii_uppercase().contains(word));
+            (mentions("CHECK"), mentions("CONFLICT"))
+        }
+    };
+    let span = ran.spans.get(name).cloned().unwrap_or(0..0);
+    Ok(Table { span, has_check, has_conflict_clause, ..table })
 }
 
 /// The table of this name in any open database, whatever its encoding; `None` where it has none.
 ///
-/// `span` and `has_check` are left empty: they are asked of a schema that was just run.
+/// `span`, `has_check` and `has_conflict_clause` are left empty: they are asked of a schema that was just run.
 ///
 /// # Errors
 /// Where SQLite cannot read what defines the table. Of a corrupt schema other tables may well be read.
@@ -107,6 +119,7 @@ pub fn table_of(sqlite: &Connection, name: &str) -> rusqlite::Result<Option<Tabl
         indexes,
         foreign_keys,
         has_check: false,
+        has_conflict_clause: false,
     }))
 }
 
@@ -193,17 +206,23 @@ fn foreign_keys(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Foreig
     Ok(keys.collect())
 }
 
-/// Whether an insert would check a CHECK constraint: SQLite's own byte code says so.
-fn has_check(sqlite: &Connection, table: &str) -> rusqlite::Result<bool> {
+/// An opcode and its first operand.
+type Instruction = (String, i64);
+
+/// What SQLite would do to insert a row: its own byte code says which constraints a table has, and what they lead to.
+fn byte_code(sqlite: &Connection, table: &Table, verb: &str) -> rusqlite::Result<Vec<Instruction>> {
+    let columns: Vec<String> =
+        table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect();
+    // A parameter: of a constant SQLite might know that it breaks nothing.
+    let (names, values) = (columns.join(","), vec!["?1"; columns.len()].join(","));
+    let explain = format!("EXPLAIN {verb} INTO {} ({names}) VALUES ({values})", quoted_name(&table.name));
+    sqlite.prepare(&explain)?.query_map([None::<i64>], |row| Ok((row.get(1)?, row.get(2)?)))?.collect()
+}
+
+/// Whether this is where a row ends that breaks a CHECK constraint.
+fn fails_check((opcode, operand): &Instruction) -> bool {
     const SQLITE_CONSTRAINT_CHECK: i64 = 275;
-    let mut explain = sqlite.prepare(&format!("EXPLAIN INSERT INTO {} DEFAULT VALUES", quoted_name(table)))?;
-    let mut rows = explain.query([])?;
-    while let Some(row) = rows.next()? {
-        if row.get::<_, String>(1)? == "Halt" && row.get::<_, i64>(2)? == SQLITE_CONSTRAINT_CHECK {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    opcode == "Halt" && *operand == SQLITE_CONSTRAINT_CHECK
 }
 
 /// The name of a table or column as SQL writes it, whatever stands in it.

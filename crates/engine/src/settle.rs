@@ -1,0 +1,78 @@
+//! What lies between a table's source and its tree: rows are put in order, and of rows with one key one stays.
+//!
+//! ```text
+//! rowids ascend, nothing can conflict   Source ----------------------------------------> table
+//! rowids in any order                   Source -> by rowid ----------------------------> table
+//! one UNIQUE key                        Source -> by that key -> by rowid -------------> table
+//! WITHOUT ROWID                         Source -> by primary key (not under abort) ----> keyed_table
+//! ```
+//!
+//! Each arrow behind the first is an external sort, and every row that is left out is left out there: no index ever has
+//! an entry of it. A key can be settled in one pass where it is the only one (`plan.rs` sees to that); with several, what
+//! becomes of a row hangs on what became of all rows before it.
+
+use crate::index::Indexes;
+use crate::pages::Pages;
+use crate::progress::Progress;
+use crate::sort::SortOptions;
+use crate::sorted_rows::{RecordKey, RowidKey, SortedRows};
+use crate::table::{self, TableTree};
+use crate::{Conflict, Result, keyed_table};
+use litepress_rows::schema::Index;
+use litepress_rows::{NullRule, Source, Table};
+
+/// The sorts that the rows of a table go through.
+pub(crate) struct Settling<'t> {
+    table: &'t Table,
+    conflict: Conflict,
+    /// The index by whose key rows are told to stay or go; that of an INTEGER PRIMARY KEY has none.
+    unique: Option<&'t Index>,
+    by_rowid: bool,
+    /// Rows that go leave no gap: SQLite numbers those that stay.
+    is_dense: bool,
+}
+
+impl<'t> Settling<'t> {
+    pub fn new(table: &'t Table, conflict: Conflict, rowids_ascend: bool) -> Self {
+        let unique = table.indexes.iter().find(|index| index.unique && conflict != Conflict::Abort);
+        let is_dense = conflict == Conflict::Ignore && table.rowid_alias.is_none();
+        let leaves_out = table.columns_where_null(NullRule::LeaveOut, conflict).next().is_some();
+        let loses_order = !rowids_ascend || unique.is_some() || is_dense && leaves_out;
+        let by_rowid = !table.without_rowid && loses_order;
+        Self { table, conflict, unique, by_rowid, is_dense }
+    }
+
+    /// How many of its sorts live at the same time as those of the table's indexes.
+    pub fn sorts(&self) -> usize {
+        // The one before the last has ended by then, unless the last one is keyed_table's.
+        match self.table.without_rowid {
+            true => 1 + usize::from(self.unique.is_some()),
+            false => usize::from(self.by_rowid),
+        }
+    }
+
+    /// Builds the table's tree from all rows of `source` that stay, and gives their records to `indexes`.
+    pub fn build(
+        &self,
+        source: &dyn Source,
+        pages: &mut Pages,
+        indexes: &Indexes,
+        options: &SortOptions,
+        progress: &Progress,
+    ) -> Result<TableTree> {
+        let Self { table, conflict, .. } = *self;
+        let settle = |index| SortedRows::sort(RecordKey::new(table, index)?, source, conflict, options, progress);
+        let settled = self.unique.map(settle).transpose()?;
+        let settled_source = settled.as_ref().map_or(source, |rows| rows);
+        if table.without_rowid {
+            return keyed_table::build(table, settled_source, pages, indexes, options, progress);
+        }
+        if !self.by_rowid {
+            return table::build(settled_source, pages, indexes, options.writers, progress);
+        }
+        let rows = SortedRows::sort(RowidKey::new(table, self.is_dense), settled_source, conflict, options, progress)?;
+        // Its memory is the indexes' now.
+        drop(settled);
+        table::build(&rows, pages, indexes, options.writers, progress)
+    }
+}

@@ -1,0 +1,434 @@
+//! Rows in the order of a key, as a source: of rows with one key, one stays.
+//!
+//! ```text
+//! Source -> RecordChunk -> sort items --Sorter--> items in key order --SortedRows--> Source
+//! ```
+//!
+//! A sort item is the key in normal form, the row's position in the input (8 bytes), and the record. Rows with one key
+//! lie side by side, the earliest first. So it is settled in passing which of them stays.
+
+use crate::index::{self, Cutter, Indexes};
+use crate::progress::Progress;
+use crate::sort::{Merge, RunWriter, SortOptions, Sorted, Sorter};
+use crate::sorted_tree::{bad_item, items_per_part};
+use crate::stitch::{InOrder, lock, on_threads};
+use crate::table::Feed;
+use crate::{Conflict, Error, ErrorKind, Result};
+use litepress_format::order::{self, EntryShape, UniqueKey};
+use litepress_format::record::{self, RecordReader};
+use litepress_format::value::Value;
+use litepress_rows::schema::Index;
+use litepress_rows::{Part, RecordChunk, Source, Table, quote};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of a row's position in a sort item.
+pub(crate) const POSITION_LEN: usize = 8;
+
+/// What rows are sorted by.
+pub(crate) trait RowKey: Sync {
+    /// Appends the sort item of a row.
+    fn push_item(&self, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>);
+
+    /// Takes the item at this rank apart.
+    fn read(&self, item: &[u8], rank: u64) -> Result<Row>;
+
+    /// The error of two items that have the same key.
+    fn conflict(&self, first: &[u8], second: &[u8]) -> Error;
+}
+
+/// What a sort item is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    /// Length of the item's start that no other row may have; `None` where others may.
+    unique_len: Option<usize>,
+    rowid: i64,
+    /// Where the record begins.
+    record_at: usize,
+}
+
+/// The rows of a source in the order of a key.
+pub(crate) struct SortedRows<K> {
+    key: K,
+    sorted: Sorted,
+    /// What becomes of rows with one key.
+    conflict: Conflict,
+    items_per_part: u64,
+    next_rank: AtomicU64,
+}
+
+impl<K: RowKey> SortedRows<K> {
+    /// Takes all rows of `source`.
+    pub fn sort(
+        key: K,
+        source: &dyn Source,
+        conflict: Conflict,
+        options: &SortOptions,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let sorter = Sorter::new(options.clone());
+        let push_item = |chunk: &RecordChunk, row: usize, item: &mut Vec<u8>| key.push_item(chunk, row, item);
+        gather(source, &sorter, &Indexes::default(), options.writers, progress, push_item)?;
+        let sorted = sorter.finish()?;
+        let (items_per_part, next_rank) = (items_per_part(&sorted), AtomicU64::new(0));
+        Ok(Self { key, sorted, conflict, items_per_part, next_rank })
+    }
+}
+
+impl<K: RowKey> Source for SortedRows<K> {
+    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
+        let start = self.next_rank.fetch_add(self.items_per_part, Ordering::Relaxed);
+        if start >= self.sorted.len() {
+            return Ok(None);
+        }
+        let ranks = start..self.sorted.len().min(start + self.items_per_part);
+        Ok(Some(Box::new(SortedPart { rows: self, rank: start, ranks, items: None, held: Vec::new(), held_row: None })))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn rowids_ascend(&self) -> bool {
+        false
+    }
+
+    fn page_bytes(&self) -> f64 {
+        0.0
+    }
+}
+
+/// Those rows of some ranks that stay.
+struct SortedPart<'s, K> {
+    rows: &'s SortedRows<K>,
+    ranks: Range<u64>,
+    /// The part's items and the neighbour that decides about the first or the last of them; opened by who reads them.
+    items: Option<Merge<'s>>,
+    /// Rank of the next item.
+    rank: u64,
+    /// The last item of its key that may stay.
+    held: Vec<u8>,
+    /// What it is, where it is the part's and is not handed out.
+    held_row: Option<Row>,
+}
+
+impl<K: RowKey> SortedPart<'_, K> {
+    fn open(&mut self) -> Result<()> {
+        if self.items.is_none() {
+            let Range { start, end } = self.ranks;
+            let (first, end) = match self.rows.conflict {
+                Conflict::Replace => (start, self.rows.sorted.len().min(end + 1)),
+                Conflict::Abort | Conflict::Ignore => (start.saturating_sub(1), end),
+            };
+            self.items = Some(self.rows.sorted.range(first..end)?);
+            self.rank = first;
+        }
+        Ok(())
+    }
+}
+
+impl<K: RowKey> Part for SortedPart<'_, K> {
+    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
+        self.open()?;
+        let Self { rows, ranks, items: Some(items), rank, held, held_row } = self else { unreachable!("opened above") };
+        while !chunk.is_full() {
+            let item = items.next()?;
+            let row = item.map(|item| rows.key.read(item, *rank)).transpose()?;
+            if let (Some(item), Some(Row { unique_len: Some(len), .. })) = (item, row)
+                && held.get(..len) == Some(&item[..len])
+            {
+                match rows.conflict {
+                    Conflict::Abort => return Err(rows.key.conflict(held, item)),
+                    Conflict::Ignore => {
+                        *rank += 1;
+                        continue;
+                    }
+                    Conflict::Replace => {}
+                }
+            } else if let Some(Row { rowid, record_at, .. }) = held_row.take() {
+                chunk.push(rowid, &held[record_at..]);
+            }
+            let (Some(item), Some(row)) = (item, row) else { break };
+            held.clear();
+            held.extend_from_slice(item);
+            *held_row = ranks.contains(rank).then_some(row);
+            *rank += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Takes all rows of `source`: a sort item of each, and the entries of its indexes.
+pub(crate) fn gather(
+    source: &dyn Source,
+    sorter: &Sorter,
+    indexes: &Indexes,
+    threads: usize,
+    progress: &Progress,
+    push_item: impl Fn(&RecordChunk, usize, &mut Vec<u8>) + Sync,
+) -> Result<()> {
+    let mut feed = Feed::new(source);
+    let threads = feed.workers(threads)?;
+    let feed = Mutex::new(feed);
+    let parts = Mutex::new(InOrder::<()>::new());
+    on_threads(threads, || {
+        let mut worker = Worker {
+            chunk: RecordChunk::new(),
+            rows: sorter.writer(),
+            cutters: indexes.cutters(),
+            item: Vec::new(),
+            push_item: &push_item,
+            progress,
+        };
+        worker.work(&feed, &parts);
+        if let Err(error) = worker.finish() {
+            lock(&parts).fail(u64::MAX, error);
+        }
+    });
+    parts.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+}
+
+struct Worker<'a, F> {
+    chunk: RecordChunk,
+    rows: RunWriter<'a>,
+    cutters: Vec<Cutter<'a>>,
+    item: Vec<u8>,
+    push_item: &'a F,
+    progress: &'a Progress,
+}
+
+impl<F: Fn(&RecordChunk, usize, &mut Vec<u8>)> Worker<'_, F> {
+    fn work(&mut self, feed: &Mutex<Feed<'_>>, parts: &Mutex<InOrder<()>>) {
+        while !lock(parts).has_failed() {
+            let (number, part) = match self.progress.go_on().and_then(|()| lock(feed).take()) {
+                Ok(Some(taken)) => taken,
+                Ok(None) => return,
+                Err(error) => return lock(parts).fail(u64::MAX, error),
+            };
+            if let Err(error) = self.take(part) {
+                lock(parts).fail(number, error);
+            }
+        }
+    }
+
+    fn take(&mut self, mut part: Box<dyn Part + '_>) -> Result<()> {
+        loop {
+            self.progress.go_on()?;
+            self.chunk.clear();
+            part.fill(&mut self.chunk)?;
+            if self.chunk.is_empty() {
+                return Ok(());
+            }
+            for row in 0..self.chunk.len() {
+                self.item.clear();
+                (self.push_item)(&self.chunk, row, &mut self.item);
+                self.rows.push(&self.item)?;
+            }
+            for cutter in &mut self.cutters {
+                cutter.add(&self.chunk)?;
+            }
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        self.rows.finish()?;
+        self.cutters.into_iter().try_for_each(Cutter::finish)
+    }
+}
+
+/// Appends what every item has behind its key. Positions compare as their bytes do.
+fn push_position_and_record(position: i64, record: &[u8], item: &mut Vec<u8>) {
+    item.extend_from_slice(&(position ^ i64::MIN).to_be_bytes());
+    item.extend_from_slice(record);
+}
+
+fn read_position(bytes: &[u8]) -> i64 {
+    bytes.first_chunk().map_or(0, |position| i64::from_be_bytes(*position) ^ i64::MIN)
+}
+
+/// Where the row came in its input.
+fn position_of(chunk: &RecordChunk, row: usize) -> i64 {
+    (chunk.first_record() + row as u64).cast_signed()
+}
+
+/// Rows by some of their columns: a primary key, or that of a unique index.
+pub(crate) struct RecordKey {
+    table: String,
+    /// Names of the columns.
+    names: Vec<String>,
+    /// Where records have them.
+    fields: Vec<usize>,
+    shape: EntryShape,
+    has_rowid: bool,
+}
+
+impl RecordKey {
+    /// The key of one of the table's indexes.
+    pub fn new(table: &Table, index: &Index) -> Result<Self> {
+        let field = |column| Ok(index::cut(table, column)?.field());
+        let fields: Result<Vec<Option<usize>>, String> = index.columns.iter().map(field).collect();
+        let parts: Result<_, String> = index.columns.iter().map(index::key_part).collect();
+        let unsupported = |why: String| Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
+        let name = |position: usize| table.columns[position].name.clone();
+        Ok(Self {
+            table: table.name.clone(),
+            names: index.columns.iter().filter_map(|column| column.column.map(name)).collect(),
+            fields: fields.map_err(unsupported)?.into_iter().flatten().collect(),
+            shape: EntryShape::with_rowid(parts.map_err(unsupported)?),
+            has_rowid: !table.without_rowid,
+        })
+    }
+
+    /// The key at the start of an item.
+    pub fn of_item(&self, item: &[u8]) -> Result<UniqueKey> {
+        self.shape.unique_key(item).map_err(|error| bad_item(&error))
+    }
+
+    /// The key's values as SQL writes them, and the row's position.
+    fn describe(&self, item: &[u8]) -> (String, i64) {
+        let Ok(key) = self.of_item(item) else { return Default::default() };
+        let (position, record) = item[key.len..].split_at(POSITION_LEN);
+        let values = record::decode(record).unwrap_or_default();
+        let values: Vec<String> = self.fields.iter().filter_map(|&field| values.get(field)).map(quote).collect();
+        (values.join(", "), read_position(position))
+    }
+}
+
+impl RowKey for RecordKey {
+    fn push_item(&self, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) {
+        const OURS: &str = "a record of the encoder's";
+        let record = chunk.record(row);
+        let (mut reader, mut next) = (RecordReader::new(record).expect(OURS), 0);
+        for (&field, part) in self.fields.iter().zip(self.shape.parts()) {
+            if field < next {
+                (reader, next) = (RecordReader::new(record).expect(OURS), 0);
+            }
+            let value = reader.nth(field - next).expect(OURS).expect(OURS);
+            order::push(&value, *part, item);
+            next = field + 1;
+        }
+        let position = if self.has_rowid { chunk.rowids()[row] } else { position_of(chunk, row) };
+        push_position_and_record(position, record, item);
+    }
+
+    fn read(&self, item: &[u8], _rank: u64) -> Result<Row> {
+        let key = self.of_item(item)?;
+        let unique_len = (!key.has_null).then_some(key.len);
+        Ok(Row { unique_len, rowid: read_position(&item[key.len..]), record_at: key.len + POSITION_LEN })
+    }
+
+    fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
+        let (values, second) = self.describe(second);
+        let (_, first) = self.describe(first);
+        let columns: Vec<String> = self.names.iter().map(|name| format!("{}.{name}", self.table)).collect();
+        same_key(&self.table, &columns.join(", "), &values, first, second)
+    }
+}
+
+/// Rows by their rowid.
+pub(crate) struct RowidKey {
+    table: String,
+    /// What the rowid is called.
+    column: String,
+    /// Rows are numbered anew, from 1.
+    is_dense: bool,
+}
+
+impl RowidKey {
+    pub fn new(table: &Table, is_dense: bool) -> Self {
+        let alias = table.rowid_alias.map_or("rowid", |alias| &table.columns[alias].name);
+        Self { table: table.name.clone(), column: format!("{}.{alias}", table.name), is_dense }
+    }
+}
+
+impl RowKey for RowidKey {
+    fn push_item(&self, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) {
+        order::push_rowid(chunk.rowids()[row], item);
+        push_position_and_record(position_of(chunk, row), chunk.record(row), item);
+    }
+
+    fn read(&self, item: &[u8], rank: u64) -> Result<Row> {
+        let (rowid, len) = order::read_rowid(item).map_err(|error| bad_item(&error))?;
+        let record_at = len + POSITION_LEN;
+        Ok(if self.is_dense {
+            Row { unique_len: None, rowid: rank.cast_signed() + 1, record_at }
+        } else {
+            Row { unique_len: Some(len), rowid, record_at }
+        })
+    }
+
+    fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
+        let describe = |item: &[u8]| {
+            let (rowid, len) = order::read_rowid(item).unwrap_or_default();
+            (rowid, read_position(&item[len..]))
+        };
+        let ((rowid, first), (_, second)) = (describe(first), describe(second));
+        same_key(&self.table, &self.column, &quote(&Value::Int(rowid)), first, second)
+    }
+}
+
+/// The error of two rows with one key.
+fn same_key(table: &str, columns: &str, values: &str, first: i64, second: i64) -> Error {
+    let message = format!("UNIQUE constraint failed: {columns}: records {first} and {second} have the same key");
+    Error::new(ErrorKind::Constraint, message).in_table(table).in_record(second.cast_unsigned()).with_value(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use litepress_rows::Schema;
+    use std::sync::Mutex;
+
+    /// One chunk of rows.
+    struct Rows(Mutex<Option<RecordChunk>>);
+
+    impl Source for Rows {
+        fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
+            Ok(lock(&self.0).is_some().then(|| Box::new(self) as Box<dyn Part>))
+        }
+
+        fn rows(&self) -> Option<u64> {
+            None
+        }
+
+        fn page_bytes(&self) -> f64 {
+            0.0
+        }
+    }
+
+    impl Part for &Rows {
+        fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
+            lock(&self.0).take().into_iter().for_each(|rows| *chunk = rows);
+            Ok(())
+        }
+    }
+
+    /// Rows of one rowid in one part, in several, and at both sides of every boundary.
+    #[test]
+    fn boundaries_of_parts_do_not_show() {
+        let schema = Schema::from_sql("CREATE TABLE t(id INTEGER PRIMARY KEY)", "<test>").expect("a schema");
+        let rowids = [7, 7, 1, 9, 2, 2, 2, 9, 9, 9, 9, 9, 3];
+        let options = SortOptions { memory_bytes: 1 << 20, temp_dir: std::env::temp_dir(), writers: 2 };
+        for (conflict, expected) in [
+            (Conflict::Ignore, [(1, 2), (2, 4), (3, 12), (7, 0), (9, 3)]),
+            (Conflict::Replace, [(1, 2), (2, 6), (3, 12), (7, 1), (9, 11)]),
+        ] {
+            for items_per_part in 1..=rowids.len() as u64 + 1 {
+                let mut chunk = RecordChunk::new();
+                rowids.iter().zip(0..).for_each(|(&rowid, at)| chunk.push(rowid, &[at]));
+                let source = Rows(Mutex::new(Some(chunk)));
+                let key = RowidKey::new(&schema.tables[0], false);
+                let rows = SortedRows::sort(key, &source, conflict, &options, &Progress::default()).expect("sorted");
+                let rows = SortedRows { items_per_part, ..rows };
+                let mut stayed = Vec::new();
+                while let Some(mut part) = rows.next_part().expect("a part") {
+                    let mut chunk = RecordChunk::new();
+                    part.fill(&mut chunk).expect("rows");
+                    stayed.extend((0..chunk.len()).map(|row| (chunk.rowids()[row], chunk.record(row)[0])));
+                }
+                assert_eq!(stayed, expected, "{conflict:?}, parts of {items_per_part}");
+            }
+        }
+    }
+}

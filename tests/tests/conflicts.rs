@@ -1,0 +1,193 @@
+//! Rows that cannot be beside those before them: what stays is what SQLite's own INSERT OR IGNORE and OR REPLACE leave,
+//! row by row.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use litepress::plan::{Lane, steps};
+use litepress::{Conflict, ErrorKind, MIN_MEMORY_BYTES, PageSize, Schema};
+use litepress_conformance::case::{Case, Into, Route, insert_or};
+use litepress_conformance::nasty::any_key;
+use litepress_conformance::oracle;
+use litepress_conformance::source::Row;
+use litepress_rows::cells::OwnedValue;
+use proptest::prelude::*;
+use proptest::sample::select;
+use rusqlite::Connection;
+use std::path::PathBuf;
+
+const POLICIES: [Conflict; 3] = [Conflict::Abort, Conflict::Ignore, Conflict::Replace];
+
+/// Tables that are printed under every policy: no key or one, and no DEFAULT that could stand in for NULL.
+const PRINTED: [&str; 14] = [
+    "CREATE TABLE t(k, a NOT NULL, b)",
+    "CREATE TABLE t(k INTEGER PRIMARY KEY, a, b TEXT)",
+    "CREATE TABLE t(k INTEGER NOT NULL PRIMARY KEY, a NOT NULL, b); CREATE INDEX i ON t(b DESC, k)",
+    "CREATE TABLE t(k INTEGER PRIMARY KEY AUTOINCREMENT, a, b TEXT); CREATE INDEX i ON t(b, a)",
+    "CREATE TABLE t(k UNIQUE, a NOT NULL, b TEXT)",
+    "CREATE TABLE t(k REAL PRIMARY KEY, a, b)",
+    "CREATE TABLE t(k TEXT COLLATE NOCASE, a NOT NULL, b, UNIQUE(k, b DESC)); CREATE INDEX i ON t(a)",
+    "CREATE TABLE t(k, a DEFAULT 'x', b); CREATE UNIQUE INDEX u ON t(b COLLATE RTRIM)",
+    "CREATE TABLE t(k ANY, a ANY NOT NULL, b ANY, UNIQUE(b, k, b)) STRICT; CREATE INDEX i ON t(b, a)",
+    "CREATE TABLE t(k, v AS (a), a, b UNIQUE); CREATE INDEX i ON t(b, a)",
+    "CREATE TABLE t(k PRIMARY KEY DESC, a NOT NULL, b) WITHOUT ROWID",
+    "CREATE TABLE t(k, a, b TEXT NOT NULL, PRIMARY KEY(a, k)) WITHOUT ROWID; CREATE INDEX i ON t(b)",
+    "CREATE TABLE t(k TEXT, a, b, PRIMARY KEY(k COLLATE NOCASE, k COLLATE RTRIM)) WITHOUT ROWID",
+    "CREATE TABLE t(k TEXT, a, b, PRIMARY KEY(k COLLATE NOCASE)) WITHOUT ROWID; CREATE INDEX i ON t(a, b); CREATE INDEX j ON t(b)",
+];
+
+/// Tables of which SQLite must insert the rows, under this policy at least.
+const INSERTED: [(&str, Conflict); 14] = [
+    ("CREATE TABLE t(k INTEGER PRIMARY KEY, a UNIQUE, b)", Conflict::Ignore),
+    ("CREATE TABLE t(k UNIQUE, a, b, UNIQUE(a, b)); CREATE INDEX i ON t(b)", Conflict::Replace),
+    ("CREATE TABLE t(k PRIMARY KEY, a, b) WITHOUT ROWID; CREATE UNIQUE INDEX u ON t(a)", Conflict::Replace),
+    ("CREATE TABLE t(k, a, b); CREATE UNIQUE INDEX u ON t(k) WHERE a > 3", Conflict::Ignore),
+    ("CREATE TABLE t(k, a, b); CREATE UNIQUE INDEX u ON t(k || a); CREATE INDEX i ON t(b)", Conflict::Replace),
+    ("CREATE TABLE t(k UNIQUE, a CHECK (a < 'm'), b)", Conflict::Ignore),
+    ("CREATE TABLE t(k INTEGER PRIMARY KEY AUTOINCREMENT, a NOT NULL, b)", Conflict::Ignore),
+    ("CREATE TABLE t(k UNIQUE, a, b NOT NULL DEFAULT 7)", Conflict::Replace),
+    ("CREATE TABLE t(k UNIQUE ON CONFLICT REPLACE, a NOT NULL ON CONFLICT IGNORE, b)", Conflict::Abort),
+    ("CREATE TABLE t(k INTEGER PRIMARY KEY ON CONFLICT REPLACE, a, b NOT NULL)", Conflict::Abort),
+    ("CREATE TABLE t(k PRIMARY KEY ON CONFLICT IGNORE, a, b) WITHOUT ROWID", Conflict::Abort),
+    ("CREATE TABLE t(k UNIQUE, a, b NOT NULL ON CONFLICT REPLACE DEFAULT 'd')", Conflict::Abort),
+    ("CREATE TABLE t(k UNIQUE ON CONFLICT REPLACE, a, b); CREATE UNIQUE INDEX u ON t(a)", Conflict::Abort),
+    ("CREATE TABLE t(k UNIQUE ON CONFLICT IGNORE, a, b, UNIQUE(a, b) ON CONFLICT REPLACE)", Conflict::Abort),
+];
+
+fn schema(sql: &str) -> Schema {
+    Schema::from_sql(sql, "<conflicts>").unwrap_or_else(|error| panic!("{error}: {sql}"))
+}
+
+/// The table as SQLite's INSERT leaves it; `None` where a row is refused.
+fn inserted(sql: &str, rows: &[Row], conflict: Conflict) -> Option<Connection> {
+    let sqlite = Connection::open_in_memory().unwrap();
+    sqlite.execute_batch(&format!("{sql}; BEGIN")).unwrap();
+    let table = &schema(sql).tables[0];
+    rows.iter().try_for_each(|row| insert_or(&sqlite, table, conflict, row)).ok()?;
+    sqlite.execute_batch("COMMIT").unwrap();
+    Some(sqlite)
+}
+
+fn is_printed(sql: &str, conflict: Conflict) -> bool {
+    steps(&schema(sql), conflict).iter().all(|step| step.lane == Lane::Direct)
+}
+
+fn case(sql: &str, rows: &[Row], conflict: Conflict) -> Case {
+    let case = Case::new(sql).rows(rows.iter().cloned()).parts_of(7).on_conflict(conflict);
+    if schema(sql).tables[0].rowid_alias.is_some() { case.in_any_order() } else { case }
+}
+
+/// The same outcome as SQLite's, whoever makes it, and the same bytes along several routes.
+fn check(sql: &str, rows: &[Row], conflict: Conflict) {
+    let what = format!("{conflict:?}: {sql}");
+    let case = case(sql, rows, conflict);
+    let routes = [(1, Into::Memory), (2, Into::CachedFile), (7, Into::Memory)];
+    let pressed = routes.map(|(threads, into)| case.press(Route { threads, into }, PageSize::MIN));
+    let Some(mut theirs) = inserted(sql, rows, conflict) else {
+        for pressed in pressed {
+            assert_eq!(pressed.expect_err(&what).kind(), ErrorKind::Constraint, "{what}");
+        }
+        return;
+    };
+    let [bytes, others @ ..] = pressed.map(|pressed| pressed.unwrap_or_else(|error| panic!("{error}: {what}")));
+    assert!(others.iter().all(|other| *other == bytes), "{what}: other bytes");
+    oracle::assert_sound(&bytes, &what);
+    let mut ours = oracle::open(&bytes);
+    oracle::assert_same_content(&ours, &theirs, &what);
+    if is_printed(sql, conflict) {
+        oracle::assert_same_indexes(&mut ours, &mut theirs, &what);
+    }
+}
+
+/// Keys that repeat, by one rule or other.
+fn any_rows() -> impl Strategy<Value = Vec<Row>> {
+    let few = select(&["a", "A", "a ", "b", "m", "z"][..]).prop_map(|text| OwnedValue::Text(text.to_owned()));
+    let null = prop::bool::weighted(0.05);
+    let value = || prop_oneof![3 => few.clone().boxed(), 2 => (0_i64..6).prop_map(OwnedValue::Int).boxed(), 1 => any_key().boxed()];
+    let row = (value(), value(), value(), null).prop_map(|(k, a, b, null)| match null {
+        true => vec![k, OwnedValue::Null, b],
+        false => vec![k, a, b],
+    });
+    prop::collection::vec(row, 0..60)
+}
+
+/// The rows, with whole numbers where an INTEGER PRIMARY KEY is to be.
+fn fitting(sql: &str, rows: &[Row]) -> Vec<Row> {
+    let is_alias = schema(sql).tables[0].rowid_alias.is_some();
+    let whole = |(at, row): (i64, &Row)| {
+        let key = match &row[0] {
+            OwnedValue::Int(int) => *int,
+            OwnedValue::Text(text) => i64::from(text.bytes().map(u16::from).sum::<u16>() % 9) - 4,
+            _ => at,
+        };
+        [&[OwnedValue::Int(key)], &row[1..]].concat()
+    };
+    if is_alias { (0..).zip(rows).map(whole).collect() } else { rows.to_vec() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    #[test]
+    fn what_stays_is_what_sqlite_leaves(rows in any_rows(), sql in select(&PRINTED[..]), conflict in select(&POLICIES[..])) {
+        check(sql, &fitting(sql, &rows), conflict);
+    }
+
+    #[test]
+    fn what_sqlite_inserts_itself(rows in any_rows(), (sql, _) in select(&INSERTED[..]), conflict in select(&POLICIES[..])) {
+        check(sql, &fitting(sql, &rows), conflict);
+    }
+}
+
+#[test]
+fn the_plan_says_who_decides() {
+    for (sql, conflict) in PRINTED.into_iter().flat_map(|sql| POLICIES.map(|conflict| (sql, conflict))) {
+        assert!(is_printed(sql, conflict), "{conflict:?}: {sql}");
+    }
+    for (sql, conflict) in INSERTED {
+        let steps = steps(&schema(sql), conflict);
+        assert!(matches!(steps[0].lane, Lane::Sqlite { .. }), "{conflict:?}: {sql}: {steps:?}");
+    }
+}
+
+/// The row with the largest rowid is replaced: SQLite chooses the new rowid while the old row is still there.
+#[test]
+fn numbers_of_rows_that_sqlite_numbers() {
+    let rows = |keys: &[i64]| keys.iter().map(|key| vec![OwnedValue::Int(*key)]).collect::<Vec<Row>>();
+    let rowids = |keys: &[i64], conflict| {
+        let sql = "CREATE TABLE t(k UNIQUE)";
+        check(sql, &rows(keys), conflict);
+        let bytes = case(sql, &rows(keys), conflict).press(Route::SHORTEST, PageSize::MIN).unwrap();
+        oracle::texts(&oracle::open(&bytes), "SELECT rowid || ':' || k FROM t ORDER BY rowid").join(" ")
+    };
+    assert_eq!(rowids(&[5, 6, 6, 6, 5, 8], Conflict::Replace), "4:6 5:5 6:8");
+    assert_eq!(rowids(&[5, 6, 6, 6, 5, 8], Conflict::Ignore), "1:5 2:6 3:8");
+}
+
+/// Duplicates in the same part, in others, and as neighbours across the boundary of two parts, in memory and spilled.
+#[test]
+fn many_rows_that_do_not_fit_the_memory() {
+    let row = |at: u64| {
+        let key = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 20_011;
+        let long = OwnedValue::Text("x".repeat(300 + usize::try_from(at % 600).unwrap()));
+        vec![OwnedValue::Int(key.cast_signed()), OwnedValue::Int(at.cast_signed()), long]
+    };
+    let rows: Vec<Row> = (0..60_000).map(row).collect();
+    for sql in [PRINTED[2], PRINTED[4], PRINTED[13]] {
+        for conflict in [Conflict::Ignore, Conflict::Replace] {
+            let theirs = inserted(sql, &rows, conflict).unwrap();
+            let case = Case::new(sql).rows(rows.iter().cloned()).in_any_order().on_conflict(conflict);
+            let press = |threads, memory_bytes, temp_dir: Option<&str>| {
+                let mut options = Route { threads, into: Into::Memory }.options(PageSize::DEFAULT);
+                (options.memory_bytes, options.temp_dir) = (memory_bytes, temp_dir.map(PathBuf::from));
+                case.press_schema(schema(sql), &options, Into::Memory)
+            };
+            let whole = press(2, 4 << 30, Some("/nowhere")).expect("nothing is spilled");
+            oracle::assert_sound(&whole, sql);
+            oracle::assert_same_content(&oracle::open(&whole), &theirs, sql);
+            for threads in [1, 2, 7] {
+                assert!(press(threads, MIN_MEMORY_BYTES, Some("/nowhere")).is_err(), "{threads}: it must be spilled");
+                let spilled = press(threads, MIN_MEMORY_BYTES, None).unwrap();
+                assert!(spilled == whole, "{threads} threads, {conflict:?}: other bytes: {sql}");
+            }
+        }
+    }
+}
