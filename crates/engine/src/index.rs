@@ -5,6 +5,7 @@
 //!   one for each worker of the table              ranges of ranks, in parallel
 //! ```
 
+use crate::fields::{Cut, Fields};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sort::{ItemWithSlack, RunWriter, SortOptions, Sorter};
@@ -13,14 +14,11 @@ use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::FormatError;
 use litepress_format::order::{Collation, EntryShape, KeyPart, ShortCell};
 use litepress_format::page::PageKind;
-use litepress_format::record::{self, RecordReader};
-use litepress_format::value::Value;
+use litepress_format::record;
 use litepress_rows::schema::{Index, IndexColumn};
 use litepress_rows::{RecordChunk, Table};
-use std::ops::Range;
 
 /// An index whose entries can be cut out of the table's records.
 #[derive(Clone, Debug)]
@@ -33,24 +31,6 @@ pub(crate) struct IndexPlan {
     columns: Vec<Cut>,
     shape: EntryShape,
     has_rowid: bool,
-}
-
-/// Where the value of a key column is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
-    /// It is the rowid.
-    Rowid,
-    /// In this field of the record.
-    Field(usize),
-}
-
-impl Cut {
-    pub fn field(self) -> Option<usize> {
-        match self {
-            Self::Rowid => None,
-            Self::Field(field) => Some(field),
-        }
-    }
 }
 
 impl IndexPlan {
@@ -77,12 +57,6 @@ impl IndexPlan {
             shape,
             has_rowid: !table.without_rowid,
         })
-    }
-
-    /// The rowid, where an entry ends with it.
-    #[inline]
-    fn rowid_of(&self, rowid: i64) -> Option<i64> {
-        self.has_rowid.then_some(rowid)
     }
 
     /// The error of two entries with one key.
@@ -127,107 +101,32 @@ pub(crate) fn key_part(column: &IndexColumn) -> Result<KeyPart, String> {
     Ok(KeyPart { collation, descending: column.descending })
 }
 
-/// The beginning of a record.
-#[derive(Default)]
-struct Header {
-    bytes: Vec<u8>,
-    /// The same as a word, and which bits of it: comparing words costs less than comparing slices.
-    word: u64,
-    mask: u64,
-}
-
-impl Header {
-    fn new(bytes: &[u8]) -> Self {
-        let mut word = [0; 8];
-        let len = bytes.len().min(8);
-        word[..len].copy_from_slice(&bytes[..len]);
-        let mask = if len == 8 { u64::MAX } else { !(u64::MAX >> (8 * len)) };
-        Self { bytes: bytes.to_vec(), word: u64::from_be_bytes(word), mask }
-    }
-
-    /// Whether `record` begins like this; none does before there is a header.
-    #[inline]
-    fn starts(&self, record: &[u8]) -> bool {
-        match record.first_chunk() {
-            Some(word) if self.bytes.len() <= 8 => {
-                self.mask != 0 && (u64::from_be_bytes(*word) ^ self.word) & self.mask == 0
-            }
-            _ => !self.bytes.is_empty() && record.starts_with(&self.bytes),
-        }
-    }
-}
-
-/// The values of an entry, out of a record whose header says that they are in these `fields`.
-#[inline(always)]
-fn values<'r>(
-    plan: &IndexPlan,
-    fields: &[(u64, Range<usize>)],
-    record: &'r [u8],
-    rowid: i64,
-) -> impl Iterator<Item = Value<'r>> + Clone {
-    plan.columns.iter().zip(fields).map(move |(cut, (serial, body))| match cut {
-        Cut::Rowid => Value::Int(rowid),
-        Cut::Field(_) => record::read_body(*serial, &record[body.clone()]).expect("read from this header"),
-    })
-}
-
 /// Cuts the sort items of one index out of chunks: one a worker.
 pub(crate) struct Cutter<'s> {
     plan: &'s IndexPlan,
     writer: RunWriter<'s>,
-    /// The record header that `fields` were read from, up to the last key column: most records begin like the one before.
-    header: Header,
-    /// Serial type and place of the body of each key column; unused for the rowid.
-    fields: Vec<(u64, Range<usize>)>,
+    fields: Fields,
     item: Vec<u8>,
 }
 
 impl<'s> Cutter<'s> {
     pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
-        let fields = vec![(0, 0..0); plan.columns.len()];
-        Self { plan, writer, header: Header::default(), fields, item: Vec::new() }
+        Self { plan, writer, fields: Fields::default(), item: Vec::new() }
     }
 
     /// Adds the entries of all rows of `chunk`.
     pub fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
+        let plan = self.plan;
         for (row, &rowid) in chunk.rowids().iter().enumerate() {
-            let record = chunk.record(row);
-            if !self.header.starts(record) {
-                self.read_header(record).map_err(|error| bad_item(&error))?;
-            }
-            if !self.add_short(record, rowid) {
+            let values = self.fields.values(&plan.columns, chunk.record(row), rowid)?;
+            let rowid = plan.has_rowid.then_some(rowid);
+            let made = self.writer.room().and_then(|room| plan.shape.make_short(values.clone(), rowid, room));
+            if !made.is_some_and(|len| self.writer.take(len)) {
                 self.item.clear();
-                let (values, rowid) = (values(self.plan, &self.fields, record, rowid), self.plan.rowid_of(rowid));
-                self.plan.shape.push_item(values, rowid, &mut self.item);
+                plan.shape.push_item(values, rowid, &mut self.item);
                 self.writer.push(&self.item)?;
             }
         }
-        Ok(())
-    }
-
-    /// Adds an entry that is short, where the sort takes short ones; `false` where it is not added.
-    #[inline]
-    fn add_short(&mut self, record: &[u8], rowid: i64) -> bool {
-        let Some(room) = self.writer.room() else { return false };
-        let (values, rowid) = (values(self.plan, &self.fields, record, rowid), self.plan.rowid_of(rowid));
-        self.plan.shape.make_short(values, rowid, room).is_some_and(|len| self.writer.take(len))
-    }
-
-    /// Finds the key columns, and how much of the header says where they are.
-    fn read_header(&mut self, record: &[u8]) -> Result<(), FormatError> {
-        let mut reader = RecordReader::new(record)?;
-        let last = self.plan.columns.iter().filter_map(|cut| cut.field()).max();
-        let mut header_end = 1;
-        for position in 0..last.map_or(0, |last| last + 1) {
-            let Some(field) = reader.next_field()? else { break };
-            header_end = field.header.end;
-            for (slot, cut) in self.fields.iter_mut().zip(&self.plan.columns) {
-                if cut.field() == Some(position) {
-                    *slot = (field.serial, field.body.clone());
-                }
-            }
-        }
-        self.header = Header::new(&record[..header_end]);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::index::Indexes;
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sort::{ItemWithSlack, SortOptions, Sorter};
-use crate::sorted_rows::{POSITION_LEN, RecordKey, RowKey, gather};
+use crate::sorted_rows::{RecordKey, RowKey, gather};
 use crate::sorted_tree::{self, Items, SortedTree};
 use crate::table::TableTree;
 use crate::tree::index::{IndexBuilder, IndexPart};
@@ -28,7 +28,7 @@ pub(crate) fn build(
     let threads = sort_options.writers;
     let sorter = Sorter::new(sort_options.clone());
     let rows = RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))?;
-    gather(source, &sorter, indexes, threads, progress, |chunk, row, item| rows.push_item(chunk, row, item))?;
+    gather(source, &rows, &sorter, indexes, threads, progress)?;
     let SortedTree { root, entries, payload_bytes } =
         sorted_tree::build(&sorter.finish()?, &rows, pages, threads, progress)?;
     Ok(TableTree { root, rows: entries, last_rowid: 0, payload_bytes })
@@ -43,7 +43,8 @@ impl Items for RecordKey {
 
     fn add(&self, builder: &mut IndexBuilder, item: ItemWithSlack<'_>) -> Result<()> {
         let item = item.item();
-        builder.add(&item[self.of_item(item)?.len + POSITION_LEN..]);
+        let (_, (start, end)) = self.position_and_record(item)?;
+        builder.add(&item[start..end]);
         Ok(())
     }
 
@@ -56,7 +57,7 @@ impl Items for RecordKey {
     }
 
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {
-        self.of_item(item).map(|key| Some(key.len))
+        self.key_len(item).map(Some)
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {

@@ -14,6 +14,7 @@
 pub mod check;
 mod database;
 pub mod dump;
+mod fields;
 mod index;
 mod keyed_table;
 mod options;

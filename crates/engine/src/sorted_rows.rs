@@ -4,9 +4,14 @@
 //! Source -> RecordChunk -> sort items --Sorter--> items in key order --SortedRows--> Source
 //! ```
 //!
-//! A sort item is the key in normal form, the row's position in the input (8 bytes), and the record. Rows with one key
-//! lie side by side, the earliest first. So it is settled in passing which of them stays.
+//! ```text
+//! sort item    | key in normal form | position in the input, in normal form | record | length of the key, 2 bytes |
+//!                                                                                    not where the key is a rowid
+//! ```
+//!
+//! Rows with one key lie side by side, the earliest first. So it is settled in passing which of them stays.
 
+use crate::fields::{Cut, Fields};
 use crate::index::{self, Cutter, Indexes};
 use crate::progress::Progress;
 use crate::sort::{Merge, RunWriter, SortOptions, Sorted, Sorter};
@@ -14,22 +19,23 @@ use crate::sorted_tree::{bad_item, items_per_part};
 use crate::stitch::{InOrder, lock, on_threads};
 use crate::table::Feed;
 use crate::{Conflict, Error, ErrorKind, Result};
-use litepress_format::order::{self, EntryShape, UniqueKey};
-use litepress_format::record::{self, RecordReader};
+use litepress_format::FormatError;
+use litepress_format::order::{self, EntryShape, SHORT_ROOM, UniqueKey};
+use litepress_format::record;
 use litepress_format::value::Value;
-use litepress_rows::schema::Index;
+use litepress_rows::schema::{Index, IndexOrigin};
 use litepress_rows::{Part, RecordChunk, Source, Table, quote};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a row's position in a sort item.
-pub(crate) const POSITION_LEN: usize = 8;
+/// Bytes at the end of an item that say how long its key is: finding out from the key takes longer.
+const KEY_LEN_BYTES: usize = 2;
 
 /// What rows are sorted by.
 pub(crate) trait RowKey: Sync {
-    /// Appends the sort item of a row.
-    fn push_item(&self, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>);
+    /// Appends the sort item of a row; `fields` are the same ones for all rows of a worker.
+    fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
 
     /// Takes the item at this rank apart.
     fn read(&self, item: &[u8], rank: u64) -> Result<Row>;
@@ -44,8 +50,8 @@ pub(crate) struct Row {
     /// Length of the item's start that no other row may have; `None` where others may.
     unique_len: Option<usize>,
     rowid: i64,
-    /// Where the record begins.
-    record_at: usize,
+    /// Where the record begins and ends.
+    record: (usize, usize),
 }
 
 /// The rows of a source in the order of a key.
@@ -68,8 +74,7 @@ impl<K: RowKey> SortedRows<K> {
         progress: &Progress,
     ) -> Result<Self> {
         let sorter = Sorter::new(options.clone());
-        let push_item = |chunk: &RecordChunk, row: usize, item: &mut Vec<u8>| key.push_item(chunk, row, item);
-        gather(source, &sorter, &Indexes::default(), options.writers, progress, push_item)?;
+        gather(source, &key, &sorter, &Indexes::default(), options.writers, progress)?;
         let sorted = sorter.finish()?;
         let (items_per_part, next_rank) = (items_per_part(&sorted), AtomicU64::new(0));
         Ok(Self { key, sorted, conflict, items_per_part, next_rank })
@@ -146,8 +151,8 @@ impl<K: RowKey> Part for SortedPart<'_, K> {
                     }
                     Conflict::Replace => {}
                 }
-            } else if let Some(Row { rowid, record_at, .. }) = held_row.take() {
-                chunk.push(rowid, &held[record_at..]);
+            } else if let Some(Row { rowid, record: (start, end), .. }) = held_row.take() {
+                chunk.push(rowid, &held[start..end]);
             }
             let (Some(item), Some(row)) = (item, row) else { break };
             held.clear();
@@ -162,11 +167,11 @@ impl<K: RowKey> Part for SortedPart<'_, K> {
 /// Takes all rows of `source`: a sort item of each, and the entries of its indexes.
 pub(crate) fn gather(
     source: &dyn Source,
+    key: &impl RowKey,
     sorter: &Sorter,
     indexes: &Indexes,
     threads: usize,
     progress: &Progress,
-    push_item: impl Fn(&RecordChunk, usize, &mut Vec<u8>) + Sync,
 ) -> Result<()> {
     let mut feed = Feed::new(source);
     let threads = feed.workers(threads)?;
@@ -177,8 +182,9 @@ pub(crate) fn gather(
             chunk: RecordChunk::new(),
             rows: sorter.writer(),
             cutters: indexes.cutters(),
+            key,
+            fields: Fields::default(),
             item: Vec::new(),
-            push_item: &push_item,
             progress,
         };
         worker.work(&feed, &parts);
@@ -189,16 +195,17 @@ pub(crate) fn gather(
     parts.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
 }
 
-struct Worker<'a, F> {
+struct Worker<'a, K> {
     chunk: RecordChunk,
     rows: RunWriter<'a>,
     cutters: Vec<Cutter<'a>>,
+    key: &'a K,
+    fields: Fields,
     item: Vec<u8>,
-    push_item: &'a F,
     progress: &'a Progress,
 }
 
-impl<F: Fn(&RecordChunk, usize, &mut Vec<u8>)> Worker<'_, F> {
+impl<K: RowKey> Worker<'_, K> {
     fn work(&mut self, feed: &Mutex<Feed<'_>>, parts: &Mutex<InOrder<()>>) {
         while !lock(parts).has_failed() {
             let (number, part) = match self.progress.go_on().and_then(|()| lock(feed).take()) {
@@ -222,7 +229,7 @@ impl<F: Fn(&RecordChunk, usize, &mut Vec<u8>)> Worker<'_, F> {
             }
             for row in 0..self.chunk.len() {
                 self.item.clear();
-                (self.push_item)(&self.chunk, row, &mut self.item);
+                self.key.push_item(&mut self.fields, &self.chunk, row, &mut self.item)?;
                 self.rows.push(&self.item)?;
             }
             for cutter in &mut self.cutters {
@@ -237,14 +244,17 @@ impl<F: Fn(&RecordChunk, usize, &mut Vec<u8>)> Worker<'_, F> {
     }
 }
 
-/// Appends what every item has behind its key. Positions compare as their bytes do.
+/// Appends what every item has behind its key.
 fn push_position_and_record(position: i64, record: &[u8], item: &mut Vec<u8>) {
-    item.extend_from_slice(&(position ^ i64::MIN).to_be_bytes());
+    order::push_rowid(position, item);
     item.extend_from_slice(record);
 }
 
-fn read_position(bytes: &[u8]) -> i64 {
-    bytes.first_chunk().map_or(0, |position| i64::from_be_bytes(*position) ^ i64::MIN)
+/// The rowid or position whose normal form stands at `at`, and where that ends.
+#[inline]
+fn read_number(item: &[u8], at: usize) -> Result<(i64, usize)> {
+    let form = item.get(at..).unwrap_or_default();
+    order::read_rowid(form).map(|(number, len)| (number, at + len)).map_err(|error| bad_item(&error))
 }
 
 /// Where the row came in its input.
@@ -258,64 +268,90 @@ pub(crate) struct RecordKey {
     /// Names of the columns.
     names: Vec<String>,
     /// Where records have them.
-    fields: Vec<usize>,
+    columns: Vec<Cut>,
     shape: EntryShape,
     has_rowid: bool,
+    /// A primary key without rowid has no NULL.
+    may_hold_null: bool,
 }
 
 impl RecordKey {
     /// The key of one of the table's indexes.
     pub fn new(table: &Table, index: &Index) -> Result<Self> {
-        let field = |column| Ok(index::cut(table, column)?.field());
-        let fields: Result<Vec<Option<usize>>, String> = index.columns.iter().map(field).collect();
-        let parts: Result<_, String> = index.columns.iter().map(index::key_part).collect();
+        let columns: Result<_, String> = index.columns.iter().map(|column| index::cut(table, column)).collect();
+        let parts: Result<Vec<_>, String> = index.columns.iter().map(index::key_part).collect();
         let unsupported = |why: String| Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
         let name = |position: usize| table.columns[position].name.clone();
         Ok(Self {
             table: table.name.clone(),
             names: index.columns.iter().filter_map(|column| column.column.map(name)).collect(),
-            fields: fields.map_err(unsupported)?.into_iter().flatten().collect(),
-            shape: EntryShape::with_rowid(parts.map_err(unsupported)?),
+            columns: columns.map_err(unsupported)?,
+            shape: EntryShape::without_rowid(parts.map_err(unsupported)?, index.columns.len()),
             has_rowid: !table.without_rowid,
+            may_hold_null: !table.without_rowid || index.origin != IndexOrigin::PrimaryKey,
         })
     }
 
-    /// The key at the start of an item.
-    pub fn of_item(&self, item: &[u8]) -> Result<UniqueKey> {
+    /// Length of the key at the start of an item.
+    #[inline]
+    pub fn key_len(&self, item: &[u8]) -> Result<usize> {
+        match item.last_chunk::<KEY_LEN_BYTES>().map(|len| u16::from_be_bytes(*len)) {
+            Some(u16::MAX) | None => Ok(self.unique_key(item)?.len),
+            Some(len) => Ok(len.into()),
+        }
+    }
+
+    /// Position of an item's row, and where its record begins and ends.
+    #[inline]
+    pub fn position_and_record(&self, item: &[u8]) -> Result<(i64, (usize, usize))> {
+        let (position, start) = read_number(item, self.key_len(item)?)?;
+        let end = item.len() - KEY_LEN_BYTES;
+        if start > end {
+            return Err(bad_item(&FormatError::new("a sort item has no record", start)));
+        }
+        Ok((position, (start, end)))
+    }
+
+    fn unique_key(&self, item: &[u8]) -> Result<UniqueKey> {
         self.shape.unique_key(item).map_err(|error| bad_item(&error))
     }
 
     /// The key's values as SQL writes them, and the row's position.
     fn describe(&self, item: &[u8]) -> (String, i64) {
-        let Ok(key) = self.of_item(item) else { return Default::default() };
-        let (position, record) = item[key.len..].split_at(POSITION_LEN);
-        let values = record::decode(record).unwrap_or_default();
-        let values: Vec<String> = self.fields.iter().filter_map(|&field| values.get(field)).map(quote).collect();
-        (values.join(", "), read_position(position))
+        let Ok((position, (start, end))) = self.position_and_record(item) else { return Default::default() };
+        let values = record::decode(&item[start..end]).unwrap_or_default();
+        let value = |column: &Cut| match *column {
+            Cut::Rowid => Some(quote(&Value::Int(position))),
+            Cut::Field(field) => values.get(field).map(quote),
+        };
+        let values: Vec<String> = self.columns.iter().filter_map(value).collect();
+        (values.join(", "), position)
     }
 }
 
 impl RowKey for RecordKey {
-    fn push_item(&self, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) {
-        const OURS: &str = "a record of the encoder's";
-        let record = chunk.record(row);
-        let (mut reader, mut next) = (RecordReader::new(record).expect(OURS), 0);
-        for (&field, part) in self.fields.iter().zip(self.shape.parts()) {
-            if field < next {
-                (reader, next) = (RecordReader::new(record).expect(OURS), 0);
-            }
-            let value = reader.nth(field - next).expect(OURS).expect(OURS);
-            order::push(&value, *part, item);
-            next = field + 1;
+    fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
+        let (record, rowid) = (chunk.record(row), chunk.rowids()[row]);
+        let values = fields.values(&self.columns, record, rowid)?;
+        let mut room = [0; SHORT_ROOM];
+        if let Some(len) = self.shape.make_short(values.clone(), None, &mut room) {
+            item.extend_from_slice(&room[..len]);
+        } else {
+            values.zip(self.shape.parts()).for_each(|(value, part)| {
+                order::push(&value, *part, item);
+            });
         }
-        let position = if self.has_rowid { chunk.rowids()[row] } else { position_of(chunk, row) };
-        push_position_and_record(position, record, item);
+        let key_len = u16::try_from(item.len()).unwrap_or(u16::MAX);
+        push_position_and_record(if self.has_rowid { rowid } else { position_of(chunk, row) }, record, item);
+        item.extend_from_slice(&key_len.to_be_bytes());
+        Ok(())
     }
 
     fn read(&self, item: &[u8], _rank: u64) -> Result<Row> {
-        let key = self.of_item(item)?;
-        let unique_len = (!key.has_null).then_some(key.len);
-        Ok(Row { unique_len, rowid: read_position(&item[key.len..]), record_at: key.len + POSITION_LEN })
+        let (rowid, record) = self.position_and_record(item)?;
+        let has_null = self.may_hold_null && self.unique_key(item)?.has_null;
+        let unique_len = if has_null { None } else { Some(self.key_len(item)?) };
+        Ok(Row { unique_len, rowid, record })
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
@@ -343,25 +379,28 @@ impl RowidKey {
 }
 
 impl RowKey for RowidKey {
-    fn push_item(&self, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) {
+    fn push_item(&self, _: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
         order::push_rowid(chunk.rowids()[row], item);
         push_position_and_record(position_of(chunk, row), chunk.record(row), item);
+        Ok(())
     }
 
+    #[inline]
     fn read(&self, item: &[u8], rank: u64) -> Result<Row> {
-        let (rowid, len) = order::read_rowid(item).map_err(|error| bad_item(&error))?;
-        let record_at = len + POSITION_LEN;
+        let (rowid, key_len) = read_number(item, 0)?;
+        let (_, start) = read_number(item, key_len)?;
+        let record = (start, item.len());
         Ok(if self.is_dense {
-            Row { unique_len: None, rowid: rank.cast_signed() + 1, record_at }
+            Row { unique_len: None, rowid: rank.cast_signed() + 1, record }
         } else {
-            Row { unique_len: Some(len), rowid, record_at }
+            Row { unique_len: Some(key_len), rowid, record }
         })
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
         let describe = |item: &[u8]| {
-            let (rowid, len) = order::read_rowid(item).unwrap_or_default();
-            (rowid, read_position(&item[len..]))
+            let (rowid, len) = read_number(item, 0).unwrap_or_default();
+            (rowid, read_number(item, len).unwrap_or_default().0)
         };
         let ((rowid, first), (_, second)) = (describe(first), describe(second));
         same_key(&self.table, &self.column, &quote(&Value::Int(rowid)), first, second)

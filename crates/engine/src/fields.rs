@@ -1,0 +1,138 @@
+//! Some columns of records that mostly begin like the record before: where they are is found out once for all of these.
+
+use crate::Result;
+use crate::sorted_tree::bad_item;
+use litepress_format::FormatError;
+use litepress_format::record::{self, RecordReader};
+use litepress_format::value::Value;
+use std::ops::Range;
+
+/// Where the value of a column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// It is the rowid.
+    Rowid,
+    /// In this field of the record.
+    Field(usize),
+}
+
+impl Cut {
+    fn field(self) -> Option<usize> {
+        match self {
+            Self::Rowid => None,
+            Self::Field(field) => Some(field),
+        }
+    }
+}
+
+/// Where the records with one header have the wanted columns.
+#[derive(Default)]
+pub(crate) struct Fields {
+    /// The record header up to the last wanted column.
+    header: Header,
+    /// Serial type and place of the body of each column; unused for the rowid.
+    places: Vec<(u64, Range<usize>)>,
+}
+
+impl Fields {
+    /// The values of `columns` in `record`, which are always the same columns.
+    ///
+    /// # Errors
+    /// A record that is none.
+    #[inline(always)]
+    pub fn values<'r>(
+        &'r mut self,
+        columns: &'r [Cut],
+        record: &'r [u8],
+        rowid: i64,
+    ) -> Result<impl Iterator<Item = Value<'r>> + Clone> {
+        if !self.header.starts(record) {
+            self.find(columns, record).map_err(|error| bad_item(&error))?;
+        }
+        Ok(columns.iter().zip(&self.places).map(move |(cut, (serial, body))| match cut {
+            Cut::Rowid => Value::Int(rowid),
+            Cut::Field(_) => record::read_body(*serial, &record[body.clone()]).expect("read from this header"),
+        }))
+    }
+
+    /// Finds the columns, and how much of the header says where they are.
+    fn find(&mut self, columns: &[Cut], record: &[u8]) -> Result<(), FormatError> {
+        self.places.resize(columns.len(), (0, 0..0));
+        let wanted = columns.iter().filter_map(|cut| cut.field()).max().map_or(0, |last| last + 1);
+        let header_end = match self.find_among_short(columns, record, wanted) {
+            Some(header_end) => header_end,
+            None => self.find_among_any(columns, record, wanted)?,
+        };
+        self.header.set(&record[..header_end]);
+        Ok(())
+    }
+
+    /// The same where every number in the header takes one byte, as most do; `None` where one does not, or is wrong.
+    fn find_among_short(&mut self, columns: &[Cut], record: &[u8], wanted: usize) -> Option<usize> {
+        let (&header_len, rest) = record.split_first()?;
+        let serials = rest.get(..usize::from(header_len).checked_sub(1)?)?;
+        if header_len >= 0x80 || serials.len() < wanted || serials.iter().any(|&serial| serial >= 0x80) {
+            return None;
+        }
+        let mut at = usize::from(header_len);
+        for (position, &serial) in serials[..wanted].iter().enumerate() {
+            let end = at + usize::try_from(record::body_len(serial.into())?).ok()?;
+            self.place(columns, position, serial.into(), at..end);
+            at = end;
+        }
+        (at <= record.len()).then_some(1 + wanted)
+    }
+
+    fn find_among_any(&mut self, columns: &[Cut], record: &[u8], wanted: usize) -> Result<usize, FormatError> {
+        let mut reader = RecordReader::new(record)?;
+        let mut header_end = 1;
+        for position in 0..wanted {
+            let Some(field) = reader.next_field()? else { break };
+            header_end = field.header.end;
+            self.place(columns, position, field.serial, field.body.clone());
+        }
+        Ok(header_end)
+    }
+
+    /// Notes where a field of the record is, if it is wanted.
+    #[inline]
+    fn place(&mut self, columns: &[Cut], position: usize, serial: u64, body: Range<usize>) {
+        for (place, cut) in self.places.iter_mut().zip(columns) {
+            if cut.field() == Some(position) {
+                *place = (serial, body.clone());
+            }
+        }
+    }
+}
+
+/// The beginning of a record.
+#[derive(Default)]
+struct Header {
+    bytes: Vec<u8>,
+    /// The same as a word, and which bits of it: comparing words costs less than comparing slices.
+    word: u64,
+    mask: u64,
+}
+
+impl Header {
+    fn set(&mut self, bytes: &[u8]) {
+        let mut word = [0; 8];
+        let len = bytes.len().min(8);
+        word[..len].copy_from_slice(&bytes[..len]);
+        self.word = u64::from_be_bytes(word);
+        self.mask = if len == 8 { u64::MAX } else { !(u64::MAX >> (8 * len)) };
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Whether `record` begins like this; none does before there is a header.
+    #[inline]
+    fn starts(&self, record: &[u8]) -> bool {
+        match record.first_chunk() {
+            Some(word) if self.bytes.len() <= 8 => {
+                self.mask != 0 && (u64::from_be_bytes(*word) ^ self.word) & self.mask == 0
+            }
+            _ => !self.bytes.is_empty() && record.starts_with(&self.bytes),
+        }
+    }
+}
