@@ -35,7 +35,6 @@ pub(super) const MAX_LENGTH_BYTES: usize = 10;
 /// Appends the length of an item to `out`, seven bits a byte, lowest first.
 #[inline]
 pub(super) fn write_length(mut length: usize, out: &mut [u8]) -> usize {
-    let seven_bits = |length: usize| u8::try_from(length & 0x7f).expect("seven bits");
     let mut at = 0;
     while length >= 0x80 {
         out[at] = seven_bits(length) | 0x80;
@@ -44,6 +43,11 @@ pub(super) fn write_length(mut length: usize, out: &mut [u8]) -> usize {
     }
     out[at] = seven_bits(length);
     at + 1
+}
+
+#[inline]
+pub(super) fn seven_bits(length: usize) -> u8 {
+    u8::try_from(length & 0x7f).expect("seven bits")
 }
 
 /// Reads a length, and returns it with the number of its bytes.

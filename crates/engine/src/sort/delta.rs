@@ -12,7 +12,7 @@
 //! reading can begin there. Its ordinal, its position and a key that separates it from the item before are kept in
 //! memory as a sample. Encoder and decoder change together.
 
-use super::arena::{MAX_LENGTH_BYTES, common_prefix, write_length};
+use super::arena::{MAX_LENGTH_BYTES, common_prefix, seven_bits, write_length};
 use super::merge::ItemWithSlack;
 use super::read_ahead::{Awaited, ReadAhead};
 use super::run::SLACK_BYTES;
@@ -136,7 +136,8 @@ impl RunEncoder {
         let Some(room) = room else { return false };
         let (suffix, same) = (item.len - shared, item.len == self.previous_len);
         let head = if same { 1 } else { 2 };
-        room[..2].copy_from_slice(&one_byte_heads(shared, same, suffix));
+        // Numbers of one byte; the second one is overwritten where the lengths are the same.
+        room[..2].copy_from_slice(&[seven_bits(shared << 1 | usize::from(same)), seven_bits(suffix)]);
         room[head..head + WORD].copy_from_slice(&bytes[shared..shared + WORD]);
         self.filled += head + suffix;
         self.run.bytes += (head + suffix) as u64;
@@ -443,12 +444,6 @@ fn common_bytes(a: [u128; 2], b: [u128; 2]) -> usize {
     let differ = (a[0] ^ b[0]).leading_zeros() / 8;
     let differ = if differ < 16 { differ } else { 16 + (a[1] ^ b[1]).leading_zeros() / 8 };
     differ as usize
-}
-
-/// Both numbers in front of a short suffix; the second one is not written where the lengths are the same.
-#[inline]
-fn one_byte_heads(shared: usize, same: bool, suffix: usize) -> [u8; 2] {
-    [((shared << 1 | usize::from(same)) & 0x7f) as u8, (suffix & 0x7f) as u8]
 }
 
 #[inline]

@@ -241,5 +241,5 @@ fn write_body(form: &Form<'_>, out: &mut [u8; CELL_ROOM], at: usize) -> Option<(
 /// A length below 128.
 #[inline]
 fn low_byte(len: usize) -> u8 {
-    (len & 0x7f) as u8
+    u8::try_from(len & 0x7f).expect("seven bits")
 }
