@@ -103,10 +103,8 @@ fn any_rows() -> impl Strategy<Value = Vec<Row>> {
     let few = select(&["a", "A", "a ", "b", "m", "z"][..]).prop_map(|text| OwnedValue::Text(text.to_owned()));
     let null = prop::bool::weighted(0.05);
     let value = || prop_oneof![3 => few.clone().boxed(), 2 => (0_i64..6).prop_map(OwnedValue::Int).boxed(), 1 => any_key().boxed()];
-    let row = (value(), value(), value(), null).prop_map(|(k, a, b, null)| match null {
-        true => vec![k, OwnedValue::Null, b],
-        false => vec![k, a, b],
-    });
+    let row = (value(), value(), value(), null)
+        .prop_map(|(k, a, b, null)| vec![k, if null { OwnedValue::Null } else { a }, b]);
     prop::collection::vec(row, 0..60)
 }
 

@@ -45,10 +45,7 @@ impl<'t> Settling<'t> {
     /// How many of its sorts live at the same time as those of the table's indexes.
     pub fn sorts(&self) -> usize {
         // The one before the last has ended by then, unless the last one is keyed_table's.
-        match self.table.without_rowid {
-            true => 1 + usize::from(self.unique.is_some()),
-            false => usize::from(self.by_rowid),
-        }
+        if self.table.without_rowid { 1 + usize::from(self.unique.is_some()) } else { usize::from(self.by_rowid) }
     }
 
     /// Builds the table's tree from all rows of `source` that stay, and gives their records to `indexes`.
