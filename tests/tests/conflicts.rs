@@ -160,6 +160,16 @@ fn numbers_of_rows_that_sqlite_numbers() {
     assert_eq!(rowids(&[5, 6, 6, 6, 5, 8], Conflict::Ignore), "1:5 2:6 3:8");
 }
 
+/// Rowids that a source gives stay as they are where no row can be left out.
+#[test]
+fn rowids_of_the_source() {
+    let rows = (0..500).map(|at| vec![OwnedValue::Int(at % 7)]);
+    for conflict in POLICIES {
+        let case = Case::new("CREATE TABLE t(a)").rows_from(-70, rows.clone()).in_any_order().on_conflict(conflict);
+        case.judge(&case.press(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
+    }
+}
+
 /// Duplicates in the same part, in others, and as neighbours across the boundary of two parts, in memory and spilled.
 #[test]
 fn many_rows_that_do_not_fit_the_memory() {
