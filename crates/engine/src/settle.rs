@@ -35,20 +35,16 @@ pub(crate) struct Settling<'t> {
 impl<'t> Settling<'t> {
     pub fn new(table: &'t Table, conflict: Conflict, rowids_ascend: bool) -> Self {
         let unique = table.indexes.iter().find(|index| index.unique && conflict != Conflict::Abort);
-        let is_dense = conflict == Conflict::Ignore && table.rowid_alias.is_none();
-        let leaves_out = table.columns_where_null(NullRule::LeaveOut, conflict).next().is_some();
-        let loses_order = !rowids_ascend || unique.is_some() || is_dense && leaves_out;
-        let by_rowid = !table.without_rowid && loses_order;
+        let may_leave_out = unique.is_some() || table.columns_where_null(NullRule::LeaveOut, conflict).next().is_some();
+        let is_dense = conflict == Conflict::Ignore && table.rowid_alias.is_none() && may_leave_out;
+        let by_rowid = !table.without_rowid && (!rowids_ascend || is_dense || unique.is_some());
         Self { table, conflict, unique, by_rowid, is_dense }
     }
 
     /// How many of its sorts live at the same time as those of the table's indexes.
     pub fn sorts(&self) -> usize {
         // The one before the last has ended by then, unless the last one is keyed_table's.
-        match self.table.without_rowid {
-            true => 1 + usize::from(self.unique.is_some()),
-            false => usize::from(self.by_rowid),
-        }
+        if self.table.without_rowid { 1 + usize::from(self.unique.is_some()) } else { usize::from(self.by_rowid) }
     }
 
     /// Builds the table's tree from all rows of `source` that stay, and gives their records to `indexes`.

@@ -33,7 +33,7 @@ pub struct Encoder {
     /// The columns in the order of the record.
     order: Vec<usize>,
     /// The columns of which NULL has a row left out.
-    strict_about_null: Vec<usize>,
+    left_out_on_null: Vec<usize>,
     slots: Vec<Slot>,
 }
 
@@ -53,7 +53,7 @@ impl Encoder {
             table: table.name.clone(),
             rowid_alias: table.rowid_alias.and_then(block_of),
             order: table.stored_columns().into_iter().filter_map(block_of).collect(),
-            strict_about_null: table.columns_where_null(NullRule::LeaveOut, conflict).filter_map(block_of).collect(),
+            left_out_on_null: table.columns_where_null(NullRule::LeaveOut, conflict).filter_map(block_of).collect(),
             slots: rules.iter().map(|_| Slot::default()).collect(),
             rules,
         }
@@ -103,7 +103,7 @@ impl Encoder {
         let (_, arena, ends) = chunk.parts_mut();
         let first = ends.len();
         layout::write(&columns, rows, arena, ends).map_err(|row| self.too_long(first_record + row as u64))?;
-        let is_left_out = |row| self.strict_about_null.iter().any(|&column| self.slots[column].is_null(row));
+        let is_left_out = |row| self.left_out_on_null.iter().any(|&column| self.slots[column].is_null(row));
         if (0..rows).any(is_left_out) {
             chunk.retain(first, |row| !is_left_out(row - first));
         }

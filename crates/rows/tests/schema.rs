@@ -159,3 +159,25 @@ fn what_would_fail_for_a_row_is_still_a_schema() {
     );
     assert!(!schema.tables[0].has_check && schema.tables[1].has_check);
 }
+
+/// `UNIQUE ON CONFLICT REPLACE` was taken for UNIQUE, and the run failed where SQLite would have gone on.
+#[test]
+fn conflict_clauses_that_change_something_are_seen() {
+    for (columns, expected) in [
+        ("a UNIQUE ON CONFLICT REPLACE", true),
+        ("a PRIMARY KEY ON CONFLICT IGNORE) WITHOUT ROWID; --", true),
+        ("a INTEGER PRIMARY KEY ON CONFLICT REPLACE", true),
+        ("a INTEGER PRIMARY KEY ON CONFLICT IGNORE AUTOINCREMENT, b", true),
+        ("a, b AS (a) UNIQUE ON CONFLICT IGNORE", true),
+        ("a NOT NULL /* ON */ ON\nCONFLICT IGNORE", true),
+        ("a NOT NULL ON CONFLICT REPLACE DEFAULT 3", true),
+        // Without a DEFAULT there is nothing to put in the place of NULL, and a CHECK fails in any case.
+        ("a NOT NULL ON CONFLICT REPLACE, CHECK (a > 0) ON CONFLICT IGNORE", false),
+        ("a UNIQUE ON CONFLICT FAIL, b NOT NULL ON CONFLICT ROLLBACK, c UNIQUE ON CONFLICT ABORT", false),
+        ("\"ON CONFLICT IGNORE\" DEFAULT 'ON CONFLICT IGNORE' UNIQUE -- ON CONFLICT IGNORE\n", false),
+        ("a UNIQUE, b INTEGER PRIMARY KEY, c NOT NULL DEFAULT 4, d REFERENCES t(a) ON DELETE SET NULL", false),
+    ] {
+        let schema = read(&format!("CREATE TABLE t({columns})"));
+        assert_eq!(schema.tables[0].has_conflict_clause, expected, "{columns}");
+    }
+}

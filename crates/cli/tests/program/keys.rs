@@ -88,6 +88,24 @@ fn shuffled_rowids() {
     assert_eq!(room.query("s.db", "PRAGMA foreign_key_check"), "");
 }
 
+/// Few ids for many rows: an error, unless somebody says which of them stay.
+#[test]
+fn ids_that_repeat() {
+    let room = Room::with_schema(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, -- gen: int(1, 100)
+           n INTEGER -- gen: sequence
+         );",
+    );
+    assert!(room.run("gen t.db schema.sql --rows 50k").err.contains("different in every row"));
+    let mut sums = Vec::new();
+    for policy in ["ignore", "replace"] {
+        room.done(&format!("gen t.db schema.sql --rows 50k --on-conflict {policy} --replace --verify full"));
+        assert_eq!(room.query("t.db", "SELECT count(*), min(id), max(id) FROM t"), "100|1|100");
+        sums.push(room.query("t.db", "SELECT sum(n) FROM t").parse::<i64>().unwrap());
+    }
+    assert!(sums[0] < 100 * 2000 && sums[1] > 100 * 48_000, "the first rows, then the last ones: {sums:?}");
+}
+
 #[test]
 fn numbers_of_rows_are_the_same_everywhere() {
     let room = Room::with_schema("-- gen: rows=1.001k\nCREATE TABLE t (a INTEGER);");

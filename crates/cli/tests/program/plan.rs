@@ -95,6 +95,32 @@ fn every_object_has_a_lane() {
     assert_eq!(room.files(), ["schema.sql", "t.db"]);
 }
 
+/// Which rows stay: by one key litepress tells, by several SQLite does.
+#[test]
+fn the_policy_decides_about_lanes() {
+    let one = "CREATE TABLE one (a INTEGER, b TEXT UNIQUE);";
+    let two = "CREATE TABLE two (a INTEGER PRIMARY KEY, b TEXT UNIQUE);";
+    let clause = "CREATE TABLE clause (a INTEGER UNIQUE ON CONFLICT REPLACE);";
+    let room = Room::with_schema(&format!("{one} {two} {clause}"));
+    let rows = "--rows one=10 --rows two=10 --rows clause=10";
+    let lanes = |policy: &str| {
+        let plan = json(&room.done(&format!("plan schema.sql {rows} --on-conflict {policy} --json")));
+        assert_eq!(plan["on_conflict"], policy);
+        let steps = plan["steps"].as_array().unwrap().clone();
+        let tables = steps.into_iter().filter(|step| step["kind"] == "table");
+        tables
+            .map(|step| (step["lane"].as_str().unwrap().to_owned(), step["why"].as_str().unwrap().to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let abort = lanes("abort");
+    assert_eq!((abort[0].0.as_str(), abort[1].0.as_str(), abort[2].0.as_str()), ("direct", "direct", "sqlite"));
+    assert!(abort[2].1.contains("ON CONFLICT clause"), "{abort:?}");
+    let ignore = lanes("ignore");
+    assert_eq!((ignore[0].0.as_str(), ignore[1].0.as_str(), ignore[2].0.as_str()), ("direct", "sqlite", "direct"));
+    assert!(ignore[1].1.contains("its 2 unique keys together (on conflict ignore)"), "{ignore:?}");
+    assert!(room.done(&format!("plan schema.sql {rows} --on-conflict replace")).contains("on conflict  replace"));
+}
+
 #[test]
 fn a_violated_check_is_named_with_its_rows() {
     let room = Room::with_schema("CREATE TABLE t (a INT, -- gen: sequence\n CONSTRAINT small CHECK (a < 8));");

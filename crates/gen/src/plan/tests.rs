@@ -283,3 +283,24 @@ fn keys_of_foreign_keys_are_unique() {
         }
     }
 }
+
+/// Keys that are bound to repeat, and NULL that is not taken, are errors only where the rows are.
+#[test]
+fn rows_that_conflict_may_be_wanted() {
+    let of = |sql: &str, on_conflict| plan_of(sql, &Request { on_conflict, ..rows(1000) });
+    for sql in [
+        "create table t (a int unique /* gen: int(1, 9) */)",
+        "create table t (a integer primary key /* gen: int(1, 9) */)",
+        "create table t (a int /* gen: int(1, 9) */, b int /* gen: choice(1, 2) */, primary key (a, b)) without rowid",
+        "create table t (a text not null default 'x' /* gen: null(0.5, hex(4)) */)",
+    ] {
+        assert!(of(sql, Conflict::Abort).is_err(), "{sql}");
+        assert!(of(sql, Conflict::Ignore).is_ok() && of(sql, Conflict::Replace).is_ok(), "{sql}");
+    }
+    let without_default = "create table t (a text not null /* gen: null(0.5, hex(4)) */)";
+    assert!(of(without_default, Conflict::Ignore).is_ok() && of(without_default, Conflict::Replace).is_err());
+    let clause = "create table t (a int unique on conflict replace /* gen: int(1, 9) */)";
+    assert!(of(clause, Conflict::Abort).is_ok());
+    let texts = "create table t (a integer primary key /* gen: hex(4) */)";
+    assert!(of(texts, Conflict::Ignore).expect_err(texts).message().contains("whole numbers"));
+}
