@@ -28,6 +28,9 @@ pub struct MakingArguments {
     /// Replace the database if it exists
     #[arg(long)]
     pub replace: bool,
+    /// Give SQLite's planner its statistics (sqlite_stat1), as ANALYZE would
+    #[arg(long)]
+    pub analyze: bool,
     /// Whether the file must survive a power cut
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub sync: SyncArgument,
@@ -91,6 +94,7 @@ impl MakingArguments {
         options.memory_bytes = self.memory.unwrap_or(options.memory_bytes);
         options.temp_dir.clone_from(&self.temp_dir);
         options.replace = self.replace;
+        options.analyze = self.analyze;
         options.sync = match self.sync {
             SyncArgument::Full => Sync::Full,
             SyncArgument::Off => Sync::Off,

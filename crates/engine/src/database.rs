@@ -10,6 +10,7 @@ use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
 use crate::sort::SortOptions;
 use crate::sql_lane::{Conflict, LaneOptions, SqlLane};
+use crate::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{self, TableTree};
 use crate::{Error, ErrorKind, Result, plan, schema_pages};
@@ -49,8 +50,10 @@ pub struct Database {
     trees: Vec<Option<TableTree>>,
     /// What each table took from its first row to the root of its last index.
     build_times: Vec<Duration>,
-    /// Root page of each finished index.
-    index_roots: HashMap<String, u32>,
+    /// Root page of each finished index, and of SQLite's own tables.
+    roots: HashMap<String, u32>,
+    /// What the finished tables add to `sqlite_stat1`.
+    statistics: Vec<Statistic>,
     /// Where sorts put what does not fit the memory.
     temp_dir: PathBuf,
     publication: Option<Publication>,
@@ -93,7 +96,7 @@ impl Database {
     /// As [`create`](Self::create).
     pub fn create_through(
         target: &Target,
-        schema: Schema,
+        mut schema: Schema,
         options: &Options,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
     ) -> Result<Self> {
@@ -101,6 +104,9 @@ impl Database {
         if needs_sqlite && *target == Target::Discard {
             let message = "SQLite has a part in this schema, and no file to work on where pages are dropped";
             return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        if options.analyze {
+            statistics::define(&mut schema);
         }
         let options = &bounded(options)?;
         let page_size = page_size(&schema, options)?;
@@ -124,14 +130,14 @@ impl Database {
         let build_times = vec![Duration::ZERO; schema.tables.len()];
         let temp_dir = temp_dir(target, options);
         let (options, summary, started) = (options.clone(), Summary::default(), Instant::now());
-        let index_roots = HashMap::new();
         Ok(Self {
             schema,
             options,
             pages,
             trees,
             build_times,
-            index_roots,
+            roots: HashMap::new(),
+            statistics: Vec::new(),
             temp_dir,
             publication,
             summary,
@@ -172,6 +178,7 @@ impl Database {
             .inspect_err(|_| self.failed = true)
             .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
         self.summary.rows += tree.rows;
+        self.trees[index] = Some(tree);
         self.build_times[index] = started.elapsed();
         Ok(())
     }
@@ -182,9 +189,7 @@ impl Database {
             self.open_lane()?;
             let lane = self.lane.as_ref().expect("it was opened");
             let rows = lane.insert(&self.schema.tables[index], source, Conflict::Abort)?;
-            let tree = TableTree { rows, ..TableTree::default() };
-            self.trees[index] = Some(tree);
-            return Ok(tree);
+            return Ok(TableTree { rows, ..TableTree::default() });
         }
         assert!(self.lane.is_none(), "tables that are printed come before those that SQLite fills");
         let Self { options, pages, .. } = self;
@@ -201,14 +206,19 @@ impl Database {
         };
         let indexes = Indexes::new(plans, &sort_options);
         let tree = if sorts_rows {
-            keyed_table::build(table, source, pages, &indexes, &sort_options, &options.progress)?
+            keyed_table::build(table, source, pages, &indexes, &sort_options, options.analyze, &options.progress)?
         } else {
             table::build(source, pages, &indexes, threads, &options.progress)?
         };
-        for (name, tree) in indexes.build(pages, threads, &options.progress)? {
-            self.index_roots.insert(name, tree.root);
+        let mut counted = vec![(table.name.clone(), tree.distinct.clone())];
+        counted.retain(|_| table.without_rowid);
+        for (name, tree) in indexes.build(pages, threads, options.analyze, &options.progress)? {
+            self.roots.insert(name.clone(), tree.root);
+            counted.push((name, tree.distinct));
         }
-        self.trees[index] = Some(tree);
+        if options.analyze {
+            self.statistics.extend(statistics::of_table(table, tree.rows, &counted));
+        }
         Ok(tree)
     }
 
@@ -289,6 +299,9 @@ impl Database {
             }
         }
         self.define(&lane, |object| object.kind == "index")?;
+        if self.options.analyze {
+            lane.analyze(&self.not_counted())?;
+        }
         self.define(&lane, |object| object.kind == "view" || object.kind == "trigger")?;
         let bytes = lane.finish()?;
         self.summary.bytes = match (&bytes, &self.publication) {
@@ -310,27 +323,39 @@ impl Database {
         Ok(())
     }
 
+    /// Tables, and indexes of other tables, of which SQLite must find the statistics: it has made them.
+    fn not_counted(&self) -> Vec<&str> {
+        let is_alone =
+            |object: &SchemaObject| object.kind == "table" || object.kind == "index" && self.prints_table(object);
+        let left = self.schema.objects.iter().filter(|object| is_alone(object) && !self.is_printable(object));
+        left.map(|object| object.name.as_str()).collect()
+    }
+
     /// Whether an object is written by us: else SQLite makes it.
     fn is_printable(&self, object: &SchemaObject) -> bool {
-        let table = self.schema.tables.iter().find(|table| table.name == object.table);
-        let prints_table = table.is_some_and(|table| plan::why_not_printed(table).is_none());
         match object.kind.as_str() {
-            "table" => prints_table || object.name == SQLITE_SEQUENCE,
-            "index" => prints_table && self.index_roots.contains_key(&object.name),
+            "table" => self.prints_table(object) || [SQLITE_SEQUENCE, SQLITE_STAT1].contains(&object.name.as_str()),
+            "index" => self.prints_table(object) && self.roots.contains_key(&object.name),
             _ => !self.needs_sqlite,
         }
+    }
+
+    /// Whether the object is, or belongs to, a table of the user that we print.
+    fn prints_table(&self, object: &SchemaObject) -> bool {
+        let table = self.schema.tables.iter().find(|table| table.name == object.table);
+        table.is_some_and(|table| plan::why_not_printed(table).is_none())
     }
 
     fn table_summaries(&self) -> Vec<TableSummary> {
         let finished = self.schema.tables.iter().zip(&self.trees).zip(&self.build_times);
         let summary = |((table, tree), build): ((&Table, &Option<TableTree>), &Duration)| {
-            let TableTree { root, rows, payload_bytes, .. } = tree.unwrap_or_default();
+            let TableTree { root, rows, payload_bytes, .. } = tree.clone().unwrap_or_default();
             TableSummary { name: table.name.clone(), rows, payload_bytes, root_page: root, build: *build }
         };
         finished.map(summary).collect()
     }
 
-    /// Empty tables, `sqlite_sequence` and the schema; page 1, which is still to be written.
+    /// Empty tables, SQLite's own and the schema; page 1, which is still to be written.
     fn finish_pages(&mut self) -> Result<Vec<u8>> {
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
             if tree.is_none() && plan::why_not_printed(table).is_none() {
@@ -340,14 +365,15 @@ impl Database {
                     build_rows(RecordChunk::new(), &mut self.pages)?
                 });
                 for plan in plan::indexes(table) {
-                    self.index_roots.insert(plan.name, index::build_empty(&mut self.pages)?);
+                    self.roots.insert(plan.name, index::build_empty(&mut self.pages)?);
                 }
             }
         }
-        let sequence = self.sequence_root()?;
+        self.build_sequence()?;
+        self.build_statistics()?;
         let objects: Vec<SchemaObject> =
             self.schema.objects.iter().filter(|object| self.is_printable(object)).cloned().collect();
-        let roots: Vec<u32> = objects.iter().map(|object| self.root_of(object, sequence)).collect();
+        let roots: Vec<u32> = objects.iter().map(|object| self.root_of(object)).collect();
         let (settings, page_size) = (self.schema.settings, self.pages.page_size());
         schema_pages::build(&objects, &roots, &mut self.pages, |page_count| DatabaseHeader {
             write_version: if settings.wal { 2 } else { 1 },
@@ -363,39 +389,51 @@ impl Database {
     }
 
     /// Root page of an object, 0 where it has none; a trigger may be named as a table is.
-    fn root_of(&self, object: &SchemaObject, sequence: Option<u32>) -> u32 {
+    fn root_of(&self, object: &SchemaObject) -> u32 {
         if !object.has_btree {
             return 0;
         }
-        if object.name == SQLITE_SEQUENCE {
-            return sequence.unwrap_or(0);
-        }
-        if let Some(&root) = self.index_roots.get(&object.name) {
+        if let Some(&root) = self.roots.get(&object.name) {
             return root;
         }
         let index = self.schema.tables.iter().position(|table| table.name == object.name);
-        index.and_then(|index| self.trees[index]).map_or(0, |tree| tree.root)
+        index.and_then(|index| self.trees[index].as_ref()).map_or(0, |tree| tree.root)
     }
 
-    /// Root page of `sqlite_sequence`, where the schema has it.
-    fn sequence_root(&mut self) -> Result<Option<u32>> {
+    /// Builds `sqlite_sequence`, where the schema has it.
+    fn build_sequence(&mut self) -> Result<()> {
         if !self.schema.objects.iter().any(|object| object.name == SQLITE_SEQUENCE) {
-            return Ok(None);
+            return Ok(());
         }
-        let filled = |(table, tree): (&Table, &Option<TableTree>)| {
-            tree.filter(|tree| table.autoincrement && tree.rows > 0)
-                .map(|tree| (table.name.clone(), tree.last_rowid.max(0)))
-        };
-        let rows: Vec<_> = self.schema.tables.iter().zip(&self.trees).filter_map(filled).collect();
-        let mut chunk = RecordChunk::new();
-        let mut row = Vec::new();
-        for (rowid, (name, last_rowid)) in (1..).zip(&rows) {
-            row.clear();
-            record::write_record(&[Value::Text(name.as_bytes()), Value::Int(*last_rowid)], &mut row);
-            chunk.push(rowid, &row);
-        }
-        Ok(Some(build_rows(chunk, &mut self.pages)?.root))
+        let filled = self.schema.tables.iter().zip(&self.trees).filter_map(|(table, tree)| {
+            let tree = tree.as_ref().filter(|tree| table.autoincrement && tree.rows > 0)?;
+            Some([table.name.as_str().into(), Value::Int(tree.last_rowid.max(0))])
+        });
+        let rows = chunk_of(filled);
+        self.roots.insert(SQLITE_SEQUENCE.to_owned(), build_rows(rows, &mut self.pages)?.root);
+        Ok(())
     }
+
+    /// Builds `sqlite_stat1`, where it is wanted.
+    fn build_statistics(&mut self) -> Result<()> {
+        if self.options.analyze {
+            let rows = chunk_of(self.statistics.iter().map(Statistic::values));
+            self.roots.insert(SQLITE_STAT1.to_owned(), build_rows(rows, &mut self.pages)?.root);
+        }
+        Ok(())
+    }
+}
+
+/// Rows as records, with rowids from 1 on.
+fn chunk_of<'v, const COLUMNS: usize>(rows: impl Iterator<Item = [Value<'v>; COLUMNS]>) -> RecordChunk {
+    let mut chunk = RecordChunk::new();
+    let mut record = Vec::new();
+    for (rowid, row) in (1..).zip(rows) {
+        record.clear();
+        record::write_record(&row, &mut record);
+        chunk.push(rowid, &record);
+    }
+    chunk
 }
 
 /// A table of few rows that are at hand.

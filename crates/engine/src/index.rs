@@ -199,10 +199,16 @@ impl Indexes {
     }
 
     /// Builds the trees, one after another, in the order of the plans.
-    pub fn build(self, pages: &mut Pages, threads: usize, progress: &Progress) -> Result<Vec<(String, SortedTree)>> {
+    pub fn build(
+        self,
+        pages: &mut Pages,
+        threads: usize,
+        counts_keys: bool,
+        progress: &Progress,
+    ) -> Result<Vec<(String, SortedTree)>> {
         let mut trees = Vec::new();
         for (plan, sorter) in self.sorts {
-            let tree = sorted_tree::build(&sorter.finish()?, &plan, pages, threads, progress)?;
+            let tree = sorted_tree::build(&sorter.finish()?, &plan, pages, threads, counts_keys, progress)?;
             trees.push((plan.name, tree));
         }
         Ok(trees)
@@ -255,6 +261,10 @@ impl Items for IndexPlan {
 
     fn is_unique(&self) -> bool {
         self.unique
+    }
+
+    fn key_parts(&self) -> &[KeyPart] {
+        &self.shape.parts()[..self.names.len()]
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {

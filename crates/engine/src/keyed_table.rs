@@ -38,6 +38,7 @@ pub(crate) fn build(
     pages: &mut Pages,
     indexes: &Indexes,
     sort_options: &SortOptions,
+    counts_keys: bool,
     progress: &Progress,
 ) -> Result<TableTree> {
     let threads = sort_options.writers;
@@ -45,7 +46,7 @@ pub(crate) fn build(
     if table.without_rowid {
         let rows = KeyedRows::new(table)?;
         gather(source, &sorter, indexes, threads, progress, |chunk, row, item| rows.push_item(chunk, row, item))?;
-        let tree = sorted_tree::build(&sorter.finish()?, &rows, pages, threads, progress)?;
+        let tree = sorted_tree::build(&sorter.finish()?, &rows, pages, threads, counts_keys, progress)?;
         Ok(tree.into())
     } else {
         let alias = table.rowid_alias.map_or("rowid", |alias| &table.columns[alias].name);
@@ -53,7 +54,7 @@ pub(crate) fn build(
         gather(source, &sorter, indexes, threads, progress, push_rowid_item)?;
         let sorted = sorter.finish()?;
         let last_rowid = last_rowid(&sorted)?;
-        let tree = sorted_tree::build(&sorted, &rows, pages, threads, progress)?;
+        let tree = sorted_tree::build(&sorted, &rows, pages, threads, false, progress)?;
         Ok(TableTree { last_rowid, ..tree.into() })
     }
 }
@@ -61,7 +62,7 @@ pub(crate) fn build(
 impl From<sorted_tree::SortedTree> for TableTree {
     fn from(tree: sorted_tree::SortedTree) -> Self {
         let PartSize { entries, payload_bytes } = tree.size;
-        Self { root: tree.root, rows: entries, last_rowid: 0, payload_bytes }
+        Self { root: tree.root, rows: entries, last_rowid: 0, payload_bytes, distinct: tree.distinct }
     }
 }
 
@@ -243,6 +244,10 @@ impl Items for KeyedRows {
         self.key_len(item).map(Some)
     }
 
+    fn key_parts(&self) -> &[KeyPart] {
+        &self.parts
+    }
+
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
         let (values, second) = self.describe(second);
         let (_, first) = self.describe(first);
@@ -310,6 +315,10 @@ impl Items for RowidRows {
 
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {
         order::read_rowid(item).map(|(_, len)| Some(len)).map_err(|error| bad_item(&error))
+    }
+
+    fn key_parts(&self) -> &[KeyPart] {
+        &[]
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {

@@ -27,6 +27,7 @@ mod sort;
 mod sorted_tree;
 mod sql_lane;
 mod sqlite;
+mod statistics;
 mod stitch;
 mod summary;
 mod table;

@@ -43,6 +43,8 @@ pub struct Options {
     pub replace: bool,
     /// Whether the file survives a power cut.
     pub sync: Sync,
+    /// Whether SQLite's planner gets statistics: the table `sqlite_stat1`, with the rows that `ANALYZE` would write.
+    pub analyze: bool,
     /// About how many bytes the file will have, for the check of free space; 0 where nobody knows.
     pub expected_bytes: u64,
     /// Counts what is done, and carries the wish to stop.
@@ -61,6 +63,7 @@ impl Default for Options {
             temp_dir: None,
             replace: false,
             sync: Sync::Full,
+            analyze: false,
             expected_bytes: 0,
             progress: Arc::default(),
         }

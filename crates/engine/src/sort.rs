@@ -34,6 +34,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use arena::common_prefix;
 pub(crate) use merge::Merge;
 pub(crate) use writer::RunWriter;
 

@@ -200,10 +200,26 @@ impl SqlLane {
         Ok(format!("({}) REFERENCES {parent}{parents}", columns.join(", ")))
     }
 
-    /// SQLite's own statistics.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for --analyze"))]
-    pub fn analyze(&self) -> Result<()> {
-        self.run("ANALYZE", ErrorKind::Corrupt)
+    /// Adds to the table of statistics what ANALYZE finds of these tables and indexes.
+    pub fn analyze(&self, names: &[&str]) -> Result<()> {
+        self.analyze_all(names).map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
+    }
+
+    /// ANALYZE is taken back once its rows are known: this SQLite would leave samples in `sqlite_stat4` beside them, of
+    /// these objects and of no others.
+    fn analyze_all(&self, names: &[&str]) -> rusqlite::Result<()> {
+        let transaction = self.connection.unchecked_transaction()?;
+        self.connection.execute("DELETE FROM sqlite_stat1", [])?;
+        for name in names {
+            self.connection.execute_batch(&format!("ANALYZE main.{}", quoted(name)))?;
+        }
+        let mut select = self.connection.prepare("SELECT tbl, idx, stat FROM sqlite_stat1")?;
+        let found = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let found: Vec<(String, Option<String>, String)> = found.collect::<rusqlite::Result<_>>()?;
+        drop(select);
+        transaction.rollback()?;
+        let mut insert = self.connection.prepare("INSERT INTO sqlite_stat1 VALUES (?1, ?2, ?3)")?;
+        found.into_iter().try_for_each(|row| insert.execute(row).map(drop))
     }
 
     /// Closes the database; its bytes where it was in memory.

@@ -250,11 +250,19 @@ fn broken_foreign_keys_are_listed() {
     assert!(found.is_err_and(|error| error.message().contains("foreign key mismatch")));
 }
 
+/// The rows that are there stay, and of what else ANALYZE makes nothing does.
 #[test]
-fn statistics_are_sqlites() {
-    let lane = lane("CREATE TABLE t (a); CREATE INDEX i ON t (a); INSERT INTO t VALUES (1), (1)");
-    lane.analyze().unwrap();
-    assert_eq!(strings(&lane, "SELECT stat FROM sqlite_stat1"), ["2 2"]);
+fn statistics_are_added() {
+    let lane = lane(
+        "CREATE TABLE t (a); CREATE INDEX i ON t (a) WHERE a > 0; INSERT INTO t VALUES (1), (1), (0); ANALYZE;
+         DROP TABLE IF EXISTS sqlite_stat4; DELETE FROM sqlite_stat1; INSERT INTO sqlite_stat1 VALUES ('t', NULL, '3')",
+    );
+    lane.analyze(&["i"]).unwrap();
+    assert_eq!(
+        strings(&lane, "SELECT tbl || ' ' || ifnull(idx, '-') || ' ' || stat FROM sqlite_stat1"),
+        ["t - 3", "t i 2 2"]
+    );
+    assert_eq!(strings(&lane, "SELECT name FROM sqlite_schema"), ["t", "i", "sqlite_stat1"]);
 }
 
 /// The verdict on rows that were inserted unchecked, by all ways.
