@@ -3,7 +3,7 @@
 use crate::numbers;
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
-use litepress::{MIN_MEMORY_BYTES, Options, PageSize, Sync};
+use litepress::{MIN_MEMORY_BYTES, Options, PageSize, Sync, Verify};
 use std::path::PathBuf;
 
 /// Threads beyond this help nobody.
@@ -34,9 +34,9 @@ pub struct MakingArguments {
     /// Whether the file must survive a power cut
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub sync: SyncArgument,
-    /// Check the finished file: quick as 'litepress check' does, full with SQLite's checks too
+    /// Check the file before it gets its name: quick as 'litepress check' does, full with SQLite's checks too
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    pub verify: Verify,
+    pub verify: VerifyArgument,
     #[command(flatten)]
     pub showing: ShowingArguments,
 }
@@ -65,7 +65,7 @@ pub enum SyncArgument {
 
 /// `--verify`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Verify {
+pub enum VerifyArgument {
     /// Not at all.
     #[default]
     None,
@@ -98,6 +98,11 @@ impl MakingArguments {
         options.sync = match self.sync {
             SyncArgument::Full => Sync::Full,
             SyncArgument::Off => Sync::Off,
+        };
+        options.verify = match self.verify {
+            VerifyArgument::None => Verify::None,
+            VerifyArgument::Quick => Verify::Quick,
+            VerifyArgument::Full => Verify::Full,
         };
         options
     }

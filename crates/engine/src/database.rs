@@ -13,7 +13,8 @@ use crate::sql_lane::{Conflict, LaneOptions, SqlLane};
 use crate::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{self, TableTree};
-use crate::{Error, ErrorKind, Result, plan, schema_pages};
+use crate::verify::{self, Verify};
+use crate::{Error, ErrorKind, Result, check, plan, schema_pages};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
 use litepress_format::record;
@@ -77,13 +78,15 @@ pub struct Finished {
     pub summary: Summary,
     /// The whole file, where the target was [`Target::Memory`].
     pub bytes: Option<Vec<u8>>,
+    /// What [`Options::verify`] found: no faults, or the run would have failed.
+    pub verified: Option<check::Report>,
 }
 
 impl Database {
     /// Begins a new database.
     ///
     /// # Errors
-    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a target that exists, is in use, or
+    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a check of what is no file; a target that exists, is in use, or
     /// cannot be written; too little room on the disk for [`Options::expected_bytes`].
     pub fn create(target: &Target, schema: Schema, options: &Options) -> Result<Self> {
         Self::create_through(target, schema, options, |sink| sink)
@@ -104,6 +107,10 @@ impl Database {
         if needs_sqlite && *target == Target::Discard {
             let message = "SQLite has a part in this schema, and no file to work on where pages are dropped";
             return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        if options.verify != Verify::None && !matches!(target, Target::File(_)) {
+            let error = Error::new(ErrorKind::Unsupported, "only a file can be verified");
+            return Err(error.advise("write a file, or verify nothing"));
         }
         if options.analyze {
             statistics::define(&mut schema);
@@ -173,6 +180,7 @@ impl Database {
         assert!(self.trees[index].is_none(), "a table is filled once");
         let started = Instant::now();
         let name = self.schema.tables[index].name.clone();
+        self.options.progress.enter(format!("rows of {name}"));
         let tree = self
             .build(index, source)
             .inspect_err(|_| self.failed = true)
@@ -222,10 +230,10 @@ impl Database {
         Ok(tree)
     }
 
-    /// Writes the schema, waits for the disk and gives the file its name.
+    /// Writes the schema, verifies the file where that is wanted, waits for the disk and gives the file its name.
     ///
     /// # Errors
-    /// A write, sync or rename that fails: the target is then as it was. Where only the folder's sync fails, the database
+    /// Faults of the file; a write, sync or rename that fails: the target is then as it was. Where only the folder's sync fails, the database
     /// has its name and may lose it in a power cut.
     pub fn finish(mut self) -> Result<Finished> {
         if self.failed {
@@ -235,6 +243,11 @@ impl Database {
         self.print_rest()?;
         let bytes = self.finish_lane()?;
         let done = Instant::now();
+        let verified = match &self.publication {
+            Some(publication) => verify::verify(publication.temporary(), &self.options)?,
+            None => None,
+        };
+        let verify = done.elapsed();
         if self.options.sync == crate::Sync::Full {
             self.pages.sync()?;
         }
@@ -245,13 +258,14 @@ impl Database {
         }
         let stages = &mut self.summary.stages;
         stages.sqlite = done - self.started - stages.build - stages.write;
-        stages.sync = synced - done;
+        stages.verify = verify;
+        stages.sync = synced - done - verify;
         stages.publish = synced.elapsed();
         self.summary.tables = self.table_summaries();
         self.summary.page_size_bytes = page_bytes(self.pages.page_size());
         self.summary.pages = self.summary.bytes / u64::from(self.summary.page_size_bytes);
         self.summary.peak_memory_bytes = peak_memory_bytes();
-        Ok(Finished { summary: self.summary, bytes })
+        Ok(Finished { summary: self.summary, bytes, verified })
     }
 
     /// Prints what is not printed yet: empty tables, the schema, page 1. Then the file is a database.
@@ -291,15 +305,17 @@ impl Database {
             return Ok(self.pages.take_bytes());
         }
         self.open_lane()?;
-        let lane = self.lane.take().expect("it was opened");
+        let (lane, progress) = (self.lane.take().expect("it was opened"), &self.options.progress);
         for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_printable(object)) {
             let table = self.schema.tables.iter().find(|table| table.name == object.name && table.has_check);
             if let (Some(table), Some(sql)) = (table, &object.sql) {
+                progress.enter(format!("CHECK of {}, by SQLite", table.name));
                 lane.check_constraints(table, sql)?;
             }
         }
         self.define(&lane, |object| object.kind == "index")?;
         if self.options.analyze {
+            progress.enter("statistics, by SQLite");
             lane.analyze(&self.not_counted())?;
         }
         self.define(&lane, |object| object.kind == "view" || object.kind == "trigger")?;
@@ -317,6 +333,7 @@ impl Database {
         let left = |object: &&SchemaObject| is_wanted(object) && !object.is_shadow && !self.is_printable(object);
         for object in self.schema.objects.iter().filter(left) {
             if let Some(sql) = &object.sql {
+                self.options.progress.enter(format!("{} {}, by SQLite", object.kind, object.name));
                 lane.define(sql, &format!("{} {}", object.kind, object.name))?;
             }
         }

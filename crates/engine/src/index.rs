@@ -208,6 +208,7 @@ impl Indexes {
     ) -> Result<Vec<(String, SortedTree)>> {
         let mut trees = Vec::new();
         for (plan, sorter) in self.sorts {
+            progress.enter(format!("index {}", plan.name));
             let tree = sorted_tree::build(&sorter.finish()?, &plan, pages, threads, counts_keys, progress)?;
             trees.push((plan.name, tree));
         }

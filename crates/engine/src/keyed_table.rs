@@ -46,12 +46,14 @@ pub(crate) fn build(
     if table.without_rowid {
         let rows = KeyedRows::new(table)?;
         gather(source, &sorter, indexes, threads, progress, |chunk, row, item| rows.push_item(chunk, row, item))?;
+        progress.enter(format!("table {}", table.name));
         let tree = sorted_tree::build(&sorter.finish()?, &rows, pages, threads, counts_keys, progress)?;
         Ok(tree.into())
     } else {
         let alias = table.rowid_alias.map_or("rowid", |alias| &table.columns[alias].name);
         let rows = RowidRows { table: table.name.clone(), column: format!("{}.{alias}", table.name) };
         gather(source, &sorter, indexes, threads, progress, push_rowid_item)?;
+        progress.enter(format!("table {}", table.name));
         let sorted = sorter.finish()?;
         let last_rowid = last_rowid(&sorted)?;
         let tree = sorted_tree::build(&sorted, &rows, pages, threads, false, progress)?;

@@ -32,6 +32,7 @@ mod stitch;
 mod summary;
 mod table;
 mod tree;
+mod verify;
 
 pub use database::{Database, Finished};
 pub use litepress_format::page::PageSize;
@@ -41,3 +42,4 @@ pub use progress::Progress;
 pub use sink::Sink;
 pub use sqlite::sqlite_version;
 pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};
+pub use verify::Verify;

@@ -233,23 +233,6 @@ fn a_wish_to_stop_is_heard() {
     assert_eq!(error.kind(), ErrorKind::Interrupted);
 }
 
-#[test]
-fn broken_foreign_keys_are_listed() {
-    let lane = lane(
-        "CREATE TABLE p (a, b, PRIMARY KEY (a, b)); CREATE TABLE q (id INTEGER PRIMARY KEY);
-         CREATE TABLE c (x, y, z REFERENCES q, FOREIGN KEY (x, y) REFERENCES p (a, b));
-         INSERT INTO p VALUES (1, 2); INSERT INTO c VALUES (1, 2, NULL), (1, 3, 9), (NULL, 3, NULL), (5, 5, NULL)",
-    );
-    let lines = lane.foreign_key_check(10).unwrap();
-    assert_eq!(lines.len(), 3);
-    assert!(lines.contains(&"c, rowid 2: no such row for (x, y) REFERENCES p (a, b)".to_owned()), "{lines:?}");
-    assert!(lines.contains(&"c, rowid 2: no such row for (z) REFERENCES q".to_owned()), "{lines:?}");
-    assert_eq!(lane.foreign_key_check(1).unwrap().len(), 1);
-    lane.define("CREATE TABLE d (x REFERENCES c (x))", "table d").unwrap();
-    let found = lane.foreign_key_check(10);
-    assert!(found.is_err_and(|error| error.message().contains("foreign key mismatch")));
-}
-
 /// The rows that are there stay, and of what else ANALYZE makes nothing does.
 #[test]
 fn statistics_are_added() {
