@@ -22,7 +22,7 @@ use litepress_format::value::Value;
 use litepress_rows::schema::SchemaObject;
 use litepress_rows::{Part, RecordChunk, Schema, Source, Table};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -205,13 +205,7 @@ impl Database {
         let table = &self.schema.tables[index];
         let plans = plan::indexes(table);
         let sorts_rows = table.without_rowid || !source.rowids_ascend();
-        let pages_bytes = (live_blocks(options, writer_threads(options)) * BLOCK_BYTES) as u64;
-        let sorts = plans.len() + usize::from(sorts_rows);
-        let sort_options = SortOptions {
-            memory_bytes: options.memory_bytes.saturating_sub(pages_bytes) / sorts.max(1) as u64,
-            temp_dir: self.temp_dir.clone(),
-            writers: threads,
-        };
+        let sort_options = sort_options(options, &self.temp_dir, plans.len() + usize::from(sorts_rows));
         let indexes = Indexes::new(plans, &sort_options);
         let tree = if sorts_rows {
             keyed_table::build(table, source, pages, &indexes, &sort_options, options.analyze, &options.progress)?
@@ -487,7 +481,7 @@ impl Part for OnePart {
     }
 }
 
-fn page_size(schema: &Schema, options: &Options) -> Result<PageSize> {
+pub(crate) fn page_size(schema: &Schema, options: &Options) -> Result<PageSize> {
     let of_schema = schema.settings.page_size.map(|bytes| {
         PageSize::new(bytes).ok_or_else(|| Error::new(ErrorKind::Schema, format!("page size {bytes} is not possible")))
     });
@@ -499,7 +493,7 @@ fn page_bytes(page_size: PageSize) -> u32 {
 }
 
 /// Where sorts put what does not fit the memory: beside the target, which has room for an index that large.
-fn temp_dir(target: &Target, options: &Options) -> PathBuf {
+pub(crate) fn temp_dir(target: &Target, options: &Options) -> PathBuf {
     match (&options.temp_dir, target) {
         (Some(folder), _) => folder.clone(),
         (None, Target::File(path)) => crate::publish::folder_of(path).to_owned(),
@@ -508,7 +502,7 @@ fn temp_dir(target: &Target, options: &Options) -> PathBuf {
 }
 
 /// The options with as many builders as half of the memory has blocks for.
-fn bounded(options: &Options) -> Result<Options> {
+pub(crate) fn bounded(options: &Options) -> Result<Options> {
     if options.memory_bytes < MIN_MEMORY_BYTES {
         let message = format!("a memory budget of {} bytes is too small", options.memory_bytes);
         return Err(Error::new(ErrorKind::Usage, message).advise(format!("give {MIN_MEMORY_BYTES} bytes at least")));
@@ -526,6 +520,20 @@ fn writer_threads(options: &Options) -> usize {
 /// the disk takes several, and half of the memory budget at most.
 fn live_blocks(options: &Options, writer_threads: usize) -> usize {
     (4 * options.threads + writer_threads).min(affordable_blocks(options))
+}
+
+/// Memory for pages under way.
+pub(crate) fn pages_bytes(options: &Options) -> u64 {
+    (live_blocks(options, writer_threads(options)) * BLOCK_BYTES) as u64
+}
+
+/// The options of each of so many sorts at once, which share the memory that pages leave.
+pub(crate) fn sort_options(options: &Options, temp_dir: &Path, sorts: usize) -> SortOptions {
+    SortOptions {
+        memory_bytes: options.memory_bytes.saturating_sub(pages_bytes(options)) / sorts.max(1) as u64,
+        temp_dir: temp_dir.to_owned(),
+        writers: options.threads,
+    }
 }
 
 fn affordable_blocks(options: &Options) -> usize {

@@ -79,6 +79,16 @@ impl IndexPlan {
         })
     }
 
+    /// The sort item and the record of a row's entry.
+    pub fn entry(&self, record: &[u8], rowid: i64, item: &mut Vec<u8>, entry: &mut Vec<u8>) -> Result<(), FormatError> {
+        let fields = record::decode(record)?;
+        let value_of = |cut: &Cut| cut.field().map_or(Value::Int(rowid), |field| fields[field]);
+        item.clear();
+        entry.clear();
+        self.shape.push_item(self.columns.iter().map(value_of), self.has_rowid.then_some(rowid), item);
+        self.shape.write_record(item, entry)
+    }
+
     /// The error of two entries with one key.
     fn not_unique(&self, first: &[u8], second: &[u8]) -> Error {
         let (values, first_row) = self.describe(first);

@@ -168,7 +168,7 @@ fn read_position(bytes: &[u8]) -> u64 {
 }
 
 /// Rows of a WITHOUT ROWID table, by primary key.
-struct KeyedRows {
+pub(crate) struct KeyedRows {
     table: String,
     /// Names of the key columns, which are the first fields of a record.
     names: Vec<String>,
@@ -176,7 +176,7 @@ struct KeyedRows {
 }
 
 impl KeyedRows {
-    fn new(table: &Table) -> Result<Self> {
+    pub fn new(table: &Table) -> Result<Self> {
         let key = table.indexes.iter().find(|index| index.origin == IndexOrigin::PrimaryKey);
         let columns = &key.expect("a WITHOUT ROWID table has a primary key").columns;
         let name = |position: usize| table.columns[position].name.clone();
@@ -188,7 +188,7 @@ impl KeyedRows {
         })
     }
 
-    fn push_item(&self, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) {
+    pub fn push_item(&self, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) {
         let mut reader = record::RecordReader::new(chunk.record(row)).expect("a record of the encoder's");
         for part in &self.parts {
             let field = reader.next_field().expect("a record of the encoder's").expect("the key comes first");
@@ -265,7 +265,7 @@ struct RowidRows {
     column: String,
 }
 
-fn push_rowid_item(chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) {
+pub(crate) fn push_rowid_item(chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) {
     order::push_rowid(chunk.rowids()[row], item);
     push_position_and_record(chunk, row, item);
 }

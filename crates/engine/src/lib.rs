@@ -14,6 +14,7 @@
 pub mod check;
 mod database;
 pub mod dump;
+mod estimate;
 mod index;
 mod keyed_table;
 mod options;
@@ -35,6 +36,7 @@ mod tree;
 mod verify;
 
 pub use database::{Database, Finished};
+pub use estimate::{Estimate, TreeEstimate};
 pub use litepress_format::page::PageSize;
 pub use litepress_rows::{Error, ErrorKind, Place, Result, Schema};
 pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target};

@@ -59,6 +59,14 @@ pub(crate) struct SortOptions {
     pub writers: usize,
 }
 
+impl SortOptions {
+    /// Bytes of items that stay in memory: more are spilled.
+    pub fn run_bytes(&self) -> u64 {
+        let budget = Budget::new(self.memory_bytes, self.writers);
+        budget.writers * budget.buffer_bytes as u64
+    }
+}
+
 /// Collects items from several threads.
 pub(crate) struct Sorter {
     budget: Budget,

@@ -52,6 +52,9 @@ const DEFINING_CACHE_KIB: u32 = 2_000;
 /// Memory for pages while rows are inserted: those of automatic indexes are hit at random.
 const INSERTING_CACHE_KIB: u32 = 32 << 10;
 
+/// Memory that SQLite takes at most, apart from threads of scans.
+pub(crate) const MEMORY_BYTES: u64 = (INSERTING_CACHE_KIB as u64) << 10;
+
 /// What SQLite is given to work with.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneOptions {

@@ -4,7 +4,7 @@ use super::check::Verdict;
 use crate::columns::{Align, aligned};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::invention::{self, Invention, InventionArguments, Supply};
+use crate::invention::{Invention, InventionArguments, Supply};
 use crate::output::{print, print_json};
 use crate::progress::{Sample, Style, Watch};
 use crate::report::Report;
@@ -56,9 +56,9 @@ fn make(arguments: &InventionArguments) -> Result<ExitCode, Failure> {
     let invention = arguments.prepare(!arguments.discard)?;
     let supplies = invention.supplies()?;
     let mut options = making.options();
-    options.expected_bytes = invention::expected_bytes(&supplies);
     let file = invention.out.clone().filter(|_| !arguments.discard);
     let target = file.clone().map_or(Target::Discard, Target::File);
+    options.expected_bytes = invention.estimate(&supplies, &target, &options)?.printed_bytes;
 
     let interrupt = Interrupt::stops(options.progress.clone())?;
     let watch = watch(&invention, &options, making.showing.progress);
