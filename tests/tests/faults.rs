@@ -1,9 +1,9 @@
 //! Each write, sync and change of length of a run fails in turn: the error says so, the target is absent or as it
 //! was, nothing is left lying about.
 
-use litepress::{Database, ErrorKind, PageSize, Result, Schema, Sink, Sync, Target};
+use litepress::{Database, ErrorKind, PageSize, Result, Schema, Sink, Sync, Target, Verify};
 use litepress_conformance::case::{Into, Route};
-use litepress_conformance::faults::{EIO, ENOSPC, FaultPlan, FaultySink};
+use litepress_conformance::faults::{EIO, ENOSPC, FaultPlan, FaultySink, HoleSink};
 use litepress_conformance::folder::Folder;
 use litepress_conformance::oracle::{assert_verified, integer};
 use litepress_conformance::source::MadeRows;
@@ -165,5 +165,29 @@ fn an_interrupted_run_leaves_nothing() {
             assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}");
             assert!(folder.names().is_empty(), "{:?}", folder.names());
         }
+    }
+}
+
+/// A file that did not become what was written to it is found out before it gets its name.
+#[test]
+fn a_file_with_holes_is_not_published() {
+    for verify in [Verify::Quick, Verify::Full] {
+        let folder = Folder::new();
+        let old = write_old_database(&folder);
+        let mut options = Route { threads: 2, into: Into::CachedFile }.options(PageSize::DEFAULT);
+        options.replace = true;
+        options.verify = verify;
+        let schema = Schema::from_sql("CREATE TABLE a(x)", "<holes>").expect("a schema");
+        let wrap = |sink| Box::new(HoleSink::new(sink, u64::MAX)) as Box<dyn Sink>;
+        let mut database = Database::create_through(&folder.target("t.db"), schema, &options, wrap).expect("begun");
+        let make = |row: u64, record: &mut Vec<u8>| {
+            write_record(&[Value::Int(row.cast_signed())], record);
+            row.cast_signed()
+        };
+        database.fill(0, &MadeRows::new(5000, 1000, make)).expect("rows");
+        let error = database.finish().map(drop).expect_err("there is a hole");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert_eq!(fs::read(folder.join("t.db")).expect("the old database"), old);
+        assert_eq!(folder.names(), ["t.db"]);
     }
 }

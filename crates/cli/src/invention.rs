@@ -5,7 +5,7 @@ use crate::failure::{Failure, Texts};
 use crate::options::MakingArguments;
 use crate::{numbers, schema_text};
 use clap::Args;
-use litepress::{Error, ErrorKind, PageSize, Result, Schema};
+use litepress::{Error, ErrorKind, Estimate, Options, PageSize, Result, Schema, Target};
 use litepress_gen::{GenPlan, GenSource, Request, SetColumn};
 use litepress_rows::Source;
 use std::path::{Path, PathBuf};
@@ -111,23 +111,17 @@ impl Invention {
         self.plan.tables().iter().map(|plan| supply(plan.table)).collect()
     }
 
+    /// What the database and its build take.
+    pub fn estimate(&self, supplies: &[Supply], target: &Target, options: &Options) -> Result<Estimate, Failure> {
+        let sources: Vec<(usize, &dyn Source)> =
+            supplies.iter().map(|supply| (supply.table, &supply.source as &dyn Source)).collect();
+        Estimate::new(&self.schema, &sources, target, options).map_err(|error| self.texts.explain(error))
+    }
+
     /// Rows of all tables.
     pub fn rows(&self) -> u64 {
         self.plan.tables().iter().map(|plan| plan.rows).fold(0, u64::saturating_add)
     }
-}
-
-impl Supply {
-    /// About how many bytes of the file the rows take.
-    pub fn expected_bytes(&self) -> u64 {
-        let rows = self.source.rows().unwrap_or(0) as f64;
-        numbers::rounded(rows * self.source.page_bytes())
-    }
-}
-
-/// About how many bytes of the file all rows take.
-pub fn expected_bytes(supplies: &[Supply]) -> u64 {
-    supplies.iter().map(Supply::expected_bytes).fold(0, u64::saturating_add)
 }
 
 /// Names that SQLite and shells give a meaning of their own.

@@ -3,7 +3,7 @@
 use crate::numbers;
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
-use litepress::{Conflict, MIN_MEMORY_BYTES, Options, PageSize, Sync};
+use litepress::{Conflict, MIN_MEMORY_BYTES, Options, PageSize, Sync, Verify};
 use std::path::PathBuf;
 
 /// Threads beyond this help nobody.
@@ -31,12 +31,15 @@ pub struct MakingArguments {
     /// What becomes of a row whose key is there already: abort fails, ignore keeps the first, replace the last
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub on_conflict: ConflictArgument,
+    /// Give SQLite's planner its statistics (sqlite_stat1), as ANALYZE would
+    #[arg(long)]
+    pub analyze: bool,
     /// Whether the file must survive a power cut
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub sync: SyncArgument,
-    /// Check the finished file: quick as 'litepress check' does, full with SQLite's checks too
+    /// Check the file before it gets its name: quick as 'litepress check' does, full with SQLite's checks too
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    pub verify: Verify,
+    pub verify: VerifyArgument,
     #[command(flatten)]
     pub showing: ShowingArguments,
 }
@@ -77,7 +80,7 @@ pub enum SyncArgument {
 
 /// `--verify`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Verify {
+pub enum VerifyArgument {
     /// Not at all.
     #[default]
     None,
@@ -127,9 +130,15 @@ impl MakingArguments {
         options.temp_dir.clone_from(&self.temp_dir);
         options.replace = self.replace;
         options.on_conflict = self.on_conflict.conflict();
+        options.analyze = self.analyze;
         options.sync = match self.sync {
             SyncArgument::Full => Sync::Full,
             SyncArgument::Off => Sync::Off,
+        };
+        options.verify = match self.verify {
+            VerifyArgument::None => Verify::None,
+            VerifyArgument::Quick => Verify::Quick,
+            VerifyArgument::Full => Verify::Full,
         };
         options
     }

@@ -26,7 +26,7 @@ pub enum Style {
 }
 
 /// How far something is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Sample {
     /// Units done.
     pub done: u64,
@@ -34,6 +34,8 @@ pub struct Sample {
     pub total: u64,
     /// Bytes written or read.
     pub bytes: u64,
+    /// What is being done, where there are several stages.
+    pub stage: String,
 }
 
 /// Shows progress until it is dropped.
@@ -53,9 +55,9 @@ impl Watch {
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                view.show(sample());
+                view.show(&sample());
             }
-            view.finish(sample());
+            view.finish(&sample());
         });
         Self { stop: Some(stop), thread: Some(thread) }
     }
@@ -96,7 +98,7 @@ impl View {
         Some(Self { unit, started: Instant::now(), lines_shown: 0, form })
     }
 
-    fn show(&mut self, sample: Sample) {
+    fn show(&mut self, sample: &Sample) {
         let passed = self.started.elapsed();
         match &self.form {
             Form::Bar(bar) => {
@@ -119,7 +121,7 @@ impl View {
         }
     }
 
-    fn finish(&self, sample: Sample) {
+    fn finish(&self, sample: &Sample) {
         match &self.form {
             Form::Bar(bar) => bar.finish_and_clear(),
             Form::Lines { .. } => {}
@@ -134,46 +136,48 @@ fn bar() -> ProgressBar {
 }
 
 /// `450,000,000 of 1,000,000,000 rows (45 %), 9.10 GB, 85.2 million rows/s, 6.46 s left`
-fn describe(sample: Sample, unit: &str, passed: Duration) -> String {
+fn describe(sample: &Sample, unit: &str, passed: Duration) -> String {
     let (done, total) = (numbers::grouped(sample.done), numbers::grouped(sample.total));
     let (percent, speed) = (percent(sample), describe_speed(sample, unit, passed));
     format!("{done} of {total} {unit} ({percent} %), {speed}")
 }
 
 /// `45 %, 450 million rows, 9.10 GB, 85.2 million rows/s, 6.46 s left`: fits beside a bar.
-fn describe_shortly(sample: Sample, unit: &str, passed: Duration) -> String {
+fn describe_shortly(sample: &Sample, unit: &str, passed: Duration) -> String {
     let done = numbers::rate(sample.done as f64);
     format!("{} %, {done} {unit}, {}", percent(sample), describe_speed(sample, unit, passed))
 }
 
-fn describe_speed(sample: Sample, unit: &str, passed: Duration) -> String {
+fn describe_speed(sample: &Sample, unit: &str, passed: Duration) -> String {
     let rest = match time_left(sample, passed) {
         Some(Duration::ZERO) => "finishing".to_owned(),
         Some(left) => format!("{} left", numbers::duration(left)),
         None => "starting".to_owned(),
     };
     let rate = numbers::rate(numbers::per_second(sample.done, passed));
-    format!("{}, {rate} {unit}/s, {rest}", numbers::bytes(sample.bytes))
+    let comma = if sample.stage.is_empty() { "" } else { ", " };
+    format!("{}, {rate} {unit}/s, {rest}{comma}{}", numbers::bytes(sample.bytes), sample.stage)
 }
 
-fn percent(Sample { done, total, .. }: Sample) -> u64 {
-    let hundredfold = u128::from(done) * 100;
-    hundredfold.checked_div(total.into()).and_then(|percent| u64::try_from(percent).ok()).unwrap_or(0)
+fn percent(sample: &Sample) -> u64 {
+    let hundredfold = u128::from(sample.done) * 100;
+    hundredfold.checked_div(sample.total.into()).and_then(|percent| u64::try_from(percent).ok()).unwrap_or(0)
 }
 
-fn to_json(sample: Sample, unit: &str, passed: Duration) -> serde_json::Value {
+fn to_json(sample: &Sample, unit: &str, passed: Duration) -> serde_json::Value {
     json!({
         unit: sample.done,
         format!("{unit}_total"): sample.total,
         "bytes": sample.bytes,
         "seconds": passed.as_secs_f64(),
         format!("{unit}_per_second"): numbers::per_second(sample.done, passed),
+        "stage": sample.stage,
         "seconds_left": time_left(sample, passed).map(|left| left.as_secs_f64()),
     })
 }
 
 /// The time left at the mean rate so far, where there is one.
-fn time_left(sample: Sample, passed: Duration) -> Option<Duration> {
+fn time_left(sample: &Sample, passed: Duration) -> Option<Duration> {
     let left = sample.total.saturating_sub(sample.done);
     if left == 0 {
         return Some(Duration::ZERO);
@@ -188,22 +192,22 @@ mod tests {
 
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
-        let sample = Sample { done: 450_000, total: 1_000_000, bytes: 9_000_000 };
-        let line = describe(sample, "rows", Duration::from_secs(5));
+        let sample = |done, stage: &str| Sample { done, total: 1_000_000, bytes: 9_000_000, stage: stage.to_owned() };
+        let line = describe(&sample(450_000, ""), "rows", Duration::from_secs(5));
         assert_eq!(line, "450,000 of 1,000,000 rows (45 %), 9.00 MB, 90,000 rows/s, 6.11 s left");
-        let short = describe_shortly(sample, "rows", Duration::from_secs(5));
-        assert_eq!(short, "45 %, 450,000 rows, 9.00 MB, 90,000 rows/s, 6.11 s left");
-        let start = describe(Sample { done: 0, ..sample }, "rows", Duration::from_secs(1));
+        let short = describe_shortly(&sample(450_000, "rows of t"), "rows", Duration::from_secs(5));
+        assert_eq!(short, "45 %, 450,000 rows, 9.00 MB, 90,000 rows/s, 6.11 s left, rows of t");
+        let start = describe(&sample(0, ""), "rows", Duration::from_secs(1));
         assert!(start.ends_with("starting"), "{start}");
-        let end = describe(Sample { done: 1_000_000, ..sample }, "rows", Duration::from_secs(1));
-        assert!(end.contains("(100 %)") && end.ends_with("finishing"), "{end}");
+        let end = describe(&sample(1_000_000, "index i"), "rows", Duration::from_secs(1));
+        assert!(end.contains("(100 %)") && end.ends_with("finishing, index i"), "{end}");
     }
 
     #[test]
     fn json_has_units_in_its_names() {
-        let line = to_json(Sample { done: 3, total: 4, bytes: 5 }, "pages", Duration::from_secs(2));
-        assert_eq!(line["pages"], 3);
-        assert_eq!(line["pages_total"], 4);
+        let sample = Sample { done: 3, total: 4, bytes: 5, stage: "index i".to_owned() };
+        let line = to_json(&sample, "pages", Duration::from_secs(2));
+        assert_eq!((&line["pages"], &line["pages_total"], &line["stage"]), (&3.into(), &4.into(), &"index i".into()));
         assert_eq!(line["pages_per_second"], 1.5);
     }
 }

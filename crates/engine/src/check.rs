@@ -60,6 +60,7 @@ mod tree;
 mod walk;
 
 pub use report::{BtreeKind, BtreeReport, Fault, Report};
+pub(crate) use sqlite::Judge;
 pub use sqlite::sqlite_integrity_check;
 
 use crate::stitch::lock;

@@ -11,9 +11,11 @@ use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
 use crate::sort::SortOptions;
 use crate::sql_lane::{LaneOptions, SqlLane};
+use crate::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{self, TableTree};
-use crate::{Error, ErrorKind, Result, plan, schema_pages};
+use crate::verify::{self, Verify};
+use crate::{Error, ErrorKind, Result, check, plan, schema_pages};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
 use litepress_format::record;
@@ -21,7 +23,7 @@ use litepress_format::value::Value;
 use litepress_rows::schema::{Index, SchemaObject};
 use litepress_rows::{Part, RecordChunk, Schema, Source, Table};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -50,8 +52,10 @@ pub struct Database {
     trees: Vec<Option<TableTree>>,
     /// What each table took from its first row to the root of its last index.
     build_times: Vec<Duration>,
-    /// Root page of each finished index.
-    index_roots: HashMap<String, u32>,
+    /// Root page of each finished index, and of SQLite's own tables.
+    roots: HashMap<String, u32>,
+    /// What the finished tables add to `sqlite_stat1`.
+    statistics: Vec<Statistic>,
     /// Where sorts put what does not fit the memory.
     temp_dir: PathBuf,
     publication: Option<Publication>,
@@ -75,13 +79,15 @@ pub struct Finished {
     pub summary: Summary,
     /// The whole file, where the target was [`Target::Memory`].
     pub bytes: Option<Vec<u8>>,
+    /// What [`Options::verify`] found: no faults, or the run would have failed.
+    pub verified: Option<check::Report>,
 }
 
 impl Database {
     /// Begins a new database.
     ///
     /// # Errors
-    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a target that exists, is in use, or
+    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a check of what is no file; a target that exists, is in use, or
     /// cannot be written; too little room on the disk for [`Options::expected_bytes`].
     pub fn create(target: &Target, schema: Schema, options: &Options) -> Result<Self> {
         Self::create_through(target, schema, options, |sink| sink)
@@ -94,7 +100,7 @@ impl Database {
     /// As [`create`](Self::create).
     pub fn create_through(
         target: &Target,
-        schema: Schema,
+        mut schema: Schema,
         options: &Options,
         wrap: impl FnOnce(Box<dyn Sink>) -> Box<dyn Sink>,
     ) -> Result<Self> {
@@ -102,6 +108,13 @@ impl Database {
         if needs_sqlite && *target == Target::Discard {
             let message = "SQLite has a part in this schema, and no file to work on where pages are dropped";
             return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        if options.verify != Verify::None && !matches!(target, Target::File(_)) {
+            let error = Error::new(ErrorKind::Unsupported, "only a file can be verified");
+            return Err(error.advise("write a file, or verify nothing"));
+        }
+        if options.analyze {
+            statistics::define(&mut schema);
         }
         let options = &bounded(options)?;
         let page_size = page_size(&schema, options)?;
@@ -125,14 +138,14 @@ impl Database {
         let build_times = vec![Duration::ZERO; schema.tables.len()];
         let temp_dir = temp_dir(target, options);
         let (options, summary, started) = (options.clone(), Summary::default(), Instant::now());
-        let index_roots = HashMap::new();
         Ok(Self {
             schema,
             options,
             pages,
             trees,
             build_times,
-            index_roots,
+            roots: HashMap::new(),
+            statistics: Vec::new(),
             temp_dir,
             publication,
             summary,
@@ -168,11 +181,13 @@ impl Database {
         assert!(self.trees[index].is_none(), "a table is filled once");
         let started = Instant::now();
         let name = self.schema.tables[index].name.clone();
+        self.options.progress.enter(format!("rows of {name}"));
         let tree = self
             .build(index, source)
             .inspect_err(|_| self.failed = true)
             .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
         self.summary.rows += tree.rows;
+        self.trees[index] = Some(tree);
         self.build_times[index] = started.elapsed();
         Ok(())
     }
@@ -185,9 +200,7 @@ impl Database {
             self.open_lane()?;
             let lane = self.lane.as_ref().expect("it was opened");
             let rows = lane.insert(&self.schema.tables[index], source, conflict)?;
-            let tree = TableTree { rows, ..TableTree::default() };
-            self.trees[index] = Some(tree);
-            return Ok(tree);
+            return Ok(TableTree { rows, ..TableTree::default() });
         }
         assert!(self.lane.is_none(), "tables that are printed come before those that SQLite fills");
         let Self { options, pages, .. } = self;
@@ -195,26 +208,25 @@ impl Database {
         let table = &self.schema.tables[index];
         let plans = plan::indexes(table);
         let settling = Settling::new(table, conflict, source.rowids_ascend());
-        let pages_bytes = (live_blocks(options, writer_threads(options)) * BLOCK_BYTES) as u64;
-        let sorts = plans.len() + settling.sorts();
-        let sort_options = SortOptions {
-            memory_bytes: options.memory_bytes.saturating_sub(pages_bytes) / sorts.max(1) as u64,
-            temp_dir: self.temp_dir.clone(),
-            writers: threads,
-        };
+        let sort_options = sort_options(options, &self.temp_dir, plans.len() + settling.sorts());
         let indexes = Indexes::new(plans, &sort_options);
-        let tree = settling.build(source, pages, &indexes, &sort_options, &progress)?;
-        for (name, tree) in indexes.build(pages, threads, &progress)? {
-            self.index_roots.insert(name, tree.root);
+        let tree = settling.build(source, pages, &indexes, &sort_options, options.analyze, &progress)?;
+        let mut counted = vec![(table.name.clone(), tree.distinct.clone())];
+        counted.retain(|_| table.without_rowid);
+        for (name, tree) in indexes.build(pages, threads, options.analyze, &progress)? {
+            self.roots.insert(name.clone(), tree.root);
+            counted.push((name, tree.distinct));
         }
-        self.trees[index] = Some(tree);
+        if options.analyze {
+            self.statistics.extend(statistics::of_table(table, tree.rows, &counted));
+        }
         Ok(tree)
     }
 
-    /// Writes the schema, waits for the disk and gives the file its name.
+    /// Writes the schema, verifies the file where that is wanted, waits for the disk and gives the file its name.
     ///
     /// # Errors
-    /// A write, sync or rename that fails: the target is then as it was. Where only the folder's sync fails, the database
+    /// Faults of the file; a write, sync or rename that fails: the target is then as it was. Where only the folder's sync fails, the database
     /// has its name and may lose it in a power cut.
     pub fn finish(mut self) -> Result<Finished> {
         if self.failed {
@@ -224,6 +236,11 @@ impl Database {
         self.print_rest()?;
         let bytes = self.finish_lane()?;
         let done = Instant::now();
+        let verified = match &self.publication {
+            Some(publication) => verify::verify(publication.temporary(), &self.options)?,
+            None => None,
+        };
+        let verify = done.elapsed();
         if self.options.sync == crate::Sync::Full {
             self.pages.sync()?;
         }
@@ -234,13 +251,14 @@ impl Database {
         }
         let stages = &mut self.summary.stages;
         stages.sqlite = done - self.started - stages.build - stages.write;
-        stages.sync = synced - done;
+        stages.verify = verify;
+        stages.sync = synced - done - verify;
         stages.publish = synced.elapsed();
         self.summary.tables = self.table_summaries();
         self.summary.page_size_bytes = page_bytes(self.pages.page_size());
         self.summary.pages = self.summary.bytes / u64::from(self.summary.page_size_bytes);
         self.summary.peak_memory_bytes = peak_memory_bytes();
-        Ok(Finished { summary: self.summary, bytes })
+        Ok(Finished { summary: self.summary, bytes, verified })
     }
 
     /// Prints what is not printed yet: empty tables, the schema, page 1. Then the file is a database.
@@ -281,14 +299,19 @@ impl Database {
             return Ok(self.pages.take_bytes());
         }
         self.open_lane()?;
-        let lane = self.lane.take().expect("it was opened");
+        let (lane, progress) = (self.lane.take().expect("it was opened"), &self.options.progress);
         for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_printable(object)) {
             let table = self.schema.tables.iter().find(|table| table.name == object.name && table.has_check);
             if let (Some(table), Some(sql)) = (table, &object.sql) {
+                progress.enter(format!("CHECK of {}, by SQLite", table.name));
                 lane.check_constraints(table, sql)?;
             }
         }
         self.define(&lane, |object| object.kind == "index" && !self.decides_about_rows(object))?;
+        if self.options.analyze {
+            progress.enter("statistics, by SQLite");
+            lane.analyze(&self.not_counted())?;
+        }
         self.define(&lane, |object| object.kind == "view" || object.kind == "trigger")?;
         let bytes = lane.finish()?;
         self.summary.bytes = match (&bytes, &self.publication) {
@@ -304,6 +327,7 @@ impl Database {
         let left = |object: &&SchemaObject| is_wanted(object) && !object.is_shadow && !self.is_printable(object);
         for object in self.schema.objects.iter().filter(left) {
             if let Some(sql) = &object.sql {
+                self.options.progress.enter(format!("{} {}, by SQLite", object.kind, object.name));
                 lane.define(sql, &format!("{} {}", object.kind, object.name))?;
             }
         }
@@ -319,13 +343,19 @@ impl Database {
                 .is_some_and(|table| table.may_lose_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
     }
 
+    /// Tables, and indexes of other tables, of which SQLite must find the statistics: it has made them.
+    fn not_counted(&self) -> Vec<&str> {
+        let is_alone =
+            |object: &SchemaObject| object.kind == "table" || object.kind == "index" && self.prints_table(object);
+        let left = self.schema.objects.iter().filter(|object| is_alone(object) && !self.is_printable(object));
+        left.map(|object| object.name.as_str()).collect()
+    }
+
     /// Whether an object is written by us: else SQLite makes it.
     fn is_printable(&self, object: &SchemaObject) -> bool {
-        let table = self.schema.tables.iter().find(|table| table.name == object.table);
-        let prints_table = table.is_some_and(|table| self.is_printed_table(table));
         match object.kind.as_str() {
-            "table" => prints_table || object.name == SQLITE_SEQUENCE,
-            "index" => prints_table && self.index_roots.contains_key(&object.name),
+            "table" => self.prints_table(object) || [SQLITE_SEQUENCE, SQLITE_STAT1].contains(&object.name.as_str()),
+            "index" => self.prints_table(object) && self.roots.contains_key(&object.name),
             _ => !self.needs_sqlite,
         }
     }
@@ -334,16 +364,22 @@ impl Database {
         plan::why_not_printed(table, self.options.on_conflict).is_none()
     }
 
+    /// Whether the object is, or belongs to, a table of the user that we print.
+    fn prints_table(&self, object: &SchemaObject) -> bool {
+        let table = self.schema.tables.iter().find(|table| table.name == object.table);
+        table.is_some_and(|table| self.is_printed_table(table))
+    }
+
     fn table_summaries(&self) -> Vec<TableSummary> {
         let finished = self.schema.tables.iter().zip(&self.trees).zip(&self.build_times);
         let summary = |((table, tree), build): ((&Table, &Option<TableTree>), &Duration)| {
-            let TableTree { root, rows, payload_bytes, .. } = tree.unwrap_or_default();
+            let TableTree { root, rows, payload_bytes, .. } = tree.clone().unwrap_or_default();
             TableSummary { name: table.name.clone(), rows, payload_bytes, root_page: root, build: *build }
         };
         finished.map(summary).collect()
     }
 
-    /// Empty tables, `sqlite_sequence` and the schema; page 1, which is still to be written.
+    /// Empty tables, SQLite's own and the schema; page 1, which is still to be written.
     fn finish_pages(&mut self) -> Result<Vec<u8>> {
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
             if tree.is_none() && plan::why_not_printed(table, self.options.on_conflict).is_none() {
@@ -353,14 +389,15 @@ impl Database {
                     build_rows(RecordChunk::new(), &mut self.pages)?
                 });
                 for plan in plan::indexes(table) {
-                    self.index_roots.insert(plan.name, index::build_empty(&mut self.pages)?);
+                    self.roots.insert(plan.name, index::build_empty(&mut self.pages)?);
                 }
             }
         }
-        let sequence = self.sequence_root()?;
+        self.build_sequence()?;
+        self.build_statistics()?;
         let objects: Vec<SchemaObject> =
             self.schema.objects.iter().filter(|object| self.is_printable(object)).cloned().collect();
-        let roots: Vec<u32> = objects.iter().map(|object| self.root_of(object, sequence)).collect();
+        let roots: Vec<u32> = objects.iter().map(|object| self.root_of(object)).collect();
         let (settings, page_size) = (self.schema.settings, self.pages.page_size());
         schema_pages::build(&objects, &roots, &mut self.pages, |page_count| DatabaseHeader {
             write_version: if settings.wal { 2 } else { 1 },
@@ -376,39 +413,51 @@ impl Database {
     }
 
     /// Root page of an object, 0 where it has none; a trigger may be named as a table is.
-    fn root_of(&self, object: &SchemaObject, sequence: Option<u32>) -> u32 {
+    fn root_of(&self, object: &SchemaObject) -> u32 {
         if !object.has_btree {
             return 0;
         }
-        if object.name == SQLITE_SEQUENCE {
-            return sequence.unwrap_or(0);
-        }
-        if let Some(&root) = self.index_roots.get(&object.name) {
+        if let Some(&root) = self.roots.get(&object.name) {
             return root;
         }
         let index = self.schema.tables.iter().position(|table| table.name == object.name);
-        index.and_then(|index| self.trees[index]).map_or(0, |tree| tree.root)
+        index.and_then(|index| self.trees[index].as_ref()).map_or(0, |tree| tree.root)
     }
 
-    /// Root page of `sqlite_sequence`, where the schema has it.
-    fn sequence_root(&mut self) -> Result<Option<u32>> {
+    /// Builds `sqlite_sequence`, where the schema has it.
+    fn build_sequence(&mut self) -> Result<()> {
         if !self.schema.objects.iter().any(|object| object.name == SQLITE_SEQUENCE) {
-            return Ok(None);
+            return Ok(());
         }
-        let filled = |(table, tree): (&Table, &Option<TableTree>)| {
-            tree.filter(|tree| table.autoincrement && tree.rows > 0)
-                .map(|tree| (table.name.clone(), tree.last_rowid.max(0)))
-        };
-        let rows: Vec<_> = self.schema.tables.iter().zip(&self.trees).filter_map(filled).collect();
-        let mut chunk = RecordChunk::new();
-        let mut row = Vec::new();
-        for (rowid, (name, last_rowid)) in (1..).zip(&rows) {
-            row.clear();
-            record::write_record(&[Value::Text(name.as_bytes()), Value::Int(*last_rowid)], &mut row);
-            chunk.push(rowid, &row);
-        }
-        Ok(Some(build_rows(chunk, &mut self.pages)?.root))
+        let filled = self.schema.tables.iter().zip(&self.trees).filter_map(|(table, tree)| {
+            let tree = tree.as_ref().filter(|tree| table.autoincrement && tree.rows > 0)?;
+            Some([table.name.as_str().into(), Value::Int(tree.last_rowid.max(0))])
+        });
+        let rows = chunk_of(filled);
+        self.roots.insert(SQLITE_SEQUENCE.to_owned(), build_rows(rows, &mut self.pages)?.root);
+        Ok(())
     }
+
+    /// Builds `sqlite_stat1`, where it is wanted.
+    fn build_statistics(&mut self) -> Result<()> {
+        if self.options.analyze {
+            let rows = chunk_of(self.statistics.iter().map(Statistic::values));
+            self.roots.insert(SQLITE_STAT1.to_owned(), build_rows(rows, &mut self.pages)?.root);
+        }
+        Ok(())
+    }
+}
+
+/// Rows as records, with rowids from 1 on.
+fn chunk_of<'v, const COLUMNS: usize>(rows: impl Iterator<Item = [Value<'v>; COLUMNS]>) -> RecordChunk {
+    let mut chunk = RecordChunk::new();
+    let mut record = Vec::new();
+    for (rowid, row) in (1..).zip(rows) {
+        record.clear();
+        record::write_record(&row, &mut record);
+        chunk.push(rowid, &record);
+    }
+    chunk
 }
 
 /// A table of few rows that are at hand.
@@ -445,7 +494,7 @@ impl Part for OnePart {
     }
 }
 
-fn page_size(schema: &Schema, options: &Options) -> Result<PageSize> {
+pub(crate) fn page_size(schema: &Schema, options: &Options) -> Result<PageSize> {
     let of_schema = schema.settings.page_size.map(|bytes| {
         PageSize::new(bytes).ok_or_else(|| Error::new(ErrorKind::Schema, format!("page size {bytes} is not possible")))
     });
@@ -457,7 +506,7 @@ fn page_bytes(page_size: PageSize) -> u32 {
 }
 
 /// Where sorts put what does not fit the memory: beside the target, which has room for an index that large.
-fn temp_dir(target: &Target, options: &Options) -> PathBuf {
+pub(crate) fn temp_dir(target: &Target, options: &Options) -> PathBuf {
     match (&options.temp_dir, target) {
         (Some(folder), _) => folder.clone(),
         (None, Target::File(path)) => crate::publish::folder_of(path).to_owned(),
@@ -466,7 +515,7 @@ fn temp_dir(target: &Target, options: &Options) -> PathBuf {
 }
 
 /// The options with as many builders as half of the memory has blocks for.
-fn bounded(options: &Options) -> Result<Options> {
+pub(crate) fn bounded(options: &Options) -> Result<Options> {
     if options.memory_bytes < MIN_MEMORY_BYTES {
         let message = format!("a memory budget of {} bytes is too small", options.memory_bytes);
         return Err(Error::new(ErrorKind::Usage, message).advise(format!("give {MIN_MEMORY_BYTES} bytes at least")));
@@ -484,6 +533,20 @@ fn writer_threads(options: &Options) -> usize {
 /// the disk takes several, and half of the memory budget at most.
 fn live_blocks(options: &Options, writer_threads: usize) -> usize {
     (4 * options.threads + writer_threads).min(affordable_blocks(options))
+}
+
+/// Memory for pages under way.
+pub(crate) fn pages_bytes(options: &Options) -> u64 {
+    (live_blocks(options, writer_threads(options)) * BLOCK_BYTES) as u64
+}
+
+/// The options of each of so many sorts at once, which share the memory that pages leave.
+pub(crate) fn sort_options(options: &Options, temp_dir: &Path, sorts: usize) -> SortOptions {
+    SortOptions {
+        memory_bytes: options.memory_bytes.saturating_sub(pages_bytes(options)) / sorts.max(1) as u64,
+        temp_dir: temp_dir.to_owned(),
+        writers: options.threads,
+    }
 }
 
 fn affordable_blocks(options: &Options) -> usize {

@@ -59,6 +59,16 @@ impl IndexPlan {
         })
     }
 
+    /// The sort item and the record of a row's entry.
+    pub fn entry(&self, record: &[u8], rowid: i64, item: &mut Vec<u8>, entry: &mut Vec<u8>) -> Result<()> {
+        item.clear();
+        entry.clear();
+        let mut fields = Fields::default();
+        let values = fields.values(&self.columns, record, rowid)?;
+        self.shape.push_item(values, self.has_rowid.then_some(rowid), item);
+        self.shape.write_record(item, entry).map_err(|error| bad_item(&error))
+    }
+
     /// The error of two entries with one key.
     fn not_unique(&self, first: &[u8], second: &[u8]) -> Error {
         let (values, first_row) = self.describe(first);
@@ -154,10 +164,17 @@ impl Indexes {
     }
 
     /// Builds the trees, one after another, in the order of the plans.
-    pub fn build(self, pages: &mut Pages, threads: usize, progress: &Progress) -> Result<Vec<(String, SortedTree)>> {
+    pub fn build(
+        self,
+        pages: &mut Pages,
+        threads: usize,
+        counts_keys: bool,
+        progress: &Progress,
+    ) -> Result<Vec<(String, SortedTree)>> {
         let mut trees = Vec::new();
         for (plan, sorter) in self.sorts {
-            let tree = sorted_tree::build(&sorter.finish()?, &plan, pages, threads, progress)?;
+            progress.enter(format!("index {}", plan.name));
+            let tree = sorted_tree::build(&sorter.finish()?, &plan, pages, threads, counts_keys, progress)?;
             trees.push((plan.name, tree));
         }
         Ok(trees)
@@ -209,6 +226,10 @@ impl Items for IndexPlan {
 
     fn is_unique(&self) -> bool {
         self.unique
+    }
+
+    fn key_parts(&self) -> &[KeyPart] {
+        &self.shape.parts()[..self.names.len()]
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {

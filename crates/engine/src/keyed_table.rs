@@ -14,6 +14,7 @@ use crate::sorted_tree::{self, Items, SortedTree};
 use crate::table::TableTree;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
+use litepress_format::order::KeyPart;
 use litepress_rows::{Source, Table};
 
 /// Builds the b-tree of a WITHOUT ROWID table whose rows come in any order, and gives all records to `indexes`.
@@ -23,15 +24,17 @@ pub(crate) fn build(
     pages: &mut Pages,
     indexes: &Indexes,
     sort_options: &SortOptions,
+    counts_keys: bool,
     progress: &Progress,
 ) -> Result<TableTree> {
     let threads = sort_options.writers;
     let sorter = Sorter::new(sort_options.clone());
     let rows = RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))?;
     gather(source, &rows, &sorter, indexes, threads, progress)?;
-    let SortedTree { root, entries, payload_bytes } =
-        sorted_tree::build(&sorter.finish()?, &rows, pages, threads, progress)?;
-    Ok(TableTree { root, rows: entries, last_rowid: 0, payload_bytes })
+    progress.enter(format!("table {}", table.name));
+    let SortedTree { root, entries, payload_bytes, distinct } =
+        sorted_tree::build(&sorter.finish()?, &rows, pages, threads, counts_keys, progress)?;
+    Ok(TableTree { root, rows: entries, last_rowid: 0, payload_bytes, distinct })
 }
 
 impl Items for RecordKey {
@@ -58,6 +61,10 @@ impl Items for RecordKey {
 
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {
         self.key_len(item).map(Some)
+    }
+
+    fn key_parts(&self) -> &[KeyPart] {
+        self.parts()
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {

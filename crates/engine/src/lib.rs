@@ -14,6 +14,7 @@
 pub mod check;
 mod database;
 pub mod dump;
+mod estimate;
 mod fields;
 mod index;
 mod keyed_table;
@@ -30,12 +31,15 @@ mod sorted_rows;
 mod sorted_tree;
 mod sql_lane;
 mod sqlite;
+mod statistics;
 mod stitch;
 mod summary;
 mod table;
 mod tree;
+mod verify;
 
 pub use database::{Database, Finished};
+pub use estimate::{Estimate, TreeEstimate};
 pub use litepress_format::page::PageSize;
 pub use litepress_rows::{Conflict, Error, ErrorKind, Place, Result, Schema};
 pub use options::{MIN_MEMORY_BYTES, Options, Sync, Target};
@@ -43,3 +47,4 @@ pub use progress::Progress;
 pub use sink::Sink;
 pub use sqlite::sqlite_version;
 pub use summary::{Stages, Summary, TableSummary, peak_memory_bytes};
+pub use verify::Verify;

@@ -2,6 +2,7 @@
 
 use crate::Conflict;
 use crate::progress::Progress;
+use crate::verify::Verify;
 use litepress_format::page::PageSize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,6 +49,10 @@ pub struct Options {
     pub on_conflict: Conflict,
     /// Whether the file survives a power cut.
     pub sync: Sync,
+    /// Whether SQLite's planner gets statistics: the table `sqlite_stat1`, with the rows that `ANALYZE` would write.
+    pub analyze: bool,
+    /// How the finished file is checked before it gets its name.
+    pub verify: Verify,
     /// About how many bytes the file will have, for the check of free space; 0 where nobody knows.
     pub expected_bytes: u64,
     /// Counts what is done, and carries the wish to stop.
@@ -67,6 +72,8 @@ impl Default for Options {
             replace: false,
             on_conflict: Conflict::Abort,
             sync: Sync::Full,
+            analyze: false,
+            verify: Verify::None,
             expected_bytes: 0,
             progress: Arc::default(),
         }

@@ -32,6 +32,8 @@ pub struct Step {
     pub name: String,
     /// Table that it belongs to.
     pub table: String,
+    /// The tree that it has, as `sqlite_schema` calls it; `None` of constraints, views and triggers.
+    pub tree: Option<String>,
     /// The lane.
     pub lane: Lane,
 }
@@ -45,7 +47,8 @@ pub fn steps(schema: &Schema, conflict: Conflict) -> Vec<Step> {
             "trigger" => "trigger",
             _ => continue,
         };
-        steps.push(Step { kind, name: object.name.clone(), table: object.table.clone(), lane: Lane::SchemaOnly });
+        let (name, table, lane) = (object.name.clone(), object.table.clone(), Lane::SchemaOnly);
+        steps.push(Step { kind, name, table, tree: None, lane });
     }
     steps
 }
@@ -110,24 +113,27 @@ pub(crate) fn indexes(table: &Table) -> Vec<IndexPlan> {
 }
 
 /// Indexes that have a tree of their own: the primary key of a WITHOUT ROWID table is the table.
-fn own_indexes(table: &Table) -> impl Iterator<Item = &Index> {
+pub(crate) fn own_indexes(table: &Table) -> impl Iterator<Item = &Index> {
     table.indexes.iter().filter(|index| !(table.without_rowid && index.origin == IndexOrigin::PrimaryKey))
 }
 
 fn table_steps(table: &Table, conflict: Conflict) -> Vec<Step> {
-    let step = |kind, name: &str, lane| Step { kind, name: name.to_owned(), table: table.name.clone(), lane };
+    let step = |kind, name: &str, tree: Option<&str>, lane| {
+        let (name, tree) = (name.to_owned(), tree.map(str::to_owned));
+        Step { kind, name, table: table.name.clone(), tree, lane }
+    };
     let not_printed = why_not_printed(table, conflict);
     let lane = not_printed.clone().map_or(Lane::Direct, |why| Lane::Sqlite { why });
-    let mut steps = vec![step("table", &table.name, lane)];
+    let mut steps = vec![step("table", &table.name, Some(&table.name), lane)];
     let with_table = || not_printed.as_ref().map(|_| Lane::Sqlite { why: "SQLite fills its table".to_owned() });
     if table.has_check {
-        steps.push(step("constraint", "CHECK", with_table().unwrap_or(Lane::Query)));
+        steps.push(step("constraint", "CHECK", None, with_table().unwrap_or(Lane::Query)));
     }
     let lane = |index| match IndexPlan::new(table, index) {
         Ok(_) => with_table().unwrap_or(Lane::Direct),
         Err(why) => Lane::Sqlite { why },
     };
-    steps.extend(own_indexes(table).map(|index| step("index", &describe(index), lane(index))));
+    steps.extend(own_indexes(table).map(|index| step("index", &describe(index), Some(&index.name), lane(index))));
     steps
 }
 

@@ -3,14 +3,16 @@
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-/// Counters that workers add to and a progress bar reads. All of it may be used from any thread and from a signal
-/// handler.
+/// Counters that workers add to and a progress bar reads. All of it may be used from any thread, [`stop`](Self::stop)
+/// from a signal handler too.
 #[derive(Debug, Default)]
 pub struct Progress {
     rows: AtomicU64,
     bytes: AtomicU64,
     stop: AtomicBool,
+    stage: Mutex<String>,
 }
 
 impl Progress {
@@ -24,6 +26,11 @@ impl Progress {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// What is being done: `rows of user`, `index user_area`. Empty before it begins.
+    pub fn stage(&self) -> String {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Asks the run to stop: it ends soon with [`ErrorKind::Interrupted`], and nothing is published.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
@@ -35,6 +42,10 @@ impl Progress {
             return Err(Error::new(ErrorKind::Interrupted, "interrupted; nothing was written to the target"));
         }
         Ok(())
+    }
+
+    pub(crate) fn enter(&self, stage: impl Into<String>) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage.into();
     }
 
     pub(crate) fn add_bytes(&self, bytes: u64) {

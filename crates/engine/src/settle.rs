@@ -47,13 +47,15 @@ impl<'t> Settling<'t> {
         if self.table.without_rowid { 1 + usize::from(self.unique.is_some()) } else { usize::from(self.by_rowid) }
     }
 
-    /// Builds the table's tree from all rows of `source` that stay, and gives their records to `indexes`.
+    /// Builds the table's tree from all rows of `source` that stay, and gives their records to `indexes`; `counts_keys`
+    /// where the distinct ones of a WITHOUT ROWID table are wanted.
     pub fn build(
         &self,
         source: &dyn Source,
         pages: &mut Pages,
         indexes: &Indexes,
         options: &SortOptions,
+        counts_keys: bool,
         progress: &Progress,
     ) -> Result<TableTree> {
         let Self { table, conflict, .. } = *self;
@@ -61,7 +63,7 @@ impl<'t> Settling<'t> {
         let settled = self.unique.map(settle).transpose()?;
         let settled_source = settled.as_ref().map_or(source, |rows| rows);
         if table.without_rowid {
-            return keyed_table::build(table, settled_source, pages, indexes, options, progress);
+            return keyed_table::build(table, settled_source, pages, indexes, options, counts_keys, progress);
         }
         if !self.by_rowid {
             return table::build(settled_source, pages, indexes, options.writers, progress);

@@ -34,6 +34,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use arena::common_prefix;
 pub(crate) use merge::{ItemWithSlack, Merge};
 pub(crate) use writer::RunWriter;
 
@@ -56,6 +57,14 @@ pub(crate) struct SortOptions {
     pub temp_dir: PathBuf,
     /// How many writers there are at most at once, and later how many merges.
     pub writers: usize,
+}
+
+impl SortOptions {
+    /// Bytes of items that stay in memory: more are spilled.
+    pub fn run_bytes(&self) -> u64 {
+        let budget = Budget::new(self.memory_bytes, self.writers);
+        budget.writers * budget.buffer_bytes as u64
+    }
 }
 
 /// Collects items from several threads.

@@ -20,7 +20,7 @@ use crate::stitch::{InOrder, lock, on_threads};
 use crate::table::Feed;
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::FormatError;
-use litepress_format::order::{self, EntryShape, SHORT_ROOM, UniqueKey};
+use litepress_format::order::{self, EntryShape, KeyPart, SHORT_ROOM, UniqueKey};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Index, IndexOrigin};
@@ -290,6 +290,11 @@ impl RecordKey {
             has_rowid: !table.without_rowid,
             may_hold_null: !table.without_rowid || index.origin != IndexOrigin::PrimaryKey,
         })
+    }
+
+    /// How the columns are ordered.
+    pub fn parts(&self) -> &[KeyPart] {
+        self.shape.parts()
     }
 
     /// Length of the key at the start of an item.

@@ -6,11 +6,13 @@
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sort::{ItemWithSlack, Sorted};
+use crate::statistics::{KeyCounter, distinct_keys};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::tree::index::IndexPart;
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::FormatError;
+use litepress_format::order::KeyPart;
 use litepress_format::page::PageKind;
 use litepress_rows::source::PART_BYTES;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,30 +40,37 @@ pub(crate) trait Items: Sync {
     /// Length of the start of `item` that no other may have; `None` where others may.
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>>;
 
+    /// The columns of the key that stands first in an item, whose distinct values may be wanted.
+    fn key_parts(&self) -> &[KeyPart];
+
     /// The error of two items that have the same key.
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error;
 }
 
 /// What a finished tree is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SortedTree {
     /// Number of the root page.
     pub root: u32,
     pub entries: u64,
     /// Bytes of all records.
     pub payload_bytes: u64,
+    /// How many distinct keys of 1, 2, ... columns there are, where they are counted.
+    pub distinct: Vec<u64>,
 }
 
-/// Builds the tree of all items.
+/// Builds the tree of all items; `counts_keys` where the distinct ones are wanted.
 pub(crate) fn build<I: Items>(
     sorted: &Sorted,
     items: &I,
     pages: &mut Pages,
     threads: usize,
+    counts_keys: bool,
     progress: &Progress,
 ) -> Result<SortedTree> {
     let (page_size, pool) = (pages.page_size(), pages.pool().clone());
-    let press = Press::new(sorted, items, || items.begin(PageRun::new(page_size, &pool), page_size.bytes()));
+    let counted = if counts_keys { items.key_parts() } else { &[] };
+    let press = Press::new(sorted, items, counted, || items.begin(PageRun::new(page_size, &pool), page_size.bytes()));
     let next_stretch = AtomicU64::new(0);
     let stitch = Mutex::new(Stitch {
         parts: InOrder::new(),
@@ -85,7 +94,9 @@ pub(crate) fn build<I: Items>(
     });
     let Stitch { parts, placed } = stitch.into_inner().unwrap_or_else(PoisonError::into_inner);
     parts.finish()?;
-    Ok(SortedTree { root: placed.stitch.finish(PageKind::LeafIndex)?, ..placed.tree })
+    let changes = press.changes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let root = placed.stitch.finish(PageKind::LeafIndex)?;
+    Ok(SortedTree { root, distinct: distinct_keys(&changes), ..placed.tree })
 }
 
 struct Stitch<'p> {
@@ -121,6 +132,9 @@ pub(crate) fn items_per_part(sorted: &Sorted) -> u64 {
 struct Press<'s, I, B> {
     sorted: &'s Sorted,
     items: &'s I,
+    /// The columns of a key whose distinct values are counted, and what was counted so far.
+    counted: &'s [KeyPart],
+    changes: Mutex<Vec<u64>>,
     begin: B,
     per_part: u64,
     parts: u64,
@@ -130,9 +144,10 @@ struct Press<'s, I, B> {
 type InPart<T> = Result<T, (u64, Error)>;
 
 impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
-    fn new(sorted: &'s Sorted, items: &'s I, begin: B) -> Self {
+    fn new(sorted: &'s Sorted, items: &'s I, counted: &'s [KeyPart], begin: B) -> Self {
         let per_part = items_per_part(sorted);
-        Self { sorted, items, begin, per_part, parts: sorted.len().div_ceil(per_part) }
+        let changes = Mutex::new(vec![0; counted.len()]);
+        Self { sorted, items, counted, changes, begin, per_part, parts: sorted.len().div_ceil(per_part) }
     }
 
     /// Builds the parts of a stretch; `false` where there is none.
@@ -148,7 +163,8 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
         let before = u64::from(start_rank > 0);
         let end_rank = self.sorted.len().min(end * self.per_part);
         let mut ranked = self.sorted.range(start_rank - before..end_rank).map_err(in_first)?;
-        let mut neighbours = Neighbours { items: self.items, previous: Vec::new() };
+        let counter = KeyCounter::new(self.counted);
+        let mut neighbours = Neighbours { items: self.items, counter, previous: Vec::new() };
         if before == 1 {
             neighbours.keep(ranked.next().map_err(in_first)?.expect("as many items as ranks"));
         }
@@ -163,13 +179,17 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
             let part = self.items.finish(builder, number + 1 == self.parts);
             deposit(number, part).map_err(in_part)?;
         }
+        for (sum, changes) in lock(&self.changes).iter_mut().zip(neighbours.counter.changes) {
+            *sum += changes;
+        }
         Ok(true)
     }
 }
 
-/// Looks for two neighbours with one key.
+/// Looks for two neighbours with one key, and counts distinct ones.
 struct Neighbours<'p, I> {
     items: &'p I,
+    counter: KeyCounter<'p>,
     previous: Vec<u8>,
 }
 
@@ -180,7 +200,9 @@ impl<I: Items> Neighbours<'_, I> {
     }
 
     fn check(&mut self, item: &[u8]) -> Result<()> {
-        if !self.items.is_unique() {
+        if self.counter.counts() {
+            self.counter.add(&self.previous, item)?;
+        } else if !self.items.is_unique() {
             return Ok(());
         }
         if let Some(len) = self.items.unique_len(item)?

@@ -1,7 +1,7 @@
 //! SQLite at work on a database that is printed and not yet published.
 //!
 //! What cannot be printed, SQLite makes itself: partial and expression indexes, stored generated columns, virtual
-//! tables. And it judges what only its own byte code can: CHECK constraints, foreign keys.
+//! tables. And it judges what only its own byte code can: CHECK constraints.
 //!
 //! ```text
 //! printed file --open--> define, insert, check_constraints, analyze, ... --finish--> the same file, larger
@@ -49,6 +49,9 @@ const DEFINING_CACHE_KIB: u32 = 2_000;
 
 /// Memory for pages while rows are inserted: those of automatic indexes are hit at random.
 const INSERTING_CACHE_KIB: u32 = 32 << 10;
+
+/// Memory that SQLite takes at most, apart from threads of scans.
+pub(crate) const MEMORY_BYTES: u64 = (INSERTING_CACHE_KIB as u64) << 10;
 
 /// What SQLite is given to work with.
 #[derive(Clone, Debug)]
@@ -165,43 +168,26 @@ impl SqlLane {
         constraints::check(self, table, create_sql)
     }
 
-    /// The first `max` rows whose foreign keys point at nothing, one line each.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Schema`] where a key cannot be followed: its parent's columns are missing or not unique.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for --verify full, which asks SQLite after publishing so far"))]
-    pub fn foreign_key_check(&self, max: usize) -> Result<Vec<String>> {
-        let found = self.broken_keys(max);
-        found.map_err(|error| self.failures().explain(&error, ErrorKind::Schema))
+    /// Adds to the table of statistics what ANALYZE finds of these tables and indexes.
+    pub fn analyze(&self, names: &[&str]) -> Result<()> {
+        self.analyze_all(names).map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
     }
 
-    fn broken_keys(&self, max: usize) -> rusqlite::Result<Vec<String>> {
-        let mut check = self.connection.prepare("PRAGMA foreign_key_check")?;
-        let broken = check.query_map([], |row| {
-            let (child, rowid): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
-            let which = rowid.map_or("a row".to_owned(), |rowid| format!("rowid {rowid}"));
-            Ok(format!("{child}, {which}: no such row for {}", self.key_text(&child, row.get(3)?)?))
-        })?;
-        broken.take(max).collect()
-    }
-
-    /// A foreign key as the schema writes it: `(area, kind) REFERENCES area (id, kind)`.
-    fn key_text(&self, child: &str, key: i64) -> rusqlite::Result<String> {
-        let sql = "SELECT \"from\", \"table\", \"to\" FROM pragma_foreign_key_list(?1) WHERE id = ?2 ORDER BY seq";
-        let mut list = self.connection.prepare_cached(sql)?;
-        let parts = list.query_map((child, key), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let parts: Vec<(String, String, Option<String>)> = parts.collect::<rusqlite::Result<_>>()?;
-        let columns: Vec<&str> = parts.iter().map(|part| part.0.as_str()).collect();
-        let parents: Vec<&str> = parts.iter().filter_map(|part| part.2.as_deref()).collect();
-        let parent = parts.first().map_or("", |part| part.1.as_str());
-        let parents = if parents.is_empty() { String::new() } else { format!(" ({})", parents.join(", ")) };
-        Ok(format!("({}) REFERENCES {parent}{parents}", columns.join(", ")))
-    }
-
-    /// SQLite's own statistics.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for --analyze"))]
-    pub fn analyze(&self) -> Result<()> {
-        self.run("ANALYZE", ErrorKind::Corrupt)
+    /// ANALYZE is taken back once its rows are known: this SQLite would leave samples in `sqlite_stat4` beside them, of
+    /// these objects and of no others.
+    fn analyze_all(&self, names: &[&str]) -> rusqlite::Result<()> {
+        let transaction = self.connection.unchecked_transaction()?;
+        self.connection.execute("DELETE FROM sqlite_stat1", [])?;
+        for name in names {
+            self.connection.execute_batch(&format!("ANALYZE main.{}", quoted(name)))?;
+        }
+        let mut select = self.connection.prepare("SELECT tbl, idx, stat FROM sqlite_stat1")?;
+        let found = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let found: Vec<(String, Option<String>, String)> = found.collect::<rusqlite::Result<_>>()?;
+        drop(select);
+        transaction.rollback()?;
+        let mut insert = self.connection.prepare("INSERT INTO sqlite_stat1 VALUES (?1, ?2, ?3)")?;
+        found.into_iter().try_for_each(|row| insert.execute(row).map(drop))
     }
 
     /// Closes the database; its bytes where it was in memory.
@@ -238,7 +224,7 @@ fn connect(path: &Path, flags: OpenFlags, progress: &Arc<Progress>) -> rusqlite:
 }
 
 /// Has long statements end soon after somebody asks to stop.
-fn watch(connection: &mut Connection, progress: &Arc<Progress>) -> rusqlite::Result<()> {
+pub(crate) fn watch(connection: &mut Connection, progress: &Arc<Progress>) -> rusqlite::Result<()> {
     let watched = progress.clone();
     connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || watched.go_on().is_err()))
 }

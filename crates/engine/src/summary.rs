@@ -48,6 +48,8 @@ pub struct Stages {
     pub write: Duration,
     /// SQLite's own part: what is not printed, and CHECK constraints.
     pub sqlite: Duration,
+    /// Checking the finished file.
+    pub verify: Duration,
     /// Waiting until the file survives a power cut.
     pub sync: Duration,
     /// Giving the file its name.
@@ -57,7 +59,7 @@ pub struct Stages {
 impl Stages {
     /// The whole run.
     pub fn total(&self) -> Duration {
-        self.build + self.write + self.sqlite + self.sync + self.publish
+        self.build + self.write + self.sqlite + self.verify + self.sync + self.publish
     }
 }
 

@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a finished table is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TableTree {
     /// Number of the root page.
     pub root: u32,
@@ -32,6 +32,8 @@ pub(crate) struct TableTree {
     pub last_rowid: i64,
     /// Bytes of all records.
     pub payload_bytes: u64,
+    /// How many distinct keys of 1, 2, ... columns a WITHOUT ROWID table has, where they are counted.
+    pub distinct: Vec<u64>,
 }
 
 /// Builds the b-tree of one table from all rows of `source`, and gives all records to `indexes`.

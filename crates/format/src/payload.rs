@@ -11,8 +11,8 @@
 //! P <= X: all of it is local.  Otherwise K bytes are if K <= X, and M bytes if not.
 //! ```
 
-use crate::overflow;
-use crate::page::PageKind;
+use crate::page::{CELL_POINTER_LEN, PageKind};
+use crate::{overflow, varint};
 
 /// How a payload is divided between its cell and the overflow chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,25 @@ pub const fn split(kind: PageKind, usable: usize, payload_len: u64) -> Split {
     let fills_last_page = min_local + ((payload_len - min_local as u64) % chunk) as usize;
     let local = if fills_last_page <= max_local { fills_last_page } else { min_local };
     Split { local, overflow_pages: (payload_len - local as u64).div_ceil(chunk) }
+}
+
+/// What a payload takes of leaf and overflow pages in the mean, in bytes, its share of their headers
+/// and of the room at their ends included. The rowid counts in a table leaf only.
+#[must_use]
+pub fn mean_page_bytes(kind: PageKind, usable: usize, payload_len: u64, rowid: i64) -> f64 {
+    let split = split(kind, usable, payload_len);
+    let mut cell = split.local + varint::len(payload_len) + CELL_POINTER_LEN;
+    if kind == PageKind::LeafTable {
+        cell += varint::len(rowid.cast_unsigned());
+    }
+    if split.overflow_pages > 0 {
+        // The number of the first overflow page, as long as the number that links each of them to the next.
+        cell += usable - overflow::chunk_len(usable);
+    }
+    let (page, cell, room) = (usable as f64, cell as f64, (usable - kind.header_len()) as f64);
+    // One or less to a page leaves the rest of it empty; more leave half a cell.
+    let share = if cell > room / 2.0 { page } else { page * cell / (room - cell / 2.0) };
+    share + split.overflow_pages as f64 * page
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 
 use crate::generators::Distinct;
 use crate::plan::{GenPlan, TablePlan};
-use litepress_format::page::{CELL_POINTER_LEN, PageKind, PageSize};
-use litepress_format::{overflow, payload, varint};
+use litepress_format::page::{PageKind, PageSize};
+use litepress_format::payload;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
@@ -89,6 +89,24 @@ impl Source for GenSource {
 
     fn page_bytes(&self) -> f64 {
         self.page_bytes
+    }
+
+    /// As many rows at each of some places as are about 64 KiB of records in all; of giants the first.
+    fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
+        const PLACES: u64 = 16;
+        let mut maker = Maker::new(&self.table, &self.plan)?;
+        let mut chunk = RecordChunk::new();
+        let rows_per_place = whole(SAMPLE_BYTES as f64 / PLACES as f64 / self.page_bytes).clamp(1, self.rows_per_block);
+        let (step, mut bytes) = ((self.plan.rows / PLACES).max(rows_per_place), 0);
+        let mut start = 0;
+        while start < self.plan.rows && bytes < 16 * SAMPLE_BYTES {
+            chunk.clear();
+            maker.make(start..self.plan.rows.min(start + rows_per_place), &mut chunk)?;
+            look(&chunk);
+            bytes += chunk.arena().len() as u64;
+            start += step;
+        }
+        Ok(())
     }
 }
 
@@ -218,30 +236,13 @@ impl Sampler {
             self.chunk.clear();
             self.maker.make(start..end, &mut self.chunk)?;
             for row in 0..self.chunk.len() {
-                sample.record_bytes += self.chunk.record(row).len() as u64;
-                sample.page_bytes += self.page_bytes(row);
+                let (record_len, rowid) = (self.chunk.record(row).len() as u64, self.chunk.rowids()[row]);
+                sample.record_bytes += record_len;
+                sample.page_bytes += payload::mean_page_bytes(self.kind, self.usable, record_len, rowid);
             }
             start = end;
         }
         Ok(sample)
-    }
-
-    /// What a row takes of pages, its share of their headers and of the room at their ends included.
-    fn page_bytes(&self, row: usize) -> f64 {
-        let record = self.chunk.record(row).len() as u64;
-        let split = payload::split(self.kind, self.usable, record);
-        let mut cell = split.local + varint::len(record) + CELL_POINTER_LEN;
-        if self.kind == PageKind::LeafTable {
-            cell += varint::len(self.chunk.rowids()[row].cast_unsigned());
-        }
-        if split.overflow_pages > 0 {
-            // The number of the first overflow page, as long as the number that links each of them to the next.
-            cell += self.usable - overflow::chunk_len(self.usable);
-        }
-        let (page, cell, room) = (self.usable as f64, cell as f64, (self.usable - self.kind.header_len()) as f64);
-        // One or less to a page leaves the rest of it empty; more leave half a cell.
-        let share = if cell > room / 2.0 { page } else { page * cell / (room - cell / 2.0) };
-        share + split.overflow_pages as f64 * page
     }
 }
 
@@ -256,6 +257,8 @@ fn whole(rows: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::plan::Request;
+    use litepress_format::page::CELL_POINTER_LEN;
+    use litepress_format::varint;
 
     fn source(sql: &str, rows: u64) -> GenSource {
         paged_source(sql, rows, PageSize::DEFAULT)

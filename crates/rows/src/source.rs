@@ -21,6 +21,12 @@ pub trait Source: Sync {
 
     /// Mean bytes that a row takes of the table's pages, as well as it is known beforehand: for estimates of size.
     fn page_bytes(&self) -> f64;
+
+    /// Shows some rows, from all over the table, for estimates of size: the parts are as they were. Without any, nothing
+    /// is known of sizes but [`page_bytes`](Self::page_bytes).
+    fn sample(&self, _look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Some consecutive rows of a table.

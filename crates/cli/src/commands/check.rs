@@ -50,9 +50,9 @@ pub struct CheckArguments {
 /// What was found.
 #[derive(Debug)]
 pub struct Verdict {
-    report: Report,
+    pub report: Report,
     /// SQLite's complaints, where it was asked.
-    sqlite: Option<Vec<String>>,
+    pub sqlite: Option<Vec<String>>,
 }
 
 pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
@@ -62,7 +62,9 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
         memory_bytes: arguments.memory.unwrap_or(usual.memory_bytes),
         max_faults: arguments.max_faults,
     };
-    let verdict = look(&arguments.database, &options, arguments.sqlite, arguments.showing.progress)?;
+    let report = look(&arguments.database, &options, arguments.showing.progress)?;
+    let ask = || check::sqlite_integrity_check(&arguments.database, options.max_faults);
+    let verdict = Verdict { report, sqlite: arguments.sqlite.then(ask).transpose()? };
     if arguments.showing.json {
         print_json(&verdict.to_json())?;
     } else {
@@ -71,28 +73,27 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     Ok(if verdict.is_clean() { ExitCode::SUCCESS } else { FAILED.into() })
 }
 
-/// Checks the database; asks SQLite too, where `sqlite` says so.
-pub fn look(database: &Path, options: &CheckOptions, sqlite: bool, style: Style) -> Result<Verdict> {
+/// Checks the database.
+fn look(database: &Path, options: &CheckOptions, style: Style) -> Result<Report> {
     let bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let pages: Arc<[AtomicU64; 2]> = Arc::default();
     let seen = pages.clone();
     let watch = Watch::start(style, "pages", move || {
         let [done, total] = [&seen[0], &seen[1]].map(|pages| pages.load(Ordering::Relaxed));
         let share = if total == 0 { 0.0 } else { done as f64 / total as f64 };
-        Sample { done, total, bytes: numbers::rounded(bytes as f64 * share) }
+        Sample { done, total, bytes: numbers::rounded(bytes as f64 * share), stage: String::new() }
     });
     let report = check::check(database, options, &|done, total| {
         pages[0].fetch_max(done, Ordering::Relaxed);
         pages[1].store(total, Ordering::Relaxed);
-    })?;
+    });
     drop(watch);
-    let sqlite = sqlite.then(|| check::sqlite_integrity_check(database, options.max_faults)).transpose()?;
-    Ok(Verdict { report, sqlite })
+    report
 }
 
 impl Verdict {
     /// Whether nothing is wrong.
-    pub fn is_clean(&self) -> bool {
+    fn is_clean(&self) -> bool {
         self.report.is_clean() && self.sqlite.as_ref().is_none_or(Vec::is_empty)
     }
 

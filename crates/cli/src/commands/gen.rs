@@ -2,19 +2,16 @@
 
 use super::check::Verdict;
 use crate::columns::{Align, aligned};
-use crate::failure::{FAILED, Failure};
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::invention::{self, Invention, InventionArguments, Supply};
-use crate::options::Verify;
+use crate::invention::{Invention, InventionArguments, Supply};
 use crate::output::{print, print_json};
 use crate::progress::{Sample, Style, Watch};
 use crate::report::Report;
 use clap::Args;
-use litepress::check::CheckOptions;
-use litepress::{Database, Options, Result, Summary, Target};
+use litepress::{Database, Finished, Options, Result, Target, Verify};
 use litepress_gen::{catalogue, presets};
 use serde_json::{Value, json};
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -59,57 +56,48 @@ fn make(arguments: &InventionArguments) -> Result<ExitCode, Failure> {
     let invention = arguments.prepare(!arguments.discard)?;
     let supplies = invention.supplies()?;
     let mut options = making.options();
-    options.expected_bytes = invention::expected_bytes(&supplies);
     let file = invention.out.clone().filter(|_| !arguments.discard);
     let target = file.clone().map_or(Target::Discard, Target::File);
+    options.expected_bytes = invention.estimate(&supplies, &target, &options)?.printed_bytes;
 
     let interrupt = Interrupt::stops(options.progress.clone())?;
     let watch = watch(&invention, &options, making.showing.progress);
     let finished = press(&target, &invention, &supplies, &options);
     drop(watch);
     interrupt.run_is_over();
-    let summary = finished.map_err(|error| invention.texts.explain(error))?;
+    let finished = finished.map_err(|error| invention.texts.explain(error))?;
 
     let report = Report {
-        summary: &summary,
+        summary: &finished.summary,
         file: file.as_deref(),
         wall: started.elapsed(),
         threads: options.threads,
         memory_bytes: options.memory_bytes,
         sync: making.sync.name(),
     };
-    let verdict = match &file {
-        Some(file) => verify(file, arguments, &options)?,
-        None => None,
-    };
+    // What SQLite complains of is an error: it has found nothing.
+    let sqlite = (options.verify == Verify::Full).then(Vec::new);
+    let verdict = finished.verified.map(|report| Verdict { report, sqlite });
     tell(&report, verdict.as_ref(), making.showing.json)?;
-    Ok(if verdict.is_some_and(|verdict| !verdict.is_clean()) { FAILED.into() } else { ExitCode::SUCCESS })
+    Ok(ExitCode::SUCCESS)
 }
 
-fn press(target: &Target, invention: &Invention, supplies: &[Supply], options: &Options) -> Result<Summary> {
+fn press(target: &Target, invention: &Invention, supplies: &[Supply], options: &Options) -> Result<Finished> {
     let mut database = Database::create(target, invention.schema.clone(), options)?;
     for table in database.filling_order() {
         if let Some(supply) = supplies.iter().find(|supply| supply.table == table) {
             database.fill(table, &supply.source)?;
         }
     }
-    Ok(database.finish()?.summary)
+    database.finish()
 }
 
 fn watch(invention: &Invention, options: &Options, style: Style) -> Watch {
     let (progress, total) = (options.progress.clone(), invention.rows());
-    Watch::start(style, "rows", move || Sample { done: progress.rows(), total, bytes: progress.bytes() })
-}
-
-fn verify(file: &Path, arguments: &InventionArguments, options: &Options) -> Result<Option<Verdict>> {
-    let sqlite = match arguments.making.verify {
-        Verify::None => return Ok(None),
-        Verify::Quick => false,
-        Verify::Full => true,
-    };
-    let (threads, memory_bytes) = (options.threads, options.memory_bytes);
-    let options = CheckOptions { threads, memory_bytes, ..CheckOptions::default() };
-    super::check::look(file, &options, sqlite, arguments.making.showing.progress).map(Some)
+    Watch::start(style, "rows", move || {
+        let (done, bytes, stage) = (progress.rows(), progress.bytes(), progress.stage());
+        Sample { done, total, bytes, stage }
+    })
 }
 
 fn tell(report: &Report<'_>, verdict: Option<&Verdict>, as_json: bool) -> Result<()> {
@@ -118,10 +106,7 @@ fn tell(report: &Report<'_>, verdict: Option<&Verdict>, as_json: bool) -> Result
         value["verify"] = verdict.map_or(Value::Null, Verdict::to_json);
         return print_json(&value);
     }
-    let verdict = verdict.map(|verdict| {
-        let kept = if verdict.is_clean() { "" } else { "The file is kept for you to look at.\n" };
-        format!("\nverify: {}{kept}", verdict.to_text())
-    });
+    let verdict = verdict.map(|verdict| format!("\nverify: {}", verdict.to_text()));
     print(&(report.to_text() + &verdict.unwrap_or_default()))
 }
 

@@ -2,12 +2,12 @@
 
 use crate::columns::{Align, aligned};
 use crate::failure::Failure;
-use crate::invention::{self, Invention, InventionArguments, Supply};
+use crate::invention::{Invention, InventionArguments};
 use crate::numbers;
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::plan::{Lane, Step, steps};
-use litepress::{Options, Result};
+use litepress::{Estimate, Options, Target, TreeEstimate};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -34,8 +34,7 @@ struct Prospect {
     options: Options,
     /// What becomes of rows that their table does not take.
     on_conflict: &'static str,
-    /// The rows' sources, where the whole schema can be made.
-    supplies: Vec<Supply>,
+    estimate: Estimate,
     steps: Vec<Step>,
 }
 
@@ -43,8 +42,10 @@ pub fn run(arguments: &PlanArguments) -> Result<ExitCode, Failure> {
     let invention = arguments.invention.prepare(false)?;
     let supplies = invention.supplies()?;
     let (options, on_conflict) = (arguments.invention.making.options(), arguments.invention.making.on_conflict.name());
+    let target = invention.out.clone().map_or(Target::Discard, Target::File);
+    let estimate = invention.estimate(&supplies, &target, &options)?;
     let steps = steps(&invention.schema, options.on_conflict);
-    let prospect = Prospect { steps, invention, options, on_conflict, supplies };
+    let prospect = Prospect { steps, invention, options, on_conflict, estimate };
     if arguments.invention.making.showing.json {
         print_json(&prospect.to_json())?;
     } else {
@@ -61,7 +62,10 @@ impl Prospect {
             out += &self.table(table);
         }
         out += "\nlanes\n";
-        out += &aligned(&self.steps.iter().map(step_words).collect::<Vec<_>>(), &[Align::Left; 4], 2);
+        let mut rows = vec![["kind", "name", "lane", "file", "memory", "why"].map(str::to_owned).to_vec()];
+        rows.extend(self.steps.iter().map(|step| self.step_words(step)));
+        let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
+        out += &aligned(&rows, &aligns, 2);
         out
     }
 
@@ -74,12 +78,32 @@ impl Prospect {
             ("schema", self.invention.schema.origin.clone()),
             ("target", target),
             ("rows", numbers::grouped(self.invention.rows())),
-            ("bytes", about(self.expected_bytes())),
-            ("memory", format!("{} at most", numbers::memory(self.options.memory_bytes))),
+            ("bytes", self.bytes()),
+            ("memory", self.memory()),
+            ("temp", self.spills()),
             ("threads", self.options.threads.to_string()),
             ("on conflict", self.on_conflict.to_owned()),
         ];
         aligned(&rows.map(|(name, value)| vec![name.to_owned(), value]), &[Align::Left; 2], 0)
+    }
+
+    fn bytes(&self) -> String {
+        let is_unknown = self.estimate.trees.iter().any(|tree| tree.bytes.is_none());
+        let rest = if is_unknown { ", and what is unknown" } else { "" };
+        format!("{}{rest}", about(self.estimate.bytes))
+    }
+
+    fn memory(&self) -> String {
+        let [about, most] = [self.estimate.memory_bytes, self.options.memory_bytes].map(numbers::memory);
+        format!("about {about}, {most} at most")
+    }
+
+    fn spills(&self) -> String {
+        let Estimate { spill_bytes, temp_dir, .. } = &self.estimate;
+        match spill_bytes {
+            0 => "nothing spills".to_owned(),
+            bytes => format!("spills {} to {}", about(*bytes), temp_dir.display()),
+        }
     }
 
     /// A table with its columns.
@@ -93,11 +117,46 @@ impl Prospect {
     }
 
     fn table_bytes(&self, table: &TablePlan) -> Option<u64> {
-        self.supplies.iter().find(|supply| supply.table == table.table).map(Supply::expected_bytes)
+        self.tree(&table.name)?.bytes
     }
 
-    fn expected_bytes(&self) -> u64 {
-        invention::expected_bytes(&self.supplies)
+    fn tree(&self, name: &str) -> Option<&TreeEstimate> {
+        self.estimate.trees.iter().find(|tree| tree.name == name)
+    }
+
+    fn tree_of(&self, step: &Step) -> Option<&TreeEstimate> {
+        self.tree(step.tree.as_deref()?)
+    }
+
+    /// Kind, name, lane, size, memory and reason.
+    fn step_words(&self, step: &Step) -> Vec<String> {
+        let name = match step.kind {
+            "table" | "view" => step.name.clone(),
+            _ => format!("{} of {}", step.name, step.table),
+        };
+        let (lane, mut why) = lane_words(&step.lane);
+        let (mut size, mut memory) = (String::new(), String::new());
+        if let Some(tree) = self.tree_of(step) {
+            let bytes = tree.bytes.map_or("unknown".to_owned(), numbers::bytes);
+            size = if tree.is_rough && tree.bytes.is_some() { format!("roughly {bytes}") } else { bytes };
+            memory = numbers::memory(tree.memory_bytes);
+            if tree.spill_bytes > 0 {
+                why += &format!("; its sort spills {}", about(tree.spill_bytes));
+            }
+        }
+        vec![step.kind.to_owned(), name, lane.to_owned(), size, memory, why]
+    }
+
+    fn step_json(&self, step: &Step) -> Value {
+        let (lane, why) = lane_words(&step.lane);
+        let mut value = json!({"kind": step.kind, "name": step.name, "table": step.table, "lane": lane, "why": why});
+        if let Some(tree) = self.tree_of(step) {
+            value["expected_bytes"] = json!(tree.bytes);
+            value["is_rough"] = json!(tree.is_rough);
+            value["memory_bytes"] = json!(tree.memory_bytes);
+            value["spill_bytes"] = json!(tree.spill_bytes);
+        }
+        value
     }
 
     fn to_json(&self) -> Value {
@@ -114,12 +173,15 @@ impl Prospect {
             "schema": self.invention.schema.origin,
             "target": self.invention.out.as_ref().map(|out| out.display().to_string()),
             "rows": self.invention.rows(),
-            "expected_bytes": self.expected_bytes(),
+            "expected_bytes": self.estimate.bytes,
+            "expected_memory_bytes": self.estimate.memory_bytes,
+            "spill_bytes": self.estimate.spill_bytes,
+            "temp_dir": self.estimate.temp_dir.display().to_string(),
             "memory_budget_bytes": self.options.memory_bytes,
             "threads": self.options.threads,
             "on_conflict": self.on_conflict,
             "tables": tables.collect::<Vec<Value>>(),
-            "steps": self.steps.iter().map(step_json).collect::<Vec<Value>>(),
+            "steps": self.steps.iter().map(|step| self.step_json(step)).collect::<Vec<Value>>(),
         })
     }
 }
@@ -135,21 +197,6 @@ fn column_json(column: &ColumnPlan) -> Value {
         Chosen::Inferred(because) => ("inferred", Some(because)),
     };
     json!({"name": column.name, "generator": column.expression, "chosen": chosen, "because": because})
-}
-
-/// Kind, name, lane and reason.
-fn step_words(step: &Step) -> Vec<String> {
-    let name = match step.kind {
-        "table" | "view" => step.name.clone(),
-        _ => format!("{} of {}", step.name, step.table),
-    };
-    let (lane, why) = lane_words(&step.lane);
-    vec![step.kind.to_owned(), name, lane.to_owned(), why]
-}
-
-fn step_json(step: &Step) -> Value {
-    let (lane, why) = lane_words(&step.lane);
-    json!({"kind": step.kind, "name": step.name, "table": step.table, "lane": lane, "why": why})
 }
 
 fn lane_words(lane: &Lane) -> (&'static str, String) {

@@ -53,13 +53,20 @@ fn several_tables_and_a_view() {
 }
 
 #[test]
-fn a_file_that_is_not_as_it_should_be_is_kept_and_said() {
+fn a_file_that_is_not_as_it_should_be_does_not_get_its_name() {
     let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p INTEGER REFERENCES p(id));";
     let room = Room::with_schema(sql);
-    let ended = room.run("gen k.db schema.sql --rows p=5 --rows c=5 --set c.p=int(6,9) --verify full");
-    assert_eq!(ended.code, Some(1), "{ended:#?}");
-    assert!(ended.out.contains("that p does not have") && ended.out.contains("kept"), "{ended:#?}");
-    assert_eq!(room.query("k.db", "SELECT count(*) FROM c"), "5");
+    let broken = "gen k.db schema.sql --rows p=5 --rows c=5 --set c.p=int(6,9) --verify full";
+    let refused = || {
+        let ended = room.run(&format!("{broken} --replace"));
+        assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{ended:#?}");
+        assert!(ended.err.contains("c, rowid 1: no such row for (p) REFERENCES p (id); c, rowid 2:"), "{ended:#?}");
+    };
+    refused();
+    assert_eq!(room.files(), ["schema.sql"]);
+    room.done("gen k.db schema.sql --rows p=7 --rows c=0 --verify full");
+    refused();
+    assert_eq!(room.query("k.db", "SELECT count(*) FROM p"), "7");
 }
 
 #[test]
@@ -147,6 +154,7 @@ fn progress_in_every_style() {
     let ended = run("json");
     let last = json(ended.err.lines().last().unwrap());
     assert_eq!((&last["rows"], &last["rows_total"]), (&20_000.into(), &20_000.into()));
+    assert_eq!(last["stage"], "rows of user");
     json(&ended.out);
 }
 

@@ -20,7 +20,7 @@ fn options_of(command: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_option_works() {
-    let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1k --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort";
+    let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1k --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort --analyze";
     let runs = [
         ("gen", format!("gen u.db {makes} --sync off --verify full --progress plain --json")),
         ("gen", "gen --discard --preset user --rows 10".to_owned()),

@@ -150,3 +150,75 @@ fn a_target_that_exists_is_said() {
     room.write("t.db", "");
     assert!(room.done("plan t.db schema.sql --rows 1").contains("gen needs --replace"));
 }
+
+/// Every tree, and with them the file, is as large as the plan says; with indexes it was said to be a third of that.
+#[test]
+fn sizes_are_those_of_the_file() {
+    let user = "CREATE TABLE user (id INTEGER PRIMARY KEY, area CHAR(6), /* gen: digits(6) */ age INTEGER /* gen: choice(5, 10, 15) */);
+        CREATE INDEX area ON user(area); CREATE INDEX age_area ON user(age, area DESC)";
+    let mixed = "CREATE TABLE m (a TEXT UNIQUE, /* gen: unique_hex(16) */ b BLOB, /* gen: blob(0, 300) */ c REAL, d TEXT /* gen: null(0.5, text(5, 90)) */);
+        CREATE INDEX m_b ON m(b); CREATE INDEX m_d ON m(d COLLATE NOCASE, c); CREATE INDEX m_c ON m(c DESC)";
+    let keyed = "CREATE TABLE k (a TEXT, /* gen: hex(12) */ b INT, /* gen: sequence */ c TEXT, /* gen: text(20, 60) */ PRIMARY KEY (a, b)) WITHOUT ROWID;
+        CREATE INDEX k_c ON k(c); CREATE INDEX k_b ON k(b)";
+    let shuffled =
+        "CREATE TABLE s (id INTEGER PRIMARY KEY, /* gen: shuffle(1, 1000000000) */ x INT); CREATE INDEX s_x ON s(x)";
+    let large = "CREATE TABLE l (a BLOB /* gen: blob(3000, 9000) */); CREATE INDEX l_a ON l(a)";
+    for (sql, rows) in
+        [(user, 100_000), (user, 3000), (mixed, 20_000), (keyed, 50_000), (shuffled, 60_000), (large, 2000)]
+    {
+        for page_size in ["1k", "4k", "32k"] {
+            let room = Room::with_schema(sql);
+            let plan = json(&room.done(&format!("plan schema.sql --rows {rows} --page-size {page_size} --json")));
+            room.done(&format!("gen t.db schema.sql --rows {rows} --page-size {page_size}"));
+            let file = json(&room.done("check t.db --json"));
+            let near = |bytes: f64, expected: &serde_json::Value, what: &str| {
+                let expected = expected.as_f64().unwrap();
+                let slack = 2.0 * file["page_size_bytes"].as_f64().unwrap();
+                assert!((bytes - expected).abs() < slack + bytes / 10.0, "{what}: {bytes}, expected {expected}: {sql}");
+            };
+            near(file["bytes"].as_f64().unwrap(), &plan["expected_bytes"], page_size);
+            let steps = plan["steps"].as_array().unwrap();
+            for (step, tree) in steps.iter().zip(file["btrees"].as_array().unwrap().iter().skip(1)) {
+                let pages = ["interior_pages", "leaf_pages", "overflow_pages"].map(|kind| tree[kind].as_f64().unwrap());
+                let bytes = pages.iter().sum::<f64>() * file["page_size_bytes"].as_f64().unwrap();
+                near(bytes, &step["expected_bytes"], &format!("{page_size}: {step}, {tree}"));
+            }
+        }
+    }
+}
+
+/// What SQLite makes is a rough number or unknown, never nothing; sorts that do not fit the memory say where they go.
+#[test]
+fn what_is_rough_unknown_or_spilled_is_said() {
+    let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT /* gen: text(50, 60) */);
+        CREATE INDEX whole ON t(b); CREATE INDEX part ON t(b) WHERE a > 7; CREATE INDEX expr ON t(a + 1);
+        CREATE TABLE s (p INT, q INT AS (p * 2) STORED); CREATE VIRTUAL TABLE f USING fts5(body)";
+    let room = Room::with_schema(sql);
+    let plan = |rows: &str| {
+        json(&room.done(&format!("plan t.db schema.sql --memory 64MiB --rows t={rows} --rows s=1k --json")))
+    };
+    let small = plan("1k");
+    let steps = small["steps"].as_array().unwrap();
+    let step = |name: &str| steps.iter().find(|step| step["name"] == name).unwrap();
+    for (name, is_rough, is_known) in [
+        ("t", false, true),
+        ("whole", false, true),
+        ("part", true, true),
+        ("expr", true, false),
+        ("s", true, true),
+        ("f", true, false),
+    ] {
+        let step = step(name);
+        assert_eq!((&step["is_rough"], step["expected_bytes"].is_u64()), (&is_rough.into(), is_known), "{step}");
+        assert!(step["memory_bytes"].as_u64().unwrap() > 0, "{step}");
+    }
+    assert_eq!(small["spill_bytes"], 0);
+    let large = plan("10m");
+    let spilled = large["spill_bytes"].as_u64().unwrap();
+    assert!((550_000_000..700_000_000).contains(&spilled), "{large}");
+    assert!(large["expected_memory_bytes"].as_u64().unwrap() <= 64 << 20, "{large}");
+    let text = room.done("plan t.db schema.sql --memory 64MiB --rows t=10m --rows s=1k");
+    for part in ["roughly", "unknown", "spills about", " to .", "and what is unknown"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}

@@ -2,12 +2,15 @@
 //!
 //! The file is opened read-only and as immutable: no lock is taken, no `-wal` or `-shm` file is made.
 
+use crate::Progress;
+use crate::sql_lane::watch;
 use crate::sqlite::open_immutable;
 use litepress_rows::schema::{Table, table_of};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// SQLite as the reader of a schema.
 pub(super) struct Oracle {
@@ -56,38 +59,83 @@ pub(super) fn stored_default(default: &str, type_with_affinity: &str) -> Option<
 /// Where the file cannot be opened at all. What SQLite finds wrong with it is a line and no error.
 pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
     std::fs::File::open(path).map_err(|error| Error::io("open the database", path, error))?;
-    let connection = open_immutable(path).map_err(|error| {
-        Error::new(ErrorKind::Io, format!("SQLite cannot open the database: {error}")).in_file(path).caused_by(error)
-    })?;
+    let progress = Arc::default();
+    let judge = Judge::open(path, &progress)?;
     let mut lines = Vec::new();
-    let outcome =
-        integrity_lines(&connection, max, &mut lines).and_then(|()| foreign_key_lines(&connection, max, &mut lines));
-    lines.extend(outcome.err().map(|error| error.to_string()));
+    for verdict in [judge.integrity_check(max), judge.foreign_key_check(max)] {
+        match verdict {
+            Ok(found) => lines.extend(found),
+            Err(error) => lines.push(error.message().to_owned()),
+        }
+    }
     Ok(lines)
 }
 
-fn integrity_lines(connection: &Connection, max: usize, lines: &mut Vec<String>) -> rusqlite::Result<()> {
-    let mut check = connection.prepare(&format!("PRAGMA integrity_check({})", max.clamp(1, 1_000_000_000)))?;
-    let mut rows = check.query([])?;
-    while let Some(row) = rows.next()? {
-        let line: String = row.get(0)?;
-        if line != "ok" {
-            lines.push(line);
-        }
-    }
-    Ok(())
+/// SQLite as the judge of a finished file.
+pub(crate) struct Judge<'p> {
+    connection: Connection,
+    progress: &'p Arc<Progress>,
 }
 
-fn foreign_key_lines(connection: &Connection, max: usize, lines: &mut Vec<String>) -> rusqlite::Result<()> {
-    let mut check = connection.prepare("PRAGMA foreign_key_check")?;
-    let mut rows = check.query([])?;
-    for _ in 0..max.max(1) {
-        let Some(row) = rows.next()? else { break };
-        let (table, rowid, parent): (String, Option<i64>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let row = rowid.map_or_else(|| "a row".to_owned(), |rowid| format!("row {rowid}"));
-        lines.push(format!("{row} of {table} refers to a row that {parent} does not have"));
+impl<'p> Judge<'p> {
+    /// `progress` carries the wish to stop.
+    pub(crate) fn open(path: &Path, progress: &'p Arc<Progress>) -> Result<Self> {
+        let opened = open_immutable(path).and_then(|mut connection| {
+            watch(&mut connection, progress)?;
+            Ok(connection)
+        });
+        let connection = opened.map_err(|error| {
+            let message = format!("SQLite cannot open the database: {error}");
+            Error::new(ErrorKind::Io, message).in_file(path).caused_by(error)
+        })?;
+        Ok(Self { connection, progress })
     }
-    Ok(())
+
+    /// What `PRAGMA integrity_check` finds: the first `max` faults.
+    pub(crate) fn integrity_check(&self, max: usize) -> Result<Vec<String>> {
+        let sql = format!("PRAGMA integrity_check({})", max.clamp(1, 1_000_000_000));
+        let found = self.connection.prepare(&sql).and_then(|mut check| {
+            let lines = check.query_map([], |row| row.get(0))?;
+            lines.filter(|line| line.as_ref().map_or(true, |line| line != "ok")).collect()
+        });
+        found.map_err(|error| self.failed(error, ErrorKind::Corrupt))
+    }
+
+    /// The first `max` rows whose foreign keys point at nothing, one line each.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Schema`] where a key cannot be followed: its parent's columns are missing or not unique.
+    pub(crate) fn foreign_key_check(&self, max: usize) -> Result<Vec<String>> {
+        self.broken_keys(max.max(1)).map_err(|error| self.failed(error, ErrorKind::Schema))
+    }
+
+    fn broken_keys(&self, max: usize) -> rusqlite::Result<Vec<String>> {
+        let mut check = self.connection.prepare("PRAGMA foreign_key_check")?;
+        let broken = check.query_map([], |row| {
+            let (child, rowid): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
+            let which = rowid.map_or("a row".to_owned(), |rowid| format!("rowid {rowid}"));
+            Ok(format!("{child}, {which}: no such row for {}", self.key_text(&child, row.get(3)?)?))
+        })?;
+        broken.take(max).collect()
+    }
+
+    /// A foreign key as the schema writes it: `(area, kind) REFERENCES area (id, kind)`.
+    fn key_text(&self, child: &str, key: i64) -> rusqlite::Result<String> {
+        let sql = "SELECT \"from\", \"table\", \"to\" FROM pragma_foreign_key_list(?1) WHERE id = ?2 ORDER BY seq";
+        let mut list = self.connection.prepare_cached(sql)?;
+        let parts = list.query_map((child, key), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let parts: Vec<(String, String, Option<String>)> = parts.collect::<rusqlite::Result<_>>()?;
+        let columns: Vec<&str> = parts.iter().map(|part| part.0.as_str()).collect();
+        let parents: Vec<&str> = parts.iter().filter_map(|part| part.2.as_deref()).collect();
+        let parent = parts.first().map_or("", |part| part.1.as_str());
+        let parents = if parents.is_empty() { String::new() } else { format!(" ({})", parents.join(", ")) };
+        Ok(format!("({}) REFERENCES {parent}{parents}", columns.join(", ")))
+    }
+
+    fn failed(&self, error: rusqlite::Error, kind: ErrorKind) -> Error {
+        let interrupted = self.progress.go_on().err();
+        interrupted.unwrap_or_else(|| Error::new(kind, format!("SQLite says: {error}")).caused_by(error))
+    }
 }
 
 #[cfg(test)]
@@ -118,10 +166,18 @@ mod tests {
     fn foreign_keys_are_part_of_the_verdict() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fk.db");
-        let sql = "PRAGMA foreign_keys = OFF; CREATE TABLE p(a INTEGER PRIMARY KEY);
-                   CREATE TABLE c(a INTEGER REFERENCES p); INSERT INTO c VALUES (7);";
-        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-        assert_eq!(sqlite_integrity_check(&path, 10).unwrap(), ["row 1 of c refers to a row that p does not have"]);
+        let sqlite = Connection::open(&path).unwrap();
+        let sql = "PRAGMA foreign_keys = OFF; CREATE TABLE p(a, b, PRIMARY KEY(a, b)); CREATE TABLE q(id INTEGER PRIMARY KEY);
+                   CREATE TABLE c(x, y, z REFERENCES q, FOREIGN KEY(x, y) REFERENCES p(a, b)); INSERT INTO p VALUES (1, 2);
+                   INSERT INTO c VALUES (1, 2, NULL), (1, 3, 9), (NULL, 3, NULL), (5, 5, NULL)";
+        sqlite.execute_batch(sql).unwrap();
+        let lines = sqlite_integrity_check(&path, 10).unwrap();
+        assert_eq!(lines.len(), 3);
+        assert!(lines.contains(&"c, rowid 2: no such row for (x, y) REFERENCES p (a, b)".to_owned()), "{lines:?}");
+        assert!(lines.contains(&"c, rowid 2: no such row for (z) REFERENCES q".to_owned()), "{lines:?}");
+        assert_eq!(sqlite_integrity_check(&path, 1).unwrap().len(), 1);
+        sqlite.execute_batch("CREATE TABLE d(x REFERENCES c(x))").unwrap();
+        assert!(sqlite_integrity_check(&path, 1).unwrap()[0].contains("foreign key mismatch"));
         assert!(sqlite_integrity_check(&folder.path().join("none.db"), 10).is_err());
     }
 }

@@ -186,7 +186,7 @@ impl Order<ENTRY_BYTES> for ArenaOrder<'_> {
 
 /// How many bytes two strings have in common, from the front.
 #[inline]
-pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let shorter = a.len().min(b.len());
     let mut at = 0;
     while at + 8 <= shorter {

@@ -1,0 +1,247 @@
+//! How large a database will be, and what its build takes, by a sample of its rows.
+//!
+//! ```text
+//! Source::sample --> records: what they take of pages             the table
+//!                    index entries cut out of them: likewise      each index
+//!                    sort items: their memory, or files           what is sorted
+//! ```
+
+use crate::database;
+use crate::fields::Fields;
+use crate::index::IndexPlan;
+use crate::options::{Options, Target};
+use crate::settle::Settling;
+use crate::sort::SortOptions;
+use crate::sorted_rows::{RecordKey, RowKey, RowidKey};
+use crate::sql_lane;
+use crate::{Conflict, Result, Schema, plan};
+use litepress_format::page::PageKind;
+use litepress_format::payload::mean_page_bytes;
+use litepress_rows::schema::Index;
+use litepress_rows::{RecordChunk, Source, Table};
+use std::path::PathBuf;
+
+/// What a database and its build take, about.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// Every table and index.
+    pub trees: Vec<TreeEstimate>,
+    /// Bytes of the file, without trees of which nobody knows.
+    pub bytes: u64,
+    /// Those of them that are printed, for [`Options::expected_bytes`]: a rough number is none to refuse a disk by.
+    pub printed_bytes: u64,
+    /// Bytes of memory at the peak.
+    pub memory_bytes: u64,
+    /// Bytes of temporary files at the peak.
+    pub spill_bytes: u64,
+    /// Where temporary files go.
+    pub temp_dir: PathBuf,
+}
+
+/// What a table or an index takes, about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TreeEstimate {
+    /// Name of the table or index.
+    pub name: String,
+    /// Bytes of the file; `None` where nobody knows.
+    pub bytes: Option<u64>,
+    /// SQLite makes it: the size is a rough one.
+    pub is_rough: bool,
+    /// Bytes of memory that its build takes.
+    pub memory_bytes: u64,
+    /// Bytes of temporary files that its sort takes.
+    pub spill_bytes: u64,
+}
+
+impl Estimate {
+    /// The estimate of a database of these sources' rows; each is that of the table at this position of
+    /// [`Schema::tables`].
+    ///
+    /// Cost: some hundreds of rows of each source.
+    ///
+    /// # Errors
+    /// What a source reports; options that [`Database::create`](crate::Database::create) refuses.
+    pub fn new(schema: &Schema, sources: &[(usize, &dyn Source)], target: &Target, options: &Options) -> Result<Self> {
+        let options = database::bounded(options)?;
+        let page_bytes = database::page_size(schema, &options)?.bytes();
+        let temp_dir = database::temp_dir(target, &options);
+        let (mut estimate, mut sorts_bytes) = (Self { temp_dir, ..Self::default() }, 0);
+        for (position, table) in schema.tables.iter().enumerate() {
+            let source = sources.iter().find(|(table, _)| *table == position).map(|(_, source)| *source);
+            let sampler = Sampler { table, source, page_bytes, conflict: options.on_conflict };
+            let trees = sampler.trees(|sorts| database::sort_options(&options, &estimate.temp_dir, sorts))?;
+            // The sorts of a table share the memory, and their files are gone before those of the next.
+            let sorts = trees.iter().filter(|tree| !tree.is_rough).map(|tree| tree.memory_bytes).sum();
+            let by_sqlite = trees.iter().filter(|tree| tree.is_rough).map(|tree| tree.memory_bytes).max();
+            sorts_bytes = sorts_bytes.max(sorts).max(by_sqlite.unwrap_or(0));
+            estimate.spill_bytes = estimate.spill_bytes.max(trees.iter().map(|tree| tree.spill_bytes).sum());
+            estimate.trees.extend(trees);
+        }
+        let schema_bytes: usize =
+            schema.objects.iter().map(|object| 60 + object.sql.as_ref().map_or(0, String::len)).sum();
+        let own_pages = 1 + schema_bytes / page_bytes + usize::from(options.analyze);
+        let bytes_of = |is_wanted: fn(&TreeEstimate) -> bool| {
+            let known = estimate.trees.iter().filter(|tree| is_wanted(tree)).filter_map(|tree| tree.bytes);
+            known.fold((own_pages * page_bytes) as u64, u64::saturating_add)
+        };
+        (estimate.bytes, estimate.printed_bytes) = (bytes_of(|_| true), bytes_of(|tree| !tree.is_rough));
+        let pages_bytes = database::pages_bytes(&options);
+        estimate.memory_bytes = sorts_bytes + pages_bytes.min(estimate.bytes);
+        for tree in estimate.trees.iter_mut().filter(|tree| !tree.is_rough) {
+            tree.memory_bytes += pages_bytes.min(tree.bytes.unwrap_or(0));
+        }
+        Ok(estimate)
+    }
+}
+
+/// Looks at some rows of one table.
+struct Sampler<'s> {
+    table: &'s Table,
+    source: Option<&'s dyn Source>,
+    page_bytes: usize,
+    conflict: Conflict,
+}
+
+/// Sums over rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    rows: f64,
+    /// Bytes of pages.
+    page_bytes: f64,
+    /// Bytes of sort items.
+    item_bytes: f64,
+    /// Bytes of memory that they take.
+    memory_bytes: f64,
+}
+
+impl Sums {
+    fn add(&mut self, page_bytes: f64, item: &[u8]) {
+        // Short items lie in slots, long ones behind their length and with an entry of 16 bytes.
+        let beside = if item.len() < 32 { 3 } else { 17 };
+        self.rows += 1.0;
+        self.page_bytes += page_bytes;
+        self.item_bytes += item.len() as f64;
+        self.memory_bytes += (item.len() + beside) as f64;
+    }
+
+    /// The same of so many rows.
+    fn of(self, rows: u64) -> Self {
+        let factor = rows as f64 / self.rows.max(1.0);
+        Self {
+            rows: rows as f64,
+            page_bytes: factor * self.page_bytes,
+            item_bytes: factor * self.item_bytes,
+            memory_bytes: factor * self.memory_bytes,
+        }
+    }
+}
+
+impl Sampler<'_> {
+    /// The table, and behind it its indexes.
+    fn trees(&self, sort_options: impl Fn(usize) -> SortOptions) -> Result<Vec<TreeEstimate>> {
+        let mut trees = self.names();
+        let Some(rows) = self.source.map_or(Some(0), Source::rows) else { return Ok(trees) };
+        if trees[0].is_rough {
+            // Records without what SQLite computes; what becomes of them in other trees, SQLite knows.
+            let page_bytes = self.source.map_or(0.0, |source| source.page_bytes());
+            let bytes = || self.whole_pages(rows as f64 * page_bytes);
+            trees[0].bytes = (!self.table.is_virtual).then(bytes);
+            trees[0].memory_bytes = sql_lane::MEMORY_BYTES;
+            return Ok(trees);
+        }
+        let rowids_ascend = self.source.is_none_or(Source::rowids_ascend);
+        let row_sorts = Settling::new(self.table, self.conflict, rowids_ascend).sorts();
+        let is_sorted = |number: usize, tree: &TreeEstimate| !tree.is_rough && (number > 0 || row_sorts > 0);
+        let sorts = row_sorts + trees[1..].iter().filter(|tree| !tree.is_rough).count();
+        for ((number, tree), sums) in (0..).zip(&mut trees).zip(self.sums()?) {
+            let all = sums.of(rows);
+            tree.bytes = (sums.rows > 0.0 || rows == 0).then(|| self.whole_pages(all.page_bytes));
+            if is_sorted(number, tree) {
+                tree.sort(&all, &sort_options(sorts));
+            } else if tree.is_rough {
+                tree.memory_bytes = sql_lane::MEMORY_BYTES;
+            }
+        }
+        Ok(trees)
+    }
+
+    /// The trees, of which nothing is known but who makes them.
+    fn names(&self) -> Vec<TreeEstimate> {
+        let printed = plan::indexes(self.table);
+        let tree = |name: &str, is_rough| TreeEstimate { name: name.to_owned(), is_rough, ..TreeEstimate::default() };
+        let mut trees = vec![tree(&self.table.name, plan::why_not_printed(self.table, self.conflict).is_some())];
+        trees.extend(plan::own_indexes(self.table).map(|index| {
+            let is_printed = printed.iter().any(|plan| plan.name == index.name);
+            tree(&index.name, !is_printed)
+        }));
+        trees
+    }
+
+    /// Sums over a sample: of the table's rows, and of the entries of each index whose values are in the records.
+    fn sums(&self) -> Result<Vec<Sums>> {
+        let plans: Vec<Option<IndexPlan>> =
+            plan::own_indexes(self.table).map(|index| whole_index(self.table, index)).collect();
+        let mut sums = vec![Sums::default(); 1 + plans.len()];
+        let Some(source) = self.source else { return Ok(sums) };
+        let primary = self.table.primary_index().filter(|_| self.table.without_rowid);
+        let kind = if primary.is_some() { PageKind::LeafIndex } else { PageKind::LeafTable };
+        let key: Box<dyn RowKey> = match primary {
+            Some(primary) => Box::new(RecordKey::new(self.table, primary)?),
+            None => Box::new(RowidKey::new(self.table, false)),
+        };
+        let page_bytes =
+            |kind, record: &[u8], rowid| mean_page_bytes(kind, self.page_bytes, record.len() as u64, rowid);
+        let (mut fields, mut item, mut entry) = (Fields::default(), Vec::new(), Vec::new());
+        source.sample(&mut |chunk: &RecordChunk| {
+            for (row, &rowid) in chunk.rowids().iter().enumerate() {
+                let record = chunk.record(row);
+                item.clear();
+                key.push_item(&mut fields, chunk, row, &mut item).expect("a record of the encoder's");
+                sums[0].add(page_bytes(kind, record, rowid), &item);
+                for (plan, sums) in plans.iter().zip(&mut sums[1..]) {
+                    let Some(plan) = plan else { continue };
+                    plan.entry(record, rowid, &mut item, &mut entry).expect("a record of the encoder's");
+                    sums.add(page_bytes(PageKind::LeafIndex, &entry, rowid), &item);
+                }
+            }
+        })?;
+        Ok(sums)
+    }
+
+    /// Leaves, and a root above them.
+    fn whole_pages(&self, bytes: f64) -> u64 {
+        let page = self.page_bytes as u64;
+        let leaves = whole((bytes / page as f64).ceil()).max(1);
+        // A leaf takes about 12 bytes of a page above it.
+        let above = if leaves > 1 { leaves.div_ceil(page / 12) } else { 0 };
+        leaves.saturating_add(above).saturating_mul(page)
+    }
+}
+
+impl TreeEstimate {
+    /// Adds the memory, or the files, of a sort of all items.
+    fn sort(&mut self, all: &Sums, options: &SortOptions) {
+        let memory_bytes = whole(all.memory_bytes);
+        // A run is sorted by way of as much memory again.
+        self.memory_bytes = memory_bytes.saturating_mul(2).min(options.memory_bytes);
+        if memory_bytes > options.run_bytes() {
+            self.spill_bytes = whole(all.item_bytes);
+        }
+    }
+}
+
+/// The plan of the index of all rows: the most that a partial one has. `None` where its values are not in the records.
+fn whole_index(table: &Table, index: &Index) -> Option<IndexPlan> {
+    let mut whole = index.clone();
+    whole.partial = false;
+    IndexPlan::new(table, &whole).ok()
+}
+
+fn whole(bytes: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "a conversion that saturates")]
+    #[expect(clippy::cast_sign_loss, reason = "sizes are positive")]
+    let whole = bytes as u64;
+    whole
+}

@@ -1,0 +1,154 @@
+//! What SQLite's planner wants to know of an index: how many rows have one key, for each number of its leading columns.
+//!
+//! `ANALYZE` reads every index again for it. Here all entries come by in their order when the tree is printed: one look
+//! at where an item differs from the one before says which keys are new.
+//!
+//! ```text
+//! sqlite_stat1(tbl, idx, stat)
+//!   'orders', 'by_customer', '1000000 20 1'     rows; rows a customer; rows a customer and date
+//!   'log',    NULL,          '5000'             a table without an index of all its rows
+//! ```
+
+use crate::Result;
+use crate::sort::common_prefix;
+use crate::sorted_tree::bad_item;
+use litepress_format::order::{self, KeyPart};
+use litepress_format::value::Value;
+use litepress_rows::Table;
+use litepress_rows::schema::{Schema, SchemaObject};
+
+/// The table that SQLite's planner reads.
+pub(crate) const SQLITE_STAT1: &str = "sqlite_stat1";
+
+/// Adds the table of statistics to a schema, as ANALYZE does where it is missing.
+pub(crate) fn define(schema: &mut Schema) {
+    schema.settings.schema_cookie += 1;
+    schema.objects.push(SchemaObject {
+        kind: "table".to_owned(),
+        name: SQLITE_STAT1.to_owned(),
+        table: SQLITE_STAT1.to_owned(),
+        is_shadow: false,
+        has_btree: true,
+        sql: Some(format!("CREATE TABLE {SQLITE_STAT1}(tbl,idx,stat)")),
+    });
+}
+
+/// Counts the distinct keys among items that come in order.
+#[derive(Debug)]
+pub(crate) struct KeyCounter<'p> {
+    parts: &'p [KeyPart],
+    /// Of each column, how many items differ from the one before there and no earlier.
+    pub changes: Vec<u64>,
+}
+
+impl<'p> KeyCounter<'p> {
+    /// A counter of keys of these columns, which stand first in the items; without any it counts nothing.
+    pub fn new(parts: &'p [KeyPart]) -> Self {
+        Self { parts, changes: vec![0; parts.len()] }
+    }
+
+    pub fn counts(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// Counts the item that follows `previous`, which is empty before the first.
+    pub fn add(&mut self, previous: &[u8], item: &[u8]) -> Result<()> {
+        let common = common_prefix(previous, item);
+        let mut end = 0;
+        for (part, changes) in self.parts.iter().zip(&mut self.changes) {
+            end += order::skip(&item[end..], *part).map_err(|error| bad_item(&error))?;
+            if end > common {
+                *changes += 1;
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many distinct keys of 1, 2, ... columns there are, by where items [differ](KeyCounter::changes).
+pub(crate) fn distinct_keys(changes: &[u64]) -> Vec<u64> {
+    let sum = |sum: &mut u64, changes: &u64| {
+        *sum += changes;
+        Some(*sum)
+    };
+    changes.iter().scan(0, sum).collect()
+}
+
+/// One row of `sqlite_stat1`.
+#[derive(Debug)]
+pub(crate) struct Statistic {
+    table: String,
+    /// The index; the table itself where that is a WITHOUT ROWID table's key.
+    index: Option<String>,
+    stat: String,
+}
+
+impl Statistic {
+    pub fn values(&self) -> [Value<'_>; 3] {
+        let index = self.index.as_deref().map_or(Value::Null, Value::from);
+        [self.table.as_str().into(), index, self.stat.as_str().into()]
+    }
+}
+
+/// What ANALYZE writes about a table of so many rows and its `trees`: printed ones by name, with their distinct keys.
+pub(crate) fn of_table(table: &Table, rows: u64, trees: &[(String, Vec<u64>)]) -> Vec<Statistic> {
+    if rows == 0 {
+        return Vec::new();
+    }
+    let statistic = |index, stat| Statistic { table: table.name.clone(), index, stat };
+    let of_tree = |(name, distinct): &(String, Vec<u64>)| {
+        let takes_nulls_for_distinct = takes_nulls_for_distinct(table, name) && distinct[0] > 1;
+        let distinct = if takes_nulls_for_distinct { &[rows] } else { distinct.as_slice() };
+        statistic(Some(name.clone()), stat(rows, distinct))
+    };
+    let mut statistics: Vec<Statistic> = trees.iter().map(of_tree).collect();
+    if table.indexes.iter().all(|index| index.partial) {
+        statistics.push(statistic(None, rows.to_string()));
+    }
+    statistics
+}
+
+/// Whether ANALYZE looks no further once it has seen a key that is not NULL: in a unique index of one column. Where that
+/// descends, the NULLs come last and count as distinct.
+fn takes_nulls_for_distinct(table: &Table, name: &str) -> bool {
+    let index = table.indexes.iter().find(|index| index.name == name && index.unique);
+    index.is_some_and(|index| matches!(&index.columns[..], [only] if only.descending) && index.appended.len() <= 1)
+}
+
+/// `rows mean mean ...`, where a mean is that of the rows with one key, rounded up, except that at most 1.1 is 1.
+/// SQLite before 3.41 has 2 there.
+fn stat(rows: u64, distinct: &[u64]) -> String {
+    let mean = |&distinct: &u64| match rows.div_ceil(distinct) {
+        2 if rows * 10 <= distinct * 11 => " 1".to_owned(),
+        mean => format!(" {mean}"),
+    };
+    rows.to_string() + &distinct.iter().map(mean).collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_counted_where_they_begin_to_differ() {
+        let parts = [KeyPart::default(), KeyPart { descending: true, ..KeyPart::default() }];
+        let mut counter = KeyCounter::new(&parts);
+        let mut previous = Vec::new();
+        for (rowid, (a, b)) in (1..).zip([(1, "x"), (1, "x"), (1, ""), (2, ""), (300, "y"), (300, "x")]) {
+            let mut item = Vec::new();
+            order::push(&Value::Int(a), parts[0], &mut item);
+            order::push(&Value::from(b), parts[1], &mut item);
+            order::push_rowid(rowid, &mut item);
+            counter.add(&previous, &item).unwrap();
+            previous = item;
+        }
+        assert_eq!(distinct_keys(&counter.changes), [3, 5]);
+    }
+
+    #[test]
+    fn means_are_rounded_as_sqlite_does() {
+        assert_eq!(stat(11, &[10, 9, 1]), "11 1 2 11");
+        assert_eq!(stat(1, &[1]), "1 1");
+    }
+}
