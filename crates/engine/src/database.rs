@@ -462,11 +462,17 @@ fn chunk_of<'v, const COLUMNS: usize>(rows: impl Iterator<Item = [Value<'v>; COL
 
 /// A table of few rows that are at hand.
 fn build_rows(chunk: RecordChunk, pages: &mut Pages) -> Result<TableTree> {
-    let rows = OneChunk(Mutex::new(Some(chunk).filter(|chunk| !chunk.is_empty())));
-    table::build(&rows, pages, &Indexes::default(), 1, &crate::Progress::default())
+    table::build(&OneChunk::new(chunk), pages, &Indexes::default(), 1, &crate::Progress::default())
 }
 
-struct OneChunk(Mutex<Option<RecordChunk>>);
+/// The rows of one chunk, once.
+pub(crate) struct OneChunk(Mutex<Option<RecordChunk>>);
+
+impl OneChunk {
+    pub fn new(chunk: RecordChunk) -> Self {
+        Self(Mutex::new(Some(chunk).filter(|chunk| !chunk.is_empty())))
+    }
+}
 
 impl Source for OneChunk {
     fn next_part(&self) -> Result<Option<Box<dyn Part>>> {

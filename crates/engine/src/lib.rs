@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! Source -> table -> tree -> pages -> sink          one table: parts in parallel, stitched in order
+//!       -> settle -> table or keyed_table           rows that must be sorted first
 //! database: every table, then sqlite_schema and page 1, then publish
 //! check, dump: any database file, page by page
 //! ```
 //!
-//! Imports run downward only: `database -> table -> tree -> pages -> sink`, and `database -> publish`. Only `pages`
+//! Imports run downward only: `database -> settle -> table -> tree -> pages -> sink`, and `database -> publish`. Only `pages`
 //! invents page numbers, only `sink` and `publish` hold handles of a database in the making, only `publish` changes the
 //! target.
 #![forbid(unsafe_code)]

@@ -421,32 +421,8 @@ fn same_key(table: &str, columns: &str, values: &str, first: i64, second: i64) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::OneChunk;
     use litepress_rows::Schema;
-    use std::sync::Mutex;
-
-    /// One chunk of rows.
-    struct Rows(Mutex<Option<RecordChunk>>);
-
-    impl Source for Rows {
-        fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
-            Ok(lock(&self.0).is_some().then(|| Box::new(self) as Box<dyn Part>))
-        }
-
-        fn rows(&self) -> Option<u64> {
-            None
-        }
-
-        fn page_bytes(&self) -> f64 {
-            0.0
-        }
-    }
-
-    impl Part for &Rows {
-        fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
-            lock(&self.0).take().into_iter().for_each(|rows| *chunk = rows);
-            Ok(())
-        }
-    }
 
     /// Rows of one rowid in one part, in several, and at both sides of every boundary.
     #[test]
@@ -461,7 +437,7 @@ mod tests {
             for items_per_part in 1..=rowids.len() as u64 + 1 {
                 let mut chunk = RecordChunk::new();
                 rowids.iter().zip(0..).for_each(|(&rowid, at)| chunk.push(rowid, &[at]));
-                let source = Rows(Mutex::new(Some(chunk)));
+                let source = OneChunk::new(chunk);
                 let key = RowidKey::new(&schema.tables[0], false);
                 let rows = SortedRows::sort(key, &source, conflict, &options, &Progress::default()).expect("sorted");
                 let rows = SortedRows { items_per_part, ..rows };

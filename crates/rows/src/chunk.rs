@@ -34,7 +34,8 @@ impl RecordChunk {
         self.records.shrink_to(4 * Self::TARGET_BYTES);
     }
 
-    /// Position in the input of the first row, counted from 1; the other rows follow it.
+    /// Position in the input of the first row, counted from 1; the other rows follow it. The encoder says it, and it
+    /// tells which of two rows with one key came first.
     pub fn first_record(&self) -> u64 {
         self.first_record
     }
