@@ -17,7 +17,7 @@ pub struct Report<'a> {
     pub summary: &'a Summary,
     /// The file; `None` where pages were dropped.
     pub file: Option<&'a Path>,
-    /// The whole run.
+    /// The whole run, without checks of the finished file.
     pub wall: Duration,
     /// Threads that built pages.
     pub threads: usize,
@@ -29,15 +29,14 @@ pub struct Report<'a> {
 
 impl Report<'_> {
     /// The stages in their order. What is not the engine's is preparation: schema, plan, the target's file.
-    fn stages(&self) -> [(&'static str, Duration); 7] {
-        let Stages { build, write, sqlite, verify, sync, publish, .. } = self.summary.stages;
+    fn stages(&self) -> [(&'static str, Duration); 6] {
+        let Stages { build, write, sqlite, sync, publish, .. } = self.summary.stages;
         let prepare = self.wall.saturating_sub(self.summary.stages.total());
         [
             ("prepare", prepare),
             ("build", build),
             ("write", write),
             ("sqlite", sqlite),
-            ("verify", verify),
             ("sync", sync),
             ("publish", publish),
         ]

@@ -87,8 +87,8 @@ impl Database {
     /// Begins a new database.
     ///
     /// # Errors
-    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a check of what is no file; a target that exists, is in use, or
-    /// cannot be written; too little room on the disk for [`Options::expected_bytes`].
+    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a check of what is no file; a target
+    /// that exists, is in use, or cannot be written; too little room on the disk for [`Options::expected_bytes`].
     pub fn create(target: &Target, schema: Schema, options: &Options) -> Result<Self> {
         Self::create_through(target, schema, options, |sink| sink)
     }
@@ -211,8 +211,8 @@ impl Database {
         let sort_options = sort_options(options, &self.temp_dir, plans.len() + settling.sorts());
         let indexes = Indexes::new(plans, &sort_options);
         let tree = settling.build(source, pages, &indexes, &sort_options, options.analyze, &progress)?;
-        let mut counted = vec![(table.name.clone(), tree.distinct.clone())];
-        counted.retain(|_| table.without_rowid);
+        let key = table.without_rowid.then(|| (table.name.clone(), tree.distinct.clone()));
+        let mut counted = Vec::from_iter(key);
         for (name, tree) in indexes.build(pages, threads, options.analyze, &progress)? {
             self.roots.insert(name.clone(), tree.root);
             counted.push((name, tree.distinct));
@@ -226,8 +226,8 @@ impl Database {
     /// Writes the schema, verifies the file where that is wanted, waits for the disk and gives the file its name.
     ///
     /// # Errors
-    /// Faults of the file; a write, sync or rename that fails: the target is then as it was. Where only the folder's sync fails, the database
-    /// has its name and may lose it in a power cut.
+    /// Faults of the file; a write, sync or rename that fails: the target is then as it was. Where only the folder's sync
+    /// fails, the database has its name and may lose it in a power cut.
     pub fn finish(mut self) -> Result<Finished> {
         if self.failed {
             let message = "a table could not be filled: the database is given up";

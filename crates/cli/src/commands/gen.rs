@@ -70,7 +70,7 @@ fn make(arguments: &InventionArguments) -> Result<ExitCode, Failure> {
     let report = Report {
         summary: &finished.summary,
         file: file.as_deref(),
-        wall: started.elapsed(),
+        wall: started.elapsed().saturating_sub(finished.summary.stages.verify),
         threads: options.threads,
         memory_bytes: options.memory_bytes,
         sync: making.sync.name(),
