@@ -117,7 +117,6 @@ fn takes_nulls_for_distinct(table: &Table, name: &str) -> bool {
 }
 
 /// `rows mean mean ...`, where a mean is that of the rows with one key, rounded up, except that at most 1.1 is 1.
-/// SQLite before 3.41 has 2 there.
 fn stat(rows: u64, distinct: &[u64]) -> String {
     let mean = |&distinct: &u64| match rows.div_ceil(distinct) {
         2 if rows * 10 <= distinct * 11 => " 1".to_owned(),

@@ -111,7 +111,7 @@ impl EntryShape {
     /// [`SHORT_LEN`] bytes; its length. `None` where it is none for this module.
     ///
     /// It is written where it will stay: reading it back at once would wait for the many small writes.
-    #[inline]
+    #[inline(always)]
     pub fn make_short<'v>(
         &self,
         columns: impl IntoIterator<Item = Value<'v>>,
@@ -184,7 +184,7 @@ fn two_words(item: &[u8; SHORT_LEN]) -> [u128; 2] {
 }
 
 /// Writes the form of `value` at `at`, where the item is short enough up to there; the form's end.
-#[inline]
+#[inline(always)]
 fn write_short(value: &Value<'_>, part: KeyPart, bytes: &mut [u8; SHORT_ROOM], at: usize) -> Option<usize> {
     let end = match *value {
         Value::Null => {
