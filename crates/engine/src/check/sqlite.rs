@@ -2,7 +2,7 @@
 //!
 //! The file is opened read-only and as immutable: no lock is taken, no `-wal` or `-shm` file is made.
 
-use crate::sqlite::open_immutable;
+use crate::sqlite::{open_file, open_immutable};
 use litepress_rows::schema::{Table, table_of};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
@@ -55,7 +55,7 @@ pub(super) fn stored_default(default: &str, type_with_affinity: &str) -> Option<
 /// # Errors
 /// Where the file cannot be opened at all. What SQLite finds wrong with it is a line and no error.
 pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
-    std::fs::File::open(path).map_err(|error| Error::io("open the database", path, error))?;
+    open_file(path)?;
     let connection = open_immutable(path).map_err(|error| {
         Error::new(ErrorKind::Io, format!("SQLite cannot open the database: {error}")).in_file(path).caused_by(error)
     })?;
