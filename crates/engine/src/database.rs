@@ -283,7 +283,7 @@ impl Database {
         self.open_lane()?;
         let lane = self.lane.take().expect("it was opened");
         for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_printable(object)) {
-            let table = self.schema.tables.iter().find(|table| table.name == object.name && table.has_check);
+            let table = self.schema.table(&object.name).filter(|table| table.has_check);
             if let (Some(table), Some(sql)) = (table, &object.sql) {
                 lane.check_constraints(table, sql)?;
             }
@@ -312,8 +312,7 @@ impl Database {
 
     /// Whether an object is written by us: else SQLite makes it.
     fn is_printable(&self, object: &SchemaObject) -> bool {
-        let table = self.schema.tables.iter().find(|table| table.name == object.table);
-        let prints_table = table.is_some_and(|table| plan::why_not_printed(table).is_none());
+        let prints_table = self.schema.table(&object.table).is_some_and(|table| plan::why_not_printed(table).is_none());
         match object.kind.as_str() {
             "table" => prints_table || object.name == SQLITE_SEQUENCE,
             "index" => prints_table && self.index_roots.contains_key(&object.name),
@@ -373,8 +372,7 @@ impl Database {
         if let Some(&root) = self.index_roots.get(&object.name) {
             return root;
         }
-        let index = self.schema.tables.iter().position(|table| table.name == object.name);
-        index.and_then(|index| self.trees[index]).map_or(0, |tree| tree.root)
+        self.schema.position(&object.name).and_then(|index| self.trees[index]).map_or(0, |tree| tree.root)
     }
 
     /// Root page of `sqlite_sequence`, where the schema has it.

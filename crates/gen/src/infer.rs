@@ -224,7 +224,7 @@ pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Refe
 }
 
 fn single_parent(schema: &Schema, key: &ForeignKey) -> Option<Parent> {
-    let parent = schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(&key.parent))?;
+    let parent = schema.position(&key.parent)?;
     let table = &schema.tables[parent];
     let column = match (&key.columns[..], &key.parent_columns[..]) {
         ([_], []) => match primary_key(table)[..] {

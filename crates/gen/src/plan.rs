@@ -199,8 +199,7 @@ fn usage(message: impl Into<String>) -> Error {
 
 /// The position of the table of this name.
 fn table_position(schema: &Schema, name: &str) -> Result<usize> {
-    let position = schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
-    let Some(position) = position else {
+    let Some(position) = schema.position(name) else {
         let near = did_you_mean(name, schema.tables.iter().map(|table| table.name.as_str()));
         return Err(usage(format!("there is no table '{name}'{near}")));
     };

@@ -3,7 +3,7 @@
 //! The file is opened read-only and as immutable: no lock is taken, no `-wal` or `-shm` file is made.
 
 use crate::sqlite::{open_file, open_immutable};
-use litepress_rows::schema::{Table, table_of};
+use litepress_rows::schema::{Table, TableKinds, table_of};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -12,19 +12,20 @@ use std::path::Path;
 /// SQLite as the reader of a schema.
 pub(super) struct Oracle {
     connection: Connection,
+    kinds: TableKinds,
 }
 
 impl Oracle {
     /// Has SQLite read the schema of the file.
     pub(super) fn open(path: &Path) -> rusqlite::Result<Self> {
         let connection = open_immutable(path)?;
-        connection.prepare("SELECT 1 FROM main.sqlite_schema")?;
-        Ok(Self { connection })
+        let kinds = TableKinds::read(&connection)?;
+        Ok(Self { connection, kinds })
     }
 
     /// The table of this name; `None` where SQLite has none.
     pub(super) fn table(&self, name: &str) -> rusqlite::Result<Option<Table>> {
-        table_of(&self.connection, name)
+        table_of(&self.connection, &self.kinds, name)
     }
 
     /// The largest number in `sqlite_sequence` for every table.
