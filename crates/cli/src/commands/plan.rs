@@ -7,9 +7,10 @@ use crate::numbers;
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::plan::{Lane, Step, steps};
-use litepress::{Options, Result};
+use litepress::{Options, Result, folder_of, free_bytes};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -72,10 +73,28 @@ impl Prospect {
             ("target", target),
             ("rows", numbers::grouped(self.invention.rows())),
             ("bytes", about(self.expected_bytes())),
+            ("page size", numbers::grouped(self.invention.page_size.bytes() as u64)),
+            ("disk", self.room()),
             ("memory", format!("{} at most", numbers::memory(self.options.memory_bytes))),
             ("threads", self.options.threads.to_string()),
         ];
         aligned(&rows.map(|(name, value)| vec![name.to_owned(), value]), &[Align::Left; 2], 0)
+    }
+
+    /// The folder that the database goes to: the current one where none is named.
+    fn folder(&self) -> &Path {
+        self.invention.out.as_deref().map_or(Path::new("."), folder_of)
+    }
+
+    /// Whether the disk has room.
+    fn room(&self) -> String {
+        match free_bytes(self.folder()) {
+            None => format!("there is no folder '{}'", self.folder().display()),
+            Some(free) => {
+                let verdict = if free < self.expected_bytes() { "not enough" } else { "enough" };
+                format!("{} free, which is {verdict}", numbers::bytes(free))
+            }
+        }
     }
 
     /// A table with its columns.
@@ -111,6 +130,8 @@ impl Prospect {
             "target": self.invention.out.as_ref().map(|out| out.display().to_string()),
             "rows": self.invention.rows(),
             "expected_bytes": self.expected_bytes(),
+            "page_size_bytes": self.invention.page_size.bytes(),
+            "free_bytes": free_bytes(self.folder()),
             "memory_budget_bytes": self.options.memory_bytes,
             "threads": self.options.threads,
             "tables": tables.collect::<Vec<Value>>(),

@@ -5,6 +5,7 @@ use crate::sqlite::{beside, open_file};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, MAX_PAGE_NUMBER};
 use litepress_rows::{Error, ErrorKind, Result};
+use std::io::ErrorKind as IoErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
@@ -43,7 +44,7 @@ pub(super) fn state(path: &Path) -> Result<impl PartialEq> {
 fn len_of(path: &Path) -> Result<u64> {
     match std::fs::metadata(path) {
         Ok(metadata) => Ok(metadata.len()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) if matches!(error.kind(), IoErrorKind::NotFound | IoErrorKind::InvalidFilename) => Ok(0),
         Err(error) => Err(Error::io("look for a file beside the database", path, error)),
     }
 }
