@@ -54,7 +54,7 @@ fn a_target_that_exists_is_replaced_on_demand_only() {
     let folder = Folder::new();
     let path = folder.join("t.db");
     drop(old(&path));
-    let error = refuse(&folder, &path, false, ErrorKind::Target);
+    let error = refuse(&folder, &path, false, ErrorKind::Exists);
     assert!(error.to_string().contains("exists"), "{error}");
     press(&path, true).unwrap();
     assert_is_new(&path);
@@ -67,7 +67,7 @@ fn an_empty_file_is_replaced_on_demand_only() {
     let folder = Folder::new();
     let path = folder.join("t.db");
     fs::write(&path, "").unwrap();
-    refuse(&folder, &path, false, ErrorKind::Target);
+    refuse(&folder, &path, false, ErrorKind::Exists);
     press(&path, true).unwrap();
     assert_is_new(&path);
 }
@@ -176,7 +176,7 @@ fn a_link_is_followed() {
     let (link, file) = (folder.join("link.db"), elsewhere.join("file.db"));
     drop(old(&file));
     symlink(&file, &link).unwrap();
-    refuse(&folder, &link, false, ErrorKind::Target);
+    refuse(&folder, &link, false, ErrorKind::Exists);
     press(&link, true).unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_is_new(&file);
@@ -311,7 +311,7 @@ fn runs_that_race_for_one_name() {
             results.iter().map(|result| result.as_ref().err().map(Error::kind)).collect();
         let won = kinds.iter().filter(|kind| kind.is_none()).count();
         assert_eq!(won, 1, "round {round}: {}", odd_ones(&results));
-        let lost = kinds.iter().flatten().all(|kind| *kind == ErrorKind::Target);
+        let lost = kinds.iter().flatten().all(|kind| matches!(kind, ErrorKind::Exists | ErrorKind::Target));
         assert!(lost, "round {round}: {}", odd_ones(&results));
         assert_eq!(folder.names(), ["t.db"], "round {round}");
         assert_is_new(&path);
@@ -352,7 +352,10 @@ fn race(path: &Path, runs: usize, replace: bool) -> Vec<Result<()>> {
 /// The results that are neither a success nor a refusal of the target, and how many there are of all.
 fn odd_ones(results: &[Result<()>]) -> String {
     let errors: Vec<&Error> = results.iter().filter_map(|result| result.as_ref().err()).collect();
-    let odd: Vec<String> =
-        errors.iter().filter(|error| error.kind() != ErrorKind::Target).map(ToString::to_string).collect();
+    let odd: Vec<String> = errors
+        .iter()
+        .filter(|error| !matches!(error.kind(), ErrorKind::Exists | ErrorKind::Target))
+        .map(ToString::to_string)
+        .collect();
     format!("{} succeeded, {} failed, among them {odd:?}", results.len() - errors.len(), errors.len())
 }

@@ -47,7 +47,9 @@ impl Failure {
             out += &excerpt(text, line, character).unwrap_or_default();
         }
         if let Some(advice) = self.error.advice() {
-            out += &format!("help: {advice}\n");
+            // What the library's caller may allow, the program's has an option for.
+            let option = if self.error.kind() == ErrorKind::Exists { " with --replace" } else { "" };
+            out += &format!("help: {advice}{option}\n");
         }
         out
     }

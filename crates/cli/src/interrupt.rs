@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: the first asks the run to stop, which leaves nothing behind; the second does not wait.
+//! Ctrl-C and SIGTERM: the first asks the run to stop, which leaves nothing behind; the second does not wait. SIGXFSZ does
+//! nothing.
 
 use crate::failure::INTERRUPTED;
 use crate::output;
@@ -27,6 +28,7 @@ impl Interrupt {
         };
         ctrlc::set_handler(on_signal)
             .map_err(|error| Error::new(ErrorKind::Io, format!("cannot watch for Ctrl-C: {error}")))?;
+        fail_writes_at_the_limit()?;
         Ok(interrupt)
     }
 
@@ -34,4 +36,12 @@ impl Interrupt {
     pub fn run_is_over(&self) {
         self.exits_at_once.store(true, Ordering::Relaxed);
     }
+}
+
+/// A write beyond the limit on the size of files (`ulimit -f`) is to fail like any other, and not to kill the program,
+/// which would leave its temporary file behind. Nobody reads the flag.
+fn fail_writes_at_the_limit() -> Result<()> {
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
+        .map(drop)
+        .map_err(|error| Error::new(ErrorKind::Io, format!("cannot watch for the limit on the size of files: {error}")))
 }

@@ -48,7 +48,7 @@ pub struct Invention {
     /// Rows and generators of every table.
     pub plan: GenPlan,
     /// Page size of the database, as the engine chooses it.
-    page_size: PageSize,
+    pub page_size: PageSize,
     /// What errors may be about.
     pub texts: Texts,
 }
@@ -70,6 +70,10 @@ impl InventionArguments {
         let mut texts = Texts::default();
         texts.add(&read.origin, &read.text);
         let schema = Schema::from_sql(&read.text, &read.origin).map_err(|error| texts.explain(error))?;
+        if schema.objects.is_empty() {
+            let error = Error::new(ErrorKind::Schema, "the schema defines nothing").in_file(read.origin);
+            return Err(error.advise("write CREATE statements into it, or take a built-in one: --preset user").into());
+        }
         let mut request = Request::default();
         request.rows.clone_from(&self.rows);
         request.seed = self.seed;
@@ -91,6 +95,14 @@ impl InventionArguments {
         let (out, schema) = (self.out.as_deref(), self.schema.as_deref());
         if !needs_out && schema.is_none() && self.preset.is_none() {
             return Ok((None, out));
+        }
+        if let (Some(out), Some(schema)) = (out, schema)
+            && is_sql(out)
+            && !is_sql(schema)
+        {
+            let error = Error::new(ErrorKind::Usage, "this is no database: its name comes first, the schema behind it");
+            let advice = format!("did you mean '{} {}'?", schema.display(), out.display());
+            return Err(error.in_file(out).advise(advice));
         }
         match out {
             None if needs_out => Err(Error::new(ErrorKind::Usage, "no database is named")
@@ -122,6 +134,10 @@ impl Invention {
     pub fn rows(&self) -> u64 {
         self.plan.tables().iter().map(|plan| plan.rows).fold(0, u64::saturating_add)
     }
+}
+
+fn is_sql(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sql"))
 }
 
 /// Names that SQLite and shells give a meaning of their own.

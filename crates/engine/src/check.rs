@@ -1,10 +1,9 @@
 //! The verifier of a finished database: every page, every cell, every record, and what they must add
 //! up to.
 //!
-//! `PRAGMA integrity_check` overlooks a good deal (NaN, text that is not UTF-8, a page count that does
-//! not hold, an AUTOINCREMENT counter that lags behind, the entries of a partial index) and reads with
-//! one thread. This check reads the file itself, on all cores, once, front to back as far as the
-//! b-trees allow; SQLite is only asked what the schema means.
+//! `PRAGMA integrity_check` overlooks a good deal (NaN; also what is legal and odd, and a note here: text that is not
+//! UTF-8, an AUTOINCREMENT counter that lags behind) and reads with one thread. This check reads the file itself, on
+//! all cores, once, front to back as far as the b-trees allow; SQLite is only asked what the schema means.
 //!
 //! # The tour
 //!
@@ -63,16 +62,16 @@ pub use report::{BtreeKind, BtreeReport, Fault, Report};
 pub(crate) use sqlite::Judge;
 pub use sqlite::sqlite_integrity_check;
 
+use crate::sqlite::open_file;
 use crate::stitch::lock;
 use inspection::Inspection;
 use leaf::{Scanner, Task};
 use litepress_format::page::FILE_HEADER_LEN;
-use litepress_rows::{Error, Result};
+use litepress_rows::{Error, ErrorKind, Result};
 use pages::{PageFile, RunReader};
 use plan::Plan;
 use report::FaultLog;
 use sqlite::Oracle;
-use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -114,8 +113,8 @@ impl CheckOptions {
 /// looked at.
 ///
 /// # Errors
-/// Where the file cannot be read, or a `-wal` or `-journal` beside it holds a part of the database.
-/// Whatever is wrong with the database itself is a [`Fault`] and no error.
+/// Where the file cannot be read, a `-wal` or `-journal` beside it holds a part of the database, or somebody changed it
+/// meanwhile: it is not locked. Whatever is wrong with the database itself is a [`Fault`] and no error.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -129,15 +128,26 @@ impl CheckOptions {
 pub fn check(path: &Path, options: &CheckOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Report> {
     let started = Instant::now();
     head::refuse_companions(path)?;
-    let io = |error| Error::io("open the database", path, error);
-    let file = File::open(path).map_err(io)?;
-    let bytes = file.metadata().map_err(io)?.len();
+    let before = head::state(path)?;
+    let report = check_as_it_lies(path, options, progress);
+    // What was read of a file that changed may be anything: neither its faults nor a failure to read it mean anything.
+    if head::state(path)? != before {
+        let error = Error::new(ErrorKind::Target, "the database was changed while it was read").in_file(path);
+        return Err(error.advise("close the programs that write it, or check a copy that VACUUM INTO makes"));
+    }
+    Ok(Report { seconds: started.elapsed().as_secs_f64(), ..report? })
+}
+
+fn check_as_it_lies(path: &Path, options: &CheckOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Report> {
+    let (file, bytes) = open_file(path)?;
     let mut head = vec![0; FILE_HEADER_LEN.min(usize::try_from(bytes).unwrap_or(FILE_HEADER_LEN))];
     file.read_exact_at(&mut head, 0).map_err(|error| Error::io("read the database", path, error))?;
 
     let faults = FaultLog::new(options.max_faults);
     let mut report = empty_report(bytes);
-    if let Some(header) = head::header(&head, &faults) {
+    if bytes == 0 {
+        faults.note("the file is empty, which SQLite reads as a database without tables".into());
+    } else if let Some(header) = head::header(&head, &faults) {
         let pages = head::page_count(&header, bytes, &faults);
         report.pages = pages.into();
         report.page_size = u32::try_from(header.page_size.bytes()).unwrap_or_default();
@@ -149,7 +159,6 @@ pub fn check(path: &Path, options: &CheckOptions, progress: &(dyn Fn(u64, u64) +
     }
     report.faults_total = faults.total();
     (report.faults, report.notes) = faults.take();
-    report.seconds = started.elapsed().as_secs_f64();
     Ok(report)
 }
 
@@ -186,7 +195,9 @@ fn inspect(inspection: &Inspection<'_>, path: &Path, threads: usize, report: &mu
     side::indexes(inspection, &plan);
     side::sequences(inspection, &plan, oracle.as_ref());
     side::orphans(inspection);
-    report.btrees = std::iter::once(&schema_tree).chain(&plan.trees).map(tree::Tree::report).collect();
+    let trees: Vec<&tree::Tree> = std::iter::once(&schema_tree).chain(&plan.trees).collect();
+    side::oddities(inspection, &trees);
+    report.btrees = trees.iter().map(|tree| tree.report()).collect();
     inspection.finish_progress();
     Ok(())
 }

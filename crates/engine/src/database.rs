@@ -301,7 +301,7 @@ impl Database {
         self.open_lane()?;
         let (lane, progress) = (self.lane.take().expect("it was opened"), &self.options.progress);
         for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_printable(object)) {
-            let table = self.schema.tables.iter().find(|table| table.name == object.name && table.has_check);
+            let table = self.schema.table(&object.name).filter(|table| table.has_check);
             if let (Some(table), Some(sql)) = (table, &object.sql) {
                 progress.enter(format!("CHECK of {}, by SQLite", table.name));
                 lane.check_constraints(table, sql)?;
@@ -337,7 +337,7 @@ impl Database {
     /// Whether an object is an index that must be there before the rows, because not all of them may stay.
     fn decides_about_rows(&self, object: &SchemaObject) -> bool {
         let is_it = |index: &Index| index.unique && index.name == object.name;
-        let table = self.schema.tables.iter().find(|table| table.name == object.table);
+        let table = self.schema.table(&object.table);
         object.kind == "index"
             && table
                 .is_some_and(|table| table.may_lose_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
@@ -366,7 +366,7 @@ impl Database {
 
     /// Whether the object is, or belongs to, a table of the user that we print.
     fn prints_table(&self, object: &SchemaObject) -> bool {
-        let table = self.schema.tables.iter().find(|table| table.name == object.table);
+        let table = self.schema.table(&object.table);
         table.is_some_and(|table| self.is_printed_table(table))
     }
 
@@ -420,7 +420,7 @@ impl Database {
         if let Some(&root) = self.roots.get(&object.name) {
             return root;
         }
-        let index = self.schema.tables.iter().position(|table| table.name == object.name);
+        let index = self.schema.position(&object.name);
         index.and_then(|index| self.trees[index].as_ref()).map_or(0, |tree| tree.root)
     }
 

@@ -1,7 +1,7 @@
 //! A database file as it lies there, explained page by page. Nothing here trusts the file: what a page is for is
 //! guessed where it must be.
 
-use crate::sqlite::open_immutable;
+use crate::sqlite::{open_file, open_immutable};
 use crate::{Error, ErrorKind, PageSize, Result};
 use litepress_format::dump::dump_page;
 use litepress_format::freelist::Trunk;
@@ -46,13 +46,7 @@ impl DatabaseFile {
     /// # Errors
     /// Where the file cannot be read; whatever stands in it will do.
     pub fn open(path: &Path) -> Result<Self> {
-        let failed = |error| Error::io("open the database", path, error);
-        let file = File::open(path).map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
-        if metadata.is_dir() {
-            return Err(Error::new(ErrorKind::Io, "this is a folder").in_file(path));
-        }
-        let bytes = metadata.len();
+        let (file, bytes) = open_file(path)?;
         let mut opened =
             Self { path: path.to_owned(), file, bytes, page_size: PageSize::MIN, usable: 512, header: None };
         let head = opened.page(1)?.unwrap_or_default();

@@ -59,11 +59,7 @@ impl Publication {
 
     /// Fails where the disk has not `bytes` free.
     pub fn check_space(&self, bytes: u64) -> Result<()> {
-        let Ok(disk) = rustix::fs::fstatvfs(&self.file) else { return Ok(()) };
-        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        if bytes <= free {
-            return Ok(());
-        }
+        let Some(free) = free_bytes(&self.temporary).filter(|free| *free < bytes) else { return Ok(()) };
         let message = format!("the database will take about {bytes} bytes and the disk has {free} bytes free");
         Err(Error::new(ErrorKind::NoSpace, message)
             .in_file(&self.target)
@@ -96,6 +92,12 @@ impl Publication {
         }
         Ok(())
     }
+}
+
+/// Bytes that are free on the disk of a file or folder; `None` where that is not known.
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 impl Drop for Publication {
@@ -141,7 +143,8 @@ pub(crate) fn is_hot(journal: &Path) -> Result<bool> {
     let mut first = [0];
     match File::open(journal).and_then(|mut file| file.read(&mut first)) {
         Ok(read) => Ok(read > 0 && first != [0]),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        // There is no journal of a name that is too long for one.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename) => Ok(false),
         Err(error) => Err(Error::io("read the rollback journal", journal, error)),
     }
 }
@@ -158,8 +161,8 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
         return Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(target));
     }
     if !replace {
-        let error = Error::new(ErrorKind::Target, "the target exists").in_file(target);
-        return Err(error.advise("choose another name, or allow its replacement with --replace"));
+        let error = Error::new(ErrorKind::Exists, "the target exists").in_file(target);
+        return Err(error.advise("choose another name, or allow its replacement"));
     }
     drop(lock_database(target)?);
     Ok(Some(metadata.permissions()))
@@ -218,9 +221,16 @@ fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
 }
 
 fn create_temporary(target: &Path) -> Result<(PathBuf, File)> {
-    let failed = |error| Error::io("create a temporary file beside it", target, error);
+    let folder = folder_of(target);
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let error = Error::new(ErrorKind::Io, format!("there is no folder '{}'", folder.display()));
+            error.in_file(target).advise("make the folder, or name another one")
+        }
+        _ => Error::io("create a temporary file beside it", target, error),
+    };
     loop {
-        let path = folder_of(target).join(format!("{}{}.tmp", temporary_prefix(target), unique_number()));
+        let path = folder.join(format!("{}{}.tmp", temporary_prefix(target), unique_number()));
         let file = match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -272,13 +282,17 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
+/// The begin of the names of a target's temporary files; so much of a long name that they fit 255 bytes. Targets that
+/// agree in that share their stale files.
 fn temporary_prefix(target: &Path) -> String {
+    const MOST: usize = 255 - ".".len() - ".litepress-0123456789abcdef.tmp".len();
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    format!(".{name}.litepress-")
+    let end = (0..=name.len().min(MOST)).rfind(|&end| name.is_char_boundary(end)).unwrap_or(0);
+    format!(".{}.litepress-", &name[..end])
 }
 
 /// The folder in which a file lies.
-pub(crate) fn folder_of(target: &Path) -> &Path {
+pub fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -1,6 +1,8 @@
-//! SQLite as a reader of finished files.
+//! SQLite as a reader of finished files, and these files as bytes.
 
+use crate::{Error, ErrorKind, Result};
 use rusqlite::{Connection, OpenFlags};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +24,18 @@ fn immutable_uri(path: &Path) -> String {
     };
     let path: String = path.as_os_str().as_bytes().iter().map(escaped).collect();
     format!("file:{path}?mode=ro&immutable=1")
+}
+
+/// Opens a file as bytes, and tells its length. Only a regular file is opened at all: a FIFO would keep its reader
+/// waiting, and no other holds a database.
+pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
+    let failed = |error| Error::io("open the database", path, error);
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() {
+        let what = if metadata.is_dir() { "this is a folder" } else { "this is no regular file" };
+        return Err(Error::new(ErrorKind::Io, what).in_file(path));
+    }
+    Ok((File::open(path).map_err(failed)?, metadata.len()))
 }
 
 /// The file that SQLite keeps beside a database under its name and this suffix.

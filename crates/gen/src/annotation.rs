@@ -15,6 +15,8 @@
 mod lexer;
 mod parser;
 
+pub(crate) use lexer::is_name;
+
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::line_and_character;
 use litepress_rows::{Error, ErrorKind, Result};

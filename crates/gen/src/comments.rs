@@ -15,7 +15,8 @@
 
 mod tokens;
 
-use crate::annotation::Site;
+use crate::annotation::{Site, is_name};
+use crate::generators::catalogue::find;
 use crate::tables::invented;
 use litepress_rows::schema::{Generated, Schema, Table};
 use litepress_rows::{Error, Result};
@@ -58,7 +59,10 @@ pub fn annotations(schema: &Schema) -> Result<Vec<Annotation>> {
     let mut found: Vec<Annotation> = Vec::new();
     for token in &all {
         let Kind::Comment { body } = &token.kind else { continue };
-        let Some(span) = annotation_span(&schema.text, body) else { continue };
+        let Some(span) = annotation_span(&schema.text, body) else {
+            refuse_lost_colon(schema, body)?;
+            continue;
+        };
         let behind = sql.partition_point(|other| other.span.start < token.span.start);
         let annotation = owner(schema, &sql, &roles, behind, token, span)?;
         let repeated = |other: &Annotation| other.column.is_some() && is_same_owner(other, &annotation);
@@ -91,6 +95,29 @@ fn annotation_span(text: &str, body: &Range<usize>) -> Option<Range<usize>> {
     let mark = text.get(start..start + MARK.len())?;
     let is_annotation = start + MARK.len() <= body.end && mark.eq_ignore_ascii_case(MARK);
     is_annotation.then_some(start + MARK.len()..body.end)
+}
+
+/// A comment that would be an annotation, had it its colon: `-- gen word`.
+fn refuse_lost_colon(schema: &Schema, body: &Range<usize>) -> Result<()> {
+    let comment = schema.text[body.clone()].trim();
+    let Some((mark, rest)) = comment.split_at_checked(3).filter(|(mark, _)| mark.eq_ignore_ascii_case("gen")) else {
+        return Ok(());
+    };
+    let annotation = rest.trim_start().trim_start_matches(':').trim_start();
+    let (name, behind) = annotation.split_at(annotation.find(|c| !is_name(c)).unwrap_or(annotation.len()));
+    let is_call = find(name).is_some() && (behind.is_empty() || behind.starts_with('('));
+    if !rest.starts_with(char::is_whitespace) || !is_call && !is_setting(annotation) {
+        return Ok(());
+    }
+    let at = body.end - schema.text[body.clone()].trim_start().len();
+    let error = Site::new(&schema.text, &schema.origin).error(at, format!("no ':' stands behind '{mark}'"));
+    Err(error.advise(format!("did you mean '-- gen: {annotation}'?")))
+}
+
+/// Whether an annotation is one of a table.
+fn is_setting(annotation: &str) -> bool {
+    let name = annotation.split_once('=').map(|(name, _)| name.trim());
+    name.is_some_and(|name| ["rows", "seed"].iter().any(|setting| setting.eq_ignore_ascii_case(name)))
 }
 
 /// The role of every token.
@@ -148,6 +175,14 @@ fn owner(
     };
     match role {
         Role::Head { table } => Ok(Annotation { table, column: None, span }),
+        Role::Definition { table, .. } | Role::Tail { table } if is_setting(&schema.text[span.clone()]) => {
+            let annotation = schema.text[span.clone()].trim_start();
+            let name = annotation.split('=').next().unwrap_or_default().trim_end();
+            let message = format!("'{name}=' is said of a table, and stands among its columns or behind them");
+            let site = site.for_table(&schema.tables[table].name);
+            let advice = "put it in front of CREATE TABLE, or on the line of the '(' if no column stands there";
+            Err(site.error(span.end - annotation.len(), message).advise(advice))
+        }
         Role::Definition { table, first } => {
             let first = &schema.text[sql[first].span.clone()];
             let column = column(&schema.tables[table], first)
@@ -244,6 +279,7 @@ mod tests {
             ("create table t (\n a int\n   -- gen: x\n   not null)", vec!["t.a: x"]),
             ("create table t (\n a dec(5, 2) check (a in (1, 2)), -- gen: x\n b)", vec!["t.a: x"]),
             ("create table t (\n a int, -- a comment, gen: no\n b int -- gen: y\n)", vec!["t.b: y"]),
+            ("create table t (\n a int, -- gen word of mouth\n b int -- generated word\n)", vec![]),
             (
                 "create table t (\n \"a,(\" int, -- gen: x\n [b--] int, -- gen: y\n `c/*` int -- gen: z\n)",
                 vec!["t.a,(: x", "t.b--: y", "t.c/*: z"],
@@ -301,7 +337,14 @@ mod tests {
                 "no column a any more",
             ),
             ("create table t (\n a int\n -- gen: x\n)", 3, 2, "it stands behind the columns"),
-            ("create table t (\n a int\n) -- gen: rows=5", 3, 3, "it stands behind the columns"),
+            ("create table t (\n a int\n) -- gen: x", 3, 3, "it stands behind the columns"),
+            ("create table t (\n a int\n) -- gen: rows=5", 3, 11, "said of a table"),
+            // It was taken for the column's, and the table said to have no number of rows.
+            ("create table t (a int); -- gen: rows=5", 1, 33, "said of a table"),
+            // These were comments like any other, and the column got what its type suggests.
+            ("create table t (\n a text -- gen word\n)", 2, 12, "no ':' stands behind 'gen'"),
+            ("create table t (\n a text -- GEN : digits(6)\n)", 2, 12, "no ':' stands behind 'GEN'"),
+            ("-- gen rows=5\ncreate table t (a int);", 1, 4, "no ':' stands behind 'gen'"),
             (
                 "create table t (a int);\n-- gen: rows=5\ncreate index i on t(a);",
                 2,

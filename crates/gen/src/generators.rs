@@ -59,6 +59,11 @@ pub(crate) trait Generator: Debug + Send + Sync {
         0.0
     }
 
+    /// How many times NULLs are strewn over the values, one over the other.
+    fn null_levels(&self) -> u64 {
+        0
+    }
+
     /// The arithmetic progression that the values of the first `rows` rows are, in whatever order they come: what a
     /// foreign key needs to know of its parent's key.
     fn progression(&self, rows: u64) -> Option<Progression> {

@@ -134,7 +134,7 @@ fn unique(subject: &Subject<'_>, name: &str, because: &str) -> Inferred {
     inferred(text, because)
 }
 
-/// BOOLEAN, DATE, DATETIME, TIMESTAMP, DECIMAL(p, s): what SQLite itself has no affinity for.
+/// BOOLEAN, DATE, TIME, DATETIME, TIMESTAMP, JSON, DECIMAL(p, s): what SQLite itself has no affinity for.
 fn by_declared_type(subject: &Subject<'_>, name: &str) -> Option<Inferred> {
     let because = || format!("declared {}", subject.declared);
     let declared = subject.declared.to_ascii_uppercase();
@@ -145,6 +145,8 @@ fn by_declared_type(subject: &Subject<'_>, name: &str) -> Option<Inferred> {
         "DATETIME" | "TIMESTAMP" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMPTZ" => {
             Some(inferred(names::TIMESTAMP, because()))
         }
+        "TIME" | "TIME WITHOUT TIME ZONE" => Some(inferred("time_of_day", because())),
+        "JSON" | "JSONB" => Some(inferred("json", because())),
         "DECIMAL" | "NUMERIC" | "NUMBER" => decimal(subject).map(|text| inferred(text, because())),
         "TINYINT" if type_arguments(subject.declared) == [1] => Some(inferred("bool", because())),
         "TINYINT" => Some(inferred("int(0, 127)", because())),
@@ -199,27 +201,30 @@ pub(crate) struct Parent {
 /// What the foreign keys say about a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reference {
-    /// It is in none whose parent exists.
+    /// It is in none.
     None,
     /// It is one by itself.
     Single(Parent),
-    /// It is part of one of several columns, which cannot be inferred, or of several.
-    Several(String),
+    /// It cannot be inferred, for this reason: its parent does not exist, or it is part of one of several columns, or of
+    /// several.
+    Unclear(String),
 }
 
 /// What the foreign keys say about a column.
 pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
-    let keys = table.foreign_keys.iter().filter(|key| key.columns.contains(&position));
-    let known: Vec<&ForeignKey> = keys.filter(|key| schema.table(&key.parent).is_some()).collect();
-    match known[..] {
-        [] => Reference::None,
-        [key] => single_parent(schema, key).map_or(Reference::Several(key.parent.clone()), Reference::Single),
-        [key, ..] => Reference::Several(key.parent.clone()),
+    let keys: Vec<&ForeignKey> = table.foreign_keys.iter().filter(|key| key.columns.contains(&position)).collect();
+    let known: Vec<&ForeignKey> = keys.iter().copied().filter(|key| schema.table(&key.parent).is_some()).collect();
+    let several = |parent: &str| Reference::Unclear(format!("it is not the only column that refers to {parent}"));
+    match (&known[..], keys.first()) {
+        ([], None) => Reference::None,
+        ([], Some(key)) => Reference::Unclear(format!("the schema has no table {}", key.parent)),
+        ([key], _) => single_parent(schema, key).map_or_else(|| several(&key.parent), Reference::Single),
+        ([key, ..], _) => several(&key.parent),
     }
 }
 
 fn single_parent(schema: &Schema, key: &ForeignKey) -> Option<Parent> {
-    let parent = schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(&key.parent))?;
+    let parent = schema.position(&key.parent)?;
     let table = &schema.tables[parent];
     let column = match (&key.columns[..], &key.parent_columns[..]) {
         ([_], []) => match primary_key(table)[..] {
@@ -268,8 +273,9 @@ pub(crate) fn of_progression(reuse: Reuse, keys: Progression, parent_rows: u64, 
 }
 
 /// The annotation of a foreign key that cannot be inferred: NULL, or an error where the column takes none.
-pub(crate) fn without_parent(table: &Table, column: &Column, why: &str) -> Result<Inferred> {
-    if !column.not_null {
+pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Result<Inferred> {
+    let column = &table.columns[position];
+    if !column.not_null && table.rowid_alias != Some(position) {
         return Ok(inferred("constant(NULL)", why));
     }
     let error = Error::new(ErrorKind::Generator, format!("nothing can be inferred for this foreign key: {why}"));

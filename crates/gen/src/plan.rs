@@ -161,7 +161,7 @@ struct Wish<'a> {
     chosen: Chosen,
 }
 
-/// The annotations of columns, those of the request first.
+/// The annotations of columns, one each: that of the request where there is one.
 fn wishes<'a>(schema: &'a Schema, request: &'a Request, annotations: &[Annotation]) -> Result<Vec<Wish<'a>>> {
     let mut wishes: Vec<Wish<'a>> = Vec::new();
     for set in &request.set {
@@ -171,10 +171,12 @@ fn wishes<'a>(schema: &'a Schema, request: &'a Request, annotations: &[Annotatio
         }
         wishes.push(wish);
     }
+    let asked: Vec<(usize, usize)> = wishes.iter().map(|wish| (wish.table, wish.column)).collect();
     wishes.extend(annotations.iter().filter_map(|annotation| {
         let site = comments::place(schema, annotation);
         let (table, column) = (annotation.table, annotation.column?);
-        Some(Wish { table, column, site, span: annotation.span.clone(), chosen: Chosen::Annotation })
+        let wish = Wish { table, column, site, span: annotation.span.clone(), chosen: Chosen::Annotation };
+        (!asked.contains(&(table, column))).then_some(wish)
     }));
     Ok(wishes)
 }
@@ -201,8 +203,7 @@ fn usage(message: impl Into<String>) -> Error {
 
 /// The position of the table of this name.
 fn table_position(schema: &Schema, name: &str) -> Result<usize> {
-    let position = schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
-    let Some(position) = position else {
+    let Some(position) = schema.position(name) else {
         let near = did_you_mean(name, schema.tables.iter().map(|table| table.name.as_str()));
         return Err(usage(format!("there is no table '{name}'{near}")));
     };
@@ -246,11 +247,10 @@ impl<'a> Planner<'a> {
         Self { schema, sizes, on_conflict, columns: schema.tables.iter().map(empty).collect() }
     }
 
-    /// Plans what somebody wrote; what stands first in `wishes` counts.
+    /// Plans what somebody wrote.
     fn wishes(&mut self, wishes: &[Wish<'_>]) -> Result<()> {
         for wish in wishes {
-            let plan = self.plan(wish)?;
-            self.columns[wish.table][wish.column].get_or_insert(plan);
+            self.columns[wish.table][wish.column] = Some(self.plan(wish)?);
         }
         Ok(())
     }
@@ -309,9 +309,8 @@ impl<'a> Planner<'a> {
                 Reference::Single(parent) => {
                     pending.push(Pending { table, column, parent, digit: self.digit(table, column) });
                 }
-                Reference::Several(parent) => {
-                    let why = format!("it is not the only column that refers to {parent}");
-                    self.settle(table, column, infer::without_parent(of_table, &of_table.columns[column], &why)?)?;
+                Reference::Unclear(why) => {
+                    self.settle(table, column, infer::without_parent(of_table, column, &why)?)?;
                 }
             }
         }
@@ -363,7 +362,7 @@ impl<'a> Planner<'a> {
         for Pending { table, column, .. } in pending {
             let of_table = &self.schema.tables[table];
             let why = "its parent's key is a foreign key that leads back to it, or is generated";
-            self.settle(table, column, infer::without_parent(of_table, &of_table.columns[column], why)?)?;
+            self.settle(table, column, infer::without_parent(of_table, column, why)?)?;
         }
         Ok(())
     }
@@ -376,7 +375,7 @@ impl<'a> Planner<'a> {
         if rows == 0 {
             return Ok(infer::column(of_table, column, rows));
         }
-        let without = |why: &str| infer::without_parent(of_table, &of_table.columns[column], why);
+        let without = |why: &str| infer::without_parent(of_table, column, why);
         let plan = self.columns[parent.table][parent.column].as_ref();
         let Some(keys) = plan.and_then(|plan| plan.generator.progression(parent_rows)) else {
             return without(&format!("the values of {key} are no sequence"));

@@ -25,7 +25,9 @@ pub enum ErrorKind {
     Data,
     /// A limit of the SQLite file format is exceeded.
     Limit,
-    /// The target exists and nobody allowed its replacement, or it is in use.
+    /// The target exists and nobody allowed its replacement.
+    Exists,
+    /// The target cannot be had: it is in use, or not what may be replaced.
     Target,
     /// Not enough room on the disk.
     NoSpace,
@@ -84,6 +86,9 @@ impl Error {
             }
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
                 (ErrorKind::Io, Some("check the permissions of the file and its folder"))
+            }
+            std::io::ErrorKind::FileTooLarge => {
+                (ErrorKind::Io, Some("raise the limit on the size of files (ulimit -f)"))
             }
             _ => (ErrorKind::Io, None),
         };

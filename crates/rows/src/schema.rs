@@ -8,9 +8,10 @@ mod read;
 mod run;
 
 use crate::{Affinity, Result};
+use std::collections::HashMap;
 use std::ops::Range;
 
-pub use read::table_of;
+pub use read::{TableKinds, table_of};
 
 /// A whole database schema.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Schema {
     pub objects: Vec<SchemaObject>,
     /// What PRAGMAs of the text say about the file itself.
     pub settings: FileSettings,
+    /// Positions in `tables`, by names in lower case: schemas of thousands of tables are not rare.
+    positions: HashMap<String, usize>,
 }
 
 /// One row of `sqlite_schema`.
@@ -193,7 +196,12 @@ impl Schema {
 
     /// The table of this name, compared as SQLite compares names.
     pub fn table(&self, name: &str) -> Option<&Table> {
-        self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
+        self.position(name).map(|position| &self.tables[position])
+    }
+
+    /// The position in [`tables`](Self::tables) of the table of this name, compared as SQLite compares names.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(&name.to_ascii_lowercase()).copied()
     }
 }
 

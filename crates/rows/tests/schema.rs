@@ -181,3 +181,13 @@ fn conflict_clauses_that_change_something_are_seen() {
         assert_eq!(schema.tables[0].has_conflict_clause, expected, "{columns}");
     }
 }
+
+/// Every look-up went through all tables, and SQLite was asked once a table for the kinds of all: 5,000 tables took as
+/// long again as SQLite needs to define them.
+#[test]
+fn tables_are_found_by_name() {
+    let schema = read("CREATE TABLE \"Grün\" (a); CREATE TABLE other (a); CREATE VIEW v AS SELECT 1;");
+    assert_eq!((schema.position("GRüN"), schema.position("OTHER")), (Some(0), Some(1)));
+    assert_eq!((schema.position("v"), schema.position("GRÜN")), (None, None));
+    assert_eq!(schema.table("Other").map(|table| table.name.as_str()), Some("other"));
+}

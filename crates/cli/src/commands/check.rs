@@ -99,16 +99,10 @@ impl Verdict {
 
     /// The verdict in one line, or the faults.
     pub fn to_text(&self) -> String {
-        let Report { faults, faults_total, notes, bytes, seconds, .. } = &self.report;
-        let time = Duration::try_from_secs_f64(*seconds).unwrap_or_default();
-        let speed = numbers::per_second(*bytes, time) / 1e9;
+        let Report { faults, faults_total, notes, bytes, .. } = &self.report;
         let verdict = if self.report.is_clean() { "ok".to_owned() } else { plural(*faults_total, "fault") };
-        let mut out = format!(
-            "{verdict} ({}, {} in {}, {speed:.2} GB/s)\n",
-            plural(self.report.pages, "page"),
-            numbers::bytes(*bytes),
-            numbers::duration(time),
-        );
+        let (pages, bytes) = (plural(self.report.pages, "page"), numbers::bytes(*bytes));
+        let mut out = format!("{verdict} ({pages}, {bytes}{})\n", self.time());
         out.extend(faults.iter().map(|fault| format!("  {fault}\n")));
         if *faults_total > faults.len() as u64 {
             out += &format!("  and {} more\n", numbers::grouped(faults_total - faults.len() as u64));
@@ -123,6 +117,16 @@ impl Verdict {
             }
         }
         out
+    }
+
+    /// How long it took and how fast that was: by the pages that were read, which may be few of a broken file.
+    fn time(&self) -> String {
+        let read = self.report.btrees.iter().map(pages).sum::<u64>() * u64::from(self.report.page_size);
+        let time = Duration::try_from_secs_f64(self.report.seconds).unwrap_or_default();
+        if read == 0 {
+            return String::new();
+        }
+        format!(" in {}, {:.2} GB/s", numbers::duration(time), numbers::per_second(read, time) / 1e9)
     }
 
     /// Every b-tree, one a line.

@@ -7,9 +7,10 @@ use crate::numbers;
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::plan::{Lane, Step, steps};
-use litepress::{Estimate, Options, Target, TreeEstimate};
+use litepress::{Estimate, Options, Target, TreeEstimate, folder_of, free_bytes};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -79,6 +80,8 @@ impl Prospect {
             ("target", target),
             ("rows", numbers::grouped(self.invention.rows())),
             ("bytes", self.bytes()),
+            ("page size", numbers::grouped(self.invention.page_size.bytes() as u64)),
+            ("disk", self.room()),
             ("memory", self.memory()),
             ("temp", self.spills()),
             ("threads", self.options.threads.to_string()),
@@ -103,6 +106,22 @@ impl Prospect {
         match spill_bytes {
             0 => "nothing spills".to_owned(),
             bytes => format!("spills {} to {}", about(*bytes), temp_dir.display()),
+        }
+    }
+
+    /// The folder that the database goes to: the current one where none is named.
+    fn folder(&self) -> &Path {
+        self.invention.out.as_deref().map_or(Path::new("."), folder_of)
+    }
+
+    /// Whether the disk has room.
+    fn room(&self) -> String {
+        match free_bytes(self.folder()) {
+            None => format!("there is no folder '{}'", self.folder().display()),
+            Some(free) => {
+                let verdict = if free < self.estimate.bytes { "not enough" } else { "enough" };
+                format!("{} free, which is {verdict}", numbers::bytes(free))
+            }
         }
     }
 
@@ -174,6 +193,8 @@ impl Prospect {
             "target": self.invention.out.as_ref().map(|out| out.display().to_string()),
             "rows": self.invention.rows(),
             "expected_bytes": self.estimate.bytes,
+            "page_size_bytes": self.invention.page_size.bytes(),
+            "free_bytes": free_bytes(self.folder()),
             "expected_memory_bytes": self.estimate.memory_bytes,
             "spill_bytes": self.estimate.spill_bytes,
             "temp_dir": self.estimate.temp_dir.display().to_string(),

@@ -47,7 +47,7 @@ fn schemas() {
         ("PRAGMA encoding = 'UTF-16'; CREATE TABLE t (a)", GEN, 1, &["encoding"]),
         ("PRAGMA auto_vacuum = FULL; CREATE TABLE t (a)", GEN, 1, &["auto_vacuum"]),
         ("PRAGMA writable_schema = 1; CREATE TABLE t (a)", GEN, 1, &["writable_schema"]),
-        ("", GEN, 2, &["no table"]),
+        ("CREATE VIEW v AS SELECT 1;", GEN, 2, &["no table"]),
         (
             "CREATE TABLE t (a INT, b AS (a + 1) STORED)",
             "gen --discard schema.sql --rows 10",
@@ -109,6 +109,9 @@ fn options_and_names() {
         (TABLE, "gen t.db", 2, &["no schema", "--preset"]),
         (TABLE, "gen t.db schema.sql --preset user", 2, &["--preset"]),
         (TABLE, "gen t.db --preset nobody", 2, &["'nobody'", "user"]),
+        ("", "gen t.db schema.sql", 1, &["schema.sql", "defines nothing", "CREATE"]),
+        ("-- later;", "plan schema.sql", 1, &["defines nothing"]),
+        (TABLE, "gen schema.sql t.db --rows 1", 2, &["schema.sql", "did you mean 't.db schema.sql'?"]),
         (TABLE, "gen :memory: schema.sql --rows 1", 2, &[":memory:", "--discard"]),
         (TABLE, "gen - schema.sql --rows 1", 2, &["standard output"]),
         (TABLE, "gen .. schema.sql --rows 1", 2, &["'..'"]),
@@ -132,7 +135,7 @@ fn options_and_names() {
 fn targets() {
     let room = Room::with_schema(TABLE);
     const GEN: &str = "gen t.db schema.sql --rows 10";
-    expect(&room, "gen none/t.db schema.sql --rows 1", 1, &["none/t.db"]);
+    expect(&room, "gen none/t.db schema.sql --rows 1", 1, &["none/t.db", "no folder 'none'", "help: make the folder"]);
     expect(&room, "gen /proc/t.db schema.sql --rows 1", 1, &["/proc/t.db"]);
     expect(&room, "gen t.db schema.sql --rows 1000b", 1, &["bytes free"]);
     room.done(GEN);
@@ -155,11 +158,12 @@ fn targets() {
     expect(&room, "gen folder.db schema.sql --rows 1 --replace", 1, &["folder.db", "not a regular file"]);
 }
 
-/// A limit on the size of files fails a write in the middle, as a full disk does.
+/// A limit on the size of files fails a write in the middle, as a full disk does. It killed the program, whose temporary
+/// file stayed.
 #[test]
 fn a_write_that_fails_in_the_middle() {
     let room = Room::new();
-    let script = "trap '' XFSZ; ulimit -f 2000; exec \"$0\" gen u.db --preset user --rows 1m --progress none";
+    let script = "ulimit -f 2000; exec \"$0\" gen u.db --preset user --rows 1m --progress none";
     let ended: Ended = Command::new("sh")
         .args(["-c", script, LITEPRESS])
         .current_dir(room.path(""))
@@ -170,4 +174,17 @@ fn a_write_that_fails_in_the_middle() {
     assert_eq!(ended.code, Some(1), "{ended:#?}");
     assert!(ended.err.starts_with("error: u.db: ") && ended.err.contains("cannot write"), "{ended:#?}");
     assert_eq!(room.files(), Vec::<String>::new());
+}
+
+/// The name of the temporary file was too long.
+#[test]
+fn long_names() {
+    for name in ["n".repeat(252), "ü".repeat(126)] {
+        let room = Room::new();
+        let ended: Ended =
+            room.command("gen --preset user --rows 10").arg(format!("{name}.db")).output().unwrap().into();
+        assert_eq!(ended.code, Some(0), "{ended:#?}");
+        assert_eq!(room.files(), [format!("{name}.db")]);
+        room.done(&format!("check {name}.db"));
+    }
 }

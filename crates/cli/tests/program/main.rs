@@ -8,6 +8,7 @@ mod help;
 mod interrupt;
 mod keys;
 mod plan;
+mod readme;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

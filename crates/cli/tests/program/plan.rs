@@ -222,3 +222,17 @@ fn what_is_rough_unknown_or_spilled_is_said() {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
+
+/// Both were told by `gen` alone, when it was too late.
+#[test]
+fn page_size_and_room() {
+    let room = Room::new();
+    let out = room.done("plan t.db --preset user --rows 10 --page-size 8192");
+    assert!(out.contains("8,192") && out.contains("which is enough"), "{out}");
+    let out = room.done("plan t.db --preset user --rows 1000b");
+    assert!(out.contains("which is not enough"), "{out}");
+    let out = room.done("plan none/t.db --preset user --rows 10");
+    assert!(out.contains("there is no folder 'none'"), "{out}");
+    let plan = json(&room.done("plan --preset user --rows 10 --json"));
+    assert!(plan["page_size_bytes"] == 4096 && plan["free_bytes"].is_u64(), "{plan}");
+}

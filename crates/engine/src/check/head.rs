@@ -1,10 +1,12 @@
 //! The first look at a file: what lies beside it, its length, its header.
 
 use super::report::FaultLog;
-use crate::sqlite::beside;
+use crate::sqlite::{beside, open_file};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, MAX_PAGE_NUMBER};
 use litepress_rows::{Error, ErrorKind, Result};
+use std::io::ErrorKind as IoErrorKind;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 /// Refuses a database that is not all in its file: another file beside it holds a part.
@@ -28,10 +30,21 @@ fn unfinished(path: &Path, companion: &Path, holds: &str) -> Error {
     Error::new(ErrorKind::Target, message).in_file(path).advise(advice)
 }
 
+/// What changes when somebody writes the file, or puts another one in its place. Every transaction counts itself in
+/// the header; the time is needed for pages that it spills before.
+pub(super) fn state(path: &Path) -> Result<impl PartialEq> {
+    let failed = |error| Error::io("read the database", path, error);
+    let (file, _) = open_file(path)?;
+    let metadata = file.metadata().map_err(failed)?;
+    let mut head = [0; FILE_HEADER_LEN];
+    file.read_at(&mut head, 0).map_err(failed)?;
+    Ok((metadata.dev(), metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec(), head))
+}
+
 fn len_of(path: &Path) -> Result<u64> {
     match std::fs::metadata(path) {
         Ok(metadata) => Ok(metadata.len()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) if matches!(error.kind(), IoErrorKind::NotFound | IoErrorKind::InvalidFilename) => Ok(0),
         Err(error) => Err(Error::io("look for a file beside the database", path, error)),
     }
 }
@@ -73,31 +86,32 @@ fn mend(bytes: &mut [u8; FILE_HEADER_LEN], offset: usize) -> Option<()> {
     Some(())
 }
 
-/// Whole pages in the file. Reports what does not agree with the header.
+/// The pages of the database. Reports what does not agree with the header.
+///
+/// The header's count holds where version-valid-for is the change counter; what lies behind the last page counted is no
+/// part of the database then. Else the length of the file counts, as before release 3.7.0.
 pub(super) fn page_count(header: &DatabaseHeader, file_len: u64, faults: &FaultLog) -> u32 {
     let page_size = header.page_size.bytes() as u64;
-    if !file_len.is_multiple_of(page_size) {
+    let (whole, counted) = (file_len / page_size, u64::from(header.page_count));
+    let holds = counted != 0 && header.page_count_is_valid();
+    if holds && counted * page_size < file_len {
+        let more = file_len - counted * page_size;
+        faults.note(format!("the file goes on for {more} bytes behind the {counted} pages that its header counts"));
+    } else if !file_len.is_multiple_of(page_size) {
         let what = format!("the file has {file_len} bytes, which is no multiple of the page size {page_size}");
         faults.add_to_file(None, None, what);
     }
-    let pages = file_len / page_size;
-    if header.page_count == 0 {
-        faults.add_to_file(Some(1), Some(28), "the page count is 0, as only releases before 3.7.0 left it");
-    } else if u64::from(header.page_count) != pages {
-        let what = format!("the header counts {} pages, the file has {pages}", header.page_count);
+    if !holds {
+        faults.note(format!("the header's page count, {counted}, does not hold: the length of the file counts"));
+    } else if counted > whole {
+        let what = format!("the header counts {counted} pages, the file has {whole}");
         faults.add_to_file(Some(1), Some(28), what);
-    }
-    if header.page_count != 0 && !header.page_count_is_valid() {
-        let what = format!(
-            "version-valid-for is {}, the change counter {}: the page count does not hold",
-            header.version_valid_for, header.change_counter
-        );
-        faults.add_to_file(Some(1), Some(92), what);
     }
     if header.write_version != header.read_version {
         let what = format!("write version {} and read version {} differ", header.write_version, header.read_version);
         faults.add_to_file(Some(1), Some(18), what);
     }
+    let pages = if holds { counted.min(whole) } else { whole };
     u32::try_from(pages).unwrap_or(u32::MAX).min(MAX_PAGE_NUMBER)
 }
 
@@ -121,12 +135,12 @@ mod tests {
     fn every_broken_field_is_reported_beside_the_others() {
         assert_eq!(faults_of(|_| {}), (true, vec![]));
         let (readable, offsets) = faults_of(|bytes| {
-            for offset in [18, 22, 31, 47, 59, 67, 72, 91, 95] {
+            for offset in [18, 22, 47, 59, 67, 72, 91] {
                 bytes[offset] = 99;
             }
         });
         assert!(readable);
-        assert_eq!(offsets, [18, 21, 28, 44, 56, 64, 72, 91, 92].map(Some));
+        assert_eq!(offsets, [18, 21, 44, 56, 64, 72, 91].map(Some));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use litepress_format::value::Value;
 use litepress_format::varint;
 use litepress_rows::{Affinity, affinity};
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Classes of serial types, as bits of a set.
 pub(super) mod class {
@@ -104,7 +105,7 @@ impl FieldAt {
 }
 
 /// What one field of the records of a b-tree may hold.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct FieldRule {
     /// Classes that need no second look.
     pub(super) quick: u8,
@@ -119,13 +120,31 @@ pub(super) struct FieldRule {
     pub(super) refusal: String,
     /// Whether a record may end before this field.
     pub(super) may_be_missing: bool,
+    /// What was seen that is legal and odd.
+    pub(super) oddities: Oddities,
+}
+
+/// What SQLite stores only on odd occasions: a note, and no fault.
+#[derive(Debug, Default)]
+pub(super) struct Oddities {
+    whole_double: AtomicBool,
+    ill_formed_text: AtomicBool,
+}
+
+impl Oddities {
+    /// Sets a flag that all threads share, of which only the first time is a write.
+    fn mark(flag: &AtomicBool) {
+        if !flag.load(Ordering::Relaxed) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 impl FieldRule {
     /// A rule that accepts `accepts` and looks twice only where there is something to see.
     pub(super) fn new(name: String, accepts: u8, affinity: Option<Affinity>, refusal: String) -> Self {
         let quick = accepts & !(class::TEXT | class::REAL);
-        Self { quick, accepts, affinity, name, refusal, may_be_missing: true }
+        Self { quick, accepts, affinity, name, refusal, may_be_missing: true, oddities: Oddities::default() }
     }
 
     /// A field that repeats what a table holds, where it is judged.
@@ -164,23 +183,24 @@ impl FieldRule {
         if real.is_nan() {
             return Err(format!("NaN stored in {}, where SQLite stores NULL", self.name));
         }
-        let stored_as_integer = match self.affinity {
-            Some(Affinity::Integer | Affinity::Numeric) => {
-                matches!(affinity::apply(Value::Real(real), Affinity::Integer), Value::Int(_))
+        match self.affinity {
+            Some(Affinity::Integer | Affinity::Numeric)
+                if matches!(affinity::apply(Value::Real(real), Affinity::Integer), Value::Int(_)) =>
+            {
+                Err(format!("{real:?} is stored as a double in {}, where SQLite stores an integer", self.name))
             }
-            Some(Affinity::Real) => affinity::real_as_integer(real).is_some(),
-            _ => false,
-        };
-        if stored_as_integer {
-            return Err(format!("{real:?} is stored as a double in {}, where SQLite stores an integer", self.name));
+            Some(Affinity::Real) if affinity::real_as_integer(real).is_some() => {
+                Oddities::mark(&self.oddities.whole_double);
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     #[inline]
     fn judge_text(&self, body: &[u8], encoding: TextEncoding) -> Result<(), String> {
         if !text::is_valid(body, encoding) {
-            return Err(format!("text that is not valid {} in {}", text::name(encoding), self.name));
+            Oddities::mark(&self.oddities.ill_formed_text);
         }
         match self.is_numeric() && is_number(body, encoding) {
             true => Err(format!("TEXT value in {}, whose affinity makes a number of it", self.name)),
@@ -230,7 +250,7 @@ impl QuickRule {
 }
 
 /// The rules of all records of one b-tree.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct RecordRules {
     /// One a field, in the order of storage; `None` where nothing is known of the columns.
     fields: Option<Vec<FieldRule>>,
@@ -260,6 +280,19 @@ impl RecordRules {
         };
         let quick = fields.iter().flatten().map(quick).collect();
         Self { fields, quick, unknown, encoding }
+    }
+
+    /// What was seen in the records that is legal and odd, a sentence for each.
+    pub(super) fn oddities(&self) -> impl Iterator<Item = String> {
+        let encoding = text::name(self.encoding);
+        self.fields.iter().flatten().chain([&self.unknown]).flat_map(move |rule| {
+            let FieldRule { name, oddities, .. } = rule;
+            let sayings = [
+                (&oddities.whole_double, format!("{name} holds whole numbers as doubles of 8 bytes")),
+                (&oddities.ill_formed_text, format!("{name} holds text that is not valid {encoding}")),
+            ];
+            sayings.into_iter().filter(|(seen, _)| seen.load(Ordering::Relaxed)).map(|(_, saying)| saying)
+        })
     }
 
     fn rule(&self, index: usize) -> Option<&FieldRule> {
@@ -469,7 +502,7 @@ mod tests {
             (Value::Text(b"12"), Affinity::Text, true),
             (Value::Text(b"12"), Affinity::Blob, true),
             (Value::Real(5.0), Affinity::Integer, false),
-            (Value::Real(5.0), Affinity::Real, false),
+            (Value::Real(5.0), Affinity::Real, true),
             (Value::Real(5.0), Affinity::Blob, true),
             (Value::Real(1e300), Affinity::Integer, true),
             (Value::Real(9_223_372_036_854_775_808.0), Affinity::Numeric, true),
@@ -497,7 +530,7 @@ mod tests {
             (b"\x04\x01\x01\x01\x01\x01\x01", false),
             (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff", false),
             (b"\x02\x07\x7f\xf8\x00\x00\x00\x00\x00\x00", false),
-            (b"\x02\x0f\xff", false),
+            (b"\x02\x0f\xff", true),
         ] {
             assert_eq!(check_bytes(bytes, &any).is_ok(), ok, "{bytes:?}");
         }

@@ -83,7 +83,7 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// Faults in all, those left out of `faults` included.
     pub faults_total: u64,
-    /// What was not checked, and why. A clean file may well have some.
+    /// What was not checked, and why; what is odd and yet legal. A clean file may well have some.
     pub notes: Vec<String>,
     /// Length of the file in bytes.
     pub bytes: u64,
@@ -138,7 +138,7 @@ impl FaultLog {
         self.add(|| Fault { page, offset, object: None, what: what.into() });
     }
 
-    /// Something that was not checked; said once, however often it happens.
+    /// Something that was not checked, or that is odd and yet legal; said once, however often it happens.
     #[cold]
     pub(super) fn note(&self, note: String) {
         lock(&self.notes).insert(note);

@@ -14,7 +14,7 @@ use litepress_format::cell::CellPayload;
 use litepress_format::page::PageReader;
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
-use litepress_rows::Result;
+use litepress_rows::{Result, quote};
 
 /// Checks the tree of `sqlite_schema` and reads which other trees there are.
 pub(super) fn read(inspection: &Inspection<'_>) -> Result<(Tree, Vec<SchemaEntry>)> {
@@ -82,7 +82,7 @@ fn entry(at: Chain<'_>, record: &[u8], entries: &mut Vec<SchemaEntry>) {
         "index" => BtreeKind::Index,
         "view" | "trigger" => return,
         other => {
-            let what = format!("a row that describes a {other:?}");
+            let what = format!("a row that describes a '{other}'");
             return inspection.add_fault(at.tree, at.page, Some(at.offset), what);
         }
     };
@@ -94,7 +94,8 @@ fn entry(at: Chain<'_>, record: &[u8], entries: &mut Vec<SchemaEntry>) {
             entries.push(SchemaEntry { kind, name: decoded(name), table: decoded(table), root });
         }
         root => {
-            let what = format!("{kind} {} has the root page {root:?}, which the file does not have", decoded(name));
+            let (name, root) = (decoded(name), quote(&root));
+            let what = format!("{kind} {name} has the root page {root}, which the file does not have");
             inspection.add_fault(at.tree, at.page, Some(at.offset), what);
         }
     }

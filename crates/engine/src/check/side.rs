@@ -5,7 +5,7 @@ use super::inspection::Inspection;
 use super::plan::{Pair, Plan};
 use super::ptrmap::MapReader;
 use super::sqlite::Oracle;
-use super::tree::Totals;
+use super::tree::{Totals, Tree};
 use crate::stitch::lock;
 use litepress_format::freelist::Trunk;
 use litepress_format::ptrmap::{Entry, EntryKind, entries_per_page, map_page_of};
@@ -121,8 +121,8 @@ fn disagreement(pair: &Pair, rows: &Totals, entries: &Totals) -> Option<String> 
     (in_table != in_index).then(|| "the entries do not hold what the rows hold".to_owned())
 }
 
-/// Every AUTOINCREMENT table with rows must have a number in `sqlite_sequence` that is no smaller
-/// than its largest rowid.
+/// Every AUTOINCREMENT table with rows has a number in `sqlite_sequence` that is no smaller than its largest rowid,
+/// unless somebody changed `sqlite_sequence`, as everybody may: SQLite goes on from the larger of the two.
 pub(super) fn sequences(inspection: &Inspection<'_>, plan: &Plan, oracle: Option<&Oracle>) {
     let Some(oracle) = oracle.filter(|_| !plan.autoincrements.is_empty()) else { return };
     let sequences = match oracle.sequences() {
@@ -141,6 +141,13 @@ pub(super) fn sequences(inspection: &Inspection<'_>, plan: &Plan, oracle: Option
             }
             Some(Some(_)) => continue,
         };
-        inspection.faults.add(|| tree.fault(None, None, problem));
+        inspection.faults.note(format!("{}: {problem}", tree.object()));
+    }
+}
+
+/// Notes what was seen in records that is legal and odd.
+pub(super) fn oddities(inspection: &Inspection<'_>, trees: &[&Tree]) {
+    for tree in trees {
+        tree.rules.oddities().for_each(|saying| inspection.faults.note(format!("{}: {saying}", tree.object())));
     }
 }

@@ -4,8 +4,8 @@
 
 use crate::Progress;
 use crate::sql_lane::watch;
-use crate::sqlite::open_immutable;
-use litepress_rows::schema::{Table, table_of};
+use crate::sqlite::{open_file, open_immutable};
+use litepress_rows::schema::{Table, TableKinds, table_of};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -15,19 +15,20 @@ use std::sync::Arc;
 /// SQLite as the reader of a schema.
 pub(super) struct Oracle {
     connection: Connection,
+    kinds: TableKinds,
 }
 
 impl Oracle {
     /// Has SQLite read the schema of the file.
     pub(super) fn open(path: &Path) -> rusqlite::Result<Self> {
         let connection = open_immutable(path)?;
-        connection.prepare("SELECT 1 FROM main.sqlite_schema")?;
-        Ok(Self { connection })
+        let kinds = TableKinds::read(&connection)?;
+        Ok(Self { connection, kinds })
     }
 
     /// The table of this name; `None` where SQLite has none.
     pub(super) fn table(&self, name: &str) -> rusqlite::Result<Option<Table>> {
-        table_of(&self.connection, name)
+        table_of(&self.connection, &self.kinds, name)
     }
 
     /// The largest number in `sqlite_sequence` for every table.
@@ -58,7 +59,7 @@ pub(super) fn stored_default(default: &str, type_with_affinity: &str) -> Option<
 /// # Errors
 /// Where the file cannot be opened at all. What SQLite finds wrong with it is a line and no error.
 pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
-    std::fs::File::open(path).map_err(|error| Error::io("open the database", path, error))?;
+    open_file(path)?;
     let progress = Arc::default();
     let judge = Judge::open(path, &progress)?;
     let mut lines = Vec::new();

@@ -66,7 +66,7 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         let kind = match self.peek() {
             None => TokenKind::End,
-            Some('-') if self.rest().starts_with("--") => TokenKind::End,
+            Some('-') if self.rest().starts_with("--") => self.remark()?,
             Some('\'') => TokenKind::Text(self.quoted()?),
             Some('x' | 'X') if self.rest()[1..].starts_with('\'') => TokenKind::Blob(self.blob()?),
             Some(c) if is_name_start(c) => TokenKind::Name(self.take_while(is_name).to_owned()),
@@ -79,6 +79,16 @@ impl<'a> Lexer<'a> {
             Some(c) => return Err(self.site.error(start, format!("unexpected character '{c}'"))),
         };
         Ok(Token { kind, span: start..self.at })
+    }
+
+    /// A comment within the annotation ends it.
+    fn remark(&self) -> Result<TokenKind> {
+        let remark = self.rest()[2..].trim_start();
+        if remark.get(..4).is_some_and(|mark| mark.eq_ignore_ascii_case("gen:")) {
+            let error = self.site.error(self.at, "this comment holds an annotation already");
+            return Err(error.advise("write one annotation a column, and settings of a table one behind the other"));
+        }
+        Ok(TokenKind::End)
     }
 
     /// `.5`
@@ -174,7 +184,7 @@ fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
-fn is_name(c: char) -> bool {
+pub(crate) fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
@@ -253,6 +263,8 @@ mod tests {
             ("1e999", 1, "too large"),
             ("x'0'", 1, "hex digits"),
             ("x'zz'", 1, "hex digits"),
+            // It was dropped.
+            ("a -- Gen: b", 3, "an annotation already"),
         ] {
             let error = tokens(&Site::new(text, "test"), 0..text.len()).expect_err(text);
             assert_eq!(error.place().character, Some(character), "{error}");

@@ -209,12 +209,6 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Whether an argument is a call of the generator of this name.
-    pub(super) fn is_call_of(&self, name: &str, generator: &str) -> bool {
-        let call = self.expression(name).map(|expression| &expression.kind);
-        matches!(call, Some(ExpressionKind::Call(call)) if call.name.eq_ignore_ascii_case(generator))
-    }
-
     /// All arguments as values with weights (1 where none is given).
     pub(super) fn weighted_values(&self) -> Result<Vec<(OwnedValue, f64)>> {
         self.call.arguments.iter().map(|argument| self.weighted_value(argument)).collect()

@@ -125,6 +125,7 @@ static ENTRIES: &[Entry] = &[
         "int(1, 100)",
         numbers::int,
     ),
+    entry("json", &[], "a JSON object: {\"number\":7,\"word\":\"reed\",\"flag\":true}", "json", lists::json),
     entry("last_name", &[], "a person's last name", "last_name", lists::last_name),
     entry(
         "null",
@@ -169,6 +170,7 @@ static ENTRIES: &[Entry] = &[
         "text(10, 40)",
         text::text,
     ),
+    entry("time_of_day", &[], "a time as 'HH:MM:SS'", "time_of_day", time::time_of_day),
     entry(
         "timestamp",
         &[given("from"), given("to")],

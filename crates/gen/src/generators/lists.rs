@@ -1,4 +1,4 @@
-//! Names, places and addresses from the built-in lists.
+//! Names, places, addresses and JSON from the built-in lists.
 
 use super::choice::Pick;
 use super::digits::push_decimal;
@@ -55,11 +55,19 @@ pub(super) fn url(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Composed { compose: compose_url, distinct: Distinct::Among { values }, longest_bytes: 46 }))
 }
 
+pub(super) fn json(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let values = NUMBERS * WORDS.len() as u64 * 2;
+    Ok(Box::new(Composed { compose: compose_json, distinct: Distinct::Among { values }, longest_bytes: 53 }))
+}
+
 /// Domains that nobody can register (RFC 2606).
 static DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
 
 /// Page numbers in web addresses.
 const PAGES: u64 = 1000;
+
+/// Numbers in JSON.
+const NUMBERS: u64 = 1_000_000;
 
 /// A text put together from pieces.
 #[derive(Debug)]
@@ -131,4 +139,14 @@ fn compose_url(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
     out.extend_from_slice(one_of(&WORDS, draws));
     out.push(b'/');
     push_decimal(draws.below(PAGES) + 1, out);
+}
+
+fn compose_json(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"number\":");
+    push_decimal(draws.below(NUMBERS), out);
+    out.extend_from_slice(b",\"word\":\"");
+    out.extend_from_slice(one_of(&WORDS, draws));
+    out.extend_from_slice(b"\",\"flag\":");
+    out.extend_from_slice(if draws.below(2) == 0 { b"false" } else { b"true" });
+    out.push(b'}');
 }

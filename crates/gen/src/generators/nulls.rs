@@ -8,8 +8,14 @@ use litepress_rows::{CellBlock, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The purpose of the flags' random numbers in [`CellRandom::fork`].
-const FLAGS: u64 = 1;
+/// The purpose of the flags' random numbers in [`CellRandom::fork`], by how many `null` there are within: each needs
+/// flags of its own, or those of two would agree. The third and further ones keep clear of `shuffle`'s purposes.
+fn flags(levels: u64) -> u64 {
+    match levels {
+        0 | 1 => 1 + levels,
+        _ => 1000 + levels,
+    }
+}
 
 /// `null(p, inner)`. The flags have random numbers of their own and `inner` has the column's: rows that are not
 /// NULL hold what they would hold without `null`.
@@ -17,8 +23,6 @@ const FLAGS: u64 = 1;
 struct Null {
     share: f64,
     inner: Box<dyn Generator>,
-    /// Whether `inner` is a `null` too. It draws its flags from another fork then, or the flags of both would agree.
-    is_outer: bool,
     /// What a block without any value picks from.
     null: Arc<[OwnedValue]>,
 }
@@ -27,7 +31,6 @@ pub(super) fn null(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Null {
         share: arguments.share("p")?,
         inner: arguments.generator("inner")?,
-        is_outer: arguments.is_call_of("inner", "null"),
         null: [OwnedValue::Null].into(),
     }))
 }
@@ -39,7 +42,7 @@ impl Generator for Null {
         nulls.clear();
         nulls.resize(count(&rows), false);
         random
-            .fork(FLAGS + u64::from(self.is_outer))
+            .fork(flags(self.inner.null_levels()))
             .fill_shared(rows.start, &mut nulls, |bits: &mut Fraction| u64::from(bits.take_u32()) < below);
         if nulls.iter().all(|&null| null) {
             // Values that nobody sees may be giants.
@@ -68,6 +71,10 @@ impl Generator for Null {
 
     fn null_share(&self) -> f64 {
         1.0 - (1.0 - self.share) * (1.0 - self.inner.null_share())
+    }
+
+    fn null_levels(&self) -> u64 {
+        self.inner.null_levels() + 1
     }
 
     fn progression(&self, rows: u64) -> Option<Progression> {

@@ -127,7 +127,7 @@ fn chi_square(values: &[String], shares: Shares<'_>) -> f64 {
 fn values_come_in_their_shares() {
     let ten: Vec<String> = (1..=10).map(|value| value.to_string()).collect();
     let tenths: Vec<(&str, f64)> = ten.iter().map(|value| (value.as_str(), 0.1)).collect();
-    let cases: [(&str, Shares<'_>, f64); 11] = [
+    let cases: [(&str, Shares<'_>, f64); 13] = [
         ("int(1, 10)", &tenths, 27.9),
         ("choice(5, 10, 15)", &[("5", 1.0 / 3.0), ("10", 1.0 / 3.0), ("15", 1.0 / 3.0)], 13.8),
         ("choice(0, 1)", &[("0", 0.5), ("1", 0.5)], 10.8),
@@ -138,6 +138,9 @@ fn values_come_in_their_shares() {
         ("bool(0.1)", &[("0", 0.9), ("1", 0.1)], 10.8),
         ("null(0.25, constant(1))", &[("NULL", 0.25), ("1", 0.75)], 10.8),
         ("null(0.5, null(0.5, constant(1)))", &[("NULL", 0.75), ("1", 0.25)], 10.8),
+        // The third and the second level had the same flags: 0.75 was NULL.
+        ("null(0.5, null(0.5, null(0.5, constant(1))))", &[("NULL", 0.875), ("1", 0.125)], 10.8),
+        ("null(0.5, null(0.5, null(0.5, null(0.5, constant(1)))))", &[("NULL", 0.9375), ("1", 0.0625)], 10.8),
         ("null(0.5, bool)", &[("NULL", 0.5), ("0", 0.25), ("1", 0.25)], 13.8),
     ];
     for (text, shares, bound) in cases {
@@ -373,8 +376,13 @@ const GOLDEN: &[(&str, &str)] = &[
     ("int(1, 100)", "57; 60; 85; 5"),
     ("int(-1b, 1b)", "131854334; 685032941; 997752226; 308884058"),
     ("int(0, 1000, 5)", "565; 755; 845; 890"),
+    (
+        "json",
+        r#"'{"number":565927,"word":"dawn","flag":false}'; '{"number":842516,"word":"salt","flag":true}'; '{"number":998876,"word":"lagoon","flag":false}'; '{"number":654442,"word":"alpine","flag":false}'"#,
+    ),
     ("last_name", "'Marino'; 'Foster'; 'Schmidt'; 'Foster'"),
     ("null(0.5, int(1, 100))", "NULL; 60; NULL; 5"),
+    ("null(0.2, null(0.3, int(1, 100)))", "NULL; NULL; NULL; NULL"),
     ("phone", "'+1 652 555 0174'; '+1 874 555 0101'; '+1 999 555 0110'; '+1 723 555 0155'"),
     ("real(0, 1)", "0.5659271669600638; 0.8425164703168112; 0.9988761127763913; 0.6544420288491102"),
     ("real(0, 100, 2)", "56.59; 27.16; 84.25; 46.95"),
@@ -387,6 +395,7 @@ const GOLDEN: &[(&str, &str)] = &[
         "text(0, 30)",
         "'desert brook almo'; 'forest hazel cloud ferry a'; 'yellow nest castle branch whea'; 'ocean spring drum ba'",
     ),
+    ("time_of_day", "'13:34:56'; '02:34:24'; '20:13:13'; '14:48:23'"),
     (
         "timestamp('2020-01-01', '2025-01-01')",
         "'2022-10-30 22:46:27'; '2024-03-19 06:39:43'; '2024-12-29 22:43:11'; '2023-04-10 15:58:26'",

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 const DAY: u64 = 86_400;
 const DATE_LEN: usize = 10;
-const TIME_LEN: usize = 19;
+const TIME_OF_DAY_LEN: usize = 8;
+const TIME_LEN: usize = DATE_LEN + 1 + TIME_OF_DAY_LEN;
 
 /// Days of 400 years of the Gregorian calendar: after so many it repeats.
 const ERA_DAYS: u64 = 146_097;
@@ -25,6 +26,14 @@ struct Date {
 struct Timestamp {
     first: u64,
     count: u64,
+}
+
+/// `time_of_day`
+#[derive(Debug)]
+struct TimeOfDay;
+
+pub(super) fn time_of_day(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Ok(Box::new(TimeOfDay))
 }
 
 pub(super) fn date(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -141,16 +150,19 @@ fn date_text(days: u64) -> [u8; DATE_LEN] {
 }
 
 #[inline(always)]
+fn time_of_day_text(second: u64) -> [u8; TIME_OF_DAY_LEN] {
+    let mut text = [b':'; TIME_OF_DAY_LEN];
+    text[..2].copy_from_slice(&two(second / 3600));
+    text[3..5].copy_from_slice(&two(second / 60 % 60));
+    text[6..].copy_from_slice(&two(second % 60));
+    text
+}
+
+#[inline(always)]
 fn time_text(seconds: u64) -> [u8; TIME_LEN] {
-    let mut text = [0; TIME_LEN];
+    let mut text = [b' '; TIME_LEN];
     write_date(seconds / DAY, &mut text);
-    let second = seconds % DAY;
-    text[10] = b' ';
-    text[11..13].copy_from_slice(&two(second / 3600));
-    text[13] = b':';
-    text[14..16].copy_from_slice(&two(second / 60 % 60));
-    text[16] = b':';
-    text[17..].copy_from_slice(&two(second % 60));
+    text[DATE_LEN + 1..].copy_from_slice(&time_of_day_text(seconds % DAY));
     text
 }
 
@@ -189,6 +201,25 @@ impl Generator for Timestamp {
 
     fn distinct(&self) -> Distinct {
         Distinct::Among { values: self.count }
+    }
+}
+
+impl Generator for TimeOfDay {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let (texts, _) = out.texts().fixed(count(&rows), TIME_OF_DAY_LEN).as_chunks_mut();
+        random.fill_below(rows.start, texts, DAY, time_of_day_text);
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::TEXT
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        TIME_OF_DAY_LEN as u64
+    }
+
+    fn distinct(&self) -> Distinct {
+        Distinct::Among { values: DAY }
     }
 }
 

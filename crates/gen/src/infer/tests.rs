@@ -57,6 +57,10 @@ fn then_types_then_names_then_affinity() {
         ("created_at timestamp", "timestamp('2020-01-01', '2025-01-01')"),
         ("price decimal(10, 2)", "real(0, 1000, 2)"),
         ("x decimal(4,2)", "real(0, 100, 2)"),
+        ("x time", "time_of_day"),
+        ("created time", "time_of_day"),
+        ("x json", "json"),
+        ("x jsonb", "json"),
         ("x numeric(4)", "int(0, 9999)"),
         ("x numeric", "int(0, 999_999)"),
         ("price numeric", "real(1, 1000, 2)"),
@@ -104,7 +108,7 @@ fn references_find_their_parent() {
             foreign key (six, seven) references q);";
     let schema = Schema::from_sql(sql, "test").expect(sql);
     let found: Vec<Reference> = (0..7).map(|position| reference(&schema, &schema.tables[2], position)).collect();
-    let several = Reference::Several("q".to_owned());
+    let several = Reference::Unclear("it is not the only column that refers to q".to_owned());
     assert_eq!(
         found,
         [

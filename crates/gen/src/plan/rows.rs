@@ -3,7 +3,7 @@
 use super::{Request, table_position, usage};
 use crate::annotation::{TableSettings, parse_settings};
 use crate::comments::{self, Annotation};
-use crate::tables::{invented, is_invented};
+use crate::tables::invented;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Error, ErrorKind, Result};
 
@@ -18,13 +18,14 @@ pub(super) struct Size {
 pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotation]) -> Result<Vec<Size>> {
     let settings = settings(schema, annotations)?;
     let requested = requested(schema, request)?;
+    let rows = |table: usize| requested[table].or(settings[table].rows.map(|(rows, _)| rows));
+    let silent: Vec<&str> =
+        invented(schema).filter(|(table, _)| rows(*table).is_none()).map(|(_, table)| table.name.as_str()).collect();
+    if !silent.is_empty() {
+        return Err(no_rows(schema, &silent));
+    }
     let of_table = |(table, settings): (usize, &TableSettings)| {
-        let annotated = settings.rows.map(|(rows, _)| rows);
-        let rows = match requested[table].or(annotated) {
-            Some(rows) => rows,
-            None if !is_invented(schema, &schema.tables[table]) => 0,
-            None => return Err(no_rows(schema, table)),
-        };
+        let rows = rows(table).unwrap_or(0);
         let seed = request.seed.or(settings.seed.map(|(seed, _)| seed)).unwrap_or(0);
         check(schema, table, rows)?;
         Ok(Size { rows, seed })
@@ -71,10 +72,18 @@ fn only_table(schema: &Schema) -> Result<usize> {
     }
 }
 
-fn no_rows(schema: &Schema, table: usize) -> Error {
-    let name = &schema.tables[table].name;
-    usage("nobody says how many rows it gets").in_file(&schema.origin).in_table(name).advise(format!(
-        "write '-- gen: rows=1m' in front of its CREATE TABLE, or give the number with the request (--rows {name}=N)"
+fn no_rows(schema: &Schema, silent: &[&str]) -> Error {
+    const NAMED: usize = 10;
+    let named = &silent[..silent.len().min(NAMED)];
+    let more = if silent.len() > NAMED { " ..." } else { "" };
+    let options: Vec<String> = named.iter().map(|name| format!("--rows {name}=N")).collect();
+    let error = match silent {
+        [name] => usage("nobody says how many rows it gets").in_table(*name),
+        _ => usage(format!("nobody says how many rows {} tables get: {}{more}", silent.len(), named.join(", "))),
+    };
+    error.in_file(&schema.origin).advise(format!(
+        "write '-- gen: rows=1m' in front of CREATE TABLE, or give the number with the request ({}{more})",
+        options.join(" ")
     ))
 }
 

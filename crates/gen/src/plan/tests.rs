@@ -121,7 +121,11 @@ fn requests_name_what_exists() {
             ErrorKind::Usage,
             "given a generator twice",
         ),
-        (Request { rows: vec![(Some("user".into()), 1 << 63)], ..Request::default() }, ErrorKind::Limit, "rowids"),
+        (
+            Request { rows: vec![(Some("user".into()), 1 << 63), both().remove(1)], ..Request::default() },
+            ErrorKind::Limit,
+            "rowids",
+        ),
     ] {
         let error = plan_of(sql, &request).expect_err("the request is wrong");
         assert!(error.kind() == kind && error.message().contains(message), "{error}");
@@ -303,4 +307,35 @@ fn rows_that_conflict_may_be_wanted() {
     assert!(of(clause, Conflict::Abort).is_ok());
     let texts = "create table t (a integer primary key /* gen: hex(4) */)";
     assert!(of(texts, Conflict::Ignore).expect_err(texts).message().contains("whole numbers"));
+}
+
+/// A key into a table that is not there was filled with numbers that refer to nothing.
+#[test]
+fn a_foreign_key_without_a_table_is_null_or_refused() {
+    let plan = plan_of("create table t (a int references missing(id))", &rows(5)).expect("it takes NULL");
+    assert_eq!(expressions(&plan), ["t.a: constant(NULL)"]);
+    for definition in ["a int not null references missing", "a integer primary key references missing"] {
+        let error = plan_of(&format!("create table t ({definition})"), &rows(5)).expect_err(definition);
+        assert!(error.message().contains("the schema has no table missing"), "{error}");
+        assert!(error.place().column.is_some() && error.advice().is_some(), "{error}");
+    }
+}
+
+/// The annotation was refused although nobody wanted it.
+#[test]
+fn an_annotation_that_is_overridden_is_not_judged() {
+    for annotation in ["nobody(1)", "int(1, 2) -- gen: x", "null(0.5, uuid)", "'"] {
+        let sql = format!("create table t (\n a int not null -- gen: {annotation}\n)");
+        assert_eq!(expressions(&plan_of(&sql, &set("t", "a", "bool")).expect(annotation)), ["t.a: bool"]);
+        plan_of(&sql, &rows(10)).expect_err(annotation);
+    }
+}
+
+/// The first of them was named, and after its option was given the second.
+#[test]
+fn all_tables_without_rows_are_named() {
+    let sql = "create table a (x); create table b (x); create table c (x);\n-- gen: rows=5\ncreate table d (x);";
+    let error = plan_of(sql, &Request::default()).expect_err("no rows");
+    assert!(error.message().contains("3 tables get: a, b, c"), "{error}");
+    assert!(error.advice().is_some_and(|advice| advice.contains("--rows a=N --rows b=N --rows c=N")), "{error}");
 }

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{Affinity, Result};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
+use std::collections::HashMap;
 
 pub(super) fn schema(text: &str, origin: &str, ran: &Ran) -> Result<Schema> {
     read(text, origin, ran).map_err(|error| sqlite_failed(&error))
@@ -36,7 +37,8 @@ fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
         .iter()
         .filter(is_user_table)
         .map(|object| table(ran, text, &object.name))
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let positions = tables.iter().enumerate().map(|(at, table)| (table.name.to_ascii_lowercase(), at)).collect();
     let pragma = |name: &str| sqlite.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     let settings = FileSettings {
         page_size: ran.page_size,
@@ -45,7 +47,7 @@ fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
         wal: ran.wal,
         schema_cookie: u32::try_from(pragma("schema_version")?).unwrap_or(1),
     };
-    Ok(Schema { text: text.to_owned(), origin: origin.to_owned(), tables, objects, settings })
+    Ok(Schema { text: text.to_owned(), origin: origin.to_owned(), tables, objects, settings, positions })
 }
 
 fn all<T>(
@@ -59,7 +61,7 @@ fn all<T>(
 
 fn table(ran: &Ran, text: &str, name: &str) -> rusqlite::Result<Table> {
     let sqlite = &ran.sqlite;
-    let table = table_of(sqlite, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let table = table_of(sqlite, &ran.kinds, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let (has_check, has_conflict_clause) = match byte_code(sqlite, &table, "INSERT") {
         _ if table.is_virtual => (false, false),
         Ok(plain) => {
@@ -80,17 +82,46 @@ fn table(ran: &Ran, text: &str, name: &str) -> rusqlite::Result<Table> {
     Ok(Table { span, has_check, has_conflict_clause, ..table })
 }
 
-/// The table of this name in any open database, whatever its encoding; `None` where it has none.
+/// Of what kind each table of an open database is. SQLite looks through all of them to tell, so it is asked once.
+#[derive(Debug)]
+pub struct TableKinds(HashMap<String, Kind>);
+
+#[derive(Debug)]
+struct Kind {
+    /// `table`, `view`, `shadow` or `virtual`.
+    name: String,
+    without_rowid: bool,
+    strict: bool,
+}
+
+impl TableKinds {
+    /// Asks SQLite.
+    ///
+    /// # Errors
+    /// Where SQLite cannot read the schema.
+    pub fn read(sqlite: &Connection) -> rusqlite::Result<Self> {
+        let sql = "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main'";
+        let kinds = all(sqlite, sql, [], |row| {
+            Ok((row.get(0)?, Kind { name: row.get(1)?, without_rowid: row.get(2)?, strict: row.get(3)? }))
+        })?;
+        Ok(Self(kinds.into_iter().collect()))
+    }
+
+    /// Whether a table of this name is there, and neither virtual nor a part of one.
+    pub fn is_ordinary(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|kind| kind.name == "table")
+    }
+}
+
+/// The table of this name, as the schema writes it, in any open database, whatever its encoding; `None` where it has
+/// none.
 ///
 /// `span`, `has_check` and `has_conflict_clause` are left empty: they are asked of a schema that was just run.
 ///
 /// # Errors
 /// Where SQLite cannot read what defines the table. Of a corrupt schema other tables may well be read.
-pub fn table_of(sqlite: &Connection, name: &str) -> rusqlite::Result<Option<Table>> {
-    let kind = sqlite
-        .prepare_cached("SELECT type, wr, strict FROM pragma_table_list(?) WHERE schema = 'main'")?
-        .query_row([name], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?)));
-    let Some((kind, without_rowid, strict)) = kind.optional()? else { return Ok(None) };
+pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite::Result<Option<Table>> {
+    let Some(&Kind { name: ref kind, without_rowid, strict }) = kinds.0.get(name) else { return Ok(None) };
     let is_virtual = kind == "virtual";
     let mut columns = columns(sqlite, name, strict)?;
     let indexes = indexes(sqlite, name)?;

@@ -1,6 +1,6 @@
 //! Running the user's DDL, statement by statement, in a database in memory.
 
-use super::line_and_character;
+use super::{TableKinds, line_and_character};
 use crate::{Error, ErrorKind, Result};
 use litepress_format::page::PageSize;
 use rusqlite::fallible_iterator::FallibleIterator;
@@ -16,6 +16,7 @@ pub(super) struct Ran {
     pub sqlite: Connection,
     /// The span of the CREATE statement of each table.
     pub spans: HashMap<String, Range<usize>>,
+    pub kinds: TableKinds,
     /// Tables in which virtual tables keep their data.
     pub shadows: HashSet<String>,
     pub wal: bool,
@@ -80,12 +81,14 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     let spans = run_statements(&sqlite, text, origin, &watch)?;
     sqlite.progress_handler(0, None::<fn() -> bool>).map_err(|error| sqlite_failed(&error))?;
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(|error| sqlite_failed(&error))?;
-    for (table, span) in &spans {
+    let kinds = TableKinds::read(&sqlite).map_err(|error| sqlite_failed(&error))?;
+    // A table that was dropped again has no kind; virtual tables may hold rows of their own.
+    for (table, span) in spans.iter().filter(|(table, _)| kinds.is_ordinary(table)) {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
     }
     let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
     let shadows = std::mem::take(&mut watch.shadows);
-    Ok(Ran { sqlite, spans, shadows, wal: watch.wal, page_size: watch.page_size })
+    Ok(Ran { sqlite, spans, kinds, shadows, wal: watch.wal, page_size: watch.page_size })
 }
 
 fn run_statements(
@@ -249,7 +252,8 @@ fn follow_renames(sqlite: &Connection, spans: &mut HashMap<String, Range<usize>>
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
         .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
         .map_err(|error| sqlite_failed(&error))?;
-    let gone = spans.keys().find(|old| !names.contains(old)).cloned();
+    let known: HashSet<&String> = names.iter().collect();
+    let gone = spans.keys().find(|old| !known.contains(old)).cloned();
     let come = names.iter().find(|name| !spans.contains_key(*name) && !name.starts_with("sqlite_"));
     if let (Some(old), Some(new)) = (gone, come)
         && let Some(span) = spans.remove(&old)
@@ -263,10 +267,7 @@ fn follow_renames(sqlite: &Connection, spans: &mut HashMap<String, Range<usize>>
 fn refuse_rows(sqlite: &Connection, table: &str, text: &str, origin: &str, start: usize) -> Result<()> {
     let quoted = table.replace('"', "\"\"");
     let sql = format!("SELECT EXISTS (SELECT 1 FROM \"{quoted}\")");
-    // A table that was dropped again has no kind; virtual tables may hold rows of their own.
-    let is_ordinary = "SELECT type = 'table' FROM pragma_table_list(?) WHERE schema = 'main'";
-    let ordinary = sqlite.query_row(is_ordinary, [table], |row| row.get(0)).unwrap_or(false);
-    if ordinary && sqlite.query_row(&sql, [], |row| row.get(0)).map_err(|error| sqlite_failed(&error))? {
+    if sqlite.query_row(&sql, [], |row| row.get(0)).map_err(|error| sqlite_failed(&error))? {
         let message = format!("CREATE TABLE {table} AS SELECT makes rows: a schema defines and holds no rows");
         return Err(refused(&message, text, origin, first_token(text, start)));
     }
