@@ -301,16 +301,16 @@ impl<'a> Planner<'a> {
     fn infer(&mut self) -> Result<()> {
         let mut pending = Vec::new();
         for (table, column) in self.open_columns() {
-            let of_table = &self.schema.tables[table];
+            let (of_table, rows) = (&self.schema.tables[table], self.sizes[table].rows);
             match infer::reference(self.schema, of_table, column) {
-                Reference::None => {
-                    self.settle(table, column, infer::column(of_table, column, self.sizes[table].rows))?
+                Reference::Unclear(why) if rows > 0 => {
+                    self.settle(table, column, infer::without_parent(of_table, column, &why)?)?;
+                }
+                Reference::None | Reference::Unclear(_) => {
+                    self.settle(table, column, infer::column(of_table, column, rows))?;
                 }
                 Reference::Single(parent) => {
                     pending.push(Pending { table, column, parent, digit: self.digit(table, column) });
-                }
-                Reference::Unclear(why) => {
-                    self.settle(table, column, infer::without_parent(of_table, column, &why)?)?;
                 }
             }
         }
