@@ -20,7 +20,8 @@ use crate::stitch::{InOrder, lock, on_threads};
 use crate::table::Feed;
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::FormatError;
-use litepress_format::order::{self, EntryShape, KeyPart, SHORT_ROOM, UniqueKey};
+use litepress_format::copy::copy_short;
+use litepress_format::order::{self, EntryShape, KeyPart, SHORT_LEN, SHORT_ROOM, UniqueKey};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Index, IndexOrigin};
@@ -36,6 +37,13 @@ const KEY_LEN_BYTES: usize = 2;
 pub(crate) trait RowKey: Sync {
     /// Appends the sort item of a row; `fields` are the same ones for all rows of a worker.
     fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
+
+    /// Writes the sort item of a row to `room`, with zeros behind it up to its half; its length. `None` where it is longer
+    /// than that, or not as easily made.
+    fn write_short(&self, chunk: &RecordChunk, row: usize, room: &mut [u8; SHORT_ROOM]) -> Option<usize> {
+        let _ = (chunk, row, room);
+        None
+    }
 
     /// Takes the item at this rank apart.
     fn read(&self, item: &[u8], rank: u64) -> Result<Row>;
@@ -228,9 +236,12 @@ impl<K: RowKey> Worker<'_, K> {
                 return Ok(());
             }
             for row in 0..self.chunk.len() {
-                self.item.clear();
-                self.key.push_item(&mut self.fields, &self.chunk, row, &mut self.item)?;
-                self.rows.push(&self.item)?;
+                let short = self.rows.room().and_then(|room| self.key.write_short(&self.chunk, row, room));
+                if !short.is_some_and(|len| self.rows.take(len)) {
+                    self.item.clear();
+                    self.key.push_item(&mut self.fields, &self.chunk, row, &mut self.item)?;
+                    self.rows.push(&self.item)?;
+                }
             }
             for cutter in &mut self.cutters {
                 cutter.add(&self.chunk)?;
@@ -391,9 +402,23 @@ impl RowKey for RowidKey {
     }
 
     #[inline]
+    fn write_short(&self, chunk: &RecordChunk, row: usize, room: &mut [u8; SHORT_ROOM]) -> Option<usize> {
+        let record = chunk.record(row);
+        let key_len = order::write_rowid(chunk.rowids()[row], room.first_chunk_mut()?);
+        let start = key_len + order::write_rowid(position_of(chunk, row), room[key_len..].first_chunk_mut()?);
+        let len = start + record.len();
+        if len > SHORT_LEN {
+            return None;
+        }
+        copy_short(record, &mut room[start..len]);
+        room[len..len + SHORT_LEN].fill(0);
+        Some(len)
+    }
+
+    #[inline]
     fn read(&self, item: &[u8], rank: u64) -> Result<Row> {
         let (rowid, key_len) = read_number(item, 0)?;
-        let (_, start) = read_number(item, key_len)?;
+        let start = key_len + order::skip_rowid(&item[key_len..]).map_err(|error| bad_item(&error))?;
         let record = (start, item.len());
         Ok(if self.is_dense {
             Row { unique_len: None, rowid: rank.cast_signed() + 1, record }

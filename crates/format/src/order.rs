@@ -70,7 +70,7 @@ use crate::value::Value;
 
 pub use compare::compare;
 pub use entry::{EntryShape, UniqueKey};
-pub use number::{push_rowid, read_rowid};
+pub use number::{MAX_LEN as MAX_ROWID_LEN, push_rowid, read_rowid, skip_rowid, write_rowid};
 pub use short::{SHORT_LEN, SHORT_ROOM, ShortCell};
 
 /// First byte of the form of NULL.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Files up to this size stay in the page cache, where their reader will want them. Larger ones are written past
 /// it: copying them into cold memory costs more than writing them, and they would push out everything else.
-pub(crate) const CACHED_BYTES: u64 = 256 << 20;
+pub(crate) const CACHED_BYTES: u64 = 64 << 20;
 
 /// A file under construction.
 pub(crate) struct FileSink {

@@ -15,8 +15,8 @@ const EXPONENT_BIAS: u64 = 1023;
 const NO_FRACTION_FROM: u64 = 1 << 55;
 /// Bytes behind the first where they hold `n` itself.
 const WHOLE: usize = 8;
-/// The longest form of a number without a fraction, and of a rowid.
-pub(super) const MAX_LEN: usize = 1 + WHOLE;
+/// Bytes of the longest form of a rowid, or of a number without a fraction.
+pub const MAX_LEN: usize = 1 + WHOLE;
 /// First byte of a double from 2^64 on.
 const HUGE: u8 = 0xfa;
 /// The least that follows [`HUGE`].
@@ -183,7 +183,7 @@ pub fn push_rowid(rowid: i64, out: &mut Vec<u8>) {
 
 /// Writes the form of a rowid to the start of `out`; its length.
 #[inline]
-pub(super) fn write_rowid(rowid: i64, out: &mut [u8; MAX_LEN]) -> usize {
+pub fn write_rowid(rowid: i64, out: &mut [u8; MAX_LEN]) -> usize {
     let sign = rowid >> 63;
     ROWIDS.write((rowid ^ sign).cast_unsigned(), (sign & 0xff) as u8, out)
 }
@@ -201,7 +201,25 @@ pub fn read_rowid(bytes: &[u8]) -> Result<(i64, usize), FormatError> {
             let magnitude = i64::try_from(magnitude).ok()?;
             Some((if negative { !magnitude } else { magnitude }, 1 + tail))
         })
-        .ok_or_else(|| FormatError::new("a sort key holds no rowid here", 0))
+        .ok_or_else(no_rowid)
+}
+
+#[cold]
+fn no_rowid() -> FormatError {
+    FormatError::new("a sort key holds no rowid here", 0)
+}
+
+/// Length of the form of a rowid at the start of `bytes`.
+///
+/// # Errors
+/// Where `bytes` does not start with such a form.
+#[inline]
+pub fn skip_rowid(bytes: &[u8]) -> Result<usize, FormatError> {
+    let len = bytes.first().map(|&first| {
+        let first_of_positive = if first < 0x80 { !first } else { first };
+        1 + usize::from(ROWIDS.tail_by_first[usize::from(first_of_positive - 0x80)])
+    });
+    len.filter(|&len| len <= bytes.len().min(MAX_LEN)).ok_or_else(no_rowid)
 }
 
 /// Appends the form of an integer.
