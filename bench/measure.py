@@ -114,9 +114,10 @@ def report(rounds, figures):
     """Prints the contenders of all rounds and the figures."""
     print(f"{'contender':36}{'median s':>10}{'min':>9}{'max':>9}{'CPU s':>9}{'peak MiB':>10}")
     for name in rounds[0]:
-        seconds = spread([one[name]["seconds"] for one in rounds])
-        cpu = statistics.median(one[name].get("cpu_seconds", 0) for one in rounds)
-        peak = max(one[name].get("peak_memory_bytes", 0) for one in rounds) >> 20
+        results = [one[name] for one in rounds if name in one]
+        seconds = spread([result["seconds"] for result in results])
+        cpu = statistics.median(result.get("cpu_seconds", 0) for result in results)
+        peak = max(result.get("peak_memory_bytes", 0) for result in results) >> 20
         print(f"{name:36}{seconds['median']:10.2f}{seconds['min']:9.2f}{seconds['max']:9.2f}{cpu:9.2f}{peak:10}")
     print()
     for name, figure in figures.items():

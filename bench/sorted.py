@@ -169,7 +169,7 @@ def main():
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"\n{options.rows:,} rows; spilling {options.spill_rows:,}; WITHOUT ROWID {options.keyed_rows:,}")
-    report(rounds[:1], figures) if options.billion else report(rounds, figures)
+    report(rounds, figures)
     sizes = {"rows": options.rows, "spill_rows": options.spill_rows, "keyed_rows": options.keyed_rows}
     keep(options.results, sizes | {"sqlite_settings": tried, "best": best, "figures": figures, "rounds": rounds})
 
