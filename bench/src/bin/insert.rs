@@ -64,7 +64,8 @@ impl Job {
 
 fn main() -> Outcome<()> {
     let job = Job::parse(std::env::args().skip(1))?;
-    let order = order(&job);
+    let shuffled = shuffled(&job);
+    let row_at = |place: u32| shuffled.as_ref().map_or(place, |rows| rows[place as usize]);
     let mut database = Connection::open(&job.path)?;
     let own_cache: i64 = database.pragma_query_value(None, "cache_size", |row| row.get(0))?;
     database.execute_batch(&format!(
@@ -79,10 +80,11 @@ fn main() -> Outcome<()> {
     let transaction = database.transaction()?;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (table, bind): (_, Bind) = if job.keyed { ("keyed", bind_keyed) } else { ("user", bind_user) };
-    for rows in order.chunks(ROWS_PER_STATEMENT) {
+    for first in (0..job.rows).step_by(ROWS_PER_STATEMENT) {
+        let rows = first..job.rows.min(first.saturating_add(u32::try_from(ROWS_PER_STATEMENT)?));
         let places = vec!["(?, ?, ?, ?)"; rows.len()].join(", ");
         let mut insert = transaction.prepare_cached(&format!("INSERT INTO {table} VALUES {places}"))?;
-        for (place, &row) in rows.iter().enumerate() {
+        for (place, row) in rows.map(row_at).enumerate() {
             bind(&mut insert, 4 * place, row, job.rows, &mut random)?;
         }
         insert.raw_execute()?;
@@ -101,16 +103,14 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// The row numbers, from 0 on, in the order in which they are inserted.
-fn order(job: &Job) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..job.rows).collect();
-    if job.shuffled {
-        let mut random = Random(0x2545_f491_4f6c_dd1d);
-        for last in (1..job.rows).rev() {
-            order.swap(last as usize, random.below(last + 1) as usize);
-        }
+/// The row numbers, from 0 on, in the order in which they are inserted; `None` where that is their own.
+fn shuffled(job: &Job) -> Option<Vec<u32>> {
+    let mut rows: Vec<u32> = job.shuffled.then(|| (0..job.rows).collect())?;
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    for last in (1..job.rows).rev() {
+        rows.swap(last as usize, random.below(last + 1) as usize);
     }
-    order
+    Some(rows)
 }
 
 /// Marsaglia's xorshift with 64 bits.

@@ -194,20 +194,27 @@ impl Sampler<'_> {
         let page_bytes =
             |kind, record: &[u8], rowid| mean_page_bytes(kind, self.page_bytes, record.len() as u64, rowid);
         let (mut fields, mut item, mut entry) = (Fields::default(), Vec::new(), Vec::new());
-        source.sample(&mut |chunk: &RecordChunk| {
+        let mut add = |chunk: &RecordChunk| -> Result<()> {
             for (row, &rowid) in chunk.rowids().iter().enumerate() {
                 let record = chunk.record(row);
                 item.clear();
-                key.push_item(&mut fields, chunk, row, &mut item).expect("a record of the encoder's");
+                key.push_item(&mut fields, chunk, row, &mut item)?;
                 sums[0].add(page_bytes(kind, record, rowid), &item);
                 for (plan, sums) in plans.iter().zip(&mut sums[1..]) {
                     let Some(plan) = plan else { continue };
-                    plan.entry(record, rowid, &mut item, &mut entry).expect("a record of the encoder's");
+                    plan.entry(record, rowid, &mut item, &mut entry)?;
                     sums.add(page_bytes(PageKind::LeafIndex, &entry, rowid), &item);
                 }
             }
+            Ok(())
+        };
+        let mut added = Ok(());
+        source.sample(&mut |chunk: &RecordChunk| {
+            if added.is_ok() {
+                added = add(chunk);
+            }
         })?;
-        Ok(sums)
+        added.map(|()| sums)
     }
 
     /// Leaves, and a root above them.

@@ -32,6 +32,8 @@ pub(crate) struct Fields {
     header: Header,
     /// Serial type and place of the body of each column; unused for the rowid.
     places: Vec<(u64, Range<usize>)>,
+    /// Bytes that a record has at least where it has all of these.
+    record_len: usize,
 }
 
 impl Fields {
@@ -46,7 +48,7 @@ impl Fields {
         record: &'r [u8],
         rowid: i64,
     ) -> Result<impl Iterator<Item = Value<'r>> + Clone> {
-        if !self.header.starts(record) {
+        if !self.header.starts(record) || record.len() < self.record_len {
             self.find(columns, record).map_err(|error| bad_item(&error))?;
         }
         Ok(columns.iter().zip(&self.places).map(move |(cut, (serial, body))| match cut {
@@ -57,6 +59,7 @@ impl Fields {
 
     /// Finds the columns, and how much of the header says where they are.
     fn find(&mut self, columns: &[Cut], record: &[u8]) -> Result<(), FormatError> {
+        self.places.clear();
         self.places.resize(columns.len(), (0, 0..0));
         let wanted = columns.iter().filter_map(|cut| cut.field()).max().map_or(0, |last| last + 1);
         let header_end = match self.find_among_short(columns, record, wanted) {
@@ -64,6 +67,10 @@ impl Fields {
             None => self.find_among_any(columns, record, wanted)?,
         };
         self.header.set(&record[..header_end]);
+        self.record_len = self.places.iter().map(|(_, body)| body.end).max().unwrap_or(0);
+        if record.len() < self.record_len {
+            return Err(FormatError::new("a record is shorter than its header says", record.len()));
+        }
         Ok(())
     }
 

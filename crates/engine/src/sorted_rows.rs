@@ -313,7 +313,8 @@ impl RecordKey {
     pub fn key_len(&self, item: &[u8]) -> Result<usize> {
         match item.last_chunk::<KEY_LEN_BYTES>().map(|len| u16::from_be_bytes(*len)) {
             Some(u16::MAX) | None => Ok(self.unique_key(item)?.len),
-            Some(len) => Ok(len.into()),
+            Some(len) if usize::from(len) + KEY_LEN_BYTES <= item.len() => Ok(len.into()),
+            Some(_) => Err(bad_item(&FormatError::new("a sort item is shorter than its key", item.len()))),
         }
     }
 

@@ -4,9 +4,10 @@
 //! What sorts index entries then needs no types, no collations and no descending columns: it sorts
 //! bytes. There are two floors:
 //!
-//! - [`push`], [`read`] and [`skip`] deal with the form of one column, [`push_rowid`] and
-//!   [`read_rowid`] with that of a rowid;
-//! - [`EntryShape`] makes whole sort items of them, and turns an item into the index record.
+//! - [`push`], [`read`] and [`skip`] deal with the form of one column, [`push_rowid`],
+//!   [`write_rowid`], [`read_rowid`] and [`skip_rowid`] with that of a rowid;
+//! - [`EntryShape`] makes whole sort items of them, and turns an item into the index record: any
+//!   item in vectors, a short one in whole words ([`EntryShape::make_short`], [`ShortCell`]).
 //!
 //! # The form of a column
 //!
@@ -70,7 +71,7 @@ use crate::value::Value;
 
 pub use compare::compare;
 pub use entry::{EntryShape, UniqueKey};
-pub use number::{MAX_LEN as MAX_ROWID_LEN, push_rowid, read_rowid, skip_rowid, write_rowid};
+pub use number::{push_rowid, read_rowid, skip_rowid, write_rowid};
 pub use short::{SHORT_LEN, SHORT_ROOM, ShortCell};
 
 /// First byte of the form of NULL.

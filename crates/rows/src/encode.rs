@@ -62,9 +62,8 @@ impl Encoder {
     /// Encodes the first `rows` rows of `blocks`, one block a column, and appends them to `chunk`, those apart that are
     /// left out for a NULL.
     ///
-    /// Rows of a table without INTEGER PRIMARY KEY get the rowids from `first_rowid` on; in a WITHOUT ROWID table these
-    /// serve as positions in the input. `first_record` is the
-    /// number of the first row in errors, counted from 1.
+    /// Rows of a table without INTEGER PRIMARY KEY get the rowids from `first_rowid` on. `first_record` is the position of
+    /// the first row in the input, counted from 1: errors name it, and it tells which of two rows with one key came first.
     ///
     /// # Errors
     /// [`ErrorKind::Constraint`] for the first row that breaks NOT NULL, a STRICT type or the INTEGER PRIMARY KEY;

@@ -52,13 +52,20 @@ impl SpilledRun {
     }
 
     #[cfg(test)]
-    pub fn truncate_file(&self, len: u64) {
-        self.file.truncate(len);
+    pub fn file(&self) -> &SpillFile {
+        &self.file
     }
 
     /// Bytes in the file.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The error of a file that holds something else than what was written.
+    pub fn damaged(&self) -> Error {
+        Error::new(ErrorKind::Io, "a temporary file in this folder does not hold what was written to it")
+            .in_file(self.file.path())
+            .advise("check the disk, or name another folder with --temp-dir")
     }
 }
 
@@ -349,7 +356,7 @@ impl<'s> RunDecoder<'s> {
         let len = if header & 1 == 1 { self.len } else { shared.saturating_add(self.length()?) };
         let left = self.left() + (self.end - self.at) as u64;
         if shared > self.len || len < shared || (len - shared) as u64 > left {
-            return Err(self.damaged());
+            return Err(self.run.damaged());
         }
         if self.item.len() < len + SLACK_BYTES {
             self.item.resize(len + SLACK_BYTES, 0);
@@ -382,7 +389,7 @@ impl<'s> RunDecoder<'s> {
                 return Ok(length);
             }
         }
-        Err(self.damaged())
+        Err(self.run.damaged())
     }
 
     /// Bytes of the run that are not read yet.
@@ -394,7 +401,7 @@ impl<'s> RunDecoder<'s> {
     fn read(&mut self) -> Result<()> {
         let bytes = self.next_bytes();
         if bytes == 0 {
-            return Err(self.damaged());
+            return Err(self.run.damaged());
         }
         if let Some(awaited) = self.awaited.take() {
             self.spare = Some(std::mem::replace(&mut self.block, awaited.take()?));
@@ -424,12 +431,6 @@ impl<'s> RunDecoder<'s> {
             let memory = self.spare.take().unwrap_or_else(|| AlignedMemory::new(self.block.bytes().len()));
             self.awaited = Some(ahead.request(&self.run.file, self.run.start + self.next, bytes, memory));
         }
-    }
-
-    fn damaged(&self) -> Error {
-        Error::new(ErrorKind::Io, "a temporary file in this folder does not hold what was written to it")
-            .in_file(self.run.file.path())
-            .advise("check the disk, or name another folder with --temp-dir")
     }
 }
 

@@ -63,7 +63,10 @@ impl Runs {
         }
         let rank: u64 = cursors.iter().map(Cursor::ordinal).sum();
         let mut merge = Merge::new(cursors, bytes, ranks.end - ranks.start);
-        merge.skip(ranks.start.checked_sub(rank).expect("a key whose rank is not above the wanted one"))?;
+        let before = ranks.start.checked_sub(rank);
+        // In what was written, the key's rank is not above the wanted one.
+        let damaged = || self.spilled.first().expect("runs in memory are as they were").damaged();
+        merge.skip(before.ok_or_else(damaged)?)?;
         Ok(merge)
     }
 

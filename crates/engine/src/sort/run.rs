@@ -17,10 +17,13 @@ use super::merge::ItemWithSlack;
 use super::radix::{self, Whole};
 use super::varying::{MatchBytes, Varying};
 use litepress_format::copy::copy_short;
+use litepress_format::order::{SHORT_LEN, SHORT_ROOM};
 
 /// Bytes at the end of a run's memory that belong to no item, so that the hot loops copy and compare in whole words.
 pub(crate) const SLACK_BYTES: usize = 64;
 const _: () = assert!(MatchBytes::READ_BYTES <= SLACK_BYTES && MAX_SLOT_BYTES <= SLACK_BYTES);
+// Short items have zeros behind them up to there.
+const _: () = assert!(MAX_SLOT_BYTES == SHORT_LEN && SLACK_BYTES == SHORT_ROOM);
 
 /// Slot widths that the sort is compiled for.
 const SLOTS: [usize; 5] = [12, 16, 20, 24, MAX_SLOT_BYTES];
@@ -122,7 +125,7 @@ impl FillRun {
         let Some(room) = self.room() else { return Err(Refusal::Full) };
         room[..MAX_SLOT_BYTES].fill(0);
         copy_short(item, &mut room[..item.len()]);
-        self.take(item.len());
+        assert!(self.take(item.len()), "a slot takes what fits it");
         Ok(())
     }
 
@@ -136,6 +139,7 @@ impl FillRun {
 
     /// Takes the item of `len` bytes that was written to [`room`](Self::room); `false` where slots are for others.
     #[inline]
+    #[must_use]
     pub fn take(&mut self, len: usize) -> bool {
         if !(self.shortest..=self.longest).contains(&len) {
             return false;

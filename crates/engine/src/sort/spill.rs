@@ -137,6 +137,14 @@ impl SpillFile {
     pub fn truncate(&self, len: u64) {
         self.file.set_len(len).unwrap();
     }
+
+    /// Fills one block, the `number`-th, with `byte`.
+    #[cfg(test)]
+    pub fn damage(&self, number: u64, byte: u8) {
+        let mut block = AlignedMemory::new(ALIGNMENT);
+        block.bytes_mut().fill(byte);
+        std::os::unix::fs::FileExt::write_all_at(&self.file, block.bytes(), number * ALIGNMENT as u64).unwrap();
+    }
 }
 
 /// Memory that begins at a multiple of [`ALIGNMENT`].

@@ -248,10 +248,24 @@ fn held_memory_is_what_the_budget_allows() {
 fn a_truncated_file_is_an_error() {
     let items = numbered((0..40_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes().to_vec()));
     let sorted = sort(&items, 256 << 10, 1).unwrap();
-    sorted.runs.spilled[0].truncate_file(8192);
+    sorted.runs.spilled[0].file().truncate(8192);
     let error = read(&sorted, 0..sorted.len()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().contains("temporary file"), "{error}");
+}
+
+/// A damaged item that compares less than it should made the rank of a key too large, and that was a panic.
+#[test]
+fn damaged_bytes_are_never_a_panic() {
+    let items = numbered((0..40_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes().to_vec()));
+    let mut errors = 0;
+    for (block, byte) in [(0, 0), (2, 0), (2, 0xff), (5, 0), (5, 7), (8, 0x80)] {
+        let sorted = sort(&items, 256 << 10, 1).unwrap();
+        sorted.runs.spilled[0].file().damage(block, byte);
+        let ranges = [0..sorted.len(), sorted.len() / 2..sorted.len(), sorted.len() - 1..sorted.len()];
+        errors += ranges.into_iter().filter(|range| read(&sorted, range.clone()).is_err()).count();
+    }
+    assert!(errors > 0, "some damage is noticed");
 }
 
 #[test]

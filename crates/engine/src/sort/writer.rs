@@ -61,6 +61,7 @@ impl<'s> RunWriter<'s> {
     /// Takes the item of `len` bytes that was written to [`room`](Self::room); `false` where it must be
     /// [pushed](Self::push).
     #[inline]
+    #[must_use]
     pub fn take(&mut self, len: usize) -> bool {
         self.fill.as_mut().is_some_and(|fill| fill.take(len))
     }

@@ -56,7 +56,7 @@ impl ShortInt {
         let (serial, width) = record::int_serial(int);
         // Twice, because no shift is by 64 bits.
         let half = 4 * (8 - width);
-        Self { serial: (serial & 0x7f) as u8, width, body: ((int << half) << half).cast_unsigned() }
+        Self { serial: one_byte(serial), width, body: ((int << half) << half).cast_unsigned() }
     }
 }
 
@@ -87,7 +87,7 @@ impl ShortCell {
             out[self.rowid_serial_at] = serial;
             copy_short(&body.to_be_bytes()[..width], &mut out[self.columns_end..]);
         }
-        out[0] = low_byte(out.len() - 1);
+        out[0] = one_byte(out.len() as u64 - 1);
     }
 
     /// Whether the columns at the start of an item are those that are there.
@@ -170,7 +170,7 @@ impl EntryShape {
                 return false;
             }
         }
-        cell.columns[1] = low_byte(header_len);
+        cell.columns[1] = one_byte(header_len as u64);
         cell.rowid_serial_at = 2 + self.parts.len();
         cell.keep_key(words, at, body_at);
         true
@@ -229,17 +229,18 @@ fn write_body(form: &Form<'_>, out: &mut [u8; CELL_ROOM], at: usize) -> Option<(
             out[at..at + 8].copy_from_slice(&body.to_be_bytes());
             return Some((serial, width));
         }
-        Form::Null => return Some((low_byte(0), 0)),
+        Form::Null => return Some((0, 0)),
         Form::Text(text) if text.len() <= SHORT_LEN => (serial::text(text.len()), text),
         Form::Blob(blob) if blob.len() <= SHORT_LEN => (serial::blob(blob.len()), blob),
         _ => return None,
     };
     copy_short(body, &mut out[at..at + body.len()]);
-    Some(((serial & 0x7f) as u8, body.len()))
+    Some((one_byte(serial), body.len()))
 }
 
-/// A length below 128.
+/// A length or serial type whose varint takes one byte: all of a short cell do.
 #[inline]
-fn low_byte(len: usize) -> u8 {
-    u8::try_from(len & 0x7f).expect("seven bits")
+fn one_byte(number: u64) -> u8 {
+    assert!(number < 0x80, "a short cell has no number of two bytes");
+    (number & 0x7f) as u8
 }
