@@ -19,7 +19,7 @@ use crate::sorted_rows::{RecordKey, RowidKey, SortedRows};
 use crate::table::{self, TableTree};
 use crate::{Conflict, Result, keyed_table};
 use litepress_rows::schema::Index;
-use litepress_rows::{NullRule, Source, Table};
+use litepress_rows::{NullRule, RowidOrder, Source, Table};
 
 /// The sorts that the rows of a table go through.
 pub(crate) struct Settling<'t> {
@@ -33,11 +33,11 @@ pub(crate) struct Settling<'t> {
 }
 
 impl<'t> Settling<'t> {
-    pub fn new(table: &'t Table, conflict: Conflict, rowids_ascend: bool) -> Self {
+    pub fn new(table: &'t Table, conflict: Conflict, rowid_order: RowidOrder) -> Self {
         let unique = table.indexes.iter().find(|index| index.unique && conflict != Conflict::Abort);
         let may_leave_out = unique.is_some() || table.columns_where_null(NullRule::LeaveOut, conflict).next().is_some();
         let is_dense = conflict == Conflict::Ignore && table.rowid_alias.is_none() && may_leave_out;
-        let by_rowid = !table.without_rowid && (!rowids_ascend || is_dense || unique.is_some());
+        let by_rowid = !table.without_rowid && (rowid_order != RowidOrder::Ascending || is_dense || unique.is_some());
         Self { table, conflict, unique, by_rowid, is_dense }
     }
 

@@ -95,10 +95,6 @@ impl<K: RowKey> Source for SortedRows<K> {
         None
     }
 
-    fn rowids_ascend(&self) -> bool {
-        false
-    }
-
     fn page_bytes(&self) -> f64 {
         0.0
     }
