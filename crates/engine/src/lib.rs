@@ -16,6 +16,7 @@ pub mod check;
 mod database;
 pub mod dump;
 mod estimate;
+mod feed;
 mod fields;
 mod index;
 mod keyed_table;

@@ -11,13 +11,13 @@
 //!
 //! Rows with one key lie side by side, the earliest first. So it is settled in passing which of them stays.
 
+use crate::feed::Feed;
 use crate::fields::{Cut, Fields};
 use crate::index::{self, Cutter, Indexes};
 use crate::progress::Progress;
 use crate::sort::{Merge, RunWriter, SortOptions, Sorted, Sorter};
 use crate::sorted_tree::{bad_item, items_per_part};
 use crate::stitch::{InOrder, lock, on_threads};
-use crate::table::Feed;
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::FormatError;
 use litepress_format::order::{self, EntryShape, KeyPart, SHORT_ROOM, UniqueKey};
@@ -75,9 +75,13 @@ impl<K: RowKey> SortedRows<K> {
     ) -> Result<Self> {
         let sorter = Sorter::new(options.clone());
         gather(source, &key, &sorter, &Indexes::default(), options.writers, progress)?;
-        let sorted = sorter.finish()?;
+        Ok(Self::new(key, sorter.finish()?, conflict))
+    }
+
+    /// The rows of which these are the items.
+    pub fn new(key: K, sorted: Sorted, conflict: Conflict) -> Self {
         let (items_per_part, next_rank) = (items_per_part(&sorted), AtomicU64::new(0));
-        Ok(Self { key, sorted, conflict, items_per_part, next_rank })
+        Self { key, sorted, conflict, items_per_part, next_rank }
     }
 }
 
@@ -160,6 +164,30 @@ impl<K: RowKey> Part for SortedPart<'_, K> {
     }
 }
 
+/// Makes the sort items of rows, for one thread.
+pub(crate) struct ItemMaker<'a, K> {
+    key: &'a K,
+    fields: Fields,
+    item: Vec<u8>,
+}
+
+impl<'a, K: RowKey> ItemMaker<'a, K> {
+    pub fn new(key: &'a K) -> Self {
+        Self { key, fields: Fields::default(), item: Vec::new() }
+    }
+
+    /// Gives the item of each row of `chunk` to `take`.
+    #[inline]
+    pub fn each(&mut self, chunk: &RecordChunk, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        for row in 0..chunk.len() {
+            self.item.clear();
+            self.key.push_item(&mut self.fields, chunk, row, &mut self.item)?;
+            take(&self.item)?;
+        }
+        Ok(())
+    }
+}
+
 /// Takes all rows of `source`: a sort item of each, and the entries of its indexes.
 pub(crate) fn gather(
     source: &dyn Source,
@@ -178,9 +206,7 @@ pub(crate) fn gather(
             chunk: RecordChunk::new(),
             rows: sorter.writer(),
             cutters: indexes.cutters(),
-            key,
-            fields: Fields::default(),
-            item: Vec::new(),
+            items: ItemMaker::new(key),
             progress,
         };
         worker.work(&feed, &parts);
@@ -195,9 +221,7 @@ struct Worker<'a, K> {
     chunk: RecordChunk,
     rows: RunWriter<'a>,
     cutters: Vec<Cutter<'a>>,
-    key: &'a K,
-    fields: Fields,
-    item: Vec<u8>,
+    items: ItemMaker<'a, K>,
     progress: &'a Progress,
 }
 
@@ -223,11 +247,7 @@ impl<K: RowKey> Worker<'_, K> {
             if self.chunk.is_empty() {
                 return Ok(());
             }
-            for row in 0..self.chunk.len() {
-                self.item.clear();
-                self.key.push_item(&mut self.fields, &self.chunk, row, &mut self.item)?;
-                self.rows.push(&self.item)?;
-            }
+            self.items.each(&self.chunk, |item| self.rows.push(item))?;
             for cutter in &mut self.cutters {
                 cutter.add(&self.chunk)?;
             }

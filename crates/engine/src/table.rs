@@ -10,6 +10,7 @@
 //! whoever finishes the predecessor places both. What waits is bounded by [`BlockPool::wait_for_room`].
 
 use crate::Result;
+use crate::feed::Feed;
 use crate::index::{Cutter, Indexes};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
@@ -19,7 +20,6 @@ use crate::tree::interior::LargestRowid;
 use crate::tree::leaf::{LeafBuilder, TablePart, out_of_order};
 use litepress_format::page::{PageKind, PageSize};
 use litepress_rows::{Part, RecordChunk, Source};
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a finished table is.
@@ -57,40 +57,6 @@ pub(crate) fn build(
         }
     });
     stitch.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
-}
-
-/// The source's parts, numbered as they are taken.
-pub(crate) struct Feed<'s> {
-    source: &'s dyn Source,
-    /// Parts that were taken from the source and from nobody yet.
-    ahead: VecDeque<Box<dyn Part + 's>>,
-    next: u64,
-}
-
-impl<'s> Feed<'s> {
-    pub fn new(source: &'s dyn Source) -> Self {
-        Self { source, ahead: VecDeque::new(), next: 0 }
-    }
-
-    /// How many of `threads` have something to do: starting one costs more than a table of a single part.
-    pub fn workers(&mut self, threads: usize) -> Result<usize> {
-        while self.ahead.len() < 2 {
-            let Some(part) = self.source.next_part()? else { return Ok(1) };
-            self.ahead.push_back(part);
-        }
-        Ok(threads)
-    }
-
-    /// The next part and its number.
-    pub fn take(&mut self) -> Result<Option<(u64, Box<dyn Part + 's>)>> {
-        let part = match self.ahead.pop_front() {
-            Some(part) => Some(part),
-            None => self.source.next_part()?,
-        };
-        let number = self.next;
-        self.next += 1;
-        Ok(part.map(|part| (number, part)))
-    }
 }
 
 /// What a thread needs to make parts.
