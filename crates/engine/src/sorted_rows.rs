@@ -393,6 +393,9 @@ pub(crate) struct RowidKey {
 }
 
 impl RowidKey {
+    /// The most bytes that an item has beside the record: rowid and position.
+    pub const MAX_KEY_BYTES: u64 = 2 * 9;
+
     pub fn new(table: &Table, is_dense: bool) -> Self {
         let alias = table.rowid_alias.map_or("rowid", |alias| &table.columns[alias].name);
         Self { table: table.name.clone(), column: format!("{}.{alias}", table.name), is_dense }

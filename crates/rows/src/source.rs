@@ -34,7 +34,7 @@ pub trait Source: Sync {
 pub enum RowidOrder {
     /// Each is above the one before: one that is not is an error.
     Ascending,
-    /// Nothing.
+    /// Nothing: rows are printed as they come, and sorted from where they turn out not to ascend.
     Unknown,
     /// They are in any order: all rows are sorted.
     Unordered,
