@@ -111,10 +111,8 @@ proptest! {
         swaps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..4),
         rows_per_part in 1_usize..150,
     ) {
-        for (a, b) in swaps.into_iter().filter(|_| !ids.is_empty()).collect::<Vec<_>>() {
-            let len = ids.len();
-            ids.swap(a.index(len), b.index(len));
-        }
+        let len = ids.len();
+        swaps.into_iter().take(len).for_each(|(a, b)| ids.swap(a.index(len), b.index(len)));
         check(INDEXED, &ids, rows_per_part, PageSize::MIN, "some order");
     }
 }
