@@ -6,7 +6,7 @@ use crate::page_sizes;
 use crate::source::{Row, ValueRows};
 use litepress::{Conflict, Database, Options, PageSize, Schema, Sync, Target};
 use litepress_rows::cells::OwnedValue;
-use litepress_rows::{Result, Table};
+use litepress_rows::{Result, RowidOrder, Table};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
 use std::fs;
@@ -21,7 +21,7 @@ pub struct Case {
     after: String,
     rows: Vec<TableRows>,
     rows_per_part: usize,
-    rowids_ascend: bool,
+    rowid_order: RowidOrder,
     conflict: Conflict,
 }
 
@@ -86,7 +86,7 @@ impl Case {
             after: String::new(),
             rows: Vec::new(),
             rows_per_part: 1000,
-            rowids_ascend: true,
+            rowid_order: RowidOrder::Ascending,
             conflict: Conflict::Abort,
         }
     }
@@ -118,10 +118,16 @@ impl Case {
         self
     }
 
-    /// The source does not promise that rowids ascend.
+    /// The source says that rowids come in any order.
     #[must_use]
-    pub fn in_any_order(mut self) -> Self {
-        self.rowids_ascend = false;
+    pub fn in_any_order(self) -> Self {
+        self.in_order(RowidOrder::Unordered)
+    }
+
+    /// What the source says of the order of rowids.
+    #[must_use]
+    pub fn in_order(mut self, rowid_order: RowidOrder) -> Self {
+        self.rowid_order = rowid_order;
         self
     }
 
@@ -183,7 +189,7 @@ impl Case {
             let table = database.schema().tables[index].clone();
             let TableRows { rows, first_rowid } = table_rows;
             let mut source = ValueRows::new(&table, rows.clone(), self.rows_per_part, *first_rowid);
-            source.rowids_ascend = self.rowids_ascend;
+            source.rowid_order = self.rowid_order;
             source.conflict = self.conflict;
             database.fill(index, &source)?;
         }

@@ -10,7 +10,7 @@ pub const ENOSPC: i32 = 28;
 /// Linux's number for a disk that fails.
 pub const EIO: i32 = 5;
 
-/// Counts writes, syncs and changes of length, and fails one of them, or that one and all that follow.
+/// Counts writes, reads, syncs and changes of length, and fails one of them, or that one and all that follow.
 pub struct FaultySink {
     inner: Box<dyn Sink>,
     calls: Arc<AtomicU64>,
@@ -53,6 +53,15 @@ impl Sink for FaultySink {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.call()?;
         self.inner.write_at(bytes, offset)
+    }
+
+    fn can_read(&self) -> bool {
+        self.inner.can_read()
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.call()?;
+        self.inner.read_at(bytes, offset)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

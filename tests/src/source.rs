@@ -2,7 +2,7 @@
 
 use litepress::Result;
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
-use litepress_rows::{CellBlock, Conflict, Encoder, Part, RecordChunk, Source, Table};
+use litepress_rows::{CellBlock, Conflict, Encoder, Part, RecordChunk, RowidOrder, Source, Table};
 use std::mem::discriminant;
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct ValueRows {
     first_rowid: i64,
     next: AtomicUsize,
     /// What the source says of its rowids.
-    pub rowids_ascend: bool,
+    pub rowid_order: RowidOrder,
     /// What becomes of NULL in a NOT NULL column.
     pub conflict: Conflict,
 }
@@ -35,7 +35,7 @@ impl ValueRows {
             rows_per_part,
             first_rowid,
             next: AtomicUsize::new(0),
-            rowids_ascend: true,
+            rowid_order: RowidOrder::Ascending,
             conflict: Conflict::Abort,
         }
     }
@@ -56,8 +56,8 @@ impl Source for ValueRows {
         Some(self.rows.len() as u64)
     }
 
-    fn rowids_ascend(&self) -> bool {
-        self.rowids_ascend
+    fn rowid_order(&self) -> RowidOrder {
+        self.rowid_order
     }
 
     fn page_bytes(&self) -> f64 {
@@ -137,7 +137,7 @@ pub struct MadeRows<F> {
     next: AtomicU64,
     make: F,
     /// What the source says of its rowids.
-    pub rowids_ascend: bool,
+    pub rowid_order: RowidOrder,
 }
 
 impl<F> MadeRows<F>
@@ -147,7 +147,7 @@ where
     /// `make` appends the record of a row to the vector and returns its rowid.
     #[must_use]
     pub fn new(rows: u64, rows_per_part: u64, make: F) -> Self {
-        Self { rows, rows_per_part, next: AtomicU64::new(0), make, rowids_ascend: true }
+        Self { rows, rows_per_part, next: AtomicU64::new(0), make, rowid_order: RowidOrder::Ascending }
     }
 }
 
@@ -168,8 +168,8 @@ where
         Some(self.rows)
     }
 
-    fn rowids_ascend(&self) -> bool {
-        self.rowids_ascend
+    fn rowid_order(&self) -> RowidOrder {
+        self.rowid_order
     }
 
     fn page_bytes(&self) -> f64 {

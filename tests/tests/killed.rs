@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 const ROWS: i64 = 1_500_000;
 
 /// Starts the run, and returns once it has begun.
-fn start(target: &Path, rows: i64, replace: bool) -> Child {
+fn start(target: &Path, rows: i64, words: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_press_rows"));
-    command.arg(target).arg(rows.to_string()).args(replace.then_some("replace"));
+    command.arg(target).arg(rows.to_string()).args(words);
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program that was built with this test");
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("its first line");
@@ -25,9 +25,9 @@ fn start(target: &Path, rows: i64, replace: bool) -> Child {
 }
 
 /// How long a run takes from its beginning to its end.
-fn whole_run() -> Duration {
+fn whole_run(words: &[&str]) -> Duration {
     let folder = Folder::new();
-    let mut child = start(&folder.join("t.db"), ROWS, false);
+    let mut child = start(&folder.join("t.db"), ROWS, words);
     let begun = Instant::now();
     assert!(child.wait().expect("its end").success());
     assert_eq!(folder.names(), ["t.db"]);
@@ -41,17 +41,18 @@ fn rows(target: &Path) -> i64 {
 }
 
 /// Ten moments from the beginning to a little beyond the end.
-fn kill_at_ten_moments(old: bool) {
+fn kill_at_ten_moments(old: bool, words: &[&str]) {
     const OLD_ROWS: i64 = 10;
-    let run = whole_run();
+    let run = whole_run(words);
+    let replace = |replace: bool| if replace { [words, &["replace"]].concat() } else { words.to_vec() };
     let mut unfinished = 0;
     for moment in 0..10 {
         let folder = Folder::new();
         let target = folder.join("t.db");
         if old {
-            assert!(start(&target, OLD_ROWS, false).wait().expect("its end").success());
+            assert!(start(&target, OLD_ROWS, &[]).wait().expect("its end").success());
         }
-        let mut child = start(&target, ROWS, old);
+        let mut child = start(&target, ROWS, &replace(old));
         std::thread::sleep(run * moment / 9);
         child.kill().expect("a process");
         child.wait().expect("its end");
@@ -65,7 +66,7 @@ fn kill_at_ten_moments(old: bool) {
             assert!(!old || rows(&target) == OLD_ROWS, "the old file is as it was");
         }
         let finished = left.is_empty();
-        assert!(start(&target, 20, old || finished).wait().expect("its end").success(), "the next run");
+        assert!(start(&target, 20, &replace(old || finished)).wait().expect("its end").success(), "the next run");
         assert_eq!(folder.names(), ["t.db"], "the next run cleans up");
         assert_eq!(rows(&target), 20);
     }
@@ -74,12 +75,17 @@ fn kill_at_ten_moments(old: bool) {
 
 #[test]
 fn killed_at_ten_moments_without_a_target() {
-    kill_at_ten_moments(false);
+    kill_at_ten_moments(false, &[]);
 }
 
 #[test]
 fn killed_at_ten_moments_with_an_old_target() {
-    kill_at_ten_moments(true);
+    kill_at_ten_moments(true, &[]);
+}
+
+#[test]
+fn killed_at_ten_moments_of_a_table_that_is_printed_over() {
+    kill_at_ten_moments(true, &["breaks"]);
 }
 
 /// Two runs for one name: the later one leaves the file of the one that is alive alone, and one gets the name.
@@ -97,7 +103,7 @@ fn a_run_that_is_alive_keeps_its_temporary_file() {
     let first = begin();
     let (second, kept) = (begin(), folder.temporaries());
     assert_eq!(kept.len(), 4, "two that are alive, another target's and somebody's: {kept:?}");
-    let mut child = start(&folder.join("t.db"), 10, false);
+    let mut child = start(&folder.join("t.db"), 10, &[]);
     assert!(child.wait().expect("its end").success(), "another process gets the name");
     for late in [first, second] {
         let error = late.finish().expect_err("the name is taken");

@@ -207,7 +207,7 @@ impl Database {
         let threads = options.threads;
         let table = &self.schema.tables[index];
         let plans = plan::indexes(table);
-        let settling = Settling::new(table, conflict, source.rowids_ascend());
+        let settling = Settling::new(table, conflict, source.rowid_order());
         let sort_options = sort_options(options, &self.temp_dir, plans.len() + settling.sorts());
         let indexes = Indexes::new(plans, &sort_options);
         let tree = settling.build(source, pages, &indexes, &sort_options, options.analyze, &progress)?;

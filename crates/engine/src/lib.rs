@@ -3,6 +3,7 @@
 //! ```text
 //! Source -> table -> tree -> pages -> sink          one table: parts in parallel, stitched in order
 //!       -> settle -> table or keyed_table           rows that must be sorted first
+//!       -> settle -> sorted_prefix -> table         rows of which nobody knows whether they must be
 //! database: every table, then sqlite_schema and page 1, then publish
 //! check, dump: any database file, page by page
 //! ```
@@ -16,18 +17,21 @@ pub mod check;
 mod database;
 pub mod dump;
 mod estimate;
+mod feed;
 mod fields;
 mod index;
 mod keyed_table;
 mod options;
 mod pages;
 pub mod plan;
+mod printed_rows;
 mod progress;
 mod publish;
 mod schema_pages;
 mod settle;
 mod sink;
 mod sort;
+mod sorted_prefix;
 mod sorted_rows;
 mod sorted_tree;
 mod sql_lane;

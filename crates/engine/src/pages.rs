@@ -1,5 +1,9 @@
 //! Page numbers. Only this module invents them, and skips the lock-byte page.
 
+mod read_back;
+
+pub(crate) use read_back::{PagesInOrder, RunPages, WrittenPages};
+
 use crate::sink::block::{BLOCK_BYTES, Block, BlockPool};
 use crate::sink::writers::{Pieces, Writers};
 use crate::{Error, ErrorKind, Result};
@@ -75,12 +79,24 @@ impl PageRun {
     /// The bytes of page `index`.
     #[inline]
     pub fn page_mut(&mut self, index: u32) -> &mut [u8] {
+        let (block, start) = self.place_of(index);
+        &mut self.blocks[block].bytes_mut()[start..start + self.page_bytes]
+    }
+
+    /// The bytes of page `index`, to be read.
+    pub fn page(&self, index: u32) -> &[u8] {
+        let (block, start) = self.place_of(index);
+        &self.blocks[block].bytes()[start..start + self.page_bytes]
+    }
+
+    /// The block that holds page `index`, and where the page begins in it.
+    #[inline]
+    fn place_of(&self, index: u32) -> (usize, usize) {
         let index = index as usize;
         assert!(index < self.pages, "page {index} of a run of {}", self.pages);
         // Page sizes are powers of two: a division would cost more than all the rest.
         let block = index >> self.block_shift;
-        let start = (index - (block << self.block_shift)) * self.page_bytes;
-        &mut self.blocks[block].bytes_mut()[start..start + self.page_bytes]
+        (block, (index - (block << self.block_shift)) * self.page_bytes)
     }
 
     /// Writes the index `target` of a page of this run to the four bytes at `offset` of page `index`, where its number
@@ -185,6 +201,28 @@ impl Pages {
         let page_1 = run.page_mut(0).to_vec();
         self.write_from(1, run, placement)?;
         Ok(page_1)
+    }
+
+    /// Whether pages that are written can be read, which takes a target that keeps them.
+    pub fn can_read(&self) -> bool {
+        self.writers.can_read()
+    }
+
+    /// Number of the next page, unless that is the lock-byte page: what [`take_back`](Self::take_back) takes.
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Waits until the pages from `first` on are written, to read them.
+    pub fn written_from(&self, first: u32) -> Result<WrittenPages<'_>> {
+        self.writers.wait()?;
+        Ok(WrittenPages::new(self, first))
+    }
+
+    /// The pages from `first` on, all of which are written, will be others.
+    pub fn take_back(&mut self, first: u32) {
+        assert!(first <= self.next, "pages that were placed");
+        self.next = first;
     }
 
     /// Has all pages of a placed run written.

@@ -1,7 +1,7 @@
 //! What is done so far, for whoever watches, and the wish to stop.
 
 use crate::{Error, ErrorKind, Result};
-use litepress_rows::{Part, RecordChunk, Source};
+use litepress_rows::{Part, RecordChunk, RowidOrder, Source};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -69,8 +69,8 @@ impl Source for Counted<'_> {
         self.source.rows()
     }
 
-    fn rowids_ascend(&self) -> bool {
-        self.source.rowids_ascend()
+    fn rowid_order(&self) -> RowidOrder {
+        self.source.rowid_order()
     }
 
     fn page_bytes(&self) -> f64 {

@@ -3,6 +3,7 @@
 //! ```text
 //! rowids ascend, nothing can conflict   Source ----------------------------------------> table
 //! rowids in any order                   Source -> by rowid ----------------------------> table
+//! nobody knows, under abort             Source -> sorted_prefix (table, the rest by rowid) -> table
 //! one UNIQUE key                        Source -> by that key -> by rowid -------------> table
 //! WITHOUT ROWID                         Source -> by primary key (not under abort) ----> keyed_table
 //! ```
@@ -17,9 +18,9 @@ use crate::progress::Progress;
 use crate::sort::SortOptions;
 use crate::sorted_rows::{RecordKey, RowidKey, SortedRows};
 use crate::table::{self, TableTree};
-use crate::{Conflict, Result, keyed_table};
+use crate::{Conflict, Result, keyed_table, sorted_prefix};
 use litepress_rows::schema::Index;
-use litepress_rows::{NullRule, Source, Table};
+use litepress_rows::{NullRule, RowidOrder, Source, Table};
 
 /// The sorts that the rows of a table go through.
 pub(crate) struct Settling<'t> {
@@ -28,17 +29,20 @@ pub(crate) struct Settling<'t> {
     /// The index by whose key rows are told to stay or go; that of an INTEGER PRIMARY KEY has none.
     unique: Option<&'t Index>,
     by_rowid: bool,
+    /// They may be in order, and nothing that a row says can make another one go.
+    may_ascend: bool,
     /// Rows that go leave no gap: SQLite numbers those that stay.
     is_dense: bool,
 }
 
 impl<'t> Settling<'t> {
-    pub fn new(table: &'t Table, conflict: Conflict, rowids_ascend: bool) -> Self {
+    pub fn new(table: &'t Table, conflict: Conflict, rowid_order: RowidOrder) -> Self {
         let unique = table.indexes.iter().find(|index| index.unique && conflict != Conflict::Abort);
         let may_leave_out = unique.is_some() || table.columns_where_null(NullRule::LeaveOut, conflict).next().is_some();
         let is_dense = conflict == Conflict::Ignore && table.rowid_alias.is_none() && may_leave_out;
-        let by_rowid = !table.without_rowid && (!rowids_ascend || is_dense || unique.is_some());
-        Self { table, conflict, unique, by_rowid, is_dense }
+        let by_rowid = !table.without_rowid && (rowid_order != RowidOrder::Ascending || is_dense || unique.is_some());
+        let may_ascend = rowid_order == RowidOrder::Unknown && conflict == Conflict::Abort;
+        Self { table, conflict, unique, by_rowid, may_ascend, is_dense }
     }
 
     /// How many of its sorts live at the same time as those of the table's indexes.
@@ -67,6 +71,9 @@ impl<'t> Settling<'t> {
         }
         if !self.by_rowid {
             return table::build(settled_source, pages, indexes, options.writers, progress);
+        }
+        if self.may_ascend && pages.can_read() {
+            return sorted_prefix::build(table, source, pages, indexes, options, progress);
         }
         let rows = SortedRows::sort(RowidKey::new(table, self.is_dense), settled_source, conflict, options, progress)?;
         // Its memory is the indexes' now.

@@ -14,11 +14,25 @@ use std::io;
 
 /// Takes positioned writes of whole pages. A trait so that tests can fail the n-th write or sync.
 pub trait Sink: Send + Sync {
-    /// Writes all of `bytes` at byte `offset`. Called from several threads, never twice for one place.
+    /// Writes all of `bytes` at byte `offset`. Called from several threads, never for one place at the same time, and twice
+    /// only for what was [read back](Self::read_at).
     ///
     /// # Errors
     /// What the operating system says; nothing is retried.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Whether what was written can be [read](Self::read_at).
+    fn can_read(&self) -> bool {
+        false
+    }
+
+    /// Reads all of `bytes`, which were written before, at byte `offset`.
+    ///
+    /// # Errors
+    /// What the operating system says; that it is unsupported, where nothing can be read.
+    fn read_at(&self, _bytes: &mut [u8], _offset: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// All writes are done: sets the length of the file in bytes.
     ///

@@ -36,7 +36,7 @@ mod tests;
 
 pub(crate) use arena::common_prefix;
 pub(crate) use merge::{ItemWithSlack, Merge};
-pub(crate) use writer::RunWriter;
+pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;
 use delta::{RunEncoder, SpilledRun};
@@ -170,6 +170,12 @@ impl Sorter {
     /// A writer, for one thread.
     pub fn writer(&self) -> RunWriter<'_> {
         RunWriter::new(self)
+    }
+
+    /// A writer for a run of at least one and at most so many items, and bytes of them, that come in order. All others
+    /// must be finished.
+    pub fn ordered_writer(&self, items: u64, item_bytes: u64) -> Result<OrderedWriter<'_>> {
+        OrderedWriter::new(self, items, item_bytes)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -11,17 +11,16 @@
 //!
 //! Rows with one key lie side by side, the earliest first. So it is settled in passing which of them stays.
 
+use crate::feed::Feed;
 use crate::fields::{Cut, Fields};
 use crate::index::{self, Cutter, Indexes};
 use crate::progress::Progress;
 use crate::sort::{Merge, RunWriter, SortOptions, Sorted, Sorter};
 use crate::sorted_tree::{bad_item, items_per_part};
 use crate::stitch::{InOrder, lock, on_threads};
-use crate::table::Feed;
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::FormatError;
-use litepress_format::copy::copy_short;
-use litepress_format::order::{self, EntryShape, KeyPart, SHORT_LEN, SHORT_ROOM, UniqueKey};
+use litepress_format::order::{self, EntryShape, KeyPart, SHORT_ROOM, UniqueKey};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Index, IndexOrigin};
@@ -37,13 +36,6 @@ const KEY_LEN_BYTES: usize = 2;
 pub(crate) trait RowKey: Sync {
     /// Appends the sort item of a row; `fields` are the same ones for all rows of a worker.
     fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
-
-    /// Writes the sort item of a row to `room`, with zeros behind it up to its half; its length. `None` where it is longer
-    /// than that, or not as easily made.
-    fn write_short(&self, chunk: &RecordChunk, row: usize, room: &mut [u8; SHORT_ROOM]) -> Option<usize> {
-        let _ = (chunk, row, room);
-        None
-    }
 
     /// Takes the item at this rank apart.
     fn read(&self, item: &[u8], rank: u64) -> Result<Row>;
@@ -83,9 +75,13 @@ impl<K: RowKey> SortedRows<K> {
     ) -> Result<Self> {
         let sorter = Sorter::new(options.clone());
         gather(source, &key, &sorter, &Indexes::default(), options.writers, progress)?;
-        let sorted = sorter.finish()?;
+        Ok(Self::new(key, sorter.finish()?, conflict))
+    }
+
+    /// The rows of which these are the items.
+    pub fn new(key: K, sorted: Sorted, conflict: Conflict) -> Self {
         let (items_per_part, next_rank) = (items_per_part(&sorted), AtomicU64::new(0));
-        Ok(Self { key, sorted, conflict, items_per_part, next_rank })
+        Self { key, sorted, conflict, items_per_part, next_rank }
     }
 }
 
@@ -101,10 +97,6 @@ impl<K: RowKey> Source for SortedRows<K> {
 
     fn rows(&self) -> Option<u64> {
         None
-    }
-
-    fn rowids_ascend(&self) -> bool {
-        false
     }
 
     fn page_bytes(&self) -> f64 {
@@ -172,6 +164,30 @@ impl<K: RowKey> Part for SortedPart<'_, K> {
     }
 }
 
+/// Makes the sort items of rows, for one thread.
+pub(crate) struct ItemMaker<'a, K> {
+    key: &'a K,
+    fields: Fields,
+    item: Vec<u8>,
+}
+
+impl<'a, K: RowKey> ItemMaker<'a, K> {
+    pub fn new(key: &'a K) -> Self {
+        Self { key, fields: Fields::default(), item: Vec::new() }
+    }
+
+    /// Gives the item of each row of `chunk` to `take`.
+    #[inline]
+    pub fn each(&mut self, chunk: &RecordChunk, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        for row in 0..chunk.len() {
+            self.item.clear();
+            self.key.push_item(&mut self.fields, chunk, row, &mut self.item)?;
+            take(&self.item)?;
+        }
+        Ok(())
+    }
+}
+
 /// Takes all rows of `source`: a sort item of each, and the entries of its indexes.
 pub(crate) fn gather(
     source: &dyn Source,
@@ -190,9 +206,7 @@ pub(crate) fn gather(
             chunk: RecordChunk::new(),
             rows: sorter.writer(),
             cutters: indexes.cutters(),
-            key,
-            fields: Fields::default(),
-            item: Vec::new(),
+            items: ItemMaker::new(key),
             progress,
         };
         worker.work(&feed, &parts);
@@ -207,9 +221,7 @@ struct Worker<'a, K> {
     chunk: RecordChunk,
     rows: RunWriter<'a>,
     cutters: Vec<Cutter<'a>>,
-    key: &'a K,
-    fields: Fields,
-    item: Vec<u8>,
+    items: ItemMaker<'a, K>,
     progress: &'a Progress,
 }
 
@@ -235,14 +247,7 @@ impl<K: RowKey> Worker<'_, K> {
             if self.chunk.is_empty() {
                 return Ok(());
             }
-            for row in 0..self.chunk.len() {
-                let short = self.rows.room().and_then(|room| self.key.write_short(&self.chunk, row, room));
-                if !short.is_some_and(|len| self.rows.take(len)) {
-                    self.item.clear();
-                    self.key.push_item(&mut self.fields, &self.chunk, row, &mut self.item)?;
-                    self.rows.push(&self.item)?;
-                }
-            }
+            self.items.each(&self.chunk, |item| self.rows.push(item))?;
             for cutter in &mut self.cutters {
                 cutter.add(&self.chunk)?;
             }
@@ -389,6 +394,9 @@ pub(crate) struct RowidKey {
 }
 
 impl RowidKey {
+    /// The most bytes that an item has beside the record: rowid and position.
+    pub const MAX_KEY_BYTES: u64 = 2 * 9;
+
     pub fn new(table: &Table, is_dense: bool) -> Self {
         let alias = table.rowid_alias.map_or("rowid", |alias| &table.columns[alias].name);
         Self { table: table.name.clone(), column: format!("{}.{alias}", table.name), is_dense }
@@ -400,20 +408,6 @@ impl RowKey for RowidKey {
         order::push_rowid(chunk.rowids()[row], item);
         push_position_and_record(position_of(chunk, row), chunk.record(row), item);
         Ok(())
-    }
-
-    #[inline]
-    fn write_short(&self, chunk: &RecordChunk, row: usize, room: &mut [u8; SHORT_ROOM]) -> Option<usize> {
-        let record = chunk.record(row);
-        let key_len = order::write_rowid(chunk.rowids()[row], room.first_chunk_mut()?);
-        let start = key_len + order::write_rowid(position_of(chunk, row), room[key_len..].first_chunk_mut()?);
-        let len = start + record.len();
-        if len > SHORT_LEN {
-            return None;
-        }
-        copy_short(record, &mut room[start..len]);
-        room[len..len + SHORT_LEN].fill(0);
-        Some(len)
     }
 
     #[inline]

@@ -67,6 +67,11 @@ impl<'p, D: Divider> TreeStitch<'p, D> {
         Self { pages, levels }
     }
 
+    /// Where its pages go.
+    pub fn pages(&self) -> &Pages {
+        self.pages
+    }
+
     /// Places the next part and has it written, with the interior pages that it completes behind it. `child` makes of
     /// each leaf a child of the level above.
     pub fn place<L>(

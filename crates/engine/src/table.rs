@@ -1,4 +1,4 @@
-//! One table: its source's parts become leaf pages on every core, and are stitched together in order.
+//! A rowid table: its source's parts become leaf pages on every core, and are stitched together in order.
 //!
 //! ```text
 //! worker 1   part 0 ----------> deposit      part 2 ------> deposit ...
@@ -8,18 +8,25 @@
 //!
 //! A worker never waits for another: a part that is finished before its predecessor is left with the stitcher, and
 //! whoever finishes the predecessor places both. What waits is bounded by [`BlockPool::wait_for_room`].
+//!
+//! Where rows may turn out not to ascend, the first part that has such a row, or begins with one, is not placed and none
+//! behind it is: whoever has one of them sorts its rows.
 
 use crate::Result;
+use crate::feed::Feed;
 use crate::index::{Cutter, Indexes};
 use crate::pages::{PageRun, Pages};
+use crate::printed_rows::PrintedRows;
 use crate::progress::Progress;
 use crate::sink::block::BlockPool;
+use crate::sort::{RunWriter, Sorter};
+use crate::sorted_rows::{ItemMaker, RowidKey};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::tree::interior::LargestRowid;
-use crate::tree::leaf::{LeafBuilder, TablePart, out_of_order};
+use crate::tree::leaf::{LeafBuilder, OutOfOrder, TablePart};
+use crate::tree::positions::Positions;
 use litepress_format::page::{PageKind, PageSize};
 use litepress_rows::{Part, RecordChunk, Source};
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a finished table is.
@@ -44,65 +51,68 @@ pub(crate) fn build(
     threads: usize,
     progress: &Progress,
 ) -> Result<TableTree> {
+    let mut placed = Placed::new(pages);
+    print(source, &mut placed, indexes, None, threads, progress)?;
+    placed.finish()
+}
+
+/// Where rows go that do not follow those that are placed.
+#[derive(Clone, Copy)]
+pub(crate) struct Rest<'r> {
+    pub key: &'r RowidKey,
+    pub sorter: &'r Sorter,
+}
+
+/// Places all rows of `source` behind those that are placed, up to the first part that is out of order; from there on
+/// they go to `rest`, or are an error where there is none. All records are given to `indexes`. Returns the smallest
+/// rowid of the rest.
+pub(crate) fn print(
+    source: &dyn Source,
+    placed: &mut Placed<'_>,
+    indexes: &Indexes,
+    rest: Option<Rest<'_>>,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Option<i64>> {
+    let pages = placed.stitch.pages();
     let (page_size, pool) = (pages.page_size(), pages.pool().clone());
     let mut feed = Feed::new(source);
     let threads = feed.workers(threads)?;
     let feed = Mutex::new(feed);
-    let stitch = Mutex::new(Stitch::new(pages));
+    let sorts_rest = rest.is_some();
+    let stitch =
+        Mutex::new(Stitch { parts: InOrder::new(), placed, sorts_rest, is_broken: false, smallest_of_rest: None });
     on_threads(threads, || {
-        let mut worker = Worker { chunk: RecordChunk::new(), cutters: indexes.cutters(), page_size, progress };
+        let (chunk, cutters, rest) = (RecordChunk::new(), indexes.cutters(), rest.map(RestWriter::new));
+        let mut worker = Worker { chunk, cutters, rest, page_size, progress };
         worker.work(&feed, &stitch, &pool);
-        if let Err(error) = worker.finish() {
-            lock(&stitch).parts.fail(u64::MAX, error);
+        let finished = worker.finish();
+        let mut stitch = lock(&stitch);
+        match finished {
+            Ok(smallest) => stitch.smallest_of_rest = smaller(stitch.smallest_of_rest, smallest),
+            Err(error) => stitch.parts.fail(u64::MAX, error),
         }
     });
-    stitch.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+    let stitch = stitch.into_inner().unwrap_or_else(PoisonError::into_inner);
+    stitch.parts.finish()?;
+    Ok(stitch.smallest_of_rest)
 }
 
-/// The source's parts, numbered as they are taken.
-pub(crate) struct Feed<'s> {
-    source: &'s dyn Source,
-    /// Parts that were taken from the source and from nobody yet.
-    ahead: VecDeque<Box<dyn Part + 's>>,
-    next: u64,
-}
-
-impl<'s> Feed<'s> {
-    pub fn new(source: &'s dyn Source) -> Self {
-        Self { source, ahead: VecDeque::new(), next: 0 }
-    }
-
-    /// How many of `threads` have something to do: starting one costs more than a table of a single part.
-    pub fn workers(&mut self, threads: usize) -> Result<usize> {
-        while self.ahead.len() < 2 {
-            let Some(part) = self.source.next_part()? else { return Ok(1) };
-            self.ahead.push_back(part);
-        }
-        Ok(threads)
-    }
-
-    /// The next part and its number.
-    pub fn take(&mut self) -> Result<Option<(u64, Box<dyn Part + 's>)>> {
-        let part = match self.ahead.pop_front() {
-            Some(part) => Some(part),
-            None => self.source.next_part()?,
-        };
-        let number = self.next;
-        self.next += 1;
-        Ok(part.map(|part| (number, part)))
-    }
+fn smaller(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    a.into_iter().chain(b).min()
 }
 
 /// What a thread needs to make parts.
 struct Worker<'a> {
     chunk: RecordChunk,
     cutters: Vec<Cutter<'a>>,
+    rest: Option<RestWriter<'a>>,
     page_size: PageSize,
     progress: &'a Progress,
 }
 
 impl Worker<'_> {
-    fn work(&mut self, feed: &Mutex<Feed<'_>>, stitch: &Mutex<Stitch<'_>>, pool: &Arc<BlockPool>) {
+    fn work(&mut self, feed: &Mutex<Feed<'_>>, stitch: &Mutex<Stitch<'_, '_>>, pool: &Arc<BlockPool>) {
         while !lock(stitch).parts.has_failed() {
             pool.wait_for_room();
             let taken = self.progress.go_on().and_then(|()| lock(feed).take());
@@ -112,73 +122,168 @@ impl Worker<'_> {
                 // It concerns no part: one that is still being built may yet report what is wrong with its rows.
                 Err(error) => return lock(stitch).parts.fail(u64::MAX, error),
             };
-            match self.build_part(part, PageRun::new(self.page_size, pool)) {
-                Ok(part) => lock(stitch).deposit(number, part),
-                Err(error) => lock(stitch).parts.fail(number, error),
+            if let Err(error) = self.make(number, part, PageRun::new(self.page_size, pool), stitch) {
+                lock(stitch).parts.fail(number, error);
             }
         }
     }
 
-    fn build_part(&mut self, mut part: Box<dyn Part + '_>, run: PageRun) -> Result<TablePart> {
+    /// Builds a part, or sorts it.
+    fn make(
+        &mut self,
+        number: u64,
+        mut part: Box<dyn Part + '_>,
+        run: PageRun,
+        stitch: &Mutex<Stitch<'_, '_>>,
+    ) -> Result<()> {
+        // A part that is taken behind a break lies behind it.
+        let is_behind = lock(stitch).is_broken;
+        let built = if is_behind { self.sort(&mut *part, false).map(|()| None) } else { self.build(&mut *part, run) };
+        let refused = lock(stitch).deposit(number, built?);
+        refused.into_iter().try_for_each(|part| self.sort_printed(part))
+    }
+
+    /// The part's pages; `None` where it is out of order, and sorted.
+    fn build(&mut self, part: &mut dyn Part, run: PageRun) -> Result<Option<TablePart>> {
         let mut builder = LeafBuilder::new(run, self.page_size.bytes(), 0);
-        loop {
-            self.progress.go_on()?;
-            self.chunk.clear();
-            part.fill(&mut self.chunk)?;
-            if self.chunk.is_empty() {
-                return Ok(builder.finish());
-            }
-            builder.add(&self.chunk)?;
-            for cutter in &mut self.cutters {
-                cutter.add(&self.chunk)?;
+        while self.fill(part)? {
+            match builder.add(&self.chunk) {
+                Ok(()) => self.cut()?,
+                Err(error) if self.rest.is_none() => return Err(error.into()),
+                Err(_) => {
+                    self.sort_chunk()?;
+                    self.cut()?;
+                    self.sort(part, false)?;
+                    return self.sort_printed(builder.finish()).map(|()| None);
+                }
             }
         }
+        Ok(Some(builder.finish()))
     }
 
-    fn finish(self) -> Result<()> {
-        self.cutters.into_iter().try_for_each(Cutter::finish)
+    /// Takes the next rows of `part`; `false` where there are none.
+    fn fill(&mut self, part: &mut dyn Part) -> Result<bool> {
+        self.progress.go_on()?;
+        self.chunk.clear();
+        part.fill(&mut self.chunk)?;
+        Ok(!self.chunk.is_empty())
+    }
+
+    fn cut(&mut self) -> Result<()> {
+        self.cutters.iter_mut().try_for_each(|cutter| cutter.add(&self.chunk))
+    }
+
+    /// Sorts the rows of a part, the entries of which may be cut already.
+    fn sort(&mut self, part: &mut dyn Part, is_cut: bool) -> Result<()> {
+        while self.fill(part)? {
+            self.sort_chunk()?;
+            if !is_cut {
+                self.cut()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sort_printed(&mut self, part: TablePart) -> Result<()> {
+        self.sort(&mut PrintedRows::of_part(part, self.page_size.bytes()), true)
+    }
+
+    fn sort_chunk(&mut self) -> Result<()> {
+        self.rest.as_mut().expect("only where there may be a rest").add(&self.chunk)
+    }
+
+    /// The smallest rowid of what was sorted.
+    fn finish(self) -> Result<Option<i64>> {
+        self.cutters.into_iter().try_for_each(Cutter::finish)?;
+        let Some(rest) = self.rest else { return Ok(None) };
+        rest.rows.finish()?;
+        Ok(rest.smallest)
+    }
+}
+
+/// Takes the rest, for one thread.
+struct RestWriter<'a> {
+    items: ItemMaker<'a, RowidKey>,
+    rows: RunWriter<'a>,
+    smallest: Option<i64>,
+}
+
+impl<'a> RestWriter<'a> {
+    fn new(rest: Rest<'a>) -> Self {
+        Self { items: ItemMaker::new(rest.key), rows: rest.sorter.writer(), smallest: None }
+    }
+
+    fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
+        self.smallest = smaller(self.smallest, chunk.rowids().iter().copied().min());
+        self.items.each(chunk, |item| self.rows.push(item))
     }
 }
 
 /// Places finished parts in the order of their numbers.
-struct Stitch<'p> {
-    parts: InOrder<TablePart>,
-    placed: Placed<'p>,
+struct Stitch<'s, 'p> {
+    /// `None` is a part that was sorted.
+    parts: InOrder<Option<TablePart>>,
+    placed: &'s mut Placed<'p>,
+    sorts_rest: bool,
+    /// A part was sorted or refused: none behind it is placed.
+    is_broken: bool,
+    smallest_of_rest: Option<i64>,
 }
 
-struct Placed<'p> {
+impl Stitch<'_, '_> {
+    /// Takes part `number`; those parts that turn out to belong to the rest.
+    fn deposit(&mut self, number: u64, part: Option<TablePart>) -> Vec<TablePart> {
+        let Self { parts, placed, sorts_rest, is_broken, .. } = self;
+        let mut refused = Vec::new();
+        parts.deposit(number, part, |part| {
+            *is_broken |= part.as_ref().is_none_or(|part| *sorts_rest && placed.check(part).is_err());
+            match part {
+                Some(part) if *is_broken => refused.push(part),
+                Some(part) => placed.place(part)?,
+                None => {}
+            }
+            Ok(())
+        });
+        refused
+    }
+}
+
+/// A tree and what is placed of it so far.
+pub(crate) struct Placed<'p> {
     stitch: TreeStitch<'p, LargestRowid>,
-    tree: TableTree,
+    /// All but the root.
+    pub tree: TableTree,
+    pub positions: Positions,
 }
 
-impl<'p> Stitch<'p> {
-    fn new(pages: &'p mut Pages) -> Self {
-        let placed = Placed { stitch: TreeStitch::new(pages), tree: TableTree::default() };
-        Self { parts: InOrder::new(), placed }
+impl<'p> Placed<'p> {
+    pub fn new(pages: &'p mut Pages) -> Self {
+        Self { stitch: TreeStitch::new(pages), tree: TableTree::default(), positions: Positions::default() }
     }
 
-    fn deposit(&mut self, number: u64, part: TablePart) {
-        self.parts.deposit(number, part, |part| self.placed.place(part));
-    }
-
-    fn finish(self) -> Result<TableTree> {
-        self.parts.finish()?;
-        let Placed { stitch, tree } = self.placed;
-        Ok(TableTree { root: stitch.finish(PageKind::LeafTable)?, ..tree })
-    }
-}
-
-impl Placed<'_> {
-    fn place(&mut self, part: TablePart) -> Result<()> {
-        let (Some(first_rowid), Some(&(last_rowid, _))) = (part.first_rowid, part.leaves.last()) else { return Ok(()) };
-        if self.tree.rows > 0 && first_rowid <= self.tree.last_rowid {
-            return Err(out_of_order(self.tree.last_rowid, first_rowid));
+    /// Whether `part` may come next.
+    fn check(&self, part: &TablePart) -> Result<(), OutOfOrder> {
+        let before = self.tree.last_rowid;
+        match part.first_rowid {
+            Some(rowid) if self.tree.rows > 0 && rowid <= before => Err(OutOfOrder { before, rowid }),
+            _ => Ok(()),
         }
+    }
+
+    fn place(&mut self, part: TablePart) -> Result<()> {
+        self.check(&part)?;
+        let Some(&(last_rowid, _)) = part.leaves.last() else { return Ok(()) };
+        self.positions.append(self.tree.rows, &part.positions);
         self.tree.rows += part.rows;
         self.tree.payload_bytes += part.payload_bytes;
         self.tree.last_rowid = last_rowid;
         self.stitch.place(part.run, part.leaves, |(last_rowid, index), placement| {
             (LargestRowid(last_rowid), placement.number(index))
         })
+    }
+
+    /// Completes the tree.
+    pub fn finish(self) -> Result<TableTree> {
+        Ok(TableTree { root: self.stitch.finish(PageKind::LeafTable)?, ..self.tree })
     }
 }

@@ -4,3 +4,4 @@ pub(crate) mod index;
 pub(crate) mod interior;
 pub(crate) mod leaf;
 pub(crate) mod open_page;
+pub(crate) mod positions;

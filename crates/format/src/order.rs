@@ -5,7 +5,7 @@
 //! bytes. There are two floors:
 //!
 //! - [`push`], [`read`] and [`skip`] deal with the form of one column, [`push_rowid`],
-//!   [`write_rowid`], [`read_rowid`] and [`skip_rowid`] with that of a rowid;
+//!   [`read_rowid`] and [`skip_rowid`] with that of a rowid;
 //! - [`EntryShape`] makes whole sort items of them, and turns an item into the index record: any
 //!   item in vectors, a short one in whole words ([`EntryShape::make_short`], [`ShortCell`]).
 //!
@@ -71,7 +71,7 @@ use crate::value::Value;
 
 pub use compare::compare;
 pub use entry::{EntryShape, UniqueKey};
-pub use number::{push_rowid, read_rowid, skip_rowid, write_rowid};
+pub use number::{push_rowid, read_rowid, skip_rowid};
 pub use short::{SHORT_LEN, SHORT_ROOM, ShortCell};
 
 /// First byte of the form of NULL.

@@ -11,7 +11,7 @@ use litepress_format::payload;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{CellBlock, Encoder, Part, RecordChunk, Result, Source};
+use litepress_rows::{CellBlock, Encoder, Part, RecordChunk, Result, RowidOrder, Source};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,7 +35,7 @@ pub struct GenSource {
     rows_per_part: u64,
     rows_per_block: u64,
     page_bytes: f64,
-    rowids_ascend: bool,
+    rowid_order: RowidOrder,
     next_part: AtomicU64,
 }
 
@@ -56,7 +56,7 @@ impl GenSource {
             rows_per_part: whole(FILL * PART_BYTES as f64 / estimate.page_bytes).max(1),
             rows_per_block: rows_of_mean_length.min(most_rows_per_block(&plan)),
             page_bytes: estimate.page_bytes,
-            rowids_ascend: rowids_ascend(&table, &plan),
+            rowid_order: rowid_order(&table, &plan),
             table,
             plan,
             next_part: AtomicU64::new(0),
@@ -83,8 +83,8 @@ impl Source for GenSource {
         Some(self.plan.rows)
     }
 
-    fn rowids_ascend(&self) -> bool {
-        self.rowids_ascend
+    fn rowid_order(&self) -> RowidOrder {
+        self.rowid_order
     }
 
     fn page_bytes(&self) -> f64 {
@@ -152,10 +152,14 @@ impl Maker {
     }
 }
 
-/// Whether rowids ascend from row to row: those of an INTEGER PRIMARY KEY need not, others are the rows' numbers.
-fn rowids_ascend(table: &Table, plan: &TablePlan) -> bool {
+/// The order of rowids: those of an INTEGER PRIMARY KEY need not ascend, others are the rows' numbers.
+fn rowid_order(table: &Table, plan: &TablePlan) -> RowidOrder {
     let key = plan.columns.iter().find(|column| table.rowid_alias == Some(column.column));
-    key.is_none_or(|key| matches!(key.generator().distinct(), Distinct::Ascending { .. }))
+    if key.is_none_or(|key| matches!(key.generator().distinct(), Distinct::Ascending { .. })) {
+        RowidOrder::Ascending
+    } else {
+        RowidOrder::Unordered
+    }
 }
 
 /// How many rows a block may have for its longest values to fit [`BLOCK_BYTES`]: 1 to [`BLOCK_ROWS`].
@@ -418,14 +422,14 @@ mod tests {
         {
             let sql = format!("create table t (a text, id integer primary key /* gen: {generator} */)");
             let source = source(&sql, 3000);
-            assert_eq!(source.rowids_ascend(), ascend, "{generator}");
+            assert_eq!(source.rowid_order() == RowidOrder::Ascending, ascend, "{generator}");
             let rowids: Vec<i64> = all_rows(&source).into_iter().map(|(rowid, _)| rowid).collect();
             assert_eq!(rowids.is_sorted(), ascend, "{generator}");
             let distinct: std::collections::HashSet<i64> = rowids.into_iter().collect();
             assert_eq!(distinct.len(), 3000);
         }
         for sql in ["create table t (a int /* gen: shuffle */)", "create table t (a int primary key) without rowid"] {
-            assert!(source(sql, 10).rowids_ascend(), "{sql}");
+            assert_eq!(source(sql, 10).rowid_order(), RowidOrder::Ascending, "{sql}");
         }
     }
 

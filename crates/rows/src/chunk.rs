@@ -34,13 +34,14 @@ impl RecordChunk {
         self.records.shrink_to(4 * Self::TARGET_BYTES);
     }
 
-    /// Position in the input of the first row, counted from 1; the other rows follow it. The encoder says it, and it
+    /// Position in the input of the first row, counted from 1; the other rows follow it. Whoever fills the chunk says it, and it
     /// tells which of two rows with one key came first.
     pub fn first_record(&self) -> u64 {
         self.first_record
     }
 
-    pub(crate) fn set_first_record(&mut self, first_record: u64) {
+    /// Says where in the input the first row stands. Whoever [pushes](Self::push) rows does so before.
+    pub fn set_first_record(&mut self, first_record: u64) {
         self.first_record = first_record;
     }
 

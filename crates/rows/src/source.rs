@@ -14,9 +14,9 @@ pub trait Source: Sync {
     /// Number of rows where it is known beforehand.
     fn rows(&self) -> Option<u64>;
 
-    /// Whether rowids are known to ascend from row to row. Where they are not, the rows are sorted.
-    fn rowids_ascend(&self) -> bool {
-        true
+    /// What is known of the order of rowids.
+    fn rowid_order(&self) -> RowidOrder {
+        RowidOrder::Unknown
     }
 
     /// Mean bytes that a row takes of the table's pages, as well as it is known beforehand: for estimates of size.
@@ -27,6 +27,17 @@ pub trait Source: Sync {
     fn sample(&self, _look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         Ok(())
     }
+}
+
+/// What a source knows beforehand of the rowids of its rows, in the order in which it hands them out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowidOrder {
+    /// Each is above the one before: one that is not is an error.
+    Ascending,
+    /// Nothing: rows are printed as they come, and sorted from where they turn out not to ascend.
+    Unknown,
+    /// They are in any order: all rows are sorted.
+    Unordered,
 }
 
 /// Some consecutive rows of a table.

@@ -61,6 +61,14 @@ impl Sink for FileSink {
         self.cached.write_all_at(bytes, offset)
     }
 
+    fn can_read(&self) -> bool {
+        true
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.cached.read_exact_at(bytes, offset)
+    }
+
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.cached.set_len(len)
     }

@@ -24,6 +24,17 @@ impl Sink for MemorySink {
         Ok(())
     }
 
+    fn can_read(&self) -> bool {
+        true
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        let all = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = usize::try_from(offset).ok().and_then(|start| all.get(start..)?.get(..bytes.len()));
+        bytes.copy_from_slice(written.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
     fn set_len(&self, len: u64) -> io::Result<()> {
         let len = usize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
         self.bytes.lock().unwrap_or_else(PoisonError::into_inner).resize(len, 0);

@@ -27,11 +27,14 @@ struct Shared {
     progress: Arc<Progress>,
     state: Mutex<State>,
     work: Condvar,
+    idle: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     queue: VecDeque<(Block, Pieces)>,
+    /// Blocks that threads are writing.
+    writing: usize,
     failure: Option<io::Error>,
     closed: bool,
 }
@@ -39,7 +42,8 @@ struct State {
 impl Writers {
     /// With no thread, blocks are written by whoever submits them: right for sinks that do not wait.
     pub fn new(sink: Box<dyn Sink>, path: PathBuf, threads: usize, progress: Arc<Progress>) -> Self {
-        let shared = Arc::new(Shared { sink, path, progress, state: Mutex::default(), work: Condvar::new() });
+        let (state, work, idle) = (Mutex::default(), Condvar::new(), Condvar::new());
+        let shared = Arc::new(Shared { sink, path, progress, state, work, idle });
         // Where the system refuses to start so many, fewer do, or those who submit.
         let start = |_| {
             let shared = shared.clone();
@@ -74,6 +78,26 @@ impl Writers {
             None => io::Error::new(failure.kind(), failure.to_string()),
         };
         Error::io(doing, &self.shared.path, copy)
+    }
+
+    /// Whether what was written can be [read](Self::read).
+    pub fn can_read(&self) -> bool {
+        self.shared.sink.can_read()
+    }
+
+    /// Waits until all that was submitted is written.
+    pub fn wait(&self) -> Result<()> {
+        let mut state = self.shared.lock();
+        while state.writing > 0 || !state.queue.is_empty() {
+            state = self.shared.idle.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        self.check()
+    }
+
+    /// Reads all of `bytes`, the writing of which was [waited](Self::wait) for, at byte `offset`.
+    pub fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
+        self.shared.sink.read_at(bytes, offset).map_err(|failure| self.failed("read back", &failure))
     }
 
     /// Waits for all writes, then sets the length of the file in bytes.
@@ -119,10 +143,15 @@ impl Shared {
         let mut state = self.lock();
         loop {
             if let Some((block, pieces)) = state.queue.pop_front() {
+                state.writing += 1;
                 drop(state);
                 self.write(&block, &pieces);
                 drop(block);
                 state = self.lock();
+                state.writing -= 1;
+                if state.writing == 0 && state.queue.is_empty() {
+                    self.idle.notify_all();
+                }
             } else if state.closed {
                 return;
             } else {

@@ -64,6 +64,20 @@ fn sort(items: &Items, memory_bytes: u64, writers: usize) -> Result<Sorted> {
     sorted
 }
 
+/// As [`sort`], of which half of the items come sorted from an ordered writer.
+fn sort_half(items: &Items, memory_bytes: u64, writers: usize) -> Result<Sorted> {
+    let (options, _folder) = options(memory_bytes, writers);
+    let sorter = Sorter::new(options);
+    let (ordered, others) = items.split_at(items.len().div_ceil(2));
+    fill(&sorter, &others.to_vec(), writers)?;
+    let mut ordered = ordered.to_vec();
+    ordered.sort();
+    let mut writer = sorter.ordered_writer(ordered.len() as u64, ordered.iter().map(|item| item.len() as u64).sum())?;
+    ordered.iter().try_for_each(|item| writer.push(item))?;
+    writer.finish()?;
+    sorter.finish()
+}
+
 fn read(sorted: &Sorted, ranks: Range<u64>) -> Result<Items> {
     let mut merge = sorted.range(ranks)?;
     let mut items = Items::new();
@@ -90,6 +104,10 @@ fn check(items: &Items) {
             let end = items.len().min(start + 50);
             let ranks = start as u64..end as u64;
             assert!(read(&sorted, ranks).unwrap() == expected[start..end], "{memory_bytes} bytes, from {start}");
+        }
+        if !items.is_empty() {
+            let sorted = sort_half(items, memory_bytes, writers).unwrap();
+            assert!(read(&sorted, 0..sorted.len()).unwrap() == expected, "{memory_bytes} bytes, half in order");
         }
     }
 }

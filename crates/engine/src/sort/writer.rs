@@ -7,12 +7,12 @@
 //!
 //! A run of long items needs both memories to know its order, so that filling waits for its spilling.
 
-use super::Sorter;
-use super::arena::MAX_LENGTH_BYTES;
+use super::arena::{ENTRY_BYTES, MAX_LENGTH_BYTES};
 use super::delta::{RunEncoder, SpilledRun};
-use super::run::{FillRun, Layout, MemoryRun, Refusal, SLACK_BYTES};
+use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, Refusal, SLACK_BYTES};
 use super::spill::SpillFile;
 use super::varying::Varying;
+use super::{Budget, Sorter};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -180,6 +180,56 @@ impl Drop for RunWriter<'_> {
         if !self.finished {
             self.sorter.note_lost();
         }
+    }
+}
+
+/// Takes items in order: their run is what they are, and is written to a file unless there is memory left.
+pub(crate) struct OrderedWriter<'s> {
+    sorter: &'s Sorter,
+    run: OrderedRun,
+}
+
+enum OrderedRun {
+    Memory(FillRun),
+    File(Box<RunEncoder>),
+}
+
+impl<'s> OrderedWriter<'s> {
+    pub(super) fn new(sorter: &'s Sorter, items: u64, item_bytes: u64) -> Result<Self> {
+        let entries = 2 * ENTRY_BYTES as u64 * (items + 1);
+        let memory = SLACK_BYTES as u64 + entries.max(item_bytes + MAX_LENGTH_BYTES as u64 * items);
+        let budget = sorter.budget;
+        let is_short = memory <= Budget::MAX_BUFFER_BYTES;
+        let run = if is_short && sorter.state().runs.held_bytes() + memory + entries <= budget.memory / 2 {
+            let memory = usize::try_from(memory).unwrap_or(usize::MAX).max(MIN_MEMORY_BYTES);
+            OrderedRun::Memory(FillRun::new(vec![0; memory], Layout::Arena))
+        } else {
+            OrderedRun::File(Box::new(budget.encoder(&sorter.folder.create()?)))
+        };
+        Ok(Self { sorter, run })
+    }
+
+    /// Takes an item, greater than all before.
+    pub fn push(&mut self, item: &[u8]) -> Result<()> {
+        match &mut self.run {
+            OrderedRun::Memory(fill) => {
+                fill.push(item).expect("room for as many items and bytes as were said");
+                Ok(())
+            }
+            OrderedRun::File(encoder) => encoder.push_alone(item),
+        }
+    }
+
+    /// Hands the run over.
+    pub fn finish(self) -> Result<()> {
+        match self.run {
+            OrderedRun::Memory(fill) => {
+                let scratch = vec![0; fill.scratch_bytes()];
+                self.sorter.state().runs.memory.push(fill.sort(scratch).0);
+            }
+            OrderedRun::File(encoder) => self.sorter.add_spilled(encoder.finish(Varying::unknown())?),
+        }
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@
 mod fill;
 
 use super::open_page::{OpenPage, add_overflow};
+use super::positions::Positions;
 use crate::pages::PageRun;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::page::PageKind;
@@ -23,6 +24,7 @@ pub(crate) struct TablePart {
     /// Smallest rowid; `None` in a part without rows.
     pub first_rowid: Option<i64>,
     pub rows: u64,
+    pub positions: Positions,
     /// Bytes of all records.
     pub payload_bytes: u64,
 }
@@ -52,7 +54,8 @@ struct Limits {
 impl LeafBuilder {
     /// `first_page_offset` is 100 where the first leaf may become page 1, else 0.
     pub fn new(run: PageRun, usable: usize, first_page_offset: usize) -> Self {
-        let part = TablePart { run, leaves: Vec::new(), first_rowid: None, rows: 0, payload_bytes: 0 };
+        let (leaves, positions) = (Vec::new(), Positions::default());
+        let part = TablePart { run, leaves, first_rowid: None, rows: 0, positions, payload_bytes: 0 };
         let limits = Limits { usable, max_local: payload::max_local(PageKind::LeafTable, usable) };
         Self { part, page: None, last_rowid: i64::MIN, limits, cell: Vec::new(), first_page_offset }
     }
@@ -60,10 +63,16 @@ impl LeafBuilder {
     /// Adds the rows of `chunk`.
     ///
     /// # Errors
-    /// Rowids that do not ascend.
-    pub fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
+    /// Rowids that do not ascend: then none of the rows is counted, though the pages may hold some.
+    pub fn add(&mut self, chunk: &RecordChunk) -> Result<(), OutOfOrder> {
+        let rows = self.part.rows;
+        self.add_rows(chunk).inspect_err(|_| self.part.rows = rows)
+    }
+
+    fn add_rows(&mut self, chunk: &RecordChunk) -> Result<(), OutOfOrder> {
         let Some(&first) = chunk.rowids().first() else { return Ok(()) };
         self.part.first_rowid.get_or_insert(first);
+        self.part.positions.add(self.part.rows, chunk.first_record());
         self.part.payload_bytes += (chunk.arena().len() - HEADROOM) as u64;
         let mut row = 0;
         while row < chunk.len() {
@@ -86,9 +95,9 @@ impl LeafBuilder {
 
     /// Adds a row that [`fill::fill`] stopped at: it is out of order, or needs a new page, or is long, or finds no room for
     /// the tricks.
-    fn add_carefully(&mut self, rowid: i64, record: &[u8]) -> Result<()> {
+    fn add_carefully(&mut self, rowid: i64, record: &[u8]) -> Result<(), OutOfOrder> {
         if self.part.rows > 0 && rowid <= self.last_rowid {
-            return Err(out_of_order(self.last_rowid, rowid));
+            return Err(OutOfOrder { before: self.last_rowid, rowid });
         }
         let split = payload::split(PageKind::LeafTable, self.limits.usable, record.len() as u64);
         let mut cell = std::mem::take(&mut self.cell);
@@ -140,13 +149,21 @@ impl LeafBuilder {
 }
 
 /// Rowids that go backwards or repeat.
-pub(crate) fn out_of_order(before: i64, rowid: i64) -> Error {
-    let message = if before == rowid {
-        format!("rowid {rowid} comes twice")
-    } else {
-        format!("rowid {rowid} comes after rowid {before}: rows must arrive in ascending order of their rowid")
-    };
-    Error::new(ErrorKind::Constraint, message)
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutOfOrder {
+    pub before: i64,
+    pub rowid: i64,
+}
+
+impl From<OutOfOrder> for Error {
+    fn from(OutOfOrder { before, rowid }: OutOfOrder) -> Self {
+        let message = if before == rowid {
+            format!("rowid {rowid} comes twice")
+        } else {
+            format!("rowid {rowid} comes after rowid {before}: rows must arrive in ascending order of their rowid")
+        };
+        Self::new(ErrorKind::Constraint, message)
+    }
 }
 
 #[cfg(test)]

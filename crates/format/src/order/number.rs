@@ -16,7 +16,7 @@ const NO_FRACTION_FROM: u64 = 1 << 55;
 /// Bytes behind the first where they hold `n` itself.
 const WHOLE: usize = 8;
 /// Bytes of the longest form of a rowid, or of a number without a fraction.
-pub const MAX_LEN: usize = 1 + WHOLE;
+pub(super) const MAX_LEN: usize = 1 + WHOLE;
 /// First byte of a double from 2^64 on.
 const HUGE: u8 = 0xfa;
 /// The least that follows [`HUGE`].
@@ -183,7 +183,7 @@ pub fn push_rowid(rowid: i64, out: &mut Vec<u8>) {
 
 /// Writes the form of a rowid to the start of `out`; its length.
 #[inline]
-pub fn write_rowid(rowid: i64, out: &mut [u8; MAX_LEN]) -> usize {
+pub(super) fn write_rowid(rowid: i64, out: &mut [u8; MAX_LEN]) -> usize {
     let sign = rowid >> 63;
     ROWIDS.write((rowid ^ sign).cast_unsigned(), (sign & 0xff) as u8, out)
 }

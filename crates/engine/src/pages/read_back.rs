@@ -1,0 +1,127 @@
+//! Pages that are looked at again: those of a run, and those that are written.
+
+use super::{PageRun, Pages};
+use crate::Result;
+
+/// Bytes of one read.
+const READ_BYTES: usize = 1 << 20;
+
+/// Pages in the order of their numbers, or of their indexes where they have no numbers yet.
+pub(crate) trait PagesInOrder {
+    /// The next page, and its number or index, which is what an overflow pointer to it says.
+    fn next(&mut self) -> Result<Option<(u32, &[u8])>>;
+}
+
+/// The pages of a run that was not placed.
+pub(crate) struct RunPages {
+    run: PageRun,
+    next: u32,
+}
+
+impl RunPages {
+    pub fn new(run: PageRun) -> Self {
+        Self { run, next: 0 }
+    }
+}
+
+impl PagesInOrder for RunPages {
+    fn next(&mut self) -> Result<Option<(u32, &[u8])>> {
+        let index = self.next;
+        self.next += 1;
+        Ok((index < self.run.len()).then(|| (index, self.run.page(index))))
+    }
+}
+
+/// The last pages of the file so far.
+pub(crate) struct WrittenPages<'p> {
+    pages: &'p Pages,
+    next: u32,
+    /// Some pages, and the number of the first of them.
+    buffer: Vec<u8>,
+    buffered: u32,
+}
+
+impl<'p> WrittenPages<'p> {
+    /// REQUIRES: the pages from `first` on are written.
+    pub(super) fn new(pages: &'p Pages, first: u32) -> Self {
+        Self { pages, next: first, buffer: Vec::new(), buffered: first }
+    }
+}
+
+impl PagesInOrder for WrittenPages<'_> {
+    fn next(&mut self) -> Result<Option<(u32, &[u8])>> {
+        let Self { pages, next, buffer, buffered } = self;
+        let page_bytes = pages.page_size.bytes();
+        if *next == pages.page_size.lock_byte_page() {
+            *next += 1;
+        }
+        if *next >= pages.next {
+            return Ok(None);
+        }
+        let number = *next;
+        if (number - *buffered) as usize * page_bytes >= buffer.len() {
+            let left = (pages.next - number) as usize;
+            buffer.resize(left.min(READ_BYTES / page_bytes) * page_bytes, 0);
+            pages.writers.read(buffer, pages.offset(number))?;
+            *buffered = number;
+        }
+        *next += 1;
+        let start = (number - *buffered) as usize * page_bytes;
+        Ok(Some((number, &buffer[start..start + page_bytes])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sink;
+    use crate::sink::block::BlockPool;
+    use crate::sink::writers::Writers;
+    use litepress_format::page::PageSize;
+    use std::io;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    /// Pages of 64 KiB that hold their number.
+    struct NumberedPages;
+
+    impl Sink for NumberedPages {
+        fn write_at(&self, _bytes: &[u8], _offset: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+            for (page, number) in bytes.chunks_exact_mut(1 << 16).zip((offset >> 16) + 1..) {
+                page[..8].copy_from_slice(&number.to_be_bytes());
+            }
+            Ok(())
+        }
+
+        fn set_len(&self, _len: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_lock_byte_page_is_passed_over() {
+        let lock_byte_page = PageSize::MAX.lock_byte_page();
+        for (first, end) in [(-20, 20), (-1, 1), (0, 3), (-3, 0), (0, 0), (1, 40)] {
+            let page = |distance: i32| lock_byte_page.saturating_add_signed(distance);
+            let writers = Writers::new(Box::new(NumberedPages), PathBuf::new(), 0, Arc::default());
+            let mut pages = Pages::new(PageSize::MAX, BlockPool::new(1), writers);
+            pages.next = page(end);
+            let mut written = pages.written_from(page(first)).expect("nothing to wait for");
+            let mut numbers = Vec::new();
+            while let Some((number, bytes)) = written.next().expect("a page") {
+                assert_eq!(bytes[..8], u64::from(number).to_be_bytes());
+                numbers.push(number);
+            }
+            let all = page(first)..page(end);
+            assert_eq!(numbers, all.filter(|&number| number != lock_byte_page).collect::<Vec<_>>());
+        }
+    }
+}
