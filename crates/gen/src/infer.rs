@@ -7,7 +7,7 @@
 mod names;
 
 use crate::generators::Progression;
-use litepress_rows::schema::{Column, ForeignKey, Generated, Schema, Table};
+use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
 
 /// An annotation, and why it was chosen.
@@ -114,11 +114,21 @@ fn primary_key(table: &Table) -> Vec<usize> {
     parts.into_iter().map(|(_, column)| column).collect()
 }
 
-/// Whether the column alone is a key.
+/// Whether the column alone is a key, be it of some rows only.
 pub(crate) fn is_key_alone(table: &Table, position: usize) -> bool {
     table.rowid_alias == Some(position)
         || table.columns[position].unique
         || unique_keys(table).any(|columns| columns == [position])
+}
+
+/// Whether the column alone is a key of all rows: a partial index is one of some rows.
+pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
+    let is_it = |column: &IndexColumn| column.column == Some(position);
+    let whole = || table.indexes.iter().filter(|index| index.unique && !index.partial);
+    table.rowid_alias == Some(position)
+        || table.columns[position].unique
+        || primary_key(table) == [position]
+        || whole().any(|index| matches!(&index.columns[..], [only] if is_it(only)))
 }
 
 fn unique(subject: &Subject<'_>, name: &str, because: &str) -> Inferred {

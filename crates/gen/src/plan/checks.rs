@@ -3,7 +3,7 @@
 use super::ColumnPlan;
 use crate::annotation::Site;
 use crate::generators::{Cycle, Generator, Kinds, tell_rows_apart};
-use crate::infer::is_key_alone;
+use crate::infer::is_key_of_all;
 use litepress_rows::schema::Table;
 use litepress_rows::{Conflict, Error, ErrorKind, NullRule, Result};
 
@@ -39,7 +39,7 @@ pub(super) fn column(
     rowids(table, position, generator, conflict)?;
     nulls(table, position, generator, conflict)?;
     enough_values(generator, rows)?;
-    if is_key_alone(table, position) && !table.may_lose_rows(conflict) { key(&[generator], rows) } else { Ok(()) }
+    if is_key_of_all(table, position) && !table.may_lose_rows(conflict) { key(&[generator], rows) } else { Ok(()) }
 }
 
 fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault> {
