@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import platform
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -46,9 +47,14 @@ def run(command, **options):
 
 def remove(path):
     """Deletes a large file. Some file systems hand its blocks back to the disk some time later: not while the next
-    contender runs."""
-    path.unlink(missing_ok=True)
+    contender runs, which wants the room."""
+    size = path.stat().st_size
+    before = shutil.disk_usage(path.parent).free
+    path.unlink()
     os.sync()
+    deadline = time.monotonic() + 120
+    while shutil.disk_usage(path.parent).free < before + size // 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
 
 
 def dd(folder, total, writers):

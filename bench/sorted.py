@@ -161,17 +161,17 @@ def main():
             print(f"round {turn + 1} of {options.repeat}", file=sys.stderr)
             rounds.append(one_round(folder, options, best))
         figures = ratios(rounds)
+        print(f"\n{options.rows:,} rows; spilling {options.spill_rows:,}; WITHOUT ROWID {options.keyed_rows:,}")
+        report(rounds, figures)
+        sizes = {"rows": options.rows, "spill_rows": options.spill_rows, "keyed_rows": options.keyed_rows}
+        keep(options.results, sizes | {"sqlite_settings": tried, "best": best, "figures": figures, "rounds": rounds})
         if options.billion:
-            print("one billion rows", file=sys.stderr)
-            results, figure = billion(folder)
-            figures |= figure
-            rounds[0] |= results
+            print("\none billion rows", flush=True)
+            results, figures = billion(folder)
+            report([results], figures)
+            keep(options.results, {"rows": 10**9, "figures": figures, "rounds": [results]})
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"\n{options.rows:,} rows; spilling {options.spill_rows:,}; WITHOUT ROWID {options.keyed_rows:,}")
-    report(rounds, figures)
-    sizes = {"rows": options.rows, "spill_rows": options.spill_rows, "keyed_rows": options.keyed_rows}
-    keep(options.results, sizes | {"sqlite_settings": tried, "best": best, "figures": figures, "rounds": rounds})
 
 
 if __name__ == "__main__":
