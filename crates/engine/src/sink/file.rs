@@ -73,15 +73,15 @@ impl Sink for FileSink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sink::block::AlignedMemory;
+    use crate::sink::block::BlockPool;
 
     /// The tests of direct writes expected 256 MiB, the limit of long ago: nothing held where it is now.
     #[test]
     fn the_cache_is_passed_from_64_mib_on() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.db");
-        let memory = AlignedMemory::new(ALIGNMENT);
-        let (bytes, limit) = (memory.bytes(), 64 << 20);
+        let block = BlockPool::new(1).take();
+        let (bytes, limit) = (&block.bytes()[..ALIGNMENT], 64 << 20);
         for (expected, direct_from) in [(0, limit), (limit, limit), (limit + 1, 0)] {
             let mut sink = FileSink::new(File::create(&path).unwrap(), &path, expected);
             let room = std::fs::metadata(&path).unwrap().len();
