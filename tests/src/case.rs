@@ -1,12 +1,12 @@
 //! One case, all routes.
 
 use crate::folder::Folder;
-use crate::oracle::{self, quoted};
+use crate::oracle;
 use crate::page_sizes;
 use crate::source::{Row, ValueRows};
 use litepress::{Conflict, Database, Options, PageSize, Schema, Sync, Target};
 use litepress_rows::cells::OwnedValue;
-use litepress_rows::{Result, RowidOrder, Table};
+use litepress_rows::{Result, RowidOrder, Table, quoted_name};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
 use std::fs;
@@ -58,6 +58,9 @@ pub fn routes() -> impl Iterator<Item = Route> {
     })
 }
 
+/// The least expected size of a file that is written past the page cache from its first byte on.
+const PAST_CACHE_BYTES: u64 = (64 << 20) + 1;
+
 impl Route {
     /// The shortest: one thread, in memory.
     pub const SHORTEST: Self = Self { threads: 1, into: Into::Memory };
@@ -71,7 +74,7 @@ impl Route {
         options.sync = Sync::Off;
         options.memory_bytes = 256 << 20;
         if self.into == Into::DirectFile {
-            options.expected_bytes = (256 << 20) + 1;
+            options.expected_bytes = PAST_CACHE_BYTES;
         }
         options
     }
@@ -282,11 +285,12 @@ fn run_insert(
     rowid: Option<&OwnedValue>,
     row: &Row,
 ) -> rusqlite::Result<()> {
-    let mut names: Vec<String> = table.ordinary_columns().map(|column| quoted(&table.columns[column].name)).collect();
+    let mut names: Vec<String> =
+        table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect();
     let values = row.iter().chain(rowid).map(Bound);
     names.extend(rowid.map(|_| free_rowid_name(table).to_owned()));
     let places = vec!["?"; names.len()].join(", ");
-    let sql = format!("{verb} INTO {} ({}) VALUES ({places})", quoted(&table.name), names.join(", "));
+    let sql = format!("{verb} INTO {} ({}) VALUES ({places})", quoted_name(&table.name), names.join(", "));
     sqlite.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values)).map(drop)
 }
 

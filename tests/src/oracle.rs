@@ -10,6 +10,7 @@ pub use old::{OldSqlite, open_command};
 
 use crate::folder::Folder;
 use litepress::check::{CheckOptions, check};
+use litepress_rows::quoted_name;
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
@@ -55,7 +56,7 @@ pub fn assert_sqlite_content(sqlite: &mut Connection, what: &str) {
     let bytes = sqlite.serialize("main").unwrap().to_vec();
     let copy = open(&bytes);
     for view in views {
-        copy.execute_batch(&format!("DROP VIEW {}", quoted(&view))).unwrap();
+        copy.execute_batch(&format!("DROP VIEW {}", quoted_name(&view))).unwrap();
     }
     assert_eq!(texts(&copy, "PRAGMA integrity_check"), ["ok"], "{what}: without its views");
 }
@@ -71,15 +72,9 @@ pub fn assert_sound(bytes: &[u8], what: &str) {
 
 /// Sees that litepress' verifier finds nothing wrong with the file.
 pub fn assert_verified(path: &Path, what: &str) {
-    let report = check(path, &CheckOptions::default(), &|_, _| {}).unwrap();
+    let report = check(path, &CheckOptions::default(), &|_, _| Ok(())).unwrap();
     assert!(report.is_clean(), "{what}: {:#?}", report.faults);
     // What SQLite leaves only on odd occasions, a new database does not hold.
     let is_odd = |note: &&String| ["doubles", "sqlite_sequence", "page count"].iter().any(|odd| note.contains(odd));
     assert_eq!(report.notes.iter().find(is_odd), None, "{what}");
-}
-
-/// A name as SQL writes it.
-#[must_use]
-pub fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

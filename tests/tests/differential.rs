@@ -7,10 +7,11 @@ use litepress::{ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert, routes};
 use litepress_conformance::folder::Folder;
 use litepress_conformance::nasty::{INTS, REALS, STRICT_TYPES, TEXTS, TYPES, any_value};
-use litepress_conformance::oracle::{self, OldSqlite, open_command, quoted};
+use litepress_conformance::oracle::{self, OldSqlite, open_command};
 use litepress_conformance::source::Row;
 use litepress_rows::Table;
 use litepress_rows::cells::OwnedValue;
+use litepress_rows::quoted_name;
 use litepress_rows::schema::Generated;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -138,7 +139,7 @@ impl AnyTable {
     fn column(&self, at: usize, column: &AnyColumn) -> String {
         let declared =
             if self.strict { STRICT_TYPES[column.declared % STRICT_TYPES.len()] } else { TYPES[column.declared] };
-        let mut sql = format!("{} {declared}", quoted(&format!("{}{at}", column.name)));
+        let mut sql = format!("{} {declared}", quoted_name(&format!("{}{at}", column.name)));
         match column.generated {
             None => sql.push_str(column.suffix),
             // It may refer to the key, where there is one.
@@ -221,7 +222,7 @@ fn case(sql: &str, after: &str, rows: Vec<Vec<Row>>) -> Case {
 fn changes(schema: &Schema) -> Vec<String> {
     let mut changes = Vec::new();
     for table in &schema.tables {
-        let name = quoted(&table.name);
+        let name = quoted_name(&table.name);
         let rowid = ["rowid", "_rowid_", "oid"].into_iter().find(|name| table.column(name).is_none()).unwrap();
         let ordinary = |column: &&litepress_rows::Column| column.generated == Generated::No;
         let key = table.rowid_alias.map(|at| table.columns[at].name.as_str());
@@ -230,7 +231,7 @@ fn changes(schema: &Schema) -> Vec<String> {
             .iter()
             .filter(ordinary)
             .filter(|column| Some(column.name.as_str()) != key)
-            .map(|column| quoted(&column.name))
+            .map(|column| quoted_name(&column.name))
             .collect();
         if let Some(first) = columns.first() {
             changes.push(format!("UPDATE OR IGNORE {name} SET {first} = {first}"));

@@ -187,6 +187,9 @@ fn a_file_with_holes_is_not_published() {
         database.fill(0, &MadeRows::new(5000, 1000, make)).expect("rows");
         let error = database.finish().map(drop).expect_err("there is a hole");
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        // The error said neither which file nor what to do.
+        let file = error.place().file.as_deref().and_then(std::path::Path::file_name);
+        assert!(file.is_some_and(|file| file == "t.db") && error.advice().is_some(), "{error}");
         assert_eq!(fs::read(folder.join("t.db")).expect("the old database"), old);
         assert_eq!(folder.names(), ["t.db"]);
     }

@@ -6,9 +6,10 @@ use litepress::{ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert, routes};
 use litepress_conformance::folder::Folder;
 use litepress_conformance::keyed::{KeyedTable, any_table};
-use litepress_conformance::oracle::{self, OldSqlite, open_command, quoted};
+use litepress_conformance::oracle::{self, OldSqlite, open_command};
 use litepress_conformance::source::Row;
 use litepress_rows::cells::OwnedValue;
+use litepress_rows::quoted_name;
 use litepress_rows::schema::Generated;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -47,10 +48,12 @@ fn case(sql: &str, rows: Vec<Vec<Row>>, in_any_order: bool) -> Case {
 fn changes(schema: &Schema) -> Vec<String> {
     let mut changes = Vec::new();
     for table in &schema.tables {
-        let name = quoted(&table.name);
+        let name = quoted_name(&table.name);
         let ordinary = table.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
-        let columns: Vec<String> =
-            ordinary.filter(|(at, _)| table.rowid_alias != Some(*at)).map(|(_, column)| quoted(&column.name)).collect();
+        let columns: Vec<String> = ordinary
+            .filter(|(at, _)| table.rowid_alias != Some(*at))
+            .map(|(_, column)| quoted_name(&column.name))
+            .collect();
         let last = columns.last().unwrap();
         changes.push(format!("UPDATE OR IGNORE {name} SET {last} = coalesce({last}, 'x') || ' '"));
         changes.push(format!("DELETE FROM {name} WHERE length(hex(coalesce({last}, ''))) % 3 = 0"));

@@ -3,11 +3,12 @@
 use litepress::PageSize;
 use litepress_conformance::case::{Case, Into, Route};
 use litepress_conformance::folder::Folder;
-use litepress_conformance::oracle::{self, OldSqlite, integer, quoted};
+use litepress_conformance::oracle::{self, OldSqlite, integer};
 use litepress_conformance::page_sizes;
 use litepress_conformance::shape::of_tree;
 use litepress_conformance::source::Row;
 use litepress_rows::cells::OwnedValue;
+use litepress_rows::quoted_name;
 use rusqlite::Connection;
 
 fn table(number: usize) -> String {
@@ -133,7 +134,7 @@ fn check_statements(statements: &[String], page_size: PageSize) -> Vec<u8> {
     assert_eq!(oracle::texts(&sqlite, "SELECT sql FROM sqlite_schema ORDER BY rowid"), statements, "{what}");
     let longest = statements.iter().map(String::len).max();
     for name in oracle::texts(&sqlite, "SELECT name FROM sqlite_schema") {
-        sqlite.execute_batch(&format!("INSERT INTO {} VALUES (2)", quoted(&name))).expect("an insert");
+        sqlite.execute_batch(&format!("INSERT INTO {} VALUES (2)", quoted_name(&name))).expect("an insert");
     }
     sqlite.execute_batch("CREATE TABLE another(b); DROP TABLE t; VACUUM").expect("changes of the schema");
     assert_eq!(oracle::texts(&sqlite, "PRAGMA integrity_check"), ["ok"], "{what}, longest {longest:?}, changed");

@@ -74,7 +74,10 @@ fn a_temporary_folder_that_cannot_be_used() {
             assert_eq!(error.kind(), ErrorKind::Io, "{error}");
             assert_eq!(error.place().file.as_deref(), Some(temp_dir.as_path()), "{error}");
             assert!(error.message().contains("temporary file"), "{error}");
-            assert!(error.advice().is_some_and(|advice| advice.contains("--temp-dir")), "{error}");
+            assert!(
+                error.advice().is_some_and(|advice| advice.contains("another folder for temporary files")),
+                "{error}"
+            );
             assert_eq!(folder.names(), ["a file"]);
         }
     }
@@ -173,7 +176,10 @@ fn a_temporary_file_that_cannot_grow() {
         let output = shell.output().unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{blocks} blocks: {printed}");
-        assert!(printed.contains("temporary file") && printed.contains("--temp-dir"), "{blocks} blocks: {printed}");
+        assert!(
+            printed.contains("temporary file") && printed.contains("another folder for temporary files"),
+            "{blocks} blocks: {printed}"
+        );
         assert!(printed.contains(&*temporary.path().to_string_lossy()), "{blocks} blocks: {printed}");
         assert!(temporary.names().is_empty(), "{:?}", temporary.names());
     }

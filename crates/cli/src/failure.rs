@@ -47,11 +47,20 @@ impl Failure {
             out += &excerpt(text, line, character).unwrap_or_default();
         }
         if let Some(advice) = self.error.advice() {
-            // What the library's caller may allow, the program's has an option for.
-            let option = if self.error.kind() == ErrorKind::Exists { " with --replace" } else { "" };
-            out += &format!("help: {advice}{option}\n");
+            out += &format!("help: {advice}{}\n", option_for(self.error.kind(), advice));
         }
         out
+    }
+}
+
+/// What an advice of the library, which knows no options, is done with.
+fn option_for(kind: ErrorKind, advice: &str) -> &'static str {
+    match kind {
+        ErrorKind::Exists if advice.ends_with("allow its replacement") => " with --replace",
+        ErrorKind::Io | ErrorKind::NoSpace if advice.ends_with("another folder for temporary files") => {
+            " with --temp-dir"
+        }
+        _ => "",
     }
 }
 
@@ -100,6 +109,25 @@ mod tests {
         assert_eq!(excerpt("one", 2, 1), None);
         let long = excerpt(&format!("{}x{}", "a".repeat(5000), "b".repeat(5000)), 1, 5001).unwrap();
         assert!(long.len() < 300 && long.contains("axb"), "{long}");
+    }
+
+    /// The library named one option itself, and the program put another behind any advice about a target that exists.
+    #[test]
+    fn advice_names_the_option_that_it_is_done_with() {
+        for (kind, advice, option) in [
+            (ErrorKind::Exists, "choose another name, or allow its replacement", " with --replace"),
+            (ErrorKind::Exists, "choose another name", ""),
+            (
+                ErrorKind::NoSpace,
+                "free some room there, or name another folder for temporary files",
+                " with --temp-dir",
+            ),
+            (ErrorKind::Io, "check the disk, or name another folder for temporary files", " with --temp-dir"),
+            (ErrorKind::NoSpace, "free some room, or write to another disk", ""),
+        ] {
+            let text = Failure::from(Error::new(kind, "no").advise(advice)).to_text();
+            assert_eq!(text, format!("error: no\nhelp: {advice}{option}\n"));
+        }
     }
 
     #[test]

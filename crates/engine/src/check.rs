@@ -59,8 +59,8 @@ mod tree;
 mod walk;
 
 pub use report::{BtreeKind, BtreeReport, Fault, Report};
-pub(crate) use sqlite::Judge;
 pub use sqlite::sqlite_integrity_check;
+pub(crate) use sqlite::{Found, Judge};
 
 use crate::sqlite::open_file;
 use crate::stitch::lock;
@@ -90,6 +90,9 @@ pub struct CheckOptions {
     pub max_faults: usize,
 }
 
+/// Who is told how many pages of how many were looked at, and may stop the check by an error.
+type Watcher<'w> = &'w (dyn Fn(u64, u64) -> Result<()> + Sync);
+
 impl Default for CheckOptions {
     /// All cores, 256 MiB, 100 faults.
     fn default() -> Self {
@@ -110,22 +113,22 @@ impl CheckOptions {
 }
 
 /// Checks the database at `path`. `progress` is told from any thread how many of the pages were
-/// looked at.
+/// looked at; an error of it ends the check soon.
 ///
 /// # Errors
-/// Where the file cannot be read, a `-wal` or `-journal` beside it holds a part of the database, or somebody changed it
+/// That of `progress`. Where the file cannot be read, a `-wal` or `-journal` beside it holds a part of the database, or somebody changed it
 /// meanwhile: it is not locked. Whatever is wrong with the database itself is a [`Fault`] and no error.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("x.db");
 /// # rusqlite::Connection::open(&path)?.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)")?;
-/// let report = litepress::check::check(&path, &Default::default(), &|_done, _total| {})?;
+/// let report = litepress::check::check(&path, &Default::default(), &|_done, _total| Ok(()))?;
 /// assert!(report.is_clean());
 /// assert_eq!(report.btrees[1].entries, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn check(path: &Path, options: &CheckOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Report> {
+pub fn check(path: &Path, options: &CheckOptions, progress: Watcher<'_>) -> Result<Report> {
     let started = Instant::now();
     head::refuse_companions(path)?;
     let before = head::state(path)?;
@@ -138,7 +141,7 @@ pub fn check(path: &Path, options: &CheckOptions, progress: &(dyn Fn(u64, u64) +
     Ok(Report { seconds: started.elapsed().as_secs_f64(), ..report? })
 }
 
-fn check_as_it_lies(path: &Path, options: &CheckOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Report> {
+fn check_as_it_lies(path: &Path, options: &CheckOptions, progress: Watcher<'_>) -> Result<Report> {
     let (file, bytes) = open_file(path)?;
     let mut head = vec![0; FILE_HEADER_LEN.min(usize::try_from(bytes).unwrap_or(FILE_HEADER_LEN))];
     file.read_exact_at(&mut head, 0).map_err(|error| Error::io("read the database", path, error))?;
@@ -198,8 +201,7 @@ fn inspect(inspection: &Inspection<'_>, path: &Path, threads: usize, report: &mu
     let trees: Vec<&tree::Tree> = std::iter::once(&schema_tree).chain(&plan.trees).collect();
     side::oddities(inspection, &trees);
     report.btrees = trees.iter().map(|tree| tree.report()).collect();
-    inspection.finish_progress();
-    Ok(())
+    inspection.finish_progress()
 }
 
 /// Walks every tree in this thread while others look at the leaves.

@@ -237,7 +237,7 @@ impl Database {
         let bytes = self.finish_lane()?;
         let done = Instant::now();
         let verified = match &self.publication {
-            Some(publication) => verify::verify(publication.temporary(), &self.options)?,
+            Some(publication) => verify::verify(publication.temporary(), publication.target(), &self.options)?,
             None => None,
         };
         let verify = done.elapsed();

@@ -59,7 +59,8 @@ impl Estimate {
     /// The estimate of a database of these sources' rows; each is that of the table at this position of
     /// [`Schema::tables`].
     ///
-    /// Cost: some hundreds of rows of each source.
+    /// Cost: the rows that each source shows ([`Source::sample`]), and a sort item of each of them for every tree; some
+    /// thousands of short generated rows.
     ///
     /// # Errors
     /// What a source reports; options that [`Database::create`](crate::Database::create) refuses.

@@ -282,8 +282,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// The begin of the names of a target's temporary files; so much of a long name that they fit 255 bytes. Targets that
-/// agree in that share their stale files.
+/// The beginning of the names of a target's temporary files; so much of a long name that they fit 255 bytes. Targets
+/// that agree in that share their stale files.
 fn temporary_prefix(target: &Path) -> String {
     const MOST: usize = 255 - ".".len() - ".litepress-0123456789abcdef.tmp".len();
     let name = target.file_name().unwrap_or_default().to_string_lossy();

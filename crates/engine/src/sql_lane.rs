@@ -24,9 +24,10 @@ mod scan;
 mod tests;
 
 use crate::progress::Progress;
+use crate::sqlite::watch;
 use crate::{Conflict, Error, ErrorKind, Result};
 use failure::Failures;
-use litepress_rows::{Source, Table, quote};
+use litepress_rows::{Source, Table, quote, quoted_name};
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -40,9 +41,6 @@ const NO_LOCKS: &str = "unix-none";
 const VERSIONS_AT: usize = 18;
 const ROLLBACK_MODE: [u8; 2] = [1, 1];
 const WAL_MODE: [u8; 2] = [2, 2];
-
-/// How many instructions of SQLite's byte code pass between two looks at the wish to stop: a few milliseconds.
-const INSTRUCTIONS_PER_LOOK: i32 = 100_000;
 
 /// Memory for pages, and the same again for a sort: SQLite's own default. CREATE INDEX takes 2.5 times as long at 64 MiB.
 const DEFINING_CACHE_KIB: u32 = 2_000;
@@ -179,7 +177,7 @@ impl SqlLane {
         let transaction = self.connection.unchecked_transaction()?;
         self.connection.execute("DELETE FROM sqlite_stat1", [])?;
         for name in names {
-            self.connection.execute_batch(&format!("ANALYZE main.{}", quoted(name)))?;
+            self.connection.execute_batch(&format!("ANALYZE main.{}", quoted_name(name)))?;
         }
         let mut select = self.connection.prepare("SELECT tbl, idx, stat FROM sqlite_stat1")?;
         let found = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -223,19 +221,8 @@ fn connect(path: &Path, flags: OpenFlags, progress: &Arc<Progress>) -> rusqlite:
     Ok(connection)
 }
 
-/// Has long statements end soon after somebody asks to stop.
-pub(crate) fn watch(connection: &mut Connection, progress: &Arc<Progress>) -> rusqlite::Result<()> {
-    let watched = progress.clone();
-    connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || watched.go_on().is_err()))
-}
-
 fn set_versions(file: &File, path: &Path, versions: [u8; 2]) -> Result<()> {
     file.write_all_at(&versions, VERSIONS_AT as u64).map_err(|error| Error::io("write", path, error))
-}
-
-/// A name as SQL writes it.
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// A value that SQLite gave, as SQL writes it.

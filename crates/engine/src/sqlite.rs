@@ -1,10 +1,11 @@
-//! SQLite as a reader of finished files, and these files as bytes.
+//! SQLite as a reader of finished files, and these files as bytes; how its statements are stopped.
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Progress, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Release of the SQLite that is built in.
 pub fn sqlite_version() -> &'static str {
@@ -15,6 +16,15 @@ pub fn sqlite_version() -> &'static str {
 pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(immutable_uri(path), flags)
+}
+
+/// How many instructions of SQLite's byte code pass between two looks at the wish to stop: a few milliseconds.
+const INSTRUCTIONS_PER_LOOK: i32 = 100_000;
+
+/// Has long statements end soon after somebody asks to stop.
+pub(crate) fn watch(connection: &mut Connection, progress: &Arc<Progress>) -> rusqlite::Result<()> {
+    let watched = progress.clone();
+    connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || watched.go_on().is_err()))
 }
 
 fn immutable_uri(path: &Path) -> String {

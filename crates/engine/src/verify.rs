@@ -1,6 +1,6 @@
 //! A last look at the finished file, before it gets its name.
 
-use crate::check::{self, CheckOptions, Report};
+use crate::check::{self, CheckOptions, Found, Report};
 use crate::{Error, ErrorKind, Options, Result};
 use std::path::Path;
 
@@ -16,37 +16,70 @@ pub enum Verify {
     Full,
 }
 
-/// How many faults an error tells.
+/// How many faults an error tells; further ones are counted.
 const SHOWN_FAULTS: usize = 5;
 
-/// Checks the file as the options say; what was looked at.
+/// Checks the file as the options say, in errors by the name that it will get; what was looked at.
 ///
 /// # Errors
 /// [`ErrorKind::Constraint`] where rows refer to rows that are not there, [`ErrorKind::Corrupt`] where the file is not
 /// what it should be.
-pub(crate) fn verify(file: &Path, options: &Options) -> Result<Option<Report>> {
+pub(crate) fn verify(file: &Path, target: &Path, options: &Options) -> Result<Option<Report>> {
     if options.verify == Verify::None {
         return Ok(None);
     }
     let Options { threads, memory_bytes, progress, .. } = options;
     progress.enter("check");
     let check_options = CheckOptions { threads: *threads, memory_bytes: *memory_bytes, max_faults: SHOWN_FAULTS };
-    let report = check::check(file, &check_options, &|_, _| {})?;
-    progress.go_on()?;
-    refuse(ErrorKind::Corrupt, "the finished file is unsound", &report.faults)?;
+    let report = check::check(file, &check_options, &|_, _| progress.go_on())?;
+    let lines = report.faults.iter().map(ToString::to_string).collect();
+    let found = Found { lines, total: report.faults_total, is_all: true };
+    refuse(target, ErrorKind::Corrupt, "the finished file is unsound", &found)?;
     if options.verify == Verify::Full {
         progress.enter("check, by SQLite");
-        let sqlite = check::Judge::open(file, progress)?;
-        refuse(ErrorKind::Corrupt, "SQLite finds the finished file unsound", &sqlite.integrity_check(SHOWN_FAULTS)?)?;
-        refuse(ErrorKind::Constraint, "rows break foreign keys", &sqlite.foreign_key_check(SHOWN_FAULTS)?)?;
+        let sqlite = check::Judge::open(file, target, progress)?;
+        let found = sqlite.integrity_check(SHOWN_FAULTS)?;
+        refuse(target, ErrorKind::Corrupt, "SQLite finds the finished file unsound", &found)?;
+        let found = sqlite.foreign_key_check(SHOWN_FAULTS)?;
+        refuse(target, ErrorKind::Constraint, "rows break foreign keys", &found)?;
     }
     Ok(Some(report))
 }
 
-fn refuse(kind: ErrorKind, what: &str, faults: &[impl ToString]) -> Result<()> {
-    if faults.is_empty() {
+/// Fails where there are faults: with some of them, and the number of all others.
+fn refuse(target: &Path, kind: ErrorKind, what: &str, found: &Found) -> Result<()> {
+    if found.total == 0 {
         return Ok(());
     }
-    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    Err(Error::new(kind, format!("{what}: {}", faults.join("; "))))
+    let advice = match kind {
+        ErrorKind::Constraint => "give these columns values that their parents have",
+        _ => "try again, on another disk too, and report it where it fails there as well",
+    };
+    let mut faults = found.lines.join("; ");
+    let more = found.total - found.lines.len() as u64;
+    if more > 0 {
+        faults += &format!("; and {more} more{}", if found.is_all { "" } else { " at least" });
+    }
+    Err(Error::new(kind, format!("{what}: {faults}")).in_file(target).advise(advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five faults were shown of however many there were, without file and advice.
+    #[test]
+    fn refusals_say_where_how_many_and_what_to_do() {
+        let refused = |kind, lines: &[&str], total, is_all| {
+            let found = Found { lines: lines.iter().map(ToString::to_string).collect(), total, is_all };
+            refuse(Path::new("t.db"), kind, "wrong", &found).map_err(|error| error.to_string())
+        };
+        assert_eq!(refused(ErrorKind::Corrupt, &[], 0, true), Ok(()));
+        let advice = "try again, on another disk too, and report it where it fails there as well";
+        assert_eq!(refused(ErrorKind::Corrupt, &["a"], 1, true), Err(format!("t.db: wrong: a; {advice}")));
+        let counted = refused(ErrorKind::Corrupt, &["a", "b"], 9, false);
+        assert_eq!(counted, Err(format!("t.db: wrong: a; b; and 7 more at least; {advice}")));
+        let broken = refused(ErrorKind::Constraint, &["a"], 4, true).unwrap_err();
+        assert_eq!(broken, "t.db: wrong: a; and 3 more; give these columns values that their parents have");
+    }
 }

@@ -3,18 +3,20 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use litepress::check::{CheckOptions, Report, check, sqlite_integrity_check};
+use litepress::{Error, ErrorKind};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 
 const PAGE_SIZES: [u32; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
 /// Checks with one thread and with three, which must find the same.
 fn checked(path: &Path) -> Report {
-    let run = |threads| check(path, &CheckOptions { threads, ..CheckOptions::default() }, &|_, _| {}).unwrap();
+    let run = |threads| check(path, &CheckOptions { threads, ..CheckOptions::default() }, &|_, _| Ok(())).unwrap();
     let (serial, parallel) = (run(1), run(3));
     assert_eq!(serial.faults, parallel.faults);
     assert_eq!(serial.notes, parallel.notes);
@@ -496,10 +498,36 @@ fn a_database_that_changes_meanwhile_is_not_judged() {
     for change in changes {
         let made = made(&sql);
         let once = std::sync::Once::new();
-        let outcome = check(&made.path, &CheckOptions::default(), &|_, _| once.call_once(|| change(&made)));
+        let outcome = check(&made.path, &CheckOptions::default(), &|_, _| {
+            once.call_once(|| change(&made));
+            Ok(())
+        });
         let error = outcome.unwrap_err();
         assert!(error.to_string().contains("was changed while it was read"), "{error}");
         assert!(error.advice().is_some());
+    }
+}
+
+/// Whoever watched a check could not end it: a verified run of hours was deaf to Ctrl-C until all pages were read.
+#[test]
+fn whoever_watches_may_stop_it() {
+    let made =
+        made(&format!("PRAGMA page_size = 512; CREATE TABLE t(a); INSERT INTO t SELECT i FROM {}", series(90_000)));
+    for threads in [1, 3] {
+        let options = CheckOptions { threads, ..CheckOptions::default() };
+        let (calls, pages) = (AtomicU64::new(0), AtomicU64::new(0));
+        let enough = |done, total| {
+            pages.store(total, Ordering::Relaxed);
+            match calls.fetch_add(1, Ordering::Relaxed) {
+                0 => Ok(()),
+                _ => Err(Error::new(ErrorKind::Interrupted, format!("enough after {done}"))),
+            }
+        };
+        let error = check(&made.path, &options, &enough).unwrap_err();
+        assert!(error.kind() == ErrorKind::Interrupted && error.message().starts_with("enough"), "{error}");
+        // Each thread may be at a task when another is told.
+        let (calls, pages) = (calls.into_inner(), pages.into_inner());
+        assert!(calls <= 3 + threads as u64 && pages > 1500, "{calls} calls for {pages} pages");
     }
 }
 
@@ -554,9 +582,9 @@ fn companions_with_content_are_refused() {
     let mut wal = made.path.clone().into_os_string();
     wal.push("-wal");
     std::fs::write(&wal, [1; 100]).unwrap();
-    let error = check(&made.path, &CheckOptions::default(), &|_, _| {}).unwrap_err();
+    let error = check(&made.path, &CheckOptions::default(), &|_, _| Ok(())).unwrap_err();
     assert!(error.to_string().contains("-wal") && error.advice().is_some(), "{error}");
-    let error = check(&made.path.with_extension("none"), &CheckOptions::default(), &|_, _| {}).unwrap_err();
+    let error = check(&made.path.with_extension("none"), &CheckOptions::default(), &|_, _| Ok(())).unwrap_err();
     assert!(error.to_string().contains("cannot open"), "{error}");
 }
 
@@ -663,7 +691,7 @@ fn a_wide_tree_is_clean_and_its_defects_are_found() {
     let report = made.assert_clean("wide");
     assert!(report.btrees.iter().skip(1).all(|tree| tree.depth == 2 && tree.leaf_pages > 100), "{report:#?}");
     made.redefine("i", "(b)", "(b DESC)");
-    let report = check(&made.path, &CheckOptions { max_faults: 5, ..CheckOptions::default() }, &|_, _| {}).unwrap();
+    let report = check(&made.path, &CheckOptions { max_faults: 5, ..CheckOptions::default() }, &|_, _| Ok(())).unwrap();
     assert_eq!((report.faults.len(), report.faults_total), (5, 19_999), "one for every pair of neighbours");
 }
 
@@ -672,7 +700,8 @@ fn records_beyond_the_memory_are_looked_at_in_part() {
     let made = made(
         "CREATE TABLE t(a, b TEXT); INSERT INTO t VALUES (zeroblob(5000000), CAST(x'ff' AS TEXT)); CREATE INDEX i ON t(a)",
     );
-    let run = |memory_bytes| check(&made.path, &CheckOptions { memory_bytes, ..CheckOptions::default() }, &|_, _| {});
+    let run =
+        |memory_bytes| check(&made.path, &CheckOptions { memory_bytes, ..CheckOptions::default() }, &|_, _| Ok(()));
     let (little, enough) = (run(0).unwrap(), run(1 << 30).unwrap());
     assert!(little.is_clean(), "{:#?}", little.faults);
     assert!(little.notes.iter().any(|note| note.contains("table t: records beyond")), "{:?}", little.notes);
@@ -729,7 +758,7 @@ fn structural_fields_do_not_change_unnoticed() {
                 let mut bytes = whole.clone();
                 bytes[offset] ^= change;
                 std::fs::write(&made.path, bytes).unwrap();
-                let report = check(&made.path, &options, &|_, _| {}).unwrap();
+                let report = check(&made.path, &options, &|_, _| Ok(())).unwrap();
                 assert!(!report.is_clean(), "page {}, byte {}, ^ {change:#x}", page + 1, offset % 512);
             }
         }
@@ -752,7 +781,7 @@ fn no_byte_makes_it_panic() {
             let mut bytes = whole.clone();
             bytes[offset] ^= if offset % 2 == 0 { 0xff } else { 0x01 };
             std::fs::write(&made.path, bytes).unwrap();
-            check(&made.path, &options, &|_, _| {}).unwrap();
+            check(&made.path, &options, &|_, _| Ok(())).unwrap();
         }
     }
 }
@@ -796,7 +825,10 @@ proptest! {
         let path = folder.path().join("damaged.db");
         std::fs::write(&path, &bytes).unwrap();
         let options = CheckOptions { threads: 2, memory_bytes: 0, max_faults: 7 };
-        let report = check(&path, &options, &|done, total| assert!(done <= total)).unwrap();
+        let report = check(&path, &options, &|done, total| {
+            assert!(done <= total);
+            Ok(())
+        }).unwrap();
         prop_assert!(report.faults.len() <= 7 && report.faults_total >= report.faults.len() as u64);
     }
 }

@@ -203,7 +203,7 @@ fn belongs_to_nothing(site: &Site<'_>, at: usize, why: &str) -> Error {
     )
 }
 
-/// Whether the comment stands between the end of a statement and the begin of the next one on the same line.
+/// Whether the comment stands between the end of a statement and the beginning of the next one on the same line.
 fn begins_statement(text: &str, sql: &[Token], behind: usize, comment: &Token) -> bool {
     let next_on_line = |next: &Token| !text[comment.span.end..next.span.start].contains('\n');
     sql[behind - 1].kind == Kind::Semicolon && sql.get(behind).is_some_and(next_on_line)

@@ -215,8 +215,8 @@ pub(crate) enum Reference {
     None,
     /// It is one by itself.
     Single(Parent),
-    /// It cannot be inferred, for this reason: its parent does not exist, or it is part of one of several columns, or of
-    /// several.
+    /// It cannot be inferred, for this reason: its parent does not exist or has no such key, or it is part of one of
+    /// several columns, or of several.
     Unclear(String),
 }
 
@@ -224,27 +224,28 @@ pub(crate) enum Reference {
 pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
     let keys: Vec<&ForeignKey> = table.foreign_keys.iter().filter(|key| key.columns.contains(&position)).collect();
     let known: Vec<&ForeignKey> = keys.iter().copied().filter(|key| schema.table(&key.parent).is_some()).collect();
-    let several = |parent: &str| Reference::Unclear(format!("it is not the only column that refers to {parent}"));
     match (&known[..], keys.first()) {
         ([], None) => Reference::None,
         ([], Some(key)) => Reference::Unclear(format!("the schema has no table {}", key.parent)),
-        ([key], _) => single_parent(schema, key).map_or_else(|| several(&key.parent), Reference::Single),
-        ([key, ..], _) => several(&key.parent),
+        ([key], _) => single_parent(schema, key).map_or_else(Reference::Unclear, Reference::Single),
+        _ => Reference::Unclear("it is in several foreign keys".to_owned()),
     }
 }
 
-fn single_parent(schema: &Schema, key: &ForeignKey) -> Option<Parent> {
-    let parent = schema.position(&key.parent)?;
-    let table = &schema.tables[parent];
+/// The parent of a foreign key of one column, or why there is none.
+fn single_parent(schema: &Schema, key: &ForeignKey) -> std::result::Result<Parent, String> {
+    let parent = &key.parent;
+    let position = schema.position(parent).ok_or_else(|| format!("the schema has no table {parent}"))?;
+    let table = &schema.tables[position];
     let column = match (&key.columns[..], &key.parent_columns[..]) {
         ([_], []) => match primary_key(table)[..] {
-            [column] => column,
-            _ => return None,
+            [column] => Ok(column),
+            _ => Err(format!("{parent} has no primary key of one column")),
         },
-        ([_], [name]) => table.column(name)?,
-        _ => return None,
-    };
-    Some(Parent { table: parent, column })
+        ([_], [name]) => table.column(name).ok_or_else(|| format!("{parent} has no column {name}")),
+        _ => Err(format!("it is not the only column that refers to {parent}")),
+    }?;
+    Ok(Parent { table: position, column })
 }
 
 /// How often the rows of a child refer to the same row of a parent.

@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// is a little short.
 const FILL: f64 = 0.98;
 
-/// Samples end once they hold this many bytes of records.
+/// How many bytes a sample should have: of records where sizes are measured, at each place of the table; of what rows take
+/// of pages where rows are shown, at all places together.
 const SAMPLE_BYTES: u64 = 64 * 1024;
 
 /// What the values of a block of rows may take of memory, in bytes, where a single row does not take more.
@@ -50,12 +51,12 @@ impl GenSource {
     pub fn new(plan: &GenPlan, schema: &Schema, table: usize, page_size: PageSize) -> Result<Self> {
         let plan = plan.table(table).expect("the table is in the plan").clone();
         let table = Arc::new(schema.tables[table].clone());
-        let estimate = estimate(&table, &plan, page_size)?;
-        let rows_of_mean_length = whole(RecordChunk::TARGET_BYTES as f64 / estimate.record_bytes).max(1);
+        let sizes = mean_sizes(&table, &plan, page_size)?;
+        let rows_of_mean_length = whole(RecordChunk::TARGET_BYTES as f64 / sizes.record_bytes).max(1);
         Ok(Self {
-            rows_per_part: whole(FILL * PART_BYTES as f64 / estimate.page_bytes).max(1),
+            rows_per_part: whole(FILL * PART_BYTES as f64 / sizes.page_bytes).max(1),
             rows_per_block: rows_of_mean_length.min(most_rows_per_block(&plan)),
-            page_bytes: estimate.page_bytes,
+            page_bytes: sizes.page_bytes,
             rowid_order: rowid_order(&table, &plan),
             table,
             plan,
@@ -91,19 +92,19 @@ impl Source for GenSource {
         self.page_bytes
     }
 
-    /// As many rows at each of some places as are about 64 KiB of records in all; of giants the first.
+    /// As many rows at each of some places as take about 64 KiB of pages in all, about 3,500 of the preset `user`; no
+    /// more places once the records shown have a mebibyte, of giants the first alone.
     fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         const PLACES: u64 = 16;
-        let mut maker = Maker::new(&self.table, &self.plan)?;
-        let mut chunk = RecordChunk::new();
+        let mut sampler = RowSampler::new(&self.table, &self.plan)?;
         let rows_per_place = whole(SAMPLE_BYTES as f64 / PLACES as f64 / self.page_bytes).clamp(1, self.rows_per_block);
         let (step, mut bytes) = ((self.plan.rows / PLACES).max(rows_per_place), 0);
         let mut start = 0;
         while start < self.plan.rows && bytes < 16 * SAMPLE_BYTES {
-            chunk.clear();
-            maker.make(start..self.plan.rows.min(start + rows_per_place), &mut chunk)?;
-            look(&chunk);
-            bytes += chunk.arena().len() as u64;
+            sampler.show(start..self.plan.rows.min(start + rows_per_place), &mut |chunk| {
+                bytes += chunk.arena().len() as u64;
+                look(chunk);
+            })?;
             start += step;
         }
         Ok(())
@@ -170,7 +171,7 @@ fn most_rows_per_block(plan: &TablePlan) -> u64 {
 
 /// Mean sizes of rows.
 #[derive(Clone, Copy, Debug)]
-struct Estimate {
+struct MeanSizes {
     /// Of a record, over the whole table.
     record_bytes: f64,
     /// Of what a row takes of pages, at the end of the table.
@@ -179,34 +180,34 @@ struct Estimate {
 
 /// Makes rows at the table's end, twice as many each time until they are enough, then as many at other places unless
 /// rows may be giants.
-fn estimate(table: &Table, plan: &Arc<TablePlan>, page_size: PageSize) -> Result<Estimate> {
-    let mut sampler = Sampler {
-        maker: Maker::new(table, plan)?,
-        rows_per_block: most_rows_per_block(plan),
-        chunk: RecordChunk::new(),
-        kind: if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable },
-        usable: page_size.bytes(),
+fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, page_size: PageSize) -> Result<MeanSizes> {
+    let mut sampler = RowSampler::new(table, plan)?;
+    let kind = if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable };
+    let mut sizes_of = |rows| {
+        let mut sizes = Sizes::default();
+        sampler.show(rows, &mut |chunk| sizes.add(chunk, kind, page_size.bytes()))?;
+        Ok(sizes)
     };
     let most = plan.rows.min(BLOCK_ROWS as u64);
     let mut count = most.min(1);
     let end = loop {
-        let sample = sampler.sample(plan.rows - count..plan.rows)?;
-        if count == most || sample.record_bytes >= SAMPLE_BYTES {
-            break sample;
+        let sizes = sizes_of(plan.rows - count..plan.rows)?;
+        if count == most || sizes.record_bytes >= SAMPLE_BYTES {
+            break sizes;
         }
         count = (2 * count).min(most);
     };
     let page_bytes = mean(end.page_bytes, count);
-    if sampler.rows_per_block == 1 {
+    if most_rows_per_block(plan) == 1 {
         // The mean cannot make blocks any smaller, and such rows take long to make.
-        return Ok(Estimate { record_bytes: mean(end.record_bytes as f64, count), page_bytes });
+        return Ok(MeanSizes { record_bytes: mean(end.record_bytes as f64, count), page_bytes });
     }
     let mut record_bytes = end.record_bytes;
     for place in 0..4 {
         let start = (plan.rows - count) / 4 * place;
-        record_bytes += sampler.sample(start..start + count)?.record_bytes;
+        record_bytes += sizes_of(start..start + count)?.record_bytes;
     }
-    Ok(Estimate { record_bytes: mean(record_bytes as f64, 5 * count), page_bytes })
+    Ok(MeanSizes { record_bytes: mean(record_bytes as f64, 5 * count), page_bytes })
 }
 
 /// The mean, 1 at least: also that of no rows.
@@ -214,39 +215,48 @@ fn mean(sum: f64, rows: u64) -> f64 {
     (sum / rows.max(1) as f64).max(1.0)
 }
 
-/// Makes rows to see how long they are. It holds one block of them at a time.
-#[derive(Debug)]
-struct Sampler {
-    maker: Maker,
-    rows_per_block: u64,
-    chunk: RecordChunk,
-    kind: PageKind,
-    usable: usize,
-}
-
 /// Sums over rows.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sample {
+struct Sizes {
     record_bytes: u64,
     page_bytes: f64,
 }
 
-impl Sampler {
-    fn sample(&mut self, rows: Range<u64>) -> Result<Sample> {
-        let mut sample = Sample::default();
+impl Sizes {
+    fn add(&mut self, chunk: &RecordChunk, kind: PageKind, usable: usize) {
+        for (row, &rowid) in chunk.rowids().iter().enumerate() {
+            let record_len = chunk.record(row).len() as u64;
+            self.record_bytes += record_len;
+            self.page_bytes += payload::mean_page_bytes(kind, usable, record_len, rowid);
+        }
+    }
+}
+
+/// Makes rows to be looked at. It holds one block of them at a time.
+#[derive(Debug)]
+struct RowSampler {
+    maker: Maker,
+    rows_per_block: u64,
+    chunk: RecordChunk,
+}
+
+impl RowSampler {
+    fn new(table: &Table, plan: &Arc<TablePlan>) -> Result<Self> {
+        let maker = Maker::new(table, plan)?;
+        Ok(Self { maker, rows_per_block: most_rows_per_block(plan), chunk: RecordChunk::new() })
+    }
+
+    /// Shows these rows, block after block.
+    fn show(&mut self, rows: Range<u64>, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         let mut start = rows.start;
         while start < rows.end {
             let end = rows.end.min(start + self.rows_per_block);
             self.chunk.clear();
             self.maker.make(start..end, &mut self.chunk)?;
-            for row in 0..self.chunk.len() {
-                let (record_len, rowid) = (self.chunk.record(row).len() as u64, self.chunk.rowids()[row]);
-                sample.record_bytes += record_len;
-                sample.page_bytes += payload::mean_page_bytes(self.kind, self.usable, record_len, rowid);
-            }
+            look(&self.chunk);
             start = end;
         }
-        Ok(sample)
+        Ok(())
     }
 }
 
@@ -365,20 +375,35 @@ mod tests {
         let request = Request { rows: vec![(None, 100)], ..Request::default() };
         let plan = GenPlan::new(&schema, &request).expect(sql);
         let (table, plan) = (&schema.tables[0], plan.table(0).expect("the only one"));
-        let mut sampler = Sampler {
-            maker: Maker::new(table, plan).expect(sql),
-            rows_per_block: most_rows_per_block(plan),
-            chunk: RecordChunk::new(),
-            kind: PageKind::LeafTable,
-            usable: 4096,
-        };
+        let mut sampler = RowSampler::new(table, plan).expect(sql);
         assert_eq!(sampler.rows_per_block, 2);
         for rows in [0..7, 0..1, 90..100] {
             let count = rows.end - rows.start;
-            let sample = sampler.sample(rows).expect(sql);
-            assert!((2_000_000 * count..2_000_100 * count).contains(&sample.record_bytes));
-            assert!(sampler.chunk.arena().len() < 4_001_000);
+            let mut sizes = Sizes::default();
+            let mut look = |chunk: &RecordChunk| {
+                assert!(chunk.arena().len() < 4_001_000);
+                sizes.add(chunk, PageKind::LeafTable, 4096);
+            };
+            sampler.show(rows, &mut look).expect(sql);
+            assert!((2_000_000 * count..2_000_100 * count).contains(&sizes.record_bytes));
         }
+    }
+
+    /// A sample was said to be some hundreds of rows, and is ten times that of short ones.
+    #[test]
+    fn samples_are_as_large_as_their_documentation_says() {
+        let shown = |source: &GenSource| {
+            let mut rowids = Vec::new();
+            source.sample(&mut |chunk| rowids.extend(chunk.rowids().iter().copied())).expect("rows are good");
+            assert!(rowids.is_sorted_by(|a, b| a < b), "no row is shown twice");
+            rowids
+        };
+        let rowids = shown(&user(1_000_000));
+        assert!((3000..4000).contains(&rowids.len()), "{} rows of user", rowids.len());
+        assert!(rowids[0] == 1 && *rowids.last().expect("rows") > 900_000, "they are from all over the table");
+        assert_eq!(shown(&user(100)).len(), 100);
+        assert!(shown(&user(0)).is_empty());
+        assert_eq!(shown(&source("create table t (a blob /* gen: blob(2m, 2m) */)", 100)), [1]);
     }
 
     /// `null(0.99, hex(900m))` has short rows in the mean, so that blocks of it had many rows, and each row's 900 MB

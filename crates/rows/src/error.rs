@@ -228,6 +228,11 @@ impl std::error::Error for Error {
     }
 }
 
+/// The name of a table, column or index as SQL writes it, whatever stands in it.
+pub fn quoted_name(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
 /// The value as SQL writes it, cut where it is long.
 pub fn quote(value: &Value<'_>) -> String {
     const SHOWN: usize = 60;

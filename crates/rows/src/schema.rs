@@ -27,7 +27,7 @@ pub struct Schema {
     pub objects: Vec<SchemaObject>,
     /// What PRAGMAs of the text say about the file itself.
     pub settings: FileSettings,
-    /// Positions in `tables`, by names in lower case: schemas of thousands of tables are not rare.
+    /// Positions that `tables` had at first, by names in lower case: schemas of thousands of tables are not rare.
     positions: HashMap<String, usize>,
 }
 
@@ -201,7 +201,12 @@ impl Schema {
 
     /// The position in [`tables`](Self::tables) of the table of this name, compared as SQLite compares names.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.positions.get(&name.to_ascii_lowercase()).copied()
+        let is_named = |table: &Table| table.name.eq_ignore_ascii_case(name);
+        let known = self.positions.get(&name.to_ascii_lowercase()).copied();
+        // Whoever holds the schema may have moved its tables, added some or taken some away.
+        known
+            .filter(|&position| self.tables.get(position).is_some_and(is_named))
+            .or_else(|| self.tables.iter().position(is_named))
     }
 }
 

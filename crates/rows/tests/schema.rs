@@ -35,6 +35,21 @@ fn columns_keys_and_indexes_are_read_back() {
     assert!(!schema.objects[4].has_btree);
 }
 
+/// Lookups panicked, or found another table, once a caller had taken a table away or moved it.
+#[test]
+fn tables_are_found_wherever_a_caller_puts_them() {
+    let mut schema = read("CREATE TABLE a (x); CREATE TABLE \"b \"\" c\" (y); CREATE TABLE Cd (z)");
+    let found = |schema: &Schema, name: &str| schema.table(name).map(|table| table.columns[0].name.clone());
+    schema.tables.swap(0, 2);
+    assert_eq!((schema.position("A"), schema.position("cD"), schema.position("b \" c")), (Some(2), Some(0), Some(1)));
+    schema.tables.remove(0);
+    assert_eq!((schema.position("cd"), found(&schema, "a").as_deref()), (None, Some("x")));
+    schema.tables[0].name = "new".to_owned();
+    assert_eq!((found(&schema, "NEW").as_deref(), found(&schema, "b \" c")), (Some("y"), None));
+    schema.tables.clear();
+    assert_eq!(schema.position("a"), None);
+}
+
 #[test]
 fn only_a_true_alias_of_the_rowid_is_one() {
     let alias = |columns: &str| read(&format!("CREATE TABLE t ({columns})")).tables[0].rowid_alias;

@@ -1,6 +1,7 @@
 //! Two databases compared: every cell, every row of the schema, every PRAGMA that describes the file.
 
-use super::{quoted, texts};
+use super::texts;
+use litepress_rows::quoted_name;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
 
@@ -25,11 +26,11 @@ pub fn assert_same_database(ours: &Connection, theirs: &Connection, what: &str) 
     same("SELECT schema, name, type, ncol, wr, strict FROM pragma_table_list WHERE schema = 'main' ORDER BY name");
     for table in texts(theirs, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')") {
         for pragma in TABLE_PRAGMAS {
-            same(&format!("PRAGMA {pragma}({})", quoted(&table)));
+            same(&format!("PRAGMA {pragma}({})", quoted_name(&table)));
         }
     }
     for index in texts(theirs, "SELECT name FROM sqlite_schema WHERE type = 'index'") {
-        same(&format!("PRAGMA index_xinfo({})", quoted(&index)));
+        same(&format!("PRAGMA index_xinfo({})", quoted_name(&index)));
     }
     assert_same_content(ours, theirs, what);
 }
@@ -39,17 +40,17 @@ pub fn assert_same_content(ours: &Connection, theirs: &Connection, what: &str) {
     for table in texts(theirs, "SELECT name FROM sqlite_schema WHERE type = 'table'") {
         let Some(rowid) = rowid_name(theirs, &table) else {
             // In the order of the table's own tree.
-            let sql = format!("SELECT * FROM {} NOT INDEXED", quoted(&table));
+            let sql = format!("SELECT * FROM {} NOT INDEXED", quoted_name(&table));
             assert_same_rows(ours, theirs, &sql, what);
             continue;
         };
-        let from = format!("FROM {} NOT INDEXED ORDER BY {rowid}", quoted(&table));
+        let from = format!("FROM {} NOT INDEXED ORDER BY {rowid}", quoted_name(&table));
         // Apart from the columns, of which there may be as many as a query can have.
         assert_same_rows(ours, theirs, &format!("SELECT {rowid} {from}"), what);
         assert_same_rows(ours, theirs, &format!("SELECT * {from}"), what);
     }
     for view in texts(theirs, "SELECT name FROM sqlite_schema WHERE type = 'view'") {
-        assert_same_rows(ours, theirs, &format!("SELECT * FROM {}", quoted(&view)), what);
+        assert_same_rows(ours, theirs, &format!("SELECT * FROM {}", quoted_name(&view)), what);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Indexes compared: entry by entry as they lie in the file, and by what SQLite finds through them.
 
-use super::{assert_same_rows, assert_sqlite_content, integer, open, quoted, texts};
+use super::{assert_same_rows, assert_sqlite_content, integer, open, texts};
 use crate::btree::Pages;
 use litepress::PageSize;
 use litepress_format::record;
 use litepress_format::value::Value;
+use litepress_rows::quoted_name;
 use rusqlite::Connection;
 
 /// Names and root pages of the index b-trees of a database: its indexes and its WITHOUT ROWID tables.
@@ -77,7 +78,7 @@ fn is_same_record(ours: &[u8], theirs: &[u8]) -> bool {
 /// Queries that must go through the index: all rows in its order, backwards, and those from some row's key on.
 fn queries(sqlite: &Connection, index: &str) -> Vec<String> {
     let table = texts(sqlite, &format!("SELECT tbl_name FROM sqlite_schema WHERE name = {}", literal(index)));
-    let table = quoted(&table[0]);
+    let table = quoted_name(&table[0]);
     let sql =
         format!("SELECT name, \"desc\", coll FROM pragma_index_xinfo({}) WHERE key ORDER BY seqno", literal(index));
     let mut statement = sqlite.prepare(&sql).unwrap();
@@ -86,14 +87,15 @@ fn queries(sqlite: &Connection, index: &str) -> Vec<String> {
     let columns: Vec<_> = columns.unwrap().map(Result::unwrap).collect();
     let term = |backwards: bool| {
         let term = |(name, descending, collation): &(Option<String>, bool, String)| {
-            let name = quoted(name.as_ref().expect("no expression"));
+            let name = quoted_name(name.as_ref().expect("no expression"));
             format!("{name} COLLATE {collation}{}", if *descending == backwards { "" } else { " DESC" })
         };
         columns.iter().map(term).collect::<Vec<_>>().join(", ")
     };
-    let names: Vec<String> = columns.iter().map(|(name, ..)| quoted(name.as_ref().expect("no expression"))).collect();
+    let names: Vec<String> =
+        columns.iter().map(|(name, ..)| quoted_name(name.as_ref().expect("no expression"))).collect();
     let (first, collation) = (&names[0], &columns[0].2);
-    let (forced, names) = (format!("FROM {table} INDEXED BY {}", quoted(index)), names.join(", "));
+    let (forced, names) = (format!("FROM {table} INDEXED BY {}", quoted_name(index)), names.join(", "));
     vec![
         format!("SELECT {names} {forced} ORDER BY {}", term(false)),
         format!("SELECT * {forced} ORDER BY {}", term(true)),

@@ -86,6 +86,7 @@ fn look(database: &Path, options: &CheckOptions, style: Style) -> Result<Report>
     let report = check::check(database, options, &|done, total| {
         pages[0].fetch_max(done, Ordering::Relaxed);
         pages[1].store(total, Ordering::Relaxed);
+        Ok(())
     });
     drop(watch);
     report

@@ -56,11 +56,15 @@ fn several_tables_and_a_view() {
 fn a_file_that_is_not_as_it_should_be_does_not_get_its_name() {
     let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p INTEGER REFERENCES p(id));";
     let room = Room::with_schema(sql);
-    let broken = "gen k.db schema.sql --rows p=5 --rows c=5 --set c.p=int(6,9) --verify full";
+    let broken = "gen k.db schema.sql --rows p=5 --rows c=8 --set c.p=int(6,9) --verify full";
     let refused = || {
         let ended = room.run(&format!("{broken} --replace"));
         assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{ended:#?}");
         assert!(ended.err.contains("c, rowid 1: no such row for (p) REFERENCES p (id); c, rowid 2:"), "{ended:#?}");
+        // Five of eight were shown, and nothing said that there are more, in which file, and what to do.
+        for part in ["k.db: rows break", "c, rowid 5: no such row", "; and 3 more\n", "help: "] {
+            assert!(ended.err.contains(part), "{part}: {ended:#?}");
+        }
     };
     refused();
     assert_eq!(room.files(), ["schema.sql"]);

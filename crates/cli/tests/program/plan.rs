@@ -178,7 +178,12 @@ fn sizes_are_those_of_the_file() {
             };
             near(file["bytes"].as_f64().unwrap(), &plan["expected_bytes"], page_size);
             let steps = plan["steps"].as_array().unwrap();
-            for (step, tree) in steps.iter().zip(file["btrees"].as_array().unwrap().iter().skip(1)) {
+            let trees = &file["btrees"].as_array().unwrap()[1..];
+            // The plan says behind a name what the index is there for.
+            let name = |of: &serde_json::Value| of["name"].as_str().unwrap().split(" (").next().unwrap().to_owned();
+            let names = |of: &[serde_json::Value]| of.iter().map(name).collect::<Vec<_>>();
+            assert_eq!(names(steps), names(trees), "a pair for each, or trees would go unseen");
+            for (step, tree) in steps.iter().zip(trees) {
                 let pages = ["interior_pages", "leaf_pages", "overflow_pages"].map(|kind| tree[kind].as_f64().unwrap());
                 let bytes = pages.iter().sum::<f64>() * file["page_size_bytes"].as_f64().unwrap();
                 near(bytes, &step["expected_bytes"], &format!("{page_size}: {step}, {tree}"));

@@ -1,5 +1,6 @@
 //! What all parts of one check share: the file, the bitmap of pages, the list of faults.
 
+use super::Watcher;
 use super::pages::PageFile;
 use super::reach::Reached;
 use super::report::FaultLog;
@@ -20,7 +21,7 @@ pub(super) struct Inspection<'a> {
     pub(super) faults: &'a FaultLog,
     /// Bytes of a record that are looked at.
     pub(super) record_limit: usize,
-    progress: &'a (dyn Fn(u64, u64) + Sync),
+    progress: Watcher<'a>,
     pages_done: AtomicU64,
     failure: Mutex<Option<Error>>,
     stopped: AtomicBool,
@@ -32,7 +33,7 @@ impl<'a> Inspection<'a> {
         header: DatabaseHeader,
         faults: &'a FaultLog,
         record_limit: usize,
-        progress: &'a (dyn Fn(u64, u64) + Sync),
+        progress: Watcher<'a>,
     ) -> Self {
         let reached = Reached::new(file.count);
         Self {
@@ -89,15 +90,15 @@ impl<'a> Inspection<'a> {
         self.faults.add(|| tree.fault(Some(page), offset, what));
     }
 
-    /// Says that so many more pages were looked at.
-    pub(super) fn advance(&self, pages: u64) {
+    /// Says that so many more pages were looked at; fails where whoever is told wants no more.
+    pub(super) fn advance(&self, pages: u64) -> Result<()> {
         let done = self.pages_done.fetch_add(pages, Ordering::Relaxed) + pages;
-        (self.progress)(done.min(self.file.count.into()), self.file.count.into());
+        (self.progress)(done.min(self.file.count.into()), self.file.count.into())
     }
 
     /// Everything was looked at.
-    pub(super) fn finish_progress(&self) {
-        (self.progress)(self.file.count.into(), self.file.count.into());
+    pub(super) fn finish_progress(&self) -> Result<()> {
+        (self.progress)(self.file.count.into(), self.file.count.into())
     }
 
     /// Makes all threads stop; the first failure is kept.

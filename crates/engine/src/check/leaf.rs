@@ -190,8 +190,7 @@ impl<'a> Scanner<'a> {
         }
         let pages = task.pages.len() as u64 + self.totals.overflow_pages;
         self.flush(tree);
-        inspection.advance(pages);
-        Ok(())
+        inspection.advance(pages)
     }
 
     /// The page as a page of `tree`; a fault and `None` where it is none.

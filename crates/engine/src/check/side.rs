@@ -60,7 +60,7 @@ pub(super) fn freelist(inspection: &Inspection<'_>) -> Result<u64> {
             format!("the header counts {} pages on the freelist, it has {pages}", inspection.header.freelist_pages);
         inspection.faults.add_to_file(Some(1), Some(36), what);
     }
-    inspection.advance(pages);
+    inspection.advance(pages)?;
     Ok(pages)
 }
 

@@ -3,8 +3,7 @@
 //! The file is opened read-only and as immutable: no lock is taken, no `-wal` or `-shm` file is made.
 
 use crate::Progress;
-use crate::sql_lane::watch;
-use crate::sqlite::{open_file, open_immutable};
+use crate::sqlite::{open_file, open_immutable, watch};
 use litepress_rows::schema::{Table, TableKinds, table_of};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
@@ -61,11 +60,11 @@ pub(super) fn stored_default(default: &str, type_with_affinity: &str) -> Option<
 pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
     open_file(path)?;
     let progress = Arc::default();
-    let judge = Judge::open(path, &progress)?;
+    let judge = Judge::open(path, path, &progress)?;
     let mut lines = Vec::new();
     for verdict in [judge.integrity_check(max), judge.foreign_key_check(max)] {
         match verdict {
-            Ok(found) => lines.extend(found),
+            Ok(found) => lines.extend(found.lines),
             Err(error) => lines.push(error.message().to_owned()),
         }
     }
@@ -75,49 +74,80 @@ pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
 /// SQLite as the judge of a finished file.
 pub(crate) struct Judge<'p> {
     connection: Connection,
+    /// What the file is called in errors.
+    name: &'p Path,
     progress: &'p Arc<Progress>,
 }
 
+/// What SQLite finds.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// A line each of the first faults.
+    pub(crate) lines: Vec<String>,
+    /// How many faults there are.
+    pub(crate) total: u64,
+    /// None was left uncounted.
+    pub(crate) is_all: bool,
+}
+
 impl<'p> Judge<'p> {
-    /// `progress` carries the wish to stop.
-    pub(crate) fn open(path: &Path, progress: &'p Arc<Progress>) -> Result<Self> {
+    /// Errors call the file `name`; `progress` carries the wish to stop.
+    pub(crate) fn open(path: &Path, name: &'p Path, progress: &'p Arc<Progress>) -> Result<Self> {
         let opened = open_immutable(path).and_then(|mut connection| {
             watch(&mut connection, progress)?;
             Ok(connection)
         });
         let connection = opened.map_err(|error| {
             let message = format!("SQLite cannot open the database: {error}");
-            Error::new(ErrorKind::Io, message).in_file(path).caused_by(error)
+            Error::new(ErrorKind::Io, message).in_file(name).caused_by(error)
         })?;
-        Ok(Self { connection, progress })
+        Ok(Self { connection, name, progress })
     }
 
-    /// What `PRAGMA integrity_check` finds: the first `max` faults.
-    pub(crate) fn integrity_check(&self, max: usize) -> Result<Vec<String>> {
-        let sql = format!("PRAGMA integrity_check({})", max.clamp(1, 1_000_000_000));
-        let found = self.connection.prepare(&sql).and_then(|mut check| {
-            let lines = check.query_map([], |row| row.get(0))?;
-            lines.filter(|line| line.as_ref().map_or(true, |line| line != "ok")).collect()
-        });
-        found.map_err(|error| self.failed(error, ErrorKind::Corrupt))
+    /// What `PRAGMA integrity_check` finds, with a line of the first `max` faults.
+    pub(crate) fn integrity_check(&self, max: usize) -> Result<Found> {
+        let found = self.unsound(max.max(1));
+        found.map_err(|error| self.failed(error, ErrorKind::Corrupt, "the file is damaged: make it again"))
     }
 
-    /// The first `max` rows whose foreign keys point at nothing, one line each.
+    fn unsound(&self, max: usize) -> rusqlite::Result<Found> {
+        // SQLite holds the texts of all faults of a tree in memory.
+        const MOST_COUNTED: usize = 10_000;
+        let most = max.clamp(MOST_COUNTED, 1_000_000_000);
+        let mut check = self.connection.prepare(&format!("PRAGMA integrity_check({most})"))?;
+        let mut rows = check.query([])?;
+        let mut found = Found { lines: Vec::new(), total: 0, is_all: true };
+        while let Some(row) = rows.next()? {
+            let line: String = row.get(0)?;
+            if line != "ok" {
+                found.add(max, || Ok(line))?;
+            }
+        }
+        found.is_all = found.total < most as u64;
+        Ok(found)
+    }
+
+    /// The rows whose foreign keys point at nothing, with a line of the first `max`.
     ///
     /// # Errors
     /// [`ErrorKind::Schema`] where a key cannot be followed: its parent's columns are missing or not unique.
-    pub(crate) fn foreign_key_check(&self, max: usize) -> Result<Vec<String>> {
-        self.broken_keys(max.max(1)).map_err(|error| self.failed(error, ErrorKind::Schema))
+    pub(crate) fn foreign_key_check(&self, max: usize) -> Result<Found> {
+        let advice = "let each foreign key name columns of its parent that are PRIMARY KEY or UNIQUE";
+        self.broken_keys(max.max(1)).map_err(|error| self.failed(error, ErrorKind::Schema, advice))
     }
 
-    fn broken_keys(&self, max: usize) -> rusqlite::Result<Vec<String>> {
+    fn broken_keys(&self, max: usize) -> rusqlite::Result<Found> {
         let mut check = self.connection.prepare("PRAGMA foreign_key_check")?;
-        let broken = check.query_map([], |row| {
-            let (child, rowid): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
-            let which = rowid.map_or("a row".to_owned(), |rowid| format!("rowid {rowid}"));
-            Ok(format!("{child}, {which}: no such row for {}", self.key_text(&child, row.get(3)?)?))
-        })?;
-        broken.take(max).collect()
+        let mut rows = check.query([])?;
+        let mut found = Found { lines: Vec::new(), total: 0, is_all: true };
+        while let Some(row) = rows.next()? {
+            found.add(max, || {
+                let (child, rowid): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
+                let which = rowid.map_or("a row".to_owned(), |rowid| format!("rowid {rowid}"));
+                Ok(format!("{child}, {which}: no such row for {}", self.key_text(&child, row.get(3)?)?))
+            })?;
+        }
+        Ok(found)
     }
 
     /// A foreign key as the schema writes it: `(area, kind) REFERENCES area (id, kind)`.
@@ -133,9 +163,22 @@ impl<'p> Judge<'p> {
         Ok(format!("({}) REFERENCES {parent}{parents}", columns.join(", ")))
     }
 
-    fn failed(&self, error: rusqlite::Error, kind: ErrorKind) -> Error {
+    fn failed(&self, error: rusqlite::Error, kind: ErrorKind, advice: &str) -> Error {
         let interrupted = self.progress.go_on().err();
-        interrupted.unwrap_or_else(|| Error::new(kind, format!("SQLite says: {error}")).caused_by(error))
+        interrupted.unwrap_or_else(|| {
+            Error::new(kind, format!("SQLite says: {error}")).in_file(self.name).advise(advice).caused_by(error)
+        })
+    }
+}
+
+impl Found {
+    /// Counts a fault; the line is made of the first `max`.
+    fn add(&mut self, max: usize, line: impl FnOnce() -> rusqlite::Result<String>) -> rusqlite::Result<()> {
+        self.total += 1;
+        if self.lines.len() < max {
+            self.lines.push(line()?);
+        }
+        Ok(())
     }
 }
 

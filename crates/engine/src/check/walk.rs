@@ -120,7 +120,7 @@ impl<'t> Walk<'_, '_, '_, 't> {
             return self.emit_single(page, lower, upper);
         }
         self.scanner.totals.interior_pages += 1;
-        self.scanner.inspection.advance(1);
+        self.scanner.inspection.advance(1)?;
         // Page 1 has less room than others: SQLite may have to leave its only child where it is.
         if reader.cell_count() == 0 && page != 1 {
             self.scanner.inspection.add_fault(self.tree, page, None, "an interior page without a cell");

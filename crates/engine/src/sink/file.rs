@@ -77,3 +77,29 @@ impl Sink for FileSink {
         self.cached.sync_all()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sink::block::BlockPool;
+
+    /// The tests of direct writes expected 256 MiB, the limit of long ago: nothing held where it is now.
+    #[test]
+    fn the_cache_is_passed_from_64_mib_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.db");
+        let block = BlockPool::new(1).take();
+        let (bytes, limit) = (&block.bytes()[..ALIGNMENT], 64 << 20);
+        for (expected, direct_from) in [(0, limit), (limit, limit), (limit + 1, 0)] {
+            let mut sink = FileSink::new(File::create(&path).unwrap(), &path, expected);
+            let room = std::fs::metadata(&path).unwrap().len();
+            assert!(room == 0 || (direct_from == 0 && room == expected), "{room} bytes are taken of {expected}");
+            // Whether the file system of the tests knows direct I/O does not matter here.
+            sink.direct = Some(File::create(folder.path().join("direct")).unwrap());
+            for offset in [0, limit - ALIGNMENT as u64, limit] {
+                assert_eq!(sink.direct(bytes, offset).is_some(), offset >= direct_from, "{expected}: {offset}");
+            }
+            assert!(sink.direct(&bytes[1..], limit).is_none() && sink.direct(bytes, limit + 512).is_none());
+        }
+    }
+}

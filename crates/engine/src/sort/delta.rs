@@ -65,7 +65,7 @@ impl SpilledRun {
     pub fn damaged(&self) -> Error {
         Error::new(ErrorKind::Io, "a temporary file in this folder does not hold what was written to it")
             .in_file(self.file.path())
-            .advise("check the disk, or name another folder with --temp-dir")
+            .advise("check the disk, or name another folder for temporary files")
     }
 }
 

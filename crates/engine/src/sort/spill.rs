@@ -39,7 +39,7 @@ impl SpillFolder {
     }
 
     fn failure(&self, doing: &str, cause: io::Error) -> Error {
-        let advice = "free some room there, or name another folder with --temp-dir";
+        let advice = "free some room there, or name another folder for temporary files";
         Error::io(doing, &self.path, cause).advise(advice)
     }
 

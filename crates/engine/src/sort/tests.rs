@@ -294,7 +294,7 @@ fn a_missing_folder_is_an_error_that_names_it() {
     let sorter = Sorter::new(options.clone());
     let error = fill(&sorter, &items, 1).unwrap_err();
     assert_eq!(error.place().file.as_deref(), Some(options.temp_dir.as_path()));
-    assert!(error.to_string().contains("--temp-dir"), "{error}");
+    assert!(error.to_string().contains("another folder for temporary files"), "{error}");
     // Without spilling nobody needs the folder.
     let sorter = Sorter::new(SortOptions { memory_bytes: LARGE, ..options });
     fill(&sorter, &items, 1).unwrap();
@@ -317,7 +317,7 @@ fn a_full_disk_is_an_error_whenever_it_happens() {
     let mut writes = 0;
     while let ControlFlow::Continue(error) = sort_on_full_disk(&items, writes) {
         assert_eq!(error.kind(), ErrorKind::NoSpace);
-        assert!(error.to_string().contains("--temp-dir"), "{error}");
+        assert!(error.to_string().contains("another folder for temporary files"), "{error}");
         writes += 1;
     }
     assert!(writes > 10, "runs and merged runs were written: {writes}");

@@ -16,10 +16,10 @@
 use super::create_text::{Check, checks};
 use super::failure::message;
 use super::scan::first_found;
-use super::{SqlLane, quote_sqlite, quoted};
+use super::{SqlLane, quote_sqlite};
 use crate::{Error, ErrorKind, Result};
-use litepress_rows::Table;
 use litepress_rows::schema::Generated;
+use litepress_rows::{Table, quoted_name};
 use rusqlite::OptionalExtension;
 
 /// How many broken rows an error shows.
@@ -84,7 +84,7 @@ impl<'l> Constraints<'l> {
     /// Names of the checks that an INSERT makes.
     fn names_in_byte_code(&self) -> rusqlite::Result<Vec<String>> {
         const SQLITE_CONSTRAINT_CHECK: i64 = 275;
-        let sql = format!("EXPLAIN INSERT INTO {} DEFAULT VALUES", quoted(&self.table.name));
+        let sql = format!("EXPLAIN INSERT INTO {} DEFAULT VALUES", quoted_name(&self.table.name));
         let mut explain = self.lane.connection.prepare(&sql)?;
         let mut rows = explain.query([])?;
         let mut names = Vec::new();
@@ -109,7 +109,7 @@ impl<'l> Constraints<'l> {
     /// SQLite's own verdict.
     fn quick_check(&self) -> Result<()> {
         let name = &self.table.name;
-        let sql = format!("PRAGMA quick_check({})", quoted(name));
+        let sql = format!("PRAGMA quick_check({})", quoted_name(name));
         let findings = self.lane.connection.prepare(&sql).and_then(|mut statement| {
             statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()
         });
@@ -142,7 +142,7 @@ impl<'l> Constraints<'l> {
         let end = |order: &str| {
             let sql = format!(
                 "SELECT {rowid} FROM {} NOT INDEXED ORDER BY {rowid} {order} LIMIT 1",
-                quoted(&self.table.name)
+                quoted_name(&self.table.name)
             );
             self.lane.connection.query_row(&sql, [], |row| row.get(0)).optional().map_err(|error| self.failed(&error))
         };
@@ -155,7 +155,7 @@ impl<'l> Constraints<'l> {
         let broken: Vec<String> = self.checks.iter().map(is_broken).collect();
         let whens: String = (0..).zip(&broken).map(|(check, broken)| format!(" WHEN {broken} THEN {check}")).collect();
         let range = self.range_sql(rows);
-        let table = quoted(&self.table.name);
+        let table = quoted_name(&self.table.name);
         format!("SELECT CASE{whens} END FROM {table} NOT INDEXED WHERE {range} ({}) LIMIT 1", broken.join(" OR "))
     }
 
@@ -177,7 +177,7 @@ impl<'l> Constraints<'l> {
         let shown = if shown.is_empty() { "NULL".to_owned() } else { shown };
         let sql = format!(
             "SELECT {shown} FROM {} NOT INDEXED WHERE {} {} LIMIT {}",
-            quoted(&self.table.name),
+            quoted_name(&self.table.name),
             self.range_sql(broken.rows),
             is_broken(check),
             SHOWN_ROWS
@@ -202,7 +202,7 @@ impl<'l> Constraints<'l> {
         }
         let mut key: Vec<_> = self.table.columns.iter().filter(|column| column.key_position.is_some()).collect();
         key.sort_by_key(|column| column.key_position);
-        key.iter().map(|column| (quoted(&column.name), column.name.clone())).collect()
+        key.iter().map(|column| (quoted_name(&column.name), column.name.clone())).collect()
     }
 
     /// The columns that the check speaks of.
@@ -212,7 +212,7 @@ impl<'l> Constraints<'l> {
         let columns = self.table.columns.iter().filter(|column| column.generated != Generated::Hidden);
         columns
             .filter(|column| is_named(&column.name))
-            .map(|column| (quoted(&column.name), column.name.clone()))
+            .map(|column| (quoted_name(&column.name), column.name.clone()))
             .collect()
     }
 
@@ -257,7 +257,7 @@ fn rowid_name(table: &Table) -> Option<String> {
         return None;
     }
     if let Some(alias) = table.rowid_alias {
-        return Some(quoted(&table.columns[alias].name));
+        return Some(quoted_name(&table.columns[alias].name));
     }
     ["rowid", "_rowid_", "oid"].into_iter().find(|name| table.column(name).is_none()).map(str::to_owned)
 }

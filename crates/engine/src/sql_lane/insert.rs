@@ -3,13 +3,13 @@
 //! They go in batches of one prepared INSERT. A batch that fails is taken back as a whole and repeated row by row, so
 //! that the error can name the row.
 
+use super::SqlLane;
 use super::failure::message;
-use super::{SqlLane, quoted};
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
 use litepress_rows::schema::Generated;
-use litepress_rows::{Affinity, Part, RecordChunk, Source, Table, quote};
+use litepress_rows::{Affinity, Part, RecordChunk, Source, Table, quote, quoted_name};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Statement, ToSql};
 
@@ -37,7 +37,7 @@ pub(super) fn insert(lane: &SqlLane, table: &Table, source: &dyn Source, conflic
     if !table.may_lose_rows(conflict) || table.is_virtual {
         return Ok(inserted);
     }
-    let count = format!("SELECT count(*) FROM {}", quoted(&table.name));
+    let count = format!("SELECT count(*) FROM {}", quoted_name(&table.name));
     lane.connection.query_row(&count, [], |row| row.get(0)).map_err(failed)
 }
 
@@ -144,9 +144,9 @@ fn insert_sql(table: &Table, columns: &[usize], conflict: Conflict, rows: usize)
         Conflict::Ignore => "INSERT OR IGNORE",
         Conflict::Replace => "INSERT OR REPLACE",
     };
-    let names: Vec<String> = columns.iter().map(|&column| quoted(&table.columns[column].name)).collect();
+    let names: Vec<String> = columns.iter().map(|&column| quoted_name(&table.columns[column].name)).collect();
     let row = format!("({})", vec!["?"; columns.len()].join(","));
-    format!("{verb} INTO {} ({}) VALUES {}", quoted(&table.name), names.join(","), vec![row; rows].join(","))
+    format!("{verb} INTO {} ({}) VALUES {}", quoted_name(&table.name), names.join(","), vec![row; rows].join(","))
 }
 
 /// Binds the values of one row from `parameter` on.

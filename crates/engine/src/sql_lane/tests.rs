@@ -1,9 +1,9 @@
-use super::{LaneOptions, SqlLane, quoted};
+use super::{LaneOptions, SqlLane};
 use crate::Conflict;
 use crate::{Error, ErrorKind, Progress, Result, Schema};
 use litepress_format::record;
 use litepress_format::value::Value;
-use litepress_rows::{Part, RecordChunk, Source, Table};
+use litepress_rows::{Part, RecordChunk, Source, Table, quoted_name};
 use proptest::prelude::*;
 use rusqlite::{Connection, MAIN_DB};
 use std::path::{Path, PathBuf};
@@ -449,7 +449,7 @@ proptest! {
 
 #[test]
 fn names_are_quoted() {
-    assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
+    assert_eq!(quoted_name("a\"b"), "\"a\"\"b\"");
     let missing = SqlLane::open(Path::new("/nowhere/at all"), options(1));
     assert_eq!(missing.err().unwrap().kind(), ErrorKind::Io);
 }

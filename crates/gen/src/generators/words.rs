@@ -180,7 +180,7 @@ pub(super) static COUNTRIES: [&str; 64] = [
     "Vietnam",
 ];
 
-/// A word at the begin of a block of fixed width that ends in blanks, one at least.
+/// A word at the beginning of a block of fixed width that ends in blanks, one at least.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PaddedWord {
     pub bytes: [u8; PADDED_LEN],

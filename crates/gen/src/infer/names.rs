@@ -10,7 +10,7 @@ const BIRTHDAY: &str = "date('1940-01-01', '2007-01-01')";
 const UNIX_TIME: &str = "int(1_577_836_800, 1_735_689_599)";
 const JULIAN_DAY: &str = "real(2458849.5, 2460676.5, 5)";
 
-/// Names that suggest a generator. A pattern that ends or begins in `*` means the end or the begin of the name.
+/// Names that suggest a generator. A pattern that ends or begins in `*` means the end or the beginning of the name.
 struct Rule {
     names: &'static [&'static str],
     /// For texts: the annotation, and the length of its longest text (row numbers in it apart).

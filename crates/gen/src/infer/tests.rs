@@ -123,6 +123,29 @@ fn references_find_their_parent() {
     );
 }
 
+/// All of these were said not to be the only columns that refer to their parent, and they are.
+#[test]
+fn references_without_parent_say_why() {
+    let sql = "create table p (a int, b int, primary key (a, b)); create table q (id integer primary key);
+        create table r (a int); create table c (one int references p, two int references r,
+            three int references q(x), four int references q references r(a), five int, six int references none,
+            foreign key (one, five) references p);
+        create table d (one int references p)";
+    let schema = Schema::from_sql(sql, "test").expect(sql);
+    for (table, column, why) in [
+        ("d", 0, "p has no primary key of one column"),
+        ("c", 1, "r has no primary key of one column"),
+        ("c", 2, "q has no column x"),
+        ("c", 3, "it is in several foreign keys"),
+        ("c", 0, "it is in several foreign keys"),
+        ("c", 4, "it is not the only column that refers to p"),
+        ("c", 5, "the schema has no table none"),
+    ] {
+        let found = reference(&schema, schema.table(table).expect(table), column);
+        assert_eq!(found, Reference::Unclear(why.to_owned()), "{table}, {column}");
+    }
+}
+
 #[test]
 fn references_draw_from_the_parents_keys() {
     use Reuse::{AtRandom, Digit, Once};

@@ -4,7 +4,7 @@ use super::run::{Ran, sqlite_failed};
 use super::{
     Column, FileSettings, ForeignKey, Generated, Index, IndexColumn, IndexOrigin, Schema, SchemaObject, Table,
 };
-use crate::{Affinity, Result};
+use crate::{Affinity, Result, quoted_name};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Row};
 use std::collections::HashMap;
@@ -254,9 +254,4 @@ fn byte_code(sqlite: &Connection, table: &Table, verb: &str) -> rusqlite::Result
 fn fails_check((opcode, operand): &Instruction) -> bool {
     const SQLITE_CONSTRAINT_CHECK: i64 = 275;
     opcode == "Halt" && *operand == SQLITE_CONSTRAINT_CHECK
-}
-
-/// The name of a table or column as SQL writes it, whatever stands in it.
-pub(super) fn quoted_name(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -1,7 +1,7 @@
 //! Running the user's DDL, statement by statement, in a database in memory.
 
 use super::{TableKinds, line_and_character};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, quoted_name};
 use litepress_format::page::PageSize;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -265,8 +265,7 @@ fn follow_renames(sqlite: &Connection, spans: &mut HashMap<String, Range<usize>>
 
 /// CREATE TABLE ... AS SELECT defines a table, and may fill it: rows would be lost silently.
 fn refuse_rows(sqlite: &Connection, table: &str, text: &str, origin: &str, start: usize) -> Result<()> {
-    let quoted = table.replace('"', "\"\"");
-    let sql = format!("SELECT EXISTS (SELECT 1 FROM \"{quoted}\")");
+    let sql = format!("SELECT EXISTS (SELECT 1 FROM {})", quoted_name(table));
     if sqlite.query_row(&sql, [], |row| row.get(0)).map_err(|error| sqlite_failed(&error))? {
         let message = format!("CREATE TABLE {table} AS SELECT makes rows: a schema defines and holds no rows");
         return Err(refused(&message, text, origin, first_token(text, start)));
