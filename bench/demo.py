@@ -34,7 +34,7 @@ def raw_write(total):
 
 
 def show_rows(path):
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+    with measure.reading(path) as database:
         last = database.execute("SELECT max(id) FROM user").fetchone()[0] or 0
         print(f"\nSQLite {sqlite3.sqlite_version} reads it:")
         print("  id           area    age  active")

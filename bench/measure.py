@@ -1,13 +1,16 @@
 """What all benches share: running a contender, the disk's own speed, spreads, the machine, the line of results."""
 
+import contextlib
 import datetime
 import json
 import os
 import pathlib
 import platform
 import shutil
+import sqlite3
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -55,6 +58,33 @@ def remove(path):
     deadline = time.monotonic() + 120
     while shutil.disk_usage(path.parent).free < before + size // 2 and time.monotonic() < deadline:
         time.sleep(0.2)
+
+
+@contextlib.contextmanager
+def reading(path):
+    """SQLite's own look at a database, closed afterwards: an open file keeps its blocks when it is deleted."""
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        yield database
+
+
+@contextlib.contextmanager
+def scratch(parent):
+    """A folder for the databases of a bench, gone when it ends."""
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="litepress-bench-", dir=parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def repeat(times, one_round):
+    """The results of so many rounds."""
+    rounds = []
+    for turn in range(times):
+        print(f"round {turn + 1} of {times}", file=sys.stderr)
+        rounds.append(one_round())
+    return rounds
 
 
 def dd(folder, total, writers):

@@ -11,18 +11,15 @@ the ratios; appends one JSON line to results/press.jsonl.
 import argparse
 import pathlib
 import shutil
-import sqlite3
-import sys
-import tempfile
 
-from measure import ROOT, check, dd, gen, insert, keep, number, remove, report, spread
+from measure import ROOT, check, dd, gen, insert, keep, number, reading, remove, repeat, report, scratch, spread
 
 BYTES_PER_ROW = 20
 
 
 def verify(path, rows):
     """Counts and sums as SQLite reads them; raises where a value cannot be right."""
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+    with reading(path) as database:
         query = "SELECT count(*), min(id), max(id), count(distinct age), sum(age), sum(active), max(length(area)) FROM user"
         count, least, most, ages, age_sum, active_sum, area = database.execute(query).fetchone()
     right = (count, least, most, ages, area) == (rows, 1, rows, 3, 6)
@@ -86,19 +83,12 @@ def main():
     parser.add_argument("--dir", type=pathlib.Path, default=ROOT / "target")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "press.jsonl")
     options = parser.parse_args()
-    options.dir.mkdir(parents=True, exist_ok=True)
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="litepress-bench-", dir=options.dir))
-    try:
+    with scratch(options.dir) as folder:
         needed = 2 * options.rows * BYTES_PER_ROW
         free = shutil.disk_usage(folder).free
         if free < needed:
             raise SystemExit(f"{folder} has {free:,} bytes free; {options.rows:,} rows need {needed:,}")
-        rounds = []
-        for turn in range(options.repeat):
-            print(f"round {turn + 1} of {options.repeat}", file=sys.stderr)
-            rounds.append(one_round(folder, options))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        rounds = repeat(options.repeat, lambda: one_round(folder, options))
     figures = ratios(rounds, options)
     print(f"\n{options.rows:,} rows (insert and check: {options.insert_rows:,}), {len(rounds)} rounds")
     report(rounds, figures)

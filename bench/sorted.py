@@ -12,12 +12,9 @@ time counts. SQLite's times are without syncs and without making up the rows' or
 import argparse
 import itertools
 import pathlib
-import shutil
-import sqlite3
 import sys
-import tempfile
 
-from measure import ROOT, gen, insert, keep, number, remove, report, run, spread, TARGET
+from measure import ROOT, gen, insert, keep, number, reading, remove, repeat, report, run, scratch, spread, TARGET
 
 USER = """CREATE TABLE user (
     id INTEGER not null primary key, -- gen: {ids}
@@ -46,7 +43,7 @@ SCHEMAS = {
 def verify(path, table, rows, index=None):
     """Our own check of the file, and SQLite's count of the rows: of the index, too, where there is one."""
     run([TARGET / "litepress", "check", path, "--progress", "none", "--json"])
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+    with reading(path) as database:
         by = [""] + ([f"INDEXED BY {index}"] if index else [])
         counts = [database.execute(f"SELECT count(*) FROM {table} {one}").fetchone()[0] for one in by]
         if index:
@@ -151,15 +148,10 @@ def main():
     parser.add_argument("--dir", type=pathlib.Path, default=ROOT / "target")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "sorted.jsonl")
     options = parser.parse_args()
-    options.dir.mkdir(parents=True, exist_ok=True)
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="litepress-bench-", dir=options.dir))
-    try:
+    with scratch(options.dir) as folder:
         best, tried = best_settings(folder, max(options.rows // 10, 1000))
         print("SQLite's best for CREATE INDEX:", " ".join(best) or "its defaults", file=sys.stderr)
-        rounds = []
-        for turn in range(options.repeat):
-            print(f"round {turn + 1} of {options.repeat}", file=sys.stderr)
-            rounds.append(one_round(folder, options, best))
+        rounds = repeat(options.repeat, lambda: one_round(folder, options, best))
         figures = ratios(rounds)
         print(f"\n{options.rows:,} rows; spilling {options.spill_rows:,}; WITHOUT ROWID {options.keyed_rows:,}")
         report(rounds, figures)
@@ -170,9 +162,6 @@ def main():
             results, figures = billion(folder)
             report([results], figures)
             keep(options.results, {"rows": 10**9, "figures": figures, "rounds": [results]})
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
 
 if __name__ == "__main__":
     main()

@@ -489,7 +489,8 @@ impl Source for OneChunk {
     }
 }
 
-struct OnePart(Option<RecordChunk>);
+/// A part of one chunk.
+pub(crate) struct OnePart(pub Option<RecordChunk>);
 
 impl Part for OnePart {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Copies of a few bytes.
+//! A few bytes in whole words.
 
 /// Copies bytes from one slice to another of the same length: up to 32 in two to four words that
 /// overlap, where a call would cost more than the copy.
@@ -27,6 +27,14 @@ fn copy_ends<const N: usize>(from: &[u8], to: &mut [u8]) {
         let at = to.len() - N;
         to[at..].copy_from_slice(last);
     }
+}
+
+/// 32 bytes as two numbers that compare like them.
+#[inline]
+#[must_use]
+pub fn two_words(bytes: &[u8; 32]) -> [u128; 2] {
+    let (words, _) = bytes.as_chunks::<16>();
+    [u128::from_be_bytes(words[0]), u128::from_be_bytes(words[1])]
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use super::sample::Samples;
 use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
 use super::varying::Varying;
 use crate::{Error, ErrorKind, Result};
+use litepress_format::copy::two_words;
 use std::sync::Arc;
 
 /// Items, and encoded bytes, from one sample to the next.
@@ -134,7 +135,7 @@ impl RunEncoder {
         let (Some(previous), Some(bytes)) = (self.previous_short, item.bytes.first_chunk::<{ 2 * WORD }>()) else {
             return false;
         };
-        let words = two_words(bytes);
+        let words = two_words(bytes.first_chunk().expect("twice as many"));
         let shared = common_bytes(previous, words).min(item.len).min(self.previous_len);
         if item.len > WORD || self.samples_here(shared) {
             return false;
@@ -432,11 +433,6 @@ impl<'s> RunDecoder<'s> {
             self.awaited = Some(ahead.request(&self.run.file, self.run.start + self.next, bytes, memory));
         }
     }
-}
-
-#[inline]
-fn two_words(bytes: &[u8]) -> [u128; 2] {
-    [first_16(bytes), first_16(&bytes[16..])]
 }
 
 /// How many bytes two items have in common, from the front, and what is behind them.

@@ -1,5 +1,6 @@
 use super::{LaneOptions, SqlLane};
 use crate::Conflict;
+use crate::database::OnePart;
 use crate::{Error, ErrorKind, Progress, Result, Schema};
 use litepress_format::record;
 use litepress_format::value::Value;
@@ -40,15 +41,6 @@ impl Source for Rows {
 
     fn page_bytes(&self) -> f64 {
         0.0
-    }
-}
-
-struct OnePart(Option<RecordChunk>);
-
-impl Part for OnePart {
-    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
-        *chunk = self.0.take().unwrap_or_default();
-        Ok(())
     }
 }
 

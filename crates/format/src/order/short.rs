@@ -8,7 +8,7 @@
 //! If you change the form or the record here, also change them there: `order::tests` compares both.
 
 use super::{BLOB, EntryShape, Form, KeyPart, NULL, TEXT, number, read_rowid, text};
-use crate::copy::copy_short;
+use crate::copy::{copy_short, two_words};
 use crate::record::{self, serial};
 use crate::value::Value;
 
@@ -175,12 +175,6 @@ impl EntryShape {
         cell.keep_key(words, at, body_at);
         true
     }
-}
-
-#[inline]
-fn two_words(item: &[u8; SHORT_LEN]) -> [u128; 2] {
-    let (words, _) = item.as_chunks::<16>();
-    [u128::from_be_bytes(words[0]), u128::from_be_bytes(words[1])]
 }
 
 /// Writes the form of `value` at `at`, where the item is short enough up to there; the form's end.
