@@ -1,0 +1,19 @@
+//! Rows from files.
+//!
+//! ```text
+//! Input (path, standard input; decompressed, decoded)  --->  Reader: columns, pieces of records in order
+//!   csv, json: text is cut into pieces (cut.rs)                |
+//!   arrow, parquet: row groups, batches                        |--- survey --->  Findings ---> types, DDL (infer)
+//!   sqlite: tables of another database                         |
+//!                                                               `-- LoadSource ---> RecordChunk (source)
+//! ```
+//!
+//! Every kind of file is a [`Reader`](reader::Reader); nothing behind it knows which kind. What its values are is decided from
+//! all of them ([`infer`]); then the schema is text that SQLite reads, and rows go through the encoder that all rows go through.
+#![forbid(unsafe_code)]
+
+pub mod cut;
+pub mod infer;
+pub mod input;
+pub mod options;
+pub mod reader;
