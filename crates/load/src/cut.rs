@@ -77,7 +77,7 @@ impl<F: Framing> Cutter<F> {
     ///
     /// # Errors
     /// What the stream or the framing reports.
-    pub fn next(&mut self) -> Result<Option<Text>> {
+    pub fn next_text(&mut self) -> Result<Option<Text>> {
         let mut text = std::mem::take(&mut self.carried);
         let mut looked_at = 0;
         let mut most = self.piece_bytes.max(text.len() + 1);
@@ -147,7 +147,7 @@ mod tests {
             let start = Position { record: 1, line: 1 };
             let mut cutter = Cutter::new(Box::new(&file[..]), Path::new("<test>"), Lines, start, piece_bytes);
             let (mut bytes, mut record) = (Vec::new(), 1);
-            while let Some(text) = cutter.next().unwrap() {
+            while let Some(text) = cutter.next_text().unwrap() {
                 assert_eq!(text.start, Position { record, line: record });
                 record += text.records;
                 bytes.extend(text.bytes);
