@@ -17,3 +17,5 @@ pub mod infer;
 pub mod input;
 pub mod options;
 pub mod reader;
+pub mod rejects;
+pub mod source;
