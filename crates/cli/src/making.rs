@@ -6,7 +6,7 @@ use crate::options::MakingArguments;
 use crate::output::{print, print_json};
 use crate::progress::Watch;
 use crate::report::Report;
-use litepress::{Database, Estimate, Finished, Options, Result, Schema, Target, Verify};
+use litepress::{Database, Error, ErrorKind, Estimate, Finished, Options, Result, Schema, Target, Verify};
 use litepress_rows::Source;
 use serde_json::Value;
 use std::path::Path;
@@ -91,4 +91,18 @@ impl Making<'_> {
         let verdict = verdict.map(|verdict| format!("\nverify: {}", verdict.to_text())).unwrap_or_default();
         print(&(report.to_text() + &addition.text + &verdict))
     }
+}
+
+/// Names that SQLite and shells give a meaning of their own.
+pub fn refuse_special_names(out: &Path) -> Result<()> {
+    let (message, advice) = match out.to_str() {
+        Some(":memory:") => (
+            "a database in memory (:memory:) would be gone when this program ends",
+            "name a file, or measure with --discard; databases in memory are for programs that use the library",
+        ),
+        Some("-") => ("a database cannot be written to standard output", "name a file"),
+        Some("") => ("the name of the database is empty", "name a file"),
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorKind::Usage, message).advise(advice))
 }

@@ -16,6 +16,7 @@ pub mod cut;
 pub mod infer;
 pub mod input;
 pub mod options;
+pub mod outlook;
 pub mod reader;
 pub mod rejects;
 pub mod source;

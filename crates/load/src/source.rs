@@ -4,6 +4,7 @@
 //! of them. Records are numbered through all files of the table: that number is the rowid where the table has no INTEGER
 //! PRIMARY KEY, and rows that are left out leave theirs unused. Errors are told with the number in the file, and its line.
 
+use crate::outlook::Outlook;
 use crate::reader::{Batch, Piece, Reader};
 use crate::rejects::Rejects;
 use litepress_rows::cells::OwnedValue;
@@ -43,17 +44,6 @@ pub struct OpenFile {
     pub reader: Box<dyn Reader>,
     /// Where each ordinary column of the table gets its values, in their order.
     pub supplies: Vec<Supply>,
-}
-
-/// What is known of the rows before they are read, for estimates.
-#[derive(Debug, Default)]
-pub struct Outlook {
-    /// How many rows there are, about.
-    pub rows: Option<u64>,
-    /// Some of them.
-    pub sample: RecordChunk,
-    /// Mean bytes that a row takes of the table's pages.
-    pub page_bytes: f64,
 }
 
 /// The rows of one table.
@@ -294,7 +284,7 @@ impl RowMaker {
     }
 
     /// Appends the rows of the batch that are not left out, those that break a rule as `judge` says.
-    fn encode_judged(
+    pub fn encode_judged(
         &mut self,
         first_record: u64,
         left_out: &mut LeftOut,

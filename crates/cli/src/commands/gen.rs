@@ -3,15 +3,16 @@
 use crate::columns::{Align, aligned};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::invention::{Invention, InventionArguments};
+use crate::invention::{Invention, InventionArguments, Names, sources};
 use crate::making::{Addition, Making};
+use crate::options::MakingArguments;
 use crate::output::{print, print_json};
 use crate::progress::{Sample, Style, Watch};
 use clap::Args;
 use litepress::{Options, Result};
 use litepress_gen::{catalogue, presets};
-use litepress_rows::Source;
 use serde_json::json;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -34,35 +35,43 @@ pub struct GenArguments {
     /// Print all built-in schemas, and nothing else
     #[arg(long, conflicts_with = "list")]
     list_presets: bool,
+    /// The database to make
+    #[arg(value_name = "OUT.db")]
+    out: Option<PathBuf>,
+    /// A file of CREATE statements, annotated with '-- gen: ...'; '-' reads standard input
+    #[arg(value_name = "SCHEMA.sql")]
+    schema: Option<PathBuf>,
     #[command(flatten)]
     invention: InventionArguments,
+    #[command(flatten)]
+    making: MakingArguments,
 }
 
 pub fn run(arguments: &GenArguments) -> Result<ExitCode, Failure> {
     if arguments.list {
-        list_generators(arguments.invention.making.showing.json)?;
+        list_generators(arguments.making.showing.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.list_presets {
-        list_presets(arguments.invention.making.showing.json)?;
+        list_presets(arguments.making.showing.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    make(&arguments.invention)
+    make(arguments)
 }
 
 /// Makes the database and tells about it.
-fn make(arguments: &InventionArguments) -> Result<ExitCode, Failure> {
-    let (started, making) = (Instant::now(), &arguments.making);
-    let invention = arguments.prepare(!arguments.discard)?;
+fn make(arguments: &GenArguments) -> Result<ExitCode, Failure> {
+    let (started, discard) = (Instant::now(), arguments.invention.discard);
+    let names = Names { out: arguments.out.as_deref(), schema: arguments.schema.as_deref() };
+    let invention = arguments.invention.prepare(names, &arguments.making, !discard)?;
     let supplies = invention.supplies()?;
-    let sources: Vec<(usize, &dyn Source)> =
-        supplies.iter().map(|supply| (supply.table, &supply.source as &dyn Source)).collect();
-    let file = invention.out.as_deref().filter(|_| !arguments.discard);
-    let options = making.options();
+    let sources = sources(&supplies);
+    let file = invention.out.as_deref().filter(|_| !discard);
+    let options = arguments.making.options();
     let interrupt = Interrupt::stops(options.progress.clone())?;
-    let making = Making { schema: &invention.schema, sources: &sources, file, started, arguments: making };
-    let made =
-        making.make(options, &interrupt, |options| watch(&invention, options, arguments.making.showing.progress));
+    let making = Making { schema: &invention.schema, sources: &sources, file, started, arguments: &arguments.making };
+    let style = arguments.making.showing.progress;
+    let made = making.make(options, &interrupt, |options| watch(&invention, options, style));
     let made = made.map_err(|error| invention.texts.explain(error))?;
     making.tell(&made, Addition::default())?;
     Ok(ExitCode::SUCCESS)

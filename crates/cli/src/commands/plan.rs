@@ -1,13 +1,15 @@
 //! `litepress plan`: what `litepress gen` would do with the same arguments, and why.
 
 use crate::failure::Failure;
-use crate::invention::InventionArguments;
+use crate::invention::{InventionArguments, Names};
+use crate::options::MakingArguments;
 use crate::prospect::{Prospect, TableProspect};
 use clap::Args;
 use litepress::Target;
 use litepress::plan::steps;
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -22,14 +24,23 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct PlanArguments {
+    /// The database to make
+    #[arg(value_name = "OUT.db")]
+    out: Option<PathBuf>,
+    /// A file of CREATE statements, annotated with '-- gen: ...'; '-' reads standard input
+    #[arg(value_name = "SCHEMA.sql")]
+    schema: Option<PathBuf>,
     #[command(flatten)]
     invention: InventionArguments,
+    #[command(flatten)]
+    making: MakingArguments,
 }
 
 pub fn run(arguments: &PlanArguments) -> Result<ExitCode, Failure> {
-    let invention = arguments.invention.prepare(false)?;
+    let (names, making) =
+        (Names { out: arguments.out.as_deref(), schema: arguments.schema.as_deref() }, &arguments.making);
+    let invention = arguments.invention.prepare(names, making, false)?;
     let supplies = invention.supplies()?;
-    let making = &arguments.invention.making;
     let options = making.options();
     let target = invention.out.clone().map_or(Target::Discard, Target::File);
     let prospect = Prospect {
