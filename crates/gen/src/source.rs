@@ -9,6 +9,7 @@ use crate::plan::{GenPlan, TablePlan};
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload;
 use litepress_rows::cells::BLOCK_ROWS;
+use litepress_rows::encode::RowNumbers;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{CellBlock, Encoder, Part, RecordChunk, Result, RowidOrder, Source};
@@ -149,7 +150,7 @@ impl Maker {
             column.fill(rows.clone(), block);
         }
         let (first_record, count) = (rows.start + 1, usize::try_from(rows.end - rows.start).expect("a block of rows"));
-        self.encoder.encode(&self.blocks, first_record.cast_signed(), count, first_record, chunk)
+        self.encoder.encode(&self.blocks, count, RowNumbers::from_record(first_record), chunk)
     }
 }
 

@@ -214,6 +214,12 @@ impl CellBlock {
         &self.nulls
     }
 
+    /// Makes one row of `rows` NULL.
+    pub fn set_null(&mut self, row: usize, rows: usize) {
+        self.nulls.resize(rows, false);
+        self.nulls[row] = true;
+    }
+
     /// The values.
     pub fn cells(&self) -> &Cells {
         &self.cells

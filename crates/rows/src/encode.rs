@@ -19,10 +19,48 @@ mod tests;
 use crate::cells::{BLOCK_ROWS, CellBlock};
 use crate::schema::Table;
 use crate::{Conflict, Error, ErrorKind, NullRule, RecordChunk, Result};
-use column::{Rule, Slot};
+pub use column::LeftOut;
+use column::{Fault, Rule, Slot};
 
 /// SQLite's default limit for the length of a record, in bytes (SQLITE_MAX_LENGTH).
 pub const MAX_RECORD_BYTES: u64 = 1_000_000_000;
+
+/// The numbers of a block's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowNumbers {
+    /// Rows of a table without INTEGER PRIMARY KEY get the rowids from this one on.
+    pub first_rowid: i64,
+    /// Position of the first row in the input, counted from 1: errors name it, and it tells which of two rows with one key
+    /// came first.
+    pub first_record: u64,
+}
+
+impl RowNumbers {
+    /// Rowids that are the positions in the input.
+    pub fn from_record(first_record: u64) -> Self {
+        Self { first_rowid: first_record.cast_signed(), first_record }
+    }
+}
+
+/// A value that its column does not take.
+#[derive(Debug)]
+pub struct BadValue {
+    /// Its row in the block.
+    pub row: usize,
+    /// Whether NULL can take its place.
+    pub may_be_null: bool,
+    /// Table, column, record, value and what is wrong.
+    pub error: Error,
+}
+
+/// What becomes of the row of a [`BadValue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The row gets no record.
+    LeaveOut,
+    /// NULL takes the value's place: only where it [can](BadValue::may_be_null).
+    StoreNull,
+}
 
 /// Turns blocks of cells into the records of one table.
 #[derive(Debug)]
@@ -62,9 +100,6 @@ impl Encoder {
     /// Encodes the first `rows` rows of `blocks`, one block a column, and appends them to `chunk`, those apart that are
     /// left out for a NULL.
     ///
-    /// Rows of a table without INTEGER PRIMARY KEY get the rowids from `first_rowid` on. `first_record` is the position of
-    /// the first row in the input, counted from 1: errors name it, and it tells which of two rows with one key came first.
-    ///
     /// # Errors
     /// [`ErrorKind::Constraint`] for the first row that breaks NOT NULL, a STRICT type or the INTEGER PRIMARY KEY;
     /// [`ErrorKind::Limit`] for a record above [`MAX_RECORD_BYTES`].
@@ -74,23 +109,85 @@ impl Encoder {
     pub fn encode(
         &mut self,
         blocks: &[CellBlock],
-        first_rowid: i64,
         rows: usize,
-        first_record: u64,
+        numbers: RowNumbers,
         chunk: &mut RecordChunk,
     ) -> Result<()> {
+        self.begin(blocks, rows);
+        let none = LeftOut::default();
+        for (column, block) in blocks.iter().enumerate() {
+            let filled = self.fill(column, block, rows, &none, chunk);
+            filled.map_err(|fault| self.explain(&fault, column, block, numbers))?;
+        }
+        self.write(blocks, rows, numbers, &none, chunk)
+    }
+
+    /// As [`encode`](Self::encode), but rows that break a rule are the caller's to judge, and rows can be left out from the
+    /// start: their numbers stay unused.
+    ///
+    /// # Errors
+    /// What `judge` returns as such; a record above [`MAX_RECORD_BYTES`].
+    ///
+    /// # Panics
+    /// As [`encode`](Self::encode).
+    pub fn encode_judged(
+        &mut self,
+        blocks: &mut [CellBlock],
+        rows: usize,
+        numbers: RowNumbers,
+        left_out: &mut LeftOut,
+        chunk: &mut RecordChunk,
+        judge: &mut dyn FnMut(BadValue) -> Result<Verdict>,
+    ) -> Result<()> {
+        self.begin(blocks, rows);
+        let known = chunk.len();
+        for (column, block) in blocks.iter_mut().enumerate() {
+            while let Err(fault) = self.fill(column, block, rows, left_out, chunk) {
+                chunk.parts_mut().0.truncate(known);
+                let error = self.explain(&fault, column, block, numbers);
+                let may_be_null = self.rowid_alias != Some(column) && !self.rules[column].refuses_null();
+                match judge(BadValue { row: fault.row, may_be_null, error })? {
+                    Verdict::LeaveOut => left_out.add(fault.row),
+                    Verdict::StoreNull => block.set_null(fault.row, rows),
+                }
+            }
+        }
+        self.write(blocks, rows, numbers, left_out, chunk)
+    }
+
+    fn begin(&mut self, blocks: &[CellBlock], rows: usize) {
         assert_eq!(blocks.len(), self.rules.len(), "one block a column");
         assert!(rows <= BLOCK_ROWS, "a block holds at most {BLOCK_ROWS} rows");
-        for (position, (block, slot)) in blocks.iter().zip(&mut self.slots).enumerate() {
-            let rule = &mut self.rules[position];
-            let filled = if self.rowid_alias == Some(position) {
-                slot.be_null();
-                rule.rowids(block, rows, chunk.parts_mut().0)
-            } else {
-                rule.fill(block, rows, slot)
-            };
-            filled.map_err(|fault| fault.explain(&self.table, &rule.name, block, first_record))?;
+    }
+
+    /// Settles one column: its slot, or the rowids.
+    fn fill(
+        &mut self,
+        column: usize,
+        block: &CellBlock,
+        rows: usize,
+        left_out: &LeftOut,
+        chunk: &mut RecordChunk,
+    ) -> Result<(), Fault> {
+        let (rule, slot) = (&mut self.rules[column], &mut self.slots[column]);
+        if self.rowid_alias == Some(column) {
+            slot.be_null();
+            rule.rowids(block, rows, left_out, chunk.parts_mut().0)
+        } else {
+            rule.fill(block, rows, left_out, slot)
         }
+    }
+
+    /// Writes the records of the rows whose columns are settled.
+    fn write(
+        &mut self,
+        blocks: &[CellBlock],
+        rows: usize,
+        numbers: RowNumbers,
+        left_out: &LeftOut,
+        chunk: &mut RecordChunk,
+    ) -> Result<()> {
+        let RowNumbers { first_rowid, first_record } = numbers;
         if self.rowid_alias.is_none() {
             chunk.parts_mut().0.extend((first_rowid..).take(rows));
         }
@@ -102,11 +199,16 @@ impl Encoder {
         let (_, arena, ends) = chunk.parts_mut();
         let first = ends.len();
         layout::write(&columns, rows, arena, ends).map_err(|row| self.too_long(first_record + row as u64))?;
-        let is_left_out = |row| self.left_out_on_null.iter().any(|&column| self.slots[column].is_null(row));
+        let is_left_out =
+            |row| left_out.has(row) || self.left_out_on_null.iter().any(|&column| self.slots[column].is_null(row));
         if (0..rows).any(is_left_out) {
             chunk.retain(first, |row| !is_left_out(row - first));
         }
         Ok(())
+    }
+
+    fn explain(&self, fault: &Fault, column: usize, block: &CellBlock, numbers: RowNumbers) -> Error {
+        fault.explain(&self.table, &self.rules[column].name, block, numbers.first_record)
     }
 
     fn too_long(&self, record: u64) -> Error {

@@ -71,13 +71,44 @@ pub(super) struct Shape {
 
 /// A row that breaks a rule.
 pub(super) struct Fault {
-    row: usize,
+    pub row: usize,
     why: String,
 }
 
+/// Rows of a block that get no record.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// A flag a row; none where all rows stay.
+    flags: Vec<bool>,
+}
+
+impl LeftOut {
+    /// Whether this row gets no record.
+    #[inline]
+    pub fn has(&self, row: usize) -> bool {
+        !self.flags.is_empty() && self.flags[row]
+    }
+
+    /// Whether all rows stay.
+    pub fn is_empty(&self) -> bool {
+        self.flags.is_empty()
+    }
+
+    /// Lets all rows stay.
+    pub fn clear(&mut self) {
+        self.flags.clear();
+    }
+
+    /// Leaves a row out of a block of at most [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS) rows.
+    pub fn add(&mut self, row: usize) {
+        self.flags.resize(crate::cells::BLOCK_ROWS, false);
+        self.flags[row] = true;
+    }
+}
+
 impl Fault {
-    pub fn explain(self, table: &str, column: &str, block: &CellBlock, first_record: u64) -> Error {
-        Error::new(ErrorKind::Constraint, self.why)
+    pub fn explain(&self, table: &str, column: &str, block: &CellBlock, first_record: u64) -> Error {
+        Error::new(ErrorKind::Constraint, self.why.clone())
             .in_table(table)
             .in_column(column)
             .in_record(first_record + self.row as u64)
@@ -97,21 +128,26 @@ impl Rule {
         Self { name: column.name.clone(), affinity: column.affinity, not_null, strict, choices: None }
     }
 
-    /// Fills `slot` with what the column stores for the first `rows` rows of `block`.
-    pub fn fill(&mut self, block: &CellBlock, rows: usize, slot: &mut Slot) -> Result<(), Fault> {
+    /// Fills `slot` with what the column stores for the first `rows` rows of `block`; whatever the rows that are left out hold.
+    pub fn fill(&mut self, block: &CellBlock, rows: usize, left_out: &LeftOut, slot: &mut Slot) -> Result<(), Fault> {
         slot.clear();
         match block.cells() {
             Cells::Int(ints) if self.keeps_ints() => slot.fill_ints(&ints[..rows]),
             Cells::Real(reals) if self.keeps_reals() => self.fill_reals(&reals[..rows], slot),
             Cells::Text(texts) if self.keeps_texts() => slot.fill_strings(texts, rows, 13),
             Cells::Blob(blobs) if self.keeps_blobs() => slot.fill_strings(blobs, rows, 12),
-            Cells::Choice(choice) => self.fill_choice(choice, rows, slot)?,
-            _ => return self.fill_one_by_one(block, rows, slot),
+            Cells::Choice(choice) => self.fill_choice(choice, rows, left_out, slot)?,
+            _ => return self.fill_one_by_one(block, rows, left_out, slot),
         }
         if !block.nulls().is_empty() {
             slot.set_nulls(&block.nulls()[..rows]);
         }
-        self.refuse_nulls(slot)
+        self.refuse_nulls(left_out, slot)
+    }
+
+    /// Whether NULL breaks a rule.
+    pub fn refuses_null(&self) -> bool {
+        self.not_null
     }
 
     fn keeps_ints(&self) -> bool {
@@ -133,11 +169,11 @@ impl Rule {
         matches!(self.strict, None | Some(StrictType::Blob | StrictType::Any))
     }
 
-    fn refuse_nulls(&self, slot: &Slot) -> Result<(), Fault> {
+    fn refuse_nulls(&self, left_out: &LeftOut, slot: &Slot) -> Result<(), Fault> {
         if !self.not_null || !slot.may_hold_null {
             return Ok(());
         }
-        match slot.serials.iter().position(|&serial| u64::from(serial) == serial::NULL) {
+        match (0..slot.serials.len()).find(|&row| slot.is_null(row) && !left_out.has(row)) {
             None => Ok(()),
             Some(row) => Err(Fault { row, why: "NULL in a NOT NULL column".to_owned() }),
         }
@@ -158,17 +194,27 @@ impl Rule {
         slot.settle_words();
     }
 
-    fn fill_choice(&mut self, choice: &Choice, rows: usize, slot: &mut Slot) -> Result<(), Fault> {
+    fn fill_choice(&mut self, choice: &Choice, rows: usize, left_out: &LeftOut, slot: &mut Slot) -> Result<(), Fault> {
         let picks = &choice.picks[..rows];
         let known = self.choices.take().filter(|known| Arc::ptr_eq(&known.values, &choice.values));
         let choices = known.unwrap_or_else(|| Choices::new(self, &choice.values));
-        let filled = choices.fill(picks, slot);
+        let filled = choices.fill(picks, left_out, slot);
         self.choices = Some(choices);
         filled
     }
 
-    fn fill_one_by_one(&self, block: &CellBlock, rows: usize, slot: &mut Slot) -> Result<(), Fault> {
+    fn fill_one_by_one(
+        &self,
+        block: &CellBlock,
+        rows: usize,
+        left_out: &LeftOut,
+        slot: &mut Slot,
+    ) -> Result<(), Fault> {
         for row in 0..rows {
+            if left_out.has(row) {
+                slot.push_own(Value::Null);
+                continue;
+            }
             self.push_converted(block.value(row), slot).map_err(|why| Fault { row, why })?;
         }
         slot.settle_own();
@@ -210,7 +256,13 @@ impl Rule {
     }
 
     /// Appends the block's values to `rowids`: this column is the INTEGER PRIMARY KEY.
-    pub fn rowids(&self, block: &CellBlock, rows: usize, rowids: &mut Vec<i64>) -> Result<(), Fault> {
+    pub fn rowids(
+        &self,
+        block: &CellBlock,
+        rows: usize,
+        left_out: &LeftOut,
+        rowids: &mut Vec<i64>,
+    ) -> Result<(), Fault> {
         if let (Cells::Int(ints), []) = (block.cells(), block.nulls()) {
             rowids.extend_from_slice(&ints[..rows]);
             return Ok(());
@@ -218,6 +270,7 @@ impl Rule {
         for row in 0..rows {
             match affinity::apply(block.value(row), Affinity::Integer) {
                 Value::Int(int) => rowids.push(int),
+                _ if left_out.has(row) => rowids.push(0),
                 Value::Null => return Err(Fault { row, why: "NULL in an INTEGER PRIMARY KEY".to_owned() }),
                 _ => return Err(Fault { row, why: "an INTEGER PRIMARY KEY takes integers only".to_owned() }),
             }
@@ -390,9 +443,9 @@ impl Choices {
         Self { values: values.clone(), encoded, short, shape, refused }
     }
 
-    fn fill(&self, picks: &[u32], slot: &mut Slot) -> Result<(), Fault> {
+    fn fill(&self, picks: &[u32], left_out: &LeftOut, slot: &mut Slot) -> Result<(), Fault> {
         for (index, why) in &self.refused {
-            if let Some(row) = picks.iter().position(|pick| pick == index) {
+            if let Some(row) = (0..picks.len()).find(|&row| picks[row] == *index && !left_out.has(row)) {
                 return Err(Fault { row, why: why.clone() });
             }
         }

@@ -1,6 +1,6 @@
 //! Whatever the shape of a block, the records are those of the plain encoder.
 
-use super::Encoder;
+use super::{BadValue, Encoder, LeftOut, RowNumbers, Verdict};
 use crate::affinity;
 use crate::cells::{CellBlock, OwnedValue};
 use crate::{Affinity, Conflict, RecordChunk, Schema};
@@ -16,7 +16,7 @@ fn schema(sql: &str) -> Schema {
 fn encode(sql: &str, blocks: &[CellBlock], rows: usize) -> crate::Result<RecordChunk> {
     let schema = schema(sql);
     let mut chunk = RecordChunk::new();
-    Encoder::new(&schema.tables[0], Conflict::Abort).encode(blocks, 1, rows, 1, &mut chunk)?;
+    Encoder::new(&schema.tables[0], Conflict::Abort).encode(blocks, rows, RowNumbers::from_record(1), &mut chunk)?;
     Ok(chunk)
 }
 
@@ -179,6 +179,51 @@ fn any_block(rows: usize) -> impl Strategy<Value = CellBlock> {
         block.nulls_mut().extend(nulls);
         block
     })
+}
+
+/// Rows that break rules are left out or hold NULL, as the judge says; all others are as they would be without them, with
+/// the rowids of their positions.
+#[test]
+fn rows_that_break_rules_are_judged() {
+    let sql = "CREATE TABLE t (a INT, b TEXT NOT NULL, c INT NOT NULL) STRICT";
+    let schema = Schema::from_sql(sql, "<test>").unwrap();
+    let mut blocks = [CellBlock::default(), CellBlock::default(), CellBlock::default()];
+    *blocks[0].values() = ["1", "x", "3", "y", "5"].map(|text| OwnedValue::Text(text.into())).to_vec();
+    *blocks[1].values() = vec![OwnedValue::Text("t".into()); 5];
+    blocks[1].nulls_mut().extend([false, false, true, false, false]);
+    *blocks[2].ints() = vec![7; 5];
+    let mut verdicts = Vec::new();
+    let mut judge = |bad: BadValue| {
+        let place = bad.error.place();
+        verdicts.push((bad.row, place.column.clone().unwrap(), place.record.unwrap(), bad.may_be_null));
+        Ok(if bad.row == 1 { Verdict::StoreNull } else { Verdict::LeaveOut })
+    };
+    let (mut chunk, mut left_out) = (RecordChunk::new(), LeftOut::default());
+    left_out.add(4);
+    Encoder::new(&schema.tables[0], Conflict::Abort)
+        .encode_judged(&mut blocks, 5, RowNumbers::from_record(11), &mut left_out, &mut chunk, &mut judge)
+        .unwrap();
+    let expected = [(1, "a".to_owned(), 12, true), (3, "a".to_owned(), 14, true), (2, "b".to_owned(), 13, false)];
+    assert_eq!(verdicts, expected);
+    assert_eq!(chunk.rowids(), [11, 12]);
+    assert_eq!(chunk.record(0), plain(&[Value::Int(1), Value::Text(b"t"), Value::Int(7)]));
+    assert_eq!(chunk.record(1), plain(&[Value::Null, Value::Text(b"t"), Value::Int(7)]));
+}
+
+#[test]
+fn rowids_of_rows_that_are_left_out_are_not_asked_for() {
+    let schema = Schema::from_sql("CREATE TABLE t (a INTEGER PRIMARY KEY)", "<test>").unwrap();
+    let mut block = CellBlock::default();
+    *block.values() = ["5", "no", "7"].map(|text| OwnedValue::Text(text.into())).to_vec();
+    let (mut chunk, mut left_out) = (RecordChunk::new(), LeftOut::default());
+    let mut judge = |bad: BadValue| {
+        assert!(!bad.may_be_null);
+        Ok(Verdict::LeaveOut)
+    };
+    Encoder::new(&schema.tables[0], Conflict::Abort)
+        .encode_judged(&mut [block], 3, RowNumbers::from_record(1), &mut left_out, &mut chunk, &mut judge)
+        .unwrap();
+    assert_eq!((chunk.rowids(), chunk.len()), (&[5, 7][..], 2));
 }
 
 fn expected(block: &CellBlock, row: usize, affinity: Affinity) -> OwnedValue {
