@@ -15,5 +15,6 @@
 pub mod cut;
 pub mod infer;
 pub mod input;
+pub mod json;
 pub mod options;
 pub mod reader;
