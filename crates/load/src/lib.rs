@@ -15,6 +15,7 @@
 pub mod cut;
 pub mod infer;
 pub mod input;
+pub mod json;
 pub mod options;
 pub mod outlook;
 pub mod reader;
