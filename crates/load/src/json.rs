@@ -294,7 +294,10 @@ impl JsonPiece {
         if let Some(advice) = fault.advice {
             error = error.advise(advice);
         }
-        let value = &record[at..fault.len.map_or(record.len(), |len| at + len)];
+        // A value is shown from its beginning, if that shows what is wrong in it.
+        const NEAR_BYTES: usize = 40;
+        let from = fault.start.filter(|start| at - start <= NEAR_BYTES).unwrap_or(at);
+        let value = &record[from..fault.len.map_or(record.len(), |len| from + len)];
         if value.is_empty() { error } else { error.with_value(shown(value)) }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Records of a file mostly have the same keys in the same order, written in the same way. So what stands between the values of
 //! one record is compared as bytes with what stood there in the record before: `{"id":`, `,"area":`, ... As long as it is the
-//! same, the keys are known, and plain values (short integers, short texts without escapes, true, false, null) are read on the
+//! same, the keys are known, and plain values (short integers and decimals, short texts without escapes, true, false, null) are read on the
 //! spot. From where a record differs on, and for all other values, jiter reads: a strict parser that goes from token to token.
 //!
 //! ```text
@@ -72,6 +72,8 @@ impl Targets {
 pub(super) struct Fault {
     /// Where in the record.
     pub at: usize,
+    /// Where the value begins in which that is; none outside of values.
+    pub start: Option<usize>,
     /// Bytes of the value that is wrong; none where it is unknown.
     pub len: Option<usize>,
     pub message: Cow<'static, str>,
@@ -82,7 +84,7 @@ pub(super) struct Fault {
 
 impl Fault {
     fn new(at: usize, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { at, len: None, message: message.into(), advice: None, key: None }
+        Self { at, start: None, len: None, message: message.into(), advice: None, key: None }
     }
 
     fn advise(self, advice: &'static str) -> Self {
@@ -91,7 +93,11 @@ impl Fault {
 
     /// A fault that was found in a part of the record, which begins at `base`.
     fn behind(self, base: usize) -> Self {
-        Self { at: self.at + base, ..self }
+        Self { at: self.at + base, start: self.start.map(|start| start + base), ..self }
+    }
+
+    fn in_value(self, start: usize) -> Self {
+        Self { start: Some(start), ..self }
     }
 
     fn of_key(self, key: &str) -> Self {
@@ -338,7 +344,7 @@ impl Values {
                 let text = &text[1..1 + len];
                 Some((if self.is_null(text) { Item::Null } else { Item::Text(text) }, len + 2))
             }
-            b'0'..=b'9' | b'-' => plain_int(text),
+            b'0'..=b'9' | b'-' => plain_number(text),
             b't' if text.starts_with(b"true") => Some((Item::Boolean(true), 4)),
             b'f' if text.starts_with(b"false") => Some((Item::Boolean(false), 5)),
             b'n' if text.starts_with(b"null") => Some((Item::Null, 4)),
@@ -365,6 +371,18 @@ impl Values {
 
     /// Takes the value that comes next in `jiter`, which goes through `text`.
     fn take<S: Sink>(
+        &mut self,
+        jiter: &mut Jiter<'_>,
+        text: &[u8],
+        first: Peek,
+        target: usize,
+        sink: &mut S,
+    ) -> Result<(), Fault> {
+        let start = jiter.current_index();
+        self.take_known(jiter, text, first, target, sink).map_err(|fault| fault.in_value(start))
+    }
+
+    fn take_known<S: Sink>(
         &mut self,
         jiter: &mut Jiter<'_>,
         text: &[u8],
@@ -522,9 +540,9 @@ fn is_plain(byte: u8) -> bool {
     PLAIN[byte as usize]
 }
 
-/// An integer of at most 18 digits.
+/// An integer of at most 18 digits, or a decimal number without exponent.
 #[inline]
-fn plain_int(text: &[u8]) -> Option<(Item<'_>, usize)> {
+fn plain_number(text: &[u8]) -> Option<(Item<'_>, usize)> {
     const SURE_DIGITS: usize = 18;
     let sign = usize::from(text[0] == b'-');
     let (mut at, mut int) = (sign, 0i64);
@@ -536,10 +554,19 @@ fn plain_int(text: &[u8]) -> Option<(Item<'_>, usize)> {
         at += 1;
     }
     let has_leading_zero = text.get(sign) == Some(&b'0') && at - sign > 1;
-    if at == sign || has_leading_zero || matches!(text.get(at), Some(b'.' | b'e' | b'E')) {
+    if at == sign || has_leading_zero {
         return None;
     }
-    Some((Item::Int(if sign == 1 { -int } else { int }, &text[..at]), at))
+    match text.get(at) {
+        Some(b'.') => {
+            let decimals = text[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let end = at + 1 + decimals;
+            let is_plain = decimals > 0 && !matches!(text.get(end), Some(b'e' | b'E'));
+            is_plain.then_some((Item::Number(&text[..end]), end))
+        }
+        Some(b'e' | b'E') => None,
+        _ => Some((Item::Int(if sign == 1 { -int } else { int }, &text[..at]), at)),
+    }
 }
 
 /// A number that is written as JSON has it.
