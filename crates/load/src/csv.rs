@@ -86,7 +86,9 @@ impl Reader for CsvReader {
             let refuse = |message: &str| Err(Error::new(ErrorKind::Usage, message).in_column(&wanted.name));
             match wanted.field {
                 Some(field) if field < self.columns.len() && wanted.form.is_none() => Ok(field),
-                Some(field) if field < self.columns.len() => refuse("a column of a CSV file has one form only: its text"),
+                Some(field) if field < self.columns.len() => {
+                    refuse("a column of a CSV file has one form only: its text")
+                }
                 _ => refuse("the file has no such column"),
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::options::Dialect;
 use litepress_rows::{Error, ErrorKind, Result};
-use memchr::{memchr, memchr2, memchr_iter};
+use memchr::{memchr, memchr_iter, memchr2};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -34,8 +34,7 @@ impl Syntax {
     /// [`ErrorKind::Usage`] where one byte would mean two things.
     pub fn new(dialect: &Dialect, delimiter: u8) -> Result<Self> {
         let Dialect { quote, escape, comment, .. } = *dialect;
-        let roles =
-            [("delimiter", Some(delimiter)), ("quote", quote), ("comment", comment), ("escape", escape)];
+        let roles = [("delimiter", Some(delimiter)), ("quote", quote), ("comment", comment), ("escape", escape)];
         for (position, &(role, byte)) in roles.iter().enumerate() {
             let Some(byte) = byte else { continue };
             if matches!(byte, b'\n' | b'\r' | 0) || byte >= 0x80 {
