@@ -1,6 +1,6 @@
 //! The beginning of a CSV file: which delimiter it has, and what its columns are called.
 
-use super::framing::place;
+use super::framing::{never_closed, place};
 use super::syntax::{RecordEnd, Syntax, shown, without_line_end};
 use super::{given_columns, name_by_position};
 use crate::options::{InvalidUtf8, ReadOptions};
@@ -35,6 +35,8 @@ struct First {
     /// Where the next line begins.
     next: usize,
     fields: Vec<Range<usize>>,
+    /// Where quotes are open until the end of the file.
+    open: Option<usize>,
 }
 
 impl Head {
@@ -91,7 +93,6 @@ impl First {
     /// The first record in the syntax in which it has most fields; `None` where it is not whole, or where there is none.
     fn find(text: &[u8], syntaxes: &[Syntax], is_end: bool) -> Result<Option<Self>> {
         let mut best: Option<Self> = None;
-        let mut open = None;
         for syntax in syntaxes {
             let mut start = 0;
             while start < text.len()
@@ -99,25 +100,22 @@ impl First {
             {
                 start = next;
             }
-            let next = match syntax.record_end(text, start) {
+            let (next, open) = match syntax.record_end(text, start) {
                 _ if start == text.len() => return Ok(None),
-                RecordEnd::Behind { next, .. } => next,
-                RecordEnd::NotYet if is_end => text.len(),
-                RecordEnd::Open(at) if is_end => {
-                    open = open.or(Some(at));
-                    continue;
-                }
+                RecordEnd::Behind { next, .. } => (next, None),
+                RecordEnd::NotYet if is_end => (text.len(), None),
+                RecordEnd::Open(at) if is_end => (text.len(), Some(at)),
                 _ => return Ok(None),
             };
             let record = start..start + without_line_end(&text[start..next]).len();
             let fields = syntax.fields(&text[record.clone()]);
             if best.as_ref().is_none_or(|best| fields.len() > best.fields.len()) {
-                best = Some(Self { syntax: syntax.clone(), record, next, fields });
+                best = Some(Self { syntax: syntax.clone(), record, next, fields, open });
             }
         }
-        match (best, open) {
-            (None, Some(at)) => Err(super::framing::never_closed(text, at)),
-            (best, _) => Ok(best),
+        match best.as_ref().and_then(|best| best.open) {
+            Some(at) => Err(never_closed(text, at)),
+            None => Ok(best),
         }
     }
 
