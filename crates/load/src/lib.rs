@@ -12,6 +12,7 @@
 //! all of them ([`infer`]); then the schema is text that SQLite reads, and rows go through the encoder that all rows go through.
 #![forbid(unsafe_code)]
 
+pub mod arrow;
 pub mod cut;
 pub mod infer;
 pub mod input;
