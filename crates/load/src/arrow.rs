@@ -41,7 +41,7 @@
 mod calendar;
 mod convert;
 mod form;
-// mod ipc;
+mod ipc;
 mod parquet;
 mod scalar;
 
@@ -73,7 +73,7 @@ pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let file = Positioned::new(input)?;
     match input.format {
         Format::Parquet => Ok(Box::new(parquet::ParquetReader::new(file, options)?)),
-        _ => unimplemented!(),
+        _ => Ok(Box::new(ipc::IpcReader::new(file, options)?)),
     }
 }
 
@@ -100,7 +100,10 @@ impl Positioned {
     fn read(&self, start: u64, len: usize) -> std::io::Result<Vec<u8>> {
         if start.checked_add(len as u64).is_none_or(|end| end > self.len) {
             let kind = std::io::ErrorKind::UnexpectedEof;
-            return Err(std::io::Error::new(kind, format!("the file ends before byte {}", start.saturating_add(len as u64))));
+            return Err(std::io::Error::new(
+                kind,
+                format!("the file ends before byte {}", start.saturating_add(len as u64)),
+            ));
         }
         let mut bytes = vec![0; len];
         self.file.read_exact_at(&mut bytes, start)?;

@@ -18,3 +18,4 @@ pub mod infer;
 pub mod input;
 pub mod options;
 pub mod reader;
+pub mod sqlite;

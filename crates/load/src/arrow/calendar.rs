@@ -196,7 +196,8 @@ mod tests {
     #[test]
     fn every_day_of_ten_thousand_years_is_the_one_that_sqlite_says() {
         let sqlite = rusqlite::Connection::open_in_memory().unwrap();
-        let mut date = sqlite.prepare("SELECT date(? * 86400, 'unixepoch'), julianday(? * 86400, 'unixepoch')").unwrap();
+        let mut date =
+            sqlite.prepare("SELECT date(? * 86400, 'unixepoch'), julianday(? * 86400, 'unixepoch')").unwrap();
         for days in FOUR_DIGIT_YEARS.step_by(37).chain([FOUR_DIGIT_YEARS.end - 1, -1, 0, 1, 11_016, 11_017]) {
             let (theirs, julian): (String, f64) =
                 date.query_row([days, days], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();

@@ -364,8 +364,9 @@ impl Column {
             }
             (Meaning::Date { per_day }, Form::UnixEpoch) => {
                 filling.ints(&raw, NO_WHOLE_SECOND, |value| {
-                    whole(value, (per_day / calendar::SECONDS_PER_DAY).max(1))
-                        .and_then(|value| if per_day == 1 { value.checked_mul(calendar::SECONDS_PER_DAY) } else { Some(value) })
+                    whole(value, (per_day / calendar::SECONDS_PER_DAY).max(1)).and_then(|value| {
+                        if per_day == 1 { value.checked_mul(calendar::SECONDS_PER_DAY) } else { Some(value) }
+                    })
                 });
             }
             (Meaning::Timestamp { unit, .. }, Form::UnixEpoch) => {
@@ -388,7 +389,9 @@ impl Column {
         let Meaning::Decimal { precision, scale } = self.meaning else { return };
         let mut raw = std::mem::take(&mut self.scratch);
         raw.clear();
-        if !scalar::raw_integers(filling.array, &mut raw) && matches!(filling.array.data_type(), DataType::Decimal128(..)) {
+        if !scalar::raw_integers(filling.array, &mut raw)
+            && matches!(filling.array.data_type(), DataType::Decimal128(..))
+        {
             let values = filling.array.as_primitive::<Decimal128Type>().values();
             raw.extend(values.iter().map_while(|&value| i64::try_from(value).ok()));
         }
@@ -448,8 +451,11 @@ impl Column {
             return self.fill_plain(filling);
         }
         // Nanoseconds have wrapped around; beside the seconds, their last nine digits are still right.
-        let rest: Vec<i64> =
-            nanos.iter().zip(&seconds).map(|(nanos, seconds)| nanos.wrapping_sub(seconds.wrapping_mul(NANOS))).collect();
+        let rest: Vec<i64> = nanos
+            .iter()
+            .zip(&seconds)
+            .map(|(nanos, seconds)| nanos.wrapping_sub(seconds.wrapping_mul(NANOS)))
+            .collect();
         self.fill_wide_timestamps(&seconds, &rest, filling);
     }
 
@@ -584,7 +590,8 @@ fn fill_integral_doubles(filling: &mut Filling<'_>) {
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates; what is no integer is refused below")]
     filling.block.ints().extend(raw.iter().map(|&real| real as i64));
     // 2^63 itself saturates to an integer that differs from it.
-    let is_integer = |real: f64| real.trunc() == real && (-9.223_372_036_854_775_8e18..9.223_372_036_854_775_8e18).contains(&real);
+    let is_integer =
+        |real: f64| real.trunc() == real && (-9.223_372_036_854_775_8e18..9.223_372_036_854_775_8e18).contains(&real);
     for (row, &real) in raw.iter().enumerate().filter(|(_, real)| !is_integer(**real)) {
         filling.refuse(row, NO_INTEGER, Some(quote(&Value::Real(real))));
     }

@@ -13,9 +13,17 @@ pub(super) enum Meaning {
     Integer,
     Unsigned64,
     Float,
-    Decimal { precision: u8, scale: i8 },
-    Date { per_day: i64 },
-    Timestamp { unit: Unit, is_instant: bool },
+    Decimal {
+        precision: u8,
+        scale: i8,
+    },
+    Date {
+        per_day: i64,
+    },
+    Timestamp {
+        unit: Unit,
+        is_instant: bool,
+    },
     Time(Unit),
     Duration(Unit),
     Interval(IntervalUnit),
@@ -42,16 +50,8 @@ pub(super) enum Form {
 }
 
 impl Form {
-    const ALL: [Self; 8] = [
-        Self::Integer,
-        Self::Real,
-        Self::Text,
-        Self::Blob,
-        Self::Hex,
-        Self::Json,
-        Self::UnixEpoch,
-        Self::JulianDay,
-    ];
+    const ALL: [Self; 8] =
+        [Self::Integer, Self::Real, Self::Text, Self::Blob, Self::Hex, Self::Json, Self::UnixEpoch, Self::JulianDay];
 
     pub fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@
 
 use super::convert::{self, Arrays, Column};
 use super::form::Meaning;
-use super::{Positioned, PositionedRead, PIECE_BYTES, all_columns, describe, guard, plan_column, survey_typed};
+use super::{PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column, survey_typed};
 use crate::infer::Findings;
 use crate::options::ReadOptions;
 use crate::reader::{Batch, Field, Piece, Reader, Wanted};
@@ -93,8 +93,13 @@ impl ParquetReader {
     pub fn new(file: Positioned, options: &ReadOptions) -> Result<Self> {
         let metadata = load(&file)?;
         let roots = metadata.parquet_schema().root_schema().get_fields().to_vec();
-        let types: Vec<(FieldRef, Meaning)> =
-            metadata.schema().fields().iter().zip(&roots).map(|(field, root)| (field.clone(), meaning(field, root))).collect();
+        let types: Vec<(FieldRef, Meaning)> = metadata
+            .schema()
+            .fields()
+            .iter()
+            .zip(&roots)
+            .map(|(field, root)| (field.clone(), meaning(field, root)))
+            .collect();
         let describe_root = |(position, ((field, meaning), root)): (usize, (&(FieldRef, Meaning), &Arc<Type>))| {
             let kind = if root.is_primitive() { root.get_physical_type().to_string() } else { "group".to_owned() };
             describe(position, field, *meaning, &format!("Parquet {kind}"))
@@ -274,12 +279,14 @@ fn quick_type(metadata: &ArrowReaderMetadata, position: usize, field: &FieldRef)
 /// Whether all pages of a column pick from short dictionaries.
 fn is_all_dictionary(metadata: &ArrowReaderMetadata, root: usize) -> bool {
     let schema = metadata.parquet_schema();
-    let Some(leaf) = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == root) else { return false };
+    let Some(leaf) = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == root) else {
+        return false;
+    };
     metadata.metadata().row_groups().iter().all(|group| {
         let column = group.column(leaf);
-        let is_short = column.dictionary_page_offset().is_some_and(|at| {
-            (0..=DICTIONARY_BYTES).contains(&(column.data_page_offset().saturating_sub(at)))
-        });
+        let is_short = column
+            .dictionary_page_offset()
+            .is_some_and(|at| (0..=DICTIONARY_BYTES).contains(&(column.data_page_offset().saturating_sub(at))));
         let only = |encoding| column.page_encoding_stats_mask().is_some_and(|mask| mask.is_only(encoding));
         is_short && (only(Encoding::RLE_DICTIONARY) || only(Encoding::PLAIN_DICTIONARY))
     })
@@ -300,9 +307,7 @@ fn with_types(
             .collect();
         let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
         let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
-        guard(|| {
-            ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| error.to_string())
-        })
+        guard(|| ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| error.to_string()))
     };
     retyped(&retype).unwrap_or_else(|_| metadata.clone())
 }
@@ -314,13 +319,13 @@ impl Projection {
         roots.sort_unstable();
         roots.dedup();
         let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.iter().copied());
-        let order = positions.iter().map(|position| position.and_then(|root| roots.binary_search(&root).ok())).collect();
+        let order =
+            positions.iter().map(|position| position.and_then(|root| roots.binary_search(&root).ok())).collect();
         Self { metadata, mask, order }
     }
 
     fn decoder(&self, file: &Positioned, range: Range, batch_rows: usize) -> Result<ParquetRecordBatchReader, String> {
-        let selection =
-            RowSelection::from(vec![RowSelector::skip(range.from), RowSelector::select(range.rows)]);
+        let selection = RowSelection::from(vec![RowSelector::skip(range.from), RowSelector::select(range.rows)]);
         let build = || {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), self.metadata.clone())
                 .with_projection(self.mask.clone())
@@ -423,7 +428,11 @@ impl ParquetPiece {
         while let Some(batch) = next_batch(&mut decoder)? {
             rows += batch.num_rows();
         }
-        if rows == self.range.rows { Ok(()) } else { Err(format!("{} of its rows are missing", self.range.rows - rows)) }
+        if rows == self.range.rows {
+            Ok(())
+        } else {
+            Err(format!("{} of its rows are missing", self.range.rows - rows))
+        }
     }
 }
 

@@ -64,7 +64,9 @@ pub(super) fn raw_integers(array: &dyn Array, out: &mut Vec<i64>) -> bool {
 /// Appends the doubles of an array of floating-point numbers of any width.
 pub(super) fn raw_doubles(array: &dyn Array, out: &mut Vec<f64>) {
     match array.data_type() {
-        DataType::Float16 => out.extend(array.as_primitive::<Float16Type>().values().iter().map(|value| value.to_f64())),
+        DataType::Float16 => {
+            out.extend(array.as_primitive::<Float16Type>().values().iter().map(|value| value.to_f64()))
+        }
         DataType::Float32 => {
             out.extend(array.as_primitive::<Float32Type>().values().iter().map(|&value| f64::from(value)));
         }
@@ -276,7 +278,11 @@ pub(super) fn push_json(
             let mut number = Vec::new();
             push_float(array, row, &mut number);
             let is_number = number.last().is_some_and(u8::is_ascii_digit);
-            if is_number { out.extend_from_slice(&number) } else { push_string(&number, out) }
+            if is_number {
+                out.extend_from_slice(&number)
+            } else {
+                push_string(&number, out)
+            }
             Ok(())
         }
         Meaning::Text | Meaning::JsonText => {
@@ -363,7 +369,11 @@ fn push_map(array: &dyn Array, row: usize, start: usize, out: &mut Vec<u8>) -> R
         }
         let mut key = Vec::new();
         push_json(&fields[0], keys.as_ref(), entry, 0, &mut key)?;
-        if key.first() == Some(&b'"') { out.extend_from_slice(&key) } else { push_string(&key, out) }
+        if key.first() == Some(&b'"') {
+            out.extend_from_slice(&key)
+        } else {
+            push_string(&key, out)
+        }
         out.push(b':');
         push_json(&fields[1], values.as_ref(), entry, start, out)?;
     }
