@@ -1,7 +1,8 @@
 //! What a FILE argument is: a path, standard input, compressed or not, and of which kind.
 
 use crate::options::{Format, ReadOptions};
-use litepress_rows::Result;
+use litepress_rows::{Error, Result};
+use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -24,5 +25,13 @@ impl Input {
     pub fn text(&self, options: &ReadOptions) -> Result<Box<dyn Read + Send>> {
         let _ = options;
         todo!("helper D")
+    }
+
+    /// The file itself, to be read by position.
+    ///
+    /// # Errors
+    /// A file that cannot be opened.
+    pub fn file(&self) -> Result<File> {
+        File::open(&self.name).map_err(|error| Error::io("open", &self.name, error))
     }
 }

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod csv;
+pub mod arrow;
 pub mod cut;
 pub mod infer;
 pub mod input;
@@ -22,3 +23,4 @@ pub mod outlook;
 pub mod reader;
 pub mod rejects;
 pub mod source;
+pub mod sqlite;

@@ -252,6 +252,11 @@ impl CellBlock {
         &self.cells
     }
 
+    /// The values, to go on with those of the kind that is there.
+    pub fn cells_mut(&mut self) -> &mut Cells {
+        &mut self.cells
+    }
+
     /// The value of one row, NULL flags applied: for errors and tests, not for speed.
     pub fn value(&self, row: usize) -> Value<'_> {
         if self.nulls.get(row).copied().unwrap_or(false) {
