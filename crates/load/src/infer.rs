@@ -12,6 +12,7 @@ mod number;
 mod survey;
 
 pub use decision::Decision;
+pub(crate) use decision::STRICT_TYPES;
 pub use survey::survey;
 
 use crate::reader::Field;

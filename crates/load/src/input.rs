@@ -9,12 +9,6 @@ mod content;
 mod decoded;
 
 use crate::options::{Format, ReadOptions};
-<<<<<<< HEAD
-use litepress_rows::{Error, Result};
-use std::fs::File;
-use std::io::Read;
-use std::path::PathBuf;
-=======
 use compressed::{Compression, Counted};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fmt;
@@ -30,10 +24,32 @@ const STANDARD_INPUT: &str = "<standard input>";
 
 /// Endings of names that say what is in a file, and nothing about what it is called.
 const ENDINGS: [&str; 25] = [
-    "csv", "tsv", "tab", "psv", "tbl", "txt", "json", "ndjson", "jsonl", "jsonlines", "ldjson", "parquet", "pq", "arrow",
-    "arrows", "ipc", "feather", "db", "db3", "sqlite", "sqlite3", "gz", "gzip", "zst", "zstd",
+    "csv",
+    "tsv",
+    "tab",
+    "psv",
+    "tbl",
+    "txt",
+    "json",
+    "ndjson",
+    "jsonl",
+    "jsonlines",
+    "ldjson",
+    "parquet",
+    "pq",
+    "arrow",
+    "arrows",
+    "ipc",
+    "feather",
+    "db",
+    "db3",
+    "sqlite",
+    "sqlite3",
+    "gz",
+    "gzip",
+    "zst",
+    "zstd",
 ];
->>>>>>> 7509d0a93d69f1d0c3853ee478e44035c7b92b40
 
 /// A file to read, as often as needed.
 #[derive(Clone, Debug)]
@@ -169,9 +185,11 @@ impl Input {
         match &self.source {
             Source::Path(path) => Ok(Box::new(File::open(path).map_err(|error| cannot_open(path, error))?)),
             Source::Spooled(file) => Ok(Box::new(FromStart { file: file.clone(), at: 0 })),
-            Source::Once(once) => once.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(|| {
-                Error::new(ErrorKind::Usage, "this cannot be read twice").in_file(&self.name)
-            }),
+            Source::Once(once) => once
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+                .ok_or_else(|| Error::new(ErrorKind::Usage, "this cannot be read twice").in_file(&self.name)),
         }
     }
 
@@ -252,14 +270,6 @@ impl Input {
             stem = front;
         }
         Some(stem.to_owned())
-    }
-
-    /// The file itself, to be read by position.
-    ///
-    /// # Errors
-    /// A file that cannot be opened.
-    pub fn file(&self) -> Result<File> {
-        File::open(&self.name).map_err(|error| Error::io("open", &self.name, error))
     }
 }
 

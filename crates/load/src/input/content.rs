@@ -31,7 +31,12 @@ const REFUSED: [(usize, &[u8], &str, &str); 19] = [
     (0, b"ORC\x0A", "ORC", "convert it to Parquet first"),
     (0, b"ORC\x08", "ORC", "convert it to Parquet first"),
     (0, b"PARE", "an encrypted Parquet file", "decrypt it first"),
-    (0, b"FEA1", "Feather of version 1", "convert it to Arrow or Parquet: pyarrow.feather.write_feather writes version 2"),
+    (
+        0,
+        b"FEA1",
+        "Feather of version 1",
+        "convert it to Arrow or Parquet: pyarrow.feather.write_feather writes version 2",
+    ),
     (0, b"\x89HDF\r\n\x1A\n", "HDF5", "convert it to Parquet first"),
     (8, b"DUCK", "a DuckDB database", "export its tables as Parquet: COPY t TO 't.parquet'"),
 ];
