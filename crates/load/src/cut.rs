@@ -104,7 +104,7 @@ impl<F: Framing> Cutter<F> {
         let missing = most.saturating_sub(text.len());
         text.reserve_exact(missing);
         let read = (&mut self.stream).take(missing as u64).read_to_end(text);
-        let read = read.map_err(|error| Error::io("read", &self.name, error))?;
+        let read = read.map_err(|error| crate::input::read_failed(&self.name, error))?;
         self.has_ended = read < missing;
         Ok(())
     }

@@ -232,7 +232,8 @@ impl Piece for JsonPiece {
             let parsed = parser.parse(&record, &mut self.columns);
             self.columns.end_row(row, parsed.is_err());
             if let Err(fault) = parsed {
-                batch.bad.push(BadRecord { row, error: self.explain(&fault, &record, span) });
+                let error = self.explain(&fault, &record, span);
+                batch.bad.push(BadRecord { row, error, is_left_out: false });
             }
         }
         self.parser = Some(parser);
@@ -349,7 +350,7 @@ impl Sight {
                 Kind::Null => Seen::Null,
                 Kind::Boolean(flag) => Seen::Boolean(flag),
                 Kind::Number => Seen::Number(text),
-                Kind::Text => Seen::Text(text),
+                Kind::Text => Seen::String(text),
                 Kind::Nested => Seen::Nested(text),
             };
             findings.see(column, seen, record);

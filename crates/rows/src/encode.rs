@@ -114,16 +114,16 @@ impl Encoder {
         chunk: &mut RecordChunk,
     ) -> Result<()> {
         self.begin(blocks, rows);
-        let none = LeftOut::default();
+        let mut none = LeftOut::default();
         for (column, block) in blocks.iter().enumerate() {
             let filled = self.fill(column, block, rows, &none, chunk);
             filled.map_err(|fault| self.explain(&fault, column, block, numbers))?;
         }
-        self.write(blocks, rows, numbers, &none, chunk)
+        self.write(blocks, rows, numbers, &mut none, chunk)
     }
 
     /// As [`encode`](Self::encode), but rows that break a rule are the caller's to judge, and rows can be left out from the
-    /// start: their numbers stay unused.
+    /// start: their numbers stay unused. Those that get no record are in `left_out` afterwards.
     ///
     /// # Errors
     /// What `judge` returns as such; a record above [`MAX_RECORD_BYTES`].
@@ -184,7 +184,7 @@ impl Encoder {
         blocks: &[CellBlock],
         rows: usize,
         numbers: RowNumbers,
-        left_out: &LeftOut,
+        left_out: &mut LeftOut,
         chunk: &mut RecordChunk,
     ) -> Result<()> {
         let RowNumbers { first_rowid, first_record } = numbers;
@@ -199,10 +199,11 @@ impl Encoder {
         let (_, arena, ends) = chunk.parts_mut();
         let first = ends.len();
         layout::write(&columns, rows, arena, ends).map_err(|row| self.too_long(first_record + row as u64))?;
-        let is_left_out =
-            |row| left_out.has(row) || self.left_out_on_null.iter().any(|&column| self.slots[column].is_null(row));
-        if (0..rows).any(is_left_out) {
-            chunk.retain(first, |row| !is_left_out(row - first));
+        for &column in &self.left_out_on_null {
+            (0..rows).filter(|&row| self.slots[column].is_null(row)).for_each(|row| left_out.add(row));
+        }
+        if !left_out.is_empty() {
+            chunk.retain(first, |row| !left_out.has(row - first));
         }
         Ok(())
     }

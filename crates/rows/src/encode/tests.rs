@@ -107,7 +107,12 @@ fn rows_with_null_are_left_out() {
         let blocks = [texts, block(|b| b.reals().extend([0.5, f64::NAN, 1.5, 2.5])), ints(&[1, 2, 3, 4])];
         let mut chunk = RecordChunk::new();
         chunk.push(6, b"before");
-        Encoder::new(&schema.tables[0], conflict).encode(&blocks, 7, 4, 1, &mut chunk)?;
+        Encoder::new(&schema.tables[0], conflict).encode(
+            &blocks,
+            4,
+            RowNumbers { first_rowid: 7, first_record: 1 },
+            &mut chunk,
+        )?;
         Ok(chunk)
     };
     let chunk = encode(Conflict::Ignore, [false, false, false, true]).unwrap();
@@ -130,7 +135,9 @@ fn nulls_that_sqlite_judges_pass() {
     ] {
         let mut chunk = RecordChunk::new();
         let blocks = [block(|b| b.values().push(OwnedValue::Null))];
-        Encoder::new(&schema(sql).tables[0], conflict).encode(&blocks, 1, 1, 1, &mut chunk).unwrap();
+        Encoder::new(&schema(sql).tables[0], conflict)
+            .encode(&blocks, 1, RowNumbers::from_record(1), &mut chunk)
+            .unwrap();
         assert_eq!(chunk.record(0), plain(&[Value::Null]));
     }
 }

@@ -1,0 +1,309 @@
+//! Which type a column gets, and why.
+//!
+//! | All values are | Type | In a STRICT table |
+//! |---|---|---|
+//! | none, NULL, empty fields | TEXT | TEXT |
+//! | whole numbers of 64 bits | INTEGER | INTEGER |
+//! | decimals just as SQLite writes them | REAL | REAL |
+//! | decimals of one number of digits behind the point (12.50) | REAL | REAL |
+//! | whole numbers, and decimals as SQLite writes them that are not whole | NUMERIC | TEXT |
+//! | JSON true and false | INTEGER | INTEGER |
+//! | JSON numbers that SQLite writes in just this way, and strings | none | ANY |
+//! | anything else | TEXT | TEXT |
+//!
+//! Empty fields beside numbers are NULL: there is no other text that they could be confused with. In TEXT columns they stay
+//! empty texts.
+
+use super::{Finding, Findings, Kind, Seen, Tally, number};
+use crate::reader::{Field, FieldKind};
+use litepress_rows::{Affinity, quote};
+use std::fmt;
+
+/// The type of a column, and why it has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Name of the column in the file.
+    pub name: String,
+    /// The type to declare; empty where none is.
+    pub declared_type: String,
+    /// The file promises that there is no NULL.
+    pub not_null: bool,
+    /// Empty fields are NULL.
+    pub empty_is_null: bool,
+    /// How many decimals all values have, where `printf` with so many gives back the texts and SQLite's own text does not.
+    pub decimals: Option<u8>,
+    /// Why: `all 1,000 values are whole numbers`.
+    pub reason: String,
+    /// What the type keeps: a bit by [`Kind`].
+    kept: u16,
+}
+
+/// A type that inference chooses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Integer,
+    Boolean,
+    Real,
+    Fixed(u8),
+    Numeric,
+    /// Numbers and strings as they are.
+    Any,
+    Text,
+}
+
+impl Findings {
+    /// The types of the columns: of `fields`, or of those that the records name where there are no fields. In a table that
+    /// is `strict` only the types of STRICT tables are chosen. Where only the first `sampled` records were looked at, reasons
+    /// say so.
+    pub fn decide(&self, fields: &[Field], strict: bool, sampled: Option<u64>) -> Vec<Decision> {
+        let text = |finding: &Finding| {
+            let mut decision = self.decide_by_values(finding, strict);
+            if let Some(records) = sampled {
+                decision.reason = format!("{} (of the first {} records)", decision.reason, grouped(records));
+            }
+            decision
+        };
+        if fields.is_empty() {
+            return self.columns().into_iter().map(text).collect();
+        }
+        let decide = |(position, field): (usize, &Field)| match &field.kind {
+            FieldKind::Typed { declared_type, reason, not_null } => {
+                Decision::of_typed(&field.name, declared_type, reason, *not_null, strict)
+            }
+            FieldKind::Text => {
+                let unnamed = || self.columns.get(position).filter(|column| column.name.is_empty());
+                let finding = self.of(&field.name).or_else(unnamed).cloned();
+                let finding = finding.unwrap_or_else(|| Finding::new(String::new(), position));
+                text(&Finding { name: field.name.clone(), ..finding })
+            }
+        };
+        fields.iter().enumerate().map(decide).collect()
+    }
+
+    fn decide_by_values(&self, finding: &Finding, strict: bool) -> Decision {
+        let (chosen, mut reason) = self.choose(finding, strict);
+        let is_number = !matches!(chosen, Chosen::Text | Chosen::Any);
+        if is_number && finding.empties() > 0 {
+            reason = format!("{reason}; {} become NULL", counted(finding.empties(), "empty field"));
+        }
+        Decision {
+            name: finding.name.clone(),
+            declared_type: chosen.declared_type(strict).to_owned(),
+            not_null: false,
+            empty_is_null: is_number,
+            decimals: if let Chosen::Fixed(decimals) = chosen { Some(decimals) } else { None },
+            reason,
+            kept: chosen.kept(),
+        }
+    }
+
+    fn choose(&self, finding: &Finding, strict: bool) -> (Chosen, String) {
+        let [strings, booleans, nested] = [Kind::String, Kind::Boolean, Kind::Nested].map(|kind| finding.count(kind));
+        let values = finding.values();
+        let written = values - strings - booleans - nested;
+        let all = |what: &str| format!("all {} {what}", counted(values, "value"));
+        if values == 0 {
+            let empties = finding.empties() > 0;
+            return (Chosen::Text, if empties { "all fields are empty" } else { "there is no value" }.to_owned());
+        }
+        if booleans == values {
+            return (Chosen::Boolean, all("are true or false"));
+        }
+        if strings == values {
+            return (Chosen::Text, all("are strings"));
+        }
+        if nested > 0 {
+            let place = self.place(finding.tally(Kind::Nested));
+            return (Chosen::Text, format!("{place} is an array or object, kept as JSON"));
+        }
+        if booleans > 0 {
+            let place = self.place(finding.tally(Kind::Boolean));
+            return (Chosen::Text, format!("{place} is true or false, and others are not"));
+        }
+        if strings == 0 {
+            return self.choose_number(finding, strict, all);
+        }
+        if finding.json_numbers == written && !finding.has(Kind::Other) && !finding.has(Kind::Padded) {
+            let place = self.place(finding.tally(Kind::String));
+            let numbers = counted(written, "value");
+            return (Chosen::Any, format!("{place} is a string, and {numbers} are numbers: each is kept as it is"));
+        }
+        if finding.json_numbers < written {
+            return (Chosen::Text, format!("{} is a string", self.place(finding.tally(Kind::String))));
+        }
+        (Chosen::Text, self.why_text(finding))
+    }
+
+    fn choose_number(&self, finding: &Finding, strict: bool, all: impl Fn(&str) -> String) -> (Chosen, String) {
+        let only = |kinds: &[Kind]| Kind::WRITTEN.iter().all(|kind| kinds.contains(kind) || !finding.has(*kind));
+        if only(&[Kind::Integer]) {
+            return (Chosen::Integer, all("are whole numbers"));
+        }
+        if only(&[Kind::Fraction, Kind::Whole, Kind::Small, Kind::Large]) {
+            return (Chosen::Real, all("are decimals that read back as they are written"));
+        }
+        if only(&[Kind::Fraction, Kind::Padded])
+            && let Some(decimals) = finding.decimals.only()
+        {
+            return (Chosen::Fixed(decimals), all(&format!("have {decimals} decimals")));
+        }
+        if only(&[Kind::Integer, Kind::Fraction, Kind::Small]) {
+            if strict {
+                let reason = "are whole numbers or decimals, and a STRICT table has no type that keeps both as written";
+                return (Chosen::Text, all(reason));
+            }
+            return (Chosen::Numeric, all("are whole numbers or decimals that read back as they are written"));
+        }
+        (Chosen::Text, self.why_text(finding))
+    }
+
+    /// Which value it is that no type for numbers keeps.
+    fn why_text(&self, finding: &Finding) -> String {
+        let [other, padded] = [Kind::Other, Kind::Padded].map(|kind| finding.tally(kind));
+        if other.count > 0 {
+            return format!("{} {}", self.place(other), number::why_not(&other.text));
+        }
+        if padded.count > 0 {
+            return format!("{} {}", self.place(padded), number::why_not_padded(&padded.text));
+        }
+        // Whole numbers beside doubles that are whole.
+        let double = [Kind::Whole, Kind::Large].map(|kind| finding.tally(kind)).into_iter().min_by_key(|it| it.first);
+        let double = double.map_or_else(String::new, |tally| self.place(tally));
+        let integer = self.place(finding.tally(Kind::Integer));
+        format!("{integer} is written as a whole number and {double} as a decimal, which no type for numbers keeps")
+    }
+
+    /// `'007' in record 12`
+    fn place(&self, tally: &Tally) -> String {
+        let value = quote(&litepress_format::value::Value::Text(&tally.text));
+        let file = match self.files.get(&tally.first.file).filter(|_| self.files.len() > 1) {
+            Some(file) => format!(" of {}", file.display()),
+            None => String::new(),
+        };
+        format!("{value} in record {}{file}", grouped(tally.first.record))
+    }
+}
+
+impl Chosen {
+    fn declared_type(self, strict: bool) -> &'static str {
+        match self {
+            Self::Integer | Self::Boolean => "INTEGER",
+            Self::Real | Self::Fixed(_) => "REAL",
+            Self::Numeric => "NUMERIC",
+            Self::Any if strict => "ANY",
+            Self::Any => "",
+            Self::Text => "TEXT",
+        }
+    }
+
+    fn kept(self) -> u16 {
+        let kinds: &[Kind] = match self {
+            Self::Integer => &[Kind::Integer],
+            Self::Boolean => &[Kind::Boolean],
+            Self::Real => &[Kind::Fraction, Kind::Whole, Kind::Small, Kind::Large],
+            Self::Fixed(_) => &[Kind::Fraction, Kind::Whole, Kind::Padded],
+            Self::Numeric => &[Kind::Integer, Kind::Fraction, Kind::Small],
+            Self::Any => &[Kind::String, Kind::Integer, Kind::Fraction, Kind::Whole, Kind::Small, Kind::Large],
+            Self::Text => return EVERYTHING,
+        };
+        kinds.iter().fold(1 << Kind::Null as u8 | 1 << Kind::Empty as u8, |bits, &kind| bits | 1 << kind as u8)
+    }
+}
+
+/// What TEXT columns keep: the text of a value, whatever it is.
+const EVERYTHING: u16 = u16::MAX;
+
+impl Decision {
+    /// A column whose type the file itself says.
+    fn of_typed(name: &str, declared: &str, reason: &str, not_null: bool, strict: bool) -> Self {
+        let (declared_type, reason) = match strict_type(declared).filter(|_| strict) {
+            Some(other) => (other, format!("{reason}; STRICT tables have no type {declared}")),
+            None => (declared, reason.to_owned()),
+        };
+        Self {
+            name: name.to_owned(),
+            declared_type: declared_type.to_owned(),
+            not_null,
+            empty_is_null: false,
+            decimals: None,
+            reason,
+            kept: EVERYTHING,
+        }
+    }
+
+    /// The decision with another type, which the user asks for. Empty fields are NULL where it is a type for numbers.
+    #[must_use]
+    pub fn overridden(&self, declared_type: &str, strict: bool) -> Self {
+        let affinity = if strict { Affinity::of_strict_type } else { Affinity::of_declared_type };
+        let is_number = matches!(affinity(declared_type), Affinity::Integer | Affinity::Real | Affinity::Numeric);
+        Self {
+            declared_type: declared_type.to_owned(),
+            empty_is_null: is_number,
+            decimals: None,
+            reason: "--type says so".to_owned(),
+            kept: EVERYTHING,
+            ..self.clone()
+        }
+    }
+
+    /// Whether the column gives back this value as it is written. Every value does that the decision was made from; of others
+    /// it must be asked: `007` in a column that is INTEGER after the first thousand records. A type that was not decided
+    /// upon but given takes what SQLite makes of the value.
+    #[inline]
+    pub fn accepts(&self, value: Seen<'_>) -> bool {
+        if self.kept == EVERYTHING {
+            return true;
+        }
+        let (kind, decimals) = match value {
+            Seen::Null => (Kind::Null, 0),
+            Seen::Text(b"") => (Kind::Empty, 0),
+            Seen::Text(text) | Seen::Number(text) => number::classify(text),
+            Seen::String(_) => (Kind::String, 0),
+            Seen::Boolean(_) => (Kind::Boolean, 0),
+            Seen::Nested(_) => (Kind::Nested, 0),
+        };
+        self.kept & (1 << kind as u8) != 0 && (decimals == 0 || self.decimals.is_none_or(|all| all == decimals))
+    }
+}
+
+impl fmt::Display for Decision {
+    /// `INTEGER: all 1,000 values are whole numbers`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let declared = if self.declared_type.is_empty() { "no type" } else { &self.declared_type };
+        write!(f, "{declared}: {}", self.reason)
+    }
+}
+
+/// The types of STRICT tables.
+pub(crate) const STRICT_TYPES: [&str; 6] = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"];
+
+/// The type that a STRICT table has in place of one that it does not know.
+fn strict_type(declared: &str) -> Option<&'static str> {
+    if STRICT_TYPES.iter().any(|strict| strict.eq_ignore_ascii_case(declared)) {
+        return None;
+    }
+    Some(match Affinity::of_declared_type(declared) {
+        Affinity::Integer => "INTEGER",
+        Affinity::Real => "REAL",
+        Affinity::Text => "TEXT",
+        Affinity::Blob if !declared.is_empty() => "BLOB",
+        Affinity::Blob | Affinity::Numeric => "ANY",
+    })
+}
+
+/// `1,234 values`, `1 value`
+fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,193 @@
+//! Which texts are numbers that SQLite writes in just this way.
+//!
+//! Up to 15 significant digits are kept by every double, and every version of SQLite writes them back: without an exponent
+//! where the first digit stands between the fourth decimal and (so that versions agree) the 15th place before the point,
+//! with at least one decimal, and no zeros behind. Below and far above, it writes one digit, a point, the others and an
+//! exponent of at least two digits.
+
+use super::Kind;
+use std::cmp::Ordering;
+
+/// Significant decimal digits that every double keeps.
+const DIGITS: usize = 15;
+
+/// Most decimals of texts that are given back by `printf('%.2f')`.
+const MOST_DECIMALS: usize = 15;
+
+/// The largest exponent that is taken: beyond, doubles end or lose digits.
+const MOST_EXPONENT: usize = 300;
+
+/// Versions of SQLite differ in whether they write an exponent of 15 or 16, and agree on it from here.
+const LEAST_LARGE: usize = 17;
+
+/// What a text that is not empty is, and how many decimals it has; 0 where it is not written with a fixed number of them.
+#[inline]
+pub(super) fn classify(text: &[u8]) -> (Kind, u8) {
+    const OTHER: (Kind, u8) = (Kind::Other, 0);
+    let unsigned = if text[0] == b'-' { &text[1..] } else { text };
+    let whole = digits(unsigned);
+    // Also where there is no digit at all.
+    if whole == 0 || (unsigned[0] == b'0' && whole > 1) {
+        return OTHER;
+    }
+    match unsigned.get(whole) {
+        None if is_integer(text, unsigned) => (Kind::Integer, 0),
+        Some(b'.') => decimal(unsigned, whole, unsigned.len() < text.len()),
+        _ => OTHER,
+    }
+}
+
+#[inline]
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// Whether digits without leading zeros are a number of 64 bits, and not `-0`.
+#[inline]
+fn is_integer(text: &[u8], digits: &[u8]) -> bool {
+    let is_negative = digits.len() < text.len();
+    match digits.len().cmp(&19) {
+        Ordering::Less => !(is_negative && digits == b"0"),
+        Ordering::Equal if is_negative => digits <= &b"9223372036854775808"[..],
+        Ordering::Equal => digits <= &b"9223372036854775807"[..],
+        Ordering::Greater => false,
+    }
+}
+
+/// `whole` digits, a point, and what follows.
+fn decimal(text: &[u8], whole: usize, is_negative: bool) -> (Kind, u8) {
+    const OTHER: (Kind, u8) = (Kind::Other, 0);
+    let behind = &text[whole + 1..];
+    let decimals = digits(behind);
+    if decimals == 0 {
+        return OTHER;
+    }
+    let fraction = &behind[..decimals];
+    if decimals < behind.len() {
+        return (exponential(&text[..whole], fraction, &behind[decimals..]), 0);
+    }
+    let leading_zeros = fraction.iter().take_while(|&&digit| digit == b'0').count();
+    let is_below_1 = text[0] == b'0';
+    if is_negative && is_below_1 && leading_zeros == decimals {
+        return OTHER;
+    }
+    let significant = if is_below_1 { decimals - leading_zeros } else { whole + decimals };
+    // A text that long has more decimals than any that is taken.
+    let fixed = u8::try_from(decimals).unwrap_or(u8::MAX);
+    if fraction == b"0" && whole <= DIGITS {
+        (Kind::Whole, fixed)
+    } else if significant > DIGITS {
+        OTHER
+    } else if fraction[decimals - 1] != b'0' && !(is_below_1 && leading_zeros > 3) {
+        (Kind::Fraction, fixed)
+    } else if decimals <= MOST_DECIMALS {
+        (Kind::Padded, fixed)
+    } else {
+        OTHER
+    }
+}
+
+/// `1.5e-05`, as SQLite writes it.
+fn exponential(whole: &[u8], fraction: &[u8], exponent: &[u8]) -> Kind {
+    let is_shortest = fraction == b"0" || fraction.last() != Some(&b'0');
+    let [b'e', sign @ (b'+' | b'-'), power @ ..] = exponent else { return Kind::Other };
+    let is_mantissa = whole.len() == 1 && whole != b"0" && fraction.len() < DIGITS && is_shortest;
+    let is_padded = power.len() > 2 && power[0] == b'0';
+    if !is_mantissa || power.len() < 2 || digits(power) < power.len() || is_padded {
+        return Kind::Other;
+    }
+    let power = power.iter().fold(0_usize, |power, digit| power.saturating_mul(10) + usize::from(digit - b'0'));
+    match sign {
+        b'-' if (5..=MOST_EXPONENT).contains(&power) => Kind::Small,
+        b'+' if (LEAST_LARGE..=MOST_EXPONENT).contains(&power) => Kind::Large,
+        _ => Kind::Other,
+    }
+}
+
+/// Why a text that is a number to some is none that a column keeps: `has a leading zero`.
+pub(super) fn why_not(text: &[u8]) -> String {
+    const NO_NUMBER: &str = "is no number";
+    let trimmed = text.trim_ascii();
+    let Some((sign, whole, fraction, exponent)) = parts(trimmed).filter(|_| text.len() <= super::SHOWN) else {
+        return NO_NUMBER.to_owned();
+    };
+    if trimmed.len() < text.len() {
+        return "has spaces around it".to_owned();
+    }
+    if sign == b"+" {
+        return "has a plus sign".to_owned();
+    }
+    if whole.len() > 1 && whole[0] == b'0' {
+        return "has a leading zero".to_owned();
+    }
+    let is_zero = whole.iter().chain(fraction.unwrap_or_default()).all(|&digit| digit == b'0');
+    if is_zero && sign == b"-" {
+        return "is a negative zero, which a column of numbers does not keep".to_owned();
+    }
+    if fraction.is_none() && exponent.is_none() {
+        return "does not fit 64 bits".to_owned();
+    }
+    let all: Vec<u8> = whole.iter().chain(fraction.unwrap_or_default()).copied().collect();
+    let significant = all.iter().skip_while(|&&digit| digit == b'0').count();
+    if significant > DIGITS {
+        return "has more than 15 significant digits, which is more than every double keeps".to_owned();
+    }
+    match std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) {
+        Some(value) if value.is_finite() => is_not_written(text, value),
+        _ => "is beyond the largest double".to_owned(),
+    }
+}
+
+fn is_not_written(text: &[u8], value: f64) -> String {
+    let written = written(value);
+    if written.as_bytes() == text {
+        return "is written otherwise by some versions of SQLite".to_owned();
+    }
+    format!("is not what {written} is written as")
+}
+
+/// What is said of a number that `printf` alone would give back.
+pub(super) fn why_not_padded(text: &[u8]) -> String {
+    let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()).unwrap_or_default();
+    is_not_written(text, value)
+}
+
+/// Sign, digits before the point, digits behind it, exponent: of anything that looks like a number.
+type Parts<'a> = (&'a [u8], &'a [u8], Option<&'a [u8]>, Option<&'a [u8]>);
+
+fn parts(text: &[u8]) -> Option<Parts<'_>> {
+    let (sign, rest) = text.split_at(usize::from(matches!(text.first(), Some(b'+' | b'-'))));
+    let (whole, rest) = rest.split_at(digits(rest));
+    let (fraction, rest) = match rest {
+        [b'.', behind @ ..] => {
+            let (fraction, rest) = behind.split_at(digits(behind));
+            (Some(fraction), rest)
+        }
+        _ => (None, rest),
+    };
+    if whole.len() + fraction.map_or(0, <[u8]>::len) == 0 {
+        return None;
+    }
+    match rest {
+        [] => Some((sign, whole, fraction, None)),
+        [b'e' | b'E', power @ ..] => {
+            let unsigned = power.strip_prefix(b"+").or_else(|| power.strip_prefix(b"-")).unwrap_or(power);
+            let is_whole = !unsigned.is_empty() && digits(unsigned) == unsigned.len();
+            is_whole.then_some((sign, whole, fraction, Some(power)))
+        }
+        _ => None,
+    }
+}
+
+/// A double of at most 15 significant digits as SQLite writes it.
+fn written(value: f64) -> String {
+    let scientific = format!("{value:e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if (-4..15).contains(&exponent) {
+        return format!("{value:?}");
+    }
+    let point = if mantissa.contains('.') { "" } else { ".0" };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{mantissa}{point}e{sign}{:02}", exponent.unsigned_abs())
+}

@@ -1,0 +1,100 @@
+//! Looking through a file with many threads.
+
+use super::Findings;
+use crate::reader::{Piece, Reader};
+use litepress_rows::{Error, Result};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Looks through the records of a file, with so many threads, and calls `go_on` before every piece.
+///
+/// With a `limit` it ends behind the piece in which this record stands. Which pieces are looked at does not depend on the
+/// number of threads, nor does what is found.
+///
+/// # Errors
+/// What the reader reports, or `go_on`; of several errors the one of the lowest record.
+///
+/// # Panics
+/// Where the reader does.
+pub fn survey(
+    reader: &mut dyn Reader,
+    threads: usize,
+    limit: Option<u64>,
+    go_on: &(dyn Fn() -> Result<()> + Sync),
+) -> Result<Findings> {
+    let progress = Progress { reader, next: 1, limit, has_ended: false, failed: None, found: Findings::default() };
+    let progress = Mutex::new(progress);
+    let work = || {
+        let mut found = Findings::default();
+        while let Some(mut piece) = Progress::next_piece(&progress, go_on) {
+            let first_record = piece.first_record();
+            if let Err(error) = piece.survey(&mut found) {
+                lock(&progress).fail(first_record, error);
+            }
+        }
+        lock(&progress).found.merge(found);
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where the system refuses to start so many threads, fewer do the work.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    let Progress { reader, failed, mut found, .. } = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match failed {
+        Some((_, error)) => Err(error),
+        None => {
+            found.name_columns(reader.columns());
+            Ok(found)
+        }
+    }
+}
+
+struct Progress<'a> {
+    reader: &'a mut dyn Reader,
+    /// The record behind those that were handed out.
+    next: u64,
+    limit: Option<u64>,
+    has_ended: bool,
+    /// The error of the lowest record, and that record.
+    failed: Option<(u64, Error)>,
+    found: Findings,
+}
+
+impl Progress<'_> {
+    fn next_piece(progress: &Mutex<Self>, go_on: &dyn Fn() -> Result<()>) -> Option<Box<dyn Piece>> {
+        let mut progress = lock(progress);
+        if progress.has_ended || progress.limit.is_some_and(|limit| progress.next > limit) {
+            return None;
+        }
+        // Whoever panics here leaves nothing for others to take.
+        progress.has_ended = true;
+        match go_on().and_then(|()| progress.reader.next_piece()) {
+            Ok(Some(piece)) => {
+                progress.next = piece.first_record() + piece.records();
+                progress.has_ended = false;
+                Some(piece)
+            }
+            Ok(None) => None,
+            Err(error) => {
+                let next = progress.next;
+                progress.fail(next, error);
+                None
+            }
+        }
+    }
+
+    fn fail(&mut self, record: u64, error: Error) {
+        self.has_ended = true;
+        if self.failed.as_ref().is_none_or(|(other, _)| record < *other) {
+            self.failed = Some((record, error));
+        }
+    }
+}
+
+/// A mutex whose holder panicked is as good as any: the panic ends the survey anyway.
+fn lock<'m, 'a>(mutex: &'m Mutex<Progress<'a>>) -> MutexGuard<'m, Progress<'a>> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,1 @@
+//! Decisions against SQLite itself.

@@ -1,0 +1,161 @@
+//! What a file is, by its first bytes.
+
+use super::compressed::Compression;
+use super::decoded;
+use crate::options::{Format, ReadOptions};
+use litepress_rows::{Error, ErrorKind, Result};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// First bytes that are looked at.
+const HEAD_BYTES: u64 = 4096;
+
+/// First bytes that are looked at where they are compressed: a block of zstd comes as a whole.
+const COMPRESSED_HEAD_BYTES: u64 = 256 << 10;
+
+/// What is recognised and not read: where its mark stands, the mark, what it is and what to do.
+const REFUSED: [(usize, &[u8], &str, &str); 19] = [
+    (0, b"BZh11AY&SY", "bzip2", "pipe it in: bzip2 -dc FILE | litepress load ..."),
+    (0, b"\xFD7zXZ\0", "xz", "pipe it in: xz -dc FILE | litepress load ..."),
+    (0, b"LZIP\x01", "lzip", "pipe it in: lzip -dc FILE | litepress load ..."),
+    (0, b"\x04\x22\x4D\x18", "lz4", "pipe it in: lz4 -dc FILE | litepress load ..."),
+    (0, b"\xFF\x06\0\0sNaPpY", "snappy", "decompress it first"),
+    (0, b"\x1F\x9D", "compress (.Z)", "pipe it in: gzip -dc FILE | litepress load ..."),
+    (0, b"PK\x03\x04", "a ZIP archive (or an Excel sheet)", "unpack it, or export the sheet as CSV"),
+    (0, b"PK\x05\x06", "an empty ZIP archive", "unpack what has files in it"),
+    (0, b"7z\xBC\xAF\x27\x1C", "a 7z archive", "unpack it first"),
+    (0, b"Rar!\x1A\x07", "a RAR archive", "unpack it first"),
+    (257, b"ustar", "a tar archive", "unpack it first, and name the files in it"),
+    (0, b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an old Excel file", "export the sheet as CSV"),
+    (0, b"Obj\x01", "Avro", "convert it to Parquet or NDJSON first"),
+    (0, b"ORC\x0A", "ORC", "convert it to Parquet first"),
+    (0, b"ORC\x08", "ORC", "convert it to Parquet first"),
+    (0, b"PARE", "an encrypted Parquet file", "decrypt it first"),
+    (0, b"FEA1", "Feather of version 1", "convert it to Arrow or Parquet: pyarrow.feather.write_feather writes version 2"),
+    (0, b"\x89HDF\r\n\x1A\n", "HDF5", "convert it to Parquet first"),
+    (8, b"DUCK", "a DuckDB database", "export its tables as Parquet: COPY t TO 't.parquet'"),
+];
+
+/// The first bytes; fewer where there are no more.
+pub(super) fn read_head(stream: &mut (dyn Read + Send)) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    stream.take(HEAD_BYTES).read_to_end(&mut head)?;
+    if compression_of(&head).is_some() {
+        stream.take(COMPRESSED_HEAD_BYTES).read_to_end(&mut head)?;
+    }
+    Ok(head)
+}
+
+/// Kind and compression of a file that begins so.
+pub(super) fn examine(name: &Path, head: &[u8], options: &ReadOptions) -> Result<(Format, Option<Compression>)> {
+    let data = |message: String| Error::new(ErrorKind::Data, message).in_file(name);
+    if head.is_empty() {
+        return Err(data("the file is empty".to_owned()));
+    }
+    let is_binary = |format| matches!(format, Format::Parquet | Format::Arrow | Format::Sqlite);
+    let Some(compression) = compression_of(head) else {
+        let format = match options.format {
+            Some(format) => format,
+            None => binary_format(head).map_or_else(|| text_format(name, head, options), Ok)?,
+        };
+        if !is_binary(format) {
+            decoded::encoding_of(head, name, options)?;
+        }
+        return Ok((format, None));
+    };
+    let how = compression.name();
+    let inner = decompressed_head(compression, head, name)?;
+    if inner.is_empty() {
+        return Err(data(format!("there is nothing within the {how} data")));
+    }
+    let binary = options.format.filter(|&format| is_binary(format)).or_else(|| binary_format(&inner));
+    if let Some(format) = binary.filter(|_| options.format.is_none_or(is_binary)) {
+        let error = data(format!("{} within {how} is not read", called(format)));
+        return Err(error.advise(format!("decompress it first: {how} -d '{}'", name.display())));
+    }
+    if compression_of(&inner).is_some() {
+        let error = data("the file is compressed twice".to_owned());
+        return Err(error.advise(format!("decompress it once: {how} -dc '{}' | litepress load ...", name.display())));
+    }
+    let format = options.format.map_or_else(|| text_format(name, &inner, options), Ok)?;
+    decoded::encoding_of(&inner, name, options)?;
+    Ok((format, Some(compression)))
+}
+
+fn called(format: Format) -> &'static str {
+    match format {
+        Format::Csv => "CSV",
+        Format::Json => "JSON",
+        Format::Parquet => "Parquet",
+        Format::Arrow => "Arrow IPC",
+        Format::Sqlite => "an SQLite database",
+    }
+}
+
+fn compression_of(head: &[u8]) -> Option<Compression> {
+    match head {
+        [0x1F, 0x8B, 8, ..] => Some(Compression::Gzip),
+        // A frame, and one that is to be passed by.
+        [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Compression::Zstd),
+        _ => None,
+    }
+}
+
+/// The first bytes within; what is wrong further on is for whoever reads the text.
+fn decompressed_head(compression: Compression, head: &[u8], name: &Path) -> Result<Vec<u8>> {
+    let mut inner = Vec::new();
+    let read = compression.decompress(io::Cursor::new(head.to_vec()), name).take(HEAD_BYTES).read_to_end(&mut inner);
+    match read {
+        Err(error) if inner.is_empty() => Err(super::read_failed(name, error)),
+        _ => Ok(inner),
+    }
+}
+
+fn binary_format(head: &[u8]) -> Option<Format> {
+    // A text may begin with these letters, but not with what follows them.
+    let is_control = |at: usize| head.get(at).is_none_or(|byte| *byte < b' ' && !b"\t\n\r".contains(byte));
+    match head {
+        [b'P', b'A', b'R', b'1', ..] if is_control(4) => Some(Format::Parquet),
+        [b'A', b'R', b'R', b'O', b'W', b'1', 0, 0, ..] => Some(Format::Arrow),
+        [0xFF, 0xFF, 0xFF, 0xFF, rest @ ..] if is_arrow_message(rest) => Some(Format::Arrow),
+        _ if head.starts_with(b"SQLite format 3\0") => Some(Format::Sqlite),
+        _ => None,
+    }
+}
+
+/// Whether a continuation marker of an Arrow stream is followed by the length of a schema message.
+fn is_arrow_message(rest: &[u8]) -> bool {
+    const MOST: u32 = 1 << 28;
+    let Some(&[a, b, c, d]) = rest.get(..4) else { return false };
+    let length = u32::from(a) | u32::from(b) << 8 | u32::from(c) << 16 | u32::from(d) << 24;
+    length > 0 && length < MOST && length % 8 == 0
+}
+
+fn text_format(name: &Path, head: &[u8], options: &ReadOptions) -> Result<Format> {
+    let known = REFUSED.into_iter().find(|(at, mark, ..)| head.get(*at..).is_some_and(|rest| rest.starts_with(mark)));
+    if let Some((_, _, what, advice)) = known {
+        let error = Error::new(ErrorKind::Data, format!("this is {what}, which is not read")).in_file(name);
+        return Err(error.advise(advice.replace("FILE", &format!("'{}'", name.display()))));
+    }
+    let (encoding, mark) = decoded::encoding_of(head, name, options)?;
+    if let Some(likely) = decoded::looks_like_utf16(head).filter(|_| options.encoding.is_none()) {
+        let message = format!("every other byte is zero: this seems to be {likely} without a byte-order mark");
+        let advice = format!("say so: --encoding {likely} (or --encoding utf-8, if it is not)");
+        return Err(Error::new(ErrorKind::Data, message).in_file(name).advise(advice));
+    }
+    let text = decoded::head_in_utf8(head, encoding, mark);
+    Ok(if looks_like_json(&text) { Format::Json } else { Format::Csv })
+}
+
+/// Whether this is how an object or an array begins, which a CSV file might by accident: `[id],name`.
+fn looks_like_json(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let Some((first, rest)) = text.split_first() else { return false };
+    let rest = rest.trim_ascii_start();
+    match (first, rest.first()) {
+        (b'{', next) => matches!(next, None | Some(b'"' | b'}')),
+        (b'[', None | Some(b'{' | b'[' | b'"' | b']' | b'-' | b'0'..=b'9')) => true,
+        (b'[', _) => [&b"null"[..], b"true", b"false"].iter().any(|word| rest.starts_with(word)),
+        _ => false,
+    }
+}

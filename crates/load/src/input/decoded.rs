@@ -1,0 +1,171 @@
+//! Text in other encodings than UTF-8.
+
+use crate::options::{InvalidUtf8, ReadOptions};
+use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use litepress_rows::{Error, ErrorKind, Result};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Bytes that are decoded at one go.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A byte-order mark at the front of a text, and what it says.
+fn byte_order_mark(head: &[u8]) -> Option<(&'static [u8], Mark)> {
+    // That of UTF-32LE begins as that of UTF-16LE does.
+    const MARKS: [(&[u8], Mark); 5] = [
+        (b"\xEF\xBB\xBF", Mark::Utf(UTF_8)),
+        (b"\xFF\xFE\0\0", Mark::Utf32),
+        (b"\0\0\xFE\xFF", Mark::Utf32),
+        (b"\xFF\xFE", Mark::Utf(UTF_16LE)),
+        (b"\xFE\xFF", Mark::Utf(UTF_16BE)),
+    ];
+    MARKS.into_iter().find(|(mark, _)| head.starts_with(mark))
+}
+
+#[derive(Clone, Copy)]
+enum Mark {
+    Utf(&'static Encoding),
+    Utf32,
+}
+
+/// The encoding of a text that begins so, and how many bytes of byte-order mark stand in front of it.
+pub(super) fn encoding_of(head: &[u8], name: &Path, options: &ReadOptions) -> Result<(&'static Encoding, usize)> {
+    let mark = byte_order_mark(head);
+    if matches!(mark, Some((_, Mark::Utf32))) && options.encoding.is_none() {
+        let error = Error::new(ErrorKind::Data, "this is UTF-32, which is not read").in_file(name);
+        return Err(error.advise(format!("turn it into UTF-8: iconv -f UTF-32 -t UTF-8 '{}'", name.display())));
+    }
+    let marked = match mark {
+        Some((bytes, Mark::Utf(encoding))) => Some((encoding, bytes.len())),
+        _ => None,
+    };
+    let Some(label) = &options.encoding else {
+        return Ok(marked.unwrap_or((UTF_8, 0)));
+    };
+    let encoding = Encoding::for_label_no_replacement(label.trim().as_bytes()).ok_or_else(|| {
+        let message = format!("--encoding {label}: no such encoding");
+        let advice = "take a label of the WHATWG's: utf-8, utf-16le, utf-16be, windows-1252 (latin1), iso-8859-15, \
+                      windows-1251, koi8-r, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr";
+        Error::new(ErrorKind::Usage, message).advise(advice)
+    })?;
+    // `utf-16` alone leaves the order to the mark.
+    let is_either = label.trim().eq_ignore_ascii_case("utf-16");
+    match marked {
+        Some((marked, bytes)) if marked == encoding || (is_either && marked == UTF_16BE) => Ok((marked, bytes)),
+        _ => Ok((encoding, 0)),
+    }
+}
+
+/// What UTF-16 without a byte-order mark looks like: every other byte of its first letters is zero.
+pub(super) fn looks_like_utf16(head: &[u8]) -> Option<&'static str> {
+    let head = &head[..head.len().min(64) & !1];
+    let all = |zero: usize| head.chunks_exact(2).all(|pair| pair[zero] == 0 && pair[1 - zero] != 0);
+    match () {
+        () if head.len() < 8 => None,
+        () if all(1) => Some("utf-16le"),
+        () if all(0) => Some("utf-16be"),
+        () => None,
+    }
+}
+
+/// The beginning of a text in UTF-8, as well as it can be told.
+pub(super) fn head_in_utf8(head: &[u8], encoding: &'static Encoding, mark: usize) -> Vec<u8> {
+    encoding.decode_without_bom_handling(&head[mark..]).0.into_owned().into_bytes()
+}
+
+/// The text in UTF-8 and without byte-order mark. What is UTF-8 already is not touched.
+pub(super) fn to_utf8(
+    mut bytes: Box<dyn Read + Send>,
+    name: &Path,
+    options: &ReadOptions,
+) -> Result<Box<dyn Read + Send>> {
+    let mut head = Vec::with_capacity(4);
+    (&mut bytes).take(4).read_to_end(&mut head).map_err(|error| super::read_failed(name, error))?;
+    let (encoding, mark) = encoding_of(&head, name, options)?;
+    let text = io::Cursor::new(head.split_off(mark)).chain(bytes);
+    if encoding == UTF_8 {
+        return Ok(Box::new(text));
+    }
+    Ok(Box::new(Decoded {
+        bytes: text,
+        decoder: encoding.new_decoder_without_bom_handling(),
+        replaces: options.invalid_utf8 == InvalidUtf8::Replace,
+        undecoded: vec![0; BUFFER_BYTES],
+        start: 0,
+        end: 0,
+        has_ended: false,
+        consumed: mark as u64,
+        text: vec![0; 3 * BUFFER_BYTES],
+        given: 0,
+        decoded: 0,
+    }))
+}
+
+/// Decodes as it is read.
+struct Decoded<R> {
+    bytes: R,
+    decoder: Decoder,
+    /// U+FFFD takes the place of what is wrong.
+    replaces: bool,
+    /// Bytes that were read; those from `start` to `end` are not decoded yet.
+    undecoded: Vec<u8>,
+    start: usize,
+    end: usize,
+    has_ended: bool,
+    /// Bytes that were decoded.
+    consumed: u64,
+    /// Text that was decoded; that from `given` to `decoded` was not given yet.
+    text: Vec<u8>,
+    given: usize,
+    decoded: usize,
+}
+
+impl<R: Read> Read for Decoded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.decoded {
+            if self.start == self.end && !self.has_ended {
+                self.start = 0;
+                self.end = self.bytes.read(&mut self.undecoded)?;
+                self.has_ended = self.end == 0;
+            }
+            if !self.decode()? && self.given == self.decoded && self.has_ended {
+                return Ok(0);
+            }
+        }
+        let taken = buffer.len().min(self.decoded - self.given);
+        buffer[..taken].copy_from_slice(&self.text[self.given..self.given + taken]);
+        self.given += taken;
+        Ok(taken)
+    }
+}
+
+impl<R> Decoded<R> {
+    /// Decodes what was read; whether there may be more in it.
+    fn decode(&mut self) -> io::Result<bool> {
+        let undecoded = &self.undecoded[self.start..self.end];
+        let (is_full, read, written) = if self.replaces {
+            let (result, read, written, _) = self.decoder.decode_to_utf8(undecoded, &mut self.text, self.has_ended);
+            (result == CoderResult::OutputFull, read, written)
+        } else {
+            let (result, read, written) =
+                self.decoder.decode_to_utf8_without_replacement(undecoded, &mut self.text, self.has_ended);
+            if let DecoderResult::Malformed(wrong, behind) = result {
+                let at = self.consumed + read as u64 - u64::from(wrong) - u64::from(behind);
+                return Err(self.malformed(at));
+            }
+            (result == DecoderResult::OutputFull, read, written)
+        };
+        self.start += read;
+        self.consumed += read as u64;
+        (self.given, self.decoded) = (0, written);
+        Ok(is_full)
+    }
+
+    fn malformed(&self, at: u64) -> io::Error {
+        let encoding = self.decoder.encoding().name();
+        let message = format!("byte {at} of the text (counted from 0) begins what is no {encoding}");
+        let error = Error::new(ErrorKind::Data, message);
+        let error = error.advise("name the right encoding with --encoding, or take --invalid-utf8 replace");
+        io::Error::new(io::ErrorKind::InvalidData, error)
+    }
+}

@@ -1,0 +1,380 @@
+//! The rows of one table, out of one file after another, as the engine takes them.
+//!
+//! A part is a piece of a file. Its batches become blocks in the order of the table's columns, and the encoder makes records
+//! of them. Records are numbered through all files of the table: that number is the rowid where the table has no INTEGER
+//! PRIMARY KEY, and rows that are left out leave theirs unused. Errors are told with the number in the file, and its line.
+
+use crate::outlook::Outlook;
+use crate::reader::{Batch, Piece, Reader};
+use crate::rejects::Rejects;
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::encode::{BadValue, LeftOut, RowNumbers, Verdict};
+use litepress_rows::{CellBlock, Conflict, Encoder, Error, Part, RecordChunk, Result, RowidOrder, Source, Table};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What becomes of records that cannot be read or that their table does not take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// The run fails.
+    #[default]
+    Abort,
+    /// The record is left out, and counted.
+    Reject,
+    /// NULL takes the place of a value that its column does not take, where it can. Everything else fails.
+    Null,
+}
+
+/// Where an ordinary column of the table gets its values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Supply {
+    /// From the file: the block at this position of a batch.
+    File(usize),
+    /// The same in every row.
+    Constant(OwnedValue),
+    /// The number of the row, counted from 1 through all files: an INTEGER PRIMARY KEY that the files do not have.
+    RowNumber,
+}
+
+/// One file of a table, ready to be read.
+pub struct OpenFile {
+    /// What it is called in errors.
+    pub name: PathBuf,
+    /// Its reader, which knows what is [wanted](Reader::want).
+    pub reader: Box<dyn Reader>,
+    /// Where each ordinary column of the table gets its values, in their order.
+    pub supplies: Vec<Supply>,
+}
+
+/// The rows of one table.
+pub struct LoadSource {
+    table: Table,
+    conflict: Conflict,
+    on_error: OnError,
+    rejects: Arc<Rejects>,
+    outlook: Outlook,
+    files: Mutex<Files>,
+}
+
+struct Files {
+    files: Vec<OpenFile>,
+    /// The file that is being read.
+    current: usize,
+    /// Records of the files before it.
+    records_before: u64,
+    /// Records of it that were handed out.
+    records_of_current: u64,
+    /// Where the records of each file begin.
+    starts: Vec<u64>,
+}
+
+impl LoadSource {
+    /// The rows of `table` out of these files, one after another. `conflict` is what the engine is told, too; records that are
+    /// left out go to `rejects`.
+    ///
+    /// # Panics
+    /// Where a file has not one supply for every ordinary column.
+    pub fn new(
+        table: &Table,
+        files: Vec<OpenFile>,
+        conflict: Conflict,
+        on_error: OnError,
+        rejects: Arc<Rejects>,
+        outlook: Outlook,
+    ) -> Self {
+        let columns = table.ordinary_columns().count();
+        assert!(files.iter().all(|file| file.supplies.len() == columns), "one supply a column");
+        let files = Files { files, current: 0, records_before: 0, records_of_current: 0, starts: vec![0] };
+        Self { table: table.clone(), conflict, on_error, rejects, outlook, files: Mutex::new(files) }
+    }
+
+    /// An error that names a record by its number through all files, told with the file and its number there.
+    #[must_use]
+    pub fn explain(&self, error: Error) -> Error {
+        let (None, Some(record)) = (&error.place().file, error.place().record) else { return error };
+        let files = self.lock();
+        let file = files.starts.partition_point(|&start| start < record).saturating_sub(1);
+        let Some(name) = files.files.get(file).map(|file| file.name.clone()) else { return error };
+        error.in_record(record - files.starts[file]).in_file(name)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Source for LoadSource {
+    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
+        let mut files = self.lock();
+        while files.current < files.files.len() {
+            let current = files.current;
+            let file = &mut files.files[current];
+            let piece = file.reader.next_piece().map_err(|error| in_file(error, &file.name))?;
+            if let Some(piece) = piece {
+                let (name, supplies) = (file.name.clone(), file.supplies.clone());
+                files.records_of_current += piece.records();
+                let (part, records_before) = (self.rejects.new_part(), files.records_before);
+                let at = Reading { source: self, piece, file: name, part, records_before, read: 0 };
+                let maker = RowMaker::new(&self.table, self.conflict, supplies);
+                return Ok(Some(Box::new(LoadPart { at, maker, rest: Runs::default() })));
+            }
+            files.records_before += std::mem::take(&mut files.records_of_current);
+            files.current += 1;
+            let start = files.records_before;
+            files.starts.push(start);
+        }
+        Ok(None)
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.outlook.rows
+    }
+
+    /// Numbers of rows ascend; what a file holds may not.
+    fn rowid_order(&self) -> RowidOrder {
+        let alias = self.table.rowid_alias.and_then(|alias| self.table.ordinary_columns().position(|at| at == alias));
+        let is_numbered = |alias: usize| self.lock().files.iter().all(|file| file.supplies[alias] == Supply::RowNumber);
+        if alias.is_none_or(is_numbered) { RowidOrder::Ascending } else { RowidOrder::Unknown }
+    }
+
+    fn page_bytes(&self) -> f64 {
+        self.outlook.page_bytes
+    }
+
+    fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
+        look(&self.outlook.sample);
+        Ok(())
+    }
+}
+
+/// The records of a piece.
+struct LoadPart<'s> {
+    at: Reading<'s>,
+    maker: RowMaker,
+    /// Rows of a batch that was judged, on their way out.
+    rest: Runs,
+}
+
+/// A piece that is being read.
+struct Reading<'s> {
+    source: &'s LoadSource,
+    piece: Box<dyn Piece>,
+    /// The file's name.
+    file: PathBuf,
+    /// The part's number for [`Rejects`].
+    part: u64,
+    /// Records of the files before.
+    records_before: u64,
+    /// Records of the piece in batches before the last.
+    read: u64,
+}
+
+impl Part for LoadPart<'_> {
+    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
+        if self.rest.hand_out(chunk) {
+            return Ok(());
+        }
+        while !chunk.is_full() && self.rest.is_empty() && self.add_batch(chunk)? {}
+        if chunk.is_empty() && !self.rest.hand_out(chunk) {
+            self.at.source.rejects.end_part(self.at.part)?;
+        }
+        Ok(())
+    }
+}
+
+impl LoadPart<'_> {
+    /// Reads the next batch and appends its rows to `chunk`, or those that stay to `rest`; whether there was one.
+    fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
+        let Self { at, maker, rest } = self;
+        at.read += maker.batch.rows as u64;
+        at.piece.read(&mut maker.batch).map_err(|error| at.in_place(error))?;
+        let first_record = at.first_record();
+        if maker.batch.rows == 0 {
+            return Ok(false);
+        }
+        if at.source.on_error == OnError::Abort && maker.batch.bad.is_empty() {
+            maker.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
+            return Ok(true);
+        }
+        let mut left_out = LeftOut::default();
+        for bad in std::mem::take(&mut maker.batch.bad) {
+            at.leave_out(bad.row, bad.error, bad.is_left_out)?;
+            left_out.add(bad.row);
+        }
+        let rows = rest.refill();
+        let judged = maker.encode_judged(first_record, &mut left_out, rows, &mut |bad| at.judge(bad));
+        judged.map_err(|error| at.in_place(error))?;
+        rest.number(&left_out, first_record, maker.batch.rows);
+        Ok(true)
+    }
+}
+
+impl Reading<'_> {
+    fn judge(&self, bad: BadValue) -> Result<Verdict> {
+        match self.source.on_error {
+            OnError::Null if bad.may_be_null => Ok(Verdict::StoreNull),
+            _ => self.leave_out(bad.row, bad.error, false).map(|()| Verdict::LeaveOut),
+        }
+    }
+
+    /// Counts a row that is left out, or fails where rows are not.
+    fn leave_out(&self, row: usize, error: Error, in_any_case: bool) -> Result<()> {
+        let error = self.in_row(row, error);
+        if self.source.on_error == OnError::Reject || in_any_case {
+            return self.source.rejects.add(self.part, &error, &self.piece.raw(row).unwrap_or_default());
+        }
+        Err(error)
+    }
+
+    /// Number of the batch's first row, through all files.
+    fn first_record(&self) -> u64 {
+        self.records_before + self.piece.first_record() + self.read
+    }
+
+    /// Adds to an error of a row where that stands.
+    fn in_row(&self, row: usize, error: Error) -> Error {
+        let record = self.piece.first_record() + self.read + row as u64;
+        let character = error.place().character;
+        let line = self.piece.line(row).or(error.place().line);
+        let error = in_file(error.in_table(&self.source.table.name).in_record(record), &self.file);
+        match line {
+            Some(line) => error.at(line, character.unwrap_or(1)),
+            None => error,
+        }
+    }
+
+    /// Adds to an error of the encoder, which names a record by its number through all files, where that stands.
+    fn in_place(&self, error: Error) -> Error {
+        match error.place().record.and_then(|record| record.checked_sub(self.first_record())) {
+            Some(row) if error.place().file.is_none() => {
+                self.in_row(usize::try_from(row).expect("a row of a batch"), error)
+            }
+            _ => in_file(error, &self.file),
+        }
+    }
+}
+
+fn in_file(error: Error, name: &Path) -> Error {
+    if error.place().file.is_some() { error } else { error.in_file(name) }
+}
+
+/// Makes records of batches.
+#[derive(Debug)]
+pub(crate) struct RowMaker {
+    /// The batch that is read next, or was read last.
+    pub batch: Batch,
+    supplies: Vec<Supply>,
+    blocks: Vec<CellBlock>,
+    encoder: Encoder,
+}
+
+impl RowMaker {
+    pub fn new(table: &Table, conflict: Conflict, supplies: Vec<Supply>) -> Self {
+        let blocks = supplies.iter().map(|_| CellBlock::default()).collect();
+        Self { batch: Batch::default(), supplies, blocks, encoder: Encoder::new(table, conflict) }
+    }
+
+    /// Appends the rows of the batch, of which the first has this number.
+    pub fn encode(&mut self, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
+        self.gather(first_record);
+        let numbers = RowNumbers::from_record(first_record);
+        let done = self.encoder.encode(&self.blocks, self.batch.rows, numbers, chunk);
+        self.give_back();
+        done
+    }
+
+    /// Appends the rows of the batch that are not left out, those that break a rule as `judge` says.
+    pub fn encode_judged(
+        &mut self,
+        first_record: u64,
+        left_out: &mut LeftOut,
+        chunk: &mut RecordChunk,
+        judge: &mut dyn FnMut(BadValue) -> Result<Verdict>,
+    ) -> Result<()> {
+        self.gather(first_record);
+        let numbers = RowNumbers::from_record(first_record);
+        let done = self.encoder.encode_judged(&mut self.blocks, self.batch.rows, numbers, left_out, chunk, judge);
+        self.give_back();
+        done
+    }
+
+    /// Puts the blocks in the order of the table's columns.
+    fn gather(&mut self, first_record: u64) {
+        for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
+            match supply {
+                Supply::File(position) => std::mem::swap(block, &mut self.batch.blocks[*position]),
+                Supply::Constant(value) => fill_constant(block, value, self.batch.rows),
+                Supply::RowNumber => {
+                    block.ints().extend((first_record.cast_signed()..).take(self.batch.rows));
+                }
+            }
+        }
+    }
+
+    /// Gives the batch its blocks back, to be filled again.
+    fn give_back(&mut self) {
+        for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
+            if let Supply::File(position) = supply {
+                std::mem::swap(block, &mut self.batch.blocks[*position]);
+            }
+        }
+    }
+}
+
+/// One value in every row. The list of choices stays the same, so that it is encoded once.
+fn fill_constant(block: &mut CellBlock, value: &OwnedValue, rows: usize) {
+    use litepress_rows::Cells;
+    let list = match block.cells() {
+        Cells::Choice(choice) => choice.values.clone(),
+        _ => Arc::from([value.clone()]),
+    };
+    block.picks(&list).resize(rows, 0);
+}
+
+/// Rows of a batch that was judged, handed out run by run: those of a chunk have numbers without a gap.
+#[derive(Debug, Default)]
+struct Runs {
+    rows: RecordChunk,
+    /// The number of each of them.
+    numbers: Vec<u64>,
+    /// Those before it were handed out.
+    next: usize,
+}
+
+impl Runs {
+    fn is_empty(&self) -> bool {
+        self.next == self.numbers.len()
+    }
+
+    /// The empty chunk, to be filled with rows that [`number`](Self::number) numbers.
+    fn refill(&mut self) -> &mut RecordChunk {
+        self.rows.clear();
+        self.numbers.clear();
+        self.next = 0;
+        &mut self.rows
+    }
+
+    /// Numbers the rows that are left of a batch of so many.
+    fn number(&mut self, left_out: &LeftOut, first_record: u64, rows: usize) {
+        let stays = (first_record..).zip(0..rows).filter(|(_, row)| !left_out.has(*row));
+        self.numbers.extend(stays.map(|(number, _)| number));
+        assert_eq!(self.numbers.len(), self.rows.len(), "the rows that stay are those that are not left out");
+    }
+
+    /// Moves the next run of consecutive rows to the empty chunk; whether there was one.
+    fn hand_out(&mut self, chunk: &mut RecordChunk) -> bool {
+        let Some(&first) = self.numbers.get(self.next) else { return false };
+        chunk.set_first_record(first);
+        for number in first.. {
+            if self.numbers.get(self.next) != Some(&number) {
+                break;
+            }
+            chunk.push(self.rows.rowids()[self.next], self.rows.record(self.next));
+            self.next += 1;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

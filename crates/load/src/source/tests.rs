@@ -1,0 +1,208 @@
+//! Rows of files that are lists of texts: what they are as records, and what becomes of those that are wrong.
+
+use super::*;
+use crate::infer::Findings;
+use crate::reader::{BadRecord, Field, Wanted};
+use litepress_format::record;
+use litepress_format::value::Value;
+use litepress_rows::{ErrorKind, Schema};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+/// A file of one column: pieces of batches of texts. `?` is a record that cannot be read, `!` one that
+/// is left out in any case.
+struct Texts {
+    pieces: VecDeque<Vec<Vec<&'static str>>>,
+    next_record: u64,
+}
+
+struct TextPiece {
+    first_record: u64,
+    records: u64,
+    batches: VecDeque<Vec<&'static str>>,
+    current: Vec<&'static str>,
+    read: u64,
+}
+
+impl Reader for Texts {
+    fn columns(&self) -> &[Field] {
+        &[]
+    }
+
+    fn want(&mut self, _columns: &[Wanted]) -> Result<()> {
+        Ok(())
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
+        let Some(batches) = self.pieces.pop_front() else { return Ok(None) };
+        let (first_record, records) = (self.next_record, batches.iter().map(|batch| batch.len() as u64).sum());
+        self.next_record += records;
+        Ok(Some(Box::new(TextPiece { first_record, records, batches: batches.into(), current: Vec::new(), read: 0 })))
+    }
+}
+
+impl Piece for TextPiece {
+    fn first_record(&self) -> u64 {
+        self.first_record
+    }
+
+    fn records(&self) -> u64 {
+        self.records
+    }
+
+    fn read(&mut self, batch: &mut Batch) -> Result<()> {
+        self.read += self.current.len() as u64;
+        self.current = self.batches.pop_front().unwrap_or_default();
+        batch.clear(1);
+        batch.rows = self.current.len();
+        let values = self.current.iter().map(|text| OwnedValue::Text((*text).to_owned()));
+        batch.blocks[0].values().extend(values);
+        for row in (0..batch.rows).filter(|&row| matches!(self.current[row], "?" | "!")) {
+            batch.blocks[0].set_null(row, batch.rows);
+            let is_left_out = self.current[row] == "!";
+            batch.bad.push(BadRecord { row, error: Error::new(ErrorKind::Data, "a question"), is_left_out });
+        }
+        Ok(())
+    }
+
+    fn survey(&mut self, _findings: &mut Findings) -> Result<()> {
+        unreachable!("rows are read here")
+    }
+
+    /// Records begin behind a header line.
+    fn line(&self, row: usize) -> Option<u64> {
+        Some(self.first_record + self.read + row as u64 + 1)
+    }
+
+    fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
+        Some(Cow::Borrowed(self.current[row].as_bytes()))
+    }
+}
+
+fn file(name: &str, pieces: &[&[&[&'static str]]]) -> OpenFile {
+    let pieces = pieces.iter().map(|piece| piece.iter().map(|batch| batch.to_vec()).collect()).collect();
+    let reader = Box::new(Texts { pieces, next_record: 1 });
+    OpenFile { name: name.into(), reader, supplies: vec![Supply::File(0)] }
+}
+
+fn table(sql: &str) -> Table {
+    Schema::from_sql(sql, "<test>").unwrap().tables.remove(0)
+}
+
+fn source(sql: &str, files: Vec<OpenFile>, on_error: OnError) -> LoadSource {
+    rejecting(sql, files, on_error, Rejects::new(None, 10).unwrap())
+}
+
+fn rejecting(sql: &str, files: Vec<OpenFile>, on_error: OnError, rejects: Rejects) -> LoadSource {
+    LoadSource::new(&table(sql), files, Conflict::Abort, on_error, Arc::new(rejects), Outlook::default())
+}
+
+/// All rows: position in the input, rowid and the first value.
+fn rows(source: &LoadSource) -> Result<Vec<(u64, i64, String)>> {
+    let (mut rows, mut chunk) = (Vec::new(), RecordChunk::new());
+    while let Some(mut part) = source.next_part()? {
+        loop {
+            chunk.clear();
+            part.fill(&mut chunk)?;
+            if chunk.is_empty() {
+                break;
+            }
+            for row in 0..chunk.len() {
+                let value = match record::decode(chunk.record(row)).unwrap()[0] {
+                    Value::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+                    other => litepress_rows::quote(&other),
+                };
+                rows.push((chunk.first_record() + row as u64, chunk.rowids()[row], value));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn numbered(rows: &[(u64, &str)]) -> Vec<(u64, i64, String)> {
+    rows.iter().map(|&(number, value)| (number, number.cast_signed(), value.to_owned())).collect()
+}
+
+const STRICT: &str = "CREATE TABLE t (a INT NOT NULL) STRICT";
+
+#[test]
+fn rows_are_numbered_through_pieces_and_files() {
+    let files =
+        || vec![file("one", &[&[&["1", "2"], &["3"]], &[&["4"]]]), file("none", &[]), file("two", &[&[&["5"]]])];
+    let source = source(STRICT, files(), OnError::Abort);
+    assert_eq!(rows(&source).unwrap(), numbered(&[(1, "1"), (2, "2"), (3, "3"), (4, "4"), (5, "5")]));
+    for (record, file, number) in [(1, "one", 1), (4, "one", 4), (5, "two", 1)] {
+        let error = source.explain(Error::new(ErrorKind::Constraint, "twice").in_record(record));
+        assert_eq!((error.place().file.as_deref(), error.place().record), (Some(Path::new(file)), Some(number)));
+    }
+}
+
+#[test]
+fn a_value_that_its_column_refuses_is_told_with_file_record_and_line() {
+    let files = vec![file("one", &[&[&["1", "2"]]]), file("two", &[&[&["3"], &["4", "x"]]])];
+    let error = rows(&source(STRICT, files, OnError::Abort)).unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("two:4:1: t.a: record 3: the value cannot be stored in a INTEGER column"), "{text}");
+    assert!(text.contains("'x'"), "{text}");
+}
+
+#[test]
+fn a_record_that_cannot_be_read_fails_where_nothing_else_is_wanted() {
+    for on_error in [OnError::Abort, OnError::Null] {
+        let files = vec![file("one", &[&[&["1"], &["2", "?"]]])];
+        let error = rows(&source("CREATE TABLE t (a)", files, on_error)).unwrap_err();
+        assert_eq!(error.to_string(), "one:4:1: table t: record 3: a question");
+    }
+}
+
+/// What is left out leaves its number unused, in chunks too: positions are those of the file.
+#[test]
+fn rows_that_are_wrong_are_left_out_and_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rejects.csv");
+    let rejects = Rejects::new(Some(&path), 10).unwrap();
+    let pieces: &[&[&[&str]]] = &[&[&["1", "?", "3", "x", "5"], &["?"], &["7"]], &[&["8", "y"]]];
+    let source = rejecting(STRICT, vec![file("one", pieces)], OnError::Reject, rejects);
+    assert_eq!(rows(&source).unwrap(), numbered(&[(1, "1"), (3, "3"), (5, "5"), (7, "7"), (8, "8")]));
+    source.rejects.finish().unwrap();
+    assert_eq!(source.rejects.count(), 4);
+    let written = std::fs::read_to_string(&path).unwrap();
+    let places: Vec<&str> = written.lines().skip(1).map(|line| &line[..line.len().min(10)]).collect();
+    assert_eq!(places, ["one,2,3,,a", "one,4,5,a,", "one,6,7,,a", "one,9,10,a"], "{written}");
+    assert!(written.lines().nth(2).unwrap().ends_with(",x"), "{written}");
+}
+
+/// A batch with such a record follows others in one chunk.
+#[test]
+fn records_that_are_left_out_in_any_case_do_not_fail() {
+    for on_error in [OnError::Abort, OnError::Reject, OnError::Null] {
+        let files = vec![file("one", &[&[&["1", "2"], &["!"], &["4", "!", "6"], &["7"]]])];
+        let source = source("CREATE TABLE t (a INT) STRICT", files, on_error);
+        assert_eq!(rows(&source).unwrap(), numbered(&[(1, "1"), (2, "2"), (4, "4"), (6, "6"), (7, "7")]));
+        assert_eq!(source.rejects.count(), 2);
+    }
+}
+
+#[test]
+fn null_takes_the_place_of_a_value_where_the_column_takes_null() {
+    let files = || vec![file("one", &[&[&["1", "x", "3"]]])];
+    let nullable = source("CREATE TABLE t (a INT) STRICT", files(), OnError::Null);
+    assert_eq!(rows(&nullable).unwrap(), numbered(&[(1, "1"), (2, "NULL"), (3, "3")]));
+    let error = rows(&source(STRICT, files(), OnError::Null)).unwrap_err();
+    assert_eq!(error.place().record, Some(2));
+}
+
+#[test]
+fn columns_that_files_do_not_have_are_constants_or_numbers() {
+    let mut file = file("one", &[&[&["x"], &["y", "z"]]]);
+    file.supplies = vec![Supply::RowNumber, Supply::Constant(OwnedValue::Text("same".to_owned())), Supply::File(0)];
+    let source = source("CREATE TABLE t (id INTEGER PRIMARY KEY, b, c)", vec![file], OnError::Abort);
+    assert_eq!(source.rowid_order(), RowidOrder::Ascending);
+    let (mut part, mut chunk) = (source.next_part().unwrap().unwrap(), RecordChunk::new());
+    part.fill(&mut chunk).unwrap();
+    assert_eq!(chunk.rowids(), [1, 2, 3]);
+    for (row, last) in ["x", "y", "z"].into_iter().enumerate() {
+        let values = [Value::Null, Value::Text(b"same"), Value::Text(last.as_bytes())];
+        assert_eq!(record::decode(chunk.record(row)).unwrap(), values);
+    }
+}
