@@ -340,11 +340,7 @@ fn invalid_utf8_is_what_the_option_says() {
         assert!(why.starts_with("line 2, character ") && why.contains("column v: expected"), "{why}");
         assert_eq!(load_as(value, InvalidUtf8::Replace), Ok(text(replaced)));
         let blob = blob.map(|blob| {
-            OwnedValue::Blob(if blob.contains(&0) {
-                ["😀".as_bytes(), b"\xff\""].concat()
-            } else {
-                blob.to_vec()
-            })
+            OwnedValue::Blob(if blob.contains(&0) { ["😀".as_bytes(), b"\xff\""].concat() } else { blob.to_vec() })
         });
         assert_eq!(load_as(value, InvalidUtf8::Blob).ok(), blob);
     }
