@@ -33,7 +33,7 @@ pub use record::MAX_DEPTH;
 
 use crate::cut::{Cutter, PIECE_BYTES, Position, Text};
 use crate::infer::{Findings, Seen};
-use crate::input::Input;
+use crate::input::{Input, read_failed};
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{BadRecord, Batch, Field, Piece, Reader, Wanted};
 use columns::Columns;
@@ -149,7 +149,7 @@ fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<Begun> {
     let (mut line, mut read) = (1, Vec::new());
     loop {
         let chunk = (&mut stream).take(CHUNK_BYTES).read_to_end(&mut read);
-        let is_end = chunk.map_err(|error| Error::io("read", name, error))? == 0;
+        let is_end = chunk.map_err(|error| read_failed(name, error))? == 0;
         let blank = read.iter().take_while(|&&byte| is_space(byte)).count();
         let (lines, _) = place_in(&read[..blank]);
         line += lines;

@@ -345,11 +345,7 @@ fn invalid_utf8_is_what_the_option_says() {
         assert!(why.starts_with("line 2, character ") && why.contains("column v: expected"), "{why}");
         assert_eq!(load_as(value, InvalidUtf8::Replace), Ok(text(replaced)));
         let blob = blob.map(|blob| {
-            OwnedValue::Blob(if blob.contains(&0) {
-                [&"😀".as_bytes()[..], b"\xff\""].concat()
-            } else {
-                blob.to_vec()
-            })
+            OwnedValue::Blob(if blob.contains(&0) { ["😀".as_bytes(), b"\xff\""].concat() } else { blob.to_vec() })
         });
         assert_eq!(load_as(value, InvalidUtf8::Blob).ok(), blob);
     }
@@ -445,6 +441,24 @@ fn a_survey_sees_all_keys_of_records_that_are_right() {
         piece.survey(&mut findings).unwrap();
     }
     assert_eq!(findings.records, 3, "of four, the bad one apart");
+    let names: Vec<_> = findings.columns().iter().map(|column| column.name.clone()).collect();
+    assert_eq!(names, ["a", "b", "c", "A"], "in order of appearance, none of the bad record");
+}
+
+/// From the file's bytes on, as everyone else calls it: compressed, and of unknown kind.
+#[test]
+fn a_file_is_opened_by_its_content() {
+    let file = b"{\"v\":1}\n{\"v\":\"\xc3\xa9\"}\n";
+    let compressed = zstd::encode_all(&file[..], 3).unwrap();
+    let options = ReadOptions::default();
+    let input = Input::from_stream(Path::new("<test>"), Box::new(Cursor::new(compressed)), &options).unwrap();
+    let mut reader = open(&input, &options).unwrap();
+    reader.want(&wanted(&[("v", ANY)])).unwrap();
+    let (mut piece, mut batch) = (reader.next_piece().unwrap().unwrap(), Batch::default());
+    piece.read(&mut batch).unwrap();
+    assert_eq!((batch.rows, batch.bad.len()), (2, 0));
+    assert_eq!(batch.blocks[0].value(0), Value::Int(1));
+    assert_eq!(batch.blocks[0].value(1), Value::Text("é".as_bytes()));
 }
 
 fn shared_data() -> Option<PathBuf> {
