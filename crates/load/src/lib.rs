@@ -18,4 +18,5 @@ pub mod input;
 pub mod options;
 pub mod reader;
 pub mod rejects;
+pub mod schema;
 pub mod source;

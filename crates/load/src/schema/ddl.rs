@@ -1,0 +1,329 @@
+//! CREATE statements for tables that are made for files.
+
+use super::listed;
+use super::name::in_sql;
+use crate::infer::Decision;
+use litepress_rows::{Error, ErrorKind, Schema};
+use std::collections::HashSet;
+use std::fmt::Write;
+
+/// A table to be made for a file, or for several.
+#[derive(Clone, Debug)]
+pub struct NewTable {
+    /// Its name.
+    pub name: String,
+    /// Its columns, and why they are what they are.
+    pub columns: Vec<Decision>,
+}
+
+/// What is asked of the tables. A column is named `COLUMN`, which means that column of every table that has it, or
+/// `TABLE.COLUMN`. Names are compared as SQLite compares them: upper and lower case of ASCII letters are one.
+#[derive(Clone, Debug, Default)]
+pub struct TableOptions {
+    /// `--primary-key C,..`: one list a table.
+    pub primary_key: Vec<Vec<String>>,
+    /// `--without-rowid`
+    pub without_rowid: bool,
+    /// `--strict`
+    pub strict: bool,
+    /// `--type C=T`: types in place of those that were decided upon.
+    pub types: Vec<(String, String)>,
+    /// `--not-null C,..`
+    pub not_null: Vec<String>,
+    /// `--index C,..`: each a list.
+    pub indexes: Vec<Vec<String>>,
+    /// `--unique C,..`: each a list.
+    pub unique: Vec<Vec<String>>,
+    /// `--foreign-key C=T.C`
+    pub foreign_keys: Vec<(String, String)>,
+}
+
+/// The statements that make the tables and their indexes, as `.schema` would show them. Types that the options ask for take
+/// the place of those in `tables`.
+///
+/// # Errors
+/// Every mistake in the options: unknown columns (those that are known are listed), types that SQLite or STRICT tables do
+/// not know, two primary keys of one table, foreign keys to what is not unique; and columns or tables whose names SQLite
+/// takes for one.
+pub fn create(tables: &mut [NewTable], options: &TableOptions) -> Result<String, Vec<Error>> {
+    let mut mistakes = Vec::new();
+    same_names(tables, &mut mistakes);
+    set_types(tables, options, &mut mistakes);
+    let drafts = drafts(tables, options, &mut mistakes);
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let mut sql = String::new();
+    for draft in &drafts {
+        draft.write_table(options, &mut sql);
+    }
+    write_indexes(&drafts, &mut sql);
+    Ok(sql)
+}
+
+/// A table with its constraints; columns are positions.
+struct Draft<'a> {
+    table: &'a NewTable,
+    primary_key: Vec<usize>,
+    not_null: Vec<bool>,
+    unique: Vec<Vec<usize>>,
+    indexes: Vec<Vec<usize>>,
+    /// By column: table and column that it refers to.
+    references: Vec<Vec<(String, String)>>,
+}
+
+/// A column: position of its table, and its own.
+type Place = (usize, usize);
+
+fn usage(message: String) -> Error {
+    Error::new(ErrorKind::Usage, message)
+}
+
+fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
+    let mut known = HashSet::new();
+    for table in tables {
+        if !known.insert(table.name.to_ascii_lowercase()) {
+            let error = usage(format!("two tables would be named {}, which are one name to SQLite", table.name));
+            mistakes.push(error.advise("say with --table that both files go into one, or load them one by one"));
+        }
+        let mut columns = HashSet::new();
+        for column in &table.columns {
+            if !columns.insert(column.name.to_ascii_lowercase()) {
+                let same = table.columns.iter().filter(|other| other.name.eq_ignore_ascii_case(&column.name));
+                let message = format!(
+                    "columns of one name to SQLite, which ASCII letters of upper and lower case are the same to: {}",
+                    listed(same.map(|column| column.name.as_str()))
+                );
+                mistakes.push(usage(message).in_table(&table.name).advise("name the columns with --columns"));
+            }
+        }
+    }
+}
+
+fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec<Error>) {
+    for (name, declared) in &options.types {
+        if let Some(mistake) = type_mistake(declared, options.strict) {
+            mistakes.push(mistake.in_column(name));
+        }
+        match places(tables, "--type", name) {
+            Ok(places) => {
+                for (table, column) in places {
+                    let decision = &mut tables[table].columns[column];
+                    *decision = decision.overridden(declared.trim(), options.strict);
+                }
+            }
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+}
+
+/// What is wrong with a type: SQLite itself is asked whether it takes it for one, and for nothing else.
+fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
+    let sql = format!("CREATE TABLE t (c {declared}\n){}", if strict { " STRICT" } else { "" });
+    let is_type = |schema: &Schema| {
+        let [table] = &schema.tables[..] else { return false };
+        let [column] = &table.columns[..] else { return false };
+        schema.objects.len() == 1 && column.declared_type.split_whitespace().eq(declared.split_whitespace())
+    };
+    if Schema::from_sql(&sql, "<--type>").is_ok_and(|schema| is_type(&schema)) {
+        return None;
+    }
+    let error = usage(format!("--type: '{declared}' is no type"));
+    Some(if strict {
+        error.advise(format!("STRICT tables know {}", listed(crate::infer::STRICT_TYPES.into_iter())))
+    } else {
+        error.advise("write a name such as INTEGER, REAL, TEXT, BLOB or DECIMAL(10,2); constraints have options of their own")
+    })
+}
+
+/// The columns that a name means.
+fn places(tables: &[NewTable], option: &str, name: &str) -> Result<Vec<Place>, Error> {
+    let position = |table: &NewTable, name: &str| {
+        table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    };
+    let in_all = tables.iter().enumerate().filter_map(|(at, table)| Some((at, position(table, name)?)));
+    let places: Vec<Place> = in_all.collect();
+    if !places.is_empty() {
+        return Ok(places);
+    }
+    // Names may hold dots: every way to cut one is tried.
+    for (dot, _) in name.match_indices('.') {
+        let (table_name, column) = (&name[..dot], &name[dot + 1..]);
+        let table = tables.iter().position(|table| table.name.eq_ignore_ascii_case(table_name));
+        if let Some(place) = table.and_then(|table| Some((table, position(&tables[table], column)?))) {
+            return Ok(vec![place]);
+        }
+    }
+    let known = |table: &NewTable| {
+        format!("{} has {}", table.name, listed(table.columns.iter().map(|column| column.name.as_str())))
+    };
+    let known: Vec<String> = tables.iter().take(5).map(known).collect();
+    Err(usage(format!("{option}: no column is named {name}")).advise(format!("table {}", known.join("; table "))))
+}
+
+/// The tables that have all columns of a list, and where.
+fn lists(tables: &[NewTable], option: &str, names: &[String]) -> Result<Vec<(usize, Vec<usize>)>, Vec<Error>> {
+    let (mut all, mut mistakes) = (Vec::new(), Vec::new());
+    for name in names {
+        match places(tables, option, name) {
+            Ok(places) => all.push(places),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let of_table = |table: usize| -> Option<Vec<usize>> {
+        let column = |places: &Vec<Place>| places.iter().find(|place| place.0 == table).map(|place| place.1);
+        all.iter().map(column).collect()
+    };
+    let found: Vec<(usize, Vec<usize>)> =
+        (0..tables.len()).filter_map(|table| Some((table, of_table(table)?))).collect();
+    if found.is_empty() || names.is_empty() {
+        return Err(vec![usage(format!("{option} {}: no table has all of these columns", names.join(",")))]);
+    }
+    for (_, columns) in &found {
+        if columns.iter().collect::<HashSet<_>>().len() < columns.len() {
+            return Err(vec![usage(format!("{option} {}: a column is named twice", names.join(",")))]);
+        }
+    }
+    Ok(found)
+}
+
+fn drafts<'a>(tables: &'a [NewTable], options: &TableOptions, mistakes: &mut Vec<Error>) -> Vec<Draft<'a>> {
+    let draft = |table: &'a NewTable| Draft {
+        table,
+        primary_key: Vec::new(),
+        not_null: table.columns.iter().map(|column| column.not_null).collect(),
+        unique: Vec::new(),
+        indexes: Vec::new(),
+        references: vec![Vec::new(); table.columns.len()],
+    };
+    let mut drafts: Vec<Draft<'a>> = tables.iter().map(draft).collect();
+    let mut each = |option: &str, given: &[Vec<String>], add: &mut dyn FnMut(&mut Draft<'a>, Vec<usize>)| {
+        for names in given {
+            match lists(tables, option, names) {
+                Ok(found) => found.into_iter().for_each(|(table, columns)| add(&mut drafts[table], columns)),
+                Err(wrong) => mistakes.extend(wrong),
+            }
+        }
+    };
+    let mut twice = Vec::new();
+    each("--primary-key", &options.primary_key, &mut |draft, columns| {
+        if !draft.primary_key.is_empty() && draft.primary_key != columns {
+            let error = usage("--primary-key is given twice".to_owned()).in_table(&draft.table.name);
+            twice.push(error.advise("a key of several columns is one list: --primary-key A,B"));
+        }
+        draft.primary_key = columns;
+    });
+    each("--unique", &options.unique, &mut |draft, columns| push_new(&mut draft.unique, columns));
+    each("--index", &options.indexes, &mut |draft, columns| push_new(&mut draft.indexes, columns));
+    let not_null: Vec<Vec<String>> = options.not_null.iter().map(|name| vec![name.clone()]).collect();
+    each("--not-null", &not_null, &mut |draft, columns| draft.not_null[columns[0]] = true);
+    mistakes.extend(twice);
+    refer(tables, options, &mut drafts, mistakes);
+    for draft in drafts.iter().filter(|draft| options.without_rowid && draft.primary_key.is_empty()) {
+        let error = usage("a table WITHOUT ROWID needs a primary key".to_owned()).in_table(&draft.table.name);
+        mistakes.push(error.advise("say which columns it has: --primary-key A,B"));
+    }
+    drafts
+}
+
+fn push_new(lists: &mut Vec<Vec<usize>>, columns: Vec<usize>) {
+    if !lists.contains(&columns) {
+        lists.push(columns);
+    }
+}
+
+fn refer(tables: &[NewTable], options: &TableOptions, drafts: &mut [Draft<'_>], mistakes: &mut Vec<Error>) {
+    for (child, parent) in &options.foreign_keys {
+        let option = format!("--foreign-key {child}={parent}");
+        let to = places(tables, &option, parent).and_then(|places| match places[..] {
+            [place] => Ok(place),
+            _ => Err(usage(format!("{option}: several tables have a column {parent}")).advise("write TABLE.COLUMN")),
+        });
+        let (from, to) = match (places(tables, &option, child), to) {
+            (Ok(from), Ok(to)) => (from, to),
+            (from, to) => {
+                mistakes.extend(from.err().into_iter().chain(to.err()));
+                continue;
+            }
+        };
+        let (table, column) = (&tables[to.0], &tables[to.0].columns[to.1]);
+        let parent_draft = &drafts[to.0];
+        if parent_draft.primary_key != [to.1] && !parent_draft.unique.contains(&vec![to.1]) {
+            let error = usage(format!("{option}: {}.{} is not unique", table.name, column.name));
+            let advice = format!("add --primary-key {0}.{1} or --unique {0}.{1}", table.name, column.name);
+            mistakes.push(error.advise(advice));
+        }
+        for (table_at, column_at) in from.into_iter().filter(|&from| from != to) {
+            let reference = (table.name.clone(), column.name.clone());
+            let references = &mut drafts[table_at].references[column_at];
+            if !references.contains(&reference) {
+                references.push(reference);
+            }
+        }
+    }
+}
+
+impl Draft<'_> {
+    fn write_table(&self, options: &TableOptions, sql: &mut String) {
+        let mut lines: Vec<String> = (0..self.table.columns.len()).map(|column| self.column_line(column)).collect();
+        if self.primary_key.len() > 1 {
+            lines.push(format!("PRIMARY KEY ({})", self.names(&self.primary_key)));
+        }
+        let several = self.unique.iter().filter(|columns| columns.len() > 1);
+        lines.extend(several.map(|columns| format!("UNIQUE ({})", self.names(columns))));
+        let words = [(options.without_rowid, "WITHOUT ROWID"), (options.strict, "STRICT")];
+        let words: Vec<&str> = words.iter().filter(|word| word.0).map(|word| word.1).collect();
+        let space = if words.is_empty() { "" } else { " " };
+        let (name, lines, words) = (in_sql(&self.table.name), lines.join(",\n  "), words.join(", "));
+        writeln!(sql, "CREATE TABLE {name} (\n  {lines}\n){space}{words};").expect("a string takes everything");
+    }
+
+    /// `name TYPE PRIMARY KEY NOT NULL UNIQUE REFERENCES parent (column)`
+    fn column_line(&self, column: usize) -> String {
+        let decision = &self.table.columns[column];
+        let mut line = in_sql(&decision.name).into_owned();
+        if !decision.declared_type.is_empty() {
+            line = format!("{line} {}", decision.declared_type);
+        }
+        if self.primary_key == [column] {
+            line.push_str(" PRIMARY KEY");
+        }
+        if self.not_null[column] {
+            line.push_str(" NOT NULL");
+        }
+        if self.unique.contains(&vec![column]) && self.primary_key != [column] {
+            line.push_str(" UNIQUE");
+        }
+        for (table, parent) in &self.references[column] {
+            line = format!("{line} REFERENCES {} ({})", in_sql(table), in_sql(parent));
+        }
+        line
+    }
+
+    fn names(&self, columns: &[usize]) -> String {
+        let names: Vec<_> = columns.iter().map(|&column| in_sql(&self.table.columns[column].name)).collect();
+        names.join(", ")
+    }
+}
+
+/// CREATE INDEX statements, whose names nothing else in the database has.
+fn write_indexes(drafts: &[Draft<'_>], sql: &mut String) {
+    let mut taken: HashSet<String> = drafts.iter().map(|draft| draft.table.name.to_ascii_lowercase()).collect();
+    for draft in drafts {
+        for columns in &draft.indexes {
+            let names: Vec<&str> = columns.iter().map(|&at| draft.table.columns[at].name.as_str()).collect();
+            let wanted = format!("idx_{}_{}", draft.table.name, names.join("_"));
+            let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+            let mut candidates = std::iter::once(wanted.clone()).chain(numbered);
+            let name = candidates.find(|name| taken.insert(name.to_ascii_lowercase())).unwrap_or_default();
+            let (name, table, columns) = (in_sql(&name), in_sql(&draft.table.name), draft.names(columns));
+            writeln!(sql, "CREATE INDEX {name} ON {table} ({columns});").expect("a string takes everything");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

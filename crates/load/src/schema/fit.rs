@@ -1,0 +1,198 @@
+//! Which column of a file goes where in a table that is given.
+
+use super::listed;
+use crate::reader::{Field, Wanted};
+use crate::source::Supply;
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::schema::Generated;
+use litepress_rows::{Error, ErrorKind, Table};
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+/// How the columns of a file are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// By the file, once for all records: a header, a schema.
+    Header,
+    /// Not at all: they stand in the order of the table's.
+    Position,
+    /// By every record: those are the columns that a survey found.
+    Records,
+}
+
+/// How the columns of a file become those of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// What the reader is asked for: blocks in this order.
+    pub wanted: Vec<Wanted>,
+    /// Where each [ordinary column](Table::ordinary_columns) of the table gets its values.
+    pub supplies: Vec<Supply>,
+}
+
+/// Finds the column of the table for each column of the file: what `map` says (`FILE_COLUMN`, `TABLE_COLUMN`; nothing on the
+/// right leaves the column out), else the one of its name as SQLite compares names, or the next one where columns have none.
+///
+/// Columns that the file lacks take their DEFAULT, which is evaluated once (CURRENT_TIMESTAMP too), or NULL; an INTEGER
+/// PRIMARY KEY is numbered from 1 in the order of the records.
+///
+/// # Errors
+/// Everything that does not fit: columns of the file that the table lacks, columns that may not be NULL and get no value,
+/// columns that are computed, names in `map` that neither has, two columns for one.
+pub fn matching(
+    table: &Table,
+    fields: &[Field],
+    naming: Naming,
+    map: &[(String, String)],
+) -> Result<Fit, Vec<Error>> {
+    let mut mistakes = Vec::new();
+    let targets = targets(table, fields, naming, map, &mut mistakes);
+    let (mut wanted, mut supplies) = (Vec::new(), Vec::new());
+    for position in table.ordinary_columns() {
+        let mut given = (0..fields.len()).filter(|&field| targets[field] == Some(position));
+        let supply = match given.next() {
+            Some(field) => {
+                if let Some(other) = given.next() {
+                    let names = (&fields[field].name, &fields[other].name);
+                    let error = mistake(format!("two columns of the file go here: {} and {}", names.0, names.1));
+                    let advice = format!("leave one out: --map '{}='", names.1);
+                    mistakes.push(error.in_column(&table.columns[position].name).advise(advice));
+                }
+                wanted.push(Wanted {
+                    field: (naming != Naming::Records).then_some(field),
+                    name: fields[field].name.clone(),
+                    affinity: table.columns[position].affinity,
+                    form: None,
+                });
+                Supply::File(wanted.len() - 1)
+            }
+            None => without_file(table, position).unwrap_or_else(|error| {
+                mistakes.push(error.in_column(&table.columns[position].name));
+                Supply::Constant(OwnedValue::Null)
+            }),
+        };
+        supplies.push(supply);
+    }
+    if mistakes.is_empty() {
+        return Ok(Fit { wanted, supplies });
+    }
+    Err(mistakes.into_iter().map(|error| error.in_table(&table.name)).collect())
+}
+
+fn mistake(message: String) -> Error {
+    Error::new(ErrorKind::Schema, message)
+}
+
+/// The table's column of each column of the file; `None` where it is left out, or wrong.
+fn targets(
+    table: &Table,
+    fields: &[Field],
+    naming: Naming,
+    map: &[(String, String)],
+    mistakes: &mut Vec<Error>,
+) -> Vec<Option<usize>> {
+    let columns = || listed(table.ordinary_columns().map(|position| table.columns[position].name.as_str()));
+    let mut targets: Vec<Option<usize>> = vec![None; fields.len()];
+    let mut is_mapped = vec![false; fields.len()];
+    for (from, to) in map {
+        let Some(field) = field_named(fields, from) else {
+            let error = mistake(format!("--map {from}={to}: the file has no column {from}"));
+            mistakes.push(error.advise(format!("it has {}", listed(fields.iter().map(|field| field.name.as_str())))));
+            continue;
+        };
+        if std::mem::replace(&mut is_mapped[field], true) {
+            mistakes.push(mistake(format!("--map {from}={to}: this column is mapped twice")));
+        }
+        targets[field] = table.column(to);
+        if targets[field].is_none() && !to.is_empty() {
+            let error = mistake(format!("--map {from}={to}: the table has no column {to}"));
+            mistakes.push(error.advise(format!("it has {}", columns())));
+        }
+    }
+    let unmapped: Vec<usize> = (0..fields.len()).filter(|&field| !is_mapped[field]).collect();
+    if naming == Naming::Position {
+        let free: Vec<usize> =
+            table.ordinary_columns().filter(|position| !targets.contains(&Some(*position))).collect();
+        if unmapped.len() != free.len() {
+            let (has, needs) = (unmapped.len(), free.len());
+            let error = mistake(format!("the file has {has} columns without names, and the table {needs}"));
+            mistakes.push(error.advise(format!("name the file's with --columns; the table has {}", columns())));
+        }
+        unmapped.into_iter().zip(free).for_each(|(field, position)| targets[field] = Some(position));
+    } else {
+        let mut unknown = Vec::new();
+        for field in unmapped {
+            targets[field] = table.column(&fields[field].name);
+            if targets[field].is_none() {
+                unknown.push(fields[field].name.as_str());
+            }
+        }
+        if let Some(first) = unknown.first() {
+            let advice = format!(
+                "say where they go: --map '{first}=COLUMN', or leave them out: --map '{first}='; the table has {}",
+                columns()
+            );
+            let error = mistake(format!("the table lacks columns of the file: {}", listed(unknown.into_iter())));
+            mistakes.push(error.advise(advice));
+        }
+    }
+    refuse_computed(table, fields, &targets, mistakes);
+    targets
+}
+
+/// The column of the file of this name: the very name first, then as SQLite compares names.
+fn field_named(fields: &[Field], name: &str) -> Option<usize> {
+    let exactly = fields.iter().position(|field| field.name == name);
+    exactly.or_else(|| fields.iter().position(|field| field.name.eq_ignore_ascii_case(name)))
+}
+
+fn refuse_computed(table: &Table, fields: &[Field], targets: &[Option<usize>], mistakes: &mut Vec<Error>) {
+    for (field, target) in fields.iter().zip(targets) {
+        let column = target.map(|position| &table.columns[position]);
+        if let Some(column) = column.filter(|column| column.generated != Generated::No) {
+            let error = mistake("this column is computed and takes no values".to_owned()).in_column(&column.name);
+            mistakes.push(error.advise(format!("leave the file's out: --map '{}='", field.name)));
+        }
+    }
+}
+
+/// What a column holds that the file lacks.
+fn without_file(table: &Table, position: usize) -> Result<Supply, Error> {
+    let column = &table.columns[position];
+    if table.rowid_alias == Some(position) {
+        return Ok(Supply::RowNumber);
+    }
+    let value = match &column.default {
+        Some(expression) => default_value(expression)?,
+        None => OwnedValue::Null,
+    };
+    if column.not_null && value == OwnedValue::Null {
+        let what = if column.default.is_some() { "its default is NULL" } else { "it has no default" };
+        let error = mistake(format!("the file lacks this column, which may not be NULL, and {what}"));
+        return Err(error.advise(format!("say which column of the file it is: --map 'FILE_COLUMN={}'", column.name)));
+    }
+    Ok(Supply::Constant(value))
+}
+
+/// What SQLite makes of a DEFAULT. SQLite tells an expression without the parentheses around it, so they are given back;
+/// of a word that is a text it does without quotes (`DEFAULT yes`), so that is tried without them.
+fn default_value(expression: &str) -> Result<OwnedValue, Error> {
+    let evaluate = |default: &str| -> rusqlite::Result<Value> {
+        let sqlite = Connection::open_in_memory()?;
+        sqlite.execute_batch(&format!("CREATE TABLE t (c DEFAULT {default}\n); INSERT INTO t DEFAULT VALUES"))?;
+        sqlite.query_row("SELECT c FROM t", [], |row| row.get(0))
+    };
+    let value = evaluate(&format!("({expression}\n)")).or_else(|_| evaluate(expression));
+    match value {
+        Ok(Value::Null) => Ok(OwnedValue::Null),
+        Ok(Value::Integer(int)) => Ok(OwnedValue::Int(int)),
+        Ok(Value::Real(real)) => Ok(OwnedValue::Real(real)),
+        Ok(Value::Text(text)) => Ok(OwnedValue::Text(text)),
+        Ok(Value::Blob(blob)) => Ok(OwnedValue::Blob(blob)),
+        Err(error) => {
+            Err(mistake(format!("the file lacks this column, and SQLite cannot evaluate its default: {error}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
