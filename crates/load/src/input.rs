@@ -24,8 +24,31 @@ const STANDARD_INPUT: &str = "<standard input>";
 
 /// Endings of names that say what is in a file, and nothing about what it is called.
 const ENDINGS: [&str; 25] = [
-    "csv", "tsv", "tab", "psv", "tbl", "txt", "json", "ndjson", "jsonl", "jsonlines", "ldjson", "parquet", "pq", "arrow",
-    "arrows", "ipc", "feather", "db", "db3", "sqlite", "sqlite3", "gz", "gzip", "zst", "zstd",
+    "csv",
+    "tsv",
+    "tab",
+    "psv",
+    "tbl",
+    "txt",
+    "json",
+    "ndjson",
+    "jsonl",
+    "jsonlines",
+    "ldjson",
+    "parquet",
+    "pq",
+    "arrow",
+    "arrows",
+    "ipc",
+    "feather",
+    "db",
+    "db3",
+    "sqlite",
+    "sqlite3",
+    "gz",
+    "gzip",
+    "zst",
+    "zstd",
 ];
 
 /// A file to read, as often as needed.
@@ -162,9 +185,11 @@ impl Input {
         match &self.source {
             Source::Path(path) => Ok(Box::new(File::open(path).map_err(|error| cannot_open(path, error))?)),
             Source::Spooled(file) => Ok(Box::new(FromStart { file: file.clone(), at: 0 })),
-            Source::Once(once) => once.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(|| {
-                Error::new(ErrorKind::Usage, "this cannot be read twice").in_file(&self.name)
-            }),
+            Source::Once(once) => once
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+                .ok_or_else(|| Error::new(ErrorKind::Usage, "this cannot be read twice").in_file(&self.name)),
         }
     }
 

@@ -144,7 +144,10 @@ impl Findings {
             return (Chosen::Integer, all("is a whole number", "are whole numbers"));
         }
         if only(&[Kind::Fraction, Kind::Whole]) {
-            return (Chosen::Real, all("is a decimal that reads back as it is written", "are decimals that read back as they are written"));
+            return (
+                Chosen::Real,
+                all("is a decimal that reads back as it is written", "are decimals that read back as they are written"),
+            );
         }
         if only(&[Kind::Fraction, Kind::Whole, Kind::Padded])
             && let Some(decimals) = finding.decimals.only()

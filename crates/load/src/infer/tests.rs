@@ -65,10 +65,16 @@ fn every_decision_has_its_reason() {
              keeps",
         ),
         (&["1e999"], "TEXT: '1e999' in record 1 is beyond the largest double"),
-        (&["1000000000000000.0"], "TEXT: '1000000000000000.0' in record 1 has more than 15 significant digits, which is \
-             more than every double keeps"),
+        (
+            &["1000000000000000.0"],
+            "TEXT: '1000000000000000.0' in record 1 has more than 15 significant digits, which is \
+             more than every double keeps",
+        ),
         (&["1.5e-05", "2.0"], "TEXT: '1.5e-05' in record 1 is a number that some versions of SQLite write otherwise"),
-        (&["0.13009411100452", "2.5"], "TEXT: '0.13009411100452' in record 1 is a number that some versions of SQLite write otherwise"),
+        (
+            &["0.13009411100452", "2.5"],
+            "TEXT: '0.13009411100452' in record 1 is a number that some versions of SQLite write otherwise",
+        ),
         (&["0.0005", "2.5"], "TEXT: '0.0005' in record 1 is a number that some versions of SQLite write otherwise"),
         (&["1234567890123.4", "2.0"], "REAL: all 2 values have 1 decimal"),
         (&["nan"], "TEXT: 'nan' in record 1 is no number"),
@@ -97,7 +103,10 @@ fn json_values_have_types_of_their_own() {
         (&[nested, text], "TEXT: '[1]' in record 1 is an array or object, kept as JSON"),
         (&[int, nested], "TEXT: '[1]' in record 2 is an array or object, kept as JSON"),
         (&[yes, int], "TEXT: 'true' in record 1 is true or false, and others are not"),
-        (&[int, real, digits], "no type: '5' in record 3 is a string and '5' in record 1 a number, and each is kept as it is"),
+        (
+            &[int, real, digits],
+            "no type: '5' in record 3 is a string and '5' in record 1 a number, and each is kept as it is",
+        ),
         (&[padded, text], "TEXT: '1.10' in record 1 is not what 1.1 is written as"),
         (&[Seen::Number(b"1e5"), text], "TEXT: '1e5' in record 1 is not what 100000.0 is written as"),
         (&[Seen::Text(b"5"), digits], "TEXT: '5' in record 2 is a string"),
@@ -226,8 +235,10 @@ fn check_gives_back(texts: &[String]) -> Result<(), TestCaseError> {
     let shown: Vec<&str> = texts.iter().map(String::as_str).collect();
     let decision = of_texts(&shown);
     let back = loaded(&decision, texts);
-    let expected: Vec<Option<String>> =
-        texts.iter().map(|text| Some(text.clone()).filter(|text| !(text.is_empty() && decision.empty_is_null))).collect();
+    let expected: Vec<Option<String>> = texts
+        .iter()
+        .map(|text| Some(text.clone()).filter(|text| !(text.is_empty() && decision.empty_is_null)))
+        .collect();
     prop_assert_eq!(back, expected, "{}", decision);
     prop_assert!(texts.iter().all(|text| decision.accepts(Seen::Text(text.as_bytes()))));
     Ok(())

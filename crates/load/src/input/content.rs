@@ -15,7 +15,7 @@ const COMPRESSED_HEAD_BYTES: u64 = 256 << 10;
 
 /// What is recognised and not read: where its mark stands, the mark, what it is and what to do.
 const REFUSED: [(usize, &[u8], &str, &str); 19] = [
-    (0, b"BZh11AY&SY", "bzip2", "pipe it in: bzip2 -dc FILE | litepress load ..."),
+    (4, b"1AY&SY", "bzip2", "pipe it in: bzip2 -dc FILE | litepress load ..."),
     (0, b"\xFD7zXZ\0", "xz", "pipe it in: xz -dc FILE | litepress load ..."),
     (0, b"LZIP\x01", "lzip", "pipe it in: lzip -dc FILE | litepress load ..."),
     (0, b"\x04\x22\x4D\x18", "lz4", "pipe it in: lz4 -dc FILE | litepress load ..."),
@@ -31,7 +31,12 @@ const REFUSED: [(usize, &[u8], &str, &str); 19] = [
     (0, b"ORC\x0A", "ORC", "convert it to Parquet first"),
     (0, b"ORC\x08", "ORC", "convert it to Parquet first"),
     (0, b"PARE", "an encrypted Parquet file", "decrypt it first"),
-    (0, b"FEA1", "Feather of version 1", "convert it to Arrow or Parquet: pyarrow.feather.write_feather writes version 2"),
+    (
+        0,
+        b"FEA1",
+        "Feather of version 1",
+        "convert it to Arrow or Parquet: pyarrow.feather.write_feather writes version 2",
+    ),
     (0, b"\x89HDF\r\n\x1A\n", "HDF5", "convert it to Parquet first"),
     (8, b"DUCK", "a DuckDB database", "export its tables as Parquet: COPY t TO 't.parquet'"),
 ];

@@ -123,7 +123,9 @@ fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
     let is_type = |schema: &Schema| {
         let [table] = &schema.tables[..] else { return false };
         let [column] = &table.columns[..] else { return false };
-        schema.objects.len() == 1 && column.declared_type.split_whitespace().eq(declared.split_whitespace())
+        // SQLite keeps the spaces of a type, and writes those of STRICT tables in capitals.
+        let words = |declared: &str| declared.to_ascii_uppercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        schema.objects.len() == 1 && words(&column.declared_type) == words(declared)
     };
     if Schema::from_sql(&sql, "<--type>").is_ok_and(|schema| is_type(&schema)) {
         return None;
@@ -132,15 +134,16 @@ fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
     Some(if strict {
         error.advise(format!("STRICT tables know {}", listed(crate::infer::STRICT_TYPES.into_iter())))
     } else {
-        error.advise("write a name such as INTEGER, REAL, TEXT, BLOB or DECIMAL(10,2); constraints have options of their own")
+        error.advise(
+            "write a name such as INTEGER, REAL, TEXT, BLOB or DECIMAL(10,2); constraints have options of their own",
+        )
     })
 }
 
 /// The columns that a name means.
 fn places(tables: &[NewTable], option: &str, name: &str) -> Result<Vec<Place>, Error> {
-    let position = |table: &NewTable, name: &str| {
-        table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
-    };
+    let position =
+        |table: &NewTable, name: &str| table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
     let in_all = tables.iter().enumerate().filter_map(|(at, table)| Some((at, position(table, name)?)));
     let places: Vec<Place> = in_all.collect();
     if !places.is_empty() {

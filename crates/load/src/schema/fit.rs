@@ -38,12 +38,7 @@ pub struct Fit {
 /// # Errors
 /// Everything that does not fit: columns of the file that the table lacks, columns that may not be NULL and get no value,
 /// columns that are computed, names in `map` that neither has, two columns for one.
-pub fn matching(
-    table: &Table,
-    fields: &[Field],
-    naming: Naming,
-    map: &[(String, String)],
-) -> Result<Fit, Vec<Error>> {
+pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String, String)]) -> Result<Fit, Vec<Error>> {
     let mut mistakes = Vec::new();
     let targets = targets(table, fields, naming, map, &mut mistakes);
     let (mut wanted, mut supplies) = (Vec::new(), Vec::new());
@@ -181,7 +176,7 @@ fn default_value(expression: &str) -> Result<OwnedValue, Error> {
         sqlite.execute_batch(&format!("CREATE TABLE t (c DEFAULT {default}\n); INSERT INTO t DEFAULT VALUES"))?;
         sqlite.query_row("SELECT c FROM t", [], |row| row.get(0))
     };
-    let value = evaluate(&format!("({expression}\n)")).or_else(|_| evaluate(expression));
+    let value = evaluate(&format!("({expression}\n)")).or_else(|error| evaluate(expression).map_err(|_| error));
     match value {
         Ok(Value::Null) => Ok(OwnedValue::Null),
         Ok(Value::Integer(int)) => Ok(OwnedValue::Int(int)),

@@ -63,7 +63,7 @@ fn every_option_is_what_sqlite_understands() {
     assert!(users.without_rowid && users.strict && orders.without_rowid && orders.strict);
     assert!(users.columns[1].not_null && users.columns[1].unique && users.columns[0].key_position == Some(0));
     assert_eq!([orders.columns[0].key_position, orders.columns[2].key_position], [Some(0), Some(1)]);
-    assert_eq!(orders.columns[3].declared_type, "any");
+    assert_eq!(orders.columns[3].declared_type, "ANY");
     assert_eq!(tables[1].columns[3].reason, "--type says so");
     let key = &orders.foreign_keys[0];
     assert_eq!((&key.columns, key.parent.as_str(), &key.parent_columns), (&vec![1], "users", &vec!["id".to_owned()]));
@@ -135,7 +135,8 @@ fn all_mistakes_are_told_at_once() {
             format!("--primary-key: no column is named idd; {known}"),
             "--unique id,ID: a column is named twice".to_owned(),
             format!("--not-null: no column is named nobody; {known}"),
-            "table items: --primary-key is given twice; a key of several columns is one list: --primary-key A,B".to_owned(),
+            "table items: --primary-key is given twice; a key of several columns is one list: --primary-key A,B"
+                .to_owned(),
             format!("--foreign-key id=others.id: no column is named others.id; {known}"),
         ]
     );
@@ -143,9 +144,11 @@ fn all_mistakes_are_told_at_once() {
     let expected = "column id: --type: 'VARCHAR(9)' is no type; STRICT tables know INT, INTEGER, REAL, TEXT, BLOB, ANY";
     assert_eq!(mistakes(items(), &strict), [expected]);
     let keyless = TableOptions { without_rowid: true, ..TableOptions::default() };
-    let expected = "table items: a table WITHOUT ROWID needs a primary key; say which columns it has: --primary-key A,B";
+    let expected =
+        "table items: a table WITHOUT ROWID needs a primary key; say which columns it has: --primary-key A,B";
     assert_eq!(mistakes(items(), &keyless), [expected]);
-    let loose = TableOptions { foreign_keys: pairs(&[("user_id", "users.id"), ("line", "id")]), ..TableOptions::default() };
+    let loose =
+        TableOptions { foreign_keys: pairs(&[("user_id", "users.id"), ("line", "id")]), ..TableOptions::default() };
     let expected = [
         "--foreign-key user_id=users.id: users.id is not unique; add --primary-key users.id or --unique users.id",
         "--foreign-key line=id: several tables have a column id; write TABLE.COLUMN",
