@@ -5,7 +5,7 @@ mod dump;
 mod r#gen;
 mod plan;
 
-pub use check::{CheckArguments, run as check};
+pub use check::{CheckArguments, Verdict, run as check};
 pub use dump::{DumpArguments, run as dump};
 pub use r#gen::{GenArguments, run as r#gen};
 pub use plan::{PlanArguments, run as plan};

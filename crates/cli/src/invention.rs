@@ -2,6 +2,7 @@
 //! sources that supply them.
 
 use crate::failure::{Failure, Texts};
+use crate::making::refuse_special_names;
 use crate::options::MakingArguments;
 use crate::{numbers, schema_text};
 use clap::Args;
@@ -12,13 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// What is to be made of what.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Rows")]
 pub struct InventionArguments {
-    /// The database to make
-    #[arg(value_name = "OUT.db")]
-    pub out: Option<PathBuf>,
-    /// A file of CREATE statements, annotated with '-- gen: ...'; '-' reads standard input
-    #[arg(value_name = "SCHEMA.sql")]
-    pub schema: Option<PathBuf>,
     /// A built-in schema instead of a file
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
@@ -34,8 +30,15 @@ pub struct InventionArguments {
     /// Build the pages and drop them, to measure how fast that is; OUT.db is not needed then
     #[arg(long, conflicts_with_all = ["verify"])]
     pub discard: bool,
-    #[command(flatten)]
-    pub making: MakingArguments,
+}
+
+/// The database and the schema among the names that a user gives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names<'a> {
+    /// The database to make.
+    pub out: Option<&'a Path>,
+    /// A file of CREATE statements; `-` is standard input.
+    pub schema: Option<&'a Path>,
 }
 
 /// Rows that are ready to be made.
@@ -64,8 +67,8 @@ pub struct Supply {
 
 impl InventionArguments {
     /// Reads the schema and plans its rows. Where `needs_out` is false, a single name is that of the schema.
-    pub fn prepare(&self, needs_out: bool) -> Result<Invention, Failure> {
-        let (out, schema_file) = self.files(needs_out)?;
+    pub fn prepare(&self, names: Names<'_>, making: &MakingArguments, needs_out: bool) -> Result<Invention, Failure> {
+        let Names { out, schema: schema_file } = self.files(names, needs_out)?;
         let read = schema_text::read(schema_file, self.preset.as_deref())?;
         let mut texts = Texts::default();
         texts.add(&read.origin, &read.text);
@@ -77,7 +80,7 @@ impl InventionArguments {
         let mut request = Request::default();
         request.rows.clone_from(&self.rows);
         request.seed = self.seed;
-        request.on_conflict = self.making.on_conflict.conflict();
+        request.on_conflict = making.on_conflict.conflict();
         for (column, expression) in &self.set {
             let (table, column) = table_and_column(&schema, column)?;
             let origin = format!("<--set {table}.{column}>");
@@ -85,16 +88,16 @@ impl InventionArguments {
             request.set.push(SetColumn { table, column, expression: expression.clone(), origin });
         }
         let plan = GenPlan::new(&schema, &request).map_err(|error| texts.explain(error))?;
-        let page_size = self.making.page_size.or(schema.settings.page_size.and_then(PageSize::new));
+        let page_size = making.page_size.or(schema.settings.page_size.and_then(PageSize::new));
         let page_size = page_size.unwrap_or(PageSize::DEFAULT);
         Ok(Invention { out: out.map(Path::to_owned), schema, plan, page_size, texts })
     }
 
     /// The database and the schema file among the arguments.
-    fn files(&self, needs_out: bool) -> Result<(Option<&Path>, Option<&Path>)> {
-        let (out, schema) = (self.out.as_deref(), self.schema.as_deref());
+    fn files<'a>(&self, names: Names<'a>, needs_out: bool) -> Result<Names<'a>> {
+        let Names { out, schema } = names;
         if !needs_out && schema.is_none() && self.preset.is_none() {
-            return Ok((None, out));
+            return Ok(Names { out: None, schema: out });
         }
         if let (Some(out), Some(schema)) = (out, schema)
             && is_sql(out)
@@ -107,8 +110,8 @@ impl InventionArguments {
         match out {
             None if needs_out => Err(Error::new(ErrorKind::Usage, "no database is named")
                 .advise("say where it goes: litepress gen OUT.db SCHEMA.sql --rows N")),
-            Some(out) => refuse_special_names(out).map(|()| (Some(out), schema)),
-            None => Ok((None, schema)),
+            Some(out) => refuse_special_names(out).map(|()| names),
+            None => Ok(names),
         }
     }
 }
@@ -125,9 +128,7 @@ impl Invention {
 
     /// What the database and its build take.
     pub fn estimate(&self, supplies: &[Supply], target: &Target, options: &Options) -> Result<Estimate, Failure> {
-        let sources: Vec<(usize, &dyn Source)> =
-            supplies.iter().map(|supply| (supply.table, &supply.source as &dyn Source)).collect();
-        Estimate::new(&self.schema, &sources, target, options).map_err(|error| self.texts.explain(error))
+        Estimate::new(&self.schema, &sources(supplies), target, options).map_err(|error| self.texts.explain(error))
     }
 
     /// Rows of all tables.
@@ -136,22 +137,14 @@ impl Invention {
     }
 }
 
-fn is_sql(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sql"))
+/// The sources as the engine takes them.
+pub fn sources(supplies: &[Supply]) -> Vec<(usize, &dyn Source)> {
+    supplies.iter().map(|supply| (supply.table, &supply.source as &dyn Source)).collect()
 }
 
-/// Names that SQLite and shells give a meaning of their own.
-fn refuse_special_names(out: &Path) -> Result<()> {
-    let (message, advice) = match out.to_str() {
-        Some(":memory:") => (
-            "a database in memory (:memory:) would be gone when this program ends",
-            "name a file, or measure with --discard; databases in memory are for programs that use the library",
-        ),
-        Some("-") => ("a database cannot be written to standard output", "name a file"),
-        Some("") => ("the name of the database is empty", "name a file"),
-        _ => return Ok(()),
-    };
-    Err(Error::new(ErrorKind::Usage, message).advise(advice))
+/// Whether a file is called one of SQL.
+pub fn is_sql(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sql"))
 }
 
 /// `N` or `TABLE=N`

@@ -15,10 +15,12 @@ mod commands;
 mod failure;
 mod interrupt;
 mod invention;
+mod making;
 mod numbers;
 mod options;
 mod output;
 mod progress;
+mod prospect;
 mod report;
 mod schema_text;
 

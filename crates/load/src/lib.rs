@@ -12,11 +12,16 @@
 //! all of them ([`infer`]); then the schema is text that SQLite reads, and rows go through the encoder that all rows go through.
 #![forbid(unsafe_code)]
 
+pub mod csv;
+pub mod arrow;
 pub mod cut;
 pub mod infer;
 pub mod input;
+pub mod json;
 pub mod options;
+pub mod outlook;
 pub mod reader;
 pub mod rejects;
 pub mod schema;
 pub mod source;
+pub mod sqlite;

@@ -72,6 +72,8 @@ pub enum Ragged {
     Error,
     /// Missing fields are NULL, as sqlite3's `.import` has it; too many are wrong.
     Pad,
+    /// The record is left out, whatever becomes of others that are wrong.
+    Reject,
 }
 
 /// What becomes of text that is no UTF-8.

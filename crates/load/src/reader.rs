@@ -119,6 +119,9 @@ pub struct BadRecord {
     pub row: usize,
     /// Why, with column, character and value where they are known; file, record, line and table are added by whoever reads.
     pub error: Error,
+    /// It has another number of fields than there are columns, and [`Ragged::Reject`](crate::options::Ragged::Reject) says
+    /// that such records are left out.
+    pub is_left_out: bool,
 }
 
 impl Batch {

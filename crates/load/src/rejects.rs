@@ -4,7 +4,7 @@
 //! at the same time; their rejects are written in the order of the records.
 
 use litepress_rows::{Error, ErrorKind, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -24,12 +24,14 @@ pub struct Rejects {
 struct State {
     file: Option<(PathBuf, BufWriter<File>)>,
     count: u64,
+    /// Parts that began.
+    parts: u64,
     /// Lines of parts that may still get more, or that wait for those before them.
     waiting: BTreeMap<u64, Vec<u8>>,
     /// The part whose lines are written as they come: all before it are complete.
     current: u64,
     /// Parts behind the current one that are complete.
-    complete: BTreeMap<u64, ()>,
+    complete: BTreeSet<u64>,
 }
 
 impl Rejects {
@@ -39,13 +41,20 @@ impl Rejects {
     /// A file that exists or cannot be made.
     pub fn new(file: Option<&Path>, most: u64) -> Result<Self> {
         let file = file.map(create).transpose()?;
-        let state = State { file, count: 0, waiting: BTreeMap::new(), current: 0, complete: BTreeMap::new() };
+        let state = State { file, count: 0, parts: 0, waiting: BTreeMap::new(), current: 0, complete: BTreeSet::new() };
         Ok(Self { most, state: Mutex::new(state) })
     }
 
     /// How many records were left out so far.
     pub fn count(&self) -> u64 {
         self.lock().count
+    }
+
+    /// The number of a part that begins: it is above those of all parts whose records stand before.
+    pub fn new_part(&self) -> u64 {
+        let mut state = self.lock();
+        state.parts += 1;
+        state.parts - 1
     }
 
     /// Adds a record of a part: why it is left out, with its place, and the record as it stands in its file.
@@ -73,14 +82,13 @@ impl Rejects {
     /// A write that fails.
     pub fn end_part(&self, part: u64) -> Result<()> {
         let mut state = self.lock();
-        state.complete.insert(part, ());
-        while {
-            let current = state.current;
-            state.complete.contains_key(&current)
-        } {
+        state.complete.insert(part);
+        loop {
             state.write_current()?;
             let current = state.current;
-            state.complete.remove(&current);
+            if !state.complete.remove(&current) {
+                break;
+            }
             state.current += 1;
         }
         Ok(())

@@ -4,6 +4,7 @@
 //! of them. Records are numbered through all files of the table: that number is the rowid where the table has no INTEGER
 //! PRIMARY KEY, and rows that are left out leave theirs unused. Errors are told with the number in the file, and its line.
 
+use crate::outlook::Outlook;
 use crate::reader::{Batch, Piece, Reader};
 use crate::rejects::Rejects;
 use litepress_rows::cells::OwnedValue;
@@ -13,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What becomes of records that cannot be read or that their table does not take.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
     /// The run fails.
     #[default]
     Abort,
     /// The record is left out, and counted.
-    Reject(Rejects),
+    Reject,
     /// NULL takes the place of a value that its column does not take, where it can. Everything else fails.
     Null,
 }
@@ -45,22 +46,12 @@ pub struct OpenFile {
     pub supplies: Vec<Supply>,
 }
 
-/// What is known of the rows before they are read, for estimates.
-#[derive(Debug, Default)]
-pub struct Outlook {
-    /// How many rows there are, about.
-    pub rows: Option<u64>,
-    /// Some of them.
-    pub sample: RecordChunk,
-    /// Mean bytes that a row takes of the table's pages.
-    pub page_bytes: f64,
-}
-
 /// The rows of one table.
 pub struct LoadSource {
     table: Table,
     conflict: Conflict,
     on_error: OnError,
+    rejects: Arc<Rejects>,
     outlook: Outlook,
     files: Mutex<Files>,
 }
@@ -73,41 +64,28 @@ struct Files {
     records_before: u64,
     /// Records of it that were handed out.
     records_of_current: u64,
-    /// Parts that were handed out.
-    parts: u64,
     /// Where the records of each file begin.
     starts: Vec<u64>,
 }
 
 impl LoadSource {
-    /// The rows of `table` out of these files, one after another. `conflict` is what the engine is told, too.
+    /// The rows of `table` out of these files, one after another. `conflict` is what the engine is told, too; records that are
+    /// left out go to `rejects`.
     ///
     /// # Panics
     /// Where a file has not one supply for every ordinary column.
-    pub fn new(table: &Table, files: Vec<OpenFile>, conflict: Conflict, on_error: OnError, outlook: Outlook) -> Self {
+    pub fn new(
+        table: &Table,
+        files: Vec<OpenFile>,
+        conflict: Conflict,
+        on_error: OnError,
+        rejects: Arc<Rejects>,
+        outlook: Outlook,
+    ) -> Self {
         let columns = table.ordinary_columns().count();
         assert!(files.iter().all(|file| file.supplies.len() == columns), "one supply a column");
-        let files = Files { files, current: 0, records_before: 0, records_of_current: 0, parts: 0, starts: vec![0] };
-        Self { table: table.clone(), conflict, on_error, outlook, files: Mutex::new(files) }
-    }
-
-    /// How many records were left out so far.
-    pub fn rejected(&self) -> u64 {
-        match &self.on_error {
-            OnError::Reject(rejects) => rejects.count(),
-            OnError::Abort | OnError::Null => 0,
-        }
-    }
-
-    /// Writes down what was left out, also where the run has failed.
-    ///
-    /// # Errors
-    /// A write that fails.
-    pub fn finish(&self) -> Result<()> {
-        match &self.on_error {
-            OnError::Reject(rejects) => rejects.finish(),
-            OnError::Abort | OnError::Null => Ok(()),
-        }
+        let files = Files { files, current: 0, records_before: 0, records_of_current: 0, starts: vec![0] };
+        Self { table: table.clone(), conflict, on_error, rejects, outlook, files: Mutex::new(files) }
     }
 
     /// An error that names a record by its number through all files, told with the file and its number there.
@@ -135,8 +113,7 @@ impl Source for LoadSource {
             if let Some(piece) = piece {
                 let (name, supplies) = (file.name.clone(), file.supplies.clone());
                 files.records_of_current += piece.records();
-                files.parts += 1;
-                let (part, records_before) = (files.parts - 1, files.records_before);
+                let (part, records_before) = (self.rejects.new_part(), files.records_before);
                 let at = Reading { source: self, piece, file: name, part, records_before, read: 0 };
                 let maker = RowMaker::new(&self.table, self.conflict, supplies);
                 return Ok(Some(Box::new(LoadPart { at, maker, rest: Runs::default() })));
@@ -174,7 +151,7 @@ impl Source for LoadSource {
 struct LoadPart<'s> {
     at: Reading<'s>,
     maker: RowMaker,
-    /// Rows of a batch of which some were left out, on their way out.
+    /// Rows of a batch that was judged, on their way out.
     rest: Runs,
 }
 
@@ -184,7 +161,7 @@ struct Reading<'s> {
     piece: Box<dyn Piece>,
     /// The file's name.
     file: PathBuf,
-    /// Number of the part, counted from 0 through all files.
+    /// The part's number for [`Rejects`].
     part: u64,
     /// Records of the files before.
     records_before: u64,
@@ -197,22 +174,16 @@ impl Part for LoadPart<'_> {
         if self.rest.hand_out(chunk) {
             return Ok(());
         }
-        let on_error = &self.at.source.on_error;
-        // Of rows that are judged a chunk holds one batch at most: those of a chunk have numbers without a gap.
-        let has_enough: fn(&RecordChunk) -> bool = match on_error {
-            OnError::Abort => RecordChunk::is_full,
-            OnError::Reject(_) | OnError::Null => |chunk| !chunk.is_empty(),
-        };
-        while !has_enough(chunk) && self.add_batch(chunk)? {}
-        match on_error {
-            OnError::Reject(rejects) if chunk.is_empty() => rejects.end_part(self.at.part),
-            _ => Ok(()),
+        while !chunk.is_full() && self.rest.is_empty() && self.add_batch(chunk)? {}
+        if chunk.is_empty() && !self.rest.hand_out(chunk) {
+            self.at.source.rejects.end_part(self.at.part)?;
         }
+        Ok(())
     }
 }
 
 impl LoadPart<'_> {
-    /// Reads the next batch and appends its rows to `chunk`; whether there was one.
+    /// Reads the next batch and appends its rows to `chunk`, or those that stay to `rest`; whether there was one.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
         let Self { at, maker, rest } = self;
         at.read += maker.batch.rows as u64;
@@ -221,21 +192,19 @@ impl LoadPart<'_> {
         if maker.batch.rows == 0 {
             return Ok(false);
         }
-        if matches!(at.source.on_error, OnError::Abort) && maker.batch.bad.is_empty() {
+        if at.source.on_error == OnError::Abort && maker.batch.bad.is_empty() {
             maker.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
             return Ok(true);
         }
         let mut left_out = LeftOut::default();
         for bad in std::mem::take(&mut maker.batch.bad) {
-            at.leave_out(bad.row, bad.error)?;
+            at.leave_out(bad.row, bad.error, bad.is_left_out)?;
             left_out.add(bad.row);
         }
-        let judged = maker.encode_judged(first_record, &mut left_out, chunk, &mut |bad| at.judge(bad));
+        let rows = rest.refill();
+        let judged = maker.encode_judged(first_record, &mut left_out, rows, &mut |bad| at.judge(bad));
         judged.map_err(|error| at.in_place(error))?;
-        if !left_out.is_empty() {
-            rest.take(chunk, &left_out, first_record, maker.batch.rows);
-            rest.hand_out(chunk);
-        }
+        rest.number(&left_out, first_record, maker.batch.rows);
         Ok(true)
     }
 }
@@ -244,17 +213,17 @@ impl Reading<'_> {
     fn judge(&self, bad: BadValue) -> Result<Verdict> {
         match self.source.on_error {
             OnError::Null if bad.may_be_null => Ok(Verdict::StoreNull),
-            _ => self.leave_out(bad.row, bad.error).map(|()| Verdict::LeaveOut),
+            _ => self.leave_out(bad.row, bad.error, false).map(|()| Verdict::LeaveOut),
         }
     }
 
     /// Counts a row that is left out, or fails where rows are not.
-    fn leave_out(&self, row: usize, error: Error) -> Result<()> {
+    fn leave_out(&self, row: usize, error: Error, in_any_case: bool) -> Result<()> {
         let error = self.in_row(row, error);
-        match &self.source.on_error {
-            OnError::Reject(rejects) => rejects.add(self.part, &error, &self.piece.raw(row).unwrap_or_default()),
-            OnError::Abort | OnError::Null => Err(error),
+        if self.source.on_error == OnError::Reject || in_any_case {
+            return self.source.rejects.add(self.part, &error, &self.piece.raw(row).unwrap_or_default());
         }
+        Err(error)
     }
 
     /// Number of the batch's first row, through all files.
@@ -315,7 +284,7 @@ impl RowMaker {
     }
 
     /// Appends the rows of the batch that are not left out, those that break a rule as `judge` says.
-    fn encode_judged(
+    pub fn encode_judged(
         &mut self,
         first_record: u64,
         left_out: &mut LeftOut,
@@ -362,7 +331,7 @@ fn fill_constant(block: &mut CellBlock, value: &OwnedValue, rows: usize) {
     block.picks(&list).resize(rows, 0);
 }
 
-/// Rows of a batch of which some were left out, handed out run by run.
+/// Rows of a batch that was judged, handed out run by run: those of a chunk have numbers without a gap.
 #[derive(Debug, Default)]
 struct Runs {
     rows: RecordChunk,
@@ -373,13 +342,22 @@ struct Runs {
 }
 
 impl Runs {
-    /// Takes the rows that `chunk` holds of a batch of so many rows.
-    fn take(&mut self, chunk: &mut RecordChunk, left_out: &LeftOut, first_record: u64, rows: usize) {
-        std::mem::swap(&mut self.rows, chunk);
-        chunk.clear();
-        self.numbers =
-            (first_record..).zip(0..rows).filter(|(_, row)| !left_out.has(*row)).map(|(number, _)| number).collect();
+    fn is_empty(&self) -> bool {
+        self.next == self.numbers.len()
+    }
+
+    /// The empty chunk, to be filled with rows that [`number`](Self::number) numbers.
+    fn refill(&mut self) -> &mut RecordChunk {
+        self.rows.clear();
+        self.numbers.clear();
         self.next = 0;
+        &mut self.rows
+    }
+
+    /// Numbers the rows that are left of a batch of so many.
+    fn number(&mut self, left_out: &LeftOut, first_record: u64, rows: usize) {
+        let stays = (first_record..).zip(0..rows).filter(|(_, row)| !left_out.has(*row));
+        self.numbers.extend(stays.map(|(number, _)| number));
         assert_eq!(self.numbers.len(), self.rows.len(), "the rows that stay are those that are not left out");
     }
 

@@ -1,6 +1,7 @@
 //! Values column by column: what generators and readers fill, and what the encoder turns into records.
 
 use litepress_format::value::Value;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows that are made, converted and encoded at one go: few enough to stay in the first-level cache.
@@ -113,7 +114,33 @@ impl Strings {
         &mut self.data
     }
 
-    /// The common length of all strings, where they were made by [`fixed`](Self::fixed).
+    /// Makes this the strings that lie at `spans` of `text`; much faster than so many pushes.
+    ///
+    /// # Panics
+    /// Where a span is not within `text`, or where the strings pass 4 GiB together.
+    pub fn gather(&mut self, text: &[u8], spans: &[Range<usize>]) {
+        // Most strings are short: a block of constant length is copied, and what follows overwrites the rest.
+        const BLOCK: usize = 16;
+        self.clear();
+        let total: usize = spans.iter().map(Range::len).sum();
+        assert!(u32::try_from(total).is_ok(), "a block's strings stay below 4 GiB");
+        self.data.resize(total + BLOCK, 0);
+        let mut at = 0;
+        for span in spans {
+            let len = span.len();
+            match text.get(span.start..span.start + BLOCK) {
+                Some(block) if len <= BLOCK => self.data[at..at + BLOCK].copy_from_slice(block),
+                _ => self.data[at..at + len].copy_from_slice(&text[span.clone()]),
+            }
+            at += len;
+            #[expect(clippy::cast_possible_truncation, reason = "checked above")]
+            self.ends.push(at as u32);
+        }
+        self.data.truncate(total);
+        self.fixed_len = spans.first().map(Range::len).filter(|&len| spans.iter().all(|span| span.len() == len));
+    }
+
+    /// The common length of all strings, where [`fixed`](Self::fixed) or [`gather`](Self::gather) know one.
     pub fn fixed_len(&self) -> Option<usize> {
         self.fixed_len
     }
@@ -125,7 +152,7 @@ impl Strings {
 
     /// Where string `row` lies in [`data`](Self::data).
     #[inline]
-    pub fn span(&self, row: usize) -> std::ops::Range<usize> {
+    pub fn span(&self, row: usize) -> Range<usize> {
         match self.fixed_len {
             Some(len) => row * len..(row + 1) * len,
             None => {
@@ -223,6 +250,11 @@ impl CellBlock {
     /// The values.
     pub fn cells(&self) -> &Cells {
         &self.cells
+    }
+
+    /// The values, to go on with those of the kind that is there.
+    pub fn cells_mut(&mut self) -> &mut Cells {
+        &mut self.cells
     }
 
     /// The value of one row, NULL flags applied: for errors and tests, not for speed.

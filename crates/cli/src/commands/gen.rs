@@ -1,17 +1,18 @@
 //! `litepress gen`: invents the rows of a new database.
 
-use super::check::Verdict;
 use crate::columns::{Align, aligned};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::invention::{Invention, InventionArguments, Supply};
+use crate::invention::{Invention, InventionArguments, Names, sources};
+use crate::making::{Addition, Making};
+use crate::options::MakingArguments;
 use crate::output::{print, print_json};
 use crate::progress::{Sample, Style, Watch};
-use crate::report::Report;
 use clap::Args;
-use litepress::{Database, Finished, Options, Result, Target, Verify};
+use litepress::{Options, Result};
 use litepress_gen::{catalogue, presets};
-use serde_json::{Value, json};
+use serde_json::json;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -34,62 +35,46 @@ pub struct GenArguments {
     /// Print all built-in schemas, and nothing else
     #[arg(long, conflicts_with = "list")]
     list_presets: bool,
+    /// The database to make
+    #[arg(value_name = "OUT.db")]
+    out: Option<PathBuf>,
+    /// A file of CREATE statements, annotated with '-- gen: ...'; '-' reads standard input
+    #[arg(value_name = "SCHEMA.sql")]
+    schema: Option<PathBuf>,
     #[command(flatten)]
     invention: InventionArguments,
+    #[command(flatten)]
+    making: MakingArguments,
 }
 
 pub fn run(arguments: &GenArguments) -> Result<ExitCode, Failure> {
     if arguments.list {
-        list_generators(arguments.invention.making.showing.json)?;
+        list_generators(arguments.making.showing.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.list_presets {
-        list_presets(arguments.invention.making.showing.json)?;
+        list_presets(arguments.making.showing.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    make(&arguments.invention)
+    make(arguments)
 }
 
 /// Makes the database and tells about it.
-fn make(arguments: &InventionArguments) -> Result<ExitCode, Failure> {
-    let (started, making) = (Instant::now(), &arguments.making);
-    let invention = arguments.prepare(!arguments.discard)?;
+fn make(arguments: &GenArguments) -> Result<ExitCode, Failure> {
+    let (started, discard) = (Instant::now(), arguments.invention.discard);
+    let names = Names { out: arguments.out.as_deref(), schema: arguments.schema.as_deref() };
+    let invention = arguments.invention.prepare(names, &arguments.making, !discard)?;
     let supplies = invention.supplies()?;
-    let mut options = making.options();
-    let file = invention.out.clone().filter(|_| !arguments.discard);
-    let target = file.clone().map_or(Target::Discard, Target::File);
-    options.expected_bytes = invention.estimate(&supplies, &target, &options)?.printed_bytes;
-
+    let sources = sources(&supplies);
+    let file = invention.out.as_deref().filter(|_| !discard);
+    let options = arguments.making.options();
     let interrupt = Interrupt::stops(options.progress.clone())?;
-    let watch = watch(&invention, &options, making.showing.progress);
-    let finished = press(&target, &invention, &supplies, &options);
-    drop(watch);
-    interrupt.run_is_over();
-    let finished = finished.map_err(|error| invention.texts.explain(error))?;
-
-    let report = Report {
-        summary: &finished.summary,
-        file: file.as_deref(),
-        wall: started.elapsed().saturating_sub(finished.summary.stages.verify),
-        threads: options.threads,
-        memory_bytes: options.memory_bytes,
-        sync: making.sync.name(),
-    };
-    // What SQLite complains of is an error: it has found nothing.
-    let sqlite = (options.verify == Verify::Full).then(Vec::new);
-    let verdict = finished.verified.map(|report| Verdict { report, sqlite });
-    tell(&report, verdict.as_ref(), making.showing.json)?;
+    let making = Making { schema: &invention.schema, sources: &sources, file, started, arguments: &arguments.making };
+    let style = arguments.making.showing.progress;
+    let made = making.make(options, &interrupt, |options| watch(&invention, options, style));
+    let made = made.map_err(|error| invention.texts.explain(error))?;
+    making.tell(&made, Addition::default())?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn press(target: &Target, invention: &Invention, supplies: &[Supply], options: &Options) -> Result<Finished> {
-    let mut database = Database::create(target, invention.schema.clone(), options)?;
-    for table in database.filling_order() {
-        if let Some(supply) = supplies.iter().find(|supply| supply.table == table) {
-            database.fill(table, &supply.source)?;
-        }
-    }
-    database.finish()
 }
 
 fn watch(invention: &Invention, options: &Options, style: Style) -> Watch {
@@ -98,16 +83,6 @@ fn watch(invention: &Invention, options: &Options, style: Style) -> Watch {
         let (done, bytes, stage) = (progress.rows(), progress.bytes(), progress.stage());
         Sample { done, total, bytes, stage }
     })
-}
-
-fn tell(report: &Report<'_>, verdict: Option<&Verdict>, as_json: bool) -> Result<()> {
-    if as_json {
-        let mut value = report.to_json();
-        value["verify"] = verdict.map_or(Value::Null, Verdict::to_json);
-        return print_json(&value);
-    }
-    let verdict = verdict.map(|verdict| format!("\nverify: {}", verdict.to_text()));
-    print(&(report.to_text() + &verdict.unwrap_or_default()))
 }
 
 fn list_generators(as_json: bool) -> Result<()> {

@@ -9,7 +9,8 @@ use litepress_rows::{ErrorKind, Schema};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// A file of one column: pieces of batches of texts. `?` is a record that cannot be read.
+/// A file of one column: pieces of batches of texts. `?` is a record that cannot be read, `!` one that
+/// is left out in any case.
 struct Texts {
     pieces: VecDeque<Vec<Vec<&'static str>>>,
     next_record: u64,
@@ -56,9 +57,10 @@ impl Piece for TextPiece {
         batch.rows = self.current.len();
         let values = self.current.iter().map(|text| OwnedValue::Text((*text).to_owned()));
         batch.blocks[0].values().extend(values);
-        for row in (0..batch.rows).filter(|&row| self.current[row] == "?") {
+        for row in (0..batch.rows).filter(|&row| matches!(self.current[row], "?" | "!")) {
             batch.blocks[0].set_null(row, batch.rows);
-            batch.bad.push(BadRecord { row, error: Error::new(ErrorKind::Data, "a question") });
+            let is_left_out = self.current[row] == "!";
+            batch.bad.push(BadRecord { row, error: Error::new(ErrorKind::Data, "a question"), is_left_out });
         }
         Ok(())
     }
@@ -88,7 +90,11 @@ fn table(sql: &str) -> Table {
 }
 
 fn source(sql: &str, files: Vec<OpenFile>, on_error: OnError) -> LoadSource {
-    LoadSource::new(&table(sql), files, Conflict::Abort, on_error, Outlook::default())
+    rejecting(sql, files, on_error, Rejects::new(None, 10).unwrap())
+}
+
+fn rejecting(sql: &str, files: Vec<OpenFile>, on_error: OnError, rejects: Rejects) -> LoadSource {
+    LoadSource::new(&table(sql), files, Conflict::Abort, on_error, Arc::new(rejects), Outlook::default())
 }
 
 /// All rows: position in the input, rowid and the first value.
@@ -154,16 +160,27 @@ fn a_record_that_cannot_be_read_fails_where_nothing_else_is_wanted() {
 fn rows_that_are_wrong_are_left_out_and_written_down() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rejects.csv");
-    let rejects = OnError::Reject(Rejects::new(Some(&path), 10).unwrap());
+    let rejects = Rejects::new(Some(&path), 10).unwrap();
     let pieces: &[&[&[&str]]] = &[&[&["1", "?", "3", "x", "5"], &["?"], &["7"]], &[&["8", "y"]]];
-    let source = source(STRICT, vec![file("one", pieces)], rejects);
+    let source = rejecting(STRICT, vec![file("one", pieces)], OnError::Reject, rejects);
     assert_eq!(rows(&source).unwrap(), numbered(&[(1, "1"), (3, "3"), (5, "5"), (7, "7"), (8, "8")]));
-    source.finish().unwrap();
-    assert_eq!(source.rejected(), 4);
+    source.rejects.finish().unwrap();
+    assert_eq!(source.rejects.count(), 4);
     let written = std::fs::read_to_string(&path).unwrap();
     let places: Vec<&str> = written.lines().skip(1).map(|line| &line[..line.len().min(10)]).collect();
     assert_eq!(places, ["one,2,3,,a", "one,4,5,a,", "one,6,7,,a", "one,9,10,a"], "{written}");
     assert!(written.lines().nth(2).unwrap().ends_with(",x"), "{written}");
+}
+
+/// A batch with such a record follows others in one chunk.
+#[test]
+fn records_that_are_left_out_in_any_case_do_not_fail() {
+    for on_error in [OnError::Abort, OnError::Reject, OnError::Null] {
+        let files = vec![file("one", &[&[&["1", "2"], &["!"], &["4", "!", "6"], &["7"]]])];
+        let source = source("CREATE TABLE t (a INT) STRICT", files, on_error);
+        assert_eq!(rows(&source).unwrap(), numbered(&[(1, "1"), (2, "2"), (4, "4"), (6, "6"), (7, "7")]));
+        assert_eq!(source.rejects.count(), 2);
+    }
 }
 
 #[test]

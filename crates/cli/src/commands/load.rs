@@ -1,0 +1,82 @@
+//! `litepress load`: files become the tables of a new database.
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::loading::{Loading, LoadingArguments};
+use crate::making::{Addition, Making, refuse_special_names};
+use crate::numbers;
+use crate::options::MakingArguments;
+use crate::progress::{Sample, Style, Watch};
+use clap::Args;
+use litepress::Options;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const EXAMPLES: &str = "\
+Examples:
+  litepress load lite.db lineitem.csv --primary-key l_orderkey,l_linenumber --without-rowid --index l_shipdate
+  litepress load users.db users.csv.gz --table user --type area=TEXT --null ''
+  litepress load shop.db customer.parquet orders.ndjson --foreign-key orders.customer=customer.id
+  litepress load typed.db data.csv --schema typed.sql --on-error reject --rejects wrong.csv
+  cat events.ndjson | litepress load events.db - --table event
+";
+
+/// Turn files into the tables of a new database: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct LoadArguments {
+    /// The database to make
+    #[arg(value_name = "OUT.db")]
+    out: PathBuf,
+    /// Files, patterns of files, or '-' for standard input; gzip and zstd are seen by their content
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    loading: LoadingArguments,
+    #[command(flatten)]
+    making: MakingArguments,
+}
+
+pub fn run(arguments: &LoadArguments) -> Result<ExitCode, Failure> {
+    let started = Instant::now();
+    let LoadArguments { out, files, loading, making } = arguments;
+    refuse_special_names(out)?;
+    let options = making.options();
+    let interrupt = Interrupt::stops(options.progress.clone())?;
+    let loading = loading.prepare(Some(out), files, making, &options)?;
+    let sources = loading.sources()?;
+    let making =
+        Making { schema: &loading.plan.schema, sources: &sources.listed(), file: Some(out), started, arguments: making };
+    let style = making.arguments.showing.progress;
+    let made = making.make(options, &interrupt, |options| watch(&loading, options, style));
+    // What was left out is written down whatever becomes of the database.
+    let written = sources.rejects.finish();
+    let made = made.map_err(|error| loading.explain(&sources, error))?;
+    written?;
+    making.tell(&made, addition(&loading, sources.rejects.count()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows bytes of input: also of compressed ones it is known how many there are.
+fn watch(loading: &Loading, options: &Options, style: Style) -> Watch {
+    let (progress, read) = (options.progress.clone(), loading.plan.bytes_read());
+    let (total, before) = (loading.plan.input_bytes(), read.load(std::sync::atomic::Ordering::Relaxed));
+    Watch::start(style, "input bytes", move || {
+        let done = read.load(std::sync::atomic::Ordering::Relaxed).saturating_sub(before);
+        Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: progress.stage() }
+    })
+}
+
+/// The types of columns, and what was left out.
+fn addition(loading: &Loading, rejected: u64) -> Addition {
+    let mut text = format!("\n{}", loading.tables_text());
+    if rejected > 0 {
+        text += &format!("left out {} records that are wrong\n", numbers::grouped(rejected));
+    }
+    let mut json = Map::new();
+    json.insert("rejected".to_owned(), json!(rejected));
+    json.insert("columns".to_owned(), Value::Array(loading.columns_json()));
+    Addition { text, json }
+}

@@ -1,0 +1,186 @@
+//! Parquet files, and Arrow IPC files and streams.
+//!
+//! ```text
+//! parquet.rs   row groups, cut into ranges of rows  --+
+//! ipc.rs       record batches, by their positions   --+-->  Arrays  --convert.rs-->  CellBlock
+//!                                                            form.rs: what a column means and how it is stored
+//!                                                            scalar.rs, calendar.rs: one value as text or JSON
+//! ```
+//!
+//! Every type has one form in which its column is stored unless another is asked for (`--as COLUMN=FORM`). The default loses
+//! nothing:
+//!
+//! | type | stored as | other forms |
+//! |---|---|---|
+//! | boolean | INTEGER 0, 1 | `text` (`true`) |
+//! | integers of up to 64 bits | INTEGER | `real`, `text` |
+//! | unsigned 64-bit integers | INTEGER; a value from 2^63 on makes its record wrong | `text`, `real` |
+//! | half floats, floats, doubles | REAL, widened exactly; NaN becomes NULL, since SQLite has none | `text` (the shortest that reads back), `integer` (whole numbers only) |
+//! | decimals without fraction, up to 18 digits | INTEGER | `text`, `real` |
+//! | decimals of up to 15 digits: money | REAL, the nearest double, which keeps 15 digits | `text` (`12.50`), `integer` (whole numbers only) |
+//! | decimals of more digits | TEXT with all digits | `real` (the nearest double), `integer` |
+//! | dates | TEXT `YYYY-MM-DD` | `integer` (as in the file: days, or milliseconds), `unixepoch`, `julianday` |
+//! | timestamps without time zone | TEXT `YYYY-MM-DD HH:MM:SS.fff` with all digits of the unit: 0, 3, 6 or 9 | `integer` (as in the file), `unixepoch` (whole seconds only), `real` (seconds), `julianday` |
+//! | timestamps with time zone | the same in UTC with `Z` behind: `2024-05-17 08:30:00.000Z` | the same |
+//! | INT96 timestamps | as timestamps of nanoseconds, of any year | the same |
+//! | times of day | TEXT `HH:MM:SS.fff` | `integer` (as in the file), `real` (seconds) |
+//! | durations | INTEGER in the unit of the file | `real` (seconds), `text` (`PT1.5S`) |
+//! | intervals | TEXT `P1Y2M3DT4H5M6.5S` | `integer` (months) where the file has months only |
+//! | texts, in all layouts; JSON | TEXT | `blob` |
+//! | byte strings, in all layouts | BLOB | `text` (UTF-8), `hex` |
+//! | Parquet ENUM | TEXT | `blob`, `hex` |
+//! | UUID | TEXT of 36 characters | `blob`, `hex` |
+//! | lists, structs, maps, unions | TEXT: JSON, in which byte strings are hexadecimal digits, and dates, times and NaN are strings | |
+//! | dictionaries, runs | as their values | as their values |
+//! | null | NULL | |
+//!
+//! SQLite's date functions read all of these dates and times, years 0 to 9999; other years have a sign. A TEXT column of a
+//! schema that is given gets decimals and unsigned integers with all of their digits. Parquet cannot tell INT96 values within
+//! lists and structs beyond the years 1677 to 2262.
+
+mod calendar;
+mod convert;
+mod form;
+mod ipc;
+mod parquet;
+mod scalar;
+
+pub use form::declared_type_of_form;
+
+use crate::infer::Findings;
+use crate::input::Input;
+use crate::options::{Format, ReadOptions};
+use crate::reader::{Field, FieldKind, Reader, Wanted};
+use arrow_schema::FieldRef;
+use convert::Column;
+use form::Meaning;
+use litepress_rows::{Affinity, Error, ErrorKind, Result};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many bytes of records a piece should become, where no single record is longer.
+const PIECE_BYTES: usize = 8 << 20;
+
+/// Opens a Parquet file, or an Arrow IPC file or stream.
+///
+/// # Errors
+/// What cannot be opened, is encrypted, or breaks the rules of its format; [`ErrorKind::Data`] with the file's name.
+pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+    let file = Positioned::new(input)?;
+    match input.format {
+        Format::Parquet => Ok(Box::new(parquet::ParquetReader::new(file, options)?)),
+        _ => Ok(Box::new(ipc::IpcReader::new(file, options)?)),
+    }
+}
+
+/// A file that is read by position, by any number of workers at a time.
+#[derive(Clone, Debug)]
+struct Positioned {
+    file: Arc<File>,
+    name: Arc<PathBuf>,
+    len: u64,
+}
+
+impl Positioned {
+    fn new(input: &Input) -> Result<Self> {
+        let file = input.file()?;
+        let len = file.metadata().map_err(|error| Error::io("read", &input.name, error))?.len();
+        Ok(Self { file: Arc::new(file), name: Arc::new(input.name.clone()), len })
+    }
+
+    fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Bytes of the file. What lies beyond its end is an error before any memory is taken.
+    fn read(&self, start: u64, len: usize) -> std::io::Result<Vec<u8>> {
+        if start.checked_add(len as u64).is_none_or(|end| end > self.len) {
+            let kind = std::io::ErrorKind::UnexpectedEof;
+            return Err(std::io::Error::new(
+                kind,
+                format!("the file ends before byte {}", start.saturating_add(len as u64)),
+            ));
+        }
+        let mut bytes = vec![0; len];
+        self.file.read_exact_at(&mut bytes, start)?;
+        Ok(bytes)
+    }
+
+    /// An error of the file's content.
+    fn damaged(&self, what: impl std::fmt::Display) -> Error {
+        Error::new(ErrorKind::Data, what.to_string()).in_file(self.name())
+    }
+}
+
+/// The file from some position on.
+#[derive(Debug)]
+struct PositionedRead {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for PositionedRead {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// Runs a decoder, whose panics become errors: those of Parquet and Arrow check what they read, but index and unwrap in places
+/// that a broken file can reach.
+fn guard<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(format!("the decoder gave up: {}", message.unwrap_or("no reason known")))
+    })
+}
+
+/// What a file's column is to those who decide on a table. `origin`: what its file calls it.
+fn describe(position: usize, field: &FieldRef, meaning: Meaning, origin: &str) -> Field {
+    let name = field.name().clone();
+    let name = if name.is_empty() { format!("column{}", position + 1) } else { name };
+    // NaN becomes NULL.
+    let not_null = !field.is_nullable() && !matches!(meaning, Meaning::Float | Meaning::Null);
+    let declared_type = meaning.default_form().declared_type().to_owned();
+    Field { name, kind: FieldKind::Typed { declared_type, reason: meaning.reason(origin), not_null } }
+}
+
+/// All columns, as [`Reader::want`] would be told them.
+fn all_columns(fields: &[Field]) -> Vec<Wanted> {
+    let wanted = |(index, field): (usize, &Field)| {
+        let affinity = match &field.kind {
+            FieldKind::Typed { declared_type, .. } => Affinity::of_declared_type(declared_type),
+            FieldKind::Text => Affinity::Text,
+        };
+        Wanted { field: Some(index), name: field.name.clone(), affinity, form: None }
+    };
+    fields.iter().enumerate().map(wanted).collect()
+}
+
+/// A wanted column's position in the file, and how it is converted.
+fn plan_column(
+    wanted: &Wanted,
+    fields: &[Field],
+    types: &[(FieldRef, Meaning)],
+    options: &ReadOptions,
+) -> Result<(usize, Column)> {
+    let position = wanted.field.or_else(|| fields.iter().position(|field| field.name == wanted.name));
+    let Some(position) = position.filter(|position| *position < fields.len()) else {
+        return Err(Error::new(ErrorKind::Usage, "the file has no such column").in_column(&wanted.name));
+    };
+    let (field, meaning) = &types[position];
+    let name = &fields[position].name;
+    let form = meaning.form(wanted.form.as_deref(), wanted.affinity, name)?;
+    let field = Arc::new(field.as_ref().clone().with_name(name));
+    Ok((position, Column::new(field, *meaning, form, options.invalid_utf8)))
+}
+
+/// A piece whose columns all have types has nothing to find out but how many records there are.
+fn survey_typed(records: u64, findings: &mut Findings) {
+    findings.records += records;
+}

@@ -1,0 +1,242 @@
+//! Days, times of day and spans of time as text: what SQLite's date functions read, with all digits that the file has.
+
+use arrow_schema::TimeUnit;
+
+/// Julian day number of 1970-01-01T00:00.
+const EPOCH_JULIAN_DAY: f64 = 2_440_587.5;
+/// Days from 1970-01-01 to the first and behind the last day whose year has four digits.
+const FOUR_DIGIT_YEARS: std::ops::Range<i64> = -719_528..2_932_897;
+
+pub(super) const SECONDS_PER_DAY: i64 = 86_400;
+/// Bytes of `YYYY-MM-DD`.
+pub(super) const DATE_BYTES: usize = 10;
+
+/// A unit of time: how many of it make a second, and how many digits tell them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub per_second: i64,
+    pub digits: usize,
+    pub name: &'static str,
+}
+
+impl Unit {
+    pub fn of(unit: TimeUnit) -> Self {
+        let (per_second, digits, name) = match unit {
+            TimeUnit::Second => (1, 0, "seconds"),
+            TimeUnit::Millisecond => (1_000, 3, "milliseconds"),
+            TimeUnit::Microsecond => (1_000_000, 6, "microseconds"),
+            TimeUnit::Nanosecond => (1_000_000_000, 9, "nanoseconds"),
+        };
+        Self { per_second, digits, name }
+    }
+
+    pub fn per_day(self) -> i64 {
+        SECONDS_PER_DAY * self.per_second
+    }
+
+    /// Bytes of `HH:MM:SS.fff` with this unit's digits.
+    pub fn time_bytes(self) -> usize {
+        8 + if self.digits == 0 { 0 } else { 1 + self.digits }
+    }
+}
+
+/// Whether the day's year has four digits, so that its date has [`DATE_BYTES`].
+#[inline]
+pub(super) fn has_four_digit_year(days: i64) -> bool {
+    FOUR_DIGIT_YEARS.contains(&days)
+}
+
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar of all times (as SQLite has it).
+///
+/// The arithmetic is that of H. Hinnant's `civil_from_days`: years begin in March, so that the leap day comes last.
+#[inline]
+fn civil(days: i64) -> (i64, u8, u8) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let (month, day) = month_and_day(day_of_year);
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// Month and day of the month from the day of a year that begins in March.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "months and days of a month have two digits")]
+fn month_and_day(day_of_year: i64) -> (u8, u8) {
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    (if month < 10 { month + 3 } else { month - 9 } as u8, day as u8)
+}
+
+/// Both digits of a number below 100.
+#[inline]
+fn two_digits(number: u8) -> [u8; 2] {
+    [b'0' + number / 10, b'0' + number % 10]
+}
+
+/// Writes `YYYY-MM-DD` of a day that [has four digits of year](has_four_digit_year) to the front of `out`.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a year of four digits is two numbers below 100")]
+pub(super) fn write_date(days: i64, out: &mut [u8]) {
+    let (year, month, day) = civil(days);
+    let (century, year) = (two_digits((year / 100) as u8), two_digits((year % 100) as u8));
+    let (month, day) = (two_digits(month), two_digits(day));
+    let text = [century[0], century[1], year[0], year[1], b'-', month[0], month[1], b'-', day[0], day[1]];
+    out[..DATE_BYTES].copy_from_slice(&text);
+}
+
+/// Appends the date of any day; years beyond four digits have a sign, as ISO 8601 asks.
+pub(super) fn push_date(days: i64, out: &mut Vec<u8>) {
+    if has_four_digit_year(days) {
+        let start = out.len();
+        out.resize(start + DATE_BYTES, 0);
+        write_date(days, &mut out[start..]);
+        return;
+    }
+    let (year, month, day) = civil(days);
+    let sign = if year < 0 { '-' } else { '+' };
+    out.extend_from_slice(format!("{sign}{:04}-{month:02}-{day:02}", year.abs()).as_bytes());
+}
+
+/// Writes `HH:MM:SS` and the digits of the unit to the front of `out`, [`Unit::time_bytes`] in all. `time` is at least 0 and
+/// at most a day.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "hours, minutes and seconds have two digits, and digits have one")]
+pub(super) fn write_time(time: i64, unit: Unit, out: &mut [u8]) {
+    let (seconds, mut fraction) = (time / unit.per_second, time % unit.per_second);
+    let (hour, minute) = (two_digits((seconds / 3600) as u8), two_digits((seconds / 60 % 60) as u8));
+    let second = two_digits((seconds % 60) as u8);
+    let text = [hour[0], hour[1], b':', minute[0], minute[1], b':', second[0], second[1]];
+    out[..8].copy_from_slice(&text);
+    if unit.digits > 0 {
+        out[8] = b'.';
+        for digit in out[9..9 + unit.digits].iter_mut().rev() {
+            *digit = b'0' + (fraction % 10) as u8;
+            fraction /= 10;
+        }
+    }
+}
+
+/// Appends a time of day.
+pub(super) fn push_time(time: i64, unit: Unit, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + unit.time_bytes(), 0);
+    write_time(time, unit, &mut out[start..]);
+}
+
+/// Appends `YYYY-MM-DD HH:MM:SS.fff`, and `Z` to what is an instant and not a reading of some clock.
+pub(super) fn push_timestamp(value: i64, unit: Unit, is_instant: bool, out: &mut Vec<u8>) {
+    push_day_and_time(value.div_euclid(unit.per_day()), value.rem_euclid(unit.per_day()), unit, out);
+    if is_instant {
+        out.push(b'Z');
+    }
+}
+
+/// Appends a day and a time of that day.
+pub(super) fn push_day_and_time(days: i64, time: i64, unit: Unit, out: &mut Vec<u8>) {
+    push_date(days, out);
+    out.push(b' ');
+    push_time(time, unit, out);
+}
+
+/// The Julian day number of a count of the unit since 1970.
+pub(super) fn julian_day(value: i64, per_day: i64) -> f64 {
+    // Whole days and the rest apart: together they would lose digits.
+    let (days, rest) = (value.div_euclid(per_day), value.rem_euclid(per_day));
+    days as f64 + EPOCH_JULIAN_DAY + rest as f64 / per_day as f64
+}
+
+/// A span of time in its three parts, which do not convert into one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    pub months: i64,
+    pub days: i64,
+    pub nanos: i128,
+}
+
+/// Appends a span as ISO 8601 writes durations: `P1Y2M3DT4H5M6.5S`; each part has its own sign.
+pub(super) fn push_span(span: Span, out: &mut Vec<u8>) {
+    const NANOS: i128 = 1_000_000_000;
+    let Span { months, days, nanos } = span;
+    out.push(b'P');
+    push_parts(&[((months / 12).into(), 'Y'), ((months % 12).into(), 'M'), (days.into(), 'D')], out);
+    if nanos == 0 && (months != 0 || days != 0) {
+        return;
+    }
+    out.push(b'T');
+    let (seconds, fraction) = (nanos / NANOS, nanos % NANOS);
+    push_parts(&[(seconds / 3600, 'H'), (seconds / 60 % 60, 'M')], out);
+    if seconds % 60 != 0 || fraction != 0 || nanos == 0 {
+        let sign = if nanos < 0 { "-" } else { "" };
+        let fraction = format!("{:09}", fraction.abs());
+        let fraction = fraction.trim_end_matches('0');
+        let point = if fraction.is_empty() { "" } else { "." };
+        out.extend_from_slice(format!("{sign}{}{point}{fraction}S", (seconds % 60).abs()).as_bytes());
+    }
+}
+
+/// Appends those numbers that are not 0, each with its letter.
+fn push_parts(parts: &[(i128, char)], out: &mut Vec<u8>) {
+    for (number, letter) in parts.iter().filter(|(number, _)| *number != 0) {
+        out.extend_from_slice(format!("{number}{letter}").as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(push: impl Fn(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        push(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_day_of_ten_thousand_years_is_the_one_that_sqlite_says() {
+        let sqlite = rusqlite::Connection::open_in_memory().unwrap();
+        let mut date =
+            sqlite.prepare("SELECT date(? * 86400, 'unixepoch'), julianday(? * 86400, 'unixepoch')").unwrap();
+        for days in FOUR_DIGIT_YEARS.step_by(37).chain([FOUR_DIGIT_YEARS.end - 1, -1, 0, 1, 11_016, 11_017]) {
+            let (theirs, julian): (String, f64) =
+                date.query_row([days, days], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            assert_eq!(text(|out| push_date(days, out)), theirs, "day {days}");
+            assert_eq!(julian_day(days * SECONDS_PER_DAY, SECONDS_PER_DAY), julian, "day {days}");
+        }
+    }
+
+    #[test]
+    fn days_beyond_four_digits_have_a_sign() {
+        assert_eq!(text(|out| push_date(2_932_897, out)), "+10000-01-01");
+        assert_eq!(text(|out| push_date(-719_529, out)), "-0001-12-31");
+    }
+
+    #[test]
+    fn times_have_the_digits_of_their_unit() {
+        for (unit, value, expected) in [
+            (TimeUnit::Second, -1, "1969-12-31 23:59:59Z"),
+            (TimeUnit::Millisecond, -1, "1969-12-31 23:59:59.999Z"),
+            (TimeUnit::Microsecond, 1_700_000_000_000_001, "2023-11-14 22:13:20.000001Z"),
+            (TimeUnit::Nanosecond, i64::MIN, "1677-09-21 00:12:43.145224192Z"),
+        ] {
+            assert_eq!(text(|out| push_timestamp(value, Unit::of(unit), true, out)), expected);
+        }
+        assert_eq!(text(|out| push_time(86_400_000, Unit::of(TimeUnit::Millisecond), out)), "24:00:00.000");
+    }
+
+    #[test]
+    fn spans_keep_their_parts() {
+        for (months, days, nanos, expected) in [
+            (0, 0, 0, "PT0S"),
+            (14, 3, 0, "P1Y2M3D"),
+            (-14, 0, 0, "P-1Y-2M"),
+            (0, 0, -1_500_000_000, "PT-1.5S"),
+            (0, 0, -500_000_000, "PT-0.5S"),
+            (1, -2, 3_723_000_000_001, "P1M-2DT1H2M3.000000001S"),
+            (0, 0, 3_600_000_000_000, "PT1H"),
+        ] {
+            assert_eq!(text(|out| push_span(Span { months, days, nanos }, out)), expected);
+        }
+    }
+}

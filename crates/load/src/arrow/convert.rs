@@ -1,0 +1,632 @@
+//! Arrays become blocks of cells, a column at a time.
+
+use super::calendar::{self, DATE_BYTES, Span, Unit};
+use super::form::{DOUBLE_DIGITS, Form, Meaning};
+use super::scalar::{self, MOST_BYTES, NO_UTF8, Refusal, TOO_LONG};
+use crate::options::InvalidUtf8;
+use crate::reader::{BadRecord, Batch};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Decimal128Type, Int16Type, Int32Type, Int64Type, IntervalDayTimeType, RunEndIndexType, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RunArray};
+use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+use arrow_select::take::take;
+use litepress_format::value::Value;
+use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
+use litepress_rows::{CellBlock, Error, ErrorKind, quote};
+use std::sync::Arc;
+
+/// Bytes of values that a block should not pass, unless one row alone does.
+const BLOCK_BYTES: usize = 4 << 20;
+/// Dictionaries of at most so many values become choices, which are encoded once.
+const MOST_CHOICES: usize = 1024;
+/// Nor may the values of a choice have more bytes than this.
+const MOST_CHOICE_BYTES: usize = 64 << 10;
+
+const NO_INTEGER: Refusal = "the value is no integer of 64 bits";
+const NO_WHOLE_SECOND: Refusal = "the value is no whole number of seconds";
+const TOO_MANY_DIGITS: Refusal = "the decimal has more digits than its type says";
+const OUT_OF_RANGE: Refusal = "nanoseconds since 1970 do not fit 64 bits";
+
+/// A column of a file on its way to a column of the table.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    /// The field of the file; its name is the one that errors show.
+    pub field: Arc<Field>,
+    pub meaning: Meaning,
+    pub form: Form,
+    pub invalid_utf8: InvalidUtf8,
+    scratch: Vec<i64>,
+    /// The dictionary that was seen last, and what became of it.
+    choices: Option<(ArrayRef, Arc<[OwnedValue]>)>,
+}
+
+/// The rows of one block as arrays: those of the columns in the order wanted, and what completes them.
+#[derive(Clone, Debug)]
+pub(super) struct Arrays {
+    pub rows: usize,
+    pub columns: Vec<ArrayRef>,
+    /// Seconds of INT96 timestamps, months of intervals: what the array itself cannot hold.
+    pub companions: Vec<Option<ArrayRef>>,
+}
+
+impl Arrays {
+    fn slice(&self, from: usize, rows: usize) -> Self {
+        let cut = |array: &ArrayRef| array.slice(from, rows);
+        let companions = self.companions.iter().map(|array| array.as_ref().map(cut)).collect();
+        Self { rows, columns: self.columns.iter().map(cut).collect(), companions }
+    }
+}
+
+/// Fills `batch` with rows of `arrays` from `from` on: as many as a block takes. `from` is below the number of rows.
+pub(super) fn fill_batch(columns: &mut [Column], arrays: &Arrays, from: usize, batch: &mut Batch) {
+    batch.clear(columns.len());
+    let rows = rows_that_fit(arrays, from);
+    let arrays = arrays.slice(from, rows);
+    batch.rows = rows;
+    for (index, column) in columns.iter_mut().enumerate() {
+        let block = &mut batch.blocks[index];
+        column.fill(&arrays.columns[index], arrays.companions[index].as_ref(), block, &mut batch.bad);
+    }
+    if !batch.bad.is_empty() {
+        settle_bad_rows(batch);
+    }
+}
+
+/// One entry for each bad row, and its cells NULL.
+fn settle_bad_rows(batch: &mut Batch) {
+    batch.bad.sort_by_key(|bad| bad.row);
+    batch.bad.dedup_by_key(|bad| bad.row);
+    for block in &mut batch.blocks {
+        let nulls = block.nulls_mut();
+        nulls.resize(batch.rows, false);
+        for bad in &batch.bad {
+            nulls[bad.row] = true;
+        }
+    }
+}
+
+fn rows_that_fit(arrays: &Arrays, from: usize) -> usize {
+    let mut rows = BLOCK_ROWS.min(arrays.rows - from);
+    let weight = |rows: usize| arrays.columns.iter().map(|array| byte_weight(array, from, rows)).sum::<usize>();
+    while rows > 1 && weight(rows) > BLOCK_BYTES {
+        rows /= 2;
+    }
+    rows
+}
+
+/// About how many bytes the values of variable length take.
+fn byte_weight(array: &ArrayRef, from: usize, rows: usize) -> usize {
+    let of_views = |views: &[u128]| {
+        // The lowest 32 bits of a view are its length.
+        views[from..from + rows].iter().map(|view| (view & u128::from(u32::MAX)) as usize).sum()
+    };
+    let narrow = |offsets: &[i32]| (offsets[from + rows] - offsets[from]).unsigned_abs() as usize;
+    #[expect(clippy::cast_possible_truncation, reason = "offsets of an array in memory")]
+    let wide = |offsets: &[i64]| (offsets[from + rows] - offsets[from]) as usize;
+    match array.data_type() {
+        DataType::Utf8 => narrow(array.as_string::<i32>().value_offsets()),
+        DataType::LargeUtf8 => wide(array.as_string::<i64>().value_offsets()),
+        DataType::Binary => narrow(array.as_binary::<i32>().value_offsets()),
+        DataType::LargeBinary => wide(array.as_binary::<i64>().value_offsets()),
+        DataType::Utf8View => of_views(array.as_string_view().views()),
+        DataType::BinaryView => of_views(array.as_binary_view().views()),
+        DataType::FixedSizeBinary(bytes) => rows * bytes.unsigned_abs() as usize,
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            let (bytes, values) = (dictionary.values().get_buffer_memory_size(), dictionary.values().len());
+            if bytes <= MOST_CHOICE_BYTES || values == 0 {
+                return 0;
+            }
+            let lens: Vec<usize> = (0..values).map(|value| byte_weight(dictionary.values(), value, 1)).collect();
+            dictionary.normalized_keys()[from..from + rows].iter().map(|&key| lens[key]).sum()
+        }
+        other if Meaning::of_type(other) == Meaning::Nested => {
+            array.slice(from, rows).to_data().get_slice_memory_size().unwrap_or(BLOCK_BYTES)
+        }
+        _ => 0,
+    }
+}
+
+/// An array of the rows of one column, and where what is wrong with them goes.
+struct Filling<'a> {
+    array: &'a dyn Array,
+    block: &'a mut CellBlock,
+    bad: &'a mut Vec<BadRecord>,
+    name: &'a str,
+}
+
+impl Filling<'_> {
+    fn rows(&self) -> usize {
+        self.array.len()
+    }
+
+    /// Says that a row cannot be stored; what stands in the place of a NULL is not looked at.
+    fn refuse(&mut self, row: usize, refusal: Refusal, value: Option<String>) {
+        if self.array.is_null(row) {
+            return;
+        }
+        let error = Error::new(ErrorKind::Data, refusal).in_column(self.name);
+        let error = match value {
+            Some(value) => error.with_value(value),
+            None => error,
+        };
+        let advice = match refusal {
+            NO_WHOLE_SECOND => Some("--as keeps fractions in the forms real and integer"),
+            NO_INTEGER => Some("store the column with --as in the form text"),
+            NO_UTF8 => Some("store the column as blob, or choose what becomes of such text with --invalid-utf8"),
+            _ => None,
+        };
+        let error = match advice {
+            Some(advice) => error.advise(advice),
+            None => error,
+        };
+        self.bad.push(BadRecord { row, error });
+    }
+
+    /// Fills the block with texts made one by one.
+    fn texts(&mut self, mut push: impl FnMut(usize, &mut Vec<u8>) -> Result<(), Refusal>) {
+        let mut refused = Vec::new();
+        let texts = self.block.texts();
+        for row in 0..self.array.len() {
+            let start = texts.data().len();
+            if !self.array.is_null(row) {
+                let pushed = push(row, texts.arena());
+                let is_too_long = texts.data().len() - start > MOST_BYTES;
+                if let Err(refusal) = pushed.and(if is_too_long { Err(TOO_LONG) } else { Ok(()) }) {
+                    texts.arena().truncate(start);
+                    refused.push((row, refusal));
+                }
+            }
+            texts.end_string();
+        }
+        for (row, refusal) in refused {
+            self.refuse(row, refusal, None);
+        }
+    }
+
+    /// Fills the block with integers, each made of a raw one; `None` refuses it.
+    fn ints(&mut self, raw: &[i64], refusal: Refusal, make: impl Fn(i64) -> Option<i64>) {
+        let mut refused = Vec::new();
+        let ints = self.block.ints();
+        ints.extend(raw.iter().enumerate().map(|(row, &value)| {
+            make(value).unwrap_or_else(|| {
+                refused.push(row);
+                0
+            })
+        }));
+        for row in refused {
+            self.refuse(row, refusal, Some(raw[row].to_string()));
+        }
+    }
+
+    /// Fills the block with byte strings as they are.
+    fn bytes(&mut self, is_text: bool) {
+        if let (DataType::FixedSizeBinary(len), false) = (self.array.data_type(), is_text) {
+            let (values, len) = (self.array.as_fixed_size_binary(), len.unsigned_abs() as usize);
+            let bytes = self.block.blobs().fixed(values.len(), len);
+            bytes.copy_from_slice(&values.value_data()[..bytes.len()]);
+            return;
+        }
+        let mut refused = Vec::new();
+        let strings = if is_text { self.block.texts() } else { self.block.blobs() };
+        for row in 0..self.array.len() {
+            let value = if self.array.is_null(row) { &[] } else { scalar::bytes(self.array, row) };
+            if value.len() > MOST_BYTES {
+                refused.push(row);
+                strings.push(&[]);
+            } else {
+                strings.push(value);
+            }
+        }
+        for row in refused {
+            self.refuse(row, TOO_LONG, None);
+        }
+    }
+
+    /// Fills the block with texts of views: the kind that Parquet files are read as.
+    fn text_views(&mut self) {
+        let views = self.array.as_string_view();
+        if views.null_count() > 0 || self.array.len() == 1 {
+            return self.bytes(true);
+        }
+        // What is longer than SQLite allows stands alone in its block.
+        let texts = self.block.texts();
+        for text in views.iter().flatten() {
+            texts.push(text.as_bytes());
+        }
+    }
+}
+
+impl Column {
+    pub fn new(field: Arc<Field>, meaning: Meaning, form: Form, invalid_utf8: InvalidUtf8) -> Self {
+        Self { field, meaning, form, invalid_utf8, scratch: Vec::new(), choices: None }
+    }
+
+    fn fill(
+        &mut self,
+        array: &ArrayRef,
+        companion: Option<&ArrayRef>,
+        block: &mut CellBlock,
+        bad: &mut Vec<BadRecord>,
+    ) {
+        match array.data_type() {
+            DataType::Dictionary(_, _) => return self.fill_dictionary(array, block, bad),
+            DataType::RunEndEncoded(_, _) => {
+                // Values behind runs may be a dictionary in their turn.
+                return self.fill(&expand_runs(array), companion, block, bad);
+            }
+            _ => {}
+        }
+        let field = self.field.clone();
+        let mut filling = Filling { array, block, bad, name: field.name() };
+        match companion {
+            Some(companion) => self.fill_with_companion(companion, &mut filling),
+            None => self.fill_plain(&mut filling),
+        }
+        set_nulls(array, block);
+    }
+
+    fn fill_dictionary(&mut self, array: &ArrayRef, block: &mut CellBlock, bad: &mut Vec<BadRecord>) {
+        let dictionary = array.as_any_dictionary();
+        if dictionary.values().is_empty() || array.null_count() == array.len() {
+            block.texts().fixed(array.len(), 0);
+            block.nulls_mut().resize(array.len(), true);
+            return;
+        }
+        if let Some(choices) = self.choices_of(dictionary.values()) {
+            let picks = block.picks(&choices);
+            let keys = dictionary.normalized_keys();
+            picks.extend(keys.iter().map(|&key| u32::try_from(key).expect("a choice has at most 1024 values")));
+            set_nulls(&dictionary.keys().slice(0, array.len()), block);
+            return;
+        }
+        let plain = take(dictionary.values(), dictionary.keys(), None).expect("keys are within their dictionary");
+        self.fill(&plain, None, block, bad);
+    }
+
+    /// The values of a short dictionary, converted; `None` where it is long, or a value cannot be stored.
+    fn choices_of(&mut self, values: &ArrayRef) -> Option<Arc<[OwnedValue]>> {
+        if values.len() > MOST_CHOICES || byte_weight(values, 0, values.len()) > MOST_CHOICE_BYTES {
+            return None;
+        }
+        if let Some((known, choices)) = &self.choices
+            && Arc::ptr_eq(known, values)
+        {
+            return Some(choices.clone());
+        }
+        let (mut block, mut bad) = (CellBlock::default(), Vec::new());
+        self.fill(values, None, &mut block, &mut bad);
+        let converted: Vec<OwnedValue> = (0..values.len()).map(|row| owned(block.value(row))).collect();
+        let same = self.choices.take().filter(|(_, choices)| **choices == *converted);
+        let choices = same.map_or_else(|| converted.into(), |(_, choices)| choices);
+        self.choices = bad.is_empty().then(|| (values.clone(), choices));
+        self.choices.as_ref().map(|(_, choices)| choices.clone())
+    }
+
+    fn fill_plain(&mut self, filling: &mut Filling<'_>) {
+        let rows = filling.rows();
+        match (self.meaning, self.form) {
+            (Meaning::Null, _) => {
+                filling.block.texts().fixed(rows, 0);
+            }
+            (Meaning::Boolean, Form::Integer) => {
+                filling.block.ints().extend(filling.array.as_boolean().values().iter().map(i64::from));
+            }
+            (Meaning::Unsigned64, Form::Integer) => fill_unsigned(filling),
+            (Meaning::Float, Form::Real) => scalar::raw_doubles(filling.array, filling.block.reals()),
+            (Meaning::Float, _) if self.form == Form::Integer => fill_integral_doubles(filling),
+            (Meaning::Decimal { .. }, Form::Real | Form::Integer) => self.fill_decimals(filling),
+            (Meaning::Integer | Meaning::Unsigned64, Form::Real) => fill_reals_of_integers(filling),
+            (Meaning::Text | Meaning::JsonText, Form::Text) if *filling.array.data_type() == DataType::Utf8View => {
+                filling.text_views();
+            }
+            (Meaning::Text | Meaning::JsonText, Form::Text) => filling.bytes(true),
+            (_, Form::Blob) => filling.bytes(false),
+            (Meaning::Enum | Meaning::Binary, Form::Text) => self.fill_texts_of_bytes(filling),
+            (_, Form::Hex) => {
+                let array = filling.array;
+                filling.texts(|row, out| {
+                    let bytes = scalar::bytes(array, row);
+                    if bytes.len() > MOST_BYTES / 2 {
+                        return Err(TOO_LONG);
+                    }
+                    scalar::push_hex(bytes, out);
+                    Ok(())
+                });
+            }
+            (Meaning::Nested, _) => {
+                let (array, field) = (filling.array, self.field.clone());
+                filling.texts(|row, out| scalar::push_json(&field, array, row, out.len(), out));
+            }
+            _ => self.fill_from_integers(filling),
+        }
+    }
+
+    /// Integers, days, times and spans, whose arrays hold integers; and what has a text only.
+    fn fill_from_integers(&mut self, filling: &mut Filling<'_>) {
+        let mut raw = std::mem::take(&mut self.scratch);
+        raw.clear();
+        scalar::raw_integers(filling.array, &mut raw);
+        match (self.meaning, self.form) {
+            (_, Form::Integer) => filling.block.ints().extend_from_slice(&raw),
+            (Meaning::Date { per_day: 1 }, Form::Text) if raw.iter().all(|&day| calendar::has_four_digit_year(day)) => {
+                let texts = filling.block.texts().fixed(raw.len(), DATE_BYTES);
+                for (text, &day) in texts.chunks_exact_mut(DATE_BYTES).zip(&raw) {
+                    calendar::write_date(day, text);
+                }
+            }
+            (Meaning::Timestamp { unit, is_instant }, Form::Text)
+                if raw.iter().all(|time| calendar::has_four_digit_year(time.div_euclid(unit.per_day()))) =>
+            {
+                fill_timestamps(&raw, unit, is_instant, filling.block);
+            }
+            (Meaning::Date { per_day }, Form::UnixEpoch) => {
+                filling.ints(&raw, NO_WHOLE_SECOND, |value| {
+                    whole(value, (per_day / calendar::SECONDS_PER_DAY).max(1)).and_then(|value| {
+                        if per_day == 1 { value.checked_mul(calendar::SECONDS_PER_DAY) } else { Some(value) }
+                    })
+                });
+            }
+            (Meaning::Timestamp { unit, .. }, Form::UnixEpoch) => {
+                filling.ints(&raw, NO_WHOLE_SECOND, |value| whole(value, unit.per_second));
+            }
+            (Meaning::Date { per_day }, Form::JulianDay) => fill_julian_days(&raw, per_day, filling.block),
+            (Meaning::Timestamp { unit, .. }, Form::JulianDay) => fill_julian_days(&raw, unit.per_day(), filling.block),
+            (Meaning::Timestamp { unit, .. } | Meaning::Time(unit) | Meaning::Duration(unit), Form::Real) => {
+                filling.block.reals().extend(raw.iter().map(|&value| seconds(value, unit)));
+            }
+            (meaning, _) => {
+                let array = filling.array;
+                filling.texts(|row, out| scalar::push_text(array, row, meaning, out));
+            }
+        }
+        self.scratch = raw;
+    }
+
+    fn fill_decimals(&mut self, filling: &mut Filling<'_>) {
+        let Meaning::Decimal { precision, scale } = self.meaning else { return };
+        let mut raw = std::mem::take(&mut self.scratch);
+        raw.clear();
+        if !scalar::raw_integers(filling.array, &mut raw)
+            && matches!(filling.array.data_type(), DataType::Decimal128(..))
+        {
+            let values = filling.array.as_primitive::<Decimal128Type>().values();
+            raw.extend(values.iter().map_while(|&value| i64::try_from(value).ok()));
+        }
+        let is_short = raw.len() == filling.rows();
+        let most = 10_i64.pow(u32::from(DOUBLE_DIGITS));
+        match self.form {
+            Form::Real if is_short && (0..=22).contains(&scale) && raw.iter().all(|value| value.abs() < most) => {
+                // Both numbers are exact as doubles, so that the quotient is the double nearest to the decimal.
+                let divisor = 10_f64.powi(scale.into());
+                filling.block.reals().extend(raw.iter().map(|&value| value as f64 / divisor));
+            }
+            Form::Integer if is_short && scale == 0 => filling.block.ints().extend_from_slice(&raw),
+            Form::Real => fill_doubles_of_decimals(filling, precision, scale),
+            _ => fill_integers_of_decimals(filling, scale),
+        }
+        self.scratch = raw;
+    }
+
+    /// Byte strings that are to be texts.
+    fn fill_texts_of_bytes(&mut self, filling: &mut Filling<'_>) {
+        let array = filling.array;
+        let is_text = |row: usize| array.is_null(row) || std::str::from_utf8(scalar::bytes(array, row)).is_ok();
+        match self.invalid_utf8 {
+            InvalidUtf8::Error => filling.texts(|row, out| scalar::push_text(array, row, Meaning::Binary, out)),
+            InvalidUtf8::Replace => filling.texts(|row, out| {
+                out.extend_from_slice(String::from_utf8_lossy(scalar::bytes(array, row)).as_bytes());
+                Ok(())
+            }),
+            InvalidUtf8::Blob if (0..array.len()).all(is_text) => filling.bytes(true),
+            InvalidUtf8::Blob => {
+                let values = filling.block.values();
+                values.extend((0..array.len()).map(|row| {
+                    let bytes = if array.is_null(row) { Vec::new() } else { scalar::bytes(array, row).to_vec() };
+                    String::from_utf8(bytes).map_or_else(|error| OwnedValue::Blob(error.into_bytes()), OwnedValue::Text)
+                }));
+            }
+        }
+    }
+
+    /// Timestamps and intervals whose array is not the whole of them.
+    fn fill_with_companion(&mut self, companion: &ArrayRef, filling: &mut Filling<'_>) {
+        let mut seconds = Vec::new();
+        scalar::raw_integers(companion, &mut seconds);
+        if let Meaning::Interval(_) = self.meaning {
+            let array = filling.array.as_primitive::<IntervalDayTimeType>();
+            filling.texts(|row, out| {
+                let value = array.value(row);
+                let nanos = i128::from(value.milliseconds) * 1_000_000;
+                calendar::push_span(Span { months: seconds[row], days: value.days.into(), nanos }, out);
+                Ok(())
+            });
+            return;
+        }
+        let mut nanos = Vec::new();
+        scalar::raw_integers(filling.array, &mut nanos);
+        if nanos.iter().zip(&seconds).all(|(nanos, seconds)| nanos.div_euclid(NANOS) == *seconds) {
+            return self.fill_plain(filling);
+        }
+        // Nanoseconds have wrapped around; beside the seconds, their last nine digits are still right.
+        let rest: Vec<i64> = nanos
+            .iter()
+            .zip(&seconds)
+            .map(|(nanos, seconds)| nanos.wrapping_sub(seconds.wrapping_mul(NANOS)))
+            .collect();
+        self.fill_wide_timestamps(&seconds, &rest, filling);
+    }
+
+    fn fill_wide_timestamps(&self, seconds: &[i64], rest: &[i64], filling: &mut Filling<'_>) {
+        let unit = Unit::of(TimeUnit::Nanosecond);
+        let per_day = calendar::SECONDS_PER_DAY;
+        match self.form {
+            Form::Real | Form::JulianDay => {
+                let form = self.form;
+                filling.block.reals().extend(seconds.iter().zip(rest).map(|(&seconds, &rest)| {
+                    let fraction = rest as f64 / NANOS as f64;
+                    if form == Form::Real {
+                        seconds as f64 + fraction
+                    } else {
+                        calendar::julian_day(seconds, per_day) + fraction / per_day as f64
+                    }
+                }));
+            }
+            Form::UnixEpoch | Form::Integer => {
+                let is_whole = self.form == Form::UnixEpoch;
+                let rows: Vec<i64> = (0_i64..).take(seconds.len()).collect();
+                let refusal = if is_whole { NO_WHOLE_SECOND } else { OUT_OF_RANGE };
+                filling.ints(&rows, refusal, |row| {
+                    let row = usize::try_from(row).ok()?;
+                    if is_whole {
+                        return (rest[row] == 0).then_some(seconds[row]);
+                    }
+                    i64::try_from(i128::from(seconds[row]) * i128::from(NANOS) + i128::from(rest[row])).ok()
+                });
+            }
+            _ => filling.texts(|row, out| {
+                let time = seconds[row].rem_euclid(per_day) * NANOS + rest[row];
+                calendar::push_day_and_time(seconds[row].div_euclid(per_day), time, unit, out);
+                Ok(())
+            }),
+        }
+    }
+}
+
+const NANOS: i64 = 1_000_000_000;
+
+/// Whether a column's values need a second array to be whole: months beside the days of an interval.
+pub(super) fn companion_type(data_type: &DataType) -> Option<DataType> {
+    match data_type {
+        DataType::Timestamp(TimeUnit::Nanosecond, None) => Some(DataType::Timestamp(TimeUnit::Second, None)),
+        DataType::Interval(IntervalUnit::DayTime) => Some(DataType::Interval(IntervalUnit::YearMonth)),
+        _ => None,
+    }
+}
+
+fn set_nulls(array: &dyn Array, block: &mut CellBlock) {
+    if let Some(nulls) = array.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+        block.nulls_mut().extend(nulls.iter().map(|is_valid| !is_valid));
+    }
+}
+
+fn owned(value: Value<'_>) -> OwnedValue {
+    match value {
+        Value::Null => OwnedValue::Null,
+        Value::Int(int) => OwnedValue::Int(int),
+        Value::Real(real) => OwnedValue::Real(real),
+        Value::Text(text) => match std::str::from_utf8(text) {
+            Ok(text) => OwnedValue::Text(text.to_owned()),
+            Err(_) => OwnedValue::Blob(text.to_vec()),
+        },
+        Value::Blob(blob) => OwnedValue::Blob(blob.to_vec()),
+    }
+}
+
+/// The value of each row behind its run.
+fn expand_runs(array: &ArrayRef) -> ArrayRef {
+    fn expand<R: RunEndIndexType>(runs: &RunArray<R>) -> ArrayRef {
+        let rows = (0..runs.len()).map(|row| Some(runs.get_physical_index(row) as u64));
+        let rows: arrow_array::PrimitiveArray<UInt64Type> = rows.collect();
+        take(runs.values(), &rows, None).expect("runs are within their values")
+    }
+    match array.data_type() {
+        DataType::RunEndEncoded(ends, _) if *ends.data_type() == DataType::Int16 => expand(array.as_run::<Int16Type>()),
+        DataType::RunEndEncoded(ends, _) if *ends.data_type() == DataType::Int32 => expand(array.as_run::<Int32Type>()),
+        _ => expand(array.as_run::<Int64Type>()),
+    }
+}
+
+/// `value / unit` where nothing is left over.
+fn whole(value: i64, unit: i64) -> Option<i64> {
+    (value % unit == 0).then(|| value / unit)
+}
+
+fn seconds(value: i64, unit: Unit) -> f64 {
+    value.div_euclid(unit.per_second) as f64 + value.rem_euclid(unit.per_second) as f64 / unit.per_second as f64
+}
+
+fn fill_timestamps(raw: &[i64], unit: Unit, is_instant: bool, block: &mut CellBlock) {
+    let time_at = DATE_BYTES + 1;
+    let len = time_at + unit.time_bytes() + usize::from(is_instant);
+    let texts = block.texts().fixed(raw.len(), len);
+    for (text, &value) in texts.chunks_exact_mut(len).zip(raw) {
+        calendar::write_date(value.div_euclid(unit.per_day()), text);
+        text[DATE_BYTES] = b' ';
+        calendar::write_time(value.rem_euclid(unit.per_day()), unit, &mut text[time_at..]);
+        if is_instant {
+            text[len - 1] = b'Z';
+        }
+    }
+}
+
+fn fill_julian_days(raw: &[i64], per_day: i64, block: &mut CellBlock) {
+    block.reals().extend(raw.iter().map(|&value| calendar::julian_day(value, per_day)));
+}
+
+fn fill_unsigned(filling: &mut Filling<'_>) {
+    let values = filling.array.as_primitive::<UInt64Type>().values().clone();
+    filling.block.ints().extend(values.iter().map(|&value| i64::try_from(value).unwrap_or(0)));
+    for (row, value) in values.iter().enumerate().filter(|(_, value)| **value > i64::MAX.unsigned_abs()) {
+        filling.refuse(row, NO_INTEGER, Some(value.to_string()));
+    }
+}
+
+fn fill_reals_of_integers(filling: &mut Filling<'_>) {
+    if *filling.array.data_type() == DataType::UInt64 {
+        let values = filling.array.as_primitive::<UInt64Type>().values();
+        return filling.block.reals().extend(values.iter().map(|&value| value as f64));
+    }
+    let mut raw = Vec::new();
+    scalar::raw_integers(filling.array, &mut raw);
+    filling.block.reals().extend(raw.iter().map(|&value| value as f64));
+}
+
+fn fill_integral_doubles(filling: &mut Filling<'_>) {
+    let mut raw = Vec::new();
+    scalar::raw_doubles(filling.array, &mut raw);
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates; what is no integer is refused below")]
+    filling.block.ints().extend(raw.iter().map(|&real| real as i64));
+    // 2^63 itself saturates to an integer that differs from it.
+    let is_integer =
+        |real: f64| real.trunc() == real && (-9.223_372_036_854_775_8e18..9.223_372_036_854_775_8e18).contains(&real);
+    for (row, &real) in raw.iter().enumerate().filter(|(_, real)| !is_integer(**real)) {
+        filling.refuse(row, NO_INTEGER, Some(quote(&Value::Real(real))));
+    }
+}
+
+/// The doubles nearest to decimals of any width.
+fn fill_doubles_of_decimals(filling: &mut Filling<'_>, precision: u8, scale: i8) {
+    let mut reals = Vec::with_capacity(filling.rows());
+    let mut text = Vec::new();
+    for row in 0..filling.rows() {
+        text.clear();
+        scalar::push_decimal(filling.array, row, scale, &mut text);
+        let digits = text.iter().filter(|byte| byte.is_ascii_digit()).skip_while(|digit| **digit == b'0').count();
+        let decimal = String::from_utf8_lossy(&text);
+        if digits > usize::from(precision.max(DOUBLE_DIGITS)) {
+            filling.refuse(row, TOO_MANY_DIGITS, Some(decimal.clone().into_owned()));
+        }
+        reals.push(decimal.parse().unwrap_or(0.0));
+    }
+    *filling.block.reals() = reals;
+}
+
+fn fill_integers_of_decimals(filling: &mut Filling<'_>, scale: i8) {
+    let mut ints = Vec::with_capacity(filling.rows());
+    let mut text = Vec::new();
+    for row in 0..filling.rows() {
+        text.clear();
+        scalar::push_decimal(filling.array, row, scale, &mut text);
+        let decimal = String::from_utf8_lossy(&text).into_owned();
+        let (whole, fraction) = decimal.split_once('.').unwrap_or((&decimal, ""));
+        let int = whole.parse::<i64>().ok().filter(|_| fraction.bytes().all(|digit| digit == b'0'));
+        if int.is_none() {
+            filling.refuse(row, NO_INTEGER, Some(decimal.clone()));
+        }
+        ints.push(int.unwrap_or(0));
+    }
+    *filling.block.ints() = ints;
+}

@@ -1,0 +1,114 @@
+//! CSV, TSV and their kin.
+//!
+//! Records are lines, their fields stand between delimiters. A quote at the beginning of a field opens a quoted field, in which
+//! delimiters and line ends are text and a quote is doubled; anywhere else a quote is text. Lines end with LF or CRLF; a CR alone is
+//! text. All of that is as sqlite3's `.import` has it, and so are the values.
+//!
+//! Unlike there, text behind a closing quote and wrong numbers of fields are errors of the record, and a quote that is never
+//! closed is one of the file. Blank lines are no records, unless there is one column only: there they are empty fields.
+//!
+//! ```text
+//! head.rs      the first record: the delimiter, names of columns
+//! framing.rs   where records end, one worker at a time       syntax.rs  what both go by
+//! rows.rs      where fields lie, in parallel
+//! piece.rs     fields become cells, column by column
+//! ```
+
+mod framing;
+mod head;
+mod piece;
+mod rows;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+use crate::cut::{Cutter, PIECE_BYTES, Position};
+use crate::input::Input;
+use crate::options::{Dialect, ReadOptions};
+use crate::reader::{Field, FieldKind, Piece, Reader, Wanted};
+use framing::Records;
+use head::Head;
+use litepress_rows::{Error, ErrorKind, Result};
+use piece::{CsvPiece, Task};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens a CSV file: its delimiter is found out, its header is read.
+///
+/// # Errors
+/// A file that cannot be read; a header that does not name the columns; a dialect that contradicts itself.
+pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+    Ok(Box::new(CsvReader::new(input.text(options)?, &input.name, options)?))
+}
+
+/// Reads CSV from a stream.
+pub struct CsvReader {
+    cutter: Cutter<Records>,
+    columns: Vec<Field>,
+    task: Arc<Task>,
+}
+
+impl CsvReader {
+    /// Reads `stream`, UTF-8 without byte-order mark, which is called `name` in errors.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn new(mut stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
+        let head = Head::read(&mut stream, name, options)?;
+        let task = Task {
+            wanted: (0..head.names.len()).collect(),
+            names: head.names,
+            nulls: options.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
+            invalid_utf8: options.invalid_utf8,
+            ragged: options.dialect.ragged,
+            syntax: Arc::new(head.syntax),
+        };
+        let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
+        let stream = Box::new(std::io::Cursor::new(head.rest).chain(stream));
+        let start = Position { record: 1, line: head.line };
+        let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
+        Ok(Self {
+            cutter: Cutter::new(stream, name, Records(task.syntax.clone()), start, piece_bytes),
+            columns: task.names.iter().map(field).collect(),
+            task: Arc::new(task),
+        })
+    }
+}
+
+impl Reader for CsvReader {
+    fn columns(&self) -> &[Field] {
+        &self.columns
+    }
+
+    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+        let position = |wanted: &Wanted| {
+            let refuse = |message: &str| Err(Error::new(ErrorKind::Usage, message).in_column(&wanted.name));
+            match wanted.field {
+                Some(field) if field < self.columns.len() && wanted.form.is_none() => Ok(field),
+                Some(field) if field < self.columns.len() => {
+                    refuse("a column of a CSV file has one form only: its text")
+                }
+                _ => refuse("the file has no such column"),
+            }
+        };
+        let wanted = columns.iter().map(position).collect::<Result<_>>()?;
+        self.task = Arc::new(Task { wanted, ..Task::clone(&self.task) });
+        Ok(())
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
+        let Some(text) = self.cutter.next_text()? else { return Ok(None) };
+        Ok(Some(Box::new(CsvPiece::new(text, self.task.clone()))))
+    }
+}
+
+/// Names that stand in for those that a file does not say: `c1`, `c2` and so on.
+fn name_by_position(position: usize) -> String {
+    format!("c{}", position + 1)
+}
+
+/// The columns that a dialect says itself.
+fn given_columns(dialect: &Dialect) -> Option<&[String]> {
+    dialect.columns.as_deref()
+}

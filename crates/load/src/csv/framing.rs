@@ -1,0 +1,74 @@
+//! Where the records of a CSV file end, found by one worker at a time: whole lines, but for those in which quotes are open.
+
+use super::syntax::{RecordEnd, Syntax};
+use crate::cut::{Framed, Framing};
+use litepress_rows::encode::MAX_RECORD_BYTES;
+use litepress_rows::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// Cuts between records. It agrees with [`Rows`](super::rows::Rows) on what a record is.
+#[derive(Debug)]
+pub(super) struct Records(pub Arc<Syntax>);
+
+impl Framing for Records {
+    fn frame(&mut self, text: &[u8], _from: usize, is_end: bool) -> Result<Framed> {
+        let syntax = &*self.0;
+        let mut whole = Framed::default();
+        while whole.bytes < text.len() {
+            if let Some(next) = syntax.passed_by(text, whole.bytes) {
+                let ends = text[next - 1] == b'\n';
+                if !ends && !is_end {
+                    break;
+                }
+                whole.bytes = next;
+                whole.lines += u64::from(ends);
+                continue;
+            }
+            match syntax.record_end(text, whole.bytes) {
+                RecordEnd::Behind { next, lines } => {
+                    whole.bytes = next;
+                    whole.lines += lines;
+                }
+                RecordEnd::NotYet if is_end => whole.bytes = text.len(),
+                RecordEnd::Open(at) if is_end => return Err(never_closed(text, at)),
+                end => return not_whole(text, whole, end),
+            }
+            whole.records += 1;
+        }
+        Ok(whole)
+    }
+}
+
+/// What is whole in front of a record that is not; no record grows for ever.
+fn not_whole(text: &[u8], whole: Framed, end: RecordEnd) -> Result<Framed> {
+    let too_long = whole.bytes == 0 && text.len() as u64 > MAX_RECORD_BYTES;
+    match end {
+        RecordEnd::Open(at) if too_long => Err(never_closed(text, at)),
+        _ if too_long => {
+            let message = format!("the record is longer than SQLite's limit of {MAX_RECORD_BYTES} bytes");
+            Err(Error::new(ErrorKind::Limit, message).at(1, 1))
+        }
+        _ => Ok(whole),
+    }
+}
+
+pub(super) fn never_closed(text: &[u8], at: usize) -> Error {
+    let (line, character) = place(text, at);
+    Error::new(ErrorKind::Data, "the quote that opens here is never closed")
+        .at(line, character)
+        .advise("close it, or say that the file has another quote character, or none")
+}
+
+/// Line and character of a byte of `text`, both counted from 1.
+pub(super) fn place(text: &[u8], at: usize) -> (u64, u64) {
+    let line = 1 + memchr::memchr_iter(b'\n', &text[..at]).count();
+    (line as u64, character(text, at))
+}
+
+/// Which character of its line a byte of `text` is, counted from 1.
+pub(super) fn character(text: &[u8], at: usize) -> u64 {
+    let line_start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
+    // Bytes of the form 10xxxxxx continue a character.
+    let characters = text[line_start..at].iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
+    1 + characters as u64
+}

@@ -1,0 +1,206 @@
+//! The beginning of a CSV file: which delimiter it has, and what its columns are called.
+
+use super::framing::{never_closed, place};
+use super::syntax::{RecordEnd, Syntax, shown, without_line_end};
+use super::{given_columns, name_by_position};
+use crate::options::{InvalidUtf8, ReadOptions};
+use litepress_rows::{Error, ErrorKind, Result};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+
+/// What the beginning of a file says.
+pub(super) struct Head {
+    pub syntax: Syntax,
+    pub names: Vec<String>,
+    /// What was read of the records.
+    pub rest: Vec<u8>,
+    /// The line in which they begin, counted from 1.
+    pub line: u64,
+}
+
+/// Among delimiters of which the first record has as many, the first.
+const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
+
+/// How long the first record can be.
+const MOST_BYTES: usize = 16 << 20;
+
+/// The first record, in a syntax.
+struct First {
+    syntax: Syntax,
+    /// Without its line end.
+    record: Range<usize>,
+    /// Where the next line begins.
+    next: usize,
+    fields: Vec<Range<usize>>,
+    /// Where quotes are open until the end of the file.
+    open: Option<usize>,
+}
+
+impl Head {
+    /// Reads as much of `stream` as it takes.
+    pub fn read(stream: &mut dyn Read, name: &Path, options: &ReadOptions) -> Result<Self> {
+        let in_file = |error: Error| error.in_file(name);
+        let dialect = &options.dialect;
+        let delimiters = match &dialect.delimiter {
+            Some(delimiter) => std::slice::from_ref(delimiter),
+            None => &DELIMITERS[..],
+        };
+        // A delimiter that is found out is none that has another role.
+        let is_free = |byte: &&u8| {
+            dialect.delimiter.is_some() || ![dialect.quote, dialect.escape, dialect.comment].contains(&Some(**byte))
+        };
+        let syntaxes = delimiters.iter().filter(is_free).map(|&delimiter| Syntax::new(dialect, delimiter));
+        let syntaxes = syntaxes.collect::<Result<Vec<_>>>()?;
+        let mut text = Vec::new();
+        let first = loop {
+            let missing = (64 << 10).max(text.len());
+            let read = stream.take(missing as u64).read_to_end(&mut text);
+            let is_end = read.map_err(|error| Error::io("read", name, error))? < missing;
+            if let Some(first) = First::find(&text, &syntaxes, is_end).map_err(in_file)? {
+                break first;
+            }
+            if is_end {
+                return Self::of_nothing(text, &syntaxes[0], options).map_err(in_file);
+            }
+            if text.len() > MOST_BYTES {
+                let message = format!("the first record does not end within {} MiB", MOST_BYTES >> 20);
+                return Err(in_file(Error::new(ErrorKind::Data, message).advise("is it a CSV file?")));
+            }
+        };
+        first.into_head(text, options).map_err(in_file)
+    }
+
+    /// The head of a file without records.
+    fn of_nothing(text: Vec<u8>, syntax: &Syntax, options: &ReadOptions) -> Result<Self> {
+        let Some(names) = given_columns(&options.dialect) else {
+            let error = Error::new(ErrorKind::Data, "the file is empty: nothing says which columns it has");
+            return Err(error.advise("name the columns"));
+        };
+        check_names(names)?;
+        Ok(Self {
+            syntax: Syntax { columns: names.len(), ..syntax.clone() },
+            names: names.to_vec(),
+            rest: text,
+            line: 1,
+        })
+    }
+}
+
+impl First {
+    /// The first record in the syntax in which it has most fields; `None` where it is not whole, or where there is none.
+    fn find(text: &[u8], syntaxes: &[Syntax], is_end: bool) -> Result<Option<Self>> {
+        let mut best: Option<Self> = None;
+        for syntax in syntaxes {
+            let mut start = 0;
+            while start < text.len()
+                && let Some(next) = syntax.passed_by(text, start)
+            {
+                start = next;
+            }
+            let (next, open) = match syntax.record_end(text, start) {
+                _ if start == text.len() => return Ok(None),
+                RecordEnd::Behind { next, .. } => (next, None),
+                RecordEnd::NotYet if is_end => (text.len(), None),
+                RecordEnd::Open(at) if is_end => (text.len(), Some(at)),
+                _ => return Ok(None),
+            };
+            let record = start..start + without_line_end(&text[start..next]).len();
+            let fields = syntax.fields(&text[record.clone()]);
+            if best.as_ref().is_none_or(|best| fields.len() > best.fields.len()) {
+                best = Some(Self { syntax: syntax.clone(), record, next, fields, open });
+            }
+        }
+        match best.as_ref().and_then(|best| best.open) {
+            Some(at) => Err(never_closed(text, at)),
+            None => Ok(best),
+        }
+    }
+
+    fn into_head(self, mut text: Vec<u8>, options: &ReadOptions) -> Result<Head> {
+        let given = given_columns(&options.dialect);
+        let names = match given {
+            Some(names) => names.to_vec(),
+            None if options.dialect.header => self.names(&text, options.invalid_utf8)?,
+            None => (0..self.fields.len()).map(name_by_position).collect(),
+        };
+        if given.is_some() {
+            check_names(&names)?;
+        }
+        if options.dialect.header && names.len() != self.fields.len() {
+            let message = format!("the header has {} fields, and {} columns are named", self.fields.len(), names.len());
+            return Err(self.place(Error::new(ErrorKind::Usage, message), &text, 0).advise("name as many"));
+        }
+        let next = if options.dialect.header { self.next } else { 0 };
+        let (line, _) = place(&text, next);
+        let rest = text.split_off(next);
+        Ok(Head { syntax: Syntax { columns: names.len(), ..self.syntax }, names, rest, line })
+    }
+
+    /// The names that the header says. A field that is empty gets the name of its position: files often have one, over row
+    /// numbers.
+    fn names(&self, text: &[u8], invalid_utf8: InvalidUtf8) -> Result<Vec<String>> {
+        let record = &text[self.record.clone()];
+        let mut names: Vec<String> = Vec::with_capacity(self.fields.len());
+        let mut positions = HashMap::new();
+        for (position, field) in self.fields.iter().enumerate() {
+            let refuse = |message: String| self.place(Error::new(ErrorKind::Data, message), text, position);
+            let name = self.name(record, field).map_err(refuse)?;
+            let name = match String::from_utf8(name.into_owned()) {
+                Ok(name) => name,
+                Err(error) if invalid_utf8 == InvalidUtf8::Replace => {
+                    String::from_utf8_lossy(error.as_bytes()).into_owned()
+                }
+                Err(_) => {
+                    return Err(refuse("the name of the column is not UTF-8".to_owned()).advise("say its encoding"));
+                }
+            };
+            let name = if name.is_empty() { name_by_position(position) } else { name };
+            if let Some(earlier) = positions.insert(name.to_ascii_lowercase(), position) {
+                let (earlier, later) = (earlier + 1, position + 1);
+                let message = format!("columns {earlier} and {later} of the header are both called {name}");
+                return Err(refuse(message).advise("name the columns"));
+            }
+            names.push(name);
+        }
+        Ok(names)
+    }
+
+    fn name<'a>(&self, record: &'a [u8], field: &Range<usize>) -> Result<Cow<'a, [u8]>, String> {
+        let syntax = &self.syntax;
+        if syntax.is_quoted(record, field) && syntax.quoted_end(record, field.start + 1) != Some(field.end) {
+            return Err("text behind the closing quote of a column's name".to_owned());
+        }
+        let name = syntax.value(record, field);
+        // A file whose lines end with CR alone is one long header.
+        match name.iter().find(|&&byte| byte == 0 || (byte == b'\r' && !syntax.is_quoted(record, field))) {
+            Some(&byte) => Err(format!("the name of a column holds the character {}", shown(byte))),
+            None => Ok(name),
+        }
+    }
+
+    fn place(&self, error: Error, text: &[u8], field: usize) -> Error {
+        let (line, character) = place(text, self.record.start + self.fields[field].start);
+        error.at(line, character)
+    }
+}
+
+/// Names of columns that are given are told apart as SQLite tells them apart.
+fn check_names(names: &[String]) -> Result<()> {
+    let mut positions = HashMap::new();
+    for (position, name) in names.iter().enumerate() {
+        if name.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, format!("the name of column {} is empty", position + 1)));
+        }
+        if let Some(earlier) = positions.insert(name.to_ascii_lowercase(), position) {
+            let message = format!("columns {} and {} are both called {name}", earlier + 1, position + 1);
+            return Err(Error::new(ErrorKind::Usage, message).advise("give each column another name"));
+        }
+    }
+    if names.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, "no column is named"));
+    }
+    Ok(())
+}

@@ -1,0 +1,270 @@
+//! Where the fields of records lie: the hottest loop of reading CSV.
+//!
+//! 64 bytes at a time become bit masks: which bytes are delimiters, line ends, quotes. Up to the first quote that opens a
+//! field, every delimiter and line end is one, and the bits are walked through; the end of a quoted field is searched for, and
+//! the next 64 bytes are those behind it. So each quoted field costs a new look, and text without quotes a few
+//! instructions a field. (Measured against the crates `csv` and `simd-csv`: 1.9 GB/s and 0.4 GB/s each for short
+//! fields, 2.0 and 0.6 and 1.1 GB/s for those of TPC-H's lineitem. Neither says what it makes of quotes in wrong places.)
+
+use super::syntax::Syntax;
+use std::ops::Range;
+use wide::u8x16;
+
+/// Where the fields of some consecutive records lie in their text.
+///
+/// Of each row: where it begins, then for each field the byte behind the separator (or the end) that ends it. So a field
+/// begins at one edge and ends one byte before the next.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    edges: Vec<u32>,
+    columns: usize,
+    /// Number of rows.
+    pub len: usize,
+    /// Rows that are wrong, in their order; their fields are all empty.
+    pub faults: Vec<Fault>,
+    /// Rows whose fields are fewer than the columns, and how many they are; the others are empty.
+    pub short: Vec<(usize, usize)>,
+}
+
+/// A record that is not what it should be.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub row: usize,
+    /// The record without its line end.
+    pub record: Range<usize>,
+    pub kind: FaultKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FaultKind {
+    /// So many fields.
+    Fields(usize),
+    /// Text behind the closing quote of this field, from this byte on.
+    BehindQuote { field: usize, at: usize },
+}
+
+/// How many records are looked for at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    pub rows: usize,
+    /// No record begins this far behind the first.
+    pub bytes: usize,
+}
+
+impl Rows {
+    /// Where field `field` of row `row` lies, with its quotes.
+    #[inline]
+    pub fn field(&self, row: usize, field: usize) -> Range<usize> {
+        let edge = row * (self.columns + 1) + field;
+        let (start, end) = (self.edges[edge] as usize, self.edges[edge + 1] as usize - 1);
+        // A field that is not there ends before it begins.
+        if start < end { start..end } else { end..end }
+    }
+
+    /// Where column `field` lies in all rows, with its quotes.
+    #[inline]
+    pub fn column(&self, field: usize) -> impl Iterator<Item = Range<usize>> {
+        self.edges.chunks_exact(self.columns + 1).map(move |row| {
+            let (start, end) = (row[field] as usize, row[field + 1] as usize - 1);
+            if start < end { start..end } else { end..end }
+        })
+    }
+
+    /// Where a row lies, without its line end.
+    pub fn record(&self, row: usize) -> Range<usize> {
+        match self.faults.binary_search_by_key(&row, |fault| fault.row) {
+            Ok(fault) => self.faults[fault].record.clone(),
+            Err(_) => self.field(row, 0).start..self.field(row, self.columns - 1).end,
+        }
+    }
+
+    /// Looks for records from byte `from` of whole records on; where the next one begins. Missing fields are no fault where
+    /// `may_be_short`.
+    pub fn find(&mut self, syntax: &Syntax, text: &[u8], from: usize, most: Most, may_be_short: bool) -> usize {
+        self.edges.clear();
+        self.faults.clear();
+        self.short.clear();
+        self.columns = syntax.columns;
+        self.len = 0;
+        let most = Most { bytes: from.saturating_add(most.bytes), ..most };
+        let next = Finder { syntax, text, rows: self, may_be_short, fault: None, base: 0 }.find(from, most);
+        debug_assert_eq!(self.edges.len(), self.len * (self.columns + 1));
+        next
+    }
+}
+
+struct Finder<'a> {
+    syntax: &'a Syntax,
+    text: &'a [u8],
+    rows: &'a mut Rows,
+    may_be_short: bool,
+    /// What is wrong with the record so far.
+    fault: Option<FaultKind>,
+    /// Where the edges of the record begin.
+    base: usize,
+}
+
+impl Finder<'_> {
+    fn find(&mut self, from: usize, most: Most) -> usize {
+        let Syntax { delimiter, quote, comment, .. } = *self.syntax;
+        let text = self.text;
+        let mut at = self.pass_by_comments(from);
+        let mut begins_field = true;
+        self.rows.edges.push(edge(at));
+        'blocks: while at < text.len() {
+            let block = Block::load(text, at);
+            let line_ends = block.find(b'\n');
+            let mut ends = block.find(delimiter) | line_ends;
+            let quotes = quote.map_or(0, |quote| block.find(quote));
+            let opening = quotes & (ends << 1 | u64::from(begins_field));
+            begins_field = ends >> 63 != 0;
+            // Behind a quote that opens, a delimiter may be text.
+            ends &= (opening & opening.wrapping_neg()).wrapping_sub(1);
+            while ends != 0 {
+                let bit = ends.trailing_zeros();
+                let end = at + bit as usize;
+                if line_ends >> bit & 1 == 0 {
+                    self.rows.edges.push(edge(end + 1));
+                } else {
+                    self.end_record(end);
+                    if self.rows.len >= most.rows || end >= most.bytes {
+                        self.rows.edges.truncate(self.base);
+                        return end + 1;
+                    }
+                    if comment.is_some() && text.get(end + 1).copied() == comment {
+                        at = self.pass_by_comments(end + 1);
+                        self.rows.edges[self.base] = edge(at);
+                        begins_field = true;
+                        continue 'blocks;
+                    }
+                }
+                ends &= ends - 1;
+            }
+            if opening == 0 {
+                at += 64;
+            } else {
+                at = self.quoted(at + opening.trailing_zeros() as usize);
+                begins_field = false;
+            }
+        }
+        self.end_text();
+        text.len()
+    }
+
+    /// Passes by the quoted field that begins at `at`; behind its closing quote.
+    #[inline]
+    fn quoted(&mut self, at: usize) -> usize {
+        let text = self.text;
+        let end = self.syntax.quoted_end(text, at + 1).unwrap_or(text.len());
+        let is_closed = match text[end..] {
+            [] => end > at + 1 && Some(text[end - 1]) == self.syntax.quote,
+            [b'\n', ..] | [b'\r', b'\n', ..] => true,
+            [next, ..] => next == self.syntax.delimiter,
+        };
+        if !is_closed && self.fault.is_none() {
+            let field = self.rows.edges.len() - self.base - 1;
+            self.fault = Some(FaultKind::BehindQuote { field, at: end });
+        }
+        end
+    }
+
+    fn pass_by_comments(&self, mut at: usize) -> usize {
+        while at < self.text.len()
+            && let Some(next) = self.syntax.passed_by(self.text, at)
+        {
+            at = next;
+        }
+        at
+    }
+
+    /// Ends a record with the line end at `at`.
+    #[inline]
+    fn end_record(&mut self, at: usize) {
+        let start = self.rows.edges[self.base] as usize;
+        let end = at - usize::from(at > start && self.text[at - 1] == b'\r');
+        let fields = self.rows.edges.len() - self.base;
+        if fields == self.rows.columns && self.fault.is_none() {
+            self.rows.edges.push(edge(end + 1));
+            self.rows.len += 1;
+        } else if start < end {
+            self.end_irregular(start..end, fields);
+        } else {
+            // A blank line.
+            self.rows.edges.truncate(self.base);
+        }
+        self.base = self.rows.edges.len();
+        self.rows.edges.push(edge(at + 1));
+    }
+
+    /// Ends a record that the end of the file ends, if there is one.
+    fn end_text(&mut self) {
+        let start = self.rows.edges[self.base] as usize;
+        let record = start..self.text.len();
+        let fields = self.rows.edges.len() - self.base;
+        if record.is_empty() {
+            self.rows.edges.truncate(self.base);
+        } else if fields == self.rows.columns && self.fault.is_none() {
+            self.rows.edges.push(edge(record.end + 1));
+            self.rows.len += 1;
+        } else {
+            self.end_irregular(record, fields);
+        }
+    }
+
+    #[cold]
+    fn end_irregular(&mut self, record: Range<usize>, fields: usize) {
+        let row = self.rows.len;
+        let columns = self.rows.columns;
+        match self.fault.take() {
+            None if fields < columns && self.may_be_short => self.rows.short.push((row, fields)),
+            fault => {
+                let kind = fault.unwrap_or(FaultKind::Fields(fields));
+                self.rows.edges.truncate(self.base);
+                self.rows.faults.push(Fault { row, record: record.clone(), kind });
+            }
+        }
+        self.rows.edges.resize(self.base + columns + 1, edge(record.end + 1));
+        self.rows.len += 1;
+    }
+}
+
+#[inline]
+fn edge(at: usize) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "a piece is below 4 GiB, which is checked where it begins")]
+    let edge = at as u32;
+    edge
+}
+
+/// 64 bytes of a text.
+struct Block {
+    lanes: [u8x16; 4],
+    /// Which of them are there: behind the end of the text there are none.
+    present: u64,
+}
+
+impl Block {
+    #[inline]
+    fn load(text: &[u8], at: usize) -> Self {
+        if let Some(bytes) = text[at..].first_chunk::<64>() {
+            return Self { lanes: lanes(bytes), present: u64::MAX };
+        }
+        let rest = &text[at..];
+        let mut bytes = [0; 64];
+        bytes[..rest.len()].copy_from_slice(rest);
+        Self { lanes: lanes(&bytes), present: (1 << rest.len()) - 1 }
+    }
+
+    /// A bit for each byte that is `byte`, the lowest for the first.
+    #[inline]
+    fn find(&self, byte: u8) -> u64 {
+        let wanted = u8x16::splat(byte);
+        let bits = |lane: usize| u64::from(self.lanes[lane].simd_eq(wanted).to_bitmask());
+        (bits(0) | bits(1) << 16 | bits(2) << 32 | bits(3) << 48) & self.present
+    }
+}
+
+#[inline]
+fn lanes(bytes: &[u8; 64]) -> [u8x16; 4] {
+    let (lanes, _) = bytes.as_chunks::<16>();
+    [0, 1, 2, 3].map(|lane| u8x16::new(lanes[lane]))
+}

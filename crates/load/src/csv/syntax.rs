@@ -1,0 +1,183 @@
+//! What separates fields and records, byte by byte.
+
+use crate::options::Dialect;
+use litepress_rows::{Error, ErrorKind, Result};
+use memchr::{memchr, memchr_iter, memchr2};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A dialect in which nothing is left to be found out.
+#[derive(Clone, Debug)]
+pub(super) struct Syntax {
+    pub delimiter: u8,
+    pub quote: Option<u8>,
+    /// Stands in front of a quote or of itself within quotes. Without it quotes are doubled.
+    pub escape: Option<u8>,
+    pub comment: Option<u8>,
+    /// Fields of a record; 0 where that is not known yet.
+    pub columns: usize,
+}
+
+/// Where the record that begins somewhere ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RecordEnd {
+    /// Behind its line end; so many line ends are in it.
+    Behind { next: usize, lines: u64 },
+    /// Not within the text.
+    NotYet,
+    /// Not within the text: quotes are open since here.
+    Open(usize),
+}
+
+impl Syntax {
+    /// # Errors
+    /// [`ErrorKind::Usage`] where one byte would mean two things.
+    pub fn new(dialect: &Dialect, delimiter: u8) -> Result<Self> {
+        let Dialect { quote, escape, comment, .. } = *dialect;
+        let roles = [("delimiter", Some(delimiter)), ("quote", quote), ("comment", comment), ("escape", escape)];
+        for (position, &(role, byte)) in roles.iter().enumerate() {
+            let Some(byte) = byte else { continue };
+            if matches!(byte, b'\n' | b'\r' | 0) || byte >= 0x80 {
+                let message = format!("{} cannot be the {role} of a CSV file", shown(byte));
+                return Err(Error::new(ErrorKind::Usage, message).advise("choose another ASCII character"));
+            }
+            // An escape that is the quote is the doubled quote that all files have.
+            let same = roles[..position].iter().find(|other| other.1 == Some(byte));
+            if let Some((other, _)) = same.filter(|(other, _)| (role, *other) != ("escape", "quote")) {
+                let message = format!("{} cannot be both the {other} and the {role} of a CSV file", shown(byte));
+                return Err(Error::new(ErrorKind::Usage, message));
+            }
+        }
+        let escape = escape.filter(|_| escape != quote);
+        Ok(Self { delimiter, quote, escape, comment, columns: 0 })
+    }
+
+    /// Where the next line begins, if the line at `at` is no record: a comment, or blank where a record has several fields. (A
+    /// blank line of a file with one column is a record: an empty field.)
+    #[inline]
+    pub fn passed_by(&self, text: &[u8], at: usize) -> Option<usize> {
+        match text[at..] {
+            [b'\n', ..] if self.columns != 1 => Some(at + 1),
+            [b'\r', b'\n', ..] if self.columns != 1 => Some(at + 2),
+            [first, ..] if Some(first) == self.comment => {
+                Some(memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where the record that begins at `start` ends.
+    #[inline]
+    pub fn record_end(&self, text: &[u8], start: usize) -> RecordEnd {
+        let (mut from, mut lines) = (start, 1);
+        let quote = self.quote.unwrap_or(b'\n');
+        while let Some(at) = memchr2(quote, b'\n', &text[from..]).map(|offset| from + offset) {
+            if text[at] == b'\n' {
+                return RecordEnd::Behind { next: at + 1, lines };
+            }
+            from = at + 1;
+            if at == start || text[at - 1] == self.delimiter {
+                match self.quoted_end(text, from) {
+                    Some(end) => {
+                        lines += memchr_iter(b'\n', &text[from..end]).count() as u64;
+                        from = end;
+                    }
+                    None => return RecordEnd::Open(at),
+                }
+            }
+        }
+        RecordEnd::NotYet
+    }
+
+    /// Behind the quote that closes the field whose content begins at `from`.
+    #[inline]
+    pub fn quoted_end(&self, text: &[u8], mut from: usize) -> Option<usize> {
+        let quote = self.quote?;
+        let Some(escape) = self.escape else {
+            loop {
+                from += memchr(quote, &text[from..])? + 1;
+                if text.get(from) != Some(&quote) {
+                    return Some(from);
+                }
+                from += 1;
+            }
+        };
+        loop {
+            from += memchr2(quote, escape, &text[from..])? + 1;
+            match text.get(from) {
+                _ if text[from - 1] == quote => return Some(from),
+                Some(&next) if next == quote || next == escape => from += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether what stands between quotes is not what it says.
+    #[inline]
+    pub fn has_escapes(&self, quoted: &[u8]) -> bool {
+        self.escape.or(self.quote).is_some_and(|escape| memchr(escape, quoted).is_some())
+    }
+
+    /// Appends what the text between two quotes says.
+    pub fn unescape(&self, mut quoted: &[u8], out: &mut Vec<u8>) {
+        let Some(escape) = self.escape.or(self.quote) else { return out.extend_from_slice(quoted) };
+        while let Some(at) = memchr(escape, quoted) {
+            let is_escape = quoted.get(at + 1).is_some_and(|&next| next == escape || Some(next) == self.quote);
+            out.extend_from_slice(&quoted[..at + usize::from(!is_escape)]);
+            quoted = &quoted[at + 1..];
+            if is_escape {
+                out.push(quoted[0]);
+                quoted = &quoted[1..];
+            }
+        }
+        out.extend_from_slice(quoted);
+    }
+
+    /// Whether the field that a record holds there is quoted.
+    #[inline]
+    pub fn is_quoted(&self, text: &[u8], field: &Range<usize>) -> bool {
+        !field.is_empty() && Some(text[field.start]) == self.quote
+    }
+
+    /// The value of a field without mistakes.
+    pub fn value<'a>(&self, text: &'a [u8], field: &Range<usize>) -> Cow<'a, [u8]> {
+        if !self.is_quoted(text, field) {
+            return Cow::Borrowed(&text[field.clone()]);
+        }
+        let quoted = &text[field.start + 1..field.end - 1];
+        if !self.has_escapes(quoted) {
+            return Cow::Borrowed(quoted);
+        }
+        let mut value = Vec::with_capacity(quoted.len());
+        self.unescape(quoted, &mut value);
+        Cow::Owned(value)
+    }
+
+    /// The fields of one record, given without its line end: one after another, not for speed.
+    pub fn fields(&self, record: &[u8]) -> Vec<Range<usize>> {
+        let (mut fields, mut start) = (Vec::new(), 0);
+        loop {
+            let quoted = self.quote.is_some() && record.get(start).copied() == self.quote;
+            let from = if quoted { self.quoted_end(record, start + 1).unwrap_or(record.len()) } else { start };
+            let end = memchr(self.delimiter, &record[from..]).map_or(record.len(), |offset| from + offset);
+            fields.push(start..end);
+            if end == record.len() {
+                return fields;
+            }
+            start = end + 1;
+        }
+    }
+}
+
+/// A byte as a message shows it.
+pub(super) fn shown(byte: u8) -> String {
+    if byte.is_ascii_graphic() { char::from(byte).to_string() } else { format!("'{}'", byte.escape_ascii()) }
+}
+
+/// A text without the line end behind it.
+pub(super) fn without_line_end(text: &[u8]) -> &[u8] {
+    match text {
+        [record @ .., b'\r', b'\n'] | [record @ .., b'\n'] => record,
+        _ => text,
+    }
+}

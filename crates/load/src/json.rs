@@ -1,0 +1,376 @@
+//! NDJSON (JSON lines: one object a line) and one top-level array of objects, as a stream.
+//!
+//! ```text
+//! text --frame.rs--> pieces of whole records --record.rs--> values by key --columns.rs--> blocks of cells
+//!                                                                        `-----------------> survey
+//! ```
+//!
+//! Which of the two a file is, its first character says: `[` begins an array. The grammar is RFC 8259's, and nothing else is taken.
+//!
+//! What becomes of a value:
+//!
+//! | JSON                                    | column of TEXT affinity  | other columns                 |
+//! |-----------------------------------------|--------------------------|-------------------------------|
+//! | string                                  | text, escapes decoded    | text, escapes decoded         |
+//! | integer of 64 bits                      | text as it is written    | integer                       |
+//! | other number                            | text as it is written    | nearest double; beyond: error |
+//! | `true`, `false`                         | text `true`, `false`     | 1, 0                          |
+//! | array, object                           | text as it is written    | text as it is written         |
+//! | `null`, missing key, [nulls](ReadOptions::nulls) | NULL            | NULL                          |
+//!
+//! Keys are matched with columns as they are written, else but for upper and lower case of ASCII letters. A record is wrong
+//! where it is no object, has a key twice, nests deeper than [`MAX_DEPTH`], or holds half a surrogate pair or bytes that are no
+//! UTF-8 (unless [`InvalidUtf8`] says otherwise).
+
+mod columns;
+mod frame;
+mod record;
+#[cfg(test)]
+mod tests;
+
+pub use frame::MAX_RECORD_TEXT_BYTES;
+pub use record::MAX_DEPTH;
+
+use crate::cut::{Cutter, PIECE_BYTES, Position, Text};
+use crate::infer::{Findings, Seen};
+use crate::input::Input;
+use crate::options::{InvalidUtf8, ReadOptions};
+use crate::reader::{BadRecord, Batch, Field, Piece, Reader, Wanted};
+use columns::Columns;
+use frame::{JsonFraming, Layout, Records, Span, is_space, place_in};
+use litepress_format::value::Value;
+use litepress_rows::cells::BLOCK_ROWS;
+use litepress_rows::{Affinity, Error, ErrorKind, Result, quote};
+use record::{Fault, Item, RecordParser, Sink, Targets, replace_invalid};
+use std::borrow::Cow;
+use std::io::{Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A batch ends with the record that makes it this long, in bytes of text.
+const BATCH_BYTES: usize = 2 << 20;
+
+/// Opens a file of JSON.
+///
+/// # Errors
+/// A file that cannot be opened or read.
+pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+    Ok(Box::new(JsonReader::new(input.text(options)?, &input.name, options)?))
+}
+
+/// Reads records of JSON.
+pub struct JsonReader {
+    cutter: Cutter<JsonFraming>,
+    layout: Layout,
+    /// Number of the line where the next piece begins, and characters in front of it in that line.
+    next: (u64, u64),
+    wants: Wants,
+}
+
+/// What is asked of records.
+#[derive(Clone, Default)]
+struct Wants {
+    names: Arc<[String]>,
+    affinities: Arc<[Affinity]>,
+    nulls: Arc<[String]>,
+    invalid_utf8: InvalidUtf8,
+}
+
+impl JsonReader {
+    /// A reader of `stream`, which is UTF-8 text without byte-order mark, and called `name` in errors. Reads up to the first
+    /// character that is no white space.
+    ///
+    /// # Errors
+    /// What the stream reports.
+    pub fn new(stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
+        let Begun { first, line, read, stream } = begin(stream, name)?;
+        let layout = if first == Some(b'[') { Layout::Array } else { Layout::Lines };
+        let (_, characters) = place_in(&read[..read.iter().take_while(|&&byte| is_space(byte)).count()]);
+        // An array begins with its bracket; a line with whatever stands in it.
+        let (read, column) = match layout {
+            Layout::Lines => (read, 0),
+            Layout::Array => (read.trim_ascii_start().to_vec(), characters),
+        };
+        let start = Position { record: 1, line };
+        let stream = Box::new(Cursor::new(read).chain(stream));
+        let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
+        let wants =
+            Wants { nulls: options.nulls.clone().into(), invalid_utf8: options.invalid_utf8, ..Wants::default() };
+        let cutter = Cutter::new(stream, name, JsonFraming::new(layout), start, piece_bytes);
+        Ok(Self { cutter, layout, next: (line, column), wants })
+    }
+
+    fn piece(&mut self, text: Text) -> JsonPiece {
+        let (line, column) = self.next;
+        let (lines, characters) = match self.layout {
+            // A piece of lines begins and ends with them.
+            Layout::Lines => (0, 0),
+            Layout::Array => place_in(&text.bytes),
+        };
+        self.next = if lines == 0 { (line, column + characters) } else { (line + lines, characters) };
+        let column = if self.layout == Layout::Array { column } else { 0 };
+        JsonPiece {
+            records: Records::new(self.layout, text.start.line),
+            text,
+            column,
+            read: 0,
+            wants: self.wants.clone(),
+            parser: None,
+            columns: Columns::new(&self.wants.affinities),
+            rows: Vec::new(),
+        }
+    }
+
+    /// The framing counts characters from the beginning of a piece.
+    fn place(&self, error: Error) -> Error {
+        match (error.place().line, error.place().character) {
+            (Some(line), Some(character)) if line == self.next.0 => error.at(line, character + self.next.1),
+            _ => error,
+        }
+    }
+}
+
+/// A stream of which the beginning was read.
+struct Begun {
+    /// The first byte that is no white space.
+    first: Option<u8>,
+    /// Number of the line in which it stands.
+    line: u64,
+    /// What was read, from the beginning of that line on.
+    read: Vec<u8>,
+    stream: Box<dyn Read + Send>,
+}
+
+/// Reads up to the first character that is no white space.
+fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<Begun> {
+    const CHUNK_BYTES: u64 = 1 << 16;
+    let (mut line, mut read) = (1, Vec::new());
+    loop {
+        let chunk = (&mut stream).take(CHUNK_BYTES).read_to_end(&mut read);
+        let is_end = chunk.map_err(|error| Error::io("read", name, error))? == 0;
+        let blank = read.iter().take_while(|&&byte| is_space(byte)).count();
+        let (lines, _) = place_in(&read[..blank]);
+        line += lines;
+        read.drain(..memchr::memrchr(b'\n', &read[..blank]).map_or(0, |at| at + 1));
+        let first = read.iter().copied().find(|&byte| !is_space(byte));
+        if first.is_some() || is_end {
+            return Ok(Begun { first, line, read, stream });
+        }
+    }
+}
+
+impl Reader for JsonReader {
+    fn columns(&self) -> &[Field] {
+        &[]
+    }
+
+    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+        for (position, Wanted { name, form, .. }) in columns.iter().enumerate() {
+            let refuse = |message: String| Err(Error::new(ErrorKind::Usage, message).in_column(name));
+            if let Some(form) = form {
+                return refuse(format!(
+                    "JSON has no form {form} to choose: the column's type says what becomes of values"
+                ));
+            }
+            if columns[..position].iter().any(|other| other.name == *name) {
+                return refuse("two columns of the table are to hold the values of one key".to_owned());
+            }
+        }
+        self.wants.names = columns.iter().map(|wanted| wanted.name.clone()).collect();
+        self.wants.affinities = columns.iter().map(|wanted| wanted.affinity).collect();
+        Ok(())
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
+        loop {
+            let Some(text) = self.cutter.next_text().map_err(|error| self.place(error))? else { return Ok(None) };
+            let piece = self.piece(text);
+            if piece.records() > 0 {
+                return Ok(Some(Box::new(piece)));
+            }
+        }
+    }
+}
+
+/// Some consecutive records.
+struct JsonPiece {
+    text: Text,
+    /// Characters in front of the text in its first line.
+    column: u64,
+    records: Records,
+    /// Records that were read.
+    read: u64,
+    wants: Wants,
+    /// Made for what is asked first: reading or a survey.
+    parser: Option<RecordParser>,
+    columns: Columns,
+    /// The records of the last batch.
+    rows: Vec<Span>,
+}
+
+impl Piece for JsonPiece {
+    fn first_record(&self) -> u64 {
+        self.text.start.record
+    }
+
+    fn records(&self) -> u64 {
+        self.text.records
+    }
+
+    fn read(&mut self, batch: &mut Batch) -> Result<()> {
+        batch.clear(self.wants.affinities.len());
+        self.rows.clear();
+        self.columns.begin(&mut batch.blocks);
+        let parser = self.parser.take();
+        let mut parser = parser.unwrap_or_else(|| self.new_parser(Targets::Columns(self.wants.names.clone())));
+        let mut bytes = 0;
+        while self.rows.len() < BLOCK_ROWS && bytes < BATCH_BYTES && self.read < self.text.records {
+            let (row, span) = (self.rows.len(), self.next_record());
+            bytes += span.end - span.start;
+            self.rows.push(span);
+            let record = readable(&self.text.bytes[span.start..span.end], self.wants.invalid_utf8);
+            let parsed = parser.parse(&record, &mut self.columns);
+            self.columns.end_row(row, parsed.is_err());
+            if let Err(fault) = parsed {
+                let error = self.explain(&fault, &record, span);
+                batch.bad.push(BadRecord { row, error, is_left_out: false });
+            }
+        }
+        self.parser = Some(parser);
+        batch.rows = self.rows.len();
+        self.columns.finish(&mut batch.blocks);
+        Ok(())
+    }
+
+    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
+        let mut parser = self.new_parser(Targets::Keys);
+        let mut sight = Sight::default();
+        while self.read < self.text.records {
+            let number = self.text.start.record + self.read;
+            let span = self.next_record();
+            let record = readable(&self.text.bytes[span.start..span.end], self.wants.invalid_utf8);
+            sight.clear();
+            if parser.parse(&record, &mut sight).is_ok() {
+                findings.records += 1;
+                sight.tell(findings, &parser, number);
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&self, row: usize) -> Option<u64> {
+        Some(self.rows[row].line)
+    }
+
+    fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
+        let Span { start, end, .. } = self.rows[row];
+        Some(Cow::Borrowed(&self.text.bytes[start..end]))
+    }
+}
+
+impl JsonPiece {
+    fn new_parser(&self, targets: Targets) -> RecordParser {
+        RecordParser::new(targets, self.wants.nulls.clone(), self.wants.invalid_utf8)
+    }
+
+    fn next_record(&mut self) -> Span {
+        self.read += 1;
+        self.records.next(&self.text.bytes)
+    }
+
+    /// `record` stands at `span`, or is what was made of it to be read.
+    #[cold]
+    fn explain(&self, fault: &Fault, record: &[u8], span: Span) -> Error {
+        let at = fault.at.min(record.len());
+        let (lines, mut character) = place_in(&record[..at]);
+        if lines == 0 {
+            let (piece_lines, in_front) = place_in(&self.text.bytes[..span.start]);
+            character += in_front + if piece_lines == 0 { self.column } else { 0 };
+        }
+        let mut error = Error::new(ErrorKind::Data, fault.message.clone()).at(span.line + lines, character + 1);
+        if let Some(key) = &fault.key {
+            error = error.in_column(key);
+        }
+        if let Some(advice) = fault.advice {
+            error = error.advise(advice);
+        }
+        // A value is shown from its beginning, if that shows what is wrong in it.
+        const NEAR_BYTES: usize = 40;
+        let from = fault.start.filter(|start| at - start <= NEAR_BYTES).unwrap_or(at);
+        let value = &record[from..fault.len.map_or(record.len(), |len| from + len)];
+        if value.is_empty() { error } else { error.with_value(shown(value)) }
+    }
+}
+
+/// The beginning of a value, short enough for an error.
+fn shown(value: &[u8]) -> String {
+    // More than an error shows: it marks what it cuts.
+    const MOST_BYTES: usize = 256;
+    quote(&Value::Text(&value[..value.len().min(MOST_BYTES)]))
+}
+
+fn readable(record: &[u8], invalid_utf8: InvalidUtf8) -> Cow<'_, [u8]> {
+    if invalid_utf8 == InvalidUtf8::Replace { replace_invalid(record) } else { Cow::Borrowed(record) }
+}
+
+/// What a survey sees of one record: kept until the record turns out to be right.
+#[derive(Default)]
+struct Sight {
+    /// For each value its key, what it is, and where it ends in `text`.
+    seen: Vec<(usize, Kind, usize)>,
+    text: Vec<u8>,
+    /// For each key its column, where it has one yet.
+    columns: Vec<Option<usize>>,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Null,
+    Boolean(bool),
+    Number,
+    Text,
+    Nested,
+}
+
+impl Sight {
+    fn clear(&mut self) {
+        self.seen.clear();
+        self.text.clear();
+    }
+
+    fn tell(&mut self, findings: &mut Findings, parser: &RecordParser, record: u64) {
+        let mut start = 0;
+        for &(key, kind, end) in &self.seen {
+            if self.columns.len() <= key {
+                self.columns.resize(key + 1, None);
+            }
+            let column = *self.columns[key].get_or_insert_with(|| findings.column(parser.key(key)));
+            let text = &self.text[start..end];
+            let seen = match kind {
+                Kind::Null => Seen::Null,
+                Kind::Boolean(flag) => Seen::Boolean(flag),
+                Kind::Number => Seen::Number(text),
+                Kind::Text => Seen::String(text),
+                Kind::Nested => Seen::Nested(text),
+            };
+            findings.see(column, seen, record);
+            start = end;
+        }
+    }
+}
+
+impl Sink for Sight {
+    #[inline]
+    fn take(&mut self, target: usize, item: Item<'_>) -> Result<(), &'static str> {
+        let (kind, text) = match item {
+            Item::Null => (Kind::Null, &[][..]),
+            Item::Boolean(flag) => (Kind::Boolean(flag), &[][..]),
+            Item::Int(_, text) | Item::Number(text) => (Kind::Number, text),
+            Item::Text(text) | Item::Blob(text) => (Kind::Text, text),
+            Item::Nested(text) => (Kind::Nested, text),
+        };
+        self.text.extend_from_slice(text);
+        self.seen.push((target, kind, self.text.len()));
+        Ok(())
+    }
+}

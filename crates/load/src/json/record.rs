@@ -1,0 +1,626 @@
+//! One record: an object, whose values are handed out key by key.
+//!
+//! Records of a file mostly have the same keys in the same order, written in the same way. So what stands between the values of
+//! one record is compared as bytes with what stood there in the record before: `{"id":`, `,"area":`, ... As long as it is the
+//! same, the keys are known, and plain values (short integers and decimals, short texts without escapes, true, false, null) are read on the
+//! spot. From where a record differs on, and for all other values, jiter reads: a strict parser that goes from token to token.
+//!
+//! ```text
+//! {"id":1,"area":"002134","age":10}
+//! ------- -------- ------ ------- -      steps: text in front of a value; the key that it names
+//!        =        ========       ==      values
+//! ```
+
+use crate::options::InvalidUtf8;
+use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
+use memchr::memchr;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How deep arrays and objects may be nested in a value: as deep as SQLite's own JSON functions take it.
+pub const MAX_DEPTH: usize = 1000;
+
+/// A value as it stands in a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Item<'a> {
+    Null,
+    Boolean(bool),
+    /// An integer of 64 bits, and how it is written.
+    Int(i64, &'a [u8]),
+    /// Any other number, as it is written.
+    Number(&'a [u8]),
+    /// Decoded, in UTF-8.
+    Text(&'a [u8]),
+    /// An array or an object, as it is written, in UTF-8.
+    Nested(&'a [u8]),
+    /// What would be a text or nested, but is no UTF-8 and may be stored as a blob.
+    Blob(&'a [u8]),
+}
+
+/// Takes the values of a record.
+pub(super) trait Sink {
+    /// A value for a target, which [`Targets`] has named.
+    ///
+    /// # Errors
+    /// Why the target cannot hold it.
+    fn take(&mut self, target: usize, item: Item<'_>) -> Result<(), &'static str>;
+}
+
+/// The target of values that nobody wants.
+pub(super) const NOBODY: usize = usize::MAX;
+
+/// Says whom the values of a key are for.
+#[derive(Clone, Debug)]
+pub(super) enum Targets {
+    /// Columns, by these names: as they are written, else but for upper and lower case of ASCII letters.
+    Columns(Arc<[String]>),
+    /// Every key is a target of its own, in order of appearance.
+    Keys,
+}
+
+impl Targets {
+    fn of(&self, key: &str, position: usize) -> usize {
+        let Self::Columns(names) = self else { return position };
+        let exact = names.iter().position(|name| name == key);
+        exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(key))).unwrap_or(NOBODY)
+    }
+}
+
+/// What is wrong with a record.
+#[derive(Debug)]
+pub(super) struct Fault {
+    /// Where in the record.
+    pub at: usize,
+    /// Where the value begins in which that is; none outside of values.
+    pub start: Option<usize>,
+    /// Bytes of the value that is wrong; none where it is unknown.
+    pub len: Option<usize>,
+    pub message: Cow<'static, str>,
+    pub advice: Option<&'static str>,
+    /// The key of the value.
+    pub key: Option<String>,
+}
+
+impl Fault {
+    fn new(at: usize, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { at, start: None, len: None, message: message.into(), advice: None, key: None }
+    }
+
+    fn advise(self, advice: &'static str) -> Self {
+        Self { advice: Some(advice), ..self }
+    }
+
+    /// A fault that was found in a part of the record, which begins at `base`.
+    fn behind(self, base: usize) -> Self {
+        Self { at: self.at + base, start: self.start.map(|start| start + base), ..self }
+    }
+
+    fn in_value(self, start: usize) -> Self {
+        Self { start: Some(start), ..self }
+    }
+
+    fn of_key(self, key: &str) -> Self {
+        Self { key: Some(key.to_owned()), ..self }
+    }
+}
+
+impl From<JiterError> for Fault {
+    fn from(error: JiterError) -> Self {
+        let fault = |message| Self::new(error.index, message);
+        let JiterErrorType::JsonError(kind) = &error.error_type else {
+            return Self::new(error.index, error.error_type.to_string());
+        };
+        const CUT_OFF: &str = "the file may be cut off here, or an object does not stand on one line";
+        const SURROGATES: &str = "--invalid-utf8 replace stores U+FFFD instead";
+        const UTF8: &str = "name the encoding by --encoding, or say what to do by --invalid-utf8";
+        match kind {
+            JsonErrorType::EofWhileParsingList => fault("it ends within an array: expected `,` or `]`").advise(CUT_OFF),
+            JsonErrorType::EofWhileParsingObject => fault("it ends within an object: expected `}`").advise(CUT_OFF),
+            JsonErrorType::EofWhileParsingString => fault("it ends within a string: expected `\"`").advise(CUT_OFF),
+            JsonErrorType::EofWhileParsingValue => fault("it ends where a value or key is expected").advise(CUT_OFF),
+            JsonErrorType::ExpectedColon => fault("expected `:` behind the key"),
+            JsonErrorType::ExpectedListCommaOrEnd => fault("expected `,` or `]`"),
+            JsonErrorType::ExpectedObjectCommaOrEnd => fault("expected `,` or `}`"),
+            JsonErrorType::ExpectedSomeIdent => fault("expected true, false or null"),
+            JsonErrorType::ExpectedSomeValue => fault("expected a value"),
+            JsonErrorType::InvalidEscape => {
+                fault("expected one of \" \\ / b f n r t behind `\\`, or u and four hexadecimal digits")
+            }
+            JsonErrorType::InvalidNumber => {
+                fault("expected a number as JSON writes it: no `+`, no leading zeros, digits around the point")
+            }
+            JsonErrorType::NumberOutOfRange => fault("expected a number of at most 4300 digits"),
+            JsonErrorType::InvalidUnicodeCodePoint => fault("expected UTF-8").advise(UTF8),
+            JsonErrorType::ControlCharacterWhileParsingString => {
+                fault("expected a control character in a string to be escaped")
+            }
+            JsonErrorType::KeyMustBeAString => fault("expected a key in double quotes"),
+            JsonErrorType::LoneLeadingSurrogateInHexEscape | JsonErrorType::UnexpectedEndOfHexEscape => {
+                fault("expected both halves of a surrogate pair: one stands alone").advise(SURROGATES)
+            }
+            JsonErrorType::TrailingComma => fault("expected a key or value behind the comma"),
+            JsonErrorType::TrailingCharacters => {
+                fault("expected nothing behind the object").advise("write one object a line")
+            }
+            other => Self::new(error.index, other.to_string()),
+        }
+    }
+}
+
+/// A key that was met.
+#[derive(Debug)]
+struct Key {
+    name: String,
+    target: usize,
+    /// The last record that had it.
+    seen_in: u64,
+}
+
+/// The text in front of a value, and the key that it names.
+#[derive(Debug)]
+struct Step {
+    text: Box<[u8]>,
+    key: usize,
+    target: usize,
+}
+
+/// Reads records, and learns what they look like.
+#[derive(Debug)]
+pub(super) struct RecordParser {
+    targets: Targets,
+    keys: Vec<Key>,
+    positions: HashMap<String, usize>,
+    /// For each column the last record that had it.
+    target_seen_in: Vec<u64>,
+    steps: Vec<Step>,
+    /// Number of the record, for `seen_in`.
+    record: u64,
+    values: Values,
+}
+
+/// What it takes to read values.
+#[derive(Debug)]
+struct Values {
+    /// Strings that mean NULL.
+    nulls: Arc<[String]>,
+    invalid_utf8: InvalidUtf8,
+    /// Memory for strings with escapes.
+    tape: Vec<u8>,
+    /// The open brackets around a nested value: whether they are of objects.
+    open: Vec<bool>,
+}
+
+impl RecordParser {
+    pub fn new(targets: Targets, nulls: Arc<[String]>, invalid_utf8: InvalidUtf8) -> Self {
+        let values = Values { nulls, invalid_utf8, tape: Vec::new(), open: Vec::new() };
+        let (keys, positions, target_seen_in) = (Vec::new(), HashMap::new(), Vec::new());
+        Self { targets, keys, positions, target_seen_in, steps: Vec::new(), record: 0, values }
+    }
+
+    /// The keys that were met, in order of appearance.
+    pub fn key(&self, position: usize) -> &str {
+        &self.keys[position].name
+    }
+
+    /// Hands out the values of a record without white space around it. What was handed out of a record that turns out to
+    /// be wrong is the sink's to forget.
+    pub fn parse<S: Sink>(&mut self, record: &[u8], sink: &mut S) -> Result<(), Fault> {
+        self.record += 1;
+        match self.follow_steps(record, sink)? {
+            None => Ok(()),
+            Some((at, steps)) => self.go_on(record, at, steps, sink),
+        }
+    }
+
+    /// Reads as long as the record looks like the one before: `None` where it does so to its end, else how far it came in
+    /// bytes and in steps.
+    #[inline]
+    fn follow_steps<S: Sink>(&mut self, record: &[u8], sink: &mut S) -> Result<Option<(usize, usize)>, Fault> {
+        let mut at = 0;
+        for (index, step) in self.steps.iter().enumerate() {
+            let Some(value) = record[at..].strip_prefix(&*step.text) else { return Ok(Some((at, index))) };
+            at += step.text.len();
+            let taken = match self.values.plain(value) {
+                Some((item, len)) => sink.take(step.target, item).map(|()| len).map_err(|why| refused(why, 0, len)),
+                None => self.values.take_first(value, step.target, sink),
+            };
+            at += taken.map_err(|fault| fault.behind(at).of_key(&self.keys[step.key].name))?;
+        }
+        let is_whole = !self.steps.is_empty() && record[at..] == *b"}";
+        Ok((!is_whole).then_some((at, self.steps.len())))
+    }
+
+    /// Reads the rest of a record, from behind the value of step `steps - 1` on, and learns what it looks like.
+    #[cold]
+    #[inline(never)]
+    fn go_on<S: Sink>(&mut self, record: &[u8], at: usize, steps: usize, sink: &mut S) -> Result<(), Fault> {
+        if !record.starts_with(b"{") {
+            return Err(no_object(record));
+        }
+        for step in 0..steps {
+            let (key, target) = (self.steps[step].key, self.steps[step].target);
+            self.mark(key, target);
+        }
+        let mut jiter = Jiter::with_tape(&record[at..], std::mem::take(&mut self.values.tape));
+        let done = self.members(record, at, steps, &mut jiter, sink);
+        self.values.tape = jiter.into_tape();
+        // A record that is wrong is no example.
+        self.steps.truncate(*done.as_ref().unwrap_or(&steps));
+        done.map(|_| ())
+    }
+
+    /// Returns the number of steps.
+    fn members<S: Sink>(
+        &mut self,
+        record: &[u8],
+        base: usize,
+        mut steps: usize,
+        jiter: &mut Jiter<'_>,
+        sink: &mut S,
+    ) -> Result<usize, Fault> {
+        let located = |error: JiterError| Fault::from(error).behind(base);
+        let mut from = base;
+        loop {
+            let name = if from == 0 { jiter.next_object() } else { jiter.next_key() };
+            let Some(name) = name.map_err(located)? else { break };
+            let key = self.find(steps, name);
+            let target = self.keys[key].target;
+            if !self.mark(key, target) {
+                let quote = memchr(b'"', &record[from..]).unwrap_or(0);
+                let fault =
+                    Fault::new(from + quote, format!("the key {:?} stands twice in the object", self.keys[key].name));
+                return Err(fault.of_key(&self.keys[key].name));
+            }
+            let first = jiter.peek().map_err(|error| located(error).of_key(&self.keys[key].name))?;
+            let start = base + jiter.current_index();
+            self.learn(steps, &record[from..start], key, target);
+            let taken = self.values.take(jiter, &record[base..], first, target, sink);
+            taken.map_err(|fault| fault.behind(base).of_key(&self.keys[key].name))?;
+            from = base + jiter.current_index();
+            steps += 1;
+        }
+        jiter.finish().map_err(located)?;
+        Ok(steps)
+    }
+
+    /// The key of this name, which is most likely the one of this step.
+    fn find(&mut self, step: usize, name: &str) -> usize {
+        if let Some(step) = self.steps.get(step)
+            && self.keys[step.key].name == name
+        {
+            return step.key;
+        }
+        if let Some(&key) = self.positions.get(name) {
+            return key;
+        }
+        let key = self.keys.len();
+        let target = self.targets.of(name, key);
+        self.keys.push(Key { name: name.to_owned(), target, seen_in: 0 });
+        self.positions.insert(name.to_owned(), key);
+        key
+    }
+
+    /// Notes that this record has the key; `false` where it had it, or another one for the same target, before.
+    fn mark(&mut self, key: usize, target: usize) -> bool {
+        let is_new = std::mem::replace(&mut self.keys[key].seen_in, self.record) != self.record;
+        if target == NOBODY {
+            return is_new;
+        }
+        if self.target_seen_in.len() <= target {
+            self.target_seen_in.resize(target + 1, 0);
+        }
+        is_new && std::mem::replace(&mut self.target_seen_in[target], self.record) != self.record
+    }
+
+    fn learn(&mut self, step: usize, text: &[u8], key: usize, target: usize) {
+        if self.steps.get(step).is_some_and(|known| *known.text == *text) {
+            return;
+        }
+        self.steps.truncate(step);
+        self.steps.push(Step { text: text.into(), key, target });
+    }
+}
+
+fn no_object(record: &[u8]) -> Fault {
+    if record.is_empty() {
+        return Fault::new(0, "expected an object between the commas or brackets of the top-level array");
+    }
+    let fault = Fault::new(0, "expected an object, which begins with `{`");
+    if record[0] == b'[' { fault.advise("rows are objects: arrays of values by position are not read") } else { fault }
+}
+
+fn refused(why: &'static str, at: usize, len: usize) -> Fault {
+    Fault { len: Some(len), ..Fault::new(at, why) }
+}
+
+impl Values {
+    /// A value of the most frequent kinds at the front of `text`, and its length; `None` where it takes a closer look.
+    #[inline]
+    fn plain<'a>(&self, text: &'a [u8]) -> Option<(Item<'a>, usize)> {
+        match *text.first()? {
+            b'"' => {
+                let len = plain_string(&text[1..])?;
+                let text = &text[1..1 + len];
+                Some((if self.is_null(text) { Item::Null } else { Item::Text(text) }, len + 2))
+            }
+            b'0'..=b'9' | b'-' => plain_number(text),
+            b't' if text.starts_with(b"true") => Some((Item::Boolean(true), 4)),
+            b'f' if text.starts_with(b"false") => Some((Item::Boolean(false), 5)),
+            b'n' if text.starts_with(b"null") => Some((Item::Null, 4)),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn is_null(&self, text: &[u8]) -> bool {
+        !self.nulls.is_empty() && self.nulls.iter().any(|null| null.as_bytes() == text)
+    }
+
+    /// Takes the value at the front of `text`: its length.
+    fn take_first<S: Sink>(&mut self, text: &[u8], target: usize, sink: &mut S) -> Result<usize, Fault> {
+        let mut jiter = Jiter::with_tape(text, std::mem::take(&mut self.tape));
+        let taken = match jiter.peek() {
+            Ok(first) => self.take(&mut jiter, text, first, target, sink),
+            Err(error) => Err(error.into()),
+        };
+        let len = jiter.current_index();
+        self.tape = jiter.into_tape();
+        taken.map(|()| len)
+    }
+
+    /// Takes the value that comes next in `jiter`, which goes through `text`.
+    fn take<S: Sink>(
+        &mut self,
+        jiter: &mut Jiter<'_>,
+        text: &[u8],
+        first: Peek,
+        target: usize,
+        sink: &mut S,
+    ) -> Result<(), Fault> {
+        let start = jiter.current_index();
+        self.take_known(jiter, text, first, target, sink).map_err(|fault| fault.in_value(start))
+    }
+
+    fn take_known<S: Sink>(
+        &mut self,
+        jiter: &mut Jiter<'_>,
+        text: &[u8],
+        first: Peek,
+        target: usize,
+        sink: &mut S,
+    ) -> Result<(), Fault> {
+        let start = jiter.current_index();
+        let taken = match first {
+            Peek::Null => jiter.known_null().map(|()| sink.take(target, Item::Null))?,
+            Peek::True | Peek::False => jiter.known_bool(first).map(|flag| sink.take(target, Item::Boolean(flag)))?,
+            Peek::String => return self.take_string(jiter, target, sink),
+            Peek::Array | Peek::Object => {
+                self.pass_nested(jiter, first)?;
+                self.take_nested(&text[start..jiter.current_index()], start, target, sink)?
+            }
+            _ => {
+                let number = jiter.known_number_bytes(first)?;
+                sink.take(target, number_item(number))
+            }
+        };
+        taken.map_err(|why| refused(why, start, jiter.current_index() - start))
+    }
+
+    fn take_string<S: Sink>(&self, jiter: &mut Jiter<'_>, target: usize, sink: &mut S) -> Result<(), Fault> {
+        let start = jiter.current_index();
+        let taken = match jiter.known_str() {
+            Ok(text) if self.is_null(text.as_bytes()) => sink.take(target, Item::Null),
+            Ok(text) => sink.take(target, Item::Text(text.as_bytes())),
+            Err(error) if self.is_for_blob(&error) => {
+                let blob = unescape_bytes(jiter.known_bytes()?)?;
+                sink.take(target, Item::Blob(&blob))
+            }
+            Err(error) => return Err(error.into()),
+        };
+        taken.map_err(|why| refused(why, start, jiter.current_index() - start))
+    }
+
+    fn is_for_blob(&self, error: &JiterError) -> bool {
+        let invalid = JiterErrorType::JsonError(JsonErrorType::InvalidUnicodeCodePoint);
+        self.invalid_utf8 == InvalidUtf8::Blob && error.error_type == invalid
+    }
+
+    fn take_nested<S: Sink>(
+        &self,
+        nested: &[u8],
+        start: usize,
+        target: usize,
+        sink: &mut S,
+    ) -> Result<Result<(), &'static str>, Fault> {
+        match std::str::from_utf8(nested) {
+            Ok(_) => Ok(sink.take(target, Item::Nested(nested))),
+            Err(_) if self.invalid_utf8 == InvalidUtf8::Blob => Ok(sink.take(target, Item::Blob(nested))),
+            Err(error) => {
+                let index = start + error.valid_up_to();
+                let error_type = JiterErrorType::JsonError(JsonErrorType::InvalidUnicodeCodePoint);
+                Err(JiterError { error_type, index }.into())
+            }
+        }
+    }
+
+    /// Goes behind an array or object: a loop, so that depth costs no stack.
+    fn pass_nested(&mut self, jiter: &mut Jiter<'_>, mut first: Peek) -> Result<(), Fault> {
+        self.open.clear();
+        loop {
+            let next = match first {
+                Peek::Array | Peek::Object if self.open.len() == MAX_DEPTH => {
+                    return Err(too_deep(jiter.current_index()));
+                }
+                Peek::Array => {
+                    self.open.push(false);
+                    jiter.known_array()?
+                }
+                Peek::Object => {
+                    self.open.push(true);
+                    next_in_object(jiter.next_object_bytes()?.is_some(), jiter)?
+                }
+                scalar => {
+                    pass_scalar(jiter, scalar)?;
+                    self.next_in_open(jiter)?
+                }
+            };
+            match next {
+                Some(next) => first = next,
+                // The innermost bracket has closed at once.
+                None if matches!(first, Peek::Array | Peek::Object) => {
+                    self.open.pop();
+                    match self.next_in_open(jiter)? {
+                        Some(next) => first = next,
+                        None => return Ok(()),
+                    }
+                }
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// What follows a value: the next one within the brackets that are open; `None` where all are closed.
+    fn next_in_open(&mut self, jiter: &mut Jiter<'_>) -> Result<Option<Peek>, Fault> {
+        while let Some(&is_object) = self.open.last() {
+            let next = if is_object {
+                next_in_object(jiter.next_key_bytes()?.is_some(), jiter)?
+            } else {
+                jiter.array_step()?
+            };
+            if next.is_some() {
+                return Ok(next);
+            }
+            self.open.pop();
+        }
+        Ok(None)
+    }
+}
+
+fn next_in_object(has_key: bool, jiter: &mut Jiter<'_>) -> Result<Option<Peek>, Fault> {
+    if has_key { Ok(Some(jiter.peek()?)) } else { Ok(None) }
+}
+
+fn pass_scalar(jiter: &mut Jiter<'_>, first: Peek) -> Result<(), Fault> {
+    match first {
+        Peek::Null => jiter.known_null()?,
+        Peek::True | Peek::False => jiter.known_bool(first).map(|_| ())?,
+        Peek::String => jiter.known_bytes().map(|_| ())?,
+        _ => jiter.known_number_bytes(first).map(|_| ())?,
+    }
+    Ok(())
+}
+
+fn too_deep(at: usize) -> Fault {
+    let message =
+        format!("expected at most {MAX_DEPTH} arrays and objects within one another, as SQLite's JSON functions do");
+    Fault::new(at, message)
+}
+
+/// Bytes up to the quote that ends a short string, where all of them are plain: ASCII, no escape, no control character.
+#[inline]
+fn plain_string(text: &[u8]) -> Option<usize> {
+    const SHORT: usize = 24;
+    let short = &text[..text.len().min(SHORT)];
+    let len = short.iter().position(|&byte| !is_plain(byte))?;
+    (short[len] == b'"').then_some(len)
+}
+
+#[inline]
+fn is_plain(byte: u8) -> bool {
+    const PLAIN: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = b' ';
+        while byte < 0x80 {
+            table[byte as usize] = byte != b'"' && byte != b'\\';
+            byte += 1;
+        }
+        table
+    };
+    PLAIN[byte as usize]
+}
+
+/// An integer of at most 18 digits, or a decimal number without exponent.
+#[inline]
+fn plain_number(text: &[u8]) -> Option<(Item<'_>, usize)> {
+    const SURE_DIGITS: usize = 18;
+    let sign = usize::from(text[0] == b'-');
+    let (mut at, mut int) = (sign, 0i64);
+    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+        if at - sign == SURE_DIGITS {
+            return None;
+        }
+        int = 10 * int + i64::from(digit);
+        at += 1;
+    }
+    let has_leading_zero = text.get(sign) == Some(&b'0') && at - sign > 1;
+    if at == sign || has_leading_zero {
+        return None;
+    }
+    match text.get(at) {
+        Some(b'.') => {
+            let decimals = text[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let end = at + 1 + decimals;
+            let is_plain = decimals > 0 && !matches!(text.get(end), Some(b'e' | b'E'));
+            is_plain.then_some((Item::Number(&text[..end]), end))
+        }
+        Some(b'e' | b'E') => None,
+        _ => Some((Item::Int(if sign == 1 { -int } else { int }, &text[..at]), at)),
+    }
+}
+
+/// A number that is written as JSON has it.
+fn number_item(number: &[u8]) -> Item<'_> {
+    let int = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
+    int.map_or(Item::Number(number), |int| Item::Int(int, number))
+}
+
+/// Decodes the escapes of a string that is valid but for its UTF-8.
+fn unescape_bytes(string: &[u8]) -> Result<Vec<u8>, Fault> {
+    let mut decoded = Vec::with_capacity(string.len());
+    for run in string.chunk_by(|byte, next| byte.is_ascii() == next.is_ascii()) {
+        if run[0].is_ascii() {
+            // Escapes are ASCII from end to end, and so is a pair of them.
+            let quoted = [b"\"", run, b"\""].concat();
+            decoded.extend_from_slice(Jiter::new(&quoted).next_str()?.as_bytes());
+        } else {
+            decoded.extend_from_slice(run);
+        }
+    }
+    Ok(decoded)
+}
+
+/// The record with U+FFFD in the place of what is no UTF-8, and of escapes of surrogates that stand alone.
+pub(super) fn replace_invalid(record: &[u8]) -> Cow<'_, [u8]> {
+    let mut text = match String::from_utf8_lossy(record) {
+        Cow::Borrowed(_) => Cow::Borrowed(record),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    };
+    let mut from = 0;
+    while let Some(found) = memchr(b'\\', &text[from..]) {
+        let at = from + found;
+        let half = surrogate_at(&text, at);
+        from = match half {
+            Some(0xd800..=0xdbff) if matches!(surrogate_at(&text, at + 6), Some(0xdc00..=0xdfff)) => at + 12,
+            Some(_) => {
+                text.to_mut()[at..at + 6].copy_from_slice(b"\\ufffd");
+                at + 6
+            }
+            None => at + 2,
+        };
+        if from >= text.len() {
+            break;
+        }
+    }
+    text
+}
+
+/// The half of a surrogate pair whose escape stands here.
+fn surrogate_at(text: &[u8], at: usize) -> Option<u16> {
+    let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let half = u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    (0xd800..=0xdfff).contains(&half).then_some(half)
+}
