@@ -9,12 +9,6 @@ mod content;
 mod decoded;
 
 use crate::options::{Format, ReadOptions};
-<<<<<<< HEAD
-use litepress_rows::{Error, Result};
-use std::fs::File;
-use std::io::Read;
-use std::path::PathBuf;
-=======
 use compressed::{Compression, Counted};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fmt;
@@ -56,7 +50,6 @@ const ENDINGS: [&str; 25] = [
     "zst",
     "zstd",
 ];
->>>>>>> 7509d0a93d69f1d0c3853ee478e44035c7b92b40
 
 /// A file to read, as often as needed.
 #[derive(Clone, Debug)]
@@ -277,14 +270,6 @@ impl Input {
             stem = front;
         }
         Some(stem.to_owned())
-    }
-
-    /// The file itself, to be read by position.
-    ///
-    /// # Errors
-    /// A file that cannot be opened.
-    pub fn file(&self) -> Result<File> {
-        File::open(&self.name).map_err(|error| Error::io("open", &self.name, error))
     }
 }
 

@@ -406,7 +406,7 @@ fn cost_of_a_value() {
         ("money", (0..1000).map(|n| format!("{}.{:02}", n * 7919 % 100_000, n % 100)).collect()),
         ("dates", (0..1000).map(|n| format!("1996-{:02}-{:02}", n % 12 + 1, n % 28 + 1)).collect()),
         ("words", (0..1000).map(|n| format!("carefully final {n}")).collect()),
-        ("long integers", (0..1000_u64).map(|n| (n * 0x9E37_79B9_7F4A_7C15 >> 2).to_string()).collect()),
+        ("long integers", (0..1000_u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 2).to_string()).collect()),
     ];
     for (name, texts) in texts {
         let mut findings = Findings::default();
