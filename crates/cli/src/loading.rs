@@ -1,10 +1,57 @@
 //! What `load` and `plan` have in common: the arguments that say which files are read, how, and into what tables.
 
+use crate::columns::{Align, aligned};
+use crate::failure::{Failure, Texts};
 use crate::numbers;
+use crate::options::MakingArguments;
+use crate::progress::{Sample, Watch};
+use crate::schema_text;
 use clap::{Args, ValueEnum};
-use litepress::{Error, ErrorKind, Result};
+use litepress::{Error, ErrorKind, Options, PageSize, Result};
+use litepress_load::infer::Decision;
+use litepress_load::input::Input;
 use litepress_load::options::{Dialect, Format, InvalidUtf8, Ragged, ReadOptions};
-use std::path::PathBuf;
+use litepress_load::plan::{LoadPlan, LoadRequest, PlannedTable};
+use litepress_load::rejects::Rejects;
+use litepress_load::schema::TableOptions;
+use litepress_load::source::{LoadSource, OnError};
+use litepress_rows::Source;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// All arguments about files and the tables that they become.
+#[derive(Args, Debug)]
+pub struct LoadingArguments {
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub tables: TableArguments,
+    #[command(flatten)]
+    pub wrong: WrongRecordArguments,
+}
+
+/// Files that are ready to be loaded.
+pub struct Loading {
+    /// Which files go to which tables.
+    pub plan: LoadPlan,
+    /// Page size of the database, as the engine chooses it.
+    pub page_size: PageSize,
+    on_error: OnError,
+    rejects: Option<PathBuf>,
+    max_rejects: u64,
+    /// What errors may be about.
+    texts: Texts,
+}
+
+/// The rows of all tables.
+pub struct LoadSources {
+    /// By position in the schema.
+    sources: Vec<(usize, LoadSource)>,
+    /// Records that are left out of any of them.
+    pub rejects: Arc<Rejects>,
+}
 
 /// Which files are read, and how.
 #[derive(Args, Debug)]
@@ -163,12 +210,195 @@ pub enum InvalidUtf8Argument {
     Blob,
 }
 
+impl LoadingArguments {
+    /// Looks at the files and settles which become which tables; without a schema, by all of their records.
+    pub fn prepare(
+        &self,
+        out: Option<&Path>,
+        files: &[PathBuf],
+        making: &MakingArguments,
+        options: &Options,
+    ) -> Result<Loading, Failure> {
+        let read = self.reading.options(&self.wrong)?;
+        let (mut texts, mut schema) = (Texts::default(), None);
+        if let Some(file) = &self.tables.schema {
+            self.tables.refuse_definitions()?;
+            let text = schema_text::read(Some(file), None)?;
+            texts.add(&text.origin, &text.text);
+            schema = Some((text.text, text.origin));
+        }
+        let folder = out.map_or(Path::new("."), litepress::folder_of);
+        let request = LoadRequest {
+            inputs: Input::from_arguments(files, &read)?,
+            table: self.tables.table.clone(),
+            schema,
+            options: self.tables.options(),
+            map: self.tables.map.clone(),
+            forms: self.reading.forms.clone(),
+            sample: self.reading.sample,
+            conflict: options.on_conflict,
+            threads: options.threads,
+            temp_dir: options.temp_dir.clone().unwrap_or_else(|| folder.to_owned()),
+            read,
+        };
+        let watch = watch_survey(&request, options, making);
+        let progress = options.progress.clone();
+        let plan = LoadPlan::new(request, &move || progress.go_on());
+        drop(watch);
+        let plan = plan.map_err(|error| texts.explain(error))?;
+        let page_size = making.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
+        Ok(Loading {
+            plan,
+            page_size: page_size.unwrap_or(PageSize::DEFAULT),
+            on_error: self.wrong.policy()?,
+            rejects: self.wrong.rejects.clone(),
+            max_rejects: self.wrong.max_rejects.unwrap_or(u64::MAX),
+            texts,
+        })
+    }
+}
+
+/// Shows how far the look at all records is.
+fn watch_survey(request: &LoadRequest, options: &Options, making: &MakingArguments) -> Watch {
+    let (read, progress) = (request.read.bytes_read.clone(), options.progress.clone());
+    let total: Option<u64> = request.inputs.iter().map(|input| input.bytes).sum();
+    Watch::start(making.showing.progress, "input bytes", move || {
+        let done = read.load(Ordering::Relaxed);
+        Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: "finding out types".to_owned() }
+    })
+}
+
+impl Loading {
+    /// The rows of all tables. The file for rejects is made.
+    pub fn sources(&self) -> Result<LoadSources, Failure> {
+        let rejects = Arc::new(Rejects::new(self.rejects.as_deref(), self.max_rejects)?);
+        let source = |table: &PlannedTable| {
+            let source = self.plan.source(table, self.page_size, self.on_error, &rejects)?;
+            Ok((table.table, source))
+        };
+        let sources = self.plan.tables.iter().map(source).collect::<Result<Vec<_>>>();
+        Ok(LoadSources { sources: sources.map_err(|error| self.texts.explain(error))?, rejects })
+    }
+
+    /// An error of the run, told with the file that it is about.
+    pub fn explain(&self, sources: &LoadSources, error: Error) -> Failure {
+        let table = error.place().table.as_deref().and_then(|table| self.plan.schema.position(table));
+        let source = sources.sources.iter().find(|(position, _)| Some(*position) == table);
+        self.texts.explain(match source {
+            Some((_, source)) => source.explain(error),
+            None => error,
+        })
+    }
+
+    /// The types of all columns that were found out, for people.
+    pub fn tables_text(&self) -> String {
+        let mut text = String::new();
+        for table in self.plan.tables.iter().filter(|table| !table.decisions.is_empty()) {
+            text += &format!("table {}\n", self.plan.schema.tables[table.table].name);
+            text += &aligned(&column_words(table), &[Align::Left; 3], 2);
+        }
+        text
+    }
+
+    /// The same for programs.
+    pub fn columns_json(&self) -> Vec<Value> {
+        let columns = |table: &PlannedTable| {
+            let name = self.plan.schema.tables[table.table].name.clone();
+            table
+                .decisions
+                .iter()
+                .map(move |decision| {
+                    let mut column = column_json(decision);
+                    column["table"] = json!(name);
+                    column
+                })
+                .collect::<Vec<Value>>()
+        };
+        self.plan.tables.iter().flat_map(columns).collect()
+    }
+}
+
+/// Name, type and reason of the columns of a table.
+pub fn column_words(table: &PlannedTable) -> Vec<Vec<String>> {
+    let words = |decision: &Decision| {
+        let declared = if decision.declared_type.is_empty() { "no type" } else { &decision.declared_type };
+        [&decision.name, declared, &decision.reason].map(str::to_owned).to_vec()
+    };
+    table.decisions.iter().map(words).collect()
+}
+
+/// The same for programs.
+pub fn column_json(decision: &Decision) -> Value {
+    json!({"name": decision.name, "type": decision.declared_type, "because": decision.reason})
+}
+
+impl LoadSources {
+    /// The sources as the engine takes them.
+    pub fn listed(&self) -> Vec<(usize, &dyn Source)> {
+        self.sources.iter().map(|(table, source)| (*table, source as &dyn Source)).collect()
+    }
+}
+
+impl TableArguments {
+    fn options(&self) -> TableOptions {
+        let list =
+            |columns: &String| columns.split(',').map(|column| column.trim().to_owned()).collect::<Vec<String>>();
+        TableOptions {
+            primary_key: self.primary_key.iter().map(list).collect(),
+            without_rowid: self.without_rowid,
+            strict: self.strict,
+            types: self.types.clone(),
+            not_null: self.not_null.iter().flat_map(list).collect(),
+            indexes: self.index.iter().map(list).collect(),
+            unique: self.unique.iter().map(list).collect(),
+            foreign_keys: self.foreign_key.clone(),
+        }
+    }
+
+    /// A schema says all that these options could.
+    fn refuse_definitions(&self) -> Result<()> {
+        let given = [
+            ("--primary-key", !self.primary_key.is_empty()),
+            ("--without-rowid", self.without_rowid),
+            ("--strict", self.strict),
+            ("--type", !self.types.is_empty()),
+            ("--not-null", !self.not_null.is_empty()),
+            ("--index", !self.index.is_empty()),
+            ("--unique", !self.unique.is_empty()),
+            ("--foreign-key", !self.foreign_key.is_empty()),
+        ];
+        let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        let message = format!("--schema says what the tables are, and so does {option}");
+        Err(Error::new(ErrorKind::Usage, message).advise("write it into the schema"))
+    }
+}
+
+impl WrongRecordArguments {
+    /// What becomes of wrong records; a file for them says that they are left out.
+    fn policy(&self) -> Result<OnError> {
+        let rejects = self.rejects.is_some() || self.max_rejects.is_some();
+        match self.on_error {
+            None if rejects && self.ragged != RaggedArgument::Reject => Ok(OnError::Reject),
+            None | Some(OnErrorArgument::Abort) => {
+                if rejects && self.on_error.is_some() && self.ragged != RaggedArgument::Reject {
+                    let message = "--rejects and --max-rejects are for records that are left out, and --on-error abort leaves none out";
+                    return Err(Error::new(ErrorKind::Usage, message).advise("choose --on-error reject"));
+                }
+                Ok(OnError::Abort)
+            }
+            Some(OnErrorArgument::Reject) => Ok(OnError::Reject),
+            Some(OnErrorArgument::Null) => Ok(OnError::Null),
+        }
+    }
+}
+
 impl ReadingArguments {
     /// How files are read.
     pub fn options(&self, wrong: &WrongRecordArguments) -> Result<ReadOptions> {
         let tsv = self.format == Some(FormatArgument::Tsv);
         if tsv && self.delimiter.is_some_and(|delimiter| delimiter != b'\t') {
-            let error = Error::new(ErrorKind::Usage, "--format tsv has tabs between fields, and --delimiter another one");
+            let error =
+                Error::new(ErrorKind::Usage, "--format tsv has tabs between fields, and --delimiter another one");
             return Err(error.advise("leave one of them out"));
         }
         let dialect = Dialect {

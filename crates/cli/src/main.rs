@@ -1,9 +1,12 @@
 //! The program `litepress`: SQLite databases, printed, planned, checked and dumped.
 //!
 //! ```text
-//! main -> commands/{gen, plan, check, dump}      one file a command: arguments, help, what it prints
-//!           gen, plan -> invention               schema text, plan of the rows, their sources
-//!           all       -> options, progress, report, columns, numbers, output
+//! main -> commands/{gen, load, plan, check, dump}   one file a command: arguments, help, what it prints
+//!           gen, plan  -> invention              schema text, plan of the rows, their sources
+//!           load, plan -> loading                files, their tables, their sources
+//!           gen, load  -> making                 the database is made and told about
+//!           plan       -> prospect               what would be made
+//!           all        -> options, progress, report, columns, numbers, output
 //! failure: an error as the user sees it, and the exit codes;  interrupt: Ctrl-C
 //! ```
 //!
@@ -15,6 +18,7 @@ mod commands;
 mod failure;
 mod interrupt;
 mod invention;
+mod loading;
 mod making;
 mod numbers;
 mod options;
@@ -36,6 +40,7 @@ const EXAMPLES: &str = "\
 Examples:
   litepress gen user.db --preset user --rows 1b       a billion rows of a built-in schema
   litepress gen mine.db schema.sql --rows 100k        rows for a schema of your own
+  litepress load mine.db data.csv --primary-key id    a table out of a file
   litepress plan schema.sql --rows 100k               what would be made, and how
   litepress check user.db                             is every page as it should be?
   litepress dump user.db 1                            the bytes of page 1, explained
@@ -54,6 +59,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Gen(Box<commands::GenArguments>),
+    Load(Box<commands::LoadArguments>),
     Plan(Box<commands::PlanArguments>),
     Check(commands::CheckArguments),
     Dump(commands::DumpArguments),
@@ -62,6 +68,7 @@ enum Command {
 fn main() -> ExitCode {
     let done: Result<ExitCode, Failure> = match Cli::parse().command {
         Command::Gen(arguments) => commands::r#gen(&arguments),
+        Command::Load(arguments) => commands::load(&arguments),
         Command::Plan(arguments) => commands::plan(&arguments),
         Command::Check(arguments) => commands::check(&arguments),
         Command::Dump(arguments) => commands::dump(&arguments),

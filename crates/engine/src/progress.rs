@@ -37,7 +37,10 @@ impl Progress {
     }
 
     /// Fails once somebody has asked to stop.
-    pub(crate) fn go_on(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`]
+    pub fn go_on(&self) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::new(ErrorKind::Interrupted, "interrupted; nothing was written to the target"));
         }

@@ -157,7 +157,7 @@ fn all_columns(fields: &[Field]) -> Vec<Wanted> {
             FieldKind::Typed { declared_type, .. } => Affinity::of_declared_type(declared_type),
             FieldKind::Text => Affinity::Text,
         };
-        Wanted { field: Some(index), name: field.name.clone(), affinity, form: None }
+        Wanted { field: Some(index), name: field.name.clone(), affinity, form: None, empty_is_null: false }
     };
     fields.iter().enumerate().map(wanted).collect()
 }

@@ -58,6 +58,7 @@ impl CsvReader {
         let head = Head::read(&mut stream, name, options)?;
         let task = Task {
             wanted: (0..head.names.len()).collect(),
+            empty_is_null: vec![false; head.names.len()],
             names: head.names,
             nulls: options.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
             invalid_utf8: options.invalid_utf8,
@@ -93,7 +94,8 @@ impl Reader for CsvReader {
             }
         };
         let wanted = columns.iter().map(position).collect::<Result<_>>()?;
-        self.task = Arc::new(Task { wanted, ..Task::clone(&self.task) });
+        let empty_is_null = columns.iter().map(|wanted| wanted.empty_is_null).collect();
+        self.task = Arc::new(Task { wanted, empty_is_null, ..Task::clone(&self.task) });
         Ok(())
     }
 

@@ -71,6 +71,8 @@ pub struct JsonReader {
 #[derive(Clone, Default)]
 struct Wants {
     names: Arc<[String]>,
+    /// Keys that nobody wants; `None` where all others may be there.
+    passed_by: Option<Arc<[String]>>,
     affinities: Arc<[Affinity]>,
     nulls: Arc<[String]>,
     invalid_utf8: InvalidUtf8,
@@ -181,6 +183,10 @@ impl Reader for JsonReader {
         Ok(())
     }
 
+    fn pass_by(&mut self, names: &[String]) {
+        self.wants.passed_by = Some(names.into());
+    }
+
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         loop {
             let Some(text) = self.cutter.next_text().map_err(|error| self.place(error))? else { return Ok(None) };
@@ -222,7 +228,9 @@ impl Piece for JsonPiece {
         self.rows.clear();
         self.columns.begin(&mut batch.blocks);
         let parser = self.parser.take();
-        let mut parser = parser.unwrap_or_else(|| self.new_parser(Targets::Columns(self.wants.names.clone())));
+        let mut parser = parser.unwrap_or_else(|| {
+            self.new_parser(Targets::Columns(self.wants.names.clone(), self.wants.passed_by.clone()))
+        });
         let mut bytes = 0;
         while self.rows.len() < BLOCK_ROWS && bytes < BATCH_BYTES && self.read < self.text.records {
             let (row, span) = (self.rows.len(), self.next_record());

@@ -12,14 +12,15 @@
 //! all of them ([`infer`]); then the schema is text that SQLite reads, and rows go through the encoder that all rows go through.
 #![forbid(unsafe_code)]
 
-pub mod csv;
 pub mod arrow;
+pub mod csv;
 pub mod cut;
 pub mod infer;
 pub mod input;
 pub mod json;
 pub mod options;
 pub mod outlook;
+pub mod plan;
 pub mod reader;
 pub mod rejects;
 pub mod schema;

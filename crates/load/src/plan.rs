@@ -10,13 +10,13 @@ use crate::infer::{self, Decision, Findings};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::outlook::{FirstPiece, Outlook};
-use crate::reader::{Reader, Wanted};
+use crate::reader::{Field, FieldKind, Reader};
 use crate::rejects::Rejects;
-use crate::schema::{self, Definition, Match};
-use crate::source::{LoadSource, OnError, OpenFile, Supply};
+use crate::schema::{self, Fit, Naming, NewTable, TableOptions};
+use crate::source::{LoadSource, OnError, OpenFile};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
-use litepress_rows::{Conflict, Error, ErrorKind, Result, Schema};
+use litepress_rows::{Conflict, Error, ErrorKind, Result, Schema, Table};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ pub struct LoadRequest {
     /// CREATE statements, and what errors call them; by default tables are defined after what the files hold.
     pub schema: Option<(String, String)>,
     /// What tables that are defined after their files have beyond columns.
-    pub definition: Definition,
+    pub options: TableOptions,
     /// Columns of files and the table's columns that they go to; an empty name leaves a column out.
     pub map: Vec<(String, String)>,
     /// Columns and the forms in which they are stored.
@@ -72,23 +72,78 @@ pub struct PlannedTable {
 
 /// A file that a table is loaded from.
 pub struct PlannedFile {
-    /// The file.
-    pub input: Input,
-    /// The table in it, where it is a database.
-    table_in_file: Option<String>,
-    matched: Match,
+    content: Content,
+    fit: Fit,
+    /// Columns that go nowhere.
+    passed_by: Vec<String>,
+    /// Columns whose type was found out from a part of their values: by position in [`Fit::wanted`].
+    guards: Vec<(usize, Decision)>,
     /// Open where it can be read but once.
     reader: Mutex<Option<Box<dyn Reader>>>,
 }
 
-/// The inputs of one table, before it is known what it looks like.
+/// A file, or a table of one that is a database.
+#[derive(Clone)]
+struct Content {
+    input: Input,
+    table: Option<(Arc<Mutex<sqlite::Database>>, String)>,
+}
+
+/// The files of one table, before it is known what it looks like.
 struct Group {
     /// Name of the table.
     name: String,
-    /// Its inputs, and the table in each where it is a database.
-    inputs: Vec<(Input, Option<String>)>,
-    /// The statements that define it in the database that it is copied from.
-    sql: Option<String>,
+    contents: Vec<Content>,
+    /// Its statements, where it is copied from a database.
+    sql: Option<Vec<String>>,
+}
+
+/// What was found in the files of a table.
+#[derive(Default)]
+struct Found {
+    decisions: Vec<Decision>,
+    records: Option<u64>,
+    /// Columns of each file.
+    fields: Vec<Vec<Field>>,
+}
+
+impl Content {
+    fn open(&self, read: &ReadOptions) -> Result<Box<dyn Reader>> {
+        if let Some((database, table)) = &self.table {
+            return database.lock().unwrap_or_else(PoisonError::into_inner).reader(table, read);
+        }
+        match self.input.format {
+            Format::Csv => csv::open(&self.input, read),
+            Format::Json => json::open(&self.input, read),
+            Format::Parquet | Format::Arrow => arrow::open(&self.input, read),
+            Format::Sqlite => unreachable!("a database is opened table by table"),
+        }
+    }
+
+    fn naming(&self, read: &ReadOptions) -> Naming {
+        match self.input.format {
+            Format::Json => Naming::Records,
+            Format::Csv if !read.dialect.header && read.dialect.columns.is_none() => Naming::Position,
+            Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite => Naming::Header,
+        }
+    }
+}
+
+impl PlannedFile {
+    /// The file.
+    pub fn input(&self) -> &Input {
+        &self.content.input
+    }
+
+    /// Opens the file, or takes it as it was opened.
+    fn open(&self, read: &ReadOptions) -> Result<OpenFile> {
+        let opened = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut reader = opened.map_or_else(|| self.content.open(read), Ok)?;
+        reader.want(&self.fit.wanted)?;
+        reader.pass_by(&self.passed_by);
+        let (supplies, guards) = (self.fit.supplies.clone(), self.guards.clone());
+        Ok(OpenFile { name: self.content.input.name.clone(), reader, supplies, guards })
+    }
 }
 
 impl LoadPlan {
@@ -103,8 +158,8 @@ impl LoadPlan {
         let (schema, found) = match request.schema.take() {
             Some((text, origin)) => {
                 let schema = Schema::from_sql(&text, &origin)?;
-                let none = groups.iter().map(|_| Found::default()).collect();
-                (schema, none)
+                let found = groups.iter().map(|_| Found::default()).collect();
+                (schema, found)
             }
             None => request.define(&mut groups, go_on)?,
         };
@@ -113,7 +168,7 @@ impl LoadPlan {
         for (group, found) in groups.into_iter().zip(found) {
             match request.plan_table(&schema, group, found) {
                 Ok(table) => tables.push(table),
-                Err(error) => mismatches.push(error),
+                Err(errors) => mismatches.extend(errors),
             }
         }
         if !mismatches.is_empty() {
@@ -142,7 +197,7 @@ impl LoadPlan {
 
     /// Bytes of all files, where they are known.
     pub fn input_bytes(&self) -> Option<u64> {
-        self.tables.iter().flat_map(|table| &table.files).map(|file| file.input.bytes).sum()
+        self.tables.iter().flat_map(|table| &table.files).map(|file| file.content.input.bytes).sum()
     }
 
     /// Counts the bytes that are read.
@@ -154,14 +209,16 @@ impl LoadPlan {
     fn outlook(&self, table: &PlannedTable, page_size: PageSize) -> Result<Outlook> {
         let definition = &self.schema.tables[table.table];
         let nothing = || Outlook { rows: table.records, ..Outlook::default() };
-        let Some(file) = table.files.iter().find(|file| file.input.can_be_read_twice()) else { return Ok(nothing()) };
+        let Some(file) = table.files.iter().find(|file| file.content.input.can_be_read_twice()) else {
+            return Ok(nothing());
+        };
         // Counted apart from what is read for good.
         let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
         // What is wrong with a file is told when it is read for good.
         let Ok(first) = file.open(&read).and_then(|open| FirstPiece::read(open, definition, self.conflict)) else {
             return Ok(nothing());
         };
-        let bytes: Option<u64> = table.files.iter().map(|file| file.input.bytes).sum();
+        let bytes: Option<u64> = table.files.iter().map(|file| file.content.input.bytes).sum();
         let rows = table.records.or_else(|| {
             if first.is_all && table.files.len() == 1 {
                 return Some(first.records);
@@ -173,26 +230,211 @@ impl LoadPlan {
     }
 }
 
-/// What was found in the files of a table.
-#[derive(Default)]
-struct Found {
-    decisions: Vec<Decision>,
-    records: Option<u64>,
-}
-
 impl LoadRequest {
-    /// Which inputs go to which table.
+    /// Which files go to which table.
     fn group(&self) -> Result<Vec<Group>> {
         let mut groups: Vec<Group> = Vec::new();
         for input in &self.inputs {
-            for (name, table_in_file, sql) in self.tables_of(input)? {
-                let known = groups.iter_mut().find(|group| group.name.eq_ignore_ascii_case(&name));
-                match known {
-                    Some(group) => group.inputs.push((input.clone(), table_in_file)),
-                    None => groups.push(Group { name, inputs: vec![(input.clone(), table_in_file)], sql }),
+            for group in self.groups_of(input)? {
+                match groups.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&group.name)) {
+                    Some(known) => known.contents.extend(group.contents),
+                    None => groups.push(group),
                 }
             }
         }
         Ok(groups)
     }
+
+    fn groups_of(&self, input: &Input) -> Result<Vec<Group>> {
+        if input.format == Format::Sqlite {
+            return self.groups_of_database(input);
+        }
+        let Some(name) = self.table.clone().or_else(|| self.only_table()).or_else(|| input.table_name()) else {
+            let error = Error::new(ErrorKind::Usage, "the table has no name").in_file(&input.name);
+            return Err(error.advise("say it with --table"));
+        };
+        let contents = vec![Content { input: input.clone(), table: None }];
+        Ok(vec![Group { name, contents, sql: None }])
+    }
+
+    /// The table of a schema that has but one: it needs no name.
+    fn only_table(&self) -> Option<String> {
+        let (text, origin) = self.schema.as_ref()?;
+        let schema = Schema::from_sql(text, origin).ok()?;
+        if let [table] = &schema.tables[..] { Some(table.name.clone()) } else { None }
+    }
+
+    /// The tables of a database, or the one that is wanted.
+    fn groups_of_database(&self, input: &Input) -> Result<Vec<Group>> {
+        let database = sqlite::Database::open(input)?;
+        let is_wanted = |name: &str| self.table.as_ref().is_none_or(|table| table.eq_ignore_ascii_case(name));
+        let tables: Vec<sqlite::Table> =
+            database.tables().iter().filter(|table| is_wanted(&table.name)).cloned().collect();
+        if let (true, Some(table)) = (tables.is_empty(), &self.table) {
+            let names: Vec<&str> = database.tables().iter().map(|table| table.name.as_str()).collect();
+            let error = Error::new(ErrorKind::Usage, format!("the database has no table {table}"));
+            return Err(error.in_file(&input.name).advise(format!("it has {}", names.join(", "))));
+        }
+        let database = Arc::new(Mutex::new(database));
+        let group = |table: sqlite::Table| Group {
+            contents: vec![Content { input: input.clone(), table: Some((database.clone(), table.name.clone())) }],
+            name: table.name,
+            sql: Some(std::iter::once(table.sql).chain(table.objects).collect()),
+        };
+        Ok(tables.into_iter().map(group).collect())
+    }
+
+    /// Defines the tables: those of databases as they are there, others after what their files hold.
+    fn define(&self, groups: &mut [Group], go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<(Schema, Vec<Found>)> {
+        let (mut new, mut found, mut sql) = (Vec::new(), Vec::new(), String::new());
+        for group in groups.iter_mut() {
+            let mut of_group = self.look_through(group, go_on)?;
+            match &group.sql {
+                Some(statements) => {
+                    of_group.decisions.clear();
+                    sql.extend(statements.iter().flat_map(|statement| [statement, ";\n"]));
+                }
+                None => new.push(NewTable { name: group.name.clone(), columns: of_group.decisions.clone() }),
+            }
+            found.push(of_group);
+        }
+        if !new.is_empty() {
+            sql += &schema::create(&mut new, &self.options).map_err(all_of)?;
+        }
+        let inferred = groups.iter().zip(&mut found).filter(|(group, _)| group.sql.is_none());
+        for ((_, found), table) in inferred.zip(new) {
+            found.decisions = table.columns;
+        }
+        Ok((Schema::from_sql(&sql, "<schema found out>")?, found))
+    }
+
+    /// Looks at the files of a table: at all of their records where they are text.
+    fn look_through(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
+        let (mut findings, mut found, mut fields) = (Findings::default(), Found::default(), Vec::new());
+        let mut records = Some(0);
+        for (number, content) in (0..).zip(&mut group.contents) {
+            content.input.spool(&self.temp_dir, &|| go_on())?;
+            let mut reader = content.open(&self.read)?;
+            let is_text = matches!(content.input.format, Format::Csv | Format::Json);
+            if is_text {
+                let mut of_file = infer::survey(&mut *reader, self.threads, self.sample, go_on)
+                    .map_err(|error| in_file(error, &content.input))?;
+                of_file.in_file(number, &content.input.name);
+                let all = if self.sample.is_none() { Some(of_file.records) } else { None };
+                records = records.zip(all).map(|(sum, all)| sum + all);
+                found.fields.push(fields_of(&*reader, &of_file));
+                findings.merge(of_file);
+            } else {
+                records = records.zip(reader.records()).map(|(sum, all)| sum + all);
+                found.fields.push(reader.columns().to_vec());
+            }
+            for field in found.fields.last().expect("those of this file") {
+                if !fields.iter().any(|known: &Field| known.name == field.name) {
+                    fields.push(field.clone());
+                }
+            }
+        }
+        found.decisions = findings.decide(&fields, self.options.strict, self.sample);
+        found.records = records;
+        Ok(found)
+    }
+
+    /// Settles which columns of each file go where.
+    fn plan_table(&self, schema: &Schema, group: Group, found: Found) -> Result<PlannedTable, Vec<Error>> {
+        let Some(position) = schema.position(&group.name) else {
+            let known: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
+            let error = Error::new(ErrorKind::Schema, format!("the schema has no table {}", group.name));
+            let advice = format!("it has {}; --table says which one the files go to", known.join(", "));
+            return Err(vec![error.in_file(&schema.origin).advise(advice)]);
+        };
+        let table = &schema.tables[position];
+        let (mut files, mut mistakes) = (Vec::new(), Vec::new());
+        for (number, content) in group.contents.into_iter().enumerate() {
+            let fields = found.fields.get(number).map(Vec::as_slice);
+            match self.plan_file(table, content, fields, &found.decisions) {
+                Ok(file) => files.push(file),
+                Err(errors) => mistakes.extend(errors),
+            }
+        }
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        Ok(PlannedTable { table: position, decisions: found.decisions, records: found.records, files })
+    }
+
+    fn plan_file(
+        &self,
+        table: &Table,
+        content: Content,
+        fields: Option<&[Field]>,
+        decisions: &[Decision],
+    ) -> Result<PlannedFile, Vec<Error>> {
+        let reader = content.open(&self.read).map_err(|error| vec![error])?;
+        let naming = content.naming(&self.read);
+        let known = match fields {
+            Some(fields) => fields.to_vec(),
+            None if naming == Naming::Records => fields_of_table(table, &self.map),
+            None => reader.columns().to_vec(),
+        };
+        let of_file = |error: Error| in_file(error, &content.input);
+        let mut fit = schema::matching(table, &known, naming, &self.map)
+            .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
+        for (column, form) in &self.forms {
+            let wanted = fit.wanted.iter_mut().filter(|wanted| is_named(&table.name, &wanted.name, column));
+            wanted.for_each(|wanted| wanted.form = Some(form.clone()));
+        }
+        let mut guards = Vec::new();
+        for (position, wanted) in fit.wanted.iter_mut().enumerate() {
+            let decision = decisions.iter().find(|decision| decision.name == wanted.name);
+            wanted.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
+            guards.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
+        }
+        let reader = (!content.input.can_be_read_twice()).then_some(reader);
+        let passed_by = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
+        Ok(PlannedFile { content, fit, passed_by, guards, reader: Mutex::new(reader) })
+    }
+}
+
+/// Columns of a text file after a survey.
+fn fields_of(reader: &dyn Reader, findings: &Findings) -> Vec<Field> {
+    if !reader.columns().is_empty() {
+        return reader.columns().to_vec();
+    }
+    let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
+    findings.columns().iter().map(|finding| field(&finding.name)).collect()
+}
+
+/// Columns of a file whose records name them, before anybody has looked: those that the table has, by the names that `map`
+/// gives them.
+fn fields_of_table(table: &Table, map: &[(String, String)]) -> Vec<Field> {
+    let field = |name: &str| Field { name: name.to_owned(), kind: FieldKind::Text };
+    let is_mapped = |name: &str| map.iter().any(|(_, to)| to.eq_ignore_ascii_case(name));
+    let own = table.ordinary_columns().map(|position| table.columns[position].name.as_str());
+    let own = own.filter(|name| !is_mapped(name)).map(field);
+    map.iter().map(|(from, _)| field(from)).chain(own).collect()
+}
+
+/// Whether `asked` means this column: by its name, or with that of its table.
+fn is_named(table: &str, column: &str, asked: &str) -> bool {
+    let with_table = || {
+        let (of, name) = (asked.get(..table.len())?, asked.get(table.len()..)?.strip_prefix('.')?);
+        Some(of.eq_ignore_ascii_case(table) && name.eq_ignore_ascii_case(column))
+    };
+    asked.eq_ignore_ascii_case(column) || with_table() == Some(true)
+}
+
+fn in_file(error: Error, input: &Input) -> Error {
+    if error.place().file.is_some() { error } else { error.in_file(&input.name) }
+}
+
+/// Several mistakes told at once: the first as it is, the others in its message.
+fn all_of(errors: Vec<Error>) -> Error {
+    let mut errors = errors.into_iter();
+    let first = errors.next().expect("there is a mistake");
+    let others: Vec<String> = errors.map(|error| format!("\n  also: {error}")).collect();
+    if others.is_empty() {
+        return first;
+    }
+    let advice = first.advice().map_or(String::new(), |advice| format!("; {advice}"));
+    Error::new(first.kind(), format!("{}{advice}{}", first.headline(), others.concat()))
 }

@@ -20,6 +20,10 @@ pub trait Reader: Send {
     /// [`ErrorKind::Usage`](litepress_rows::ErrorKind::Usage) where the file cannot give a column in the form asked for.
     fn want(&mut self, columns: &[Wanted]) -> Result<()>;
 
+    /// In a file whose records name their columns: a record that names one which is neither wanted nor among these is wrong.
+    /// Without it, such columns are passed by.
+    fn pass_by(&mut self, _names: &[String]) {}
+
     /// The next piece in the order of the file; `None` after the last. Cheap beside what the piece does: it is called by one
     /// worker at a time, and all others wait. **Where pieces begin must not depend on the number of workers.**
     ///
@@ -69,6 +73,8 @@ pub struct Wanted {
     pub affinity: Affinity,
     /// The form chosen by `--as`, where one is.
     pub form: Option<String>,
+    /// Empty texts are NULL: the column was found to hold numbers.
+    pub empty_is_null: bool,
 }
 
 /// Some consecutive records of a file.

@@ -4,12 +4,16 @@
 //! of them. Records are numbered through all files of the table: that number is the rowid where the table has no INTEGER
 //! PRIMARY KEY, and rows that are left out leave theirs unused. Errors are told with the number in the file, and its line.
 
+use crate::infer::{Decision, Seen};
 use crate::outlook::Outlook;
-use crate::reader::{Batch, Piece, Reader};
+use crate::reader::{BadRecord, Batch, Piece, Reader};
 use crate::rejects::Rejects;
+use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::encode::{BadValue, LeftOut, RowNumbers, Verdict};
-use litepress_rows::{CellBlock, Conflict, Encoder, Error, Part, RecordChunk, Result, RowidOrder, Source, Table};
+use litepress_rows::{
+    CellBlock, Conflict, Encoder, Error, ErrorKind, Part, RecordChunk, Result, RowidOrder, Source, Table, quote,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -44,6 +48,9 @@ pub struct OpenFile {
     pub reader: Box<dyn Reader>,
     /// Where each ordinary column of the table gets its values, in their order.
     pub supplies: Vec<Supply>,
+    /// Columns whose type was found out from a part of their values: a value that the type would change is wrong. By block of
+    /// a batch.
+    pub guards: Vec<(usize, Decision)>,
 }
 
 /// The rows of one table.
@@ -111,12 +118,12 @@ impl Source for LoadSource {
             let file = &mut files.files[current];
             let piece = file.reader.next_piece().map_err(|error| in_file(error, &file.name))?;
             if let Some(piece) = piece {
-                let (name, supplies) = (file.name.clone(), file.supplies.clone());
+                let (name, supplies, guards) = (file.name.clone(), file.supplies.clone(), file.guards.clone());
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);
                 let at = Reading { source: self, piece, file: name, part, records_before, read: 0 };
                 let maker = RowMaker::new(&self.table, self.conflict, supplies);
-                return Ok(Some(Box::new(LoadPart { at, maker, rest: Runs::default() })));
+                return Ok(Some(Box::new(LoadPart { at, guards, maker, rest: Runs::default() })));
             }
             files.records_before += std::mem::take(&mut files.records_of_current);
             files.current += 1;
@@ -150,6 +157,7 @@ impl Source for LoadSource {
 /// The records of a piece.
 struct LoadPart<'s> {
     at: Reading<'s>,
+    guards: Vec<(usize, Decision)>,
     maker: RowMaker,
     /// Rows of a batch that was judged, on their way out.
     rest: Runs,
@@ -185,13 +193,14 @@ impl Part for LoadPart<'_> {
 impl LoadPart<'_> {
     /// Reads the next batch and appends its rows to `chunk`, or those that stay to `rest`; whether there was one.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
-        let Self { at, maker, rest } = self;
+        let Self { at, guards, maker, rest } = self;
         at.read += maker.batch.rows as u64;
         at.piece.read(&mut maker.batch).map_err(|error| at.in_place(error))?;
         let first_record = at.first_record();
         if maker.batch.rows == 0 {
             return Ok(false);
         }
+        refuse_changed(guards, &mut maker.batch);
         if at.source.on_error == OnError::Abort && maker.batch.bad.is_empty() {
             maker.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
             return Ok(true);
@@ -251,6 +260,39 @@ impl Reading<'_> {
             }
             _ => in_file(error, &self.file),
         }
+    }
+}
+
+/// Adds those rows of a batch to the bad ones that have a value which its column would not give back as it is.
+fn refuse_changed(guards: &[(usize, Decision)], batch: &mut Batch) {
+    let known = batch.bad.len();
+    for (block, decision) in guards {
+        for row in 0..batch.rows {
+            let value = batch.blocks[*block].value(row);
+            if accepts(decision, value) || batch.bad.iter().any(|bad| bad.row == row) {
+                continue;
+            }
+            let message =
+                format!("the value does not fit the type that was found out from a sample, {}", decision.declared_type);
+            let error = Error::new(ErrorKind::Data, message).in_column(&decision.name).with_value(quote(&value));
+            let error = error.advise(format!("look at all records, or say the type: --type '{}=TEXT'", decision.name));
+            batch.bad.push(BadRecord { row, error, is_left_out: false });
+        }
+    }
+    if batch.bad.len() > known {
+        batch.bad.sort_by_key(|bad| bad.row);
+    }
+}
+
+/// Readers have made numbers of JSON numbers: what they are is known, and how they were written is not.
+fn accepts(decision: &Decision, value: Value<'_>) -> bool {
+    match value {
+        Value::Null | Value::Blob(_) => true,
+        Value::Text(text) => decision.accepts(Seen::Text(text)),
+        Value::Int(int) => {
+            decision.accepts(Seen::Number(int.to_string().as_bytes())) || decision.accepts(Seen::Boolean(true))
+        }
+        Value::Real(real) => decision.accepts(Seen::Number(format!("{real:?}").as_bytes())),
     }
 }
 

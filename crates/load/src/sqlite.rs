@@ -342,7 +342,7 @@ fn push_invalid(block: &mut CellBlock, row: usize, text: &[u8], name: &str, opti
                 .in_column(name)
                 .with_value(format!("'{}'", String::from_utf8_lossy(&text[..text.len().min(60)])))
                 .advise("choose what becomes of such text with --invalid-utf8");
-            return Some(BadRecord { row, error });
+            return Some(BadRecord { row, error, is_left_out: false });
         }
         InvalidUtf8::Replace => push_value(block, row, ValueRef::Text(String::from_utf8_lossy(text).as_bytes())),
         InvalidUtf8::Blob => push_value(block, row, ValueRef::Blob(text)),

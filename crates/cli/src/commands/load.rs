@@ -47,8 +47,13 @@ pub fn run(arguments: &LoadArguments) -> Result<ExitCode, Failure> {
     let interrupt = Interrupt::stops(options.progress.clone())?;
     let loading = loading.prepare(Some(out), files, making, &options)?;
     let sources = loading.sources()?;
-    let making =
-        Making { schema: &loading.plan.schema, sources: &sources.listed(), file: Some(out), started, arguments: making };
+    let making = Making {
+        schema: &loading.plan.schema,
+        sources: &sources.listed(),
+        file: Some(out),
+        started,
+        arguments: making,
+    };
     let style = making.arguments.showing.progress;
     let made = making.make(options, &interrupt, |options| watch(&loading, options, style));
     // What was left out is written down whatever becomes of the database.

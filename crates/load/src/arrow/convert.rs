@@ -162,7 +162,7 @@ impl Filling<'_> {
             Some(advice) => error.advise(advice),
             None => error,
         };
-        self.bad.push(BadRecord { row, error });
+        self.bad.push(BadRecord { row, error, is_left_out: false });
     }
 
     /// Fills the block with texts made one by one.

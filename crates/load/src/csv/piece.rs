@@ -23,6 +23,8 @@ pub(super) struct Task {
     pub names: Vec<String>,
     /// Positions of those that are read.
     pub wanted: Vec<usize>,
+    /// For each of them whether empty texts are NULL.
+    pub empty_is_null: Vec<bool>,
     /// Fields without quotes that mean NULL.
     pub nulls: Vec<Vec<u8>>,
     pub invalid_utf8: InvalidUtf8,
@@ -134,8 +136,16 @@ impl CsvPiece {
     }
 
     /// Makes those fields of a column NULL that say so, and those that a short record lacks.
-    fn set_nulls(&self, field: usize, block: &mut CellBlock) {
+    fn set_nulls(&self, field: usize, empty_is_null: bool, block: &mut CellBlock) {
         let rows = self.rows.len;
+        if empty_is_null {
+            for (row, span) in self.rows.column(field).enumerate() {
+                // Two bytes may be quotes with nothing between them.
+                if span.is_empty() || (span.len() == 2 && self.value(row, field).is_empty()) {
+                    block.set_null(row, rows);
+                }
+            }
+        }
         if !self.task.nulls.is_empty() {
             for (row, span) in self.rows.column(field).enumerate() {
                 if self.means_null(&span) {
@@ -229,9 +239,9 @@ impl Piece for CsvPiece {
         }
         batch.rows = self.rows.len;
         let mut invalid = Vec::new();
-        for (&field, block) in task.wanted.iter().zip(&mut batch.blocks) {
+        for ((&field, &empty_is_null), block) in task.wanted.iter().zip(&task.empty_is_null).zip(&mut batch.blocks) {
             self.fill(field, block, &mut invalid);
-            self.set_nulls(field, block);
+            self.set_nulls(field, empty_is_null, block);
         }
         let faults = self.rows.faults.iter().map(|fault| BadRecord {
             row: fault.row,

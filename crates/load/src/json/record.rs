@@ -53,17 +53,22 @@ pub(super) const NOBODY: usize = usize::MAX;
 /// Says whom the values of a key are for.
 #[derive(Clone, Debug)]
 pub(super) enum Targets {
-    /// Columns, by these names: as they are written, else but for upper and lower case of ASCII letters.
-    Columns(Arc<[String]>),
+    /// Columns, by these names: as they are written, else but for upper and lower case of ASCII letters. Where other keys are
+    /// not simply passed by, those that are.
+    Columns(Arc<[String]>, Option<Arc<[String]>>),
     /// Every key is a target of its own, in order of appearance.
     Keys,
 }
 
 impl Targets {
-    fn of(&self, key: &str, position: usize) -> usize {
-        let Self::Columns(names) = self else { return position };
+    /// The target of a key; `None` for one that nothing is known of.
+    fn of(&self, key: &str, position: usize) -> Option<usize> {
+        let Self::Columns(names, passed_by) = self else { return Some(position) };
         let exact = names.iter().position(|name| name == key);
-        exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(key))).unwrap_or(NOBODY)
+        let target = exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(key)));
+        let may_be_passed_by =
+            || passed_by.as_ref().is_none_or(|names| names.iter().any(|name| name.eq_ignore_ascii_case(key)));
+        target.or_else(|| may_be_passed_by().then_some(NOBODY))
     }
 }
 
@@ -264,12 +269,15 @@ impl RecordParser {
         loop {
             let name = if from == 0 { jiter.next_object() } else { jiter.next_key() };
             let Some(name) = name.map_err(located)? else { break };
-            let key = self.find(steps, name);
+            let quote = || from + memchr(b'"', &record[from..]).unwrap_or(0);
+            let Some(key) = self.find(steps, name) else {
+                let fault = Fault::new(quote(), "the table has no column for this key").of_key(name);
+                return Err(fault.advise("say where it goes, or that it is left out (--map KEY=)"));
+            };
             let target = self.keys[key].target;
             if !self.mark(key, target) {
-                let quote = memchr(b'"', &record[from..]).unwrap_or(0);
                 let fault =
-                    Fault::new(from + quote, format!("the key {:?} stands twice in the object", self.keys[key].name));
+                    Fault::new(quote(), format!("the key {:?} stands twice in the object", self.keys[key].name));
                 return Err(fault.of_key(&self.keys[key].name));
             }
             let first = jiter.peek().map_err(|error| located(error).of_key(&self.keys[key].name))?;
@@ -284,21 +292,21 @@ impl RecordParser {
         Ok(steps)
     }
 
-    /// The key of this name, which is most likely the one of this step.
-    fn find(&mut self, step: usize, name: &str) -> usize {
+    /// The key of this name, which is most likely the one of this step; `None` for one that must not be there.
+    fn find(&mut self, step: usize, name: &str) -> Option<usize> {
         if let Some(step) = self.steps.get(step)
             && self.keys[step.key].name == name
         {
-            return step.key;
+            return Some(step.key);
         }
         if let Some(&key) = self.positions.get(name) {
-            return key;
+            return Some(key);
         }
         let key = self.keys.len();
-        let target = self.targets.of(name, key);
+        let target = self.targets.of(name, key)?;
         self.keys.push(Key { name: name.to_owned(), target, seen_in: 0 });
         self.positions.insert(name.to_owned(), key);
-        key
+        Some(key)
     }
 
     /// Notes that this record has the key; `false` where it had it, or another one for the same target, before.

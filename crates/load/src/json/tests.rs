@@ -15,8 +15,13 @@ struct Row {
 }
 
 fn wanted(columns: &[(&str, Affinity)]) -> Vec<Wanted> {
-    let wanted =
-        |&(name, affinity): &(&str, Affinity)| Wanted { field: None, name: name.to_owned(), affinity, form: None };
+    let wanted = |&(name, affinity): &(&str, Affinity)| Wanted {
+        field: None,
+        name: name.to_owned(),
+        affinity,
+        form: None,
+        empty_is_null: false,
+    };
     columns.iter().map(wanted).collect()
 }
 

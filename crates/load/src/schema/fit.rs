@@ -57,6 +57,7 @@ pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String,
                     name: fields[field].name.clone(),
                     affinity: table.columns[position].affinity,
                     form: None,
+                    empty_is_null: false,
                 });
                 Supply::File(wanted.len() - 1)
             }
