@@ -4,8 +4,8 @@
 //! Both can be merged in any order, so workers look at different pieces of a file and the result does not depend on who
 //! looked at what. What the type is, and why, follows from the kinds alone ([`decision`]).
 //!
-//! A text is a number only where SQLite writes that very text for the number, whichever of its versions is asked: 3.40
-//! writes 15 digits of a double and 3.54 writes 17, so it is the 15 digits that every double keeps ([`number`]).
+//! A text is a number only where SQLite writes that very text for the number, whichever of its versions is asked
+//! ([`number`]).
 
 mod decision;
 mod number;
@@ -75,15 +75,11 @@ enum Kind {
     Empty,
     /// A whole number of 64 bits: `0`, `-17`.
     Integer,
-    /// As SQLite writes the double, and not a whole number: `1.5`, `0.0001`.
+    /// As SQLite writes the double, and not a whole number: `1.5`.
     Fraction,
     /// As SQLite writes the double, which is a whole number: `5.0`.
     Whole,
-    /// As SQLite writes the double, with a negative exponent: `1.5e-05`.
-    Small,
-    /// As SQLite writes the double, which is a whole number beyond 64 bits: `1.5e+20`.
-    Large,
-    /// Not as SQLite writes the double, but `printf('%.2f')` gives it back: `12.50`.
+    /// Not as every SQLite writes the double, but `printf('%.2f')` gives it back: `12.50`.
     Padded,
     /// No number, or one that is written otherwise.
     Other,
@@ -97,8 +93,7 @@ impl Kind {
     const COUNT: usize = Self::Nested as usize + 1;
 
     /// The kinds of a text or a JSON number that is not empty.
-    const WRITTEN: [Self; 7] =
-        [Self::Integer, Self::Fraction, Self::Whole, Self::Small, Self::Large, Self::Padded, Self::Other];
+    const WRITTEN: [Self; 5] = [Self::Integer, Self::Fraction, Self::Whole, Self::Padded, Self::Other];
 }
 
 /// How often a kind came, and where first.
@@ -290,6 +285,11 @@ impl Finding {
 
     fn first(&self) -> At {
         self.tallies.iter().map(|tally| tally.first).min().unwrap_or(At::NOWHERE)
+    }
+
+    /// The tally of the kind of text or JSON number that came first.
+    fn first_number(&self) -> Option<&Tally> {
+        Kind::WRITTEN.iter().map(|&kind| self.tally(kind)).min_by_key(|tally| tally.first)
     }
 
     fn merge(&mut self, other: &Self) {

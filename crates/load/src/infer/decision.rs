@@ -84,7 +84,8 @@ impl Findings {
         let (chosen, mut reason) = self.choose(finding, strict);
         let is_number = !matches!(chosen, Chosen::Text | Chosen::Any);
         if is_number && finding.empties() > 0 {
-            reason = format!("{reason}; {} become NULL", counted(finding.empties(), "empty field"));
+            let verb = if finding.empties() == 1 { "becomes" } else { "become" };
+            reason = format!("{reason}; {} {verb} NULL", counted(finding.empties(), "empty field"));
         }
         Decision {
             name: finding.name.clone(),
@@ -101,16 +102,19 @@ impl Findings {
         let [strings, booleans, nested] = [Kind::String, Kind::Boolean, Kind::Nested].map(|kind| finding.count(kind));
         let values = finding.values();
         let written = values - strings - booleans - nested;
-        let all = |what: &str| format!("all {} {what}", counted(values, "value"));
+        let all = |one: &str, more: &str| match values {
+            1 => format!("the only value {one}"),
+            _ => format!("all {} values {more}", grouped(values)),
+        };
         if values == 0 {
             let empties = finding.empties() > 0;
             return (Chosen::Text, if empties { "all fields are empty" } else { "there is no value" }.to_owned());
         }
         if booleans == values {
-            return (Chosen::Boolean, all("are true or false"));
+            return (Chosen::Boolean, all("is true or false", "are true or false"));
         }
         if strings == values {
-            return (Chosen::Text, all("are strings"));
+            return (Chosen::Text, all("is a string", "are strings"));
         }
         if nested > 0 {
             let place = self.place(finding.tally(Kind::Nested));
@@ -125,8 +129,8 @@ impl Findings {
         }
         if finding.json_numbers == written && !finding.has(Kind::Other) && !finding.has(Kind::Padded) {
             let place = self.place(finding.tally(Kind::String));
-            let numbers = counted(written, "value");
-            return (Chosen::Any, format!("{place} is a string, and {numbers} are numbers: each is kept as it is"));
+            let number = finding.first_number().map_or_else(String::new, |tally| self.place(tally));
+            return (Chosen::Any, format!("{place} is a string and {number} a number, and each is kept as it is"));
         }
         if finding.json_numbers < written {
             return (Chosen::Text, format!("{} is a string", self.place(finding.tally(Kind::String))));
@@ -134,25 +138,30 @@ impl Findings {
         (Chosen::Text, self.why_text(finding))
     }
 
-    fn choose_number(&self, finding: &Finding, strict: bool, all: impl Fn(&str) -> String) -> (Chosen, String) {
+    fn choose_number(&self, finding: &Finding, strict: bool, all: impl Fn(&str, &str) -> String) -> (Chosen, String) {
         let only = |kinds: &[Kind]| Kind::WRITTEN.iter().all(|kind| kinds.contains(kind) || !finding.has(*kind));
         if only(&[Kind::Integer]) {
-            return (Chosen::Integer, all("are whole numbers"));
+            return (Chosen::Integer, all("is a whole number", "are whole numbers"));
         }
-        if only(&[Kind::Fraction, Kind::Whole, Kind::Small, Kind::Large]) {
-            return (Chosen::Real, all("are decimals that read back as they are written"));
+        if only(&[Kind::Fraction, Kind::Whole]) {
+            return (
+                Chosen::Real,
+                all("is a decimal that reads back as it is written", "are decimals that read back as they are written"),
+            );
         }
-        if only(&[Kind::Fraction, Kind::Padded])
+        if only(&[Kind::Fraction, Kind::Whole, Kind::Padded])
             && let Some(decimals) = finding.decimals.only()
         {
-            return (Chosen::Fixed(decimals), all(&format!("have {decimals} decimals")));
+            let have = counted(decimals.into(), "decimal");
+            return (Chosen::Fixed(decimals), all(&format!("has {have}"), &format!("have {have}")));
         }
-        if only(&[Kind::Integer, Kind::Fraction, Kind::Small]) {
+        if only(&[Kind::Integer, Kind::Fraction]) {
             if strict {
                 let reason = "are whole numbers or decimals, and a STRICT table has no type that keeps both as written";
-                return (Chosen::Text, all(reason));
+                return (Chosen::Text, format!("the {} values {reason}", grouped(finding.values())));
             }
-            return (Chosen::Numeric, all("are whole numbers or decimals that read back as they are written"));
+            let reason = "are whole numbers or decimals that read back as they are written";
+            return (Chosen::Numeric, format!("all {} values {reason}", grouped(finding.values())));
         }
         (Chosen::Text, self.why_text(finding))
     }
@@ -167,9 +176,7 @@ impl Findings {
             return format!("{} {}", self.place(padded), number::why_not_padded(&padded.text));
         }
         // Whole numbers beside doubles that are whole.
-        let double = [Kind::Whole, Kind::Large].map(|kind| finding.tally(kind)).into_iter().min_by_key(|it| it.first);
-        let double = double.map_or_else(String::new, |tally| self.place(tally));
-        let integer = self.place(finding.tally(Kind::Integer));
+        let [integer, double] = [Kind::Integer, Kind::Whole].map(|kind| self.place(finding.tally(kind)));
         format!("{integer} is written as a whole number and {double} as a decimal, which no type for numbers keeps")
     }
 
@@ -200,10 +207,10 @@ impl Chosen {
         let kinds: &[Kind] = match self {
             Self::Integer => &[Kind::Integer],
             Self::Boolean => &[Kind::Boolean],
-            Self::Real => &[Kind::Fraction, Kind::Whole, Kind::Small, Kind::Large],
+            Self::Real => &[Kind::Fraction, Kind::Whole],
             Self::Fixed(_) => &[Kind::Fraction, Kind::Whole, Kind::Padded],
-            Self::Numeric => &[Kind::Integer, Kind::Fraction, Kind::Small],
-            Self::Any => &[Kind::String, Kind::Integer, Kind::Fraction, Kind::Whole, Kind::Small, Kind::Large],
+            Self::Numeric => &[Kind::Integer, Kind::Fraction],
+            Self::Any => &[Kind::String, Kind::Integer, Kind::Fraction, Kind::Whole],
             Self::Text => return EVERYTHING,
         };
         kinds.iter().fold(1 << Kind::Null as u8 | 1 << Kind::Empty as u8, |bits, &kind| bits | 1 << kind as u8)

@@ -1,1 +1,423 @@
-//! Decisions against SQLite itself.
+//! Decisions, and SQLite as the judge of whether they keep every value.
+
+use super::*;
+use crate::reader::{Batch, FieldKind, Piece, Reader, Wanted};
+use litepress_rows::{Error, ErrorKind, Result, quoted_name};
+use proptest::prelude::*;
+use rusqlite::Connection;
+use std::borrow::Cow;
+
+fn findings<'a>(values: impl IntoIterator<Item = Seen<'a>>) -> Findings {
+    let mut findings = Findings::default();
+    let column = findings.column("c");
+    for (record, value) in (1..).zip(values) {
+        findings.see(column, value, record);
+        findings.records += 1;
+    }
+    findings
+}
+
+fn of_texts(texts: &[&str]) -> Decision {
+    findings(texts.iter().map(|text| Seen::Text(text.as_bytes()))).decide(&[], false, None).remove(0)
+}
+
+fn of_json(values: &[Seen<'_>]) -> String {
+    findings(values.iter().copied()).decide(&[], false, None)[0].to_string()
+}
+
+#[test]
+fn every_decision_has_its_reason() {
+    let i64s = ["9223372036854775807", "-9223372036854775808", "0"];
+    for (texts, decision) in [
+        (&["12.50", "0.99", "-3.00"][..], "REAL: all 3 values have 2 decimals"),
+        (&["12.50", "0.990"], "TEXT: '12.50' in record 1 is not what 12.5 is written as"),
+        (&["12.50", "7"], "TEXT: '12.50' in record 1 is not what 12.5 is written as"),
+        (&["1", "007"], "TEXT: '007' in record 2 has a leading zero"),
+        (&["00.5"], "TEXT: '00.5' in record 1 has a leading zero"),
+        (&["+1"], "TEXT: '+1' in record 1 has a plus sign"),
+        (&["1e5"], "TEXT: '1e5' in record 1 is not what 100000.0 is written as"),
+        (&["12345678901234567890"], "TEXT: '12345678901234567890' in record 1 does not fit 64 bits"),
+        (&["9223372036854775808"], "TEXT: '9223372036854775808' in record 1 does not fit 64 bits"),
+        (&["-9223372036854775809"], "TEXT: '-9223372036854775809' in record 1 does not fit 64 bits"),
+        (&i64s, "INTEGER: all 3 values are whole numbers"),
+        (&["1.9", "1.10"], "TEXT: '1.10' in record 2 is not what 1.1 is written as"),
+        (&["1.9", "2.5"], "REAL: all 2 values are decimals that read back as they are written"),
+        (&["1.9", "2"], "NUMERIC: all 2 values are whole numbers or decimals that read back as they are written"),
+        (
+            &["5", "1.5", "5.0"],
+            "TEXT: '5' in record 1 is written as a whole number and '5.0' in record 3 as a decimal, which no type for \
+             numbers keeps",
+        ),
+        (&["+49 30 1234", "5"], "TEXT: '+49 30 1234' in record 1 is no number"),
+        (&["A12", "5"], "TEXT: 'A12' in record 1 is no number"),
+        (&["1996-03-13"], "TEXT: '1996-03-13' in record 1 is no number"),
+        (&["-0"], "TEXT: '-0' in record 1 is a negative zero, which a column of numbers does not keep"),
+        (&["-0.0"], "TEXT: '-0.0' in record 1 is a negative zero, which a column of numbers does not keep"),
+        (&["-0.00", "1.25"], "TEXT: '-0.00' in record 1 is a negative zero, which a column of numbers does not keep"),
+        (&[" 1"], "TEXT: ' 1' in record 1 has spaces around it"),
+        (&[".5"], "TEXT: '.5' in record 1 is not what 0.5 is written as"),
+        (&["5."], "TEXT: '5.' in record 1 is not what 5.0 is written as"),
+        (&["0.00001"], "REAL: the only value has 5 decimals"),
+        (&["0.00001", "1.5"], "TEXT: '0.00001' in record 1 is not what 1.0e-05 is written as"),
+        (
+            &["0.1234567890123456"],
+            "TEXT: '0.1234567890123456' in record 1 has more than 15 significant digits, which is more than every double \
+             keeps",
+        ),
+        (&["1e999"], "TEXT: '1e999' in record 1 is beyond the largest double"),
+        (
+            &["1000000000000000.0"],
+            "TEXT: '1000000000000000.0' in record 1 has more than 15 significant digits, which is \
+             more than every double keeps",
+        ),
+        (&["1.5e-05", "2.0"], "TEXT: '1.5e-05' in record 1 is a number that some versions of SQLite write otherwise"),
+        (
+            &["0.13009411100452", "2.5"],
+            "TEXT: '0.13009411100452' in record 1 is a number that some versions of SQLite write otherwise",
+        ),
+        (&["0.0005", "2.5"], "TEXT: '0.0005' in record 1 is a number that some versions of SQLite write otherwise"),
+        (&["1234567890123.4", "2.0"], "REAL: all 2 values have 1 decimal"),
+        (&["nan"], "TEXT: 'nan' in record 1 is no number"),
+        (&["0x10"], "TEXT: '0x10' in record 1 is no number"),
+        (&["true", "false"], "TEXT: 'true' in record 1 is no number"),
+        (&["", ""], "TEXT: all fields are empty"),
+        (&[], "TEXT: there is no value"),
+        (&["", "1", ""], "INTEGER: the only value is a whole number; 2 empty fields become NULL"),
+        (&["1", "-"], "TEXT: '-' in record 2 is no number"),
+        (&["1", "."], "TEXT: '.' in record 2 is no number"),
+        (&["1", "-."], "TEXT: '-.' in record 2 is no number"),
+    ] {
+        assert_eq!(of_texts(texts).to_string(), decision, "{texts:?}");
+    }
+}
+
+#[test]
+fn json_values_have_types_of_their_own() {
+    let (yes, int, real) = (Seen::Boolean(true), Seen::Number(b"5"), Seen::Number(b"1.0"));
+    let (text, digits, nested, padded) =
+        (Seen::String(b"x"), Seen::String(b"5"), Seen::Nested(b"[1]"), Seen::Number(b"1.10"));
+    for (values, decision) in [
+        (&[int, Seen::Null][..], "INTEGER: the only value is a whole number"),
+        (&[yes, Seen::Boolean(false), Seen::Null], "INTEGER: all 2 values are true or false"),
+        (&[digits, digits], "TEXT: all 2 values are strings"),
+        (&[nested, text], "TEXT: '[1]' in record 1 is an array or object, kept as JSON"),
+        (&[int, nested], "TEXT: '[1]' in record 2 is an array or object, kept as JSON"),
+        (&[yes, int], "TEXT: 'true' in record 1 is true or false, and others are not"),
+        (
+            &[int, real, digits],
+            "no type: '5' in record 3 is a string and '5' in record 1 a number, and each is kept as it is",
+        ),
+        (&[padded, text], "TEXT: '1.10' in record 1 is not what 1.1 is written as"),
+        (&[Seen::Number(b"1e5"), text], "TEXT: '1e5' in record 1 is not what 100000.0 is written as"),
+        (&[Seen::Text(b"5"), digits], "TEXT: '5' in record 2 is a string"),
+        (&[Seen::Null], "TEXT: there is no value"),
+        (&[Seen::String(b"")], "TEXT: the only value is a string"),
+    ] {
+        assert_eq!(of_json(values), decision, "{values:?}");
+    }
+    let mixed = findings([int, text]);
+    assert_eq!(mixed.decide(&[], true, None)[0].declared_type, "ANY");
+    let mixed = findings([Seen::Text(b"1.5"), Seen::Text(b"2")]);
+    assert_eq!(mixed.decide(&[], true, None)[0].declared_type, "TEXT");
+}
+
+#[test]
+fn a_sample_decides_for_itself_and_later_values_are_asked() {
+    let texts = ["1", "", "3"];
+    let found = findings(texts.iter().map(|text| Seen::Text(text.as_bytes())));
+    let decision = found.decide(&[], false, Some(3)).remove(0);
+    let expected = "INTEGER: all 2 values are whole numbers; 1 empty field becomes NULL (of the first 3 records)";
+    assert_eq!(decision.to_string(), expected);
+    for (text, accepted) in [("7", true), ("007", false), ("7.5", false), ("", true), ("x", false)] {
+        assert_eq!(decision.accepts(Seen::Text(text.as_bytes())), accepted, "{text}");
+    }
+    assert!(!decision.accepts(Seen::String(b"7")) && decision.accepts(Seen::Null));
+    let money = of_texts(&["1.50"]);
+    for (text, accepted) in [("0.99", true), ("1.5", false), ("1.500", false), ("5", false)] {
+        assert_eq!(money.accepts(Seen::Text(text.as_bytes())), accepted, "{text}");
+    }
+    assert!(of_texts(&["x"]).accepts(Seen::Text(b"007")));
+}
+
+#[test]
+fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
+    let typed = |declared: &str| FieldKind::Typed {
+        declared_type: declared.to_owned(),
+        reason: "Parquet X".to_owned(),
+        not_null: true,
+    };
+    let fields: Vec<Field> =
+        [("a", typed("DECIMAL(9,2)")), ("b", typed("BIGINT")), ("c", typed("BLOB")), ("d", FieldKind::Text)]
+            .map(|(name, kind)| Field { name: name.to_owned(), kind })
+            .into();
+    let types = |strict| -> Vec<String> {
+        Findings::default().decide(&fields, strict, None).into_iter().map(|decision| decision.declared_type).collect()
+    };
+    assert_eq!(types(false), ["DECIMAL(9,2)", "BIGINT", "BLOB", "TEXT"]);
+    assert_eq!(types(true), ["ANY", "INTEGER", "BLOB", "TEXT"]);
+    let decision = Findings::default().decide(&fields, true, None).remove(0);
+    assert_eq!(decision.to_string(), "ANY: Parquet X; STRICT tables have no type DECIMAL(9,2)");
+    assert!(decision.not_null);
+}
+
+#[test]
+fn files_meet_by_name_and_reasons_name_the_file() {
+    let field = |name: &str| Field { name: name.to_owned(), kind: FieldKind::Text };
+    let file = |number: u32, name: &str, fields: &[Field], texts: &[&str]| {
+        let mut findings = Findings { records: 1, ..Findings::default() };
+        for (column, text) in texts.iter().enumerate() {
+            findings.see(column, Seen::Text(text.as_bytes()), 1);
+        }
+        findings.name_columns(fields);
+        findings.in_file(number, Path::new(name));
+        findings
+    };
+    let one = file(0, "one.csv", &[field("a"), field("b")], &["1", "x"]);
+    let two = file(1, "two.csv", &[field("b"), field("a")], &["y", "01"]);
+    for parts in [[one.clone(), two.clone()], [two, one]] {
+        let mut all = Findings::default();
+        parts.into_iter().for_each(|part| all.merge(part));
+        let decisions: Vec<String> =
+            all.decide(&[field("a"), field("b")], false, None).iter().map(ToString::to_string).collect();
+        let expected =
+            ["TEXT: '01' in record 1 of two.csv has a leading zero", "TEXT: 'x' in record 1 of one.csv is no number"];
+        assert_eq!(decisions, expected);
+        assert_eq!(all.columns().iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(all.of("a").map(|column| column.nulls(all.records)), Some(0));
+    }
+}
+
+/// Texts of all sorts that numbers are near to.
+fn texts() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => any::<i64>().prop_map(|int| int.to_string()),
+        4 => (-1000_i64..1000).prop_map(|int| int.to_string()),
+        4 => (-99_999_i64..99_999, 0_usize..4).prop_map(|(int, decimals)| format!("{:.decimals$}", int as f64 / 100.0)),
+        4 => any::<f64>().prop_map(|real| format!("{real:?}")),
+        4 => any::<f32>().prop_map(|real| format!("{real:e}")),
+        4 => "-?(0|[1-9][0-9]{0,15})\\.[0-9]{1,16}",
+        2 => "-?[0-9]\\.[0-9]{1,14}e[-+][0-9]{2,3}",
+        1 => "[-+ ]?[0-9]{0,3}\\.?[0-9]{0,3}(e[-+]?[0-9]{0,3})?",
+        1 => "-?0\\.0{0,7}[0-9]{1,15}",
+        1 => Just(String::new()),
+    ]
+}
+
+/// What a column of this type gives back of the texts: as text, or NULL.
+fn loaded(decision: &Decision, texts: &[String]) -> Vec<Option<String>> {
+    let sqlite = Connection::open_in_memory().unwrap();
+    let name = quoted_name("c");
+    sqlite.execute_batch(&format!("CREATE TABLE t ({name} {})", decision.declared_type)).unwrap();
+    for text in texts {
+        let value = Some(text).filter(|text| !(text.is_empty() && decision.empty_is_null));
+        sqlite.execute("INSERT INTO t VALUES (?)", [value]).unwrap();
+    }
+    let read = match decision.decimals {
+        Some(decimals) => format!("CASE WHEN c IS NOT NULL THEN printf('%.{decimals}f', c) END"),
+        None => "CAST(c AS TEXT)".to_owned(),
+    };
+    let mut select = sqlite.prepare(&format!("SELECT {read}, typeof(c) FROM t ORDER BY rowid")).unwrap();
+    let rows = select.query_map([], |row| {
+        let kind: String = row.get(1)?;
+        let kinds: &[&str] = match decision.declared_type.as_str() {
+            "INTEGER" => &["integer", "null"],
+            "REAL" => &["real", "null"],
+            "NUMERIC" => &["integer", "real", "null"],
+            _ => &["text"],
+        };
+        assert!(kinds.contains(&kind.as_str()), "{kind} in a column that is {}", decision.declared_type);
+        row.get(0)
+    });
+    rows.unwrap().map(|row| row.unwrap()).collect()
+}
+
+fn check_gives_back(texts: &[String]) -> Result<(), TestCaseError> {
+    let shown: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let decision = of_texts(&shown);
+    let back = loaded(&decision, texts);
+    let expected: Vec<Option<String>> = texts
+        .iter()
+        .map(|text| Some(text.clone()).filter(|text| !(text.is_empty() && decision.empty_is_null)))
+        .collect();
+    prop_assert_eq!(back, expected, "{}", decision);
+    prop_assert!(texts.iter().all(|text| decision.accepts(Seen::Text(text.as_bytes()))));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_typed_column_gives_back_every_text_exactly(text in texts()) {
+        check_gives_back(&[text])?;
+    }
+
+    #[test]
+    fn so_does_one_of_several_texts(texts in prop::collection::vec(texts(), 1..4)) {
+        check_gives_back(&texts)?;
+    }
+
+    #[test]
+    fn what_is_accepted_later_is_given_back_too(seen in texts(), later in texts()) {
+        let decision = of_texts(&[&seen]);
+        if decision.accepts(Seen::Text(later.as_bytes())) {
+            let expected = Some(later.clone()).filter(|text| !(text.is_empty() && decision.empty_is_null));
+            prop_assert_eq!(loaded(&decision, &[later]), [expected], "{} after {}", decision, seen);
+        }
+    }
+
+    #[test]
+    fn parts_are_merged_in_any_order(
+        values in prop::collection::vec((0_usize..3, texts(), 0_u8..8), 1..30),
+        cuts in prop::collection::vec(0_usize..4, 30),
+        order in Just((0..4).collect::<Vec<usize>>()).prop_shuffle(),
+    ) {
+        let see = |findings: &mut Findings, at: usize| {
+            let (column, text, kind) = &values[at];
+            let value = match kind {
+                0 => Seen::Null,
+                1 => Seen::String(text.as_bytes()),
+                2 => Seen::Boolean(true),
+                3..=5 if !text.is_empty() => Seen::Number(text.as_bytes()),
+                _ => Seen::Text(text.as_bytes()),
+            };
+            let position = findings.column(["a", "b", "c"][*column]);
+            findings.see(position, value, at as u64 + 1);
+            findings.records += 1;
+        };
+        let mut whole = Findings::default();
+        (0..values.len()).for_each(|at| see(&mut whole, at));
+        let mut parts = vec![Findings::default(); 4];
+        (0..values.len()).for_each(|at| see(&mut parts[cuts[at]], at));
+        let mut merged = Findings::default();
+        order.into_iter().for_each(|part| merged.merge(parts[part].clone()));
+        prop_assert_eq!(merged.decide(&[], false, None), whole.decide(&[], false, None));
+        let counts = |findings: &Findings| -> Vec<(u64, u64, u64, u64, usize)> {
+            let count = |of: &&Finding| (of.values(), of.empties(), of.nulls(findings.records), of.bytes, of.longest);
+            findings.columns().iter().map(count).collect()
+        };
+        prop_assert_eq!(counts(&merged), counts(&whole));
+    }
+}
+
+/// Pieces of ten records, one value each.
+struct Tens {
+    next: u64,
+    records: u64,
+    fails_in: Vec<u64>,
+}
+
+struct Ten {
+    first: u64,
+    fails: bool,
+}
+
+impl Reader for Tens {
+    fn columns(&self) -> &[Field] {
+        &[]
+    }
+
+    fn want(&mut self, _columns: &[Wanted]) -> Result<()> {
+        Ok(())
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
+        if self.next > self.records {
+            return Ok(None);
+        }
+        let piece = Ten { first: self.next, fails: self.fails_in.contains(&self.next) };
+        self.next += 10;
+        Ok(Some(Box::new(piece)))
+    }
+}
+
+impl Piece for Ten {
+    fn first_record(&self) -> u64 {
+        self.first
+    }
+
+    fn records(&self) -> u64 {
+        10
+    }
+
+    fn read(&mut self, batch: &mut Batch) -> Result<()> {
+        batch.clear(0);
+        Ok(())
+    }
+
+    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
+        if self.fails {
+            return Err(Error::new(ErrorKind::Data, "broken").in_record(self.first));
+        }
+        let column = findings.column("n");
+        for record in self.first..self.first + 10 {
+            findings.see(column, Seen::Number(record.to_string().as_bytes()), record);
+        }
+        findings.records += 10;
+        Ok(())
+    }
+
+    fn line(&self, _row: usize) -> Option<u64> {
+        None
+    }
+
+    fn raw(&self, _row: usize) -> Option<Cow<'_, [u8]>> {
+        None
+    }
+}
+
+#[test]
+fn surveys_do_not_depend_on_threads() {
+    for threads in 1..5 {
+        let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
+        let found = survey(&mut reader, threads, None, &|| Ok(())).unwrap();
+        assert_eq!((found.records, found.of("n").map(Finding::values)), (1000, Some(1000)));
+        let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
+        assert_eq!(survey(&mut reader, threads, Some(25), &|| Ok(())).unwrap().records, 30);
+        let mut reader = Tens { next: 1, records: 1000, fails_in: vec![511, 501, 991] };
+        let error = survey(&mut reader, threads, None, &|| Ok(())).unwrap_err();
+        assert_eq!(error.place().record, Some(501));
+        let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
+        let stop = || Err(Error::new(ErrorKind::Interrupted, "stopped"));
+        assert_eq!(survey(&mut reader, threads, None, &stop).unwrap_err().kind(), ErrorKind::Interrupted);
+    }
+}
+
+#[test]
+#[should_panic = "scoped thread panicked"]
+fn a_panic_of_a_worker_is_not_lost() {
+    let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
+    let main = std::thread::current().id();
+    let go_on = || {
+        // Whoever is not the test's thread panics; that one waits for it.
+        assert_eq!(std::thread::current().id(), main, "a worker");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        Ok(())
+    };
+    drop(survey(&mut reader, 3, None, &go_on));
+}
+
+/// Nanoseconds of CPU a value; run by hand: `cargo test --release -p litepress-load -- --ignored --nocapture cost_of`.
+#[test]
+#[ignore = "measures"]
+fn cost_of_a_value() {
+    let texts: [(&str, Vec<String>); 5] = [
+        ("short integers", (0..1000).map(|n| (n * 7919 % 100_000).to_string()).collect()),
+        ("money", (0..1000).map(|n| format!("{}.{:02}", n * 7919 % 100_000, n % 100)).collect()),
+        ("dates", (0..1000).map(|n| format!("1996-{:02}-{:02}", n % 12 + 1, n % 28 + 1)).collect()),
+        ("words", (0..1000).map(|n| format!("carefully final {n}")).collect()),
+        ("long integers", (0..1000_u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 2).to_string()).collect()),
+    ];
+    for (name, texts) in texts {
+        let mut findings = Findings::default();
+        let start = std::time::Instant::now();
+        let rounds = 5000;
+        for round in 0..rounds {
+            for (at, text) in texts.iter().enumerate() {
+                findings.see(at % 4, Seen::Text(text.as_bytes()), round * 1000 + at as u64 + 1);
+            }
+        }
+        let nanoseconds = start.elapsed().as_secs_f64() * 1e9 / (rounds as f64 * 1000.0);
+        println!("{name}: {nanoseconds:.1} ns a value, {}", findings.columns()[0].values());
+    }
+}

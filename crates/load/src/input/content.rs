@@ -15,7 +15,7 @@ const COMPRESSED_HEAD_BYTES: u64 = 256 << 10;
 
 /// What is recognised and not read: where its mark stands, the mark, what it is and what to do.
 const REFUSED: [(usize, &[u8], &str, &str); 19] = [
-    (0, b"BZh11AY&SY", "bzip2", "pipe it in: bzip2 -dc FILE | litepress load ..."),
+    (4, b"1AY&SY", "bzip2", "pipe it in: bzip2 -dc FILE | litepress load ..."),
     (0, b"\xFD7zXZ\0", "xz", "pipe it in: xz -dc FILE | litepress load ..."),
     (0, b"LZIP\x01", "lzip", "pipe it in: lzip -dc FILE | litepress load ..."),
     (0, b"\x04\x22\x4D\x18", "lz4", "pipe it in: lz4 -dc FILE | litepress load ..."),

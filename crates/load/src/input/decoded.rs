@@ -94,6 +94,7 @@ pub(super) fn to_utf8(
         start: 0,
         end: 0,
         has_ended: false,
+        is_finished: false,
         consumed: mark as u64,
         text: vec![0; 3 * BUFFER_BYTES],
         given: 0,
@@ -112,6 +113,8 @@ struct Decoded<R> {
     start: usize,
     end: usize,
     has_ended: bool,
+    /// Nothing more is decoded.
+    is_finished: bool,
     /// Bytes that were decoded.
     consumed: u64,
     /// Text that was decoded; that from `given` to `decoded` was not given yet.
@@ -128,9 +131,12 @@ impl<R: Read> Read for Decoded<R> {
                 self.end = self.bytes.read(&mut self.undecoded)?;
                 self.has_ended = self.end == 0;
             }
-            if !self.decode()? && self.given == self.decoded && self.has_ended {
+            if self.is_finished {
                 return Ok(0);
             }
+            // A decoder that has finished, or failed, must not be asked again.
+            self.is_finished = true;
+            self.is_finished = !self.decode()? && self.has_ended;
         }
         let taken = buffer.len().min(self.decoded - self.given);
         buffer[..taken].copy_from_slice(&self.text[self.given..self.given + taken]);

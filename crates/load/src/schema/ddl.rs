@@ -123,7 +123,9 @@ fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
     let is_type = |schema: &Schema| {
         let [table] = &schema.tables[..] else { return false };
         let [column] = &table.columns[..] else { return false };
-        schema.objects.len() == 1 && column.declared_type.split_whitespace().eq(declared.split_whitespace())
+        // SQLite keeps the spaces of a type, and writes those of STRICT tables in capitals.
+        let words = |declared: &str| declared.to_ascii_uppercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        schema.objects.len() == 1 && words(&column.declared_type) == words(declared)
     };
     if Schema::from_sql(&sql, "<--type>").is_ok_and(|schema| is_type(&schema)) {
         return None;

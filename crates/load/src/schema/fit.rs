@@ -177,7 +177,7 @@ fn default_value(expression: &str) -> Result<OwnedValue, Error> {
         sqlite.execute_batch(&format!("CREATE TABLE t (c DEFAULT {default}\n); INSERT INTO t DEFAULT VALUES"))?;
         sqlite.query_row("SELECT c FROM t", [], |row| row.get(0))
     };
-    let value = evaluate(&format!("({expression}\n)")).or_else(|_| evaluate(expression));
+    let value = evaluate(&format!("({expression}\n)")).or_else(|error| evaluate(expression).map_err(|_| error));
     match value {
         Ok(Value::Null) => Ok(OwnedValue::Null),
         Ok(Value::Integer(int)) => Ok(OwnedValue::Int(int)),

@@ -6,7 +6,7 @@ use litepress_rows::schema::IndexOrigin;
 
 /// A table whose columns are found from one value each.
 fn table(name: &str, columns: &[(&str, &str)]) -> NewTable {
-    let mut findings = Findings { records: 1, ..Findings::default() };
+    let mut findings = Findings::default();
     for (column, value) in columns {
         let position = findings.column(column);
         findings.see(position, Seen::Text(value.as_bytes()), 1);
@@ -63,7 +63,7 @@ fn every_option_is_what_sqlite_understands() {
     assert!(users.without_rowid && users.strict && orders.without_rowid && orders.strict);
     assert!(users.columns[1].not_null && users.columns[1].unique && users.columns[0].key_position == Some(0));
     assert_eq!([orders.columns[0].key_position, orders.columns[2].key_position], [Some(0), Some(1)]);
-    assert_eq!(orders.columns[3].declared_type, "any");
+    assert_eq!(orders.columns[3].declared_type, "ANY");
     assert_eq!(tables[1].columns[3].reason, "--type says so");
     let key = &orders.foreign_keys[0];
     assert_eq!((&key.columns, key.parent.as_str(), &key.parent_columns), (&vec![1], "users", &vec!["id".to_owned()]));

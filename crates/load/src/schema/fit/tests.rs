@@ -97,7 +97,7 @@ fn every_mismatch_is_told_at_once() {
     let null = fit("CREATE TABLE t (a, c NOT NULL DEFAULT NULL)", &["a"], Naming::Header, &[]).unwrap_err();
     assert!(null[0].contains("its default is NULL"), "{null:?}");
     let missing = fit("CREATE TABLE t (a, c DEFAULT (nosuch(1)))", &["a"], Naming::Header, &[]).unwrap_err();
-    assert!(missing[0].contains("t.c: ") && missing[0].contains("no such function: nosuch"), "{missing:?}");
+    assert!(missing[0].contains("t.c: ") && missing[0].contains("unknown function: nosuch()"), "{missing:?}");
     let twice = fit("CREATE TABLE t (a)", &["a"], Naming::Header, &[("a", "a"), ("A", "a")]).unwrap_err();
     assert_eq!(twice, ["table t: --map A=a: this column is mapped twice"]);
 }
