@@ -137,6 +137,9 @@ impl Rule {
             Cells::Text(texts) if self.keeps_texts() => slot.fill_strings(texts, rows, 13),
             Cells::Blob(blobs) if self.keeps_blobs() => slot.fill_strings(blobs, rows, 12),
             Cells::Choice(choice) => self.fill_choice(choice, rows, left_out, slot)?,
+            Cells::Text(texts) if self.fill_plain_numbers(texts, block.nulls(), rows, slot) => {
+                return self.refuse_nulls(left_out, slot);
+            }
             _ => return self.fill_one_by_one(block, rows, left_out, slot),
         }
         if !block.nulls().is_empty() {
@@ -192,6 +195,41 @@ impl Rule {
             }
         }
         slot.settle_words();
+    }
+
+    /// Fills `slot` with the numbers that texts stand for, if every one is a number that the column takes and is plainly
+    /// written. Otherwise the slot is as it was.
+    fn fill_plain_numbers(&self, texts: &Strings, nulls: &[bool], rows: usize, slot: &mut Slot) -> bool {
+        let takes_reals = match self.strict {
+            None | Some(StrictType::Real) => true,
+            Some(StrictType::Int) => false,
+            Some(_) => return false,
+        };
+        if !matches!(self.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Real) {
+            return false;
+        }
+        slot.may_hold_null = !nulls.is_empty();
+        for row in 0..rows {
+            if slot.may_hold_null && nulls[row] {
+                slot.push_word(0, 0, 0);
+                continue;
+            }
+            match affinity::apply_to_plain_number(texts.data(), texts.span(row), self.affinity) {
+                Some(Value::Int(int)) => slot.push_int(int),
+                Some(Value::Real(real)) if takes_reals => {
+                    match affinity::real_as_integer(real).filter(|_| self.affinity == Affinity::Real) {
+                        Some(int) => slot.push_int(int),
+                        None => slot.push_word(7, real.to_bits(), 8),
+                    }
+                }
+                _ => {
+                    slot.clear();
+                    return false;
+                }
+            }
+        }
+        slot.settle_words();
+        true
     }
 
     fn fill_choice(&mut self, choice: &Choice, rows: usize, left_out: &LeftOut, slot: &mut Slot) -> Result<(), Fault> {
@@ -267,6 +305,14 @@ impl Rule {
             rowids.extend_from_slice(&ints[..rows]);
             return Ok(());
         }
+        if let (Cells::Text(texts), []) = (block.cells(), block.nulls()) {
+            let before = rowids.len();
+            rowids.extend((0..rows).map_while(|row| plain_integer(texts, row)));
+            if rowids.len() == before + rows {
+                return Ok(());
+            }
+            rowids.truncate(before);
+        }
         for row in 0..rows {
             match affinity::apply(block.value(row), Affinity::Integer) {
                 Value::Int(int) => rowids.push(int),
@@ -276,6 +322,15 @@ impl Rule {
             }
         }
         Ok(())
+    }
+}
+
+/// The integer that a text stands for, where it is plainly written.
+#[inline]
+fn plain_integer(texts: &Strings, row: usize) -> Option<i64> {
+    match affinity::apply_to_plain_number(texts.data(), texts.span(row), Affinity::Integer) {
+        Some(Value::Int(int)) => Some(int),
+        _ => None,
     }
 }
 
