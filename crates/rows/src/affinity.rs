@@ -102,11 +102,18 @@ pub(crate) fn apply_to_plain_number(data: &[u8], span: Range<usize>, affinity: A
     })
 }
 
+/// Whether a text is no number to any affinity, as far as a glance tells.
+#[inline]
+pub(crate) fn is_plainly_no_number(text: &[u8]) -> bool {
+    plain::is_no_number(text)
+}
+
 /// The number that a text stands for: a well-formed literal with white space around it, else `None`.
 fn number_from_text(text: &[u8]) -> Option<Value<'static>> {
     match plain::number(text, 0..text.len()) {
         Some(Value::Real(real)) => Some(prefer_integer(real)),
         Some(int) => Some(int),
+        None if plain::is_no_number(text) => None,
         None => number_from_any_text(text),
     }
 }
@@ -308,6 +315,7 @@ mod tests {
                 "-?[0-9]{0,9}\\.[0-9]{0,9}",
                 "-?[0-9]{0,17}\\.?[0-9]{0,17}",
                 "[-+0-9.:/eE x]{0,10}",
+                "[ \t\n]?[-+]?[0-9]{0,3}\\.?[0-9]{0,3}([eE][-+]?[0-9]{0,2})?[ \u{b}\u{c}\r]?",
                 "\\PC{0,9}",
             ],
             before in "[0-9.]{0,3}",
@@ -325,6 +333,7 @@ mod tests {
                 };
                 prop_assert!(plain.is_none() || plain == exact, "{:?} as {:?}: {:?}, {:?}", text, affinity, plain, exact);
             }
+            prop_assert!(!plain::is_no_number(text.as_bytes()) || exact.is_none(), "{:?}", text);
             let is_plain = text.len() < 9 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.'));
             prop_assert!(!is_plain || plain::number(data.as_bytes(), span).is_some() == exact.is_some());
         }

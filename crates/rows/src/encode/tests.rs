@@ -176,13 +176,14 @@ fn any_block(rows: usize) -> impl Strategy<Value = CellBlock> {
                 |value| texts.push(text(value).as_bytes())
             }),
             4 => block.blobs().fixed(values.len(), 5).fill(b'x'),
-            // Numbers as text, now and then with something else among them.
+            // Dates; numbers as text, now and then with something else among them.
             6 => values.iter().for_each({
                 let texts = block.texts();
                 |value| match value {
                     OwnedValue::Int(int) => texts.push(int.to_string().as_bytes()),
                     OwnedValue::Real(real) => texts.push(format!("{real:.2}").as_bytes()),
                     OwnedValue::Text(text) if text.len() > 60 => texts.push(text.as_bytes()),
+                    _ if values.len() == 2 => texts.push(b"1996-03-13"),
                     _ => texts.push(b"-0.5"),
                 }
             }),
