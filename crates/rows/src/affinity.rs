@@ -1,7 +1,10 @@
 //! Column affinity: what SQLite makes of a value before it stores it (datatype3.html, section 3).
 
+mod plain;
+
 use litepress_format::value::Value;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The affinity of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,8 +90,35 @@ fn prefer_integer(real: f64) -> Value<'static> {
     if int as f64 == real && int > i64::MIN && int < i64::MAX { Value::Int(int) } else { Value::Real(real) }
 }
 
+/// What a column of INTEGER, NUMERIC or REAL affinity stores for the text at `span` of `data`, as [`apply`] has it, where it is a
+/// number that is [plainly](plain) written.
+#[inline]
+pub(crate) fn apply_to_plain_number(data: &[u8], span: Range<usize>, affinity: Affinity) -> Option<Value<'static>> {
+    let number = plain::number(data, span)?;
+    Some(match (affinity, number) {
+        (Affinity::Real, Value::Int(int)) => Value::Real(int as f64),
+        (Affinity::Integer | Affinity::Numeric, Value::Real(real)) => prefer_integer(real),
+        _ => number,
+    })
+}
+
+/// Whether a text is no number to any affinity, as far as a glance tells.
+#[inline]
+pub(crate) fn is_plainly_no_number(text: &[u8]) -> bool {
+    plain::is_no_number(text)
+}
+
 /// The number that a text stands for: a well-formed literal with white space around it, else `None`.
 fn number_from_text(text: &[u8]) -> Option<Value<'static>> {
+    match plain::number(text, 0..text.len()) {
+        Some(Value::Real(real)) => Some(prefer_integer(real)),
+        Some(int) => Some(int),
+        None if plain::is_no_number(text) => None,
+        None => number_from_any_text(text),
+    }
+}
+
+fn number_from_any_text(text: &[u8]) -> Option<Value<'static>> {
     let literal = std::str::from_utf8(text).ok()?.trim_matches(is_sqlite_space);
     match literal_shape(literal.as_bytes())? {
         Shape::Integer => match literal.parse::<i64>() {
@@ -151,6 +181,7 @@ fn text_of_real(real: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn declared_types_have_the_affinity_that_sqlite_documents() {
@@ -272,6 +303,39 @@ mod tests {
                 let ours = text.as_ref().map_or(ours, |text| Value::Text(text.as_bytes()));
                 assert_eq!(describe(ours), describe_sqlite(&stored), "{value:?} as {affinity:?}");
             }
+        }
+    }
+
+    proptest! {
+        /// What is read fast is what is read exactly, wherever in other text it stands.
+        #[test]
+        fn plain_numbers_are_numbers(
+            text in prop_oneof![
+                "-?[0-9]{0,19}",
+                "-?[0-9]{0,9}\\.[0-9]{0,9}",
+                "-?[0-9]{0,17}\\.?[0-9]{0,17}",
+                "[-+0-9.:/eE x]{0,10}",
+                "[ \t\n]?[-+]?[0-9]{0,3}\\.?[0-9]{0,3}([eE][-+]?[0-9]{0,2})?[ \u{b}\u{c}\r]?",
+                "\\PC{0,9}",
+            ],
+            before in "[0-9.]{0,3}",
+            behind in "[0-9.]{0,9}",
+        ) {
+            let data = format!("{before}{text}{behind}");
+            let span = before.len()..before.len() + text.len();
+            let exact = number_from_any_text(text.as_bytes());
+            let affinities = [Affinity::Integer, Affinity::Numeric, Affinity::Real];
+            for affinity in affinities {
+                let plain = apply_to_plain_number(data.as_bytes(), span.clone(), affinity);
+                let exact = match exact {
+                    Some(Value::Int(int)) if affinity == Affinity::Real => Some(Value::Real(int as f64)),
+                    exact => exact,
+                };
+                prop_assert!(plain.is_none() || plain == exact, "{:?} as {:?}: {:?}, {:?}", text, affinity, plain, exact);
+            }
+            prop_assert!(!plain::is_no_number(text.as_bytes()) || exact.is_none(), "{:?}", text);
+            let is_plain = text.len() < 9 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.'));
+            prop_assert!(!is_plain || plain::number(data.as_bytes(), span).is_some() == exact.is_some());
         }
     }
 

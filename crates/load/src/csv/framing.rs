@@ -13,43 +13,36 @@ pub(super) struct Records(pub Arc<Syntax>);
 impl Framing for Records {
     fn frame(&mut self, text: &[u8], _from: usize, is_end: bool) -> Result<Framed> {
         let syntax = &*self.0;
-        let mut whole = Framed::default();
-        while whole.bytes < text.len() {
-            if let Some(next) = syntax.passed_by(text, whole.bytes) {
-                let ends = text[next - 1] == b'\n';
-                if !ends && !is_end {
+        let (mut bytes, mut records) = (0, 0);
+        while bytes < text.len() {
+            if let Some(next) = syntax.passed_by(text, bytes) {
+                if text[next - 1] != b'\n' && !is_end {
                     break;
                 }
-                whole.bytes = next;
-                whole.lines += u64::from(ends);
+                bytes = next;
                 continue;
             }
-            match syntax.record_end(text, whole.bytes) {
-                RecordEnd::Behind { next, lines } => {
-                    whole.bytes = next;
-                    whole.lines += lines;
-                }
-                RecordEnd::NotYet if is_end => whole.bytes = text.len(),
+            bytes = match syntax.record_end(text, bytes) {
+                RecordEnd::Behind(next) => next,
+                RecordEnd::NotYet if is_end => text.len(),
                 RecordEnd::Open(at) if is_end => return Err(never_closed(text, at)),
-                end => return not_whole(text, whole, end),
-            }
-            whole.records += 1;
+                end if bytes == 0 && text.len() as u64 > MAX_RECORD_BYTES => return Err(too_long(text, end)),
+                _ => break,
+            };
+            records += 1;
         }
-        Ok(whole)
+        let lines = memchr::memchr_iter(b'\n', &text[..bytes]).count() as u64;
+        Ok(Framed { bytes, records, lines })
     }
 }
 
-/// What is whole in front of a record that is not; no record grows for ever.
-fn not_whole(text: &[u8], whole: Framed, end: RecordEnd) -> Result<Framed> {
-    let too_long = whole.bytes == 0 && text.len() as u64 > MAX_RECORD_BYTES;
-    match end {
-        RecordEnd::Open(at) if too_long => Err(never_closed(text, at)),
-        _ if too_long => {
-            let message = format!("the record is longer than SQLite's limit of {MAX_RECORD_BYTES} bytes");
-            Err(Error::new(ErrorKind::Limit, message).at(1, 1))
-        }
-        _ => Ok(whole),
+/// No record grows for ever.
+fn too_long(text: &[u8], end: RecordEnd) -> Error {
+    if let RecordEnd::Open(at) = end {
+        return never_closed(text, at);
     }
+    Error::new(ErrorKind::Limit, format!("the record is longer than SQLite's limit of {MAX_RECORD_BYTES} bytes"))
+        .at(1, 1)
 }
 
 pub(super) fn never_closed(text: &[u8], at: usize) -> Error {

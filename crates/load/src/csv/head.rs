@@ -102,7 +102,7 @@ impl First {
             }
             let (next, open) = match syntax.record_end(text, start) {
                 _ if start == text.len() => return Ok(None),
-                RecordEnd::Behind { next, .. } => (next, None),
+                RecordEnd::Behind(next) => (next, None),
                 RecordEnd::NotYet if is_end => (text.len(), None),
                 RecordEnd::Open(at) if is_end => (text.len(), Some(at)),
                 _ => return Ok(None),

@@ -47,7 +47,7 @@ pub(super) enum FaultKind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
     pub rows: usize,
-    /// No record begins this far behind the first.
+    /// No record begins this far behind the first byte, but for the first record.
     pub bytes: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::options::Dialect;
 use litepress_rows::{Error, ErrorKind, Result};
-use memchr::{memchr, memchr_iter, memchr2};
+use memchr::{memchr, memchr2};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -21,8 +21,8 @@ pub(super) struct Syntax {
 /// Where the record that begins somewhere ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordEnd {
-    /// Behind its line end; so many line ends are in it.
-    Behind { next: usize, lines: u64 },
+    /// Behind its line end, here.
+    Behind(usize),
     /// Not within the text.
     NotYet,
     /// Not within the text: quotes are open since here.
@@ -69,19 +69,16 @@ impl Syntax {
     /// Where the record that begins at `start` ends.
     #[inline]
     pub fn record_end(&self, text: &[u8], start: usize) -> RecordEnd {
-        let (mut from, mut lines) = (start, 1);
+        let mut from = start;
         let quote = self.quote.unwrap_or(b'\n');
         while let Some(at) = memchr2(quote, b'\n', &text[from..]).map(|offset| from + offset) {
             if text[at] == b'\n' {
-                return RecordEnd::Behind { next: at + 1, lines };
+                return RecordEnd::Behind(at + 1);
             }
             from = at + 1;
             if at == start || text[at - 1] == self.delimiter {
                 match self.quoted_end(text, from) {
-                    Some(end) => {
-                        lines += memchr_iter(b'\n', &text[from..end]).count() as u64;
-                        from = end;
-                    }
+                    Some(end) => from = end,
                     None => return RecordEnd::Open(at),
                 }
             }

@@ -137,6 +137,10 @@ impl Rule {
             Cells::Text(texts) if self.keeps_texts() => slot.fill_strings(texts, rows, 13),
             Cells::Blob(blobs) if self.keeps_blobs() => slot.fill_strings(blobs, rows, 12),
             Cells::Choice(choice) => self.fill_choice(choice, rows, left_out, slot)?,
+            Cells::Text(texts) if self.keeps_all(texts, block.nulls(), rows) => slot.fill_strings(texts, rows, 13),
+            Cells::Text(texts) if self.fill_plain_numbers(texts, block.nulls(), rows, slot) => {
+                return self.refuse_nulls(left_out, slot);
+            }
             _ => return self.fill_one_by_one(block, rows, left_out, slot),
         }
         if !block.nulls().is_empty() {
@@ -192,6 +196,50 @@ impl Rule {
             }
         }
         slot.settle_words();
+    }
+
+    /// Whether texts may become numbers.
+    fn prefers_numbers(&self) -> bool {
+        matches!(self.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Real)
+    }
+
+    /// Whether texts that are no numbers stay texts, and none of these is one: dates in a column that is declared as DATE.
+    fn keeps_all(&self, texts: &Strings, nulls: &[bool], rows: usize) -> bool {
+        self.strict.is_none()
+            && self.prefers_numbers()
+            && (0..rows).all(|row| nulls.get(row) == Some(&true) || affinity::is_plainly_no_number(texts.get(row)))
+    }
+
+    /// Fills `slot` with the numbers that texts stand for, if every one is a number that the column takes and is plainly
+    /// written. Otherwise the slot is empty.
+    fn fill_plain_numbers(&self, texts: &Strings, nulls: &[bool], rows: usize, slot: &mut Slot) -> bool {
+        let takes_reals = self.strict != Some(StrictType::Int);
+        let is_real = self.affinity == Affinity::Real;
+        slot.may_hold_null = !nulls.is_empty();
+        let is_filled = self.prefers_numbers()
+            && (0..rows).all(|row| {
+                if nulls.get(row) == Some(&true) {
+                    slot.push_word(0, 0, 0);
+                    return true;
+                }
+                match affinity::apply_to_plain_number(texts.data(), texts.span(row), self.affinity) {
+                    Some(Value::Int(int)) => slot.push_int(int),
+                    Some(Value::Real(real)) if takes_reals => {
+                        match affinity::real_as_integer(real).filter(|_| is_real) {
+                            Some(int) => slot.push_int(int),
+                            None => slot.push_word(7, real.to_bits(), 8),
+                        }
+                    }
+                    _ => return false,
+                }
+                true
+            });
+        if is_filled {
+            slot.settle_words();
+        } else {
+            slot.clear();
+        }
+        is_filled
     }
 
     fn fill_choice(&mut self, choice: &Choice, rows: usize, left_out: &LeftOut, slot: &mut Slot) -> Result<(), Fault> {
@@ -267,6 +315,15 @@ impl Rule {
             rowids.extend_from_slice(&ints[..rows]);
             return Ok(());
         }
+        if let (Cells::Text(texts), []) = (block.cells(), block.nulls()) {
+            let before = rowids.len();
+            rowids.reserve(rows);
+            let mut push = |row| plain_integer(texts, row).map(|rowid| rowids.push(rowid));
+            if (0..rows).all(|row| push(row).is_some()) {
+                return Ok(());
+            }
+            rowids.truncate(before);
+        }
         for row in 0..rows {
             match affinity::apply(block.value(row), Affinity::Integer) {
                 Value::Int(int) => rowids.push(int),
@@ -276,6 +333,15 @@ impl Rule {
             }
         }
         Ok(())
+    }
+}
+
+/// The integer that a text stands for, where it is plainly written.
+#[inline]
+fn plain_integer(texts: &Strings, row: usize) -> Option<i64> {
+    match affinity::apply_to_plain_number(texts.data(), texts.span(row), Affinity::Integer) {
+        Some(Value::Int(int)) => Some(int),
+        _ => None,
     }
 }
 

@@ -158,7 +158,7 @@ fn any_value() -> impl Strategy<Value = OwnedValue> {
 /// One column of cells: of one kind, or mixed, or a choice; with NULL flags or without.
 fn any_block(rows: usize) -> impl Strategy<Value = CellBlock> {
     let flags = prop_oneof![Just(vec![]), prop::collection::vec(any::<bool>(), rows)];
-    (0..7, prop::collection::vec(any_value(), rows), flags).prop_map(|(kind, values, nulls)| {
+    (0..8, prop::collection::vec(any_value(), rows), flags).prop_map(|(kind, values, nulls)| {
         let mut block = CellBlock::default();
         let text = |value: &OwnedValue| format!("{value:?}");
         match kind {
@@ -176,6 +176,17 @@ fn any_block(rows: usize) -> impl Strategy<Value = CellBlock> {
                 |value| texts.push(text(value).as_bytes())
             }),
             4 => block.blobs().fixed(values.len(), 5).fill(b'x'),
+            // Dates; numbers as text, now and then with something else among them.
+            6 => values.iter().for_each({
+                let texts = block.texts();
+                |value| match value {
+                    OwnedValue::Int(int) => texts.push(int.to_string().as_bytes()),
+                    OwnedValue::Real(real) => texts.push(format!("{real:.2}").as_bytes()),
+                    OwnedValue::Text(text) if text.len() > 60 => texts.push(text.as_bytes()),
+                    _ if values.len() == 2 => texts.push(b"1996-03-13"),
+                    _ => texts.push(b"-0.5"),
+                }
+            }),
             5 => block.values().extend(values.iter().cloned()),
             _ => {
                 let list = values.clone().into();
@@ -215,6 +226,31 @@ fn rows_that_break_rules_are_judged() {
     assert_eq!(chunk.rowids(), [11, 12]);
     assert_eq!(chunk.record(0), plain(&[Value::Int(1), Value::Text(b"t"), Value::Int(7)]));
     assert_eq!(chunk.record(1), plain(&[Value::Null, Value::Text(b"t"), Value::Int(7)]));
+}
+
+/// Rowids that are texts are those that SQLite makes of them, whichever way they are read.
+#[test]
+fn rowids_are_read_from_texts() {
+    let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY)";
+    let rowids = |texts: &[&str]| {
+        let block = block(|b| {
+            texts.iter().for_each({
+                let strings = b.texts();
+                |text| strings.push(text.as_bytes())
+            })
+        });
+        encode(sql, &[block], texts.len()).map(|chunk| chunk.rowids().to_vec())
+    };
+    let plain = ["1", "-20", "007", "12345678", "123456789012345678", "5.0"];
+    assert_eq!(rowids(&plain).unwrap(), [1, -20, 7, 12_345_678, 123_456_789_012_345_678, 5]);
+    let any = ["1", " 2", "+3", "4e0", "9223372036854775807"];
+    assert_eq!(rowids(&any).unwrap(), [1, 2, 3, 4, i64::MAX]);
+    for (refused, value) in
+        [("1.5", "'1.5'"), ("", "''"), ("x", "'x'"), ("9223372036854775808", "'9223372036854775808'")]
+    {
+        let error = rowids(&["1", refused]).unwrap_err();
+        assert_eq!((error.place().record, error.place().value.as_deref()), (Some(2), Some(value)));
+    }
 }
 
 #[test]
