@@ -33,41 +33,43 @@ const TOO_LARGE: &str = "large_string_map.brotli.parquet";
 
 #[test]
 fn every_file_has_the_values_that_the_row_reader_says() {
+    let mut wrong = Vec::new();
     for path in files("data").iter().filter(|path| file_name(path) != TOO_LARGE) {
         let read = read_path(path, Format::Parquet, &ReadOptions::default(), &[]);
-        if let Some((_, why)) = UNREADABLE.iter().find(|(name, _)| *name == file_name(path)) {
-            let error = read.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Data, "{error}");
-            assert!(error.to_string().contains(why), "{error}");
-            continue;
+        let unreadable = UNREADABLE.iter().find(|(name, _)| *name == file_name(path));
+        match (read, unreadable) {
+            (Ok(table), None) => {
+                wrong.extend(compare_with_row_reader(path, &table));
+                let options = ReadOptions { piece_bytes: Some(10_000), ..ReadOptions::default() };
+                if read_path(path, Format::Parquet, &options, &[]).unwrap() != table {
+                    wrong.push(format!("{} differs in other pieces", path.display()));
+                }
+            }
+            (Err(error), Some((_, why))) if error.kind() == ErrorKind::Data && error.to_string().contains(why) => {}
+            (Ok(_), Some(_)) => wrong.push(format!("{} is read", path.display())),
+            (Err(error), _) => wrong.push(error.to_string()),
         }
-        let table = read.unwrap_or_else(|error| panic!("{error}"));
-        compare_with_row_reader(path, &table);
-        let options = ReadOptions { piece_bytes: Some(10_000), ..ReadOptions::default() };
-        assert!(
-            read_path(path, Format::Parquet, &options, &[]).unwrap() == table,
-            "{}: in other pieces",
-            path.display()
-        );
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn compare_with_row_reader(path: &Path, table: &Table) {
-    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
-    let Ok(rows) = reader.get_row_iter(None) else { return };
+/// The first difference.
+fn compare_with_row_reader(path: &Path, table: &Table) -> Option<String> {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).ok()?;
     let mut count = 0;
-    for (number, row) in rows.enumerate() {
+    for (number, row) in reader.get_row_iter(None).ok()?.enumerate() {
         // The row reader knows fewer encodings, and fewer ways of nesting.
-        let Ok(row) = row else { return };
+        let row = row.ok()?;
         for (column, (name, field)) in row.get_column_iter().enumerate() {
-            if let Some(expected) = show_field(field) {
-                let ours = &table.rows[number][column];
-                assert!(agrees(ours, &expected), "{}: row {number}, {name}: {ours}, not {expected}", path.display());
+            let ours = &table.rows[number][column];
+            let expected = show_field(field).unwrap_or_else(|| ours.clone());
+            if !agrees(ours, &expected) {
+                return Some(format!("{}: row {number}, {name}: {ours}, not {expected}", path.display()));
             }
         }
         count += 1;
     }
-    assert_eq!(table.rows.len(), count, "{}", path.display());
+    (table.rows.len() != count).then(|| format!("{}: {count} rows", path.display()))
 }
 
 fn agrees(ours: &str, expected: &str) -> bool {
@@ -105,8 +107,14 @@ fn show_field(field: &Field) -> Option<String> {
 
 #[test]
 fn broken_files_are_refused_and_say_where() {
-    // These two have values that can be told apart from what was meant by nobody but their writer.
+    // An index of no bits says that all values are the first of the dictionary: that is no mistake any more.
+    const READABLE: &str = "ARROW-GH-43605.parquet";
     for path in files("bad_data") {
+        if file_name(&path) == READABLE {
+            let table = read_path(&path, Format::Parquet, &ReadOptions::default(), &[]).unwrap();
+            assert!(table.rows.len() == 21_186 && table.rows.iter().flatten().all(|value| value == "int 0"));
+            continue;
+        }
         match read_path(&path, Format::Parquet, &ReadOptions::default(), &[]) {
             Ok(_) => panic!("{} is read", path.display()),
             Err(error) => {
@@ -148,7 +156,7 @@ fn int96_of_any_year_is_right() {
         [
             "text 2024-01-01 20:34:56.123456000",
             "text 2024-01-01 01:00:00.000000000",
-            "text 9999-12-31 01:00:00.000000000",
+            "text 9999-12-31 03:00:00.000000000",
             "text 2024-12-30 23:00:00.000000000",
             "null",
             "text +290000-12-30 23:00:00.000000000",

@@ -21,7 +21,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{ConvertedType, Encoding, LogicalType, Type as Physical};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{PageIndexPolicy, RowGroupMetaData};
+use parquet::file::metadata::{PageIndexPolicy, ParquetStatisticsPolicy, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::Type;
 use std::borrow::Cow;
@@ -162,11 +162,20 @@ fn load(file: &Positioned) -> Result<ArrowReaderMetadata> {
     refuse_other_files(file)?;
     let options = || ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
     let load = |options| guard(|| ArrowReaderMetadata::load(file, options).map_err(|error| error.to_string()));
-    // The Arrow schema that a writer has left beside Parquet's own is only a help, and broken ones occur; so are page indexes.
+    // The Arrow schema that a writer has left beside Parquet's own is only a help, and broken ones occur.
     let loaded = load(options())
         .or_else(|_| load(options().with_skip_arrow_metadata(true)))
-        .or_else(|_| load(ArrowReaderOptions::new().with_skip_arrow_metadata(true)));
+        .or_else(|_| load(without_help()));
     loaded.map_err(|why| file.damaged(format!("the file's metadata cannot be read: {why}")))
+}
+
+/// Options to read nothing but what is needed: neither page indexes nor statistics.
+fn without_help() -> ArrowReaderOptions {
+    ArrowReaderOptions::new()
+        .with_skip_arrow_metadata(true)
+        .with_encoding_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)
 }
 
 /// What is seen at the ends of the file.
@@ -270,10 +279,18 @@ fn quick_type(metadata: &ArrowReaderMetadata, position: usize, field: &FieldRef)
         }
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
         DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
-        DataType::Decimal128(precision, scale) if *precision <= 18 => DataType::Decimal64(*precision, *scale),
+        DataType::Decimal128(precision, scale) if *precision <= 18 && is_integer(metadata, position) => {
+            DataType::Decimal64(*precision, *scale)
+        }
         _ => return None,
     };
     Some(quick)
+}
+
+/// Whether the file stores a column as 32 or 64 bits.
+fn is_integer(metadata: &ArrowReaderMetadata, root: usize) -> bool {
+    let root = &metadata.parquet_schema().root_schema().get_fields()[root];
+    root.is_primitive() && matches!(root.get_physical_type(), Physical::INT32 | Physical::INT64)
 }
 
 /// Whether all pages of a column pick from short dictionaries.
