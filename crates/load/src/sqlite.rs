@@ -184,7 +184,7 @@ struct TableReader {
     fields: Vec<Field>,
     positions: Vec<usize>,
     options: ReadOptions,
-    pieces: Option<Receiver<Result<TablePiece>>>,
+    pieces: Option<Receiver<Result<Option<TablePiece>>>>,
 }
 
 impl Reader for TableReader {
@@ -220,14 +220,12 @@ impl Reader for TableReader {
             self.pieces = Some(receive);
         }
         let Some(pieces) = &self.pieces else { return Ok(None) };
-        // The thread hangs up when it has come to the end, or has sent an error.
-        match pieces.recv() {
-            Ok(piece) => Ok(Some(Box::new(piece?))),
-            Err(_) => {
-                self.pieces = None;
-                Ok(None)
-            }
+        // The end is said: a thread that hangs up without it has failed.
+        let piece = pieces.recv().expect("the thread that reads the table says how it ended");
+        if !matches!(piece, Ok(Some(_))) {
+            self.pieces = None;
         }
+        Ok(piece?.map(|piece| Box::new(piece) as Box<dyn Piece>))
     }
 }
 
@@ -238,14 +236,18 @@ struct Stepping {
     piece_bytes: usize,
 }
 
-fn step_through(start: &Start, stepping: &Stepping, send: &SyncSender<Result<TablePiece>>) {
+fn step_through(start: &Start, stepping: &Stepping, send: &SyncSender<Result<Option<TablePiece>>>) {
     if let Err(error) = send_pieces(start, stepping, send) {
         // Nobody listens any more where the reader was dropped.
         let _ = send.send(Err(failure(&start.name, error).in_table(&start.table)));
     }
 }
 
-fn send_pieces(start: &Start, stepping: &Stepping, send: &SyncSender<Result<TablePiece>>) -> rusqlite::Result<()> {
+fn send_pieces(
+    start: &Start,
+    stepping: &Stepping,
+    send: &SyncSender<Result<Option<TablePiece>>>,
+) -> rusqlite::Result<()> {
     // A table without any column that is wanted still has rows.
     let columns: Vec<String> = stepping.names.iter().map(|name| quoted_name(name)).collect();
     let columns = if columns.is_empty() { "NULL".to_owned() } else { columns.join(", ") };
@@ -261,15 +263,15 @@ fn send_pieces(start: &Start, stepping: &Stepping, send: &SyncSender<Result<Tabl
             let done = std::mem::replace(&mut piece, PieceBuilder::new(stepping, 0)).finish();
             first_record += done.rows;
             piece.first_record = first_record;
-            if send.send(Ok(done)).is_err() {
+            if send.send(Ok(Some(done))).is_err() {
                 return Ok(());
             }
         }
     }
     let last = piece.finish();
-    if last.rows > 0 {
-        let _ = send.send(Ok(last));
-    }
+    // Where nobody listens any more, nobody misses the end.
+    let _ = if last.rows > 0 { send.send(Ok(Some(last))) } else { Ok(()) };
+    let _ = send.send(Ok(None));
     Ok(())
 }
 

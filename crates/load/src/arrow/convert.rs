@@ -450,12 +450,8 @@ impl Column {
         if nanos.iter().zip(&seconds).all(|(nanos, seconds)| nanos.div_euclid(NANOS) == *seconds) {
             return self.fill_plain(filling);
         }
-        // Nanoseconds have wrapped around; beside the seconds, their last nine digits are still right.
-        let rest: Vec<i64> = nanos
-            .iter()
-            .zip(&seconds)
-            .map(|(nanos, seconds)| nanos.wrapping_sub(seconds.wrapping_mul(NANOS)))
-            .collect();
+        let times = nanos.iter().zip(&seconds).map(|(&nanos, &seconds)| wide_time(seconds, nanos));
+        let (seconds, rest): (Vec<i64>, Vec<i64>) = times.unzip();
         self.fill_wide_timestamps(&seconds, &rest, filling);
     }
 
@@ -496,6 +492,22 @@ impl Column {
 }
 
 const NANOS: i64 = 1_000_000_000;
+
+/// Seconds and nanoseconds of an INT96 timestamp, from its seconds and its nanoseconds modulo 2^64.
+///
+/// The nanoseconds have wrapped around; beside the seconds, their last nine digits are still right. Where the seconds are beyond
+/// 64 bits of microseconds (292,277 years), it was the writer that wrapped around: Spark reckons in microseconds and writes
+/// the year 290000 as a day 294,554 years before our era. Such values mean what 64 bits of microseconds make of them.
+fn wide_time(seconds: i64, nanos: i64) -> (i64, i64) {
+    const MICROS: i64 = 1_000_000;
+    let rest = nanos.wrapping_sub(seconds.wrapping_mul(NANOS));
+    let (seconds, rest) = (seconds + rest.div_euclid(NANOS), rest.rem_euclid(NANOS));
+    if seconds.checked_mul(MICROS).is_some() {
+        return (seconds, rest);
+    }
+    let micros = seconds.wrapping_mul(MICROS).wrapping_add(rest / 1000);
+    (micros.div_euclid(MICROS), micros.rem_euclid(MICROS) * 1000)
+}
 
 /// Whether a column's values need a second array to be whole: months beside the days of an interval.
 pub(super) fn companion_type(data_type: &DataType) -> Option<DataType> {

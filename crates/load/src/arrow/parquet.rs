@@ -21,7 +21,9 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{ConvertedType, Encoding, LogicalType, Type as Physical};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{PageIndexPolicy, RowGroupMetaData};
+use parquet::file::metadata::{
+    FileMetaData, PageIndexPolicy, ParquetMetaData, ParquetStatisticsPolicy, RowGroupMetaData,
+};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::Type;
 use std::borrow::Cow;
@@ -154,7 +156,7 @@ impl Reader for ParquetReader {
     }
 
     fn records(&self) -> Option<u64> {
-        u64::try_from(self.metadata.metadata().file_metadata().num_rows()).ok()
+        u64::try_from(row_count(self.metadata.metadata())).ok()
     }
 }
 
@@ -162,11 +164,48 @@ fn load(file: &Positioned) -> Result<ArrowReaderMetadata> {
     refuse_other_files(file)?;
     let options = || ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
     let load = |options| guard(|| ArrowReaderMetadata::load(file, options).map_err(|error| error.to_string()));
-    // The Arrow schema that a writer has left beside Parquet's own is only a help, and broken ones occur; so are page indexes.
-    let loaded = load(options())
-        .or_else(|_| load(options().with_skip_arrow_metadata(true)))
-        .or_else(|_| load(ArrowReaderOptions::new().with_skip_arrow_metadata(true)));
+    // The Arrow schema that a writer has left beside Parquet's own is only a help, and broken ones occur; so are statistics.
+    let loaded = load(options()).or_else(|first| {
+        load(options().with_skip_arrow_metadata(true)).or_else(|_| load(without_help())).map_err(|_| first)
+    });
+    let loaded = loaded.and_then(with_row_count);
     loaded.map_err(|why| file.damaged(format!("the file's metadata cannot be read: {why}")))
+}
+
+/// Metadata whose row groups and file say the same number of rows.
+///
+/// Some writer has left 0 for the file (repeated_no_annotation.parquet of parquet-testing); the decoder takes that for the most
+/// rows of a batch, and ends before it has begun.
+fn with_row_count(loaded: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, String> {
+    let metadata = loaded.metadata();
+    let (said, rows) = (metadata.file_metadata(), row_count(metadata));
+    if said.num_rows() == rows {
+        return Ok(loaded);
+    }
+    let file = FileMetaData::new(
+        said.version(),
+        rows,
+        said.created_by().map(str::to_owned),
+        said.key_value_metadata().cloned(),
+        said.schema_descr_ptr(),
+        said.column_orders().cloned(),
+    );
+    let metadata = ParquetMetaData::new(file, metadata.row_groups().to_vec());
+    let options = ArrowReaderOptions::new().with_schema(loaded.schema().clone());
+    guard(|| ArrowReaderMetadata::try_new(Arc::new(metadata), options).map_err(|error| error.to_string()))
+}
+
+fn row_count(metadata: &ParquetMetaData) -> i64 {
+    metadata.row_groups().iter().fold(0, |rows, group| rows.saturating_add(group.num_rows().max(0)))
+}
+
+/// Options to read nothing but what is needed: neither page indexes nor statistics.
+fn without_help() -> ArrowReaderOptions {
+    ArrowReaderOptions::new()
+        .with_skip_arrow_metadata(true)
+        .with_encoding_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)
 }
 
 /// What is seen at the ends of the file.
@@ -270,10 +309,18 @@ fn quick_type(metadata: &ArrowReaderMetadata, position: usize, field: &FieldRef)
         }
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
         DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
-        DataType::Decimal128(precision, scale) if *precision <= 18 => DataType::Decimal64(*precision, *scale),
+        DataType::Decimal128(precision, scale) if *precision <= 18 && is_integer(metadata, position) => {
+            DataType::Decimal64(*precision, *scale)
+        }
         _ => return None,
     };
     Some(quick)
+}
+
+/// Whether the file stores a column as 32 or 64 bits.
+fn is_integer(metadata: &ArrowReaderMetadata, root: usize) -> bool {
+    let root = &metadata.parquet_schema().root_schema().get_fields()[root];
+    root.is_primitive() && matches!(root.get_physical_type(), Physical::INT32 | Physical::INT64)
 }
 
 /// Whether all pages of a column pick from short dictionaries.

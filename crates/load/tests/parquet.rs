@@ -1,0 +1,218 @@
+//! Parquet files that nobody here wrote (apache/parquet-testing), against the row-by-row reader of the parquet crate, whose
+//! decoding is apart from the columnar one.
+
+mod rows;
+
+use litepress_load::options::{Format, ReadOptions};
+use litepress_rows::ErrorKind;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use rows::{Form, Table, read_bytes, read_forms, read_path, shared_data};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let Some(folder) = shared_data("parquet-testing").map(|data| data.join(folder)) else { return Vec::new() };
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "parquet")).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+fn file_name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+/// What of the data folder cannot be read, and what is said of it.
+const UNREADABLE: &[(&str, &str)] = &[
+    // A dictionary lies outside of the bytes that the metadata gives its column.
+    ("nation.dict-malformed.parquet", "column name: row group 1 cannot be decoded"),
+    // Its metadata is not Thrift as the format has it.
+    ("dict-page-offset-zero.parquet", "the file's metadata cannot be read"),
+];
+
+/// Larger than a test's memory should be: a text of two gigabytes.
+const TOO_LARGE: &str = "large_string_map.brotli.parquet";
+
+#[test]
+fn every_file_has_the_values_that_the_row_reader_says() {
+    let mut wrong = Vec::new();
+    for path in files("data").iter().filter(|path| file_name(path) != TOO_LARGE) {
+        let read = read_path(path, Format::Parquet, &ReadOptions::default(), &[]);
+        let unreadable = UNREADABLE.iter().find(|(name, _)| *name == file_name(path));
+        match (read, unreadable) {
+            (Ok(table), None) => {
+                wrong.extend(compare_with_row_reader(path, &table));
+                let options = ReadOptions { piece_bytes: Some(10_000), ..ReadOptions::default() };
+                if read_path(path, Format::Parquet, &options, &[]).unwrap() != table {
+                    wrong.push(format!("{} differs in other pieces", path.display()));
+                }
+            }
+            (Err(error), Some((_, why))) if error.kind() == ErrorKind::Data && error.to_string().contains(why) => {}
+            (Ok(_), Some(_)) => wrong.push(format!("{} is read", path.display())),
+            (Err(error), _) => wrong.push(error.to_string()),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The first difference.
+fn compare_with_row_reader(path: &Path, table: &Table) -> Option<String> {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).ok()?;
+    let mut count = 0;
+    for (number, row) in reader.get_row_iter(None).ok()?.enumerate() {
+        // The row reader knows fewer encodings, and fewer ways of nesting.
+        let row = row.ok()?;
+        for (column, (name, field)) in row.get_column_iter().enumerate() {
+            let ours = &table.rows[number][column];
+            let expected = show_field(field).unwrap_or_else(|| ours.clone());
+            if !agrees(ours, &expected) {
+                return Some(format!("{}: row {number}, {name}: {ours}, not {expected}", path.display()));
+            }
+        }
+        count += 1;
+    }
+    (table.rows.len() != count).then(|| format!("{}: {count} rows", path.display()))
+}
+
+fn agrees(ours: &str, expected: &str) -> bool {
+    ours == expected
+        || (ours.starts_with("text ") && expected.starts_with("blob ") && hex_of(&ours[5..]) == expected[5..])
+}
+
+fn hex_of(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn show_field(field: &Field) -> Option<String> {
+    Some(match field {
+        Field::Null => "null".to_owned(),
+        Field::Bool(value) => format!("int {}", i64::from(*value)),
+        Field::Byte(value) => format!("int {value}"),
+        Field::Short(value) => format!("int {value}"),
+        Field::Int(value) => format!("int {value}"),
+        Field::Long(value) => format!("int {value}"),
+        Field::UByte(value) => format!("int {value}"),
+        Field::UShort(value) => format!("int {value}"),
+        Field::UInt(value) => format!("int {value}"),
+        Field::ULong(value) => format!("int {value}"),
+        Field::Float16(value) => format!("real {:?}", value.to_f64()),
+        Field::Float(value) => format!("real {:?}", f64::from(*value)),
+        Field::Double(value) => format!("real {value:?}"),
+        Field::Str(value) => format!("text {value}"),
+        Field::Bytes(value) => {
+            format!("blob {}", value.data().iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+        }
+        // Dates, times and decimals have tests of their own; nested values look different there.
+        _ => return None,
+    })
+}
+
+#[test]
+fn broken_files_are_refused_and_say_where() {
+    // An index of no bits says that all values are the first of the dictionary: that is no mistake any more.
+    const READABLE: &str = "ARROW-GH-43605.parquet";
+    for path in files("bad_data") {
+        if file_name(&path) == READABLE {
+            let table = read_path(&path, Format::Parquet, &ReadOptions::default(), &[]).unwrap();
+            assert!(table.rows.len() == 21_186 && table.rows.iter().flatten().all(|value| value == "int 0"));
+            continue;
+        }
+        match read_path(&path, Format::Parquet, &ReadOptions::default(), &[]) {
+            Ok(_) => panic!("{} is read", path.display()),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Data, "{error}");
+                assert!(error.to_string().contains(file_name(&path)), "{error}");
+            }
+        }
+    }
+}
+
+/// A column of a file of the data folder, in a form or the default one.
+fn column(file: &str, column: &'static str, form: Option<&'static str>) -> Option<Vec<String>> {
+    let path = shared_data("parquet-testing")?.join("data").join(file);
+    let forms: Vec<Form> = form.map(|form| (column, form)).into_iter().collect();
+    let table = read_path(&path, Format::Parquet, &ReadOptions::default(), &forms).unwrap();
+    let at = table.columns.iter().position(|known| known.starts_with(&format!("{column} "))).unwrap();
+    Some(table.column(if form.is_some() { 0 } else { at }))
+}
+
+#[test]
+fn decimals_of_all_physical_types_are_1_to_24() {
+    let expected: Vec<String> = (1..=24).map(|value| format!("real {value}.0")).collect();
+    for file in ["int32_decimal.parquet", "int64_decimal.parquet", "fixed_length_decimal_legacy.parquet"] {
+        let Some(values) = column(file, "value", None) else { return };
+        assert_eq!(values, expected, "{file}");
+    }
+    let texts: Vec<String> = (1..=24).map(|value| format!("text {value}.00")).collect();
+    for file in ["int32_decimal.parquet", "byte_array_decimal.parquet", "fixed_length_decimal.parquet"] {
+        assert_eq!(column(file, "value", Some("text")).unwrap(), texts, "{file}");
+    }
+}
+
+/// Spark's file holds years that 64 bits of nanoseconds do not reach: what int96_from_spark.md lists.
+#[test]
+fn int96_of_any_year_is_right() {
+    let Some(values) = column("int96_from_spark.parquet", "a", None) else { return };
+    assert_eq!(
+        values,
+        [
+            "text 2024-01-01 20:34:56.123456000",
+            "text 2024-01-01 01:00:00.000000000",
+            "text 9999-12-31 03:00:00.000000000",
+            "text 2024-12-30 23:00:00.000000000",
+            "null",
+            "text +290000-12-30 23:00:00.000000000",
+        ]
+    );
+}
+
+#[test]
+fn nested_values_are_the_json_that_is_known_of_them() {
+    let Some(lists) = column("list_columns.parquet", "int64_list", None) else { return };
+    assert_eq!(lists, ["text [1,2,3]", "text [null,1]", "text [4]"]);
+    assert_eq!(column("null_list.parquet", "emptylist", None).unwrap(), ["text []"]);
+    assert_eq!(column("old_list_structure.parquet", "a", None).unwrap(), ["text [[1,2],[3,4]]"]);
+    let nested = column("nested_lists.snappy.parquet", "a", None).unwrap();
+    assert_eq!(nested[0], r#"text [[["a","b"],["c"]],[null,["d"]]]"#);
+    let maps = column("nested_maps.snappy.parquet", "a", None).unwrap();
+    assert_eq!(maps[0], r#"text {"a":{"1":true,"2":false}}"#);
+    let impala = column("nonnullable.impala.parquet", "int_map_array", None).unwrap();
+    assert_eq!(impala, [r#"text [{},{"k1":1},{},{}]"#]);
+}
+
+#[test]
+fn checks_of_the_ends_tell_what_a_file_is() {
+    for (bytes, expected) in [
+        (&b"PAR1"[..], "too short"),
+        (b"PAR1 and some more bytes", "truncated"),
+        (b"something else altogether", "no Parquet file"),
+        (b"PARE and some more bytes PARE", "encrypted"),
+        (b"PAR1 and a footer of any length \xff\xff\xff\x7fPAR1", "metadata cannot be read"),
+    ] {
+        let error = read_bytes(bytes, Format::Parquet).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data);
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+/// Bytes all over a small file damaged: an error or other values, but no panic that gets out, no abort, no hang.
+#[test]
+fn damaged_files_do_no_harm() {
+    let Some(data) = shared_data("parquet-testing") else { return };
+    let whole = std::fs::read(data.join("data/alltypes_plain.snappy.parquet")).unwrap();
+    for at in (0..whole.len()).step_by(5) {
+        for damage in [0x00, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] = damage;
+            if let Err(error) = read_forms(&bytes, Format::Parquet, &ReadOptions::default(), &[]) {
+                assert_eq!(error.kind(), ErrorKind::Data, "{error}");
+            }
+        }
+    }
+    for len in (0..whole.len()).step_by(7) {
+        assert!(read_bytes(&whole[..len], Format::Parquet).is_err(), "{len} bytes");
+    }
+}
