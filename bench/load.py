@@ -96,7 +96,7 @@ def litepress(path, source, table, arguments=()):
 
 def user_contenders(options):
     """All that load `user`."""
-    folder, rows, sample = options.data, options.rows, min(options.rows, options.sample_rows)
+    folder, rows, sample = options.data, options.rows, options.sample_rows
     csv, ndjson = (data.user_text(folder, rows, suffix) for suffix in (".csv", ".ndjson"))
     gz, few = data.user_gz(folder, rows), data.user_text(folder, sample, ".ndjson")
     truth, few_truth = (data.user_database(folder, count) for count in (rows, sample))
@@ -261,7 +261,9 @@ def arguments():
     parser.add_argument("--dir", type=pathlib.Path, default=ROOT / "target")
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "target" / "bench-data", help="where the files lie")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "load.jsonl")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.sample_rows = min(options.sample_rows, options.rows)
+    return options
 
 
 def main():
@@ -273,9 +275,8 @@ def main():
     with scratch(options.dir) as folder:
         rounds = repeat(options.repeat, lambda: one_round(folder, contenders))
         figures = ratios(rounds)
-        sample = min(options.rows, options.sample_rows)
         print(f"\n{options.rows:,} rows of user, lineitem of scale {options.scale:g}")
-        print(f"sqlite-utils loads {sample:,} rows; its time is scaled to all where it is compared")
+        print(f"sqlite-utils loads {options.sample_rows:,} rows; its time is scaled to all where it is compared")
         report(rounds, {})
         compare(rounds, figures)
         sizes = {"rows": options.rows, "sample_rows": options.sample_rows, "scale": options.scale}
