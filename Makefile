@@ -28,14 +28,16 @@ lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
-bench: ## measure against the disk and the best of SQLite, SCALE=small (or full: half an hour, 60 GB of disk)
+bench: ## measure against the disk, SQLite and rivals from PyPI, SCALE=small (or full: an hour, 60 GB of disk)
 	$(CARGO) build --release --locked -p litepress-cli -p litepress-bench
 ifeq ($(SCALE),full)
 	python3 bench/press.py --rows 1b --insert-rows 100m --repeat 3
 	python3 bench/sorted.py --rows 10m --spill-rows 100m --keyed-rows 20m --repeat 2 --billion
+	python3 bench/load.py --rows 10m --scale 1 --repeat 3 --large
 else
 	python3 bench/press.py --rows 100m --insert-rows 10m --repeat 3
 	python3 bench/sorted.py --rows 1m --spill-rows 10m --keyed-rows 1m --repeat 3
+	python3 bench/load.py --rows 1m --scale 0.1 --repeat 3
 endif
 
 clean: ## remove what was built

@@ -1,5 +1,9 @@
 """The benches run tiny, so that they cannot rot: every contender, the checks, the ratios and the JSON line."""
 
+import argparse
+import contextlib
+import dataclasses
+import io
 import json
 import pathlib
 import subprocess
@@ -7,8 +11,11 @@ import sys
 import tempfile
 import unittest
 
+import data
+import load
 import measure
 import press
+import rivals
 import sorted as sorted_trees
 
 BENCH = pathlib.Path(__file__).resolve().parent
@@ -61,6 +68,46 @@ class SortedTrees(unittest.TestCase):
             sorted_trees.verify(path, "user", 1000, "user_area")
             with self.assertRaises(SystemExit):
                 sorted_trees.verify(path, "user", 1001, "user_area")
+
+
+class Load(unittest.TestCase):
+    def test_a_tiny_run_gives_every_figure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            sizes = ["--rows", "5k", "--sample-rows", "1k", "--scale", "0.001"]
+            line = tiny("load.py", [*sizes, "--data", folder, "--skip-missing"])
+        found = line["versions"]
+        figures = {
+            f"{case}, times {rival}"
+            for case, rival, _ in load.TARGETS
+            if all(need in found for need in rivals.NEEDS[rival])
+            and ("tpchgen-cli" in found or not case.startswith("lineitem"))
+        }
+        self.assertEqual(line["figures"].keys(), figures)
+        self.assertIn("litepress, user NDJSON", line["rounds"][0])
+
+    def test_rivals_that_are_not_installed_are_left_out_aloud(self):
+        said = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(said):
+            options = argparse.Namespace(data=pathlib.Path(folder), rows=100, sample_rows=10, scale=0.001, only=None)
+            contenders = load.chosen(options, {})
+        self.assertEqual({one.loader for one in contenders}, {"litepress"})
+        for name in ("sqlite3 .import", "DuckDB", "ADBC", "sqlite-utils", "inflate alone", "lineitem"):
+            self.assertIn(f"skipped: {name}, ", said.getvalue())
+
+    def test_wrong_results_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = data.user_database(pathlib.Path(folder), 1000)
+            facts = data.facts(path, data.USER)
+            load.verify(path, data.USER, 1000, facts)
+            wrong = {
+                "rows": (data.USER, 1001, None),
+                "sums": (data.USER, 1000, (*facts[:-1], "integer")),
+                "key": (dataclasses.replace(data.USER, key=("id", "area")), 1000, facts),
+                "index": (dataclasses.replace(data.USER, indexes=(("area",),)), 1000, facts),
+            }
+            for what, arguments in wrong.items():
+                with self.subTest(what), self.assertRaises(SystemExit):
+                    load.verify(path, *arguments)
 
 
 if __name__ == "__main__":
