@@ -46,8 +46,7 @@ impl Items for RecordKey {
 
     fn add(&self, builder: &mut IndexBuilder, item: ItemWithSlack<'_>) -> Result<()> {
         let item = item.item();
-        let (_, (start, end)) = self.position_and_record(item)?;
-        builder.add(&item[start..end]);
+        builder.add(self.record(item)?);
         Ok(())
     }
 
@@ -61,6 +60,10 @@ impl Items for RecordKey {
 
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {
         self.key_len(item).map(Some)
+    }
+
+    fn kept_len(&self, item: &[u8]) -> usize {
+        self.key_and_position_len(item)
     }
 
     fn key_parts(&self) -> &[KeyPart] {

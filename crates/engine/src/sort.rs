@@ -3,6 +3,7 @@
 //! ```text
 //! worker 1   push ... -> run (sorted in memory) -> spilled while the next run fills      writer, run, radix, arena
 //! worker 2   push ... -> run ...                                                         delta, sample, spill
+//!            push ... -> buckets, as long as memory lasts                                buckets
 //! Sorter::finish   many runs -> few runs                                                 here
 //! Sorted::range    ranks -> a cursor in every run -> merge, on as many threads as wanted rank, merge
 //! ```
@@ -12,7 +13,8 @@
 //! it what a rank means, depends on neither memory nor threads, whatever runs they lead to.
 //!
 //! **Memory.** Each writer has two memories of one size: one is filled, the other is scratch room for sorting it, and is
-//! filled next while the first one is written to a file. What a writer has left at its end stays in memory. The merge
+//! filled next while the first one is written to a file. Before the first spill, one memory is filled by buckets, which
+//! need no other to be sorted. What a writer has left at its end stays in memory. The merge
 //! reads each spilled run in blocks that share the other half of the budget; runs that are too many for that are merged
 //! into fewer first. What comes on top: items larger than a block, one of each run, while they are merged.
 //!
@@ -20,6 +22,7 @@
 //! before, once, or twice and more where the budget is very small for the data.
 
 mod arena;
+mod buckets;
 mod delta;
 mod merge;
 mod radix;
@@ -39,13 +42,14 @@ pub(crate) use merge::{ItemWithSlack, Merge};
 pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;
+use buckets::{BucketFill, Buckets, Routes};
 use delta::{RunEncoder, SpilledRun};
-use rank::Runs;
-use run::{MIN_MEMORY_BYTES, MemoryRun};
+use rank::{HeldRun, Runs};
+use run::{FillRun, MIN_MEMORY_BYTES, MemoryRun};
 use spill::{ALIGNMENT, SpillFile, SpillFolder};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use varying::MatchBytes;
 
 /// How to sort.
@@ -63,7 +67,7 @@ impl SortOptions {
     /// Bytes of items that stay in memory: more are spilled.
     pub fn run_bytes(&self) -> u64 {
         let budget = Budget::new(self.memory_bytes, self.writers);
-        budget.writers * budget.buffer_bytes as u64
+        budget.writers * budget.bucket_bytes() as u64
     }
 }
 
@@ -71,6 +75,8 @@ impl SortOptions {
 pub(crate) struct Sorter {
     budget: Budget,
     folder: Arc<SpillFolder>,
+    /// Where items go that are put in buckets, once somebody knows enough of them; `None`: nowhere.
+    routes: OnceLock<Option<Arc<Routes>>>,
     state: Mutex<State>,
 }
 
@@ -124,6 +130,16 @@ impl Budget {
         Self { memory, writers, buffer_bytes, block_bytes, sample_bytes }
     }
 
+    /// What a writer may have in buckets: the rest, sorting that and sorting a bucket take what is left of the memory.
+    fn bucket_bytes(&self) -> usize {
+        self.buffer_bytes / 8 * 7
+    }
+
+    /// The memory of items without a bucket.
+    fn rest_bytes(&self) -> usize {
+        self.buffer_bytes / 32
+    }
+
     /// `bytes` in whole units of [`ALIGNMENT`], at least one, at most `most`.
     fn whole_blocks(bytes: u64, most: u64) -> usize {
         let units = (bytes.min(most) / ALIGNMENT as u64).max(1);
@@ -164,7 +180,7 @@ impl Sorter {
     /// A sort without items. Nothing is allocated or created before there is something to put there.
     pub fn new(options: SortOptions) -> Self {
         let budget = Budget::new(options.memory_bytes, options.writers);
-        Self { budget, folder: SpillFolder::new(options.temp_dir), state: Mutex::default() }
+        Self { budget, folder: SpillFolder::new(options.temp_dir), routes: OnceLock::new(), state: Mutex::default() }
     }
 
     /// A writer, for one thread.
@@ -189,13 +205,16 @@ impl Sorter {
         let mut evicted = Vec::new();
         let claimed = state.live * self.budget.writer_bytes() + self.budget.sample_bytes;
         while claimed + state.runs.memory_bytes() > self.budget.memory {
-            let Some(run) = state.runs.memory.pop() else { break };
+            let Some(run) = state.runs.pop_memory() else { break };
             evicted.push(run);
         }
         drop(state);
         for run in evicted {
             let encoder = self.budget.encoder(&self.folder.create()?);
-            self.add_spilled(writer::encode(&run, encoder)?);
+            self.add_spilled(match run {
+                HeldRun::Sorted(run) => writer::encode(&run, encoder)?,
+                HeldRun::Buckets(fill) => writer::encode_buckets(&Buckets::of(fill), encoder)?,
+            });
         }
         Ok(())
     }
@@ -212,13 +231,21 @@ impl Sorter {
         }
     }
 
-    /// Takes the last run of a writer, and the claim to its memory.
-    fn add_last(&self, run: MemoryRun) {
+    /// Takes the last run of a writer and what it has in buckets, and the claim to its memory.
+    fn add_last(&self, run: MemoryRun, buckets: Option<BucketFill>) {
         let mut state = self.state();
         state.live -= 1;
         if run.len() > 0 {
             state.runs.memory.push(run);
         }
+        if let Some(fill) = buckets {
+            state.runs.buckets.add(fill);
+        }
+    }
+
+    /// Where items like these go, or where those go that somebody else had first.
+    fn routes(&self, sample: &FillRun) -> Option<Arc<Routes>> {
+        self.routes.get_or_init(|| Routes::new(sample, self.budget.buffer_bytes).map(Arc::new)).clone()
     }
 
     fn note_lost(&self) {
@@ -230,9 +257,10 @@ impl Sorter {
     /// # Panics
     /// If a writer was dropped and not finished: its items would be missing.
     pub fn finish(self) -> Result<Sorted> {
-        let Self { budget, folder, state } = self;
+        let Self { budget, folder, state, .. } = self;
         let State { mut runs, lost, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
         assert!(!lost, "every writer of a sort is finished");
+        runs.buckets.seal();
         while runs.spilled.len() > budget.fan_in(runs.held_bytes()) {
             merge_once(&mut runs, &budget, &folder)?;
         }
@@ -281,7 +309,7 @@ fn groups_of_smallest(spilled: &mut Vec<SpilledRun>, fan_in: usize) -> Vec<Vec<S
 }
 
 fn merge_into_one(group: Vec<SpilledRun>, read_bytes: usize, mut encoder: RunEncoder) -> Result<SpilledRun> {
-    let runs = Runs { memory: Vec::new(), spilled: group };
+    let runs = Runs { spilled: group, ..Runs::default() };
     let varying = runs.varying();
     let mut merge = runs.merge(0..runs.len(), MatchBytes::new(&varying), read_bytes)?;
     while let Some(item) = merge.next_with_slack()? {

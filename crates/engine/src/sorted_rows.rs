@@ -32,6 +32,9 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes at the end of an item that say how long its key is: finding out from the key takes longer.
 const KEY_LEN_BYTES: usize = 2;
 
+/// Key columns at the front of a record are read one after another where they are at most so many.
+const MAX_LEADING: usize = 4;
+
 /// What rows are sorted by.
 pub(crate) trait RowKey: Sync {
     /// Appends the sort item of a row; `fields` are the same ones for all rows of a worker.
@@ -286,6 +289,8 @@ pub(crate) struct RecordKey {
     /// Where records have them.
     columns: Vec<Cut>,
     shape: EntryShape,
+    /// They are the first ones, and few.
+    are_leading: bool,
     has_rowid: bool,
     /// A primary key without rowid has no NULL.
     may_hold_null: bool,
@@ -294,14 +299,17 @@ pub(crate) struct RecordKey {
 impl RecordKey {
     /// The key of one of the table's indexes.
     pub fn new(table: &Table, index: &Index) -> Result<Self> {
-        let columns: Result<_, String> = index.columns.iter().map(|column| index::cut(table, column)).collect();
+        let columns: Result<Vec<_>, String> = index.columns.iter().map(|column| index::cut(table, column)).collect();
         let parts: Result<Vec<_>, String> = index.columns.iter().map(index::key_part).collect();
         let unsupported = |why: String| Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
         let name = |position: usize| table.columns[position].name.clone();
+        let columns = columns.map_err(unsupported)?;
+        let are_leading = columns.iter().zip(0..MAX_LEADING).filter(|(cut, field)| **cut == Cut::Field(*field)).count();
         Ok(Self {
             table: table.name.clone(),
             names: index.columns.iter().filter_map(|column| column.column.map(name)).collect(),
-            columns: columns.map_err(unsupported)?,
+            are_leading: are_leading == columns.len(),
+            columns,
             shape: EntryShape::without_rowid(parts.map_err(unsupported)?, index.columns.len()),
             has_rowid: !table.without_rowid,
             may_hold_null: !table.without_rowid || index.origin != IndexOrigin::PrimaryKey,
@@ -334,6 +342,46 @@ impl RecordKey {
         Ok((position, (start, end)))
     }
 
+    /// The record of an item.
+    #[inline]
+    pub fn record<'i>(&self, item: &'i [u8]) -> Result<&'i [u8]> {
+        let key_len = self.key_len(item)?;
+        let behind = &item[key_len..];
+        let start = order::skip_rowid(behind).map_err(|error| bad_item(&error))?;
+        let record = behind.get(start..behind.len() - KEY_LEN_BYTES);
+        record.ok_or_else(|| bad_item(&FormatError::new("a sort item has no record", key_len)))
+    }
+
+    /// Length of an item without its record, or a little more.
+    #[inline]
+    pub fn key_and_position_len(&self, item: &[u8]) -> usize {
+        self.key_len(item).map_or(item.len(), |key_len| item.len().min(key_len + order::MAX_ROWID_LEN))
+    }
+
+    #[inline(always)]
+    fn push_item_of<'v>(
+        &self,
+        values: impl Iterator<Item = Value<'v>> + Clone,
+        position: i64,
+        record: &[u8],
+        item: &mut Vec<u8>,
+    ) {
+        let mut room = [0; SHORT_ROOM];
+        let key_len = if let Some(len) = self.shape.make_short(values.clone(), Some(position), &mut room) {
+            item.extend_from_slice(&room[..len]);
+            item.extend_from_slice(record);
+            len - order::rowid_len(position)
+        } else {
+            values.zip(self.shape.parts()).for_each(|(value, part)| {
+                order::push(&value, *part, item);
+            });
+            let key_len = item.len();
+            push_position_and_record(position, record, item);
+            key_len
+        };
+        item.extend_from_slice(&u16::try_from(key_len).unwrap_or(u16::MAX).to_be_bytes());
+    }
+
     fn unique_key(&self, item: &[u8]) -> Result<UniqueKey> {
         self.shape.unique_key(item).map_err(|error| bad_item(&error))
     }
@@ -354,18 +402,13 @@ impl RecordKey {
 impl RowKey for RecordKey {
     fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
         let (record, rowid) = (chunk.record(row), chunk.rowids()[row]);
-        let values = fields.values(&self.columns, record, rowid)?;
-        let mut room = [0; SHORT_ROOM];
-        if let Some(len) = self.shape.make_short(values.clone(), None, &mut room) {
-            item.extend_from_slice(&room[..len]);
+        let position = if self.has_rowid { rowid } else { position_of(chunk, row) };
+        let mut leading = [Value::Null; MAX_LEADING];
+        if self.are_leading && record::read_leading(record, &mut leading[..self.columns.len()]) {
+            self.push_item_of(leading[..self.columns.len()].iter().copied(), position, record, item);
         } else {
-            values.zip(self.shape.parts()).for_each(|(value, part)| {
-                order::push(&value, *part, item);
-            });
+            self.push_item_of(fields.values(&self.columns, record, rowid)?, position, record, item);
         }
-        let key_len = u16::try_from(item.len()).unwrap_or(u16::MAX);
-        push_position_and_record(if self.has_rowid { rowid } else { position_of(chunk, row) }, record, item);
-        item.extend_from_slice(&key_len.to_be_bytes());
         Ok(())
     }
 
@@ -377,8 +420,10 @@ impl RowKey for RecordKey {
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
+        // They have the same key, and of the first one there may be no more than that and the position.
+        let position = self.key_len(second).and_then(|key_len| read_number(first, key_len));
+        let first = position.map_or(0, |(position, _)| position);
         let (values, second) = self.describe(second);
-        let (_, first) = self.describe(first);
         let columns: Vec<String> = self.names.iter().map(|name| format!("{}.{name}", self.table)).collect();
         same_key(&self.table, &columns.join(", "), &values, first, second)
     }
@@ -395,7 +440,7 @@ pub(crate) struct RowidKey {
 
 impl RowidKey {
     /// The most bytes that an item has beside the record: rowid and position.
-    pub const MAX_KEY_BYTES: u64 = 2 * 9;
+    pub const MAX_KEY_BYTES: u64 = 2 * order::MAX_ROWID_LEN as u64;
 
     pub fn new(table: &Table, is_dense: bool) -> Self {
         let alias = table.rowid_alias.map_or("rowid", |alias| &table.columns[alias].name);

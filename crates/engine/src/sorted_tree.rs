@@ -40,10 +40,15 @@ pub(crate) trait Items: Sync {
     /// Length of the start of `item` that no other may have; `None` where others may.
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>>;
 
+    /// Length of the start of `item` that [`conflict`](Self::conflict) wants to know of the first of two items.
+    fn kept_len(&self, item: &[u8]) -> usize {
+        item.len()
+    }
+
     /// The columns of the key that stands first in an item, whose distinct values may be wanted.
     fn key_parts(&self) -> &[KeyPart];
 
-    /// The error of two items that have the same key.
+    /// The error of two items that have the same key; of the first one as much as was [kept](Self::kept_len).
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error;
 }
 
@@ -196,7 +201,7 @@ struct Neighbours<'p, I> {
 impl<I: Items> Neighbours<'_, I> {
     fn keep(&mut self, item: &[u8]) {
         self.previous.clear();
-        self.previous.extend_from_slice(item);
+        self.previous.extend_from_slice(&item[..self.items.kept_len(item)]);
     }
 
     fn check(&mut self, item: &[u8]) -> Result<()> {

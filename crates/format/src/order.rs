@@ -71,7 +71,7 @@ use crate::value::Value;
 
 pub use compare::compare;
 pub use entry::{EntryShape, UniqueKey};
-pub use number::{push_rowid, read_rowid, skip_rowid};
+pub use number::{MAX_ROWID_LEN, push_rowid, read_rowid, rowid_len, skip_rowid};
 pub use short::{SHORT_LEN, SHORT_ROOM, ShortCell};
 
 /// First byte of the form of NULL.

@@ -129,6 +129,28 @@ pub fn write_body(value: &Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
+/// Reads the first values of a record into `values`; `false` where the header has a number of several bytes up to there,
+/// or the record is none.
+#[inline]
+#[must_use]
+pub fn read_leading<'r>(record: &'r [u8], values: &mut [Value<'r>]) -> bool {
+    let Some((&header_len, rest)) = record.split_first() else { return false };
+    let Some(serials) = rest.get(..values.len()) else { return false };
+    let mut at = usize::from(header_len);
+    if header_len >= 0x80 || at <= values.len() {
+        return false;
+    }
+    for (value, &serial) in values.iter_mut().zip(serials) {
+        let end = at + (serial::body_len(serial.into()) & 0x7f) as usize;
+        match record.get(at..end).filter(|_| serial < 0x80).and_then(|body| read_body(serial.into(), body)) {
+            Some(read) => *value = read,
+            None => return false,
+        }
+        at = end;
+    }
+    true
+}
+
 /// The value of a body, or `None` where `body` has not the length that `serial` asks for, or
 /// `serial` is 10 or 11.
 #[inline]

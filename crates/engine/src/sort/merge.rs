@@ -9,6 +9,7 @@
 //!
 //! A match is nearly always decided by 16 of the bytes that vary among all items (see `varying`).
 
+use super::buckets::BucketCursor;
 use super::delta::RunDecoder;
 use super::run::MemoryRun;
 use super::varying::MatchBytes;
@@ -34,6 +35,7 @@ impl<'s> ItemWithSlack<'s> {
 #[derive(Debug)]
 pub(super) enum Cursor<'s> {
     Memory { run: &'s MemoryRun, index: usize, start: usize, end: usize },
+    Buckets(BucketCursor<'s>),
     Spilled(RunDecoder<'s>),
 }
 
@@ -48,6 +50,7 @@ impl<'s> Cursor<'s> {
     pub fn ordinal(&self) -> u64 {
         match self {
             Self::Memory { index, .. } => *index as u64,
+            Self::Buckets(cursor) => cursor.ordinal(),
             Self::Spilled(decoder) => decoder.ordinal(),
         }
     }
@@ -56,6 +59,7 @@ impl<'s> Cursor<'s> {
     fn is_at_end(&self) -> bool {
         match self {
             Self::Memory { run, index, .. } => *index >= run.len(),
+            Self::Buckets(cursor) => cursor.is_at_end(),
             Self::Spilled(decoder) => decoder.is_at_end(),
         }
     }
@@ -69,6 +73,7 @@ impl<'s> Cursor<'s> {
     fn item_with_slack(&self) -> ItemWithSlack<'_> {
         match self {
             Self::Memory { run, start, end, .. } => ItemWithSlack { bytes: &run.bytes()[*start..], len: end - start },
+            Self::Buckets(cursor) => cursor.item_with_slack(),
             Self::Spilled(decoder) => ItemWithSlack { bytes: decoder.item_and_slack(), len: decoder.item().len() },
         }
     }
@@ -84,6 +89,10 @@ impl<'s> Cursor<'s> {
                 }
                 Ok(())
             }
+            Self::Buckets(cursor) => {
+                cursor.advance();
+                Ok(())
+            }
             Self::Spilled(decoder) => decoder.advance(),
         }
     }
@@ -96,6 +105,7 @@ impl<'s> Cursor<'s> {
         }
         match self {
             Self::Memory { run, start, .. } => bytes.of(&run.bytes()[*start..]),
+            Self::Buckets(cursor) => bytes.of(cursor.item_with_slack().bytes),
             Self::Spilled(decoder) if bytes.are_the_first() => decoder.start(),
             Self::Spilled(decoder) => bytes.of(decoder.item_and_slack()),
         }
@@ -186,6 +196,9 @@ impl<'s> Merge<'s> {
     #[inline]
     fn step(&mut self) -> Result<()> {
         let mut best = self.winner;
+        if let [alone] = &mut self.cursors[..] {
+            return alone.advance();
+        }
         let cursor = &mut self.cursors[best as usize];
         cursor.advance()?;
         let mut best_key = cursor.key(self.bytes);

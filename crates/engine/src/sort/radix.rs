@@ -52,8 +52,11 @@ const MAX_KEY_BYTES: usize = 32;
 /// Groups up to this size are sorted by comparison.
 const SMALL: usize = 24;
 
-/// Bits of a digit: more buckets than this cost more in cache and address misses than they save in levels.
+/// Bits of a digit: more buckets than this cost more in cache and address misses than they save in levels. Groups that the
+/// cache holds take one more, and leave less to comparison.
 const MAX_DIGIT_BITS: u32 = 11;
+const CACHED_DIGIT_BITS: u32 = 12;
+const CACHED_BYTES: usize = 256 << 10;
 
 /// Sorts `entries`; `scratch` has the same length, and is left in any state.
 pub(super) fn sort<const N: usize>(order: &impl Order<N>, entries: &mut [[u8; N]], scratch: &mut [[u8; N]]) {
@@ -71,7 +74,7 @@ fn sort_group<const N: usize, O: Order<N>>(order: &O, data: &mut [[u8; N]], othe
         insertion_sort(order, data);
     } else if !in_order(order, data) {
         let varying = varying_bits::<N>(data, O::KEY);
-        if let Some(digit) = Digit::choose(&varying, O::KEY, data.len()) {
+        if let Some(digit) = Digit::choose(&varying, O::KEY, data.len(), N) {
             let ends = digit.distribute(data, other);
             return sort_buckets(order, &ends, other, data, !into_other);
         }
@@ -147,24 +150,30 @@ fn varying_bits<const N: usize>(data: &[[u8; N]], key_bytes: usize) -> [u8; MAX_
 
 /// Which bits of an entry make the bucket number: fields of the 64-bit word at `at`, shifted to their place and cut out.
 #[derive(Clone, Copy, Debug)]
-struct Digit {
+pub(super) struct Digit {
     at: usize,
-    bits: u32,
+    pub bits: u32,
     fields: usize,
     shifts: [u32; Self::MAX_FIELDS],
     masks: [u64; Self::MAX_FIELDS],
 }
 
 impl Digit {
-    const MAX_FIELDS: usize = 4;
+    pub const MAX_FIELDS: usize = 4;
 
-    /// The topmost varying bits, as many as `entries` are worth; `None` where no bit varies.
-    fn choose(varying: &[u8; MAX_KEY_BYTES], key_bytes: usize, entries: usize) -> Option<Self> {
+    /// The topmost varying bits, as many as `entries` of `width` bytes are worth; `None` where no bit varies.
+    fn choose(varying: &[u8; MAX_KEY_BYTES], key_bytes: usize, entries: usize, width: usize) -> Option<Self> {
         let first = varying.iter().position(|&bits| bits != 0)?;
         let at = first.min(key_bytes - 8);
-        let mut rest = word(varying, at);
-        let wanted = entries.ilog2().saturating_sub(2).clamp(2, MAX_DIGIT_BITS);
-        let mut digit = Self { at, bits: 0, fields: 0, shifts: [0; Self::MAX_FIELDS], masks: [0; Self::MAX_FIELDS] };
+        let is_cached = entries * width <= CACHED_BYTES;
+        let (least, most) = if is_cached { (1, CACHED_DIGIT_BITS) } else { (2, MAX_DIGIT_BITS) };
+        let wanted = entries.ilog2().saturating_sub(least).clamp(2, most);
+        Some(Self { at, ..Self::topmost(word(varying, at), wanted) })
+    }
+
+    /// Up to `wanted` of the topmost bits of a word that are set in `rest`.
+    pub fn topmost(mut rest: u64, wanted: u32) -> Self {
+        let mut digit = Self { at: 0, bits: 0, fields: 0, shifts: [0; Self::MAX_FIELDS], masks: [0; Self::MAX_FIELDS] };
         while rest != 0 && digit.bits < wanted && digit.fields < Self::MAX_FIELDS {
             let top = rest.leading_zeros();
             let run = (!(rest << top)).leading_zeros().min(wanted - digit.bits);
@@ -172,7 +181,18 @@ impl Digit {
             digit.add_field(lowest, run);
             rest &= (1u64 << lowest) - 1;
         }
-        Some(digit)
+        digit
+    }
+
+    /// The lowest bit of the word that tells, and all above it.
+    pub fn reach(&self) -> u64 {
+        let lowest = self.fields.checked_sub(1).map_or(0, |last| self.shifts[last]);
+        u64::MAX << lowest
+    }
+
+    /// The bits of the word that say this.
+    pub fn spread(&self, digit: usize) -> u64 {
+        (0..self.fields).fold(0, |word, field| word | (digit as u64 & self.masks[field]) << self.shifts[field])
     }
 
     /// Appends `width` bits from bit `lowest` up, below the fields so far.
@@ -189,7 +209,11 @@ impl Digit {
 
     #[inline]
     fn of<const N: usize, const FIELDS: usize>(&self, entry: &[u8; N]) -> usize {
-        let word = word(entry, self.at);
+        self.of_word::<FIELDS>(word(entry, self.at))
+    }
+
+    #[inline]
+    pub fn of_word<const FIELDS: usize>(&self, word: u64) -> usize {
         let mut digit = 0;
         for field in 0..FIELDS {
             digit |= (word >> self.shifts[field]) & self.masks[field];
@@ -261,7 +285,7 @@ mod tests {
     fn a_digit_takes_the_topmost_varying_bits() {
         let mut varying = [0; MAX_KEY_BYTES];
         varying[1..4].fill(0x0f);
-        let digit = Digit::choose(&varying, 16, 1 << 20).unwrap();
+        let digit = Digit::choose(&varying, 16, 1 << 20, 16).unwrap();
         assert_eq!((digit.bits, digit.fields), (11, 3));
         let mut entry = [0xff; 16];
         entry[1..4].copy_from_slice(&[0xf1, 0xf2, 0xf6]);

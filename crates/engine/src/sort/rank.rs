@@ -4,6 +4,7 @@
 //! samples of the spilled ones. Every run is opened at that key, which tells its exact rank, and the few items that
 //! are still before the wanted one are merged and dropped.
 
+use super::buckets::{BucketCursor, BucketFill, Buckets};
 use super::delta::{RunDecoder, SpilledRun};
 use super::merge::{Cursor, Merge};
 use super::read_ahead::ReadAhead;
@@ -18,17 +19,29 @@ pub(super) struct Runs {
     /// None of them empty.
     pub memory: Vec<MemoryRun>,
     pub spilled: Vec<SpilledRun>,
+    pub buckets: Buckets,
+}
+
+/// What stays in memory of what a writer took.
+pub(super) enum HeldRun {
+    Sorted(MemoryRun),
+    Buckets(BucketFill),
 }
 
 impl Runs {
+    /// Takes a run out of memory.
+    pub fn pop_memory(&mut self) -> Option<HeldRun> {
+        self.memory.pop().map(HeldRun::Sorted).or_else(|| self.buckets.pop().map(HeldRun::Buckets))
+    }
+
     pub fn len(&self) -> u64 {
         let memory: u64 = self.memory.iter().map(|run| run.len() as u64).sum();
-        memory + self.spilled.iter().map(SpilledRun::len).sum::<u64>()
+        memory + self.buckets.len() + self.spilled.iter().map(SpilledRun::len).sum::<u64>()
     }
 
     pub fn item_bytes(&self) -> u64 {
         let memory: u64 = self.memory.iter().map(MemoryRun::item_bytes).sum();
-        memory + self.spilled.iter().map(SpilledRun::item_bytes).sum::<u64>()
+        memory + self.buckets.item_bytes() + self.spilled.iter().map(SpilledRun::item_bytes).sum::<u64>()
     }
 
     /// Bytes of memory that runs and samples hold.
@@ -37,7 +50,7 @@ impl Runs {
     }
 
     pub fn memory_bytes(&self) -> u64 {
-        self.memory.iter().map(MemoryRun::held_bytes).sum()
+        self.memory.iter().map(MemoryRun::held_bytes).sum::<u64>() + self.buckets.memory_bytes()
     }
 
     pub fn sample_bytes(&self) -> u64 {
@@ -48,15 +61,19 @@ impl Runs {
     pub fn varying(&self) -> Varying {
         let memory = self.memory.iter().map(MemoryRun::varying);
         let all = memory.chain(self.spilled.iter().map(|run| &run.varying)).copied();
-        all.reduce(|all, run| all.and(&run)).unwrap_or(Varying::unknown())
+        let in_buckets = (!self.buckets.is_empty()).then_some(Varying::unknown());
+        all.chain(in_buckets).reduce(|all, run| all.and(&run)).unwrap_or(Varying::unknown())
     }
 
     /// Streams the items of these ranks, reading spilled runs in blocks of `block_bytes`.
     pub fn merge(&self, ranks: Range<u64>, bytes: MatchBytes, block_bytes: usize) -> Result<Merge<'_>> {
         assert!(ranks.start <= ranks.end && ranks.end <= self.len(), "{ranks:?} of {} items", self.len());
         let key = self.key_up_to(ranks.start);
-        let mut cursors = Vec::with_capacity(self.memory.len() + self.spilled.len());
+        let mut cursors = Vec::with_capacity(self.memory.len() + self.spilled.len() + 1);
         cursors.extend(self.memory.iter().map(|run| Cursor::in_memory(run, key)));
+        if !self.buckets.is_empty() {
+            cursors.push(Cursor::Buckets(BucketCursor::at_key(&self.buckets, key)));
+        }
         let ahead = if self.spilled.is_empty() { None } else { ReadAhead::start() };
         for run in &self.spilled {
             cursors.push(Cursor::Spilled(RunDecoder::at_key(run, key, block_bytes, ahead.clone())?));
@@ -73,7 +90,8 @@ impl Runs {
     /// A number that is not less than that of the items less than `key`.
     fn rank_at_most(&self, key: &[u8]) -> u64 {
         let memory: u64 = self.memory.iter().map(|run| run.rank(key) as u64).sum();
-        memory + self.spilled.iter().map(|run| run.samples.rank_at_most(key, run.len())).sum::<u64>()
+        let spilled: u64 = self.spilled.iter().map(|run| run.samples.rank_at_most(key, run.len())).sum();
+        memory + spilled + self.buckets.samples().rank_at_most(key, self.buckets.len())
     }
 
     /// The greatest known key whose rank is surely not above `rank`; the empty one where there is none.
@@ -86,9 +104,9 @@ impl Runs {
             let range = run.rank(best)..run.len();
             best = self.last_up_to(rank, range, |index| run.item(index)).unwrap_or(best);
         }
-        for run in &self.spilled {
-            let range = run.samples.count_up_to(best)..run.samples.len();
-            best = self.last_up_to(rank, range, |index| run.samples.key(index)).unwrap_or(best);
+        for samples in self.spilled.iter().map(|run| &run.samples).chain([self.buckets.samples()]) {
+            let range = samples.count_up_to(best)..samples.len();
+            best = self.last_up_to(rank, range, |index| samples.key(index)).unwrap_or(best);
         }
         best
     }

@@ -18,6 +18,7 @@ use super::radix::{self, Whole};
 use super::varying::{MatchBytes, Varying};
 use litepress_format::copy::copy_short;
 use litepress_format::order::{SHORT_LEN, SHORT_ROOM};
+use std::convert::Infallible;
 
 /// Bytes at the end of a run's memory that belong to no item, so that the hot loops copy and compare in whole words.
 pub(crate) const SLACK_BYTES: usize = 64;
@@ -27,7 +28,7 @@ const _: () = assert!(MAX_SLOT_BYTES == SHORT_LEN && SLACK_BYTES == SHORT_ROOM);
 
 /// Slot widths that the sort is compiled for.
 const SLOTS: [usize; 5] = [12, 16, 20, 24, MAX_SLOT_BYTES];
-const MAX_SLOT_BYTES: usize = 32;
+pub(super) const MAX_SLOT_BYTES: usize = 32;
 
 /// Items of an arena that are brought to the cache at once.
 const ITEMS_AHEAD: usize = 32;
@@ -61,7 +62,38 @@ impl Layout {
         width.map_or(Self::Arena, |width| Self::Slots { width, full: false })
     }
 
-    fn fits(self, len: usize) -> bool {
+    /// The layout for items of this one and of another one.
+    pub fn and(self, other: Self) -> Self {
+        match (self.longest(), other.longest()) {
+            _ if self == other => self,
+            (Some(longest), Some(other_longest)) if longest > other_longest => other.widened(longest),
+            (Some(_), Some(other_longest)) => self.widened(other_longest),
+            _ => Self::Arena,
+        }
+    }
+
+    /// Bytes of the longest item that fits a slot.
+    fn longest(self) -> Option<usize> {
+        match self {
+            Self::Slots { width, full } => Some(width - usize::from(!full)),
+            Self::Arena => None,
+        }
+    }
+
+    /// Bytes of memory that so many items take at most that take `bytes` in another layout.
+    pub fn bytes_for(self, items: usize, bytes: usize) -> usize {
+        match self {
+            Self::Slots { width, .. } => items * width,
+            Self::Arena => bytes + arena::MAX_LENGTH_BYTES * items,
+        }
+    }
+
+    /// Whether slots have room for items of several lengths.
+    pub fn has_lengths(self) -> bool {
+        matches!(self, Self::Slots { full: false, .. })
+    }
+
+    pub fn fits(self, len: usize) -> bool {
         match self {
             Self::Slots { width, full: true } => len == width,
             Self::Slots { width, full: false } => len < width,
@@ -71,6 +103,7 @@ impl Layout {
 }
 
 /// A run that takes items.
+#[derive(Debug)]
 pub(super) struct FillRun {
     memory: Vec<u8>,
     layout: Layout,
@@ -79,6 +112,8 @@ pub(super) struct FillRun {
     longest: usize,
     /// Bytes of a slot.
     width: usize,
+    /// Bytes of memory that may be used.
+    limit: usize,
     used: usize,
     items: usize,
     /// Sum of the items' lengths.
@@ -101,7 +136,13 @@ impl FillRun {
             Layout::Slots { width, full: false } => (width, 0, width - 1),
             Layout::Arena => (0, 1, 0),
         };
-        Self { memory, layout, shortest, longest, width, used: 0, items: 0, item_bytes: 0 }
+        let limit = memory.len() - SLACK_BYTES;
+        Self { memory, layout, shortest, longest, width, limit, used: 0, items: 0, item_bytes: 0 }
+    }
+
+    /// Has it refuse items once it uses so many bytes of memory.
+    pub fn set_limit(&mut self, bytes: usize) {
+        self.limit = bytes.min(self.memory.len() - SLACK_BYTES);
     }
 
     pub fn layout(&self) -> Layout {
@@ -113,8 +154,60 @@ impl FillRun {
         self.used
     }
 
-    fn limit(&self) -> usize {
-        self.memory.len() - SLACK_BYTES
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// Sum of the items' lengths.
+    pub fn item_bytes(&self) -> u64 {
+        self.item_bytes
+    }
+
+    /// The items as they lie in memory.
+    pub fn bytes(&self) -> &[u8] {
+        &self.memory[..self.used]
+    }
+
+    /// The item in slot `index`.
+    pub fn slot(&self, index: usize) -> &[u8] {
+        item_at(&self.memory, self.layout, index * self.width).0
+    }
+
+    /// Whether all items of another run of the same layout will be accepted.
+    pub fn has_room_for(&self, other: &Self) -> bool {
+        let entries = 2 * ENTRY_BYTES * (self.items + other.items);
+        let end = self.used + other.used + arena::MAX_LENGTH_BYTES;
+        end <= self.limit && (self.layout != Layout::Arena || entries <= self.limit)
+    }
+
+    /// Appends bytes of items as they lie in the memory of another run of the same layout. [`count`](Self::count) follows.
+    pub fn append(&mut self, bytes: &[u8]) {
+        self.memory[self.used..self.used + bytes.len()].copy_from_slice(bytes);
+        self.used += bytes.len();
+    }
+
+    /// Counts items that were [appended](Self::append).
+    pub fn count(&mut self, items: usize) {
+        self.items += items;
+    }
+
+    pub fn longest_item(&self) -> usize {
+        let mut longest = 0;
+        let each = |item: &[u8]| -> Result<(), Infallible> {
+            longest = item.len().max(longest);
+            Ok(())
+        };
+        let Ok(()) = self.for_each(each);
+        longest
+    }
+
+    /// Forgets all items.
+    pub fn clear(&mut self) {
+        (self.used, self.items, self.item_bytes) = (0, 0, 0);
     }
 
     #[inline]
@@ -133,7 +226,7 @@ impl FillRun {
     /// follows. `None` where no slot is left, or items stand in an arena.
     #[inline]
     pub fn room(&mut self) -> Option<&mut [u8; SLACK_BYTES]> {
-        let has_room = self.width > 0 && self.used + self.width + SLACK_BYTES <= self.memory.len();
+        let has_room = self.width > 0 && self.used + self.width <= self.limit;
         if has_room { self.memory[self.used..].first_chunk_mut() } else { None }
     }
 
@@ -161,7 +254,7 @@ impl FillRun {
         // Entries and their scratch room take a second memory of the same size.
         let entries = 2 * ENTRY_BYTES * (self.items + 1);
         let end = self.used + arena::MAX_LENGTH_BYTES + item.len();
-        if end > self.limit() || entries > self.limit() {
+        if end > self.limit || entries > self.limit {
             return Err(Refusal::Full);
         }
         self.used += arena::write_length(item.len(), &mut self.memory[self.used..]);
@@ -262,6 +355,12 @@ pub(super) struct MemoryRun {
 }
 
 impl MemoryRun {
+    /// A run without items.
+    pub fn empty() -> Self {
+        let (memory, order, layout) = (Vec::new(), Vec::new(), Layout::Arena);
+        Self { memory, order, layout, items: 0, used: 0, item_bytes: 0, varying: Varying::unknown() }
+    }
+
     pub fn len(&self) -> usize {
         self.items
     }

@@ -153,6 +153,68 @@ fn giant_items_are_runs_of_their_own() {
     check(&numbered(giants.iter().map(|&(byte, len)| vec![byte; len]).chain(small)));
 }
 
+/// Memories that are large enough for buckets, with and without spilling.
+fn check_buckets(items: &Items, in_buckets: bool) {
+    let mut expected = items.clone();
+    expected.sort();
+    for (memory_bytes, writers) in [(24 << 20, 1), (512 << 20, 1), (512 << 20, 3)] {
+        let sorted = sort(items, memory_bytes, writers).unwrap();
+        if writers == 1 && sorted.runs.spilled.is_empty() {
+            assert_eq!(!sorted.runs.buckets.is_empty(), in_buckets, "{memory_bytes} bytes");
+        }
+        assert_eq!(sorted.item_bytes(), items.iter().map(|item| item.len() as u64).sum::<u64>());
+        assert!(read(&sorted, 0..sorted.len()).unwrap() == expected, "{memory_bytes} bytes, {writers} writers");
+        for start in (0..items.len()).step_by(items.len() / 23 + 1) {
+            let end = items.len().min(start + 50);
+            let ranks = start as u64..end as u64;
+            assert!(read(&sorted, ranks).unwrap() == expected[start..end], "{memory_bytes} bytes, from {start}");
+        }
+    }
+}
+
+#[test]
+fn items_in_buckets() {
+    let mut random = random();
+    let count = 400_000_u32;
+    let mut digits = || format!("{:06}", random() % 1_000_000).into_bytes();
+    check_buckets(&numbered((0..count).map(|_| digits())), true);
+    check_buckets(&numbered((0..count).map(|number| [digits(), vec![7; number as usize % 40]].concat())), true);
+    // Longer ones come when the shorter ones have their buckets.
+    check_buckets(&numbered((0..count).map(|number| [digits(), vec![7; number as usize / 5000]].concat())), true);
+    let giant = |number: u32| if number % 100_000 == 99_999 { 600_000 } else { 40 };
+    check_buckets(&numbered((0..count).map(|number| [digits(), vec![7; giant(number)]].concat())), true);
+}
+
+#[test]
+fn short_items_in_buckets() {
+    // Some end within the bits that tell the bucket; zeros come behind others.
+    let mut random = random();
+    let mut short = |_| {
+        let number = random() % 40_000;
+        let bytes = number.to_be_bytes();
+        if number < 200 { vec![1, bytes[7]] } else { [&[2][..], &bytes[6..], &(random() >> 16).to_be_bytes()].concat() }
+    };
+    let mut items: Items = (0..500_000).map(&mut short).collect();
+    items.sort();
+    items.dedup();
+    for index in 0..items.len() {
+        items.swap(index, usize::try_from(random() % (index as u64 + 1)).unwrap());
+    }
+    check_buckets(&items, true);
+}
+
+#[test]
+fn items_that_are_not_like_the_first_ones() {
+    let mut random = random();
+    let mut number = |first: u8| [&[first][..], &random().to_be_bytes(), &random().to_be_bytes()].concat();
+    // A few without a bucket, one bucket with nearly all, and most without a bucket.
+    check_buckets(&(0..500_000).map(|index| number(u8::from(index % 1000 == 999))).collect(), true);
+    let one = |index: u32, item: Vec<u8>| if index > 150_000 { [&[0, 7, 7][..], &item[3..]].concat() } else { item };
+    check_buckets(&(0..500_000).map(|index| one(index, number(0))).collect(), true);
+    check_buckets(&(0..500_000).map(|index| number(u8::from(index > 120_000))).collect(), false);
+    check_buckets(&(0..300_000_u64).map(|number| number.to_be_bytes().repeat(3)).collect(), false);
+}
+
 #[test]
 fn every_range_of_a_small_sort() {
     let mut random = random();

@@ -17,6 +17,8 @@ const NO_FRACTION_FROM: u64 = 1 << 55;
 const WHOLE: usize = 8;
 /// Bytes of the longest form of a rowid, or of a number without a fraction.
 pub(super) const MAX_LEN: usize = 1 + WHOLE;
+/// Bytes of the longest form of a rowid.
+pub const MAX_ROWID_LEN: usize = MAX_LEN;
 /// First byte of a double from 2^64 on.
 const HUGE: u8 = 0xfa;
 /// The least that follows [`HUGE`].
@@ -186,6 +188,13 @@ pub fn push_rowid(rowid: i64, out: &mut Vec<u8>) {
 pub(super) fn write_rowid(rowid: i64, out: &mut [u8; MAX_LEN]) -> usize {
     let sign = rowid >> 63;
     ROWIDS.write((rowid ^ sign).cast_unsigned(), (sign & 0xff) as u8, out)
+}
+
+/// Length of the form of a rowid.
+#[inline]
+#[must_use]
+pub fn rowid_len(rowid: i64) -> usize {
+    1 + ROWIDS.tail_of((rowid ^ (rowid >> 63)).cast_unsigned())
 }
 
 /// The rowid whose form stands at the start of `bytes`, and the length of the form.

@@ -297,6 +297,7 @@ fn rowids_sort_and_read_back() {
         assert!(last < form && (last.is_empty() || !form.starts_with(&last)), "{rowid}");
         assert_eq!(read_rowid(&form), Ok((rowid, form.len())));
         assert_eq!(skip_rowid(&form), Ok(form.len()));
+        assert_eq!(rowid_len(rowid), form.len());
         for cut in 0..form.len() {
             assert!(read_rowid(&form[..cut]).is_err() && skip_rowid(&form[..cut]).is_err(), "{rowid} cut to {cut}");
         }

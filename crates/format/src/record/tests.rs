@@ -202,3 +202,23 @@ proptest! {
         prop_assert!(decode(&record[..cut.index(record.len())]).is_err());
     }
 }
+
+#[test]
+fn leading_values_are_those_of_the_record() {
+    let long = vec![b'x'; 60];
+    let all = [Value::Int(1), Value::Int(-300), Value::Null, Value::Real(1.5), Value::Text(b"ab"), Value::Text(&long)];
+    let record = record_of(&all);
+    for count in 0..=all.len() {
+        let mut values = vec![Value::Null; count];
+        // The last one has a serial type of two bytes.
+        assert_eq!(read_leading(&record, &mut values), count < all.len());
+        if count < all.len() {
+            assert_eq!(values, all[..count]);
+        }
+    }
+    // Fewer values than wanted, and bytes that are missing.
+    assert!(!read_leading(&[2, 8], &mut [Value::Null; 2]));
+    for end in 0..=13 {
+        assert!(!read_leading(&record[..end], &mut [Value::Null; 4]));
+    }
+}
