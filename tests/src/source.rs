@@ -2,6 +2,7 @@
 
 use litepress::Result;
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
+use litepress_rows::encode::RowNumbers;
 use litepress_rows::{CellBlock, Conflict, Encoder, Part, RecordChunk, RowidOrder, Source, Table};
 use std::mem::discriminant;
 use std::ops::Range;
@@ -80,7 +81,8 @@ impl Part for ValuePart {
             let rows = &self.rows[at..at + count];
             let blocks: Vec<CellBlock> = (0..rows[0].len()).map(|column| block(rows, column)).collect();
             let first_rowid = self.first_rowid + i64::try_from(at).unwrap();
-            self.encoder.encode(&blocks, first_rowid, count, at as u64 + 1, chunk)?;
+            let numbers = RowNumbers { first_rowid, first_record: at as u64 + 1 };
+            self.encoder.encode(&blocks, count, numbers, chunk)?;
             self.range.start += count;
         }
         Ok(())

@@ -271,7 +271,16 @@ fn watch_survey(request: &LoadRequest, options: &Options, making: &MakingArgumen
 impl Loading {
     /// The rows of all tables. The file for rejects is made.
     pub fn sources(&self) -> Result<LoadSources, Failure> {
-        let rejects = Arc::new(Rejects::new(self.rejects.as_deref(), self.max_rejects)?);
+        self.sources_with(Rejects::new(self.rejects.as_deref(), self.max_rejects)?)
+    }
+
+    /// The same for a look at them: nothing is written.
+    pub fn sources_without_rejects(&self) -> Result<LoadSources, Failure> {
+        self.sources_with(Rejects::new(None, self.max_rejects)?)
+    }
+
+    fn sources_with(&self, rejects: Rejects) -> Result<LoadSources, Failure> {
+        let rejects = Arc::new(rejects);
         let source = |table: &PlannedTable| {
             let source = self.plan.source(table, self.page_size, self.on_error, &rejects)?;
             Ok((table.table, source))

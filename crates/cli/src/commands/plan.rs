@@ -1,15 +1,17 @@
-//! `litepress plan`: what `litepress gen` would do with the same arguments, and why.
+//! `litepress plan`: what `litepress gen` or `litepress load` would do with the same arguments, and why.
 
 use crate::failure::Failure;
-use crate::invention::{InventionArguments, Names};
+use crate::invention::{InventionArguments, Names, is_sql};
+use crate::loading::{Loading, LoadingArguments, column_json as loaded_column_json, column_words};
 use crate::options::MakingArguments;
 use crate::prospect::{Prospect, TableProspect};
 use clap::Args;
-use litepress::Target;
 use litepress::plan::steps;
+use litepress::{Estimate, Target};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
+use litepress_load::plan::PlannedTable;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -18,27 +20,48 @@ Examples:
   litepress plan --preset user --rows 1b --json
   litepress plan shop.db shop.sql --rows customer=10k --rows purchase=100k
   litepress plan --preset user --rows 1m --set area='hex(6)'
+  litepress plan lite.db lineitem.csv --primary-key l_orderkey,l_linenumber --without-rowid
 ";
 
-/// Show what 'litepress gen' would do with the same arguments, and why
+/// Show what 'litepress gen' or 'litepress load' would do with the same arguments, and why
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct PlanArguments {
-    /// The database to make
-    #[arg(value_name = "OUT.db")]
-    out: Option<PathBuf>,
-    /// A file of CREATE statements, annotated with '-- gen: ...'; '-' reads standard input
-    #[arg(value_name = "SCHEMA.sql")]
-    schema: Option<PathBuf>,
+    /// The database to make, and what of: a file of CREATE statements as for gen, or files as for load
+    #[arg(value_name = "OUT.db SCHEMA.sql|FILE")]
+    names: Vec<PathBuf>,
     #[command(flatten)]
     invention: InventionArguments,
+    #[command(flatten)]
+    loading: LoadingArguments,
     #[command(flatten)]
     making: MakingArguments,
 }
 
 pub fn run(arguments: &PlanArguments) -> Result<ExitCode, Failure> {
-    let (names, making) =
-        (Names { out: arguments.out.as_deref(), schema: arguments.schema.as_deref() }, &arguments.making);
+    let names: Vec<&Path> = arguments.names.iter().map(PathBuf::as_path).collect();
+    match names[..] {
+        [file] if arguments.is_of_load(file) => plan_load(arguments, None, &arguments.names)?,
+        [out, file, ..] if names.len() > 2 || arguments.is_of_load(file) => {
+            plan_load(arguments, Some(out), &arguments.names[1..])?;
+        }
+        _ => plan_gen(arguments, Names { out: names.first().copied(), schema: names.get(1).copied() })?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl PlanArguments {
+    /// Whether this is a file to load, and not a schema or the database that a built-in one is for.
+    fn is_of_load(&self, file: &Path) -> bool {
+        let loading = &self.loading;
+        let is_said =
+            loading.reading.format.is_some() || loading.tables.schema.is_some() || loading.tables.table.is_some();
+        is_said || (!is_sql(file) && file != Path::new("-") && self.invention.preset.is_none())
+    }
+}
+
+fn plan_gen(arguments: &PlanArguments, names: Names<'_>) -> Result<(), Failure> {
+    let making = &arguments.making;
     let invention = arguments.invention.prepare(names, making, false)?;
     let supplies = invention.supplies()?;
     let options = making.options();
@@ -55,8 +78,46 @@ pub fn run(arguments: &PlanArguments) -> Result<ExitCode, Failure> {
         tables: invention.plan.tables().iter().map(|plan| table(plan)).collect(),
         options,
     };
-    prospect.print(making.showing.json)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(prospect.print(making.showing.json)?)
+}
+
+fn plan_load(arguments: &PlanArguments, out: Option<&Path>, files: &[PathBuf]) -> Result<(), Failure> {
+    let making = &arguments.making;
+    let options = making.options();
+    let loading = arguments.loading.prepare(out, files, making, &options)?;
+    let sources = loading.sources_without_rejects()?;
+    let target = out.map_or(Target::Discard, |out| Target::File(out.to_owned()));
+    let listed = sources.listed();
+    let rows: Vec<Option<u64>> = listed.iter().map(|(_, source)| source.rows()).collect();
+    let schema = &loading.plan.schema;
+    let tables = loading.plan.tables.iter().zip(&rows);
+    let prospect = Prospect {
+        command: "load",
+        schema,
+        out,
+        rows: rows.iter().copied().sum(),
+        page_size: loading.page_size,
+        on_conflict: making.on_conflict.name(),
+        estimate: Estimate::new(schema, &listed, &target, &options)?,
+        steps: steps(schema, options.on_conflict),
+        tables: tables.map(|(table, rows)| loaded_table(&loading, table, *rows)).collect(),
+        options,
+    };
+    Ok(prospect.print(making.showing.json)?)
+}
+
+fn loaded_table(loading: &Loading, table: &PlannedTable, rows: Option<u64>) -> TableProspect {
+    let files: Vec<String> = table.files.iter().map(|file| file.input().name.display().to_string()).collect();
+    TableProspect {
+        name: loading.plan.schema.tables[table.table].name.clone(),
+        rows,
+        note: format!(", out of {}", files.join(", ")),
+        columns: column_words(table),
+        json: json!({
+            "files": files,
+            "columns": table.decisions.iter().map(loaded_column_json).collect::<Vec<Value>>(),
+        }),
+    }
 }
 
 fn table(table: &TablePlan) -> TableProspect {
