@@ -24,7 +24,7 @@ mod tests;
 
 use crate::cut::{Cutter, PIECE_BYTES, Position};
 use crate::input::Input;
-use crate::options::{Dialect, ReadOptions};
+use crate::options::ReadOptions;
 use crate::reader::{Field, FieldKind, Piece, Reader, Wanted};
 use framing::Records;
 use head::Head;
@@ -108,9 +108,4 @@ impl Reader for CsvReader {
 /// Names that stand in for those that a file does not say: `c1`, `c2` and so on.
 fn name_by_position(position: usize) -> String {
     format!("c{}", position + 1)
-}
-
-/// The columns that a dialect says itself.
-fn given_columns(dialect: &Dialect) -> Option<&[String]> {
-    dialect.columns.as_deref()
 }

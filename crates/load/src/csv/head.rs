@@ -1,8 +1,8 @@
 //! The beginning of a CSV file: which delimiter it has, and what its columns are called.
 
 use super::framing::{never_closed, place};
+use super::name_by_position;
 use super::syntax::{RecordEnd, Syntax, shown, without_line_end};
-use super::{given_columns, name_by_position};
 use crate::options::{InvalidUtf8, ReadOptions};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::borrow::Cow;
@@ -75,14 +75,14 @@ impl Head {
 
     /// The head of a file without records.
     fn of_nothing(text: Vec<u8>, syntax: &Syntax, options: &ReadOptions) -> Result<Self> {
-        let Some(names) = given_columns(&options.dialect) else {
+        let Some(names) = &options.dialect.columns else {
             let error = Error::new(ErrorKind::Data, "the file is empty: nothing says which columns it has");
             return Err(error.advise("name the columns"));
         };
         check_names(names)?;
         Ok(Self {
             syntax: Syntax { columns: names.len(), ..syntax.clone() },
-            names: names.to_vec(),
+            names: names.clone(),
             rest: text,
             line: 1,
         })
@@ -120,9 +120,9 @@ impl First {
     }
 
     fn into_head(self, mut text: Vec<u8>, options: &ReadOptions) -> Result<Head> {
-        let given = given_columns(&options.dialect);
+        let given = options.dialect.columns.as_ref();
         let names = match given {
-            Some(names) => names.to_vec(),
+            Some(names) => names.clone(),
             None if options.dialect.header => self.names(&text, options.invalid_utf8)?,
             None => (0..self.fields.len()).map(name_by_position).collect(),
         };
