@@ -244,7 +244,8 @@ impl Reading<'_> {
     fn in_row(&self, row: usize, error: Error) -> Error {
         let record = self.piece.first_record() + self.read + row as u64;
         let character = error.place().character;
-        let line = self.piece.line(row).or(error.place().line);
+        // A fault may stand lines below the beginning of its record.
+        let line = error.place().line.or_else(|| self.piece.line(row));
         let error = in_file(error.in_table(&self.source.table.name).in_record(record), &self.file);
         match line {
             Some(line) => error.at(line, character.unwrap_or(1)),

@@ -18,7 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   litepress load lite.db lineitem.csv --primary-key l_orderkey,l_linenumber --without-rowid --index l_shipdate
   litepress load users.db users.csv.gz --table user --type area=TEXT --null ''
-  litepress load shop.db customer.parquet orders.ndjson --foreign-key orders.customer=customer.id
+  litepress load shop.db customer.csv orders.ndjson --primary-key id --foreign-key orders.customer=customer.id
   litepress load typed.db data.csv --schema typed.sql --on-error reject --rejects wrong.csv
   cat events.ndjson | litepress load events.db - --table event
 ";

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 4] = ["gen", "plan", "check", "dump"];
+const COMMANDS: [&str; 5] = ["gen", "load", "plan", "check", "dump"];
 
 /// The long options that a command's help shows.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -21,7 +21,17 @@ fn options_of(command: &str) -> BTreeSet<String> {
 #[test]
 fn every_option_works() {
     let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1k --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort --analyze";
+    let how = "--page-size 1k --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort --analyze --sync off --verify full --progress plain --json";
+    let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null NA --sample 2";
+    let defines = "--table t --primary-key id --without-rowid --strict --type p=TEXT --not-null p --index p --unique p,id --foreign-key p=t.p";
+    let judges = "--on-error reject --max-rejects 5 --ragged reject --invalid-utf8 replace";
     let runs = [
+        ("load", format!("load l.db in.csv {how} {reads} {defines} {judges} --rejects wrong.csv")),
+        ("load", "load s.db in.csv --schema l.sql --map x= --no-header --columns id,x --replace".to_owned()),
+        ("load", "load s.db in.csv --as id=text --help".to_owned()),
+        ("plan", format!("plan l.db in.csv {how} {reads} {defines} {judges} --rejects wrong-too.csv")),
+        ("plan", "plan s.db in.csv --schema l.sql --map x= --no-header --columns id,x".to_owned()),
+        ("plan", "plan s.db in.csv --as id=text --help".to_owned()),
         ("gen", format!("gen u.db {makes} --sync off --verify full --progress plain --json")),
         ("gen", "gen --discard --preset user --rows 10".to_owned()),
         ("gen", "gen --list".to_owned()),
@@ -35,6 +45,8 @@ fn every_option_works() {
         ("dump", "dump --help".to_owned()),
     ];
     let room = Room::new();
+    room.write("in.csv", "1,a\n2,b\n");
+    room.write("l.sql", "CREATE TABLE in_csv (id INTEGER PRIMARY KEY);");
     for command in COMMANDS {
         let mut used = BTreeSet::new();
         for (_, arguments) in runs.iter().filter(|(of, _)| *of == command) {
@@ -49,9 +61,10 @@ fn every_option_works() {
 fn every_example_works() {
     let program_folder = Path::new(LITEPRESS).parent().unwrap().display();
     let path = format!("{program_folder}:{}", std::env::var("PATH").unwrap());
-    for command in ["", "gen", "plan", "check", "dump"] {
+    for command in ["", "gen", "load", "plan", "check", "dump"] {
         let room = Room::with_schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);");
         room.write("shop.sql", "CREATE TABLE customer (id INTEGER PRIMARY KEY);\nCREATE TABLE purchase (a TEXT);");
+        write_examples(&room);
         if ["check", "dump"].contains(&command) {
             room.done("gen user.db --preset user --rows 1k");
         }
@@ -69,6 +82,18 @@ fn every_example_works() {
         }
         assert!((3..=5).contains(&count), "{command} has {count} examples");
     }
+}
+
+/// The files that examples of `load` are about.
+fn write_examples(room: &Room) {
+    let lineitem = "l_orderkey,l_linenumber,l_shipdate\n1,1,1996-03-13\n1,2,1996-04-12\n";
+    room.write("lineitem.csv", lineitem);
+    room.write("data.csv", "id,name\n1,one\n2,two\n");
+    room.write("typed.sql", "CREATE TABLE data (id INTEGER PRIMARY KEY, name TEXT NOT NULL);");
+    room.write("users.csv.gz", "id,area\n1,002134\n2,\n");
+    room.write("customer.csv", "id,name\n1,one\n");
+    room.write("orders.ndjson", "{\"id\": 7, \"customer\": 1}\n");
+    room.write("events.ndjson", "{\"at\": 1, \"tags\": [\"a\"]}\n{\"at\": 2}\n");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod r#gen;
 mod help;
 mod interrupt;
 mod keys;
+mod load;
 mod plan;
 mod readme;
 

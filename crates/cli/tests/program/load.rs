@@ -1,0 +1,159 @@
+//! `litepress load`.
+
+use crate::{Room, json};
+use std::io::Write;
+use std::process::Stdio;
+
+const CSV: &str = "id,area,price,note\n1,002134,12.50,\"a, b\"\n2,112233,7.00,\n3,,3.25,\"x \"\"y\"\"\"\n";
+
+const ROWS: &str = "1|002134|12.5|a, b\n2|112233|7|\n3||3.25|x \"y\"";
+
+/// Types come from all values, and the summary says why.
+#[test]
+fn types_are_found_out_and_told() {
+    let room = Room::new();
+    room.write("a.csv", CSV);
+    let out = room.done("load a.db a.csv --primary-key id --index area --progress none");
+    for part in ["002134", "leading zero", "INTEGER", "REAL", "2 decimals", "table a"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    assert_eq!(room.query("a.db", "SELECT * FROM a"), ROWS);
+    let types = "SELECT typeof(id), typeof(area), typeof(price), typeof(note) FROM a GROUP BY 1, 2, 3, 4";
+    assert_eq!(room.query("a.db", types), "integer|text|real|text");
+    let plan = room.query("a.db", "EXPLAIN QUERY PLAN SELECT * FROM a WHERE area = '112233'");
+    assert!(plan.contains("USING INDEX idx_a_area"), "{plan}");
+    assert_eq!(room.query("a.db", "PRAGMA integrity_check"), "ok");
+}
+
+#[test]
+fn the_same_from_a_pipe_and_compressed() {
+    let room = Room::new();
+    room.write("a.csv", CSV);
+    room.done("load a.db a.csv --primary-key id --progress none");
+    let pipe = |arguments: &str, bytes: &[u8]| {
+        let mut run = room.command(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        run.stdin.take().unwrap().write_all(bytes).unwrap();
+        assert!(run.wait().unwrap().success(), "{arguments}");
+    };
+    pipe("load b.db - --table a --primary-key id --progress none", CSV.as_bytes());
+    let read = |name: &str| std::fs::read(room.path(name)).unwrap();
+    assert!(read("a.db") == read("b.db"));
+    let json = "{\"id\":1,\"area\":\"002134\",\"price\":12.50,\"note\":\"a, b\"}\n\
+        {\"id\":2,\"area\":\"112233\",\"price\":7.00,\"note\":\"\"}\n\
+        {\"id\":3,\"area\":\"\",\"price\":3.25,\"note\":\"x \\\"y\\\"\"}\n";
+    pipe("load c.db - --table a --primary-key id --progress none", json.as_bytes());
+    assert!(read("a.db") == read("c.db"));
+}
+
+#[test]
+fn a_schema_is_filled_as_sqlite_would() {
+    let room = Room::new();
+    room.write("in.csv", "code,ID,more\n007,1,x\n 8 ,2,y\n1e3,3,\n,4,z\n");
+    room.write("s.sql", "CREATE TABLE t (id INTEGER PRIMARY KEY, code INTEGER, extra TEXT DEFAULT 'none');");
+    room.done("load t.db in.csv --schema s.sql --map more= --progress none");
+    let rows = room.query("t.db", "SELECT id, code, typeof(code), extra FROM t");
+    assert_eq!(rows, "1|7|integer|none\n2|8|integer|none\n3|1000|integer|none\n4||text|none");
+    let error = room.run("load u.db in.csv --schema s.sql --progress none");
+    assert_eq!(error.code, Some(1));
+    assert!(
+        error.err.contains("the table lacks columns of the file: more") && error.err.contains("--map"),
+        "{error:?}"
+    );
+    assert!(!room.path("u.db").exists());
+}
+
+/// What is wrong is told with file, record, line and column, and leaves the target as it was.
+#[test]
+fn a_wrong_record_is_told_and_nothing_is_lost() {
+    let room = Room::new();
+    room.write("in.csv", "id,n\n1,5\n2,\"a\nb\"\n3\n4,6\n");
+    room.done("gen t.db --preset user --rows 5");
+    let before = std::fs::read(room.path("t.db")).unwrap();
+    let ended = room.run("load t.db in.csv --table t --replace --progress none");
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended.err.contains("in.csv:5:") && ended.err.contains("record 3: the record has 1 field instead of 2"),
+        "{ended:?}"
+    );
+    assert!(std::fs::read(room.path("t.db")).unwrap() == before);
+    let out = room.done("load t.db in.csv --table t --replace --rejects wrong.csv --progress none --json");
+    assert_eq!(json(&out)["rejected"], 1);
+    assert_eq!(room.query("t.db", "SELECT rowid, id, n FROM t"), "1|1|5\n2|2|a\nb\n4|4|6");
+    let wrong = std::fs::read_to_string(room.path("wrong.csv")).unwrap();
+    assert!(wrong.lines().nth(1).unwrap().starts_with("in.csv,3,5,,the record has 1 field"), "{wrong}");
+    assert_eq!(room.files(), ["in.csv", "t.db", "wrong.csv"]);
+}
+
+#[test]
+fn several_files_are_one_table_or_one_each() {
+    let room = Room::new();
+    room.write("a.csv", "id,x\n1,one\n2,two\n");
+    room.write("b.csv", "id,x\n3,three\n");
+    room.done("load one.db a.csv b.csv --table t --primary-key id --progress none");
+    assert_eq!(room.query("one.db", "SELECT * FROM t"), "1|one\n2|two\n3|three");
+    room.done("load two.db a.csv b.csv --primary-key id --progress none");
+    assert_eq!(room.query("two.db", "SELECT * FROM a UNION ALL SELECT * FROM b"), "1|one\n2|two\n3|three");
+    room.write("c.csv", "id,x\n1,again\n");
+    let twice = room.run("load three.db a.csv c.csv --table t --primary-key id --progress none");
+    assert!(twice.err.contains("UNIQUE") || twice.err.contains("same"), "{twice:?}");
+    room.done("load three.db a.csv c.csv --table t --primary-key id --on-conflict replace --progress none");
+    assert_eq!(room.query("three.db", "SELECT * FROM t"), "1|again\n2|two");
+}
+
+#[test]
+fn another_database_is_copied_with_its_indexes() {
+    let room = Room::new();
+    let source = room.sqlite("source.db");
+    source
+        .execute_batch(
+            "CREATE TABLE t (a, b TEXT COLLATE NOCASE UNIQUE, c REAL);
+             CREATE INDEX i ON t (c DESC);
+             CREATE TABLE w (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+             INSERT INTO t VALUES (1, 'x', 2), ('two', 'y', 0.5), (NULL, 'z', -1), (x'00ff', NULL, 9e99);
+             INSERT INTO w VALUES ('b', 1), ('a', 2);",
+        )
+        .unwrap();
+    room.done("load copy.db source.db --progress none");
+    for sql in [
+        "SELECT quote(a), quote(b), quote(c) FROM t ORDER BY rowid",
+        "SELECT * FROM w",
+        "SELECT name, sql FROM sqlite_schema ORDER BY name",
+    ] {
+        assert_eq!(room.query("copy.db", sql), room.query("source.db", sql), "{sql}");
+    }
+    assert_eq!(room.query("copy.db", "PRAGMA integrity_check"), "ok");
+}
+
+/// The plan says what would be done, all that does not fit at once, and writes nothing.
+#[test]
+fn the_plan_tells_types_and_all_mismatches() {
+    let room = Room::new();
+    room.write("a.csv", CSV);
+    let plan = json(&room.done("plan a.db a.csv --primary-key id --json --progress none"));
+    assert_eq!((&plan["rows"], &plan["tables"][0]["columns"][1]["type"]), (&3.into(), &"TEXT".into()));
+    assert_eq!(plan["steps"][0]["lane"], "direct");
+    room.write("s.sql", "CREATE TABLE a (id INTEGER PRIMARY KEY, needed TEXT NOT NULL);");
+    let ended = room.run("plan a.db a.csv --schema s.sql --progress none");
+    assert_eq!(ended.code, Some(1));
+    for part in ["area, price, note", "needed"] {
+        assert!(ended.err.contains(part), "{part}: {}", ended.err);
+    }
+    assert_eq!(room.files(), ["a.csv", "s.sql"]);
+}
+
+/// A type from a sample is held against every value: none is changed.
+#[test]
+fn a_sample_does_not_change_what_comes_later() {
+    let room = Room::new();
+    let mut csv = "code\n".to_owned();
+    (1..=300_000).for_each(|code| csv += &format!("{}\n", 1_000_000 + code));
+    room.write("in.csv", csv + "007\n");
+    let ended = room.run("load t.db in.csv --sample 10 --progress none");
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended.err.contains("record 300001") && ended.err.contains("'007'") && ended.err.contains("--type"),
+        "{ended:?}"
+    );
+    room.done("load t.db in.csv --progress none");
+    assert_eq!(room.query("t.db", "SELECT max(rowid), min(code), typeof(code) FROM \"in\""), "300001|007|text");
+}
