@@ -1,13 +1,12 @@
 //! Nanoseconds a row of reading a file into blocks, by one thread: `arrow_speed FILE`.
 use litepress_load::input::Input;
-use litepress_load::options::{Format, ReadOptions};
+use litepress_load::options::ReadOptions;
 use litepress_load::reader::Batch;
 use std::time::Instant;
 
 fn main() {
-    let name = std::env::args_os().nth(1).expect("a file").into();
-    let format = if std::env::args().nth(2).is_some() { Format::Arrow } else { Format::Parquet };
-    let input = Input { name, format, bytes: None };
+    let name = std::path::PathBuf::from(std::env::args_os().nth(1).expect("a file"));
+    let input = Input::from_path(&name, &ReadOptions::default()).unwrap();
     let mut reader = litepress_load::arrow::open(&input, &ReadOptions::default()).unwrap();
     for field in reader.columns() {
         println!("{field:?}");
