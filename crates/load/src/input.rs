@@ -322,7 +322,10 @@ fn matching_files(argument: &Path) -> Result<Vec<PathBuf>> {
     let found = glob::glob(pattern).map_err(|error| usage(format!("this is no pattern of names: {error}")))?;
     let mut files = Vec::new();
     for path in found {
-        let path = path.map_err(|error| cannot_open(&error.path().to_owned(), error.into()))?;
+        let path = path.map_err(|error| {
+            let path = error.path().to_owned();
+            cannot_open(&path, error.into())
+        })?;
         if !path.is_dir() {
             files.push(path);
         }

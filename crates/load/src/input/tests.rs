@@ -178,7 +178,7 @@ fn every_cut_of_a_compressed_file_is_an_error() {
 #[test]
 fn text_comes_out_as_utf8() {
     let utf16 = |text: &str, big: bool| -> Vec<u8> {
-        let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        let bytes = |unit: u16| (if big { unit } else { unit.swap_bytes() }).to_be_bytes();
         text.encode_utf16().flat_map(bytes).collect()
     };
     let sample = "näme,€\n😀,x\n";
@@ -264,7 +264,7 @@ fn arguments_are_files_and_patterns() {
     assert!(message(&["a***.csv"]).starts_with("this is no pattern of names"));
     let twice = Input::from_arguments(&["-".into(), "-".into()], &options()).unwrap_err();
     assert_eq!(twice.message(), "standard input (-) can be read once only");
-    std::fs::set_permissions(path("a.csv"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(path("a.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
     // Root may read it all the same.
     if File::open(path("a.csv")).is_err() {
         assert!(message(&["a.csv"]).starts_with("cannot open: Permission denied"));
