@@ -602,8 +602,8 @@ fn fill_integral_doubles(filling: &mut Filling<'_>) {
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates; what is no integer is refused below")]
     filling.block.ints().extend(raw.iter().map(|&real| real as i64));
     // 2^63 itself saturates to an integer that differs from it.
-    let is_integer =
-        |real: f64| real.trunc() == real && (-9.223_372_036_854_775_8e18..9.223_372_036_854_775_8e18).contains(&real);
+    let beyond = 2_f64.powi(63);
+    let is_integer = |real: f64| real.trunc() == real && (-beyond..beyond).contains(&real);
     for (row, &real) in raw.iter().enumerate().filter(|(_, real)| !is_integer(**real)) {
         filling.refuse(row, NO_INTEGER, Some(quote(&Value::Real(real))));
     }
