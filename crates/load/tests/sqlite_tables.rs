@@ -14,7 +14,7 @@ use rusqlite::types::ValueRef;
 use std::path::Path;
 
 fn input(path: &Path) -> Input {
-    Input { name: path.to_owned(), format: Format::Sqlite, bytes: None }
+    Input::from_path(path, &ReadOptions { format: Some(Format::Sqlite), ..ReadOptions::default() }).unwrap()
 }
 
 fn select(connection: &Connection, sql: &str) -> Vec<Vec<String>> {

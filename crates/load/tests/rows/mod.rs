@@ -40,7 +40,7 @@ pub fn read_forms(bytes: &[u8], format: Format, options: &ReadOptions, forms: &[
 }
 
 pub fn read_path(path: &Path, format: Format, options: &ReadOptions, forms: &[Form]) -> Result<Table> {
-    let input = Input { name: path.to_owned(), format, bytes: None };
+    let input = Input::from_path(path, &ReadOptions { format: Some(format), ..options.clone() })?;
     let mut reader = arrow::open(&input, options)?;
     if !forms.is_empty() {
         let wanted: Vec<Wanted> = forms
@@ -50,6 +50,7 @@ pub fn read_path(path: &Path, format: Format, options: &ReadOptions, forms: &[Fo
                 name: (*name).to_owned(),
                 affinity: Affinity::Blob,
                 form: Some((*form).to_owned()),
+                empty_is_null: false,
             })
             .collect();
         reader.want(&wanted)?;
