@@ -76,9 +76,12 @@ fn watch(loading: &Loading, options: &Options, style: Style) -> Watch {
 
 /// The types of columns, and what was left out.
 fn addition(loading: &Loading, rejected: u64) -> Addition {
-    let mut text = format!("\n{}", loading.tables_text());
+    let mut text = loading.tables_text();
     if rejected > 0 {
         text += &format!("left out {} records that are wrong\n", numbers::grouped(rejected));
+    }
+    if !text.is_empty() {
+        text.insert(0, '\n');
     }
     let mut json = Map::new();
     json.insert("rejected".to_owned(), json!(rejected));

@@ -30,6 +30,7 @@ fn every_command_works() {
     // A thousandth of the rows will do.
     let shop = read("examples/shop.sql").replace("rows=1m", "rows=1k").replace("00k", "00").replace("50k", "50");
     room.write("examples/shop.sql", shop);
+    room.write("examples/lineitem.csv", read("examples/lineitem.csv"));
     let path = format!("{}:{}", Path::new(LITEPRESS).parent().unwrap().display(), std::env::var("PATH").unwrap());
     let commands = commands(&read("README.md"));
     let (not_run, run): (Vec<&String>, Vec<&String>) =
