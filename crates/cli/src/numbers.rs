@@ -4,6 +4,7 @@
 //! `m`, `g`, `t` (and `KiB` to `TiB`) are powers of 1024, `KB` to `TB` powers of 1000, as other tools have it.
 
 use litepress_gen::{COUNT_UNITS, whole_number};
+pub use litepress_rows::grouped;
 use std::time::Duration;
 
 const SIZE_UNITS: [(&str, u128); 14] = [
@@ -33,19 +34,6 @@ pub fn count(text: &str) -> Result<u64, String> {
 pub fn size(text: &str) -> Result<u64, String> {
     let advice = "a size is a number of bytes such as 65536, 64k, 512MiB or 2GiB";
     whole_number(text, &SIZE_UNITS).ok_or_else(|| advice.to_owned())
-}
-
-/// `1,000,000`
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// `20.5 MB`: decimal units, as disks are sold and speeds are told.

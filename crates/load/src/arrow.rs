@@ -47,7 +47,6 @@ mod scalar;
 
 pub use form::declared_type_of_form;
 
-use crate::infer::Findings;
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::reader::{Field, FieldKind, Reader, Wanted};
@@ -178,9 +177,4 @@ fn plan_column(
     let form = meaning.form(wanted.form.as_deref(), wanted.affinity, name)?;
     let field = Arc::new(field.as_ref().clone().with_name(name));
     Ok((position, Column::new(field, *meaning, form, options.invalid_utf8)))
-}
-
-/// A piece whose columns all have types has nothing to find out but how many records there are.
-fn survey_typed(records: u64, findings: &mut Findings) {
-    findings.records += records;
 }

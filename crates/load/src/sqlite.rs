@@ -8,7 +8,6 @@
 //! stepped through by a connection of its own, in a thread of its own, and a connection that saw a commit of somebody else
 //! between (`PRAGMA data_version`) is an error. In a database without WAL nobody can commit meanwhile at all.
 
-use crate::infer::Findings;
 use crate::input::Input;
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{BadRecord, Batch, Field, FieldKind, Piece, Reader, Wanted};
@@ -16,7 +15,6 @@ use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::{CellBlock, Cells, Error, ErrorKind, Result, quoted_name};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -459,18 +457,5 @@ impl Piece for TablePiece {
     fn read(&mut self, batch: &mut Batch) -> Result<()> {
         *batch = self.batches.next().unwrap_or_default();
         Ok(())
-    }
-
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
-        findings.records += self.rows;
-        Ok(())
-    }
-
-    fn line(&self, _row: usize) -> Option<u64> {
-        None
-    }
-
-    fn raw(&self, _row: usize) -> Option<Cow<'_, [u8]>> {
-        None
     }
 }

@@ -228,6 +228,19 @@ impl std::error::Error for Error {
     }
 }
 
+/// `1,000,000`
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// The name of a table, column or index as SQL writes it, whatever stands in it.
 pub fn quoted_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))

@@ -26,6 +26,6 @@ pub use cells::{CellBlock, Cells, Choice, Strings};
 pub use chunk::RecordChunk;
 pub use conflict::{Conflict, NullRule};
 pub use encode::Encoder;
-pub use error::{Error, ErrorKind, Place, Result, quote, quoted_name};
+pub use error::{Error, ErrorKind, Place, Result, grouped, quote, quoted_name};
 pub use schema::{Column, ForeignKey, Schema, Table};
 pub use source::{Part, RowidOrder, Source};

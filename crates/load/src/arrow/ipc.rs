@@ -6,8 +6,7 @@
 
 use super::convert::{self, Arrays, Column};
 use super::form::Meaning;
-use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column, survey_typed};
-use crate::infer::Findings;
+use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, Field, Piece, Reader, Wanted};
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -17,7 +16,6 @@ use arrow_ipc::reader::{read_dictionary, read_footer_length, read_record_batch};
 use arrow_ipc::{MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{FieldRef, SchemaRef};
 use litepress_rows::Result;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -375,18 +373,5 @@ impl Piece for IpcPiece {
         convert::fill_batch(&mut self.columns, &arrays, 0, batch);
         self.next += batch.rows as u64;
         Ok(())
-    }
-
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
-        survey_typed(self.records(), findings);
-        Ok(())
-    }
-
-    fn line(&self, _row: usize) -> Option<u64> {
-        None
-    }
-
-    fn raw(&self, _row: usize) -> Option<Cow<'_, [u8]>> {
-        None
     }
 }

@@ -6,8 +6,7 @@
 
 use super::convert::{self, Arrays, Column};
 use super::form::Meaning;
-use super::{PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column, survey_typed};
-use crate::infer::Findings;
+use super::{PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, Field, Piece, Reader, Wanted};
 use arrow_array::RecordBatch;
@@ -26,7 +25,6 @@ use parquet::file::metadata::{
 };
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::Type;
-use std::borrow::Cow;
 use std::io::BufReader;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -512,18 +510,5 @@ impl Piece for ParquetPiece {
         convert::fill_batch(&mut self.columns, arrays, self.given, batch);
         self.given += batch.rows;
         Ok(())
-    }
-
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
-        survey_typed(self.records(), findings);
-        Ok(())
-    }
-
-    fn line(&self, _row: usize) -> Option<u64> {
-        None
-    }
-
-    fn raw(&self, _row: usize) -> Option<Cow<'_, [u8]>> {
-        None
     }
 }

@@ -16,7 +16,7 @@
 
 use super::{Finding, Findings, Kind, Seen, Tally, number};
 use crate::reader::{Field, FieldKind};
-use litepress_rows::{Affinity, quote};
+use litepress_rows::{Affinity, grouped, quote};
 use std::fmt;
 
 /// The type of a column, and why it has it.
@@ -301,16 +301,4 @@ fn strict_type(declared: &str) -> Option<&'static str> {
 /// `1,234 values`, `1 value`
 fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
-}
-
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
