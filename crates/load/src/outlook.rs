@@ -5,6 +5,7 @@ use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload::mean_page_bytes;
 use litepress_rows::encode::{LeftOut, Verdict};
 use litepress_rows::{Conflict, RecordChunk, Result, Table};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of records that are enough to know what the others take.
 const SAMPLE_BYTES: usize = 512 * 1024;
@@ -25,6 +26,8 @@ pub struct Outlook {
 pub struct FirstPiece {
     /// Its records.
     pub records: u64,
+    /// Bytes of the file that had been read when it was there.
+    pub bytes: u64,
     /// Nothing follows it.
     pub is_all: bool,
     /// The rows of some of them.
@@ -32,13 +35,15 @@ pub struct FirstPiece {
 }
 
 impl FirstPiece {
-    /// Reads rows of `table`; those that are wrong are passed by, for whoever loads them will say so.
+    /// Reads rows of `table`; those that are wrong are passed by, for whoever loads them will say so. `bytes_read` counts what
+    /// the file's reader reads.
     ///
     /// # Errors
     /// What makes it impossible to read on.
-    pub fn read(mut file: OpenFile, table: &Table, conflict: Conflict) -> Result<Self> {
-        let mut rows = RecordChunk::new();
-        let Some(mut piece) = file.reader.next_piece()? else { return Ok(Self { records: 0, is_all: true, rows }) };
+    pub fn read(mut file: OpenFile, table: &Table, conflict: Conflict, bytes_read: &AtomicU64) -> Result<Self> {
+        let (mut rows, piece) = (RecordChunk::new(), file.reader.next_piece()?);
+        let bytes = bytes_read.load(Ordering::Relaxed);
+        let Some(mut piece) = piece else { return Ok(Self { records: 0, bytes, is_all: true, rows }) };
         let mut maker = RowMaker::new(table, conflict, file.supplies);
         let mut first_record = 1;
         while rows.arena().len() < SAMPLE_BYTES {
@@ -52,7 +57,7 @@ impl FirstPiece {
             first_record += maker.batch.rows as u64;
         }
         let (records, is_all) = (piece.records(), file.reader.next_piece()?.is_none());
-        Ok(Self { records, is_all, rows })
+        Ok(Self { records, bytes, is_all, rows })
     }
 }
 
@@ -65,5 +70,55 @@ impl Outlook {
         };
         let page_bytes = (0..sample.len()).map(bytes_of).sum::<f64>() / sample.len().max(1) as f64;
         Self { rows, sample, page_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::csv::CsvReader;
+    use crate::options::ReadOptions;
+    use crate::reader::{Reader, Wanted};
+    use crate::source::Supply;
+    use litepress_rows::{Affinity, Schema};
+    use std::path::Path;
+
+    /// The bytes of the piece behind it were counted to the first one: half as many rows were expected as there were.
+    #[test]
+    fn the_first_piece_says_how_many_rows_a_file_has() {
+        let text = "a\n".to_owned() + &"1234567\n".repeat(100_000);
+        let options = ReadOptions { piece_bytes: Some(80_000), ..ReadOptions::default() };
+        let read = |text: &str| {
+            let counted = Counted { text: text.as_bytes().to_vec(), at: 0, count: options.bytes_read.clone() };
+            let mut reader = CsvReader::new(Box::new(counted), Path::new("<test>"), &options).unwrap();
+            let (name, affinity) = ("a".to_owned(), Affinity::Integer);
+            reader.want(&[Wanted { field: Some(0), name, affinity, form: None, empty_is_null: false }]).unwrap();
+            let (name, supplies) = (Path::new("<test>").to_owned(), vec![Supply::File(0)]);
+            let file = OpenFile { name, reader: Box::new(reader), supplies, guards: Vec::new() };
+            let table = &Schema::from_sql("CREATE TABLE t (a INTEGER)", "<test>").unwrap().tables[0];
+            FirstPiece::read(file, table, Conflict::Abort, &options.bytes_read).unwrap()
+        };
+        let first = read(&text);
+        assert!(!first.is_all && first.rows.len() as u64 == first.records);
+        let rows = text.len() as u64 * first.records / first.bytes;
+        // What the reader has in its buffer counts as read.
+        assert!((55_000..=100_000).contains(&rows), "{rows} rows of 100,000");
+        assert!(read("a\n5\n").is_all);
+    }
+
+    struct Counted {
+        text: Vec<u8>,
+        at: usize,
+        count: std::sync::Arc<AtomicU64>,
+    }
+
+    impl std::io::Read for Counted {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let read = buffer.len().min(self.text.len() - self.at).min(100);
+            buffer[..read].copy_from_slice(&self.text[self.at..self.at + read]);
+            self.at += read;
+            self.count.fetch_add(read as u64, Ordering::Relaxed);
+            Ok(read)
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::{Conflict, Error, ErrorKind, Result, Schema, Table};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is to be loaded, and into what.
@@ -189,7 +189,7 @@ impl LoadPlan {
         rejects: &Arc<Rejects>,
     ) -> Result<LoadSource> {
         let definition = &self.schema.tables[table.table];
-        let outlook = self.outlook(table, page_size)?;
+        let outlook = self.outlook(table, page_size);
         let open = |file: &PlannedFile| file.open(&self.read);
         let files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
         Ok(LoadSource::new(definition, files, self.conflict, on_error, rejects.clone(), outlook))
@@ -206,27 +206,27 @@ impl LoadPlan {
     }
 
     /// What the first records of the first file promise.
-    fn outlook(&self, table: &PlannedTable, page_size: PageSize) -> Result<Outlook> {
+    fn outlook(&self, table: &PlannedTable, page_size: PageSize) -> Outlook {
         let definition = &self.schema.tables[table.table];
         let nothing = || Outlook { rows: table.records, ..Outlook::default() };
         let Some(file) = table.files.iter().find(|file| file.content.input.can_be_read_twice()) else {
-            return Ok(nothing());
+            return nothing();
         };
         // Counted apart from what is read for good.
         let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
         // What is wrong with a file is told when it is read for good.
-        let Ok(first) = file.open(&read).and_then(|open| FirstPiece::read(open, definition, self.conflict)) else {
-            return Ok(nothing());
-        };
+        let opened = file.open(&read);
+        let first = opened.and_then(|open| FirstPiece::read(open, definition, self.conflict, &read.bytes_read));
+        let Ok(first) = first else { return nothing() };
         let bytes: Option<u64> = table.files.iter().map(|file| file.content.input.bytes).sum();
         let rows = table.records.or_else(|| {
             if first.is_all && table.files.len() == 1 {
                 return Some(first.records);
             }
-            let read = read.bytes_read.load(Ordering::Relaxed).max(1);
-            Some(u64::try_from(u128::from(bytes?) * u128::from(first.records) / u128::from(read)).unwrap_or(u64::MAX))
+            let rows = u128::from(bytes?) * u128::from(first.records) / u128::from(first.bytes.max(1));
+            Some(u64::try_from(rows).unwrap_or(u64::MAX))
         });
-        Ok(Outlook::new(definition, rows, first.rows, page_size))
+        Outlook::new(definition, rows, first.rows, page_size)
     }
 }
 
