@@ -4,7 +4,7 @@ use crate::columns::{Align, aligned};
 use crate::failure::{Failure, Texts};
 use crate::numbers;
 use crate::options::MakingArguments;
-use crate::progress::{Sample, Watch};
+use crate::progress::{Sample, Unit, Watch};
 use crate::schema_text;
 use clap::{Args, ValueEnum};
 use litepress::{Error, ErrorKind, Options, PageSize, Result};
@@ -38,6 +38,8 @@ pub struct Loading {
     pub plan: LoadPlan,
     /// Page size of the database, as the engine chooses it.
     pub page_size: PageSize,
+    /// Bytes of input that were read to find out what it is.
+    pub bytes_read_before: u64,
     on_error: OnError,
     rejects: Option<PathBuf>,
     max_rejects: u64,
@@ -248,6 +250,7 @@ impl LoadingArguments {
         let plan = plan.map_err(|error| texts.explain(error))?;
         let page_size = making.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
         Ok(Loading {
+            bytes_read_before: plan.bytes_read().load(Ordering::Relaxed),
             plan,
             page_size: page_size.unwrap_or(PageSize::DEFAULT),
             on_error: self.wrong.policy()?,
@@ -262,8 +265,9 @@ impl LoadingArguments {
 fn watch_survey(request: &LoadRequest, options: &Options, making: &MakingArguments) -> Watch {
     let (read, progress) = (request.read.bytes_read.clone(), options.progress.clone());
     let total: Option<u64> = request.inputs.iter().map(|input| input.bytes).sum();
-    Watch::start(making.showing.progress, "input bytes", move || {
-        let done = read.load(Ordering::Relaxed);
+    Watch::start(making.showing.progress, Unit::InputBytes, move || {
+        // The header is read once more.
+        let done = read.load(Ordering::Relaxed).min(total.unwrap_or(u64::MAX));
         Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: "finding out types".to_owned() }
     })
 }

@@ -25,12 +25,63 @@ pub enum Style {
     None,
 }
 
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub enum Unit {
+    /// Things of this name: `rows`.
+    Things(&'static str),
+    /// Bytes of input.
+    InputBytes,
+}
+
+impl Unit {
+    /// The name of a member of a JSON object.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Things(name) => name,
+            Self::InputBytes => "input_bytes",
+        }
+    }
+
+    /// `450,000 of 1,000,000 rows`, `340 MB of 766 MB`
+    fn describe(self, done: u64, total: u64) -> String {
+        match self {
+            Self::Things(name) => format!("{} of {} {name}", numbers::grouped(done), numbers::grouped(total)),
+            Self::InputBytes => format!("{} of {} read", numbers::bytes(done), numbers::bytes(total)),
+        }
+    }
+
+    /// `450 million rows`, `340 MB read`
+    fn describe_shortly(self, done: u64) -> String {
+        match self {
+            Self::Things(name) => format!("{} {name}", numbers::rate(done as f64)),
+            Self::InputBytes => format!("{} read", numbers::bytes(done)),
+        }
+    }
+
+    /// `85.2 million rows/s`, `340 MB/s`
+    fn rate(self, per_second: f64) -> String {
+        match self {
+            Self::Things(name) => format!("{} {name}/s", numbers::rate(per_second)),
+            Self::InputBytes => format!("{}/s", numbers::bytes(numbers::rounded(per_second))),
+        }
+    }
+
+    /// What has been written beside what is counted.
+    fn written(self, bytes: u64) -> String {
+        match self {
+            Self::Things(_) => numbers::bytes(bytes),
+            Self::InputBytes => format!("{} written", numbers::bytes(bytes)),
+        }
+    }
+}
+
 /// How far something is.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
     /// Units done.
     pub done: u64,
-    /// Units in all.
+    /// Units in all; 0 where nobody knows, as of a pipe.
     pub total: u64,
     /// Bytes written or read.
     pub bytes: u64,
@@ -49,8 +100,8 @@ pub struct Watch {
 const TICK: Duration = Duration::from_millis(100);
 
 impl Watch {
-    /// Shows what `sample` says; `unit` is what is counted: `rows`.
-    pub fn start(style: Style, unit: &'static str, sample: impl Fn() -> Sample + Send + 'static) -> Self {
+    /// Shows what `sample` says of what is counted.
+    pub fn start(style: Style, unit: Unit, sample: impl Fn() -> Sample + Send + 'static) -> Self {
         let Some(mut view) = View::new(style, unit) else { return Self { stop: None, thread: None } };
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -73,7 +124,7 @@ impl Drop for Watch {
 }
 
 struct View {
-    unit: &'static str,
+    unit: Unit,
     started: Instant,
     lines_shown: u32,
     form: Form,
@@ -86,7 +137,7 @@ enum Form {
 }
 
 impl View {
-    fn new(style: Style, unit: &'static str) -> Option<Self> {
+    fn new(style: Style, unit: Unit) -> Option<Self> {
         let second = Duration::from_secs(1);
         let form = match style {
             Style::Auto if std::io::stderr().is_terminal() => Form::Bar(bar()),
@@ -136,27 +187,30 @@ fn bar() -> ProgressBar {
 }
 
 /// `450,000,000 of 1,000,000,000 rows (45 %), 9.10 GB, 85.2 million rows/s, 6.46 s left`
-fn describe(sample: &Sample, unit: &str, passed: Duration) -> String {
-    let (done, total) = (numbers::grouped(sample.done), numbers::grouped(sample.total));
-    let (percent, speed) = (percent(sample), describe_speed(sample, unit, passed));
-    format!("{done} of {total} {unit} ({percent} %), {speed}")
+fn describe(sample: &Sample, unit: Unit, passed: Duration) -> String {
+    let speed = describe_speed(sample, unit, passed);
+    if sample.total == 0 {
+        return format!("{}, {speed}", unit.describe_shortly(sample.done));
+    }
+    format!("{} ({} %), {speed}", unit.describe(sample.done, sample.total), percent(sample))
 }
 
 /// `45 %, 450 million rows, 9.10 GB, 85.2 million rows/s, 6.46 s left`: fits beside a bar.
-fn describe_shortly(sample: &Sample, unit: &str, passed: Duration) -> String {
-    let done = numbers::rate(sample.done as f64);
-    format!("{} %, {done} {unit}, {}", percent(sample), describe_speed(sample, unit, passed))
+fn describe_shortly(sample: &Sample, unit: Unit, passed: Duration) -> String {
+    let (done, speed) = (unit.describe_shortly(sample.done), describe_speed(sample, unit, passed));
+    if sample.total == 0 { format!("{done}, {speed}") } else { format!("{} %, {done}, {speed}", percent(sample)) }
 }
 
-fn describe_speed(sample: &Sample, unit: &str, passed: Duration) -> String {
+fn describe_speed(sample: &Sample, unit: Unit, passed: Duration) -> String {
     let rest = match time_left(sample, passed) {
-        Some(Duration::ZERO) => "finishing".to_owned(),
-        Some(left) => format!("{} left", numbers::duration(left)),
-        None => "starting".to_owned(),
+        _ if sample.total == 0 => String::new(),
+        Some(Duration::ZERO) => ", finishing".to_owned(),
+        Some(left) => format!(", {} left", numbers::duration(left)),
+        None => ", starting".to_owned(),
     };
-    let rate = numbers::rate(numbers::per_second(sample.done, passed));
+    let rate = unit.rate(numbers::per_second(sample.done, passed));
     let comma = if sample.stage.is_empty() { "" } else { ", " };
-    format!("{}, {rate} {unit}/s, {rest}{comma}{}", numbers::bytes(sample.bytes), sample.stage)
+    format!("{}, {rate}{rest}{comma}{}", unit.written(sample.bytes), sample.stage)
 }
 
 fn percent(sample: &Sample) -> u64 {
@@ -164,7 +218,8 @@ fn percent(sample: &Sample) -> u64 {
     hundredfold.checked_div(sample.total.into()).and_then(|percent| u64::try_from(percent).ok()).unwrap_or(0)
 }
 
-fn to_json(sample: &Sample, unit: &str, passed: Duration) -> serde_json::Value {
+fn to_json(sample: &Sample, unit: Unit, passed: Duration) -> serde_json::Value {
+    let unit = unit.name();
     json!({
         unit: sample.done,
         format!("{unit}_total"): sample.total,
@@ -178,6 +233,9 @@ fn to_json(sample: &Sample, unit: &str, passed: Duration) -> serde_json::Value {
 
 /// The time left at the mean rate so far, where there is one.
 fn time_left(sample: &Sample, passed: Duration) -> Option<Duration> {
+    if sample.total == 0 {
+        return None;
+    }
     let left = sample.total.saturating_sub(sample.done);
     if left == 0 {
         return Some(Duration::ZERO);
@@ -193,20 +251,30 @@ mod tests {
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
         let sample = |done, stage: &str| Sample { done, total: 1_000_000, bytes: 9_000_000, stage: stage.to_owned() };
-        let line = describe(&sample(450_000, ""), "rows", Duration::from_secs(5));
+        let line = describe(&sample(450_000, ""), Unit::Things("rows"), Duration::from_secs(5));
         assert_eq!(line, "450,000 of 1,000,000 rows (45 %), 9.00 MB, 90,000 rows/s, 6.11 s left");
-        let short = describe_shortly(&sample(450_000, "rows of t"), "rows", Duration::from_secs(5));
+        let short = describe_shortly(&sample(450_000, "rows of t"), Unit::Things("rows"), Duration::from_secs(5));
         assert_eq!(short, "45 %, 450,000 rows, 9.00 MB, 90,000 rows/s, 6.11 s left, rows of t");
-        let start = describe(&sample(0, ""), "rows", Duration::from_secs(1));
+        let start = describe(&sample(0, ""), Unit::Things("rows"), Duration::from_secs(1));
         assert!(start.ends_with("starting"), "{start}");
-        let end = describe(&sample(1_000_000, "index i"), "rows", Duration::from_secs(1));
+        let end = describe(&sample(1_000_000, "index i"), Unit::Things("rows"), Duration::from_secs(1));
         assert!(end.contains("(100 %)") && end.ends_with("finishing, index i"), "{end}");
+    }
+
+    #[test]
+    fn bytes_of_input_are_told_as_bytes() {
+        let sample = Sample { done: 340_000_000, total: 680_000_000, bytes: 9_000_000, stage: "rows of t".to_owned() };
+        let line = describe(&sample, Unit::InputBytes, Duration::from_secs(1));
+        assert_eq!(line, "340 MB of 680 MB read (50 %), 9.00 MB written, 340 MB/s, 1.00 s left, rows of t");
+        let piped = describe(&Sample { total: 0, ..sample.clone() }, Unit::InputBytes, Duration::from_secs(1));
+        assert_eq!(piped, "340 MB read, 9.00 MB written, 340 MB/s, rows of t");
+        assert_eq!(to_json(&sample, Unit::InputBytes, Duration::from_secs(1))["input_bytes_total"], 680_000_000);
     }
 
     #[test]
     fn json_has_units_in_its_names() {
         let sample = Sample { done: 3, total: 4, bytes: 5, stage: "index i".to_owned() };
-        let line = to_json(&sample, "pages", Duration::from_secs(2));
+        let line = to_json(&sample, Unit::Things("pages"), Duration::from_secs(2));
         assert_eq!((&line["pages"], &line["pages_total"], &line["stage"]), (&3.into(), &4.into(), &"index i".into()));
         assert_eq!(line["pages_per_second"], 1.5);
     }

@@ -5,7 +5,7 @@ use crate::failure::{FAILED, Failure};
 use crate::numbers;
 use crate::options::{self, ShowingArguments};
 use crate::output::{print, print_json};
-use crate::progress::{Sample, Style, Watch};
+use crate::progress::{Sample, Style, Unit, Watch};
 use clap::Args;
 use litepress::Result;
 use litepress::check::{self, BtreeReport, CheckOptions, Report};
@@ -78,7 +78,7 @@ fn look(database: &Path, options: &CheckOptions, style: Style) -> Result<Report>
     let bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let pages: Arc<[AtomicU64; 2]> = Arc::default();
     let seen = pages.clone();
-    let watch = Watch::start(style, "pages", move || {
+    let watch = Watch::start(style, Unit::Things("pages"), move || {
         let [done, total] = [&seen[0], &seen[1]].map(|pages| pages.load(Ordering::Relaxed));
         let share = if total == 0 { 0.0 } else { done as f64 / total as f64 };
         Sample { done, total, bytes: numbers::rounded(bytes as f64 * share), stage: String::new() }

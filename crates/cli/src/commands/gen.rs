@@ -7,7 +7,7 @@ use crate::invention::{Invention, InventionArguments, Names, sources};
 use crate::making::{Addition, Making};
 use crate::options::MakingArguments;
 use crate::output::{print, print_json};
-use crate::progress::{Sample, Style, Watch};
+use crate::progress::{Sample, Style, Unit, Watch};
 use clap::Args;
 use litepress::{Options, Result};
 use litepress_gen::{catalogue, presets};
@@ -79,7 +79,7 @@ fn make(arguments: &GenArguments) -> Result<ExitCode, Failure> {
 
 fn watch(invention: &Invention, options: &Options, style: Style) -> Watch {
     let (progress, total) = (options.progress.clone(), invention.rows());
-    Watch::start(style, "rows", move || {
+    Watch::start(style, Unit::Things("rows"), move || {
         let (done, bytes, stage) = (progress.rows(), progress.bytes(), progress.stage());
         Sample { done, total, bytes, stage }
     })

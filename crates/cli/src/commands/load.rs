@@ -6,12 +6,13 @@ use crate::loading::{Loading, LoadingArguments};
 use crate::making::{Addition, Making, refuse_special_names};
 use crate::numbers;
 use crate::options::MakingArguments;
-use crate::progress::{Sample, Style, Watch};
+use crate::progress::{Sample, Style, Unit, Watch};
 use clap::Args;
 use litepress::Options;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 const EXAMPLES: &str = "\
@@ -67,9 +68,9 @@ pub fn run(arguments: &LoadArguments) -> Result<ExitCode, Failure> {
 /// Shows bytes of input: also of compressed ones it is known how many there are.
 fn watch(loading: &Loading, options: &Options, style: Style) -> Watch {
     let (progress, read) = (options.progress.clone(), loading.plan.bytes_read());
-    let (total, before) = (loading.plan.input_bytes(), read.load(std::sync::atomic::Ordering::Relaxed));
-    Watch::start(style, "input bytes", move || {
-        let done = read.load(std::sync::atomic::Ordering::Relaxed).saturating_sub(before);
+    let (total, before) = (loading.plan.input_bytes(), loading.bytes_read_before);
+    Watch::start(style, Unit::InputBytes, move || {
+        let done = read.load(Ordering::Relaxed).saturating_sub(before);
         Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: progress.stage() }
     })
 }
