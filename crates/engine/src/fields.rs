@@ -32,6 +32,8 @@ pub(crate) struct Fields {
     header: Header,
     /// Serial type and place of the body of each column; unused for the rowid.
     places: Vec<(u64, Range<usize>)>,
+    /// Where the bodies of the fields up to the last wanted one begin: memory that is used again.
+    starts: Vec<usize>,
     /// Bytes that a record has at least where it has all of these.
     record_len: usize,
 }
@@ -77,17 +79,23 @@ impl Fields {
     /// The same where every number in the header takes one byte, as most do; `None` where one does not, or is wrong.
     fn find_among_short(&mut self, columns: &[Cut], record: &[u8], wanted: usize) -> Option<usize> {
         let (&header_len, rest) = record.split_first()?;
-        let serials = rest.get(..usize::from(header_len).checked_sub(1)?)?;
-        if header_len >= 0x80 || serials.len() < wanted || serials.iter().any(|&serial| serial >= 0x80) {
+        let serials = rest.get(..usize::from(header_len).checked_sub(1)?)?.get(..wanted)?;
+        let (mut at, mut is_wrong) = (usize::from(header_len), header_len >= 0x80);
+        self.starts.clear();
+        for &serial in serials {
+            self.starts.push(at);
+            is_wrong |= matches!(serial, 10 | 11 | 0x80..);
+            at += usize::from(record::SHORT_BODY_LENS[usize::from(serial & 0x7f)]);
+        }
+        if is_wrong || at > record.len() {
             return None;
         }
-        let mut at = usize::from(header_len);
-        for (position, &serial) in serials[..wanted].iter().enumerate() {
-            let end = at + usize::try_from(record::body_len(serial.into())?).ok()?;
-            self.place(columns, position, serial.into(), at..end);
-            at = end;
+        for (place, field) in self.places.iter_mut().zip(columns).filter_map(|(place, cut)| Some((place, cut.field()?)))
+        {
+            let (serial, start) = (serials[field], self.starts[field]);
+            *place = (serial.into(), start..start + usize::from(record::SHORT_BODY_LENS[usize::from(serial)]));
         }
-        (at <= record.len()).then_some(1 + wanted)
+        Some(1 + wanted)
     }
 
     fn find_among_any(&mut self, columns: &[Cut], record: &[u8], wanted: usize) -> Result<usize, FormatError> {

@@ -102,6 +102,20 @@ pub const fn body_len(serial: u64) -> Option<u64> {
     if matches!(serial, 10 | 11) { None } else { Some(serial::body_len(serial)) }
 }
 
+/// [`serial::body_len`] of every serial type of one byte: in loops over headers a look into a table is cheaper.
+pub const SHORT_BODY_LENS: [u8; 128] = {
+    let mut lens = [0; 128];
+    let mut serial = 0;
+    while serial < lens.len() {
+        #[expect(clippy::cast_possible_truncation, reason = "57 is the longest")]
+        {
+            lens[serial] = serial::body_len(serial as u64) as u8;
+        }
+        serial += 1;
+    }
+    lens
+};
+
 /// Serial type that `value` is written with.
 #[must_use]
 pub fn serial_of(value: &Value<'_>) -> u64 {
