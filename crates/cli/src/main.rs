@@ -40,7 +40,7 @@ const EXAMPLES: &str = "\
 Examples:
   litepress gen user.db --preset user --rows 1b       a billion rows of a built-in schema
   litepress gen mine.db schema.sql --rows 100k        rows for a schema of your own
-  litepress load mine.db data.csv --primary-key id    a table out of a file
+  litepress load data.db data.csv --primary-key id    a table out of a file
   litepress plan schema.sql --rows 100k               what would be made, and how
   litepress check user.db                             is every page as it should be?
   litepress dump user.db 1                            the bytes of page 1, explained

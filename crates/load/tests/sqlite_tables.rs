@@ -139,5 +139,5 @@ fn what_is_no_database_is_refused() {
     std::fs::write(&path, [b'x'; 2000]).unwrap();
     let error = Database::open(&input(&path)).unwrap_err();
     assert!(error.to_string().contains("no SQLite database"), "{error}");
-    assert!(Database::open(&input(Path::new("/there/is/none"))).is_err());
+    assert!(Input::from_path(Path::new("/there/is/none"), &ReadOptions::default()).is_err());
 }

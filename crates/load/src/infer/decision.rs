@@ -53,13 +53,13 @@ enum Chosen {
 
 impl Findings {
     /// The types of the columns: of `fields`, or of those that the records name where there are no fields. In a table that
-    /// is `strict` only the types of STRICT tables are chosen. Where only the first `sampled` records were looked at, reasons
-    /// say so.
+    /// is `strict` only the types of STRICT tables are chosen. Where a part of the records was looked at, because so many were
+    /// asked for, reasons say how many it was.
     pub fn decide(&self, fields: &[Field], strict: bool, sampled: Option<u64>) -> Vec<Decision> {
         let text = |finding: &Finding| {
             let mut decision = self.decide_by_values(finding, strict);
-            if let Some(records) = sampled {
-                decision.reason = format!("{} (of the first {} records)", decision.reason, grouped(records));
+            if sampled.is_some() {
+                decision.reason = format!("{} (of the first {} records)", decision.reason, grouped(self.records));
             }
             decision
         };
