@@ -15,6 +15,9 @@
 pub mod arrow;
 pub mod csv;
 pub mod cut;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod infer;
 pub mod input;
 pub mod json;

@@ -1,0 +1,264 @@
+//! What must hold whatever bytes a reader is given: the entries of the fuzz targets (`fuzz/`), which the test suite runs as
+//! well, over mutations of small files ([`tests`]).
+//!
+//! Each entry panics where a property does not hold: pieces of any size give the same rows and mistakes, errors name their
+//! file and blame its content, and nothing that a file says makes a reader panic or take memory without end.
+
+#[cfg(test)]
+mod tests;
+
+use crate::input::Input;
+use crate::options::{Dialect, Format, InvalidUtf8, Ragged, ReadOptions};
+use crate::reader::{Batch, Reader, Wanted};
+use crate::{arrow, csv, json, sqlite};
+use litepress_format::value::Value;
+use litepress_rows::{Affinity, Error, ErrorKind, Result};
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+/// More rows than these are not read: a file of some kilobytes can claim any number.
+const MOST_ROWS: usize = 100_000;
+/// Nor is more text decompressed.
+const MOST_TEXT_BYTES: u64 = 16 << 20;
+
+/// All that a reader gives.
+#[derive(Debug, Default, PartialEq)]
+struct Outcome {
+    /// Of each row: its line, how it stands in the file, and its values or what is wrong with it.
+    rows: Vec<(Option<u64>, Option<Vec<u8>>, String)>,
+    /// What ended it.
+    error: Option<String>,
+}
+
+/// Options from the first bytes of an input, so that the fuzzer chooses them; what is left is the file.
+fn take<const N: usize>(data: &[u8]) -> ([u8; N], &[u8]) {
+    data.split_first_chunk().map_or(([0; N], data), |(first, rest)| (*first, rest))
+}
+
+/// CSV: pieces of any size give the same rows and the same mistakes. Options: which, and how many bytes a piece has.
+pub fn csv_split(data: &[u8]) {
+    let ([choice, piece_bytes], file) = take(data);
+    let options = ReadOptions {
+        format: Some(Format::Csv),
+        dialect: Dialect {
+            delimiter: [None, Some(b','), Some(b'\t'), Some(b';')][usize::from(choice & 3)],
+            escape: (choice & 4 != 0).then_some(b'\\'),
+            ragged: [Ragged::Error, Ragged::Pad, Ragged::Reject, Ragged::Error][usize::from(choice >> 3 & 3)],
+            header: choice & 0x20 == 0,
+            ..Dialect::default()
+        },
+        invalid_utf8: invalid_utf8(choice >> 6),
+        ..ReadOptions::default()
+    };
+    same_in_pieces(&options, piece_bytes, &|options| csv::open(&input(file, options)?, options));
+}
+
+/// JSON: pieces of any size give the same rows and the same mistakes, and a line is valid exactly where `serde_json` says so.
+pub fn json(data: &[u8]) {
+    let ([choice, piece_bytes], file) = take(data);
+    let invalid_utf8 = invalid_utf8(choice);
+    let options = ReadOptions { format: Some(Format::Json), invalid_utf8, ..ReadOptions::default() };
+    let outcome = same_in_pieces(&options, piece_bytes, &|options| {
+        let mut reader = json::open(&input(file, options)?, options)?;
+        let wanted = |(name, affinity): (&str, Affinity)| Wanted {
+            field: None,
+            name: name.to_owned(),
+            affinity,
+            form: None,
+            empty_is_null: false,
+        };
+        reader.want(&[("a", Affinity::Text), ("b", Affinity::Blob), ("id", Affinity::Integer)].map(wanted))?;
+        Ok(reader)
+    });
+    if invalid_utf8 == InvalidUtf8::Error {
+        outcome.rows.iter().for_each(agrees_with_serde);
+    }
+}
+
+/// What is no JSON for one of both is none for the other, but for what only one of them minds.
+fn agrees_with_serde((_, raw, values): &(Option<u64>, Option<Vec<u8>>, String)) {
+    let raw = raw.as_deref().expect("JSON is text");
+    let other = serde_json::from_slice::<serde_json::Value>(raw);
+    let own_reasons = ["twice", "within one another", "beyond the range", "expected an object", "object or array"];
+    match (values.strip_prefix("bad "), other) {
+        (None, Err(error))
+            if !["recursion limit", "out of range"].iter().any(|why| error.to_string().contains(why)) =>
+        {
+            panic!("{:?} is taken, and serde_json says: {error}", String::from_utf8_lossy(raw));
+        }
+        (Some(why), Ok(_)) if !own_reasons.iter().any(|own| why.contains(own)) => {
+            panic!("{:?} is JSON, and it is refused: {why}", String::from_utf8_lossy(raw));
+        }
+        _ => {}
+    }
+}
+
+/// Parquet: what is read is the same in pieces of any size, and what is refused is said to be damaged.
+pub fn parquet(data: &[u8]) {
+    columnar(data, Format::Parquet);
+}
+
+/// Arrow IPC, file or stream: as [`parquet`].
+pub fn arrow_ipc(data: &[u8]) {
+    columnar(data, Format::Arrow);
+}
+
+fn columnar(data: &[u8], format: Format) {
+    let ([choice, piece_bytes], file) = take(data);
+    let options = ReadOptions { format: Some(format), invalid_utf8: invalid_utf8(choice), ..ReadOptions::default() };
+    same_in_pieces(&options, piece_bytes, &|options| arrow::open(&spooled(file, options)?, options));
+}
+
+/// Compressed and encoded text: read in small steps it is the same, and it is UTF-8 where it was another encoding.
+pub fn encoded(data: &[u8]) {
+    const LABELS: [&str; 6] = ["utf-16le", "windows-1252", "shift_jis", "gb18030", "utf-16be", "iso-2022-jp"];
+    let ([choice, step], file) = take(data);
+    let encoding = LABELS.get(usize::from(choice & 7)).map(|label| (*label).to_owned());
+    let is_utf8 = encoding.is_some() && choice & 0xc0 == 0x40;
+    let options = ReadOptions {
+        format: Some(Format::Csv),
+        encoding,
+        invalid_utf8: invalid_utf8(choice >> 6),
+        ..ReadOptions::default()
+    };
+    let text = |step: usize| {
+        let stream = Steps { bytes: Cursor::new(file.to_vec()), step };
+        let read = || {
+            let input = Input::from_stream(Path::new(NAME), Box::new(stream), &options)?;
+            let (mut text, mut bytes) = (Vec::new(), input.text(&options)?.take(MOST_TEXT_BYTES));
+            let read = bytes.read_to_end(&mut text).map_err(|error| crate::input::read_failed(&input.name, error));
+            Ok((text, read.err().as_ref().map(checked)))
+        };
+        read().unwrap_or_else(|error| (Vec::new(), Some(checked(&error))))
+    };
+    let (whole, stepped) = (text(usize::MAX), text(usize::from(step) + 1));
+    assert_eq!(whole.1.is_some(), stepped.1.is_some(), "{whole:?} and in steps {stepped:?}");
+    // How much comes out in front of a mistake is nobody's promise.
+    assert!(whole.1.is_some() || whole.0 == stepped.0, "a text differs when it is read in steps of {step}");
+    assert!(!is_utf8 || whole.1.is_some() || std::str::from_utf8(&whole.0).is_ok(), "decoded text is no UTF-8");
+}
+
+/// A database: all tables are read or refused.
+pub fn sqlite(data: &[u8]) {
+    let ([choice], file) = take(data);
+    let options =
+        ReadOptions { format: Some(Format::Sqlite), invalid_utf8: invalid_utf8(choice), ..ReadOptions::default() };
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("fuzz.db");
+    std::fs::write(&path, file).expect("room for a temporary file");
+    let read = || -> Result<()> {
+        let database = sqlite::Database::open(&Input::from_path(&path, &options)?)?;
+        for table in database.tables().iter().take(20) {
+            drop(read_all(database.reader(&table.name, &options)));
+        }
+        Ok(())
+    };
+    if let Err(error) = read() {
+        assert!(error.place().file.is_some(), "an error without the name of its file: {error}");
+    }
+}
+
+const NAME: &str = "fuzzed";
+
+fn invalid_utf8(choice: u8) -> InvalidUtf8 {
+    [InvalidUtf8::Error, InvalidUtf8::Replace, InvalidUtf8::Blob, InvalidUtf8::Error][usize::from(choice & 3)]
+}
+
+fn input(file: &[u8], options: &ReadOptions) -> Result<Input> {
+    Input::from_stream(Path::new(NAME), Box::new(Cursor::new(file.to_vec())), options)
+}
+
+/// For readers that go back and forth.
+fn spooled(file: &[u8], options: &ReadOptions) -> Result<Input> {
+    let mut input = input(file, options)?;
+    input.spool(&std::env::temp_dir(), &|| Ok(()))?;
+    Ok(input)
+}
+
+/// A stream that gives little at a time.
+struct Steps {
+    bytes: Cursor<Vec<u8>>,
+    step: usize,
+}
+
+impl Read for Steps {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let most = buffer.len().min(self.step);
+        self.bytes.read(&mut buffer[..most])
+    }
+}
+
+/// Reads a file as one piece and in small ones. A mistake that ends the file may end it earlier where pieces are large, since
+/// its whole piece is lost.
+fn same_in_pieces(
+    options: &ReadOptions,
+    piece_bytes: u8,
+    open: &dyn Fn(&ReadOptions) -> Result<Box<dyn Reader>>,
+) -> Outcome {
+    let is_text = matches!(options.format, Some(Format::Csv | Format::Json));
+    // Each piece of a columnar file looks for its pages anew, which takes its time.
+    let unit = if is_text { 1 } else { 256 };
+    let small = ReadOptions { piece_bytes: Some(unit * (usize::from(piece_bytes) + 1)), ..options.clone() };
+    let (whole, pieces) = (read_all(open(options)), read_all(open(&small)));
+    let rows = whole.rows.len();
+    assert!(pieces.rows.len() >= rows && pieces.rows[..rows] == whole.rows, "{whole:#?}\nin pieces:\n{pieces:#?}");
+    if whole.error.is_none() {
+        assert_eq!(whole, pieces);
+    } else if is_text {
+        assert_eq!(whole.error, pieces.error);
+    }
+    whole
+}
+
+fn read_all(reader: Result<Box<dyn Reader>>) -> Outcome {
+    let mut outcome = Outcome::default();
+    let ended = reader.and_then(|mut reader| read_rows(&mut *reader, &mut outcome));
+    outcome.error = ended.err().as_ref().map(checked);
+    outcome
+}
+
+fn read_rows(reader: &mut dyn Reader, outcome: &mut Outcome) -> Result<()> {
+    let mut batch = Batch::default();
+    let mut first = 1;
+    while let Some(mut piece) = reader.next_piece()? {
+        assert_eq!(piece.first_record(), first);
+        first += piece.records();
+        let mut given = 0;
+        loop {
+            piece.read(&mut batch)?;
+            if batch.rows == 0 {
+                break;
+            }
+            given += batch.rows as u64;
+            for row in 0..batch.rows {
+                outcome.rows.push((piece.line(row), piece.raw(row).map(|raw| raw.into_owned()), shown(&batch, row)));
+            }
+            if outcome.rows.len() > MOST_ROWS {
+                return Ok(());
+            }
+        }
+        assert_eq!(given, piece.records(), "a piece has as many rows as it says");
+    }
+    Ok(())
+}
+
+fn shown(batch: &Batch, row: usize) -> String {
+    let bad = batch.bad.iter().find(|bad| bad.row == row);
+    let mut shown = bad.map_or_else(String::new, |bad| format!("bad {}", bad.error));
+    for block in &batch.blocks {
+        let value = block.value(row);
+        assert!(bad.is_none() || value == Value::Null, "cells of a bad row are NULL");
+        if let Value::Text(text) = value {
+            std::str::from_utf8(text).expect("texts are UTF-8");
+        }
+        shown.push_str(&format!("|{value:?}"));
+    }
+    shown
+}
+
+/// The text of an error that ends a file: it says which one, and that its content is to blame.
+fn checked(error: &Error) -> String {
+    assert!(error.place().file.is_some(), "an error without the name of its file: {error}");
+    assert_ne!(error.kind(), ErrorKind::Io, "an error of the system: {error}");
+    error.to_string()
+}
