@@ -5,8 +5,8 @@
 //! rowids in any order                   Source -> by rowid ----------------------------> table
 //! nobody knows, under abort             Source -> sorted_prefix (table, the rest by rowid) -> table
 //! one UNIQUE key                        Source -> by that key -> by rowid -------------> table
-//! WITHOUT ROWID                         Source -> by primary key (not under abort) ----> keyed_table, which sorts where
-//!                                                                                   rows are not in order
+//! WITHOUT ROWID, under abort            Source ----------------------------------------> keyed_table (the rest sorted)
+//! WITHOUT ROWID, else                   Source -> by primary key ----------------------> keyed_table
 //! ```
 //!
 //! Each arrow behind the first is an external sort, and every row that is left out is left out there: no index ever has
