@@ -1,11 +1,19 @@
-//! WITHOUT ROWID tables: rows are sorted by their primary key, and are the entries of the table's tree.
+//! WITHOUT ROWID tables: rows in the order of their primary key are the entries of the table's tree.
 //!
 //! ```text
-//! Source -> RecordChunk --+--> sort items of the rows --Sorter--> sorted_tree: pages of the table
-//!                         +--> sort items of its indexes (index.rs)
+//! in order     Source -> RecordChunk --+--> keyed_parts: pages of the table
+//!                                      +--> sort items of its indexes (index.rs)
+//!
+//! else         Source -> RecordChunk --+--> sort items of the rows --Sorter--> sorted_tree: pages of the table
+//!                                      +--> sort items of its indexes
 //! ```
+//!
+//! Of a source that may be in order, rows are printed as if they were. Where one turns out not to follow the one before,
+//! that part and all behind it are sorted, what was printed is read back to be sorted with them, and the tree is printed
+//! over it: the file is that of a source that says that its rows are in any order.
 
 use crate::index::Indexes;
+use crate::keyed_parts::{self, Placed, Printing};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sort::{ItemWithSlack, SortOptions, Sorter};
@@ -17,23 +25,48 @@ use crate::{Error, Result};
 use litepress_format::order::KeyPart;
 use litepress_rows::{Source, Table};
 
-/// Builds the b-tree of a WITHOUT ROWID table whose rows come in any order, and gives all records to `indexes`.
+/// What is wanted of the table beside its rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// They get all records.
+    pub indexes: &'a Indexes,
+    /// Distinct keys are counted.
+    pub counts_keys: bool,
+    pub progress: &'a Progress,
+}
+
+/// Builds the b-tree of a WITHOUT ROWID table whose rows come in any order; `may_ascend` where they may be in that of
+/// their key, which takes pages that can be read.
 pub(crate) fn build(
     table: &Table,
     source: &dyn Source,
     pages: &mut Pages,
-    indexes: &Indexes,
+    may_ascend: bool,
     sort_options: &SortOptions,
-    counts_keys: bool,
-    progress: &Progress,
+    wanted: Wanted<'_>,
 ) -> Result<TableTree> {
+    let Wanted { indexes, counts_keys, progress } = wanted;
     let threads = sort_options.writers;
     let sorter = Sorter::new(sort_options.clone());
-    let rows = RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))?;
-    gather(source, &rows, &sorter, indexes, threads, progress)?;
+    let key = RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))?;
+    if may_ascend {
+        let counted = if counts_keys { key.parts() } else { &[] };
+        let printing = Printing { key: &key, counted, rest: &sorter, indexes, progress };
+        let first_page = pages.next();
+        let mut placed = Placed::new(pages, counted);
+        let has_rest = keyed_parts::print(source, &mut placed, printing, threads)?;
+        let (tree, positions) = placed.finish()?;
+        if !has_rest {
+            return Ok(tree);
+        }
+        keyed_parts::sort_tree(pages, &tree, &positions, printing)?;
+        pages.take_back(first_page);
+    } else {
+        gather(source, &key, &sorter, indexes, threads, progress)?;
+    }
     progress.enter(format!("table {}", table.name));
     let SortedTree { root, entries, payload_bytes, distinct } =
-        sorted_tree::build(&sorter.finish()?, &rows, pages, threads, counts_keys, progress)?;
+        sorted_tree::build(&sorter.finish()?, &key, pages, threads, counts_keys, progress)?;
     Ok(TableTree { root, rows: entries, last_rowid: 0, payload_bytes, distinct })
 }
 

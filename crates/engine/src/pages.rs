@@ -2,7 +2,7 @@
 
 mod read_back;
 
-pub(crate) use read_back::{PagesInOrder, RunPages, WrittenPages};
+pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, WrittenPages, WrittenPagesByNumber};
 
 use crate::sink::block::{BLOCK_BYTES, Block, BlockPool};
 use crate::sink::writers::{Pieces, Writers};
@@ -65,6 +65,11 @@ impl PageRun {
     /// Number of pages so far.
     pub fn len(&self) -> u32 {
         u32::try_from(self.pages).expect("a run is a small part of a file")
+    }
+
+    /// Number of blocks that its pages take.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
     }
 
     /// Appends a page and returns its index. Its bytes are undefined: whoever asks for it writes all of it.
@@ -217,6 +222,12 @@ impl Pages {
     pub fn written_from(&self, first: u32) -> Result<WrittenPages<'_>> {
         self.writers.wait()?;
         Ok(WrittenPages::new(self, first))
+    }
+
+    /// Waits until all pages are written, to read any of them.
+    pub fn written(&self) -> Result<WrittenPagesByNumber<'_>> {
+        self.writers.wait()?;
+        Ok(WrittenPagesByNumber::new(self))
     }
 
     /// The pages from `first` on, all of which are written, will be others.

@@ -5,7 +5,8 @@
 //! rowids in any order                   Source -> by rowid ----------------------------> table
 //! nobody knows, under abort             Source -> sorted_prefix (table, the rest by rowid) -> table
 //! one UNIQUE key                        Source -> by that key -> by rowid -------------> table
-//! WITHOUT ROWID                         Source -> by primary key (not under abort) ----> keyed_table
+//! WITHOUT ROWID, under abort            Source ----------------------------------------> keyed_table (the rest sorted)
+//! WITHOUT ROWID, else                   Source -> by primary key ----------------------> keyed_table
 //! ```
 //!
 //! Each arrow behind the first is an external sort, and every row that is left out is left out there: no index ever has
@@ -13,12 +14,13 @@
 //! becomes of a row hangs on what became of all rows before it.
 
 use crate::index::Indexes;
+use crate::keyed_table::{self, Wanted};
 use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::sort::SortOptions;
 use crate::sorted_rows::{RecordKey, RowidKey, SortedRows};
 use crate::table::{self, TableTree};
-use crate::{Conflict, Result, keyed_table, sorted_prefix};
+use crate::{Conflict, Result, sorted_prefix};
 use litepress_rows::schema::Index;
 use litepress_rows::{NullRule, RowidOrder, Source, Table};
 
@@ -29,7 +31,8 @@ pub(crate) struct Settling<'t> {
     /// The index by whose key rows are told to stay or go; that of an INTEGER PRIMARY KEY has none.
     unique: Option<&'t Index>,
     by_rowid: bool,
-    /// They may be in order, and nothing that a row says can make another one go.
+    /// They may be in order, of their rowid or of their key without rowid, and nothing that a row says can make another
+    /// one go.
     may_ascend: bool,
     /// Rows that go leave no gap: SQLite numbers those that stay.
     is_dense: bool,
@@ -41,14 +44,18 @@ impl<'t> Settling<'t> {
         let may_leave_out = unique.is_some() || table.columns_where_null(NullRule::LeaveOut, conflict).next().is_some();
         let is_dense = conflict == Conflict::Ignore && table.rowid_alias.is_none() && may_leave_out;
         let by_rowid = !table.without_rowid && (rowid_order != RowidOrder::Ascending || is_dense || unique.is_some());
-        let may_ascend = rowid_order == RowidOrder::Unknown && conflict == Conflict::Abort;
+        let may_ascend = if table.without_rowid {
+            rowid_order != RowidOrder::Unordered
+        } else {
+            rowid_order == RowidOrder::Unknown && conflict == Conflict::Abort
+        };
         Self { table, conflict, unique, by_rowid, may_ascend, is_dense }
     }
 
     /// How many of its sorts live at the same time as those of the table's indexes.
     pub fn sorts(&self) -> usize {
-        // The one before the last has ended by then, unless the last one is keyed_table's.
-        if self.table.without_rowid { 1 + usize::from(self.unique.is_some()) } else { usize::from(self.by_rowid) }
+        // The one before the last has ended by then, and what it gives to keyed_table needs no other.
+        usize::from(self.table.without_rowid || self.by_rowid)
     }
 
     /// Builds the table's tree from all rows of `source` that stay, and gives their records to `indexes`; `counts_keys`
@@ -67,7 +74,9 @@ impl<'t> Settling<'t> {
         let settled = self.unique.map(settle).transpose()?;
         let settled_source = settled.as_ref().map_or(source, |rows| rows);
         if table.without_rowid {
-            return keyed_table::build(table, settled_source, pages, indexes, options, counts_keys, progress);
+            let may_ascend = settled.is_some() || self.may_ascend && pages.can_read();
+            let wanted = Wanted { indexes, counts_keys, progress };
+            return keyed_table::build(table, settled_source, pages, may_ascend, options, wanted);
         }
         if !self.by_rowid {
             return table::build(settled_source, pages, indexes, options.writers, progress);

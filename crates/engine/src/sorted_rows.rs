@@ -181,8 +181,19 @@ impl<'a, K: RowKey> ItemMaker<'a, K> {
 
     /// Gives the item of each row of `chunk` to `take`.
     #[inline]
-    pub fn each(&mut self, chunk: &RecordChunk, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        for row in 0..chunk.len() {
+    pub fn each(&mut self, chunk: &RecordChunk, take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.each_from(0, chunk, take)
+    }
+
+    /// The same of row `first` and of those behind it.
+    #[inline]
+    pub fn each_from(
+        &mut self,
+        first: usize,
+        chunk: &RecordChunk,
+        mut take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        for row in first..chunk.len() {
             self.item.clear();
             self.key.push_item(&mut self.fields, chunk, row, &mut self.item)?;
             take(&self.item)?;
@@ -356,6 +367,32 @@ impl RecordKey {
     #[inline]
     pub fn key_and_position_len(&self, item: &[u8]) -> usize {
         self.key_len(item).map_or(item.len(), |key_len| item.len().min(key_len + order::MAX_ROWID_LEN))
+    }
+
+    /// Puts the key of a row, in normal form, in the place of `key`; `fields` are the same ones for all rows of a worker.
+    #[inline]
+    pub fn set_key(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, key: &mut Vec<u8>) -> Result<()> {
+        key.clear();
+        let record = chunk.record(row);
+        let mut leading = [Value::Null; MAX_LEADING];
+        if self.are_leading && record::read_leading(record, &mut leading[..self.columns.len()]) {
+            self.push_key_of(leading[..self.columns.len()].iter().copied(), key);
+        } else {
+            self.push_key_of(fields.values(&self.columns, record, chunk.rowids()[row])?, key);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push_key_of<'v>(&self, values: impl Iterator<Item = Value<'v>> + Clone, key: &mut Vec<u8>) {
+        let mut room = [0; SHORT_ROOM];
+        if let Some(len) = self.shape.make_short(values.clone(), None, &mut room) {
+            key.extend_from_slice(&room[..len]);
+        } else {
+            values.zip(self.shape.parts()).for_each(|(value, part)| {
+                order::push(&value, *part, key);
+            });
+        }
     }
 
     #[inline(always)]

@@ -118,11 +118,16 @@ impl Placed<'_> {
     fn place(&mut self, part: IndexPart) -> Result<()> {
         self.tree.entries += part.entries;
         self.tree.payload_bytes += part.payload_bytes;
-        self.stitch.place(part.run, part.leaves, |(index, divider), placement| {
-            let divider = divider.map_or_else(Entry::default, |divider| divider.placed(placement));
-            (divider, placement.number(index))
-        })
+        place(&mut self.stitch, part)
     }
+}
+
+/// Places the next part of a tree.
+pub(crate) fn place(stitch: &mut TreeStitch<'_, Entry>, part: IndexPart) -> Result<()> {
+    stitch.place(part.run, part.leaves, |(index, divider), placement| {
+        let divider = divider.map_or_else(Entry::default, |divider| divider.placed(placement));
+        (divider, placement.number(index))
+    })
 }
 
 /// How many items make a part: as many as fill its pages.

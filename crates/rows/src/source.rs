@@ -30,6 +30,8 @@ pub trait Source: Sync {
 }
 
 /// What a source knows beforehand of the rowids of its rows, in the order in which it hands them out.
+///
+/// Of a WITHOUT ROWID table only [`Unordered`](Self::Unordered) says anything, of the order of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowidOrder {
     /// Each is above the one before: one that is not is an error.

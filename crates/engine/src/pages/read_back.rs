@@ -1,7 +1,7 @@
 //! Pages that are looked at again: those of a run, and those that are written.
 
 use super::{PageRun, Pages};
-use crate::Result;
+use crate::{Error, ErrorKind, Result};
 
 /// Bytes of one read.
 const READ_BYTES: usize = 1 << 20;
@@ -10,6 +10,12 @@ const READ_BYTES: usize = 1 << 20;
 pub(crate) trait PagesInOrder {
     /// The next page, and its number or index, which is what an overflow pointer to it says.
     fn next(&mut self) -> Result<Option<(u32, &[u8])>>;
+}
+
+/// Pages in any order.
+pub(crate) trait PagesByNumber {
+    /// The page that a pointer says: by its number, or by its index where it has no number yet.
+    fn page(&mut self, number: u32) -> Result<&[u8]>;
 }
 
 /// The pages of a run that was not placed.
@@ -29,6 +35,50 @@ impl PagesInOrder for RunPages {
         let index = self.next;
         self.next += 1;
         Ok((index < self.run.len()).then(|| (index, self.run.page(index))))
+    }
+}
+
+impl PagesByNumber for RunPages {
+    fn page(&mut self, number: u32) -> Result<&[u8]> {
+        Ok(self.run.page(number))
+    }
+}
+
+/// The pages of the file so far, mostly asked for one after another.
+pub(crate) struct WrittenPagesByNumber<'p> {
+    pages: &'p Pages,
+    /// Some pages, and the number of the first of them.
+    buffer: Vec<u8>,
+    buffered: u32,
+}
+
+impl<'p> WrittenPagesByNumber<'p> {
+    /// Bytes of one read: of a tree, some leaves are read and then the page above them.
+    const READ_BYTES: usize = 1 << 16;
+
+    /// REQUIRES: all pages are written.
+    pub(super) fn new(pages: &'p Pages) -> Self {
+        Self { pages, buffer: Vec::new(), buffered: 0 }
+    }
+}
+
+impl PagesByNumber for WrittenPagesByNumber<'_> {
+    fn page(&mut self, number: u32) -> Result<&[u8]> {
+        let Self { pages, buffer, buffered } = self;
+        let page_bytes = pages.page_size.bytes();
+        if number == 0 || number >= pages.next {
+            let message = format!("a page that was written is read back with a pointer to page {number}");
+            return Err(Error::new(ErrorKind::Corrupt, message));
+        }
+        let is_buffered = |first: u32| number >= first && ((number - first) as usize) < buffer.len() / page_bytes;
+        if !is_buffered(*buffered) {
+            let left = (pages.next - number) as usize;
+            buffer.resize(left.min(Self::READ_BYTES / page_bytes) * page_bytes, 0);
+            pages.writers.read(buffer, pages.offset(number))?;
+            *buffered = number;
+        }
+        let start = (number - *buffered) as usize * page_bytes;
+        Ok(&buffer[start..start + page_bytes])
     }
 }
 

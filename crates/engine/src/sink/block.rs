@@ -23,6 +23,8 @@ struct State {
     free: Vec<Memory>,
     /// Blocks that somebody holds: a builder, the writers' queue, a writer.
     live: usize,
+    /// Those of them that are held back for a part that is still to be made: waiting for them would be for ever.
+    held: usize,
 }
 
 /// [`BLOCK_BYTES`] of memory that begin at a multiple of [`ALIGNMENT`]; dropped, it goes back to its pool.
@@ -63,9 +65,15 @@ impl BlockPool {
     /// Waits until another part may be begun. The caller must hold no block.
     pub fn wait_for_room(&self) {
         let mut state = self.lock();
-        while state.live > self.live_limit {
+        while state.live > self.live_limit + state.held {
             state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Says how many blocks are held back until there is another part, or none.
+    pub fn hold_back(&self, blocks: usize) {
+        self.lock().held = blocks;
+        self.room.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -30,6 +30,13 @@ pub(crate) struct IndexCell {
 }
 
 impl IndexCell {
+    /// Length of the record, its start, and the index of its first overflow page.
+    pub fn payload(&self, usable: usize) -> (u64, &[u8], Option<u32>) {
+        let (payload_len, len_len) = varint::read(&self.bytes).expect("a cell of ours");
+        let split = payload::split(PageKind::LeafIndex, usable, payload_len);
+        (payload_len, &self.bytes[len_len..len_len + split.local], self.overflow)
+    }
+
     /// The divider, once its part's pages have numbers.
     pub fn placed(mut self, placement: Placement) -> Entry {
         if let Some(index) = self.overflow {
@@ -62,6 +69,16 @@ impl IndexBuilder {
             page: None,
             closed: None,
         }
+    }
+
+    /// Number of entries so far.
+    pub fn entries(&self) -> u64 {
+        self.part.entries
+    }
+
+    /// The pages so far, the last of which may be open.
+    pub fn run(&self) -> &PageRun {
+        &self.part.run
     }
 
     /// Adds the next entry.

@@ -1,0 +1,362 @@
+//! The parts of a WITHOUT ROWID table, printed as if its rows came in the order of their key, until they do not.
+//!
+//! ```text
+//! worker    rows of a part -> IndexBuilder, which is left open
+//! stitch    holds back one part: what its last row becomes hangs on whether another part follows
+//!             another one does     the divider between the two parts; placed
+//!             none does            the last row of the last leaf; placed, and the tree is complete
+//!             one of them has a single row: no divider can come out of it, so both become one part
+//! ```
+//!
+//! The first part that has a row which does not follow the one before is not placed and none behind it is: whoever has
+//! one of them sorts its rows. Index entries are cut from every row when it first comes, whichever way it goes.
+
+use crate::feed::Feed;
+use crate::fields::Fields;
+use crate::index::{Cutter, Indexes};
+use crate::pages::{PageRun, Pages};
+use crate::progress::Progress;
+use crate::sink::block::BlockPool;
+use crate::sort::{RunWriter, Sorter};
+use crate::sorted_rows::{ItemMaker, RecordKey};
+use crate::statistics::{KeyCounter, distinct_keys};
+use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
+use crate::table::TableTree;
+use crate::tree::index::IndexBuilder;
+use crate::tree::interior::Entry;
+use crate::tree::positions::Positions;
+use crate::{Result, printed_entries, sorted_tree};
+use litepress_format::order::KeyPart;
+use litepress_format::page::{PageKind, PageSize};
+use litepress_rows::source::PART_BYTES;
+use litepress_rows::{Part, RecordChunk, Source};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What all workers share.
+#[derive(Clone, Copy)]
+pub(crate) struct Printing<'a> {
+    pub key: &'a RecordKey,
+    /// The columns of the key whose distinct values are counted.
+    pub counted: &'a [KeyPart],
+    /// Where rows go that do not follow those that are placed.
+    pub rest: &'a Sorter,
+    pub indexes: &'a Indexes,
+    pub progress: &'a Progress,
+}
+
+/// Places all rows of `source`, up to the first part that is out of order; from there on they go to the rest. Returns
+/// whether there are any.
+pub(crate) fn print<'a>(
+    source: &dyn Source,
+    placed: &mut Placed<'_, 'a>,
+    printing: Printing<'a>,
+    threads: usize,
+) -> Result<bool> {
+    let pages = placed.stitch.pages();
+    let (page_size, pool) = (pages.page_size(), pages.pool().clone());
+    let mut feed = Feed::new(source);
+    let threads = feed.workers(threads)?;
+    let feed = Mutex::new(feed);
+    let stitch = Mutex::new(Stitch { parts: InOrder::new(), placed, is_broken: false });
+    on_threads(threads, || {
+        let (chunk, cutters) = (RecordChunk::new(), printing.indexes.cutters());
+        let mut worker = Worker { chunk, cutters, rest: RestWriter::new(&printing), printing, page_size };
+        worker.work(&feed, &stitch, &pool);
+        if let Err(error) = worker.finish() {
+            lock(&stitch).parts.fail(u64::MAX, error);
+        }
+    });
+    let stitch = stitch.into_inner().unwrap_or_else(PoisonError::into_inner);
+    stitch.parts.finish()?;
+    Ok(stitch.is_broken)
+}
+
+/// What a thread needs to make parts.
+struct Worker<'a> {
+    chunk: RecordChunk,
+    cutters: Vec<Cutter<'a>>,
+    rest: RestWriter<'a>,
+    printing: Printing<'a>,
+    page_size: PageSize,
+}
+
+impl<'a> Worker<'a> {
+    fn work(&mut self, feed: &Mutex<Feed<'_>>, stitch: &Mutex<Stitch<'_, '_, 'a>>, pool: &Arc<BlockPool>) {
+        while !lock(stitch).parts.has_failed() {
+            pool.wait_for_room();
+            let taken = self.printing.progress.go_on().and_then(|()| lock(feed).take());
+            let (number, part) = match taken {
+                Ok(Some(taken)) => taken,
+                Ok(None) => return,
+                // It concerns no part: one that is still being built may yet report what is wrong with its rows.
+                Err(error) => return lock(stitch).parts.fail(u64::MAX, error),
+            };
+            if let Err(error) = self.make(number, part, PageRun::new(self.page_size, pool), stitch) {
+                lock(stitch).parts.fail(number, error);
+            }
+        }
+    }
+
+    /// Builds a part, or sorts it.
+    fn make(
+        &mut self,
+        number: u64,
+        mut part: Box<dyn Part + '_>,
+        run: PageRun,
+        stitch: &Mutex<Stitch<'_, '_, 'a>>,
+    ) -> Result<()> {
+        // A part that is taken behind a break lies behind it.
+        let is_behind = lock(stitch).is_broken;
+        let built = if is_behind { self.sort(&mut *part).map(|()| None) } else { self.build(&mut *part, run) };
+        let refused = lock(stitch).deposit(number, built?);
+        refused.into_iter().try_for_each(|part| self.sort_printed(part))
+    }
+
+    /// The part's pages; `None` where it is out of order, and sorted.
+    fn build(&mut self, part: &mut dyn Part, run: PageRun) -> Result<Option<KeyedPart<'a>>> {
+        let mut builder = PartBuilder::new(run, self.page_size.bytes(), &self.printing);
+        while self.fill(part)? {
+            let added = builder.add(&self.chunk)?;
+            if added < self.chunk.len() {
+                self.rest.add(&self.chunk, added)?;
+                self.sort(part)?;
+                return self.sort_printed(builder.part).map(|()| None);
+            }
+        }
+        Ok(Some(builder.part))
+    }
+
+    /// Takes the next rows of `part`, and cuts their entries; `false` where there are none.
+    fn fill(&mut self, part: &mut dyn Part) -> Result<bool> {
+        self.printing.progress.go_on()?;
+        self.chunk.clear();
+        part.fill(&mut self.chunk)?;
+        self.cutters.iter_mut().try_for_each(|cutter| cutter.add(&self.chunk))?;
+        Ok(!self.chunk.is_empty())
+    }
+
+    fn sort(&mut self, part: &mut dyn Part) -> Result<()> {
+        while self.fill(part)? {
+            self.rest.add(&self.chunk, 0)?;
+        }
+        Ok(())
+    }
+
+    fn sort_printed(&mut self, part: KeyedPart<'_>) -> Result<()> {
+        let (positions, mut row) = (part.positions, 0);
+        printed_entries::of_part(part.leaves.finish(true), self.page_size.bytes(), |record| {
+            self.rest.add_printed(&positions, row, record)?;
+            row += 1;
+            Ok(())
+        })
+    }
+
+    fn finish(self) -> Result<()> {
+        self.cutters.into_iter().try_for_each(Cutter::finish)?;
+        self.rest.finish()
+    }
+}
+
+/// Takes the rest, for one thread.
+struct RestWriter<'a> {
+    items: ItemMaker<'a, RecordKey>,
+    rows: RunWriter<'a>,
+    /// A row that was printed.
+    printed: RecordChunk,
+}
+
+impl<'a> RestWriter<'a> {
+    fn new(printing: &Printing<'a>) -> Self {
+        let (items, rows) = (ItemMaker::new(printing.key), printing.rest.writer());
+        Self { items, rows, printed: RecordChunk::new() }
+    }
+
+    /// Adds row `first` of a chunk, and those behind it.
+    fn add(&mut self, chunk: &RecordChunk, first: usize) -> Result<()> {
+        self.items.each_from(first, chunk, |item| self.rows.push(item))
+    }
+
+    /// Adds row `row` of a tree whose rows came at these positions.
+    fn add_printed(&mut self, positions: &Positions, row: u64, record: &[u8]) -> Result<()> {
+        self.printed.clear();
+        self.printed.set_first_record(positions.stretch(row).0);
+        // Nothing asks for its rowid.
+        self.printed.push(0, record);
+        self.items.each(&self.printed, |item| self.rows.push(item))
+    }
+
+    fn finish(self) -> Result<()> {
+        self.rows.finish()
+    }
+}
+
+/// A part of the table, whose last leaf is not complete.
+struct KeyedPart<'k> {
+    leaves: IndexBuilder,
+    /// In normal form.
+    first_key: Vec<u8>,
+    last_key: Vec<u8>,
+    positions: Positions,
+    /// Counts all keys but the first.
+    counter: KeyCounter<'k>,
+}
+
+/// Builds one part.
+struct PartBuilder<'k> {
+    part: KeyedPart<'k>,
+    key: &'k RecordKey,
+    fields: Fields,
+    /// The key of the row that is looked at.
+    next_key: Vec<u8>,
+}
+
+impl<'k> PartBuilder<'k> {
+    fn new(run: PageRun, usable: usize, printing: &Printing<'k>) -> Self {
+        let part = KeyedPart {
+            leaves: IndexBuilder::new(run, usable),
+            first_key: Vec::new(),
+            last_key: Vec::new(),
+            positions: Positions::default(),
+            counter: KeyCounter::new(printing.counted),
+        };
+        Self { part, key: printing.key, fields: Fields::default(), next_key: Vec::new() }
+    }
+
+    /// Adds the rows of `chunk` up to the first one that does not follow the one before; how many these are.
+    fn add(&mut self, chunk: &RecordChunk) -> Result<usize> {
+        let Self { part: KeyedPart { leaves, first_key, last_key, positions, counter }, key, fields, next_key } = self;
+        positions.add(leaves.entries(), chunk.first_record());
+        for row in 0..chunk.len() {
+            key.set_key(fields, chunk, row, next_key)?;
+            if leaves.entries() == 0 {
+                first_key.clone_from(next_key);
+            } else if next_key <= last_key {
+                return Ok(row);
+            } else if counter.counts() {
+                counter.add(last_key, next_key)?;
+            }
+            leaves.add(chunk.record(row));
+            std::mem::swap(last_key, next_key);
+        }
+        Ok(chunk.len())
+    }
+}
+
+/// Places finished parts in the order of their numbers.
+struct Stitch<'s, 'p, 'k> {
+    /// `None` is a part that was sorted.
+    parts: InOrder<Option<KeyedPart<'k>>>,
+    placed: &'s mut Placed<'p, 'k>,
+    /// A part was sorted or refused: none behind it is placed.
+    is_broken: bool,
+}
+
+impl<'k> Stitch<'_, '_, 'k> {
+    /// Takes part `number`; those parts that turn out to belong to the rest.
+    fn deposit(&mut self, number: u64, part: Option<KeyedPart<'k>>) -> Vec<KeyedPart<'k>> {
+        let Self { parts, placed, is_broken } = self;
+        let mut refused = Vec::new();
+        parts.deposit(number, part, |part| {
+            *is_broken |= part.as_ref().is_none_or(|part| !placed.goes_on_with(part));
+            match part {
+                Some(part) if *is_broken => refused.push(part),
+                Some(part) => placed.place(part)?,
+                None => {}
+            }
+            Ok(())
+        });
+        refused
+    }
+}
+
+/// A tree and what is placed of it so far.
+pub(crate) struct Placed<'p, 'k> {
+    stitch: TreeStitch<'p, Entry>,
+    /// The last part, which is not placed before it is known whether another one follows.
+    held: Option<IndexBuilder>,
+    /// All but the root and the counts.
+    tree: TableTree,
+    last_key: Vec<u8>,
+    positions: Positions,
+    counter: KeyCounter<'k>,
+}
+
+impl<'p, 'k> Placed<'p, 'k> {
+    pub fn new(pages: &'p mut Pages, counted: &'k [KeyPart]) -> Self {
+        Self {
+            stitch: TreeStitch::new(pages),
+            held: None,
+            tree: TableTree::default(),
+            last_key: Vec::new(),
+            positions: Positions::default(),
+            counter: KeyCounter::new(counted),
+        }
+    }
+
+    /// Whether `part` may come next.
+    fn goes_on_with(&self, part: &KeyedPart<'_>) -> bool {
+        self.tree.rows == 0 || part.leaves.entries() == 0 || part.first_key > self.last_key
+    }
+
+    fn place(&mut self, part: KeyedPart<'k>) -> Result<()> {
+        if part.leaves.entries() == 0 {
+            return Ok(());
+        }
+        if self.counter.counts() {
+            self.counter.add(&self.last_key, &part.first_key)?;
+            self.counter.changes.iter_mut().zip(part.counter.changes).for_each(|(sum, changes)| *sum += changes);
+        }
+        self.positions.append(self.tree.rows, &part.positions);
+        self.tree.rows += part.leaves.entries();
+        self.last_key = part.last_key;
+        let held = self.go_on(part.leaves)?;
+        self.stitch.pages().pool().hold_back(held.run().blocks());
+        self.held = Some(held);
+        Ok(())
+    }
+
+    /// What is held back from now on, where `next` follows what is held back.
+    fn go_on(&mut self, next: IndexBuilder) -> Result<IndexBuilder> {
+        let Some(mut held) = self.held.take() else { return Ok(next) };
+        let usable = self.stitch.pages().page_size().bytes();
+        let is_large = held.run().len() as usize * usable >= PART_BYTES;
+        if held.entries() >= 2 && (next.entries() >= 2 || is_large) {
+            self.print(held, false)?;
+            return Ok(next);
+        }
+        printed_entries::of_part(next.finish(true), usable, |record| {
+            held.add(record);
+            Ok(())
+        })?;
+        Ok(held)
+    }
+
+    fn print(&mut self, part: IndexBuilder, is_last: bool) -> Result<()> {
+        let part = part.finish(is_last);
+        self.tree.payload_bytes += part.payload_bytes;
+        sorted_tree::place(&mut self.stitch, part)
+    }
+
+    /// Completes the tree, and tells where its rows came in their input.
+    pub fn finish(mut self) -> Result<(TableTree, Positions)> {
+        if let Some(last) = self.held.take() {
+            self.stitch.pages().pool().hold_back(0);
+            self.print(last, true)?;
+        }
+        let (root, distinct) = (self.stitch.finish(PageKind::LeafIndex)?, distinct_keys(&self.counter.changes));
+        Ok((TableTree { root, distinct, ..self.tree }, self.positions))
+    }
+}
+
+/// Adds all rows of a tree to the rest. All pages are written then.
+pub(crate) fn sort_tree(pages: &Pages, tree: &TableTree, positions: &Positions, printing: Printing<'_>) -> Result<()> {
+    let (mut rest, mut row) = (RestWriter::new(&printing), 0);
+    printed_entries::of_tree(pages, tree.root, |record| {
+        printing.progress.go_on()?;
+        rest.add_printed(positions, row, record)?;
+        row += 1;
+        Ok(())
+    })?;
+    assert_eq!(row, tree.rows, "as many rows are read back as were printed");
+    rest.finish()
+}
