@@ -46,7 +46,9 @@ pub fn run(arguments: &LoadArguments) -> Result<ExitCode, Failure> {
     refuse_special_names(out)?;
     let options = making.options();
     let interrupt = Interrupt::stops(options.progress.clone())?;
+    interrupt.run_is_ahead();
     let loading = loading.prepare(Some(out), files, making, &options)?;
+    interrupt.run_begins();
     let sources = loading.sources()?;
     let making = Making {
         schema: &loading.plan.schema,
