@@ -50,6 +50,8 @@ pub struct Database {
     pages: Pages,
     /// The finished tree of each of the schema's tables.
     trees: Vec<Option<TableTree>>,
+    /// What the source of each of them says of [`Source::last_sequence`].
+    sequences: Vec<Option<i64>>,
     /// What each table took from its first row to the root of its last index.
     build_times: Vec<Duration>,
     /// Root page of each finished index, and of SQLite's own tables.
@@ -142,6 +144,7 @@ impl Database {
             schema,
             options,
             pages,
+            sequences: vec![None; trees.len()],
             trees,
             build_times,
             roots: HashMap::new(),
@@ -187,6 +190,7 @@ impl Database {
             .inspect_err(|_| self.failed = true)
             .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
         self.summary.rows += tree.rows;
+        self.sequences[index] = source.last_sequence();
         self.trees[index] = Some(tree);
         self.build_times[index] = started.elapsed();
         Ok(())
@@ -199,7 +203,11 @@ impl Database {
         if !self.is_printed_table(&self.schema.tables[index]) {
             self.open_lane()?;
             let lane = self.lane.as_ref().expect("it was opened");
-            let rows = lane.insert(&self.schema.tables[index], source, conflict)?;
+            let table = &self.schema.tables[index];
+            let rows = lane.insert(table, source, conflict)?;
+            if let Some(sequence) = source.last_sequence().filter(|_| table.autoincrement) {
+                lane.raise_sequence(table, sequence)?;
+            }
             return Ok(TableTree { rows, ..TableTree::default() });
         }
         assert!(self.lane.is_none(), "tables that are printed come before those that SQLite fills");
@@ -429,9 +437,11 @@ impl Database {
         if !self.schema.objects.iter().any(|object| object.name == SQLITE_SEQUENCE) {
             return Ok(());
         }
-        let filled = self.schema.tables.iter().zip(&self.trees).filter_map(|(table, tree)| {
-            let tree = tree.as_ref().filter(|tree| table.autoincrement && tree.rows > 0)?;
-            Some([table.name.as_str().into(), Value::Int(tree.last_rowid.max(0))])
+        let trees = self.trees.iter().zip(&self.sequences);
+        let filled = self.schema.tables.iter().zip(trees).filter_map(|(table, (tree, sequence))| {
+            let tree = tree.as_ref().filter(|_| table.autoincrement)?;
+            let last = (tree.rows > 0).then_some(tree.last_rowid.max(0)).max(*sequence)?;
+            Some([table.name.as_str().into(), Value::Int(last)])
         });
         let rows = chunk_of(filled);
         self.roots.insert(SQLITE_SEQUENCE.to_owned(), build_rows(rows, &mut self.pages)?.root);

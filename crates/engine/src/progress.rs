@@ -76,6 +76,10 @@ impl Source for Counted<'_> {
         self.source.rowid_order()
     }
 
+    fn last_sequence(&self) -> Option<i64> {
+        self.source.last_sequence()
+    }
+
     fn page_bytes(&self) -> f64 {
         self.source.page_bytes()
     }

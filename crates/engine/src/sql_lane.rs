@@ -159,6 +159,21 @@ impl SqlLane {
         Ok(rows)
     }
 
+    /// Has an AUTOINCREMENT table never again give rowids up to this one.
+    pub fn raise_sequence(&self, table: &Table, sequence: i64) -> Result<()> {
+        let raise = || {
+            let updated = self
+                .connection
+                .execute("UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1", (&table.name, sequence))?;
+            if updated == 0 {
+                let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
+                self.connection.execute(sql, (&table.name, sequence))?;
+            }
+            Ok(())
+        };
+        raise().map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
+    }
+
     /// Fails where a row of the table breaks one of its CHECK constraints. `create_sql` is the table's statement.
     ///
     /// ORDER: before triggers are defined. With them it is right too, and slow: their byte code hides the table's own.

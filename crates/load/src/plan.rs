@@ -54,6 +54,8 @@ pub struct LoadPlan {
     pub schema: Schema,
     /// Tables that get rows.
     pub tables: Vec<PlannedTable>,
+    /// What the files have and no table gets: `view v of shop.db`.
+    pub left_out: Vec<String>,
     read: ReadOptions,
     conflict: Conflict,
 }
@@ -153,11 +155,11 @@ impl LoadPlan {
     /// # Errors
     /// Files that cannot be read; a schema that SQLite refuses; **all** columns that do not fit one another, in one error.
     pub fn new(request: LoadRequest, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
-        let mut request = request;
-        let mut groups = request.group()?;
-        let (schema, found) = match request.schema.take() {
+        let mut left_out = Vec::new();
+        let mut groups = request.group(&mut left_out)?;
+        let (schema, found) = match &request.schema {
             Some((text, origin)) => {
-                let schema = Schema::from_sql(&text, &origin)?;
+                let schema = Schema::from_sql(text, origin)?;
                 let found = groups.iter().map(|_| Found::default()).collect();
                 (schema, found)
             }
@@ -174,7 +176,7 @@ impl LoadPlan {
         if !mismatches.is_empty() {
             return Err(all_of(mismatches));
         }
-        Ok(Self { schema, tables, read: request.read, conflict: request.conflict })
+        Ok(Self { schema, tables, left_out, read: request.read, conflict: request.conflict })
     }
 
     /// The rows of a table, to be read once.
@@ -232,10 +234,14 @@ impl LoadPlan {
 
 impl LoadRequest {
     /// Which files go to which table.
-    fn group(&self) -> Result<Vec<Group>> {
+    fn group(&self, left_out: &mut Vec<String>) -> Result<Vec<Group>> {
+        if let Some(name) = self.table.as_deref().filter(|name| name.trim().is_empty()) {
+            let error = Error::new(ErrorKind::Usage, format!("'{name}' is no name of a table"));
+            return Err(error.advise("say another one with --table"));
+        }
         let mut groups: Vec<Group> = Vec::new();
         for input in &self.inputs {
-            for group in self.groups_of(input)? {
+            for group in self.groups_of(input, left_out)? {
                 match groups.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&group.name)) {
                     Some(known) => known.contents.extend(group.contents),
                     None => groups.push(group),
@@ -245,9 +251,9 @@ impl LoadRequest {
         Ok(groups)
     }
 
-    fn groups_of(&self, input: &Input) -> Result<Vec<Group>> {
+    fn groups_of(&self, input: &Input, left_out: &mut Vec<String>) -> Result<Vec<Group>> {
         if input.format == Format::Sqlite {
-            return self.groups_of_database(input);
+            return self.groups_of_database(input, left_out);
         }
         let Some(name) = self.table.clone().or_else(|| self.only_table()).or_else(|| input.table_name()) else {
             let error = Error::new(ErrorKind::Usage, "the table has no name").in_file(&input.name);
@@ -265,7 +271,7 @@ impl LoadRequest {
     }
 
     /// The tables of a database, or the one that is wanted.
-    fn groups_of_database(&self, input: &Input) -> Result<Vec<Group>> {
+    fn groups_of_database(&self, input: &Input, left_out: &mut Vec<String>) -> Result<Vec<Group>> {
         let database = sqlite::Database::open(input)?;
         let is_wanted = |name: &str| self.table.as_ref().is_none_or(|table| table.eq_ignore_ascii_case(name));
         let tables: Vec<sqlite::Table> =
@@ -274,6 +280,9 @@ impl LoadRequest {
             let names: Vec<&str> = database.tables().iter().map(|table| table.name.as_str()).collect();
             let error = Error::new(ErrorKind::Usage, format!("the database has no table {table}"));
             return Err(error.in_file(&input.name).advise(format!("it has {}", names.join(", "))));
+        }
+        if self.table.is_none() {
+            left_out.extend(database.others().iter().map(|other| format!("{other} of {}", input.name.display())));
         }
         let database = Arc::new(Mutex::new(database));
         let group = |table: sqlite::Table| Group {
@@ -294,10 +303,15 @@ impl LoadRequest {
                     of_group.decisions.clear();
                     sql.extend(statements.iter().flat_map(|statement| [statement, ";\n"]));
                 }
-                None => new.push(NewTable { name: group.name.clone(), columns: of_group.decisions.clone() }),
+                None => {
+                    self.rename(&mut of_group.decisions);
+                    refuse_impossible(group, &of_group.decisions)?;
+                    new.push(NewTable { name: group.name.clone(), columns: of_group.decisions.clone() });
+                }
             }
             found.push(of_group);
         }
+        self.refuse_unknown_names(&found)?;
         if !new.is_empty() {
             sql += &schema::create(&mut new, &self.options).map_err(all_of)?;
         }
@@ -306,6 +320,44 @@ impl LoadRequest {
             found.decisions = table.columns;
         }
         Ok((Schema::from_sql(&sql, "<schema found out>")?, found))
+    }
+
+    /// Gives columns the names that `map` says, and leaves out those for which it says none.
+    fn rename(&self, decisions: &mut Vec<Decision>) {
+        for decision in decisions.iter_mut() {
+            let name = self.name_in_table(&decision.name).to_owned();
+            decision.name = name;
+        }
+        decisions.retain(|decision| !decision.name.is_empty());
+    }
+
+    /// Every column in `map` is one of a file's.
+    fn refuse_unknown_names(&self, found: &[Found]) -> Result<()> {
+        let fields: Vec<&Field> = found.iter().flat_map(|found| &found.fields).flatten().collect();
+        for (from, to) in &self.map {
+            if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(from)) {
+                let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                let error = Error::new(ErrorKind::Usage, format!("--map {from}={to}: no file has a column {from}"));
+                return Err(error.advise(format!("there are {}", known.join(", "))));
+            }
+        }
+        Ok(())
+    }
+
+    /// The table's name of a column of a file; nothing where it is left out.
+    fn name_in_table<'n>(&'n self, name: &'n str) -> &'n str {
+        let mapped = self.map.iter().find(|(from, _)| from == name);
+        let mapped = mapped.or_else(|| self.map.iter().find(|(from, _)| from.eq_ignore_ascii_case(name)));
+        mapped.map_or(name, |(_, to)| to)
+    }
+
+    /// What `map` says of the columns that a file has, where there are other files that it may be about.
+    fn map_of(&self, known: &[Field]) -> Vec<(String, String)> {
+        if self.schema.is_some() && self.inputs.len() == 1 {
+            return self.map.clone();
+        }
+        let has = |name: &str| known.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+        self.map.iter().filter(|(from, _)| has(from)).cloned().collect()
     }
 
     /// Looks at the files of a table: at all of their records where they are text.
@@ -377,7 +429,7 @@ impl LoadRequest {
             None => reader.columns().to_vec(),
         };
         let of_file = |error: Error| in_file(error, &content.input);
-        let mut fit = schema::matching(table, &known, naming, &self.map)
+        let mut fit = schema::matching(table, &known, naming, &self.map_of(&known))
             .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
         for (column, form) in &self.forms {
             let wanted = fit.wanted.iter_mut().filter(|wanted| is_named(&table.name, &wanted.name, column));
@@ -385,7 +437,8 @@ impl LoadRequest {
         }
         let mut guards = Vec::new();
         for (position, wanted) in fit.wanted.iter_mut().enumerate() {
-            let decision = decisions.iter().find(|decision| decision.name == wanted.name);
+            let name = self.name_in_table(&wanted.name);
+            let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(name));
             wanted.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
             guards.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
         }
@@ -393,6 +446,29 @@ impl LoadRequest {
         let passed_by = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
         Ok(PlannedFile { content, fit, passed_by, guards, reader: Mutex::new(reader) })
     }
+}
+
+/// How many columns SQLite takes, where it is built as it usually is.
+const MOST_COLUMNS: usize = 2000;
+
+/// What no table can be defined for.
+fn refuse_impossible(group: &Group, decisions: &[Decision]) -> Result<()> {
+    let data = |message: &str| Error::new(ErrorKind::Data, message).in_file(&group.contents[0].input.name);
+    if decisions.is_empty() {
+        return Err(
+            data("no record has a column: there is no table to make").advise("define the table: --schema FILE.sql")
+        );
+    }
+    if decisions.len() > MOST_COLUMNS {
+        let message =
+            format!("there are {} columns, and a table of SQLite's has {MOST_COLUMNS} at most", decisions.len());
+        return Err(data(&message).advise("leave some out: --map 'COLUMN='"));
+    }
+    if group.name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_")) {
+        let message = format!("the table would be called {}, and SQLite keeps such names for itself", group.name);
+        return Err(data(&message).advise("say another name: --table"));
+    }
+    Ok(())
 }
 
 /// Columns of a text file after a survey.

@@ -35,6 +35,11 @@ pub trait Reader: Send {
     fn records(&self) -> Option<u64> {
         None
     }
+
+    /// What [`Source::last_sequence`](litepress_rows::Source::last_sequence) says of the table that is read.
+    fn last_sequence(&self) -> Option<i64> {
+        None
+    }
 }
 
 /// A column of a file.

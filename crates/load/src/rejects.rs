@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 const HEADER: &[u8] = b"file,record,line,column,reason,raw\n";
 
@@ -17,6 +17,7 @@ const HEADER: &[u8] = b"file,record,line,column,reason,raw\n";
 #[derive(Debug)]
 pub struct Rejects {
     most: u64,
+    nulls: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -42,12 +43,22 @@ impl Rejects {
     pub fn new(file: Option<&Path>, most: u64) -> Result<Self> {
         let file = file.map(create).transpose()?;
         let state = State { file, count: 0, parts: 0, waiting: BTreeMap::new(), current: 0, complete: BTreeSet::new() };
-        Ok(Self { most, state: Mutex::new(state) })
+        Ok(Self { most, nulls: AtomicU64::new(0), state: Mutex::new(state) })
     }
 
     /// How many records were left out so far.
     pub fn count(&self) -> u64 {
         self.lock().count
+    }
+
+    /// How many values NULL took the place of so far, because their columns did not take them.
+    pub fn nulls(&self) -> u64 {
+        self.nulls.load(Ordering::Relaxed)
+    }
+
+    /// Counts a value that NULL takes the place of.
+    pub(crate) fn count_null(&self) {
+        self.nulls.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The number of a part that begins: it is above those of all parts whose records stand before.

@@ -60,6 +60,7 @@ pub struct LoadSource {
     on_error: OnError,
     rejects: Arc<Rejects>,
     outlook: Outlook,
+    last_sequence: Option<i64>,
     files: Mutex<Files>,
 }
 
@@ -91,22 +92,45 @@ impl LoadSource {
     ) -> Self {
         let columns = table.ordinary_columns().count();
         assert!(files.iter().all(|file| file.supplies.len() == columns), "one supply a column");
+        let last_sequence = files.iter().filter_map(|file| file.reader.last_sequence()).max();
         let files = Files { files, current: 0, records_before: 0, records_of_current: 0, starts: vec![0] };
-        Self { table: table.clone(), conflict, on_error, rejects, outlook, files: Mutex::new(files) }
+        Self { table: table.clone(), conflict, on_error, rejects, outlook, last_sequence, files: Mutex::new(files) }
     }
 
     /// An error that names a record by its number through all files, told with the file and its number there.
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
-        let (None, Some(record)) = (&error.place().file, error.place().record) else { return error };
         let files = self.lock();
-        let file = files.starts.partition_point(|&start| start < record).saturating_sub(1);
-        let Some(name) = files.files.get(file).map(|file| file.name.clone()) else { return error };
-        error.in_record(record - files.starts[file]).in_file(name)
+        let is_conflict = error.kind() == ErrorKind::Constraint && error.message().starts_with("UNIQUE");
+        let error =
+            if is_conflict && error.advice().is_none() { error.advise(self.advice_about_keys(&files)) } else { error };
+        let (None, Some(record)) = (&error.place().file, error.place().record) else { return error };
+        let Some((name, record)) = files.place(record) else { return error };
+        error.in_record(record).in_file(name)
+    }
+
+    /// What to do about two rows of one key. Errors number rows through all files.
+    fn advice_about_keys(&self, files: &Files) -> String {
+        let advice = "keep the first of such rows with --on-conflict ignore, or the last with replace";
+        if files.files.len() < 2 {
+            return advice.to_owned();
+        }
+        let starts = files.files.iter().zip(&files.starts);
+        let starts: Vec<String> =
+            starts.take(5).map(|(file, start)| format!("{} begins with {}", file.name.display(), start + 1)).collect();
+        format!("{advice}; records are numbered through all files: {}", starts.join(", "))
     }
 
     fn lock(&self) -> MutexGuard<'_, Files> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Files {
+    /// The file of a record that is named by its number through all files, and its number there.
+    fn place(&self, record: u64) -> Option<(PathBuf, u64)> {
+        let file = self.starts.partition_point(|&start| start < record).saturating_sub(1);
+        Some((self.files.get(file)?.name.clone(), record - self.starts[file]))
     }
 }
 
@@ -142,6 +166,10 @@ impl Source for LoadSource {
         let alias = self.table.rowid_alias.and_then(|alias| self.table.ordinary_columns().position(|at| at == alias));
         let is_numbered = |alias: usize| self.lock().files.iter().all(|file| file.supplies[alias] == Supply::RowNumber);
         if alias.is_none_or(is_numbered) { RowidOrder::Ascending } else { RowidOrder::Unknown }
+    }
+
+    fn last_sequence(&self) -> Option<i64> {
+        self.last_sequence
     }
 
     fn page_bytes(&self) -> f64 {
@@ -221,7 +249,10 @@ impl LoadPart<'_> {
 impl Reading<'_> {
     fn judge(&self, bad: BadValue) -> Result<Verdict> {
         match self.source.on_error {
-            OnError::Null if bad.may_be_null => Ok(Verdict::StoreNull),
+            OnError::Null if bad.may_be_null => {
+                self.source.rejects.count_null();
+                Ok(Verdict::StoreNull)
+            }
             _ => self.leave_out(bad.row, bad.error, false).map(|()| Verdict::LeaveOut),
         }
     }

@@ -46,6 +46,8 @@ pub struct Database {
     watcher: Connection,
     version: i64,
     tables: Vec<Table>,
+    /// Views and virtual tables, which are not read.
+    others: Vec<String>,
 }
 
 /// The tables of a database, without those of SQLite itself, virtual tables and what belongs to those.
@@ -72,8 +74,9 @@ impl Database {
             let first = connect(&name)?;
             first.execute_batch("BEGIN").map_err(failed)?;
             let tables = read_tables(&first).map_err(failed)?;
+            let others = read_others(&first).map_err(failed)?;
             if data_version(&watcher).map_err(failed)? == version {
-                return Ok(Self { name, first, watcher, version, tables });
+                return Ok(Self { name, first, watcher, version, tables, others });
             }
         }
     }
@@ -81,6 +84,11 @@ impl Database {
     /// The tables, in the order in which they were made.
     pub fn tables(&self) -> &[Table] {
         &self.tables
+    }
+
+    /// The views and virtual tables, which are not read: `view v`.
+    pub fn others(&self) -> &[String] {
+        &self.others
     }
 
     /// A reader of a table. Take those of all tables before somebody writes into the database: later it is an error.
@@ -101,11 +109,12 @@ impl Database {
                 .in_file(&self.name)
                 .advise("load it again, or a copy of it that nobody writes into (VACUUM INTO makes one)"));
         }
+        let last_sequence = last_sequence(&self.first, &known.name).map_err(failed)?;
         let positions = (0..fields.len()).collect();
         let table = known.name.clone();
         let options = options.clone();
         let start = Start { name: self.name.clone(), connection, table };
-        Ok(Box::new(TableReader { start: Some(start), fields, positions, options, pieces: None }))
+        Ok(Box::new(TableReader { start: Some(start), fields, positions, options, pieces: None, last_sequence }))
     }
 }
 
@@ -153,6 +162,21 @@ fn read_tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
         .collect()
 }
 
+fn read_others(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT iif(type = 'virtual', 'virtual table', type) || ' ' || name FROM pragma_table_list \
+               WHERE schema = 'main' AND type IN ('view', 'virtual') ORDER BY name";
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+}
+
+/// What `sqlite_sequence` says of a table, where it is an AUTOINCREMENT one that ever had a row.
+fn last_sequence(connection: &Connection, table: &str) -> rusqlite::Result<Option<i64>> {
+    if !connection.table_exists(None, "sqlite_sequence")? {
+        return Ok(None);
+    }
+    let sql = "SELECT max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM sqlite_sequence WHERE name = ?";
+    connection.query_row(sql, [table], |row| row.get(0))
+}
+
 /// The columns that are stored: generated ones are not among them.
 fn read_fields(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Field>> {
     let sql = "SELECT name, type, \"notnull\" FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid";
@@ -183,9 +207,14 @@ struct TableReader {
     positions: Vec<usize>,
     options: ReadOptions,
     pieces: Option<Receiver<Result<Option<TablePiece>>>>,
+    last_sequence: Option<i64>,
 }
 
 impl Reader for TableReader {
+    fn last_sequence(&self) -> Option<i64> {
+        self.last_sequence
+    }
+
     fn columns(&self) -> &[Field] {
         &self.fields
     }

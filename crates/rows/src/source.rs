@@ -22,6 +22,11 @@ pub trait Source: Sync {
     /// Mean bytes that a row takes of the table's pages, as well as it is known beforehand: for estimates of size.
     fn page_bytes(&self) -> f64;
 
+    /// The largest rowid that an AUTOINCREMENT table must not give again, though no row may have it any more.
+    fn last_sequence(&self) -> Option<i64> {
+        None
+    }
+
     /// Shows some rows, from all over the table, for estimates of size: the parts are as they were. Without any, nothing
     /// is known of sizes but [`page_bytes`](Self::page_bytes).
     fn sample(&self, _look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {

@@ -9,6 +9,7 @@ use crate::options::MakingArguments;
 use crate::progress::{Sample, Style, Unit, Watch};
 use clap::Args;
 use litepress::Options;
+use litepress_load::rejects::Rejects;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,7 +47,9 @@ pub fn run(arguments: &LoadArguments) -> Result<ExitCode, Failure> {
     refuse_special_names(out)?;
     let options = making.options();
     let interrupt = Interrupt::stops(options.progress.clone())?;
+    interrupt.run_is_ahead();
     let loading = loading.prepare(Some(out), files, making, &options)?;
+    interrupt.run_begins();
     let sources = loading.sources()?;
     let making = Making {
         schema: &loading.plan.schema,
@@ -61,7 +64,7 @@ pub fn run(arguments: &LoadArguments) -> Result<ExitCode, Failure> {
     let written = sources.rejects.finish();
     let made = made.map_err(|error| loading.explain(&sources, error))?;
     written?;
-    making.tell(&made, addition(&loading, sources.rejects.count()))?;
+    making.tell(&made, addition(&loading, &sources.rejects))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -76,16 +79,25 @@ fn watch(loading: &Loading, options: &Options, style: Style) -> Watch {
 }
 
 /// The types of columns, and what was left out.
-fn addition(loading: &Loading, rejected: u64) -> Addition {
+fn addition(loading: &Loading, rejects: &Rejects) -> Addition {
+    let (rejected, nulls) = (rejects.count(), rejects.nulls());
     let mut text = loading.tables_text();
     if rejected > 0 {
         text += &format!("left out {} records that are wrong\n", numbers::grouped(rejected));
+    }
+    if nulls > 0 {
+        text += &format!("stored NULL in place of {} values that their columns do not take\n", numbers::grouped(nulls));
+    }
+    if !loading.plan.left_out.is_empty() {
+        text += &format!("left out, for only tables are copied: {}\n", loading.plan.left_out.join(", "));
     }
     if !text.is_empty() {
         text.insert(0, '\n');
     }
     let mut json = Map::new();
+    json.insert("left_out".to_owned(), json!(loading.plan.left_out));
     json.insert("rejected".to_owned(), json!(rejected));
+    json.insert("nulls".to_owned(), json!(nulls));
     json.insert("columns".to_owned(), Value::Array(loading.columns_json()));
     Addition { text, json }
 }

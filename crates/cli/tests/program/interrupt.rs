@@ -47,3 +47,22 @@ fn after_a_killed_run_the_next_one_cleans_up() {
     room.done("gen u.db --preset user --rows 10");
     assert_eq!(room.files(), ["u.db"]);
 }
+
+/// A run that waited for the other end of a pipe did not end at Ctrl-C.
+#[test]
+fn a_run_that_waits_for_input_is_interrupted() {
+    let room = Room::new();
+    let mut command = room.command("load u.db - --table t --progress none");
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    let pipe = child.stdin.take();
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "INT");
+    let signalled = Instant::now();
+    while child.try_wait().expect("a child").is_none() && signalled.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(pipe);
+    let ended: crate::Ended = child.wait_with_output().unwrap().into();
+    assert!(signalled.elapsed() < Duration::from_secs(10) && ended.code == Some(130), "{ended:#?}");
+    assert_eq!(room.files(), Vec::<String>::new());
+}

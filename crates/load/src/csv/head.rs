@@ -3,6 +3,7 @@
 use super::framing::{never_closed, place};
 use super::name_by_position;
 use super::syntax::{RecordEnd, Syntax, shown, without_line_end};
+use crate::input::read_failed;
 use crate::options::{InvalidUtf8, ReadOptions};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::borrow::Cow;
@@ -58,7 +59,7 @@ impl Head {
         let first = loop {
             let missing = (64 << 10).max(text.len());
             let read = stream.take(missing as u64).read_to_end(&mut text);
-            let is_end = read.map_err(|error| Error::io("read", name, error))? < missing;
+            let is_end = read.map_err(|error| read_failed(name, error))? < missing;
             if let Some(first) = First::find(&text, &syntaxes, is_end).map_err(in_file)? {
                 break first;
             }

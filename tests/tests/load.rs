@@ -1,0 +1,253 @@
+//! Nasty CSV files through `litepress-load`: what stands in the tables is what SQLite makes of the same texts, whichever
+//! way the file is cut and however many threads read it; and a type that was found out gives back every text.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use litepress::{Conflict, Database, Options, PageSize, Sync, Target};
+use litepress_conformance::nasty::{INTS, TEXTS};
+use litepress_conformance::oracle;
+use litepress_load::infer::Decision;
+use litepress_load::input::Input;
+use litepress_load::options::ReadOptions;
+use litepress_load::plan::{LoadPlan, LoadRequest};
+use litepress_load::rejects::Rejects;
+use litepress_load::source::OnError;
+use litepress_rows::Source;
+use proptest::prelude::*;
+use proptest::sample::select;
+use rusqlite::Connection;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Tables of columns `a`, `b` and so on, and how many these are.
+const TABLES: [(&str, usize); 12] = [
+    ("t (a INTEGER, b REAL, c TEXT, d NUMERIC, e BLOB)", 5),
+    ("t (a, b INT, c FLOAT, d VARCHAR(3), e DECIMAL(5,2))", 5),
+    ("t (a TEXT)", 1),
+    ("t (a INTEGER)", 1),
+    ("t (a BOOLEAN, b DATE, c POINTFLOAT, d CHARINT)", 4),
+    ("t (a TEXT, b, c INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID", 3),
+    ("t (a REAL PRIMARY KEY, b BLOB, c NUMERIC) WITHOUT ROWID", 3),
+    ("t (a TEXT COLLATE NOCASE PRIMARY KEY, b REAL) WITHOUT ROWID", 2),
+    ("t (a INTEGER PRIMARY KEY, b TEXT)", 2),
+    ("t (a TEXT UNIQUE, b INTEGER NOT NULL UNIQUE)", 2),
+    ("t (a INT, b REAL, c TEXT, d ANY, e BLOB) STRICT", 5),
+    ("t (a INTEGER NOT NULL, b TEXT DEFAULT 'x', c REAL)", 3),
+];
+
+/// Bytes of text that are read at one go. Where pieces are cut shows in the pages, and nowhere else.
+const PIECE_BYTES: [usize; 4] = [4 << 20, 1, 40, 300];
+
+const THREADS: [usize; 3] = [1, 2, 7];
+
+/// A CSV file and the fields in it.
+#[derive(Clone, Debug)]
+struct File {
+    rows: Vec<Vec<String>>,
+    /// Whether each field has quotes though it needs none.
+    quoted: Vec<bool>,
+    line_end: &'static str,
+    ends_its_last_line: bool,
+    has_mark: bool,
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        2 => Just(String::new()),
+        4 => select(&TEXTS[..]).prop_filter_map("a NUL", |text| (!text.contains('\0')).then(|| text.to_owned())),
+        2 => select(&INTS[..]).prop_map(|int| int.to_string()),
+        3 => "[ +-]?[0-9]{0,9}[.]?[0-9]{0,5}(e[+-]?[0-9]{1,3})?[ ]?",
+        3 => "-?[0-9]{1,20}([.][0-9]{1,9})?",
+        2 => select(&["\"", "a\"b", "\n", "\r\n", "\r", "a\r\nb", ",", "x,\"y\"\n", "\u{feff}", "0x1F", "\"\"", ";|"][..])
+            .prop_map(str::to_owned),
+        1 => "\\PC{0,12}",
+        1 => (0_usize..6000).prop_map(|length| "long ".repeat(length / 5)),
+    ]
+}
+
+fn any_file(columns: usize) -> impl Strategy<Value = File> {
+    let rows = prop::collection::vec(prop::collection::vec(any_text(), columns), 0..25);
+    let quoted = prop::collection::vec(prop::bool::weighted(0.2), 1..40);
+    (rows, quoted, select(&["\n", "\r\n"][..]), any::<bool>(), any::<bool>()).prop_map(
+        |(rows, quoted, line_end, ends_its_last_line, has_mark)| File {
+            rows,
+            quoted,
+            line_end,
+            ends_its_last_line,
+            has_mark,
+        },
+    )
+}
+
+/// Columns whose values are alike, as those of real files are: what is found out then is not always TEXT.
+fn any_alike_file() -> impl Strategy<Value = File> {
+    let value = prop_oneof![
+        Just("-?[1-9][0-9]{0,17}"),
+        Just("-?[0-9]{1,6}[.][0-9]{2}"),
+        Just("[0-9]{1,5}[.][1-9]"),
+        Just("[0-9]{1,3}([.][1-9])?"),
+        Just("|[1-9][0-9]{0,3}"),
+        Just("[0-9]{1,16}[.][0-9]{1,3}"),
+        Just("|-?0|[1-9]")
+    ];
+    let column = value.prop_flat_map(|pattern| prop::collection::vec(pattern, 12));
+    let odd = prop::option::weighted(0.2, any_text());
+    (prop::collection::vec(column, 3), odd, any_file(1), 1_usize..12).prop_map(|(columns, odd, file, count)| {
+        let mut rows: Vec<Vec<String>> =
+            (0..count).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect();
+        if let Some(odd) = odd {
+            rows[count / 2][1] = odd;
+        }
+        File { rows, ..file }
+    })
+}
+
+impl File {
+    fn text(&self, header: &[&str]) -> String {
+        let mut text = if self.has_mark { "\u{feff}" } else { "" }.to_owned();
+        text += &header.join(",");
+        let mut quoted = self.quoted.iter().cycle();
+        for row in &self.rows {
+            text += self.line_end;
+            let field = |field: &String| {
+                let needs_quotes = field.contains([',', '"', '\n', '\r', '\u{feff}']) || row.len() == 1;
+                if needs_quotes || *quoted.next().unwrap() {
+                    format!("\"{}\"", field.replace('"', "\"\""))
+                } else {
+                    field.clone()
+                }
+            };
+            text += &row.iter().map(field).collect::<Vec<String>>().join(",");
+        }
+        if self.ends_its_last_line {
+            text += self.line_end;
+        }
+        text
+    }
+}
+
+/// The plan for a file, read in this way.
+fn plan(path: &Path, sql: Option<&str>, threads: usize, piece_bytes: usize, conflict: Conflict) -> LoadPlan {
+    let mut read = ReadOptions { piece_bytes: Some(piece_bytes), ..ReadOptions::default() };
+    read.dialect.delimiter = Some(b',');
+    let request = LoadRequest {
+        inputs: Input::from_arguments(&[path.to_owned()], &read).unwrap(),
+        table: Some("t".to_owned()),
+        schema: sql.map(|sql| (sql.to_owned(), "<test>".to_owned())),
+        read,
+        conflict,
+        threads,
+        temp_dir: std::env::temp_dir(),
+        ..LoadRequest::default()
+    };
+    LoadPlan::new(request, &|| Ok(())).unwrap()
+}
+
+/// The database that a plan makes; wrong records are left out.
+fn press(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Vec<u8> {
+    let rejects = Arc::new(Rejects::new(None, u64::MAX).unwrap());
+    let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Reject, &rejects).unwrap();
+    let mut options = Options::default();
+    options.threads = threads;
+    options.sync = Sync::Off;
+    options.memory_bytes = 64 << 20;
+    options.on_conflict = conflict;
+    let mut database = Database::create(&Target::Memory, plan.schema.clone(), &options).unwrap();
+    database.fill(plan.tables[0].table, &source as &dyn Source).unwrap();
+    database.finish().unwrap().bytes.unwrap()
+}
+
+/// What SQLite makes of the texts; a row that it refuses is left out, as `.import` does it.
+fn inserted(sql: &str, names: &[&str], rows: &[Vec<String>], conflict: Conflict) -> Connection {
+    let sqlite = Connection::open_in_memory().unwrap();
+    sqlite.execute_batch(sql).unwrap();
+    let verb = match conflict {
+        Conflict::Abort => "INSERT",
+        Conflict::Ignore => "INSERT OR IGNORE",
+        Conflict::Replace => "INSERT OR REPLACE",
+    };
+    // Rows that are left out leave their number unused.
+    let numbered = !sql.contains("WITHOUT ROWID") && !sql.contains("INTEGER PRIMARY KEY,");
+    for (number, row) in (1..).zip(rows) {
+        let (mut columns, mut places) = (names.join(", "), vec!["?"; names.len()].join(", "));
+        if numbered {
+            columns += ", rowid";
+            write!(places, ", {number}").unwrap();
+        }
+        let statement = format!("{verb} INTO t ({columns}) VALUES ({places})");
+        drop(sqlite.execute(&statement, rusqlite::params_from_iter(row)));
+    }
+    sqlite
+}
+
+fn names_of(columns: usize) -> Vec<&'static str> {
+    ["a", "b", "c", "d", "e"].into_iter().take(columns).collect()
+}
+
+/// What the texts of a column look like in the database: as they are, or as the number that was found out writes itself.
+fn read_back(sqlite: &Connection, plan: &LoadPlan) -> Vec<Vec<Option<String>>> {
+    let text = |(name, decision): (&&str, &Decision)| match decision.decimals {
+        Some(decimals) => format!("printf('%.{decimals}f', {name})"),
+        None => format!("CAST({name} AS TEXT)"),
+    };
+    let columns: Vec<String> = ["a", "b", "c"].iter().zip(&plan.tables[0].decisions).map(text).collect();
+    let mut query = sqlite.prepare(&format!("SELECT {}, a, b, c FROM t ORDER BY rowid", columns.join(", "))).unwrap();
+    let cell = |row: &rusqlite::Row<'_>, at: usize| -> rusqlite::Result<Option<String>> {
+        let is_null = row.get_ref(at + 3)? == rusqlite::types::ValueRef::Null;
+        Ok(if is_null { None } else { Some(row.get(at)?) })
+    };
+    let rows = query.query_map([], |row| (0..3).map(|at| cell(row, at)).collect());
+    rows.unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_table_is_what_sqlite_makes_of_the_texts(
+        (table, file, conflict) in (select(&TABLES[..]), any_conflict()).prop_flat_map(|(table, conflict)| {
+            (Just(table.0), any_file(table.1), Just(conflict))
+        }),
+    ) {
+        let columns = TABLES.iter().find(|(sql, _)| *sql == table).unwrap().1;
+        let (sql, names) = (format!("CREATE TABLE {table}"), names_of(columns));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.csv");
+        std::fs::write(&path, file.text(&names)).unwrap();
+        let theirs = inserted(&sql, &names, &file.rows, conflict);
+        for piece_bytes in PIECE_BYTES {
+            let what = format!("{table} {conflict:?}, pieces of {piece_bytes} bytes");
+            let press = |threads| press(&plan(&path, Some(&sql), threads, piece_bytes, conflict), threads, conflict);
+            let [bytes, others @ ..] = THREADS.map(press);
+            prop_assert!(others.iter().all(|other| *other == bytes), "{what}: threads show in the bytes");
+            oracle::assert_sound(&bytes, &what);
+            oracle::assert_same_content(&oracle::open(&bytes), &theirs, &what);
+        }
+    }
+
+    #[test]
+    fn types_that_are_found_out_give_back_every_text(file in any_alike_file()) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.csv");
+        std::fs::write(&path, file.text(&["a", "b", "c"])).unwrap();
+        for (threads, piece_bytes) in THREADS.into_iter().zip(PIECE_BYTES) {
+            let plan = plan(&path, None, threads, piece_bytes, Conflict::Abort);
+            let back = read_back(&oracle::open(&press(&plan, threads, Conflict::Abort)), &plan);
+            prop_assert_eq!(back, expected(&file.rows, &plan), "{:?}", plan.tables[0].decisions);
+        }
+    }
+}
+
+/// The texts that must come back; nothing where the plan says that an empty one is NULL.
+fn expected(rows: &[Vec<String>], plan: &LoadPlan) -> Vec<Vec<Option<String>>> {
+    let decisions = &plan.tables[0].decisions;
+    let kept = |(text, decision): (&String, &Decision)| {
+        if text.is_empty() && decision.empty_is_null { None } else { Some(text.clone()) }
+    };
+    rows.iter().map(|row| row.iter().zip(decisions).map(kept).collect()).collect()
+}
+
+fn any_conflict() -> impl Strategy<Value = Conflict> {
+    select(&[Conflict::Ignore, Conflict::Replace][..])
+}
