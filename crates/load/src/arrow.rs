@@ -35,15 +35,20 @@
 //! | null | NULL | |
 //!
 //! SQLite's date functions read all of these dates and times, years 0 to 9999; other years have a sign. A TEXT column of a
-//! schema that is given gets decimals and unsigned integers with all of their digits. Parquet cannot tell INT96 values within
-//! lists and structs beyond the years 1677 to 2262.
+//! schema that is given gets decimals and unsigned integers with all of their digits. An INT96 timestamp within a list or struct
+//! that is beyond the years 1677 to 2262 makes its record wrong.
+//!
+//! Texts that are no UTF-8 are what [`InvalidUtf8`](crate::options::InvalidUtf8) says; where one stands in a list or struct, it
+//! holds for the JSON of the whole. Schemas may be nested 64 levels deep.
 
 mod calendar;
 mod convert;
+mod depth;
 mod form;
 mod ipc;
 mod parquet;
 mod scalar;
+mod texts;
 
 pub use form::declared_type_of_form;
 
@@ -54,12 +59,13 @@ use arrow_schema::FieldRef;
 use convert::Column;
 use form::Meaning;
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// How many bytes of records a piece should become, where no single record is longer.
 const PIECE_BYTES: usize = 8 << 20;
@@ -133,10 +139,33 @@ impl Read for PositionedRead {
 /// Runs a decoder, whose panics become errors: those of Parquet and Arrow check what they read, but index and unwrap in places
 /// that a broken file can reach.
 fn guard<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
+    silence_guarded_panics();
+    let was_guarded = IS_GUARDED.replace(true);
+    let decoded = catch_unwind(AssertUnwindSafe(decode));
+    IS_GUARDED.set(was_guarded);
+    decoded.unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         Err(format!("the decoder gave up: {}", message.unwrap_or("no reason known")))
     })
+}
+
+thread_local! {
+    /// A decoder runs on this thread whose panics become errors.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A panic that becomes an error is told once, by the error: the hook that there was is called for all others only. The hook
+/// belongs to the whole process, so it is wrapped once and stays.
+fn silence_guarded_panics() {
+    static WRAP: Once = Once::new();
+    WRAP.call_once(|| {
+        let hook = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !IS_GUARDED.get() {
+                hook(panic);
+            }
+        }));
+    });
 }
 
 /// What a file's column is to those who decide on a table. `origin`: what its file calls it.
@@ -177,4 +206,32 @@ fn plan_column(
     let form = meaning.form(wanted.form.as_deref(), wanted.affinity, name)?;
     let field = Arc::new(field.as_ref().clone().with_name(name));
     Ok((position, Column::new(field, *meaning, form, options.invalid_utf8)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::guard;
+
+    const HELPER: &str = "arrow::tests::a_decoder_gives_up";
+
+    /// Damaged files that were refused as they should be had `thread panicked at` and a backtrace on standard error, beside
+    /// their error.
+    #[test]
+    fn a_decoder_that_gives_up_says_so_in_its_error_only() {
+        let arguments = ["--exact", HELPER, "--ignored", "--nocapture"];
+        let run = std::process::Command::new(std::env::current_exe().unwrap()).args(arguments).output().unwrap();
+        assert!(run.status.success(), "{run:?}");
+        let told = String::from_utf8_lossy(&run.stderr);
+        assert!(!told.contains("index out of bounds") && told.contains("not a decoder's"), "{told}");
+    }
+
+    #[test]
+    #[ignore = "it is run by the test above"]
+    fn a_decoder_gives_up() {
+        let nothing: [u8; 0] = std::hint::black_box([]);
+        let index = std::hint::black_box(3);
+        let error = guard(|| Ok(nothing[index])).unwrap_err();
+        assert!(error.starts_with("the decoder gave up: index out of bounds"), "{error}");
+        drop(std::panic::catch_unwind(|| panic!("not a decoder's")));
+    }
 }

@@ -334,3 +334,48 @@ fn damaged_files_do_no_harm() {
         }
     }
 }
+
+/// One text that was no UTF-8 made its whole record batch unreadable, whatever --invalid-utf8 said.
+#[test]
+fn texts_that_are_no_utf8_are_what_the_options_say() {
+    let texts = vec!["fine", "wrong"];
+    let words: DictionaryArray<Int32Type> = texts.clone().into_iter().collect();
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    texts.iter().for_each(|text| lists.append_value([Some(text)]));
+    let columns =
+        [of(StringArray::from(texts.clone())), of(StringViewArray::from(texts)), of(words), of(lists.finish())];
+    for (index, column) in columns.into_iter().enumerate() {
+        let mut bytes = as_stream(&[batch(vec![("c", column)])], IpcWriteOptions::default());
+        while let Some(at) = bytes.windows(5).position(|bytes| bytes == b"wrong") {
+            bytes[at + 2] = 0xff;
+        }
+        let is_list = index == 3;
+        for (invalid_utf8, text, list) in [
+            (InvalidUtf8::Error, "bad column c: the bytes are no UTF-8 text", None),
+            (InvalidUtf8::Replace, "text wr\u{fffd}ng", Some("text [\"wr\u{fffd}ng\"]")),
+            (InvalidUtf8::Blob, "blob 7772ff6e67", Some("blob 5b227772ff6e67225d")),
+        ] {
+            let options = ReadOptions { invalid_utf8, ..ReadOptions::default() };
+            let expected = if is_list { list.unwrap_or(text) } else { text };
+            let table = read_forms(&bytes, Format::Arrow, &options, &[]).unwrap();
+            assert_eq!(table.column(0)[1], expected, "{index}");
+            assert_eq!(table.column(0)[0], if is_list { "text [\"fine\"]" } else { "text fine" });
+        }
+    }
+}
+
+/// Of a schema of some thousand levels, the check of its FlatBuffers says no before anybody walks through it.
+#[test]
+fn schemas_that_are_too_deep_are_refused() {
+    let write = |depth: usize| {
+        let nested = |inner, _| DataType::List(std::sync::Arc::new(Field::new("item", inner, true)));
+        let data_type = (0..depth).fold(DataType::Int32, nested);
+        let schema = arrow_schema::Schema::new(vec![Field::new("c", data_type, true)]);
+        as_stream(&[RecordBatch::new_empty(std::sync::Arc::new(schema))], IpcWriteOptions::default())
+    };
+    let write_deep = move || [write(30), write(5000)];
+    let files = std::thread::Builder::new().stack_size(1 << 30).spawn(write_deep).unwrap().join().unwrap();
+    assert_eq!(read(&files[0], Format::Arrow).unwrap().columns.len(), 1);
+    let error = read(&files[1], Format::Arrow).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data, "{error}");
+}

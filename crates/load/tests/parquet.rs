@@ -4,13 +4,20 @@
 
 mod rows;
 
-use litepress_load::options::{Format, ReadOptions};
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use litepress_load::options::{Format, InvalidUtf8, ReadOptions};
 use litepress_rows::ErrorKind;
+use parquet::arrow::ArrowWriter;
+use parquet::data_type::{Int64Type, Int96, Int96Type};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::record::Field;
 use rows::{Form, Table, read_bytes, read_forms, read_path, shared_data};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let Some(folder) = shared_data("parquet-testing").map(|data| data.join(folder)) else { return Vec::new() };
@@ -215,5 +222,104 @@ fn damaged_files_do_no_harm() {
     }
     for len in (0..whole.len()).step_by(7) {
         assert!(read_bytes(&whole[..len], Format::Parquet).is_err(), "{len} bytes");
+    }
+}
+
+/// A file with one column of texts and one of lists of them, which are all one of two; `from` is replaced by `to` in its bytes.
+fn file_of_texts(has_dictionaries: bool, from: &[u8], to: &[u8]) -> Vec<u8> {
+    let texts = ["fine", "wrong"].repeat(3);
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    texts.iter().for_each(|text| lists.append_value([Some(text)]));
+    let columns: [(&str, ArrayRef); 2] = [("t", Arc::new(StringArray::from(texts))), ("l", Arc::new(lists.finish()))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(has_dictionaries)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    while let Some(at) = file.windows(from.len()).position(|bytes| bytes == from) {
+        file[at..at + from.len()].copy_from_slice(to);
+    }
+    file
+}
+
+/// One text that was no UTF-8 made its whole row group unreadable, whatever --invalid-utf8 said: the decoder checks what its
+/// schema calls text.
+#[test]
+fn texts_that_are_no_utf8_are_what_the_options_say() {
+    for has_dictionaries in [true, false] {
+        let file = file_of_texts(has_dictionaries, b"wrong", b"wr\xffng");
+        let bad = |column: &str| format!("bad column {column}: the bytes are no UTF-8 text");
+        for (invalid_utf8, text, list) in [
+            // The first column that is wrong is named.
+            (InvalidUtf8::Error, bad("t"), bad("t")),
+            (InvalidUtf8::Replace, "text wr\u{fffd}ng".to_owned(), "text [\"wr\u{fffd}ng\"]".to_owned()),
+            (InvalidUtf8::Blob, "blob 7772ff6e67".to_owned(), "blob 5b227772ff6e67225d".to_owned()),
+        ] {
+            let options = ReadOptions { invalid_utf8, ..ReadOptions::default() };
+            let table = read_forms(&file, Format::Parquet, &options, &[]).unwrap();
+            assert_eq!(table.column(0), ["text fine", &text].repeat(3), "{invalid_utf8:?} {has_dictionaries}");
+            assert_eq!(table.column(1), ["text [\"fine\"]", &list].repeat(3), "{invalid_utf8:?}");
+        }
+    }
+}
+
+/// Within a struct, an INT96 timestamp of the year 3000 came out as one of 1830: nanoseconds wrap around.
+#[test]
+fn nested_int96_timestamps_beyond_64_bits_are_wrong() {
+    let schema = "message m { required group s { required int64 n (TIMESTAMP(NANOS, false)); required int96 t; } }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut file = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int64Type>().write_batch(&[0, 1], None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    // Julian days of 1970-01-01 and of 3000-01-01.
+    let times = [2_440_588, 2_816_788].map(|day| {
+        let mut time = Int96::new();
+        time.set_data(0, 0, day);
+        time
+    });
+    column.typed::<Int96Type>().write_batch(&times, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    let table = read_bytes(&file, Format::Parquet).unwrap();
+    let fine = r#"text {"n":"1970-01-01 00:00:00.000000000","t":"1970-01-01 00:00:00.000000000"}"#;
+    assert_eq!(table.column(0), [fine, "bad column s: nanoseconds since 1970 do not fit 64 bits"]);
+}
+
+/// A file whose schema is nested so deep: groups of one group each around a column, in Thrift's compact protocol.
+fn nested_file(depth: usize) -> Vec<u8> {
+    let mut metadata = vec![0x15, 0x02, 0x19, 0xfc];
+    let mut elements = depth + 2;
+    while elements >= 0x80 {
+        metadata.push(u8::try_from(elements & 0x7f).unwrap() | 0x80);
+        elements >>= 7;
+    }
+    metadata.push(u8::try_from(elements).unwrap());
+    metadata.extend(b"\x48\x01m\x15\x02\x00");
+    (0..depth).for_each(|_| metadata.extend(b"\x35\x00\x18\x01g\x15\x02\x00"));
+    metadata.extend(b"\x15\x02\x25\x00\x18\x01c\x00");
+    metadata.extend(b"\x16\x00\x19\x0c\x00");
+    let len = u32::try_from(metadata.len()).unwrap().to_be_bytes();
+    [b"PAR1", &*metadata, &[len[3], len[2], len[1], len[0]], b"PAR1"].concat()
+}
+
+/// A schema of some thousand levels overflowed the stack of the decoder, which aborts.
+#[test]
+fn schemas_that_are_too_deep_are_refused() {
+    for depth in [0, 1, 63, 64] {
+        let table = read_bytes(&nested_file(depth), Format::Parquet);
+        assert_eq!(table.unwrap().columns.len(), 1, "{depth}");
+    }
+    for depth in [65, 1000, 100_000] {
+        let error = read_bytes(&nested_file(depth), Format::Parquet).unwrap_err().to_string();
+        assert!(error.contains("its schema is nested deeper than 64 levels"), "{depth}: {error}");
     }
 }

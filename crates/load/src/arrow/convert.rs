@@ -10,10 +10,10 @@ use arrow_array::types::{
     Decimal128Type, Int16Type, Int32Type, Int64Type, IntervalDayTimeType, RunEndIndexType, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RunArray};
-use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+use arrow_schema::{DataType, Field, FieldRef, IntervalUnit, TimeUnit};
 use arrow_select::take::take;
 use litepress_format::value::Value;
-use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
+use litepress_rows::cells::{BLOCK_ROWS, Cells, OwnedValue, Strings};
 use litepress_rows::{CellBlock, Error, ErrorKind, quote};
 use std::sync::Arc;
 
@@ -322,9 +322,11 @@ impl Column {
             (Meaning::Text | Meaning::JsonText, Form::Text) if *filling.array.data_type() == DataType::Utf8View => {
                 filling.text_views();
             }
-            (Meaning::Text | Meaning::JsonText, Form::Text) => filling.bytes(true),
             (_, Form::Blob) => filling.bytes(false),
-            (Meaning::Enum | Meaning::Binary, Form::Text) => self.fill_texts_of_bytes(filling),
+            (Meaning::Text | Meaning::JsonText | Meaning::Enum | Meaning::Binary, Form::Text) => {
+                filling.bytes(true);
+                self.settle_invalid(filling);
+            }
             (_, Form::Hex) => {
                 let array = filling.array;
                 filling.texts(|row, out| {
@@ -339,6 +341,7 @@ impl Column {
             (Meaning::Nested, _) => {
                 let (array, field) = (filling.array, self.field.clone());
                 filling.texts(|row, out| scalar::push_json(&field, array, row, out.len(), out));
+                self.settle_invalid(filling);
             }
             _ => self.fill_from_integers(filling),
         }
@@ -410,29 +413,44 @@ impl Column {
         self.scratch = raw;
     }
 
-    /// Byte strings that are to be texts.
-    fn fill_texts_of_bytes(&mut self, filling: &mut Filling<'_>) {
-        let array = filling.array;
-        let is_text = |row: usize| array.is_null(row) || std::str::from_utf8(scalar::bytes(array, row)).is_ok();
+    /// Does what is to be done with texts of the block that are no UTF-8.
+    fn settle_invalid(&self, filling: &mut Filling<'_>) {
+        let rows = 0..filling.array.len();
+        let Cells::Text(texts) = filling.block.cells_mut() else { return };
+        // The whole is UTF-8 where all texts are; the reverse holds where each of them begins with a character.
+        let begins = |row: usize| texts.get(row).first().is_none_or(|byte| byte & 0xc0 != 0x80);
+        if std::str::from_utf8(texts.data()).is_ok() && rows.clone().all(begins) {
+            return;
+        }
         match self.invalid_utf8 {
-            InvalidUtf8::Error => filling.texts(|row, out| scalar::push_text(array, row, Meaning::Binary, out)),
-            InvalidUtf8::Replace => filling.texts(|row, out| {
-                out.extend_from_slice(String::from_utf8_lossy(scalar::bytes(array, row)).as_bytes());
-                Ok(())
-            }),
-            InvalidUtf8::Blob if (0..array.len()).all(is_text) => filling.bytes(true),
+            InvalidUtf8::Error => {
+                let wrong: Vec<usize> = rows.filter(|&row| std::str::from_utf8(texts.get(row)).is_err()).collect();
+                wrong.into_iter().for_each(|row| filling.refuse(row, NO_UTF8, None));
+            }
+            InvalidUtf8::Replace => {
+                let mut replaced = Strings::default();
+                rows.for_each(|row| replaced.push(String::from_utf8_lossy(texts.get(row)).as_bytes()));
+                *texts = replaced;
+            }
             InvalidUtf8::Blob => {
-                let values = filling.block.values();
-                values.extend((0..array.len()).map(|row| {
-                    let bytes = if array.is_null(row) { Vec::new() } else { scalar::bytes(array, row).to_vec() };
-                    String::from_utf8(bytes).map_or_else(|error| OwnedValue::Blob(error.into_bytes()), OwnedValue::Text)
-                }));
+                let value = |row: usize| {
+                    String::from_utf8(texts.get(row).to_vec())
+                        .map_or_else(|error| OwnedValue::Blob(error.into_bytes()), OwnedValue::Text)
+                };
+                let values = rows.map(value).collect();
+                *filling.block.values() = values;
             }
         }
     }
 
     /// Timestamps and intervals whose array is not the whole of them.
     fn fill_with_companion(&mut self, companion: &ArrayRef, filling: &mut Filling<'_>) {
+        if self.meaning == Meaning::Nested {
+            self.fill_plain(filling);
+            let nanos = filling.array;
+            let wrapped = (0..nanos.len()).filter(|&row| has_wrapped(nanos, companion, row)).collect::<Vec<_>>();
+            return wrapped.into_iter().for_each(|row| filling.refuse(row, OUT_OF_RANGE, None));
+        }
         let mut seconds = Vec::new();
         scalar::raw_integers(companion, &mut seconds);
         if let Meaning::Interval(_) = self.meaning {
@@ -458,6 +476,7 @@ impl Column {
     fn fill_wide_timestamps(&self, seconds: &[i64], rest: &[i64], filling: &mut Filling<'_>) {
         let unit = Unit::of(TimeUnit::Nanosecond);
         let per_day = calendar::SECONDS_PER_DAY;
+        let is_instant = matches!(self.meaning, Meaning::Timestamp { is_instant: true, .. });
         match self.form {
             Form::Real | Form::JulianDay => {
                 let form = self.form;
@@ -485,6 +504,9 @@ impl Column {
             _ => filling.texts(|row, out| {
                 let time = seconds[row].rem_euclid(per_day) * NANOS + rest[row];
                 calendar::push_day_and_time(seconds[row].div_euclid(per_day), time, unit, out);
+                if is_instant {
+                    out.push(b'Z');
+                }
                 Ok(())
             }),
         }
@@ -509,12 +531,59 @@ fn wide_time(seconds: i64, nanos: i64) -> (i64, i64) {
     (micros.div_euclid(MICROS), micros.rem_euclid(MICROS) * 1000)
 }
 
-/// Whether a column's values need a second array to be whole: months beside the days of an interval.
-pub(super) fn companion_type(data_type: &DataType) -> Option<DataType> {
+/// The type of the months that belong to the days of an interval.
+pub(super) fn months_type(data_type: &DataType) -> Option<DataType> {
+    let is_split = *data_type == DataType::Interval(IntervalUnit::DayTime);
+    is_split.then_some(DataType::Interval(IntervalUnit::YearMonth))
+}
+
+/// The type in which INT96 timestamps are seconds, in which no day of 32 bits wraps around. `is_int96` says it of one leaf
+/// after another.
+pub(super) fn seconds_type(data_type: &DataType, is_int96: &mut dyn FnMut() -> bool) -> DataType {
+    let mut inner = |field: &FieldRef| {
+        let data_type = seconds_type(field.data_type(), is_int96);
+        Arc::new(Field::clone(field).with_data_type(data_type))
+    };
     match data_type {
-        DataType::Timestamp(TimeUnit::Nanosecond, None) => Some(DataType::Timestamp(TimeUnit::Second, None)),
-        DataType::Interval(IntervalUnit::DayTime) => Some(DataType::Interval(IntervalUnit::YearMonth)),
-        _ => None,
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
+        DataType::List(item) => DataType::List(inner(item)),
+        DataType::LargeList(item) => DataType::LargeList(inner(item)),
+        DataType::FixedSizeList(item, len) => DataType::FixedSizeList(inner(item), *len),
+        DataType::Map(entries, is_sorted) => DataType::Map(inner(entries), *is_sorted),
+        DataType::Timestamp(TimeUnit::Nanosecond, zone) if is_int96() => {
+            DataType::Timestamp(TimeUnit::Second, zone.clone())
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => data_type.clone(),
+        _ => {
+            is_int96();
+            data_type.clone()
+        }
+    }
+}
+
+/// Whether a nested value holds nanoseconds that 64 bits cannot: its seconds say something else.
+fn has_wrapped(nanos: &dyn Array, seconds: &dyn Array, row: usize) -> bool {
+    if nanos.is_null(row) || nanos.data_type() == seconds.data_type() {
+        return false;
+    }
+    let any = |nanos: &dyn Array, seconds: &dyn Array| (0..nanos.len()).any(|row| has_wrapped(nanos, seconds, row));
+    match nanos.data_type() {
+        DataType::Struct(_) => {
+            let columns = nanos.as_struct().columns().iter().zip(seconds.as_struct().columns());
+            columns.into_iter().any(|(nanos, seconds)| has_wrapped(nanos, seconds, row))
+        }
+        DataType::Map(_, _) => any(&nanos.as_map().value(row), &seconds.as_map().value(row)),
+        DataType::List(_) => any(&*nanos.as_list::<i32>().value(row), &*seconds.as_list::<i32>().value(row)),
+        DataType::LargeList(_) => any(&*nanos.as_list::<i64>().value(row), &*seconds.as_list::<i64>().value(row)),
+        DataType::FixedSizeList(_, _) => {
+            any(&*nanos.as_fixed_size_list().value(row), &*seconds.as_fixed_size_list().value(row))
+        }
+        _ => {
+            let mut values = Vec::with_capacity(2);
+            scalar::raw_integers(&*nanos.slice(row, 1), &mut values);
+            scalar::raw_integers(&*seconds.slice(row, 1), &mut values);
+            values[0].div_euclid(NANOS) != values[1]
+        }
     }
 }
 

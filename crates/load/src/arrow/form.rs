@@ -244,7 +244,7 @@ fn digits(precision: u8, scale: i8) -> u32 {
 }
 
 /// The type of the values behind dictionaries and runs.
-fn value_type(data_type: &DataType) -> &DataType {
+pub(super) fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => value_type(values),
         DataType::RunEndEncoded(_, values) => value_type(values.data_type()),

@@ -6,6 +6,7 @@
 
 use super::convert::{self, Arrays, Column};
 use super::form::Meaning;
+use super::texts::texts_as_bytes;
 use super::{PIECE_BYTES, Positioned, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, Field, Piece, Reader, Wanted};
@@ -14,7 +15,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_footer_length, read_record_batch};
 use arrow_ipc::{MessageHeader, root_as_footer, root_as_message};
-use arrow_schema::{FieldRef, SchemaRef};
+use arrow_schema::{FieldRef, Schema, SchemaRef};
 use litepress_rows::Result;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +32,7 @@ const MOST_PER_BYTE: u64 = 1 << 16;
 pub(super) struct IpcReader {
     file: Positioned,
     options: ReadOptions,
+    /// The schema with the bytes of texts as they are: whether they are UTF-8 is told row by row.
     schema: SchemaRef,
     fields: Vec<Field>,
     types: Vec<(FieldRef, Meaning)>,
@@ -90,6 +92,8 @@ impl IpcReader {
         };
         let fields: Vec<Field> = types.iter().enumerate().map(describe_field).collect();
         let wanted = all_columns(&fields);
+        let bytes: Vec<FieldRef> = schema.fields().iter().map(texts_as_bytes).collect();
+        let schema = Arc::new(Schema::new(bytes));
         let (columns, projection) = (Vec::new(), Arc::new(Vec::new()));
         let (dictionaries, current) = (Arc::new(HashMap::new()), None);
         let options = options.clone();

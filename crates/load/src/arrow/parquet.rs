@@ -5,7 +5,9 @@
 //! large row groups are.
 
 use super::convert::{self, Arrays, Column};
+use super::depth;
 use super::form::Meaning;
+use super::texts::texts_as_bytes;
 use super::{PIECE_BYTES, Positioned, PositionedRead, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, Field, Piece, Reader, Wanted};
@@ -21,13 +23,14 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::{ConvertedType, Encoding, LogicalType, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
-    FileMetaData, PageIndexPolicy, ParquetMetaData, ParquetStatisticsPolicy, RowGroupMetaData,
+    FileMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataBuilder, ParquetStatisticsPolicy, RowGroupMetaData,
 };
 use parquet::file::reader::{ChunkReader, Length};
-use parquet::schema::types::Type;
+use parquet::schema::types::{SchemaDescriptor, Type};
+use std::fmt::Display;
 use std::io::BufReader;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Rows that are decoded at one go, at most.
 const DECODE_ROWS: usize = 8192;
@@ -78,6 +81,9 @@ struct Plan {
     main: Projection,
     /// A second look at columns that one array cannot hold.
     companion: Option<Projection>,
+    /// As `main`, with the bytes of texts as they are: for ranges that cannot be decoded, for it may be that some text is no
+    /// UTF-8. `None` where no text is read.
+    as_bytes: OnceLock<Option<Projection>>,
     bytes_read: Arc<AtomicU64>,
 }
 
@@ -160,6 +166,10 @@ impl Reader for ParquetReader {
 
 fn load(file: &Positioned) -> Result<ArrowReaderMetadata> {
     refuse_other_files(file)?;
+    let metadata = read_metadata(file)?;
+    let unreadable = |why: &dyn Display| file.damaged(format!("the file's metadata cannot be read: {why}"));
+    depth::refuse_deep_schema(&metadata).map_err(|why| unreadable(&why))?;
+    drop(metadata);
     let options = || ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
     let load = |options| guard(|| ArrowReaderMetadata::load(file, options).map_err(|error| error.to_string()));
     // The Arrow schema that a writer has left beside Parquet's own is only a help, and broken ones occur; so are statistics.
@@ -167,7 +177,21 @@ fn load(file: &Positioned) -> Result<ArrowReaderMetadata> {
         load(options().with_skip_arrow_metadata(true)).or_else(|_| load(without_help())).map_err(|_| first)
     });
     let loaded = loaded.and_then(with_row_count);
-    loaded.map_err(|why| file.damaged(format!("the file's metadata cannot be read: {why}")))
+    loaded.map_err(|why| unreadable(&why))
+}
+
+/// The metadata as it stands in front of the file's end.
+fn read_metadata(file: &Positioned) -> Result<Vec<u8>> {
+    const TRAILER_BYTES: u64 = 8;
+    let read = |at, len| file.read(at, len).map_err(|error| Error::io("read", file.name(), error));
+    let len = read(file.len - TRAILER_BYTES, 4)?;
+    #[expect(clippy::little_endian_bytes, reason = "the Parquet format's own")]
+    let len = u32::from_le_bytes(len.try_into().expect("four bytes were read"));
+    let at = (file.len - TRAILER_BYTES).checked_sub(len.into());
+    let at = at.ok_or_else(|| {
+        file.damaged(format!("the file's metadata cannot be read: its {len} bytes would begin before it"))
+    })?;
+    read(at, len as usize)
 }
 
 /// Metadata whose row groups and file say the same number of rows.
@@ -274,29 +298,43 @@ impl Plan {
     ) -> Result<Self> {
         let planned: Result<Vec<_>> = wanted.iter().map(|wanted| plan_column(wanted, fields, types, options)).collect();
         let (positions, columns): (Vec<usize>, Vec<Column>) = planned?.into_iter().unzip();
-        let roots = metadata.parquet_schema().root_schema().get_fields();
-        let second = |position: &usize| companion(&types[*position].0, &roots[*position]).map(|_| *position);
+        let second = |position: &usize| companion(metadata, *position, &types[*position].0).map(|_| *position);
         let seconds: Vec<Option<usize>> = positions.iter().map(second).collect();
         let first: Vec<Option<usize>> = positions.into_iter().map(Some).collect();
         let hinted = with_types(metadata, |position, field| quick_type(metadata, position, field));
         let main = Projection::new(hinted, &first);
         let companion = seconds.iter().any(Option::is_some).then(|| {
-            let hinted = with_types(metadata, |position, field| companion(field, &roots[position]));
+            let hinted = with_types(metadata, |position, field| companion(metadata, position, field));
             Projection::new(hinted, &seconds)
         });
-        Ok(Self { file: file.clone(), columns, main, companion, bytes_read: options.bytes_read.clone() })
+        let (file, bytes_read) = (file.clone(), options.bytes_read.clone());
+        Ok(Self { file, columns, main, companion, as_bytes: OnceLock::new(), bytes_read })
+    }
+
+    fn as_bytes(&self) -> Option<&Projection> {
+        let make = || {
+            let order = self.main.order.clone();
+            let metadata = with_bytes(&self.main.metadata).ok()?;
+            Some(Projection { metadata, mask: self.main.mask.clone(), order })
+        };
+        self.as_bytes.get_or_init(make).as_ref()
     }
 }
 
-/// The type as which the second half of a value is read, where it has one.
-fn companion(field: &FieldRef, root: &Type) -> Option<DataType> {
-    let is_split = root.is_primitive()
-        && match root.get_physical_type() {
-            Physical::INT96 => true,
-            Physical::FIXED_LEN_BYTE_ARRAY => root.get_basic_info().converted_type() == ConvertedType::INTERVAL,
-            _ => false,
-        };
-    convert::companion_type(field.data_type()).filter(|_| is_split)
+/// The type as which the second half of a value is read, where it has one: INT96 timestamps, and intervals.
+fn companion(metadata: &ArrowReaderMetadata, position: usize, field: &FieldRef) -> Option<DataType> {
+    let schema = metadata.parquet_schema();
+    let root = &schema.root_schema().get_fields()[position];
+    let is_interval = root.is_primitive() && root.get_basic_info().converted_type() == ConvertedType::INTERVAL;
+    if is_interval {
+        return convert::months_type(field.data_type());
+    }
+    let columns = (0..schema.num_columns()).filter(|&leaf| schema.get_column_root_idx(leaf) == position);
+    let mut is_int96 = columns.map(|leaf| schema.column(leaf).physical_type() == Physical::INT96);
+    if !is_int96.clone().any(|is_int96| is_int96) {
+        return None;
+    }
+    Some(convert::seconds_type(field.data_type(), &mut || is_int96.next().unwrap_or(false)))
 }
 
 /// The type as which a column is decoded fastest: texts as views of their pages, short dictionaries as such, decimals in 64 bits.
@@ -357,6 +395,56 @@ fn with_types(
     retyped(&retype).unwrap_or_else(|_| metadata.clone())
 }
 
+/// The same file, with the bytes of texts as they are. The decoder takes what its schema calls text for nothing else, so the
+/// schema calls it that no more.
+fn with_bytes(metadata: &ArrowReaderMetadata) -> Result<ArrowReaderMetadata, String> {
+    let said = metadata.metadata().file_metadata();
+    let file = FileMetaData::new(
+        said.version(),
+        said.num_rows(),
+        said.created_by().map(str::to_owned),
+        None,
+        Arc::new(SchemaDescriptor::new(without_texts(said.schema_descr().root_schema_ptr())?)),
+        said.column_orders().cloned(),
+    );
+    let row_groups = metadata.metadata().row_groups().to_vec();
+    let builder = ParquetMetaDataBuilder::new(file).set_row_groups(row_groups);
+    let fields: Vec<FieldRef> = metadata.schema().fields().iter().map(texts_as_bytes).collect();
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields)));
+    guard(|| ArrowReaderMetadata::try_new(Arc::new(builder.build()), options).map_err(|error| error.to_string()))
+}
+
+/// A type whose texts are byte strings.
+fn without_texts(all: Arc<Type>) -> Result<Arc<Type>, String> {
+    let info = all.get_basic_info();
+    let (name, id) = (info.name(), info.has_id().then(|| info.id()));
+    let made = match &*all {
+        Type::PrimitiveType { physical_type: Physical::BYTE_ARRAY, .. } if is_text(&all) => {
+            Type::primitive_type_builder(name, Physical::BYTE_ARRAY)
+                .with_repetition(info.repetition())
+                .with_id(id)
+                .build()
+        }
+        Type::PrimitiveType { .. } => return Ok(all),
+        Type::GroupType { fields, .. } => {
+            let fields: Result<Vec<_>, String> = fields.iter().cloned().map(without_texts).collect();
+            let group = Type::group_type_builder(name)
+                .with_converted_type(info.converted_type())
+                .with_logical_type(info.logical_type_ref().cloned())
+                .with_fields(fields?)
+                .with_id(id);
+            if info.has_repetition() { group.with_repetition(info.repetition()).build() } else { group.build() }
+        }
+    };
+    made.map(Arc::new).map_err(|error| error.to_string())
+}
+
+fn is_text(leaf: &Type) -> bool {
+    let info = leaf.get_basic_info();
+    matches!(info.logical_type_ref(), Some(LogicalType::String | LogicalType::Json | LogicalType::Enum))
+        || matches!(info.converted_type(), ConvertedType::UTF8 | ConvertedType::JSON | ConvertedType::ENUM)
+}
+
 impl Projection {
     /// `positions`: for each wanted column the position of its root in the file.
     fn new(metadata: ArrowReaderMetadata, positions: &[Option<usize>]) -> Self {
@@ -406,23 +494,39 @@ struct ParquetPiece {
     arrays: Option<Arrays>,
     given: usize,
     decoded: usize,
+    /// Texts are decoded as bytes: the range could not be decoded as it is.
+    as_bytes: bool,
 }
 
 impl ParquetPiece {
     fn new(plan: Arc<Plan>, range: Range, first_record: u64, batch_rows: usize, share: f64) -> Self {
         let columns = plan.columns.clone();
-        let (decoders, arrays, given, decoded) = (None, None, 0, 0);
-        Self { plan, columns, range, first_record, batch_rows, share, decoders, arrays, given, decoded }
+        let (decoders, arrays, given, decoded, as_bytes) = (None, None, 0, 0, false);
+        Self { plan, columns, range, first_record, batch_rows, share, decoders, arrays, given, decoded, as_bytes }
     }
 
     /// Decodes the next rows; `None` at the end of the range.
     fn decode(&mut self) -> Result<Option<Arrays>, String> {
+        self.decode_more().or_else(|why| {
+            if std::mem::replace(&mut self.as_bytes, true) || self.plan.as_bytes().is_none() {
+                return Err(why);
+            }
+            self.decoders = None;
+            self.decode_more().map_err(|_| why)
+        })
+    }
+
+    fn decode_more(&mut self) -> Result<Option<Arrays>, String> {
         if self.decoded == self.range.rows {
             return Ok(None);
         }
-        let (file, range) = (&self.plan.file, self.range);
+        let range = self.range;
+        let as_bytes = if self.as_bytes { self.plan.as_bytes() } else { None };
+        let projection = as_bytes.unwrap_or(&self.plan.main);
         if self.decoders.is_none() {
-            let main = self.plan.main.decoder(file, range, self.batch_rows)?;
+            let file = &self.plan.file;
+            let range = Range { from: range.from + self.decoded, rows: range.rows - self.decoded, ..range };
+            let main = projection.decoder(file, range, self.batch_rows)?;
             let companion = self.plan.companion.as_ref();
             let companion = companion.map(|companion| companion.decoder(file, range, self.batch_rows)).transpose()?;
             self.decoders = Some((main, companion));
@@ -439,7 +543,7 @@ impl ParquetPiece {
         let pick = |order: &[Option<usize>], batch: &RecordBatch| -> Vec<_> {
             order.iter().map(|position| position.map(|position| batch.column(position).clone())).collect()
         };
-        let columns = pick(&self.plan.main.order, &batch).into_iter().flatten().collect();
+        let columns = pick(&projection.order, &batch).into_iter().flatten().collect();
         let companions = match (&self.plan.companion, &beside) {
             (Some(companion), Some(beside)) => pick(&companion.order, beside),
             _ => vec![None; self.columns.len()],

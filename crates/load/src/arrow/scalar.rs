@@ -1,7 +1,7 @@
 //! One value of an array as text: plain, or as JSON.
 
 use super::calendar::{self, Span, Unit};
-use super::form::Meaning;
+use super::form::{Meaning, value_type};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
@@ -266,7 +266,7 @@ pub(super) fn push_json(
         return Ok(());
     };
     match Meaning::of_field(field) {
-        Meaning::Nested => push_nested(array, row, start, out),
+        Meaning::Nested => push_nested(value_type(field.data_type()), array, row, start, out),
         Meaning::Null => {
             out.extend_from_slice(b"null");
             Ok(())
@@ -304,14 +304,21 @@ pub(super) fn push_json(
     }
 }
 
-fn push_nested(array: &dyn Array, row: usize, start: usize, out: &mut Vec<u8>) -> Result<(), Refusal> {
-    match array.data_type() {
+/// `data_type`: that of the file, in which texts are texts; those of the array may be byte strings.
+fn push_nested(
+    data_type: &DataType,
+    array: &dyn Array,
+    row: usize,
+    start: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    match data_type {
         DataType::Struct(fields) => {
             let columns = array.as_struct().columns();
             let values = fields.iter().zip(columns).map(|(field, column)| (field, column.as_ref(), row));
             push_object(values, start, out)
         }
-        DataType::Map(_, _) => push_map(array, row, start, out),
+        DataType::Map(entries, _) => push_map(entries, array, row, start, out),
         DataType::Union(fields, _) => {
             let union = array.as_any().downcast_ref::<UnionArray>().expect("a union array has a union type");
             let id = union.type_id(row);
@@ -359,9 +366,16 @@ fn push_object<'a>(
 }
 
 /// An object whose names are the map's keys; keys that are not strings stand as strings of their JSON.
-fn push_map(array: &dyn Array, row: usize, start: usize, out: &mut Vec<u8>) -> Result<(), Refusal> {
+fn push_map(
+    entries_field: &Field,
+    array: &dyn Array,
+    row: usize,
+    start: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    let DataType::Struct(fields) = entries_field.data_type() else { unreachable!("entries of a map are structs") };
     let entries = array.as_map().value(row);
-    let (fields, keys, values) = (entries.fields(), entries.column(0), entries.column(1));
+    let (keys, values) = (entries.column(0), entries.column(1));
     out.push(b'{');
     for entry in 0..entries.len() {
         if entry > 0 {
@@ -381,7 +395,7 @@ fn push_map(array: &dyn Array, row: usize, start: usize, out: &mut Vec<u8>) -> R
     Ok(())
 }
 
-/// Appends a JSON string. The text is UTF-8; only what JSON demands is escaped.
+/// Appends a JSON string; only what JSON demands is escaped, and what is no UTF-8 stays as it is.
 fn push_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &byte in text {

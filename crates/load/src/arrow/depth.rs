@@ -1,0 +1,174 @@
+//! How deep the schema of a Parquet file is nested, before a decoder sees it.
+//!
+//! The decoder builds the tree of a schema by recursion, and so do all who walk through it: a schema nested some thousand
+//! levels deep, which a file of some kilobytes can have, would overflow the stack, and nothing catches that. So the metadata,
+//! Thrift in its compact protocol, is passed through first. Of Arrow IPC, the check of its FlatBuffers refuses such schemas.
+
+/// Groups within one another that a Parquet schema may have: as many as an Arrow schema.
+pub(super) const MAX_DEPTH: usize = 64;
+
+const TOO_DEEP: &str = "its schema is nested deeper than 64 levels";
+const NO_THRIFT: &str = "it is not Thrift as Parquet has it";
+
+/// Types of the compact protocol.
+mod kind {
+    pub const STOP: u8 = 0;
+    pub const I32: u8 = 5;
+    pub const LIST: u8 = 9;
+    pub const STRUCT: u8 = 12;
+}
+
+/// Fields of `FileMetaData` and `SchemaElement`.
+const SCHEMA: i64 = 2;
+const NUM_CHILDREN: i64 = 5;
+
+/// Refuses metadata of a Parquet file (`FileMetaData`) whose schema is too deep.
+pub(super) fn refuse_deep_schema(metadata: &[u8]) -> Result<(), &'static str> {
+    let mut thrift = Thrift { bytes: metadata };
+    let mut id = 0;
+    while let Some(kind) = thrift.field(&mut id)? {
+        if id == SCHEMA && kind == kind::LIST {
+            thrift.schema()?;
+        } else {
+            thrift.skip(kind, 0)?;
+        }
+    }
+    Ok(())
+}
+
+struct Thrift<'a> {
+    bytes: &'a [u8],
+}
+
+impl Thrift<'_> {
+    fn byte(&mut self) -> Result<u8, &'static str> {
+        let (&first, rest) = self.bytes.split_first().ok_or(NO_THRIFT)?;
+        self.bytes = rest;
+        Ok(first)
+    }
+
+    fn pass(&mut self, bytes: u64) -> Result<(), &'static str> {
+        let bytes = usize::try_from(bytes).map_err(|_| NO_THRIFT)?;
+        self.bytes = self.bytes.get(bytes..).ok_or(NO_THRIFT)?;
+        Ok(())
+    }
+
+    fn varint(&mut self) -> Result<u64, &'static str> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(NO_THRIFT)
+    }
+
+    fn signed(&mut self) -> Result<i64, &'static str> {
+        let zigzag = self.varint()?;
+        Ok((zigzag >> 1).cast_signed() ^ -((zigzag & 1).cast_signed()))
+    }
+
+    /// The type of the next field of a struct, and its number in `id`; `None` at the end.
+    fn field(&mut self, id: &mut i64) -> Result<Option<u8>, &'static str> {
+        let header = self.byte()?;
+        let kind = header & 15;
+        if kind == kind::STOP {
+            return Ok(None);
+        }
+        *id = match header >> 4 {
+            0 => self.signed()?,
+            // Numbers have 16 bits.
+            delta => id.wrapping_add(i64::from(delta)),
+        };
+        Ok(Some(kind))
+    }
+
+    /// Type of a list's items, and how many there are.
+    fn list(&mut self) -> Result<(u8, u64), &'static str> {
+        let header = self.byte()?;
+        let len = if header >> 4 == 15 { self.varint()? } else { u64::from(header >> 4) };
+        Ok((header & 15, len))
+    }
+
+    fn skip(&mut self, kind: u8, depth: usize) -> Result<(), &'static str> {
+        if depth > MAX_DEPTH {
+            return Err(NO_THRIFT);
+        }
+        match kind {
+            1 | 2 => Ok(()),
+            3 => self.pass(1),
+            4..=6 => self.varint().map(drop),
+            7 => self.pass(8),
+            8 => {
+                let bytes = self.varint()?;
+                self.pass(bytes)
+            }
+            kind::LIST | 10 => {
+                let (item, len) = self.list()?;
+                (0..len).try_for_each(|_| self.skip_item(item, depth + 1))
+            }
+            11 => {
+                let len = self.varint()?;
+                let kinds = if len > 0 { self.byte()? } else { 0 };
+                (0..len).try_for_each(|_| {
+                    self.skip_item(kinds >> 4, depth + 1)?;
+                    self.skip_item(kinds & 15, depth + 1)
+                })
+            }
+            kind::STRUCT => {
+                let mut id = 0;
+                while let Some(kind) = self.field(&mut id)? {
+                    self.skip(kind, depth + 1)?;
+                }
+                Ok(())
+            }
+            _ => Err(NO_THRIFT),
+        }
+    }
+
+    /// An item of a list or map, where a boolean has a byte of its own.
+    fn skip_item(&mut self, kind: u8, depth: usize) -> Result<(), &'static str> {
+        if matches!(kind, 1 | 2) { self.pass(1) } else { self.skip(kind, depth) }
+    }
+
+    /// The list of a schema's elements: groups come before their children.
+    fn schema(&mut self) -> Result<(), &'static str> {
+        let (item, len) = self.list()?;
+        if item != kind::STRUCT {
+            return Err(NO_THRIFT);
+        }
+        // Children that are still to come, of each group that is open.
+        let mut open: Vec<i64> = Vec::new();
+        for _ in 0..len {
+            let children = self.schema_element()?;
+            if let Some(missing) = open.last_mut() {
+                *missing -= 1;
+            }
+            if children > 0 {
+                open.push(children);
+            }
+            while open.last() == Some(&0) {
+                open.pop();
+            }
+            // The root is no level.
+            if open.len() > MAX_DEPTH + 1 {
+                return Err(TOO_DEEP);
+            }
+        }
+        Ok(())
+    }
+
+    fn schema_element(&mut self) -> Result<i64, &'static str> {
+        let (mut id, mut children) = (0, 0);
+        while let Some(kind) = self.field(&mut id)? {
+            match (id, kind) {
+                (NUM_CHILDREN, kind::I32) => children = self.signed()?,
+                (NUM_CHILDREN, _) => return Err(NO_THRIFT),
+                _ => self.skip(kind, 0)?,
+            }
+        }
+        Ok(children)
+    }
+}
