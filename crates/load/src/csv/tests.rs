@@ -351,7 +351,7 @@ fn csv_spectrum_is_read_as_its_json_says() {
         }
         files += 1;
     }
-    assert_eq!(files, 12);
+    assert_eq!(files, 11);
 }
 
 /// What sqlite3's `.import` makes of a file without header; `None` where the program is not there.
