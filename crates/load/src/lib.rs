@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arrow;
+mod block;
 pub mod csv;
 pub mod cut;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -199,7 +199,12 @@ impl LoadPlan {
 
     /// Bytes of all files, where they are known.
     pub fn input_bytes(&self) -> Option<u64> {
-        self.tables.iter().flat_map(|table| &table.files).map(|file| file.content.input.bytes).sum()
+        let mut inputs: Vec<&Input> =
+            self.tables.iter().flat_map(|table| &table.files).map(|file| &file.content.input).collect();
+        // A database is one file, however many of its tables are loaded.
+        inputs.sort_by(|one, other| one.name.cmp(&other.name));
+        inputs.dedup_by(|one, other| one.format == Format::Sqlite && one.name == other.name);
+        inputs.into_iter().map(|input| input.bytes).sum()
     }
 
     /// Counts the bytes that are read.

@@ -16,6 +16,8 @@ use litepress_rows::{CellBlock, Cells, Error, ErrorKind, Result, quoted_name};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// How many bytes of values a piece has, where no row has more.
@@ -242,6 +244,7 @@ impl Reader for TableReader {
                 names,
                 invalid_utf8: self.options.invalid_utf8,
                 piece_bytes: self.options.piece_bytes.unwrap_or(PIECE_BYTES),
+                bytes_read: self.options.bytes_read.clone(),
             };
             std::thread::spawn(move || step_through(&start, &stepping, &send));
             self.pieces = Some(receive);
@@ -261,6 +264,8 @@ struct Stepping {
     names: Vec<String>,
     invalid_utf8: InvalidUtf8,
     piece_bytes: usize,
+    /// SQLite does not tell which pages it reads: what the values take, about, stands for them.
+    bytes_read: Arc<AtomicU64>,
 }
 
 fn step_through(start: &Start, stepping: &Stepping, send: &SyncSender<Result<Option<TablePiece>>>) {
@@ -287,6 +292,7 @@ fn send_pieces(
     while let Some(row) = rows.next()? {
         piece.push(row)?;
         if piece.bytes >= stepping.piece_bytes {
+            stepping.bytes_read.fetch_add(piece.stored_bytes, Ordering::Relaxed);
             let done = std::mem::replace(&mut piece, PieceBuilder::new(stepping, 0)).finish();
             first_record += done.rows;
             piece.first_record = first_record;
@@ -295,6 +301,7 @@ fn send_pieces(
             }
         }
     }
+    stepping.bytes_read.fetch_add(piece.stored_bytes, Ordering::Relaxed);
     let last = piece.finish();
     // Where nobody listens any more, nobody misses the end.
     let _ = if last.rows > 0 { send.send(Ok(Some(last))) } else { Ok(()) };
@@ -308,12 +315,14 @@ struct PieceBuilder<'a> {
     first_record: u64,
     batches: Vec<Batch>,
     bytes: usize,
+    /// What the rows take in the database, about.
+    stored_bytes: u64,
     block_bytes: usize,
 }
 
 impl<'a> PieceBuilder<'a> {
     fn new(stepping: &'a Stepping, first_record: u64) -> Self {
-        Self { stepping, first_record, batches: Vec::new(), bytes: 0, block_bytes: 0 }
+        Self { stepping, first_record, batches: Vec::new(), bytes: 0, stored_bytes: 0, block_bytes: 0 }
     }
 
     fn push(&mut self, row: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
@@ -348,6 +357,9 @@ impl<'a> PieceBuilder<'a> {
             }
         }
         batch.rows += 1;
+        // A number takes three bytes and its type in the mean; the row a pointer, a length and a rowid.
+        const ROW_BYTES: usize = 8;
+        self.stored_bytes += (ROW_BYTES + bytes - 4 * batch.blocks.len()) as u64;
         self.bytes += bytes;
         self.block_bytes += bytes;
         Ok(())

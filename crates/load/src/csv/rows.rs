@@ -7,8 +7,8 @@
 //! fields, 2.0 and 0.6 and 1.1 GB/s for those of TPC-H's lineitem. Neither says what it makes of quotes in wrong places.)
 
 use super::syntax::Syntax;
+use crate::block::Block;
 use std::ops::Range;
-use wide::u8x16;
 
 /// Where the fields of some consecutive records lie in their text.
 ///
@@ -233,38 +233,4 @@ fn edge(at: usize) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "a piece is below 4 GiB, which is checked where it begins")]
     let edge = at as u32;
     edge
-}
-
-/// 64 bytes of a text.
-struct Block {
-    lanes: [u8x16; 4],
-    /// Which of them are there: behind the end of the text there are none.
-    present: u64,
-}
-
-impl Block {
-    #[inline]
-    fn load(text: &[u8], at: usize) -> Self {
-        if let Some(bytes) = text[at..].first_chunk::<64>() {
-            return Self { lanes: lanes(bytes), present: u64::MAX };
-        }
-        let rest = &text[at..];
-        let mut bytes = [0; 64];
-        bytes[..rest.len()].copy_from_slice(rest);
-        Self { lanes: lanes(&bytes), present: (1 << rest.len()) - 1 }
-    }
-
-    /// A bit for each byte that is `byte`, the lowest for the first.
-    #[inline]
-    fn find(&self, byte: u8) -> u64 {
-        let wanted = u8x16::splat(byte);
-        let bits = |lane: usize| u64::from(self.lanes[lane].simd_eq(wanted).to_bitmask());
-        (bits(0) | bits(1) << 16 | bits(2) << 32 | bits(3) << 48) & self.present
-    }
-}
-
-#[inline]
-fn lanes(bytes: &[u8; 64]) -> [u8x16; 4] {
-    let (lanes, _) = bytes.as_chunks::<16>();
-    [0, 1, 2, 3].map(|lane| u8x16::new(lanes[lane]))
 }

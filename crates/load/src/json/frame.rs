@@ -4,6 +4,7 @@
 //! `[` element, `,` element, ..., `]`. So each element comes with the byte that opens it, a text that is not looked at yet
 //! is never empty within the array, and a file that ends there cannot pass for a whole one.
 
+use crate::block::Block;
 use crate::cut::{Framed, Framing};
 use litepress_rows::{Error, ErrorKind, Result};
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
@@ -150,6 +151,16 @@ struct Scan {
     is_in_string: bool,
 }
 
+/// What was found in some bytes.
+enum Passed {
+    /// Neither a comma nor a bracket of the top-level array.
+    Nothing,
+    /// One.
+    End(usize),
+    /// None in all the text that is there.
+    All,
+}
+
 impl Scan {
     /// From the element on whose opening byte stands at `opener`.
     fn behind_opener(opener: usize) -> Self {
@@ -157,14 +168,74 @@ impl Scan {
     }
 
     /// The next comma or closing bracket that belongs to the top-level array; `None` where the text ends before.
+    ///
+    /// 64 bytes at a time become bit masks. What stands in strings is masked out, so that of an element within which nothing is
+    /// nested, only the brackets around it are looked at one by one. Where something is escaped, strings are passed by one by one.
+    #[inline]
     fn next_end(&mut self, text: &[u8]) -> Option<usize> {
-        loop {
-            if self.is_in_string && !self.leave_string(text) {
-                return None;
+        while self.at < text.len() {
+            let block = Block::load(text, self.at);
+            let end = if block.find(b'\\') == 0 { self.pass_block(text, block) } else { self.pass_escapes(text) };
+            match end {
+                Passed::Nothing => {}
+                Passed::End(at) => return Some(at),
+                Passed::All => return None,
             }
-            let Some(found) = text.get(self.at..)?.iter().position(|&byte| is_structure(byte)) else {
+        }
+        None
+    }
+
+    /// Goes through 64 bytes in which nothing is escaped.
+    #[inline]
+    fn pass_block(&mut self, text: &[u8], block: Block) -> Passed {
+        // Bits within strings, the quotes that begin them too.
+        let mut within = block.find(b'"');
+        for shift in [1, 2, 4, 8, 16, 32] {
+            within ^= within << shift;
+        }
+        within ^= if self.is_in_string { u64::MAX } else { 0 };
+        // Square brackets differ from the others in this bit.
+        let folded = block.with_bits(b'{' ^ b'[');
+        let brackets = (folded.find(b'{') | folded.find(b'}')) & !within;
+        let commas = || block.find(b',') & !within;
+        let mut events = if self.depth == 0 { brackets | commas() } else { brackets };
+        while events != 0 {
+            let bit = events.trailing_zeros();
+            let behind = (u64::MAX << bit) << 1;
+            events &= behind;
+            let at = self.at + bit as usize;
+            match text[at] {
+                b'[' | b'{' => {
+                    self.depth += 1;
+                    events &= brackets;
+                }
+                b']' | b'}' if self.depth > 0 => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        events = (brackets | commas()) & behind;
+                    }
+                }
+                _ => {
+                    (self.at, self.is_in_string) = (at + 1, false);
+                    return Passed::End(at);
+                }
+            }
+        }
+        self.is_in_string = within >> 63 != 0;
+        self.at = (self.at + 64).min(text.len());
+        Passed::Nothing
+    }
+
+    /// Goes through 64 bytes or more.
+    fn pass_escapes(&mut self, text: &[u8]) -> Passed {
+        let enough = self.at + 64;
+        while self.at < enough {
+            if self.is_in_string && !self.leave_string(text) {
+                return Passed::All;
+            }
+            let Some(found) = text[self.at..].iter().position(|&byte| is_structure(byte)) else {
                 self.at = text.len();
-                return None;
+                return Passed::All;
             };
             let at = self.at + found;
             self.at = at + 1;
@@ -173,9 +244,10 @@ impl Scan {
                 b'[' | b'{' => self.depth += 1,
                 b']' | b'}' if self.depth > 0 => self.depth -= 1,
                 b',' if self.depth > 0 => {}
-                _ => return Some(at),
+                _ => return Passed::End(at),
             }
         }
+        Passed::Nothing
     }
 
     /// Goes behind the quote that ends the string; `false` where the text ends before.
