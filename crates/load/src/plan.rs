@@ -80,6 +80,8 @@ pub struct PlannedFile {
     passed_by: Vec<String>,
     /// Columns whose type was found out from a part of their values: by position in [`Fit::wanted`].
     guards: Vec<(usize, Decision)>,
+    /// Number of its records, where the file says it.
+    records: Option<u64>,
     /// Open where it can be read but once.
     reader: Mutex<Option<Box<dyn Reader>>>,
 }
@@ -230,7 +232,9 @@ impl LoadPlan {
             if first.is_all && table.files.len() == 1 {
                 return Some(first.records);
             }
-            let rows = u128::from(bytes?) * u128::from(first.records) / u128::from(first.bytes.max(1));
+            // Of a file whose reader does not count yet nothing is known.
+            let read = (first.bytes > 0).then_some(first.bytes)?;
+            let rows = u128::from(bytes?) * u128::from(first.records) / u128::from(read);
             Some(u64::try_from(rows).unwrap_or(u64::MAX))
         });
         Outlook::new(definition, rows, first.rows, page_size)
@@ -416,7 +420,8 @@ impl LoadRequest {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
-        Ok(PlannedTable { table: position, decisions: found.decisions, records: found.records, files })
+        let records = found.records.or_else(|| files.iter().map(|file| file.records).sum());
+        Ok(PlannedTable { table: position, decisions: found.decisions, records, files })
     }
 
     fn plan_file(
@@ -447,9 +452,10 @@ impl LoadRequest {
             wanted.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
             guards.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
         }
+        let records = reader.records();
         let reader = (!content.input.can_be_read_twice()).then_some(reader);
         let passed_by = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
-        Ok(PlannedFile { content, fit, passed_by, guards, reader: Mutex::new(reader) })
+        Ok(PlannedFile { content, fit, passed_by, guards, records, reader: Mutex::new(reader) })
     }
 }
 
