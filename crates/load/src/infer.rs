@@ -1,11 +1,11 @@
 //! What types the columns of a file can have, from all of their values: no type that changes one.
 //!
-//! Every value belongs to one [`Kind`], and of each kind a [`Finding`] keeps how often it came and where it came first.
+//! Every value belongs to one `Kind`, and of each kind a [`Finding`] keeps how often it came and where it came first.
 //! Both can be merged in any order, so workers look at different pieces of a file and the result does not depend on who
-//! looked at what. What the type is, and why, follows from the kinds alone ([`decision`]).
+//! looked at what. What the type is, and why, follows from the kinds alone (decision.rs).
 //!
 //! A text is a number only where SQLite writes that very text for the number, whichever of its versions is asked
-//! ([`number`]).
+//! (number.rs).
 
 mod decision;
 mod number;

@@ -1,7 +1,7 @@
 //! What a FILE argument is: a path, standard input, compressed or not, and of which kind.
 //!
-//! The content decides, never the name ([`content`]). Text comes out decompressed ([`compressed`]) and as UTF-8
-//! ([`decoded`]), from its beginning as often as it is asked for; what can be read once only (standard input, a FIFO) is
+//! The content decides, never the name (content.rs). Text comes out decompressed (compressed.rs) and as UTF-8
+//! (decoded.rs), from its beginning as often as it is asked for; what can be read once only (standard input, a FIFO) is
 //! [spooled](Input::spool) where it must be read twice. Other kinds are files, whose readers go back and forth in them.
 
 mod compressed;
