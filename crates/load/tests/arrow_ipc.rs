@@ -12,12 +12,7 @@ use arrow_buffer::{IntervalDayTime, IntervalMonthDayNano, ScalarBuffer, i256};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit, UnionFields};
-use litepress_format::page::PageSize;
-use litepress_load::input::Input;
 use litepress_load::options::{Format, InvalidUtf8, ReadOptions};
-use litepress_load::plan::{LoadPlan, LoadRequest};
-use litepress_load::rejects::Rejects;
-use litepress_load::source::OnError;
 use litepress_rows::ErrorKind;
 use rows::{Form, read, read_bytes, read_forms};
 use std::sync::Arc;
@@ -383,26 +378,4 @@ fn schemas_that_are_too_deep_are_refused() {
     assert_eq!(read(&files[0], Format::Arrow).unwrap().columns.len(), 1);
     let error = read(&files[1], Format::Arrow).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Data, "{error}");
-}
-
-/// The rows expected of a file for a schema that is given were its bytes, as if each were one: the disk seemed too small
-/// for a database of a petabyte.
-#[test]
-fn rows_expected_of_a_file_are_as_many_as_it_says() {
-    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..5000));
-    let bytes = as_file(&[batch(vec![("n", numbers)])], IpcWriteOptions::default());
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), bytes).unwrap();
-    let read = ReadOptions { piece_bytes: Some(1000), ..ReadOptions::default() };
-    let request = LoadRequest {
-        inputs: Input::from_arguments(&[file.path().to_owned()], &read).unwrap(),
-        schema: Some(("CREATE TABLE t (n INTEGER)".to_owned(), "<test>".to_owned())),
-        threads: 1,
-        read,
-        ..LoadRequest::default()
-    };
-    let plan = LoadPlan::new(request, &|| Ok(())).unwrap();
-    let rejects = Arc::new(Rejects::new(None, 0).unwrap());
-    let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Abort, &rejects).unwrap();
-    assert_eq!(litepress_rows::Source::rows(&source), Some(5000));
 }

@@ -6,7 +6,12 @@ mod rows;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use litepress_format::page::PageSize;
+use litepress_load::input::Input;
 use litepress_load::options::{Format, InvalidUtf8, ReadOptions};
+use litepress_load::plan::{LoadPlan, LoadRequest};
+use litepress_load::rejects::Rejects;
+use litepress_load::source::OnError;
 use litepress_rows::ErrorKind;
 use parquet::arrow::ArrowWriter;
 use parquet::data_type::{Int64Type, Int96, Int96Type};
@@ -322,4 +327,29 @@ fn schemas_that_are_too_deep_are_refused() {
         let error = read_bytes(&nested_file(depth), Format::Parquet).unwrap_err().to_string();
         assert!(error.contains("its schema is nested deeper than 64 levels"), "{depth}: {error}");
     }
+}
+
+/// The rows expected of a file for a schema that is given were its bytes, as if each were one: the disk seemed too small
+/// for a database of a petabyte.
+#[test]
+fn rows_expected_of_a_file_are_as_many_as_it_says() {
+    let numbers: ArrayRef = Arc::new(arrow_array::Int64Array::from_iter_values(0..5000));
+    let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    let bytes = writer.into_inner().unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    let read = ReadOptions { piece_bytes: Some(1000), ..ReadOptions::default() };
+    let request = LoadRequest {
+        inputs: Input::from_arguments(&[file.path().to_owned()], &read).unwrap(),
+        schema: Some(("CREATE TABLE t (n INTEGER)".to_owned(), "<test>".to_owned())),
+        threads: 1,
+        read,
+        ..LoadRequest::default()
+    };
+    let plan = LoadPlan::new(request, &|| Ok(())).unwrap();
+    let rejects = Arc::new(Rejects::new(None, 0).unwrap());
+    let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Abort, &rejects).unwrap();
+    assert_eq!(litepress_rows::Source::rows(&source), Some(5000));
 }
