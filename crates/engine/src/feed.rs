@@ -1,8 +1,12 @@
 //! A source's parts on their way to workers.
 
 use crate::Result;
+use crate::progress::Progress;
+use crate::sink::block::BlockPool;
+use crate::stitch::{InOrder, lock};
 use litepress_rows::{Part, Source};
 use std::collections::VecDeque;
+use std::sync::Mutex;
 
 /// The source's parts, numbered as they are taken.
 pub(crate) struct Feed<'s> {
@@ -35,5 +39,30 @@ impl<'s> Feed<'s> {
         let number = self.next;
         self.next += 1;
         Ok(part.map(|part| (number, part)))
+    }
+}
+
+/// Takes part after part and has `make` build and place it, until there is none or one has failed; `parts` are where
+/// `stitch` keeps those that are done.
+pub(crate) fn take_parts<'f, S, P>(
+    feed: &Mutex<Feed<'f>>,
+    stitch: &Mutex<S>,
+    parts: impl Fn(&mut S) -> &mut InOrder<P>,
+    pool: &BlockPool,
+    progress: &Progress,
+    mut make: impl FnMut(u64, Box<dyn Part + 'f>) -> Result<()>,
+) {
+    while !parts(&mut lock(stitch)).has_failed() {
+        pool.wait_for_room();
+        let taken = progress.go_on().and_then(|()| lock(feed).take());
+        let (number, part) = match taken {
+            Ok(Some(taken)) => taken,
+            Ok(None) => return,
+            // It concerns no part: one that is still being built may yet report what is wrong with its rows.
+            Err(error) => return parts(&mut lock(stitch)).fail(u64::MAX, error),
+        };
+        if let Err(error) = make(number, part) {
+            parts(&mut lock(stitch)).fail(number, error);
+        }
     }
 }

@@ -11,7 +11,7 @@
 //! The first part that has a row which does not follow the one before is not placed and none behind it is: whoever has
 //! one of them sorts its rows. Index entries are cut from every row when it first comes, whichever way it goes.
 
-use crate::feed::Feed;
+use crate::feed::{self, Feed};
 use crate::fields::Fields;
 use crate::index::{Cutter, Indexes};
 use crate::pages::{PageRun, Pages};
@@ -82,19 +82,15 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn work(&mut self, feed: &Mutex<Feed<'_>>, stitch: &Mutex<Stitch<'_, '_, 'a>>, pool: &Arc<BlockPool>) {
-        while !lock(stitch).parts.has_failed() {
-            pool.wait_for_room();
-            let taken = self.printing.progress.go_on().and_then(|()| lock(feed).take());
-            let (number, part) = match taken {
-                Ok(Some(taken)) => taken,
-                Ok(None) => return,
-                // It concerns no part: one that is still being built may yet report what is wrong with its rows.
-                Err(error) => return lock(stitch).parts.fail(u64::MAX, error),
-            };
-            if let Err(error) = self.make(number, part, PageRun::new(self.page_size, pool), stitch) {
-                lock(stitch).parts.fail(number, error);
-            }
-        }
+        let (page_size, progress) = (self.page_size, self.printing.progress);
+        feed::take_parts(
+            feed,
+            stitch,
+            |stitch| &mut stitch.parts,
+            pool,
+            progress,
+            |number, part| self.make(number, part, PageRun::new(page_size, pool), stitch),
+        );
     }
 
     /// Builds a part, or sorts it.

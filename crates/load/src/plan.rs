@@ -178,6 +178,7 @@ impl LoadPlan {
         if !mismatches.is_empty() {
             return Err(all_of(mismatches));
         }
+        request.refuse_forms_of_no_column(&schema, &tables)?;
         Ok(Self { schema, tables, left_out, read: request.read, conflict: request.conflict })
     }
 
@@ -353,6 +354,25 @@ impl LoadRequest {
         Ok(())
     }
 
+    /// Every column in `forms` is one that a table takes from a file.
+    fn refuse_forms_of_no_column(&self, schema: &Schema, tables: &[PlannedTable]) -> Result<()> {
+        let mut taken = Vec::new();
+        for planned in tables {
+            let (table, wanted) =
+                (&schema.tables[planned.table].name, planned.files.iter().flat_map(|file| &file.fit.wanted));
+            taken.extend(wanted.map(|wanted| (table.as_str(), wanted.name.as_str())));
+        }
+        for (column, form) in &self.forms {
+            if !taken.iter().any(|(table, name)| is_named(table, name, column)) {
+                let error =
+                    Error::new(ErrorKind::Usage, format!("--as {column}={form}: no table takes a column {column}"));
+                let names: Vec<&str> = taken.iter().map(|(_, name)| *name).collect();
+                return Err(error.advise(format!("there are {}", names.join(", "))));
+            }
+        }
+        Ok(())
+    }
+
     /// The table's name of a column of a file; nothing where it is left out.
     fn name_in_table<'n>(&'n self, name: &'n str) -> &'n str {
         let mapped = self.map.iter().find(|(from, _)| from == name);
@@ -396,8 +416,20 @@ impl LoadRequest {
             }
         }
         found.decisions = findings.decide(&fields, self.options.strict, self.sample);
+        self.declare_forms(&group.name, &mut found.decisions);
         found.records = records;
         Ok(found)
+    }
+
+    /// Columns that are stored in another form are declared for it.
+    fn declare_forms(&self, table: &str, decisions: &mut [Decision]) {
+        for (column, form) in &self.forms {
+            // Where there is no such form the column itself says so, with those that it has.
+            let Some(declared) = arrow::declared_type_of_form(form) else { continue };
+            for decision in decisions.iter_mut().filter(|decision| is_named(table, &decision.name, column)) {
+                *decision = decision.overridden(declared, self.options.strict, "--as");
+            }
+        }
     }
 
     /// Settles which columns of each file go where.

@@ -469,12 +469,8 @@ fn owned_cell(block: &CellBlock, row: usize) -> OwnedValue {
 /// One entry for each bad row, and its cells NULL.
 fn settle(batch: &mut Batch) {
     batch.bad.dedup_by_key(|bad| bad.row);
-    for block in batch.blocks.iter_mut().filter(|_| !batch.bad.is_empty()) {
-        let nulls = block.nulls_mut();
-        nulls.resize(batch.rows, false);
-        for bad in &batch.bad {
-            nulls[bad.row] = true;
-        }
+    for bad in &batch.bad {
+        batch.blocks.iter_mut().for_each(|block| block.set_null(bad.row, batch.rows));
     }
 }
 

@@ -12,7 +12,9 @@ use arrow_buffer::{IntervalDayTime, IntervalMonthDayNano, ScalarBuffer, i256};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit, UnionFields};
+use litepress_load::input::Input;
 use litepress_load::options::{Format, InvalidUtf8, ReadOptions};
+use litepress_load::plan::{LoadPlan, LoadRequest};
 use litepress_rows::ErrorKind;
 use rows::{Form, read, read_bytes, read_forms};
 use std::sync::Arc;
@@ -378,4 +380,26 @@ fn schemas_that_are_too_deep_are_refused() {
     assert_eq!(read(&files[0], Format::Arrow).unwrap().columns.len(), 1);
     let error = read(&files[1], Format::Arrow).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Data, "{error}");
+}
+
+/// A table that was defined from the file declared such a column TEXT, and SQLite's affinity made texts of the integers.
+#[test]
+fn a_column_in_another_form_is_declared_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("days.arrow");
+    let day: ArrayRef = Arc::new(Date32Array::from(vec![19_859]));
+    let columns = vec![("as_text", day.clone()), ("seconds", day.clone()), ("julian", day)];
+    std::fs::write(&path, as_file(&[batch(columns)], IpcWriteOptions::default())).unwrap();
+    let forms = [("seconds", "unixepoch"), ("days.julian", "julianday")];
+    let request = LoadRequest {
+        inputs: Input::from_arguments(&[path], &ReadOptions::default()).unwrap(),
+        forms: forms.map(|(column, form)| (column.to_owned(), form.to_owned())).into(),
+        temp_dir: folder.path().to_owned(),
+        threads: 1,
+        ..LoadRequest::default()
+    };
+    let plan = LoadPlan::new(request, &|| Ok(())).unwrap();
+    let declared: Vec<&str> =
+        plan.schema.tables[0].columns.iter().map(|column| column.declared_type.as_str()).collect();
+    assert_eq!(declared, ["TEXT", "INTEGER", "REAL"]);
 }

@@ -203,6 +203,16 @@ fn columns_of_tables_that_are_found_out_are_renamed_and_left_out() {
     assert_eq!(room.query("u.db", "SELECT a.why, b.why FROM a, b"), "7|8");
 }
 
+/// A misspelt column was passed over in silence.
+#[test]
+fn another_form_is_for_a_column_that_is_there() {
+    let room = Room::new();
+    room.write("a.csv", "id,day\n1,2\n");
+    let ended = room.run("load u.db a.csv --as dya=unixepoch --progress none");
+    assert!(ended.code == Some(2) && ended.err.contains("no table takes a column dya"), "{ended:?}");
+    assert!(ended.err.contains("there are id, day"), "{ended:?}");
+}
+
 /// SQLite's own words about DDL that no user had written were all that was said of these.
 #[test]
 fn what_no_table_can_be_made_of_is_told() {

@@ -238,16 +238,17 @@ impl Decision {
         }
     }
 
-    /// The decision with another type, which the user asks for. Empty fields are NULL where it is a type for numbers.
+    /// The decision with another type, which the user asks for with an `option`. Empty fields are NULL where it is a type
+    /// for numbers.
     #[must_use]
-    pub fn overridden(&self, declared_type: &str, strict: bool) -> Self {
+    pub fn overridden(&self, declared_type: &str, strict: bool, option: &str) -> Self {
         let affinity = if strict { Affinity::of_strict_type } else { Affinity::of_declared_type };
         let is_number = matches!(affinity(declared_type), Affinity::Integer | Affinity::Real | Affinity::Numeric);
         Self {
             declared_type: declared_type.to_owned(),
             empty_is_null: is_number,
             decimals: None,
-            reason: "--type says so".to_owned(),
+            reason: format!("{option} says so"),
             kept: EVERYTHING,
             ..self.clone()
         }

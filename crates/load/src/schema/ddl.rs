@@ -109,7 +109,7 @@ fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec
             Ok(places) => {
                 for (table, column) in places {
                     let decision = &mut tables[table].columns[column];
-                    *decision = decision.overridden(declared.trim(), options.strict);
+                    *decision = decision.overridden(declared.trim(), options.strict, "--type");
                 }
             }
             Err(mistake) => mistakes.push(mistake),
