@@ -1,0 +1,61 @@
+//! Errors of the crates as exceptions of the package.
+
+use litepress::{Error, ErrorKind};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The exception that says what an error says. Its classes stand in `litepress/_errors.py`.
+pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    if error.kind() == ErrorKind::Interrupted {
+        return PyKeyboardInterrupt::new_err(error.message().to_owned());
+    }
+    built(py, error).unwrap_or_else(|failure| failure)
+}
+
+fn built(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let place = error.place();
+    let fields = PyDict::new(py);
+    fields.set_item("advice", error.advice())?;
+    fields.set_item("file", place.file.as_deref().map(|file| file.to_string_lossy().into_owned()))?;
+    fields.set_item("record", place.record)?;
+    fields.set_item("line", place.line)?;
+    fields.set_item("character", place.character)?;
+    fields.set_item("table", place.table.as_deref())?;
+    fields.set_item("column", place.column.as_deref())?;
+    fields.set_item("value", place.value.as_deref())?;
+    fields.set_item("constraint", constraint(error))?;
+    let module = py.import("litepress._errors")?;
+    let raised = module.getattr(class(error.kind()))?.call((error.headline(),), Some(&fields))?;
+    Ok(PyErr::from_value(raised))
+}
+
+/// The class for errors of a kind.
+fn class(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Usage => "UsageError",
+        ErrorKind::Schema => "SchemaError",
+        ErrorKind::Unsupported => "UnsupportedError",
+        ErrorKind::Generator => "GeneratorError",
+        ErrorKind::Constraint => "ConstraintError",
+        ErrorKind::Data => "DataError",
+        ErrorKind::Limit => "LimitError",
+        ErrorKind::Exists => "TargetExistsError",
+        ErrorKind::Target => "TargetError",
+        ErrorKind::NoSpace => "NoSpaceError",
+        ErrorKind::Corrupt => "CorruptError",
+        ErrorKind::Io => "FileError",
+        _ => "Error",
+    }
+}
+
+/// What sort of constraint a row breaks, as SQL writes it.
+fn constraint(error: &Error) -> Option<&'static str> {
+    const KINDS: [&str; 5] = ["NOT NULL", "UNIQUE", "CHECK", "FOREIGN KEY", "PRIMARY KEY"];
+    if error.kind() != ErrorKind::Constraint {
+        return None;
+    }
+    let message = error.message();
+    let found = KINDS.into_iter().find(|kind| message.contains(kind));
+    found.or(if message.contains("foreign key") { Some("FOREIGN KEY") } else { None })
+}

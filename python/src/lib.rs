@@ -1,0 +1,26 @@
+//! The Python package `litepress`, as its extension module `litepress._litepress`.
+//!
+//! ```text
+//!  litepress/__init__.py    what users call: arguments are sorted out, data is told apart (_data.py)
+//!        |
+//!  write.rs   data that is all there: given readers -> LoadPlan -> press
+//!  writer.rs  rows as they come: the table that is filled first streams, others wait (spool.rs)
+//!  files.rs   load, generate, plan, check: what the program does, without its printing
+//!        |
+//!  arrow_in.rs  Arrow capsules     -+
+//!  rows.rs      rows, one by one    +--> pieces --feed.rs--> LoadSource --> engine, on a thread of its own (press.rs)
+//!  columns.rs   columns, each whole +
+//!  cells.rs     one Python value    -+
+//! ```
+//!
+//! **Python code runs in the thread that called**: iterators, adapters and progress functions are called there, and the press
+//! works in other threads meanwhile, without the interpreter. The calling thread waits for them in short naps, so that Ctrl-C
+//! is heard.
+
+mod errors;
+mod feed;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _litepress {}
