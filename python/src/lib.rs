@@ -19,6 +19,7 @@
 
 mod errors;
 mod feed;
+mod press;
 
 use pyo3::prelude::*;
 

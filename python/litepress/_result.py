@@ -1,0 +1,41 @@
+"""What functions that make a database return."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A database that was made."""
+
+    path: str | None
+    """The file; ``None`` for a database in memory."""
+    rows: int
+    """Rows of all tables."""
+    pages: int
+    """Pages of the database."""
+    bytes: int
+    """Bytes of the database."""
+    seconds: float
+    """The whole run, syncs included."""
+    tables: dict[str, int]
+    """Rows by table, in the order of the schema."""
+    details: dict[str, Any] = field(repr=False)
+    """All that is known, as ``litepress --json`` prints it: times by stage, memory, threads, types and why."""
+
+    @classmethod
+    def of(cls, report: str) -> Summary:
+        """The summary of a report in JSON."""
+        details = json.loads(report)
+        return cls(
+            path=details["file"],
+            rows=details["rows"],
+            pages=details["pages"],
+            bytes=details["bytes"],
+            seconds=details["seconds"],
+            tables={table["name"]: table["rows"] for table in details["tables"]},
+            details=details,
+        )
