@@ -1,0 +1,73 @@
+"""litepress: the fastest safe way to make SQLite databases.
+
+It prints: records are encoded and b-tree pages are built by all cores, each page is written once, and the file is whole
+or absent.
+
+    >>> import litepress
+    >>> litepress.write("shop.db", {"user": [{"id": 1, "name": "Ada"}]}, primary_key="id")  # doctest: +SKIP
+
+===========================  ====================================================================
+:func:`write`                a database of dataframes, columns or rows
+:func:`load`                 a database of files: CSV, NDJSON, Parquet, Arrow, SQLite
+:func:`generate`             a database of invented rows
+:func:`create`               a writer for programs whose rows come as they run
+:func:`to_bytes`             a database in memory, as bytes
+:func:`connect`              a database in memory, connected to
+:func:`plan`                 what would be made, and how
+:func:`check`                whether every page of a database is as it should be
+===========================  ====================================================================
+
+Whatever goes wrong is a subclass of :class:`Error`, or the TypeError or ValueError of a wrong argument.
+"""
+
+from ._errors import (
+    ConstraintError,
+    CorruptError,
+    DataError,
+    Error,
+    FileError,
+    GeneratorError,
+    LimitError,
+    NoSpaceError,
+    SchemaError,
+    TargetError,
+    TargetExistsError,
+    UnsupportedError,
+    UsageError,
+)
+from ._files import CheckReport, check, generate, load, plan
+from ._litepress import __version__
+from ._progress import Progress
+from ._result import Summary
+from ._write import connect, to_bytes, write
+from ._writer import TableWriter, Writer, create
+
+__all__ = [
+    "CheckReport",
+    "ConstraintError",
+    "CorruptError",
+    "DataError",
+    "Error",
+    "FileError",
+    "GeneratorError",
+    "LimitError",
+    "NoSpaceError",
+    "Progress",
+    "SchemaError",
+    "Summary",
+    "TableWriter",
+    "TargetError",
+    "TargetExistsError",
+    "UnsupportedError",
+    "UsageError",
+    "Writer",
+    "__version__",
+    "check",
+    "connect",
+    "create",
+    "generate",
+    "load",
+    "plan",
+    "to_bytes",
+    "write",
+]

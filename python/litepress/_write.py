@@ -1,0 +1,308 @@
+"""``write``, ``to_bytes`` and ``connect``: databases of data that are all there."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _litepress
+from ._data import describe
+from ._options import Columns, Lists, Pairs, SchemaLike, making_options, schema_text, table_options
+from ._progress import ProgressFunction, Telling
+from ._result import Summary
+
+Adapters = Mapping[type, Callable[[Any], Any]]
+
+
+def write(
+    path: str | os.PathLike[str],
+    tables: Any,
+    *,
+    schema: SchemaLike | None = None,
+    columns: Columns | None = None,
+    primary_key: Columns | None = None,
+    without_rowid: bool = False,
+    strict: bool = False,
+    types: Pairs | None = None,
+    not_null: Columns | None = None,
+    indexes: Lists | None = None,
+    unique: Lists | None = None,
+    foreign_keys: Pairs | None = None,
+    adapters: Adapters | None = None,
+    if_exists: str = "fail",
+    on_conflict: str = "abort",
+    page_size: int | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    analyze: bool = False,
+    sync: str = "full",
+    verify: str = "none",
+    progress: bool | ProgressFunction = False,
+) -> Summary:
+    """Make a SQLite database of tables: a file that is whole, or absent.
+
+    ``tables`` maps names to data; where there is one table, its data alone will do: it is called as the schema's only
+    table, or as the file. Data are
+
+    * anything with the Arrow PyCapsule interface: tables, frames and readers of pyarrow, polars, pandas, DuckDB, ADBC;
+      batches are taken as they come and never copied whole;
+    * any iterable of rows: tuples, lists, dicts, dataclasses, named tuples, objects with attributes. It is read once, in
+      the calling thread, a piece at a time;
+    * columns: a mapping of names to sequences of one length, NumPy arrays among them, or a structured array.
+
+    What values become is said by ``help(litepress.types)``. Nothing changes a value in silence.
+
+    Without a ``schema`` each table has the columns of its data: those of Arrow by their types, others by the values of the
+    first rows. With one (CREATE statements, or a path to a file of them) columns are matched by name, rows of tuples by
+    position, and values are stored as SQLite would store them.
+
+    Parameters
+    ----------
+    path
+        The file to make.
+    tables
+        The data, by table.
+    schema
+        ``CREATE`` statements for all tables: SQLite reads them, so all that it knows is allowed.
+    columns
+        Names of the columns of rows that have none: ``["id", "name"]``, or by table.
+    primary_key
+        Column or columns of the key: ``"id"``, ``("a", "b")``, or by table: ``{"user": "id"}``.
+    without_rowid, strict
+        The tables are WITHOUT ROWID, or STRICT.
+    types
+        Declared types in place of those that were found: ``{"code": "TEXT"}``, ``{"user.code": "TEXT"}``.
+    not_null
+        Columns that take no NULL.
+    indexes, unique
+        Lists of columns and tuples of columns: ``["area", ("age", "active")]``, or by table.
+    foreign_keys
+        ``{"order.customer": "customer.id"}``
+    adapters
+        Functions for values of other types, which return what can be stored: ``{Point: str}``.
+    if_exists
+        ``"fail"``, or ``"replace"``: the old file stays until the new one takes its place.
+    on_conflict
+        Of rows with one key: ``"abort"``, ``"ignore"`` keeps the first, ``"replace"`` the last.
+    page_size
+        Bytes of a page: a power of two from 512 to 65536.
+    threads
+        How many threads build pages; by default one a core.
+    memory
+        Bytes to work in, or ``"512MiB"``; by default a quarter of the machine's.
+    temp_dir
+        Folder for what a sort cannot keep in memory; by default that of ``path``.
+    analyze
+        Whether SQLite's planner gets statistics, as from ``ANALYZE``.
+    sync
+        ``"full"``: the file survives a power cut once this returns. ``"off"``: the system writes when it likes.
+    verify
+        ``"quick"`` or ``"full"`` checks the file before it gets its name.
+    progress
+        ``True`` for a line on standard error, or a function that is called with a :class:`Progress`.
+
+    Returns
+    -------
+    Summary
+        Rows, bytes, seconds and more.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments that are wrong by themselves, and data of no known shape.
+    DataError, ConstraintError
+        A value that cannot be stored, a row that breaks a rule: with ``table``, ``record``, ``column``, ``value``.
+    TargetExistsError, FileError
+        The file exists, or cannot be written.
+
+    Whatever is raised, also by an iterator of yours or by Ctrl-C: ``path`` is as it was.
+    """
+    shape = table_options(
+        primary_key=primary_key,
+        without_rowid=without_rowid,
+        strict=strict,
+        types=types,
+        not_null=not_null,
+        indexes=indexes,
+        unique=unique,
+        foreign_keys=foreign_keys,
+    )
+    making = making_options(
+        if_exists=if_exists,
+        on_conflict=on_conflict,
+        page_size=page_size,
+        threads=threads,
+        memory=memory,
+        temp_dir=temp_dir,
+        analyze=analyze,
+        sync=sync,
+        verify=verify,
+    )
+    report, _ = _pressed(Path(path), tables, schema, columns, shape, making, adapters, progress)
+    return Summary.of(report)
+
+
+def to_bytes(
+    tables: Any,
+    *,
+    schema: SchemaLike | None = None,
+    columns: Columns | None = None,
+    primary_key: Columns | None = None,
+    without_rowid: bool = False,
+    strict: bool = False,
+    types: Pairs | None = None,
+    not_null: Columns | None = None,
+    indexes: Lists | None = None,
+    unique: Lists | None = None,
+    foreign_keys: Pairs | None = None,
+    adapters: Adapters | None = None,
+    on_conflict: str = "abort",
+    page_size: int | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    analyze: bool = False,
+    progress: bool | ProgressFunction = False,
+) -> bytes:
+    """Make a SQLite database in memory: the bytes that its file would have.
+
+    ``sqlite3.Connection.deserialize`` takes them, and so does ``Path.write_bytes``. Arguments are those of :func:`write`;
+    data that are not in a mapping need a ``schema`` of one table, which names it.
+    """
+    shape = table_options(
+        primary_key=primary_key,
+        without_rowid=without_rowid,
+        strict=strict,
+        types=types,
+        not_null=not_null,
+        indexes=indexes,
+        unique=unique,
+        foreign_keys=foreign_keys,
+    )
+    making = making_options(
+        on_conflict=on_conflict,
+        page_size=page_size,
+        threads=threads,
+        memory=memory,
+        temp_dir=temp_dir,
+        analyze=analyze,
+    )
+    _, data = _pressed(None, tables, schema, columns, shape, making, adapters, progress)
+    assert data is not None, "a database without a path is bytes"
+    return data
+
+
+def connect(
+    tables: Any,
+    *,
+    schema: SchemaLike | None = None,
+    columns: Columns | None = None,
+    primary_key: Columns | None = None,
+    without_rowid: bool = False,
+    strict: bool = False,
+    types: Pairs | None = None,
+    not_null: Columns | None = None,
+    indexes: Lists | None = None,
+    unique: Lists | None = None,
+    foreign_keys: Pairs | None = None,
+    adapters: Adapters | None = None,
+    on_conflict: str = "abort",
+    page_size: int | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    analyze: bool = False,
+    progress: bool | ProgressFunction = False,
+) -> sqlite3.Connection:
+    """Make a SQLite database in memory, and connect to it with the standard library's ``sqlite3``.
+
+    Arguments are those of :func:`to_bytes`. The database is the connection's own: it may be changed, and is gone when
+    the connection is closed.
+    """
+    data = to_bytes(
+        tables,
+        schema=schema,
+        columns=columns,
+        primary_key=primary_key,
+        without_rowid=without_rowid,
+        strict=strict,
+        types=types,
+        not_null=not_null,
+        indexes=indexes,
+        unique=unique,
+        foreign_keys=foreign_keys,
+        adapters=adapters,
+        on_conflict=on_conflict,
+        page_size=page_size,
+        threads=threads,
+        memory=memory,
+        temp_dir=temp_dir,
+        analyze=analyze,
+        progress=progress,
+    )
+    return _opened(data)
+
+
+def _opened(data: bytes) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    if hasattr(connection, "deserialize"):
+        connection.deserialize(data)
+        return connection
+    # Before Python 3.11 a database in memory can only be filled from another one.
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "database.db"
+        file.write_bytes(data)
+        source = sqlite3.connect(file)
+        try:
+            source.backup(connection)
+        finally:
+            source.close()
+    return connection
+
+
+def _pressed(
+    path: Path | None,
+    tables: Any,
+    schema: SchemaLike | None,
+    columns: Columns | None,
+    shape: dict[str, Any],
+    making: dict[str, Any],
+    adapters: Adapters | None,
+    progress: bool | ProgressFunction,
+) -> tuple[str, bytes | None]:
+    """The report in JSON, and the database's bytes where it has no path."""
+    text = None if schema is None else schema_text(schema)
+    named = _named(tables, path, text)
+    described = [(name, describe(data, _names(columns, name))) for name, data in named.items()]
+    with Telling(progress) as telling:
+        return _litepress.write(path, described, text, shape, making, dict(adapters or {}), telling.tell)
+
+
+def _named(tables: Any, path: Path | None, schema: tuple[str, str] | None) -> Mapping[str, Any]:
+    """The data by the names of their tables."""
+    if isinstance(tables, Mapping):
+        for name in tables:
+            if not isinstance(name, str):
+                raise TypeError(f"names of tables are str, not {type(name).__name__}: {name!r}")
+        return tables
+    only = None if schema is None else _litepress.only_table(*schema)
+    if only is not None:
+        return {only: tables}
+    if schema is not None:
+        raise ValueError("the schema has not one table: say which one the data are for, {'name': data}")
+    if path is None or not path.stem:
+        raise ValueError("the table has no name: pass {'name': data}")
+    return {path.stem: tables}
+
+
+def _names(columns: Columns | None, table: str) -> Sequence[str] | None:
+    """The names that ``columns=`` gives to the columns of a table."""
+    names = columns.get(table) if isinstance(columns, Mapping) else columns
+    if names is None:
+        return None
+    return [names] if isinstance(names, str) else list(names)
