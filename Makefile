@@ -1,10 +1,12 @@
 # litepress: what people do here. `make` alone prints this list.
 
 CARGO ?= cargo
+PYTHON ?= python3
 ROWS ?= 100m
 SCALE ?= small
+VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install demo test lint bench clean tools
+.PHONY: help build install demo test test-python lint bench clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +24,16 @@ test: tools ## build everything and pass all tests
 	$(CARGO) build --release --locked -p litepress-cli -p litepress-bench
 	$(CARGO) test --workspace --locked
 	python3 -m unittest discover -s bench -p '*_test.py'
+	$(MAKE) test-python
+
+# The package in an environment of its own, as anybody installs it, and its tests, stub and examples.
+test-python: tools
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check './python[test]'
+	cd python && $(VENV)/bin/python -m pytest tests examples
+	cd python && $(VENV)/bin/python -m mypy.stubtest litepress
+	cd python && $(VENV)/bin/python -m mypy examples
+	cd python && $(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python examples
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check
@@ -34,10 +46,12 @@ ifeq ($(SCALE),full)
 	python3 bench/press.py --rows 1b --insert-rows 100m --repeat 3
 	python3 bench/sorted.py --rows 10m --spill-rows 100m --keyed-rows 20m --repeat 2 --billion
 	python3 bench/load.py --rows 10m --scale 1 --repeat 3 --large
+	python3 bench/python.py --rows 10m --tuples 5m --repeat 3
 else
 	python3 bench/press.py --rows 100m --insert-rows 10m --repeat 3
 	python3 bench/sorted.py --rows 1m --spill-rows 10m --keyed-rows 1m --repeat 3
 	python3 bench/load.py --rows 1m --scale 0.1 --repeat 3
+	python3 bench/python.py --rows 1m --tuples 500k --repeat 3
 endif
 
 clean: ## remove what was built
@@ -48,3 +62,5 @@ clean: ## remove what was built
 tools:
 	@command -v sqlite3 >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq sqlite3; } \
 		|| echo "sqlite3 is not installed: tests against an old SQLite will be skipped"
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq python3-venv; } \
+		|| { echo "Python cannot make environments: install python3-venv"; exit 1; }

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Measures the Python package: frames, rows and columns in memory into SQLite, against what Python programs use.
+
+Every contender runs in an interpreter of its own, and is timed from rows in memory to a synced file (or an open
+connection to a database in memory). Every result is checked before its time counts: rows and sums against data made
+another way, the key, litepress check. What the interpreter takes for the rows alone is measured, too. Prints medians
+and ratios beside their targets; appends one JSON line to results/python.jsonl. Brings the rivals from PyPI first.
+
+    bench/python.py --rows 10m --tuples 5m --repeat 3
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+import data
+import rivals
+from load import verify
+from measure import ROOT, keep, number, remove, repeat, report, run, scratch, spread
+
+CHILD = pathlib.Path(__file__).with_name("python_child.py")
+PACKAGES = ["adbc-driver-manager", "adbc-driver-sqlite", "numpy", "pandas", "polars", "pyarrow"]
+
+# What the rows are, the rival, and how many times as fast litepress shall be.
+TARGETS = [
+    ("pyarrow", "ADBC", 8),
+    ("polars", "polars with ADBC", 8),
+    ("pandas", "to_sql", 12),
+    ("tuples", "executemany", 3),
+    ("dicts", "executemany", 3),
+    ("in memory", "executemany", 8),
+]
+ROW_BY_ROW = ("tuples", "dicts")
+KEYLESS = ("ADBC", "polars with ADBC", "to_sql")
+
+
+@dataclasses.dataclass(frozen=True)
+class Contender:
+    """One of python_child.py."""
+
+    maker: str
+    case: str
+    rows: int
+
+    @property
+    def name(self):
+        return f"{self.maker}, {self.case}"
+
+    def run(self, path, folder):
+        source, truth = data.user_text(folder, self.rows, ".csv"), data.user_database(folder, self.rows)
+        result = run([rivals.PYTHON, CHILD, self.name, path, source])
+        result |= json.loads(result.pop("output"))
+        if self.maker != "rows alone":
+            table = dataclasses.replace(data.USER, key=()) if self.maker in KEYLESS else data.USER
+            facts = data.facts(truth, table)
+            verify(path, table, facts[0], facts)
+            result["bytes"] = path.stat().st_size
+            remove(path)
+        return result
+
+
+def contenders(options):
+    """All, each rival beside ours."""
+    for case, rival, _ in TARGETS:
+        makers = [rival, "litepress"] + ["rows alone"] * (case in ROW_BY_ROW)
+        yield from (Contender(maker, case, options.tuples if case in ROW_BY_ROW else options.rows) for maker in makers)
+
+
+def one_round(folder, options):
+    results = {}
+    for one in contenders(options):
+        if not options.only or one.case in options.only:
+            print(one.name, file=sys.stderr)
+            results[one.name] = one.run(folder / "made.db", options.data)
+    return results
+
+
+def ratios(rounds):
+    """Pairs of the same round, so that drift cancels."""
+    return {
+        f"{case}, times {rival}": spread(
+            [one[f"{rival}, {case}"]["seconds"] / one[f"litepress, {case}"]["seconds"] for one in rounds]
+        )
+        for case, rival, _ in TARGETS
+        if f"litepress, {case}" in rounds[0]
+    }
+
+
+def compare(rounds, figures):
+    """Prints ours beside each rival's."""
+
+    def median(name):
+        return statistics.median(one[name]["seconds"] for one in rounds)
+
+    print(f"{'rows':12}{'rival':18}{'ours s':>9}{'rival s':>9}{'rows alone':>12}{'ratio':>8}   {'of all rounds':18}{'target':>7}")
+    for case, rival, target in TARGETS:
+        figure = figures.get(f"{case}, times {rival}")
+        if figure:
+            times = f"{median(f'litepress, {case}'):9.2f}{median(f'{rival}, {case}'):9.2f}"
+            alone = f"{median(f'rows alone, {case}'):12.2f}" if case in ROW_BY_ROW else " " * 12
+            bounds = f"[{figure['min']:.2f} .. {figure['max']:.2f}]"
+            print(f"{case:12}{rival:18}{times}{alone}{figure['median']:8.2f}   {bounds:18}{target:>7}")
+
+
+def install():
+    """The rivals, and the package as it is built here."""
+    rivals.install()
+    missing = [package for package in PACKAGES if package not in rivals.versions(PACKAGES)]
+    subprocess.run([rivals.PYTHON, "-m", "pip", "install", "--quiet", *missing, ROOT / "python"], check=True)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=number, default=number("1m"), help="of frames, and of databases in memory")
+    parser.add_argument("--tuples", type=number, default=number("500k"), help="rows that come one by one")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--only", action="append", metavar="CASE", help="may be repeated")
+    parser.add_argument("--dir", type=pathlib.Path, default=ROOT / "target")
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT / "target" / "bench-data", help="where the files lie")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "python.jsonl")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    install()
+    with scratch(options.dir) as folder:
+        rounds = repeat(options.repeat, lambda: one_round(folder, options))
+    figures = ratios(rounds)
+    print(f"\n{options.rows:,} rows of user in frames, {options.tuples:,} one by one")
+    report(rounds, {})
+    compare(rounds, figures)
+    sizes = {"rows": options.rows, "tuples": options.tuples}
+    keep(options.results, sizes | {"versions": rivals.versions(PACKAGES), "figures": figures, "rounds": rounds})
+
+
+if __name__ == "__main__":
+    main()
