@@ -1,0 +1,347 @@
+"""`write`, `to_bytes` and `connect`: what they make, what they refuse, and what they leave behind."""
+
+from __future__ import annotations
+
+import _thread
+import gc
+import os
+import pickle
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import litepress
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from conftest import queried
+
+USER = "CREATE TABLE user (id INTEGER PRIMARY KEY, area TEXT NOT NULL, age INT CHECK (age < 200));"
+
+
+def test_tables_have_names_keys_indexes_and_types(db: Path) -> None:
+    summary = litepress.write(
+        db,
+        {
+            "user": [{"id": 1, "area": "x", "code": 7}, {"id": 2, "area": "y", "code": 8}],
+            "visit": [{"user": 2, "page": "a"}],
+        },
+        primary_key={"user": "id", "visit": ("user", "page")},
+        without_rowid=True,
+        indexes={"user": ["area", ("code", "area")]},
+        unique={"user": [("area",)]},
+        types={"user.code": "TEXT"},
+        not_null=["page"],
+        foreign_keys={"visit.user": "user.id"},
+        analyze=True,
+        verify="full",
+    )
+    assert summary.tables == {"user": 2, "visit": 1} and summary.rows == 3 and summary.path == str(db)
+    assert summary.bytes == db.stat().st_size == summary.pages * 4096
+    assert queried(db, "SELECT * FROM user") == [(1, "x", "7"), (2, "y", "8")]
+    assert queried(db, "SELECT name, pk FROM pragma_table_info('visit')") == [("user", 1), ("page", 2)]
+    assert queried(db, "SELECT wr FROM pragma_table_list('user')") == [(1,)]
+    assert len(queried(db, "SELECT * FROM pragma_index_list('user')")) == 4
+    assert queried(db, "SELECT \"table\", \"to\" FROM pragma_foreign_key_list('visit')") == [("user", "id")]
+    assert queried(db, "SELECT count(*) > 0 FROM sqlite_stat1") == [(1,)]
+
+
+def test_a_bare_value_is_the_only_table(tmp_path: Path) -> None:
+    litepress.write(tmp_path / "user.db", pa.table({"id": [1]}))
+    assert queried(tmp_path / "user.db", "SELECT id FROM user") == [(1,)]
+    litepress.write(tmp_path / "other.db", [(1, "x", 30)], schema=USER)
+    assert queried(tmp_path / "other.db", "SELECT * FROM user") == [(1, "x", 30)]
+    with pytest.raises(ValueError, match="which one"):
+        litepress.write(tmp_path / "no.db", [(1,)], schema="CREATE TABLE a (b); CREATE TABLE c (d)")
+    with pytest.raises(ValueError, match="name"):
+        litepress.to_bytes([{"a": 1}])
+
+
+def test_a_schema_is_sql_or_a_file(tmp_path: Path, db: Path) -> None:
+    file = tmp_path / "user.sql"
+    file.write_text(USER)
+    for schema in (USER, file):
+        litepress.write(db, [{"id": 5, "area": "x"}], schema=schema, if_exists="replace")
+        assert queried(db, "SELECT * FROM user") == [(5, "x", None)]
+
+
+def test_a_key_that_the_data_do_not_have_is_counted(db: Path) -> None:
+    schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b DEFAULT 'gone')"
+    for data in ([{"a": "x"}, {"a": "y"}], {"a": ["x", "y"]}, pa.table({"a": ["x", "y"]})):
+        litepress.write(db, {"t": data}, schema=schema, if_exists="replace")
+        assert queried(db, "SELECT * FROM t") == [(1, "x", "gone"), (2, "y", "gone")]
+
+
+def test_columns_of_a_schema_are_matched_by_name(db: Path) -> None:
+    litepress.write(db, {"user": pa.table({"age": [3], "id": [9], "AREA": ["x"]})}, schema=USER)
+    assert queried(db, "SELECT * FROM user") == [(9, "x", 3)]
+    for data in ({"id": [1], "area": ["x"], "colour": ["red"]}, [{"id": 1, "area": "x", "colour": "red"}]):
+        with pytest.raises(litepress.Error, match="colour"):
+            litepress.write(db, {"user": data}, schema=USER, if_exists="replace")
+
+
+@pytest.mark.parametrize(
+    ("data", "fields"),
+    [
+        ([(1, "x", 3), (2, None, 4)], {"record": 2, "column": "area", "constraint": "NOT NULL"}),
+        ([(1, "x", 3), (1, "y", 4)], {"constraint": "UNIQUE"}),
+        ([(1, "x", 3), (2, "y", 400)], {"constraint": "CHECK"}),
+        ([(1, "x", 3), ("two", "y", 4)], {"record": 2, "column": "id"}),
+        ([(1, "x", 3), (2, "y", 2**63)], {"record": 2, "column": "age"}),
+        ([(1, "x", 3), (2, "y", object())], {"record": 2, "column": "age"}),
+        ([(1, "x", 3), (2, "y")], {"record": 2}),
+        (pa.table({"id": [1, 2], "area": ["x", None]}), {"record": 2, "column": "area", "constraint": "NOT NULL"}),
+        ({"id": [1, 2], "area": ["x", "\ud800"]}, {"record": 2, "column": "area"}),
+    ],
+)
+def test_a_wrong_row_is_named_and_nothing_is_lost(data: Any, fields: dict[str, Any], db: Path) -> None:
+    db.write_bytes(litepress.to_bytes({"old": {"a": [1]}}))
+    before = db.read_bytes()
+    with pytest.raises(litepress.DataError) as caught:
+        litepress.write(db, {"user": data}, schema=USER, if_exists="replace")
+    error = caught.value
+    assert error.table == "user" and error.file is None
+    assert {name: getattr(error, name) for name in fields} == fields
+    assert db.read_bytes() == before
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.record) == (type(error), str(error), error.record)
+
+
+def test_conflicts_are_settled(db: Path) -> None:
+    rows = [(1, "first", 1), (2, "x", 1), (1, "last", 2)]
+    for how, expected in (("ignore", "first"), ("replace", "last")):
+        litepress.write(db, {"user": rows}, schema=USER, on_conflict=how, if_exists="replace")
+        assert queried(db, "SELECT area FROM user WHERE id = 1") == [(expected,)]
+    with pytest.raises(litepress.ConstraintError, match="on_conflict"):
+        litepress.write(db, {"user": rows}, schema=USER, if_exists="replace")
+
+
+def test_the_target_is_not_replaced_unasked(db: Path, tmp_path: Path) -> None:
+    litepress.write(db, {"t": {"a": [1]}})
+    with pytest.raises(FileExistsError) as caught:
+        litepress.write(db, {"t": {"a": [2]}})
+    assert isinstance(caught.value, litepress.TargetExistsError) and "if_exists" in str(caught.value)
+    assert queried(db, "SELECT a FROM t") == [(1,)]
+    with pytest.raises(OSError):
+        litepress.write(tmp_path / "no" / "such" / "folder.db", {"t": {"a": [1]}})
+
+
+@pytest.mark.parametrize(
+    "data", [None, 7, "text", b"bytes", {"a": 1}, {"a": [1], "b": [1, 2]}, [1, 2], [(1, 2)], object(), {}, [[]]]
+)
+def test_what_is_no_data_is_refused(data: Any, db: Path) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        litepress.write(db, {"t": data})
+    assert not db.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"nonsense": 1},
+        {"if_exists": "maybe"},
+        {"on_conflict": "pray"},
+        {"sync": True},
+        {"threads": 0},
+        {"threads": "many"},
+        {"page_size": 1000},
+        {"memory": "1 potato"},
+        {"memory": 5},
+        {"primary_key": 5},
+        {"primary_key": "nobody"},
+        {"indexes": ["nobody"]},
+        {"types": {"a": "TEXT)"}},
+        {"types": ["a"]},
+        {"schema": "CREATE TABEL t (a)"},
+        {"schema": 5},
+        {"progress": "yes"},
+        {"adapters": {"int": str}},
+        {"strict": "no"},
+    ],
+)
+def test_wrong_arguments_are_refused_as_python_does(wrong: dict[str, Any], db: Path) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        litepress.write(db, {"t": {"a": [1]}}, **wrong)
+    assert "--" not in str(caught.value)
+    assert not db.exists()
+
+
+def test_no_rows_make_an_empty_table(db: Path) -> None:
+    empty = pa.table({"a": pa.array([], pa.int64()), "b": pa.array([], pa.string())})
+    for data in (empty, {"a": [], "b": []}, {"a": np.array([], "i8"), "b": []}):
+        litepress.write(db, {"t": data}, if_exists="replace")
+        assert queried(db, "SELECT name FROM pragma_table_info('t')") == [("a",), ("b",)]
+        assert queried(db, "SELECT count(*) FROM t") == [(0,)]
+    litepress.write(db, {"t": iter([])}, schema="CREATE TABLE t (a)", if_exists="replace")
+    litepress.write(db, {"t": []}, columns=["a"], if_exists="replace")
+    assert queried(db, "SELECT count(*) FROM t") == [(0,)]
+    for nothing in (pa.table({}), []):
+        with pytest.raises((ValueError, litepress.Error), match="column"):
+            litepress.write(db, {"t": nothing}, if_exists="replace")
+
+
+def test_names_that_occur_twice_are_refused(db: Path) -> None:
+    twice = pa.table([pa.array([1]), pa.array([2])], names=["a", "A"])
+    same = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
+    for data in (twice, same, {"a": [1], "A": [2]}, [{"a": 1, "A": 2}]):
+        with pytest.raises(litepress.Error, match="a, [aA]"):
+            litepress.write(db, {"t": data})
+
+
+def test_huge_values(db: Path) -> None:
+    text, blob = "ä" * 40_000_000, bytes(range(256)) * 100_000
+    for data in ([(text, blob)], {"a": [text], "b": [blob]}, pa.table({"a": [text], "b": [blob]})):
+        columns = ["a", "b"] if isinstance(data, list) else None
+        litepress.write(db, {"t": data}, columns=columns, if_exists="replace")
+        assert queried(db, "SELECT a, b FROM t") == [(text, blob)]
+
+
+def test_what_a_generator_raises_comes_through(db: Path) -> None:
+    class Mine(Exception):
+        pass
+
+    def rows(count: int) -> Iterator[tuple[int, str]]:
+        yield from ((number, "text") for number in range(count))
+        raise Mine("enough")
+
+    for count in (0, 10, 500_000):
+        with pytest.raises(Mine, match="enough"):
+            litepress.write(db, {"t": rows(count)}, columns=["a", "b"])
+        assert not db.exists()
+
+
+def test_rows_are_taken_in_the_calling_thread_and_one_piece_at_a_time(db: Path) -> None:
+    threads = set()
+
+    def rows() -> Iterator[tuple[int, str]]:
+        for number in range(300_000):
+            threads.add(threading.get_ident())
+            yield number, "some text"
+
+    litepress.write(db, {"t": rows()}, columns=["a", "b"])
+    assert threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("is_arrow", [False, True])
+def test_ctrl_c_is_heard(is_arrow: bool, db: Path) -> None:
+    def rows() -> Iterator[tuple[int, str]]:
+        number = 0
+        while True:
+            yield number, "text"
+            number += 1
+
+    schema = pa.schema({"a": pa.int64()})
+    batch = pa.record_batch({"a": range(1000)})
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        while True:
+            yield batch
+
+    data = pa.RecordBatchReader.from_batches(schema, batches()) if is_arrow else rows()
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        litepress.write(db, {"t": data}, columns=None if is_arrow else ["a", "b"])
+    timer.join()
+    assert not db.exists()
+
+
+def test_progress_is_told(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[litepress.Progress] = []
+    litepress.write(db, {"t": {"a": np.arange(100_000)}}, progress=told.append)
+    assert told[-1].rows == 100_000
+    litepress.write(db, {"t": {"a": [1]}}, progress=True, if_exists="replace")
+    assert "1 rows" in capsys.readouterr().err
+
+    def fails(_: litepress.Progress) -> None:
+        raise RuntimeError("not a good time")
+
+    with pytest.raises(RuntimeError, match="good time"):
+        litepress.write(db, {"t": {"a": [1]}}, progress=fails, if_exists="replace")
+
+
+def test_two_at_once(tmp_path: Path) -> None:
+    def work(number: int) -> None:
+        rows = ((number, f"text {row}") for row in range(50_000))
+        litepress.write(tmp_path / f"{number}.db", {"t": rows}, columns=["a", "b"], threads=2)
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for number in range(4):
+        assert queried(tmp_path / f"{number}.db", "SELECT min(a), max(a), count(*) FROM t") == [(number, number, 50_000)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_children_of_a_fork_can_write(tmp_path: Path) -> None:
+    litepress.write(tmp_path / "parent.db", {"t": {"a": [1]}})
+    child = os.fork()
+    if child == 0:
+        try:
+            litepress.write(tmp_path / "child.db", {"t": {"a": np.arange(100_000)}})
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    assert queried(tmp_path / "child.db", "SELECT count(*) FROM t") == [(100_000,)]
+
+
+def test_bytes_are_the_file(db: Path) -> None:
+    tables = {"t": pa.table({"a": range(5000), "b": [str(number) for number in range(5000)]})}
+    litepress.write(db, tables, primary_key="a", indexes=["b"])
+    data = litepress.to_bytes(tables, primary_key="a", indexes=["b"])
+    assert isinstance(data, bytes) and data == db.read_bytes()
+
+
+def test_connections_are_to_a_database_of_their_own() -> None:
+    with closing(litepress.connect({"t": {"a": [3, 1, 2]}}, indexes=["a"])) as database:
+        assert database.execute("SELECT a FROM t ORDER BY a").fetchall() == [(1,), (2,), (3,)]
+        database.execute("INSERT INTO t VALUES (4)")
+        database.commit()
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert isinstance(database, sqlite3.Connection)
+
+
+def test_threads_and_memory_do_not_show(db: Path) -> None:
+    tables = {"t": {"a": np.random.default_rng(1).integers(0, 10**9, 200_000), "b": np.arange(200_000) / 3}}
+    made = {litepress.to_bytes(tables, indexes=["a"], threads=threads, memory=memory)
+            for threads in (1, 2, 7) for memory in ("64MiB", "1GiB")}
+    assert len(made) == 1
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells")
+def test_a_thousand_small_databases_leave_nothing() -> None:
+    table, rows = pa.table({"a": [1, 2], "b": ["x", None]}), [(object(), 1)]
+    row = ("text", 3)
+
+    def once() -> None:
+        litepress.to_bytes({"t": table, "u": [row, row], "v": {"a": [1.5, None]}}, columns={"u": ["a", "b"]})
+        with pytest.raises(litepress.DataError):
+            litepress.to_bytes({"t": rows}, columns=["a", "b"])
+
+    for _ in range(200):
+        once()
+    gc.collect()
+    before, references, threads = resident(), sys.getrefcount(row), threading.active_count()
+    started = time.monotonic()
+    for _ in range(1000):
+        once()
+    gc.collect()
+    assert sys.getrefcount(row) == references and threading.active_count() == threads
+    assert len(os.listdir("/proc/self/task")) < 20
+    assert resident() - before < 8 << 20, f"after {time.monotonic() - started:.1f} s"
