@@ -1,9 +1,9 @@
-//! Parquet files, and Arrow IPC files and streams.
+//! Parquet files, Arrow IPC files and streams, and Arrow record batches in memory.
 //!
 //! ```text
 //! parquet.rs   row groups, cut into ranges of rows  --+
 //! ipc.rs       record batches, by their positions   --+-->  Arrays  --convert.rs-->  CellBlock
-//!                                                            form.rs: what a column means and how it is stored
+//! batches.rs   record batches in memory             --+        form.rs: what a column means and how it is stored
 //!                                                            scalar.rs, calendar.rs: one value as text or JSON
 //! ```
 //!
@@ -41,6 +41,7 @@
 //! Texts that are no UTF-8 are what [`InvalidUtf8`](crate::options::InvalidUtf8) says; where one stands in a list or struct, it
 //! holds for the JSON of the whole. Schemas may be nested 64 levels deep.
 
+mod batches;
 mod calendar;
 mod convert;
 mod depth;
@@ -50,6 +51,7 @@ mod parquet;
 mod scalar;
 mod texts;
 
+pub use batches::batches;
 pub use form::declared_type_of_form;
 
 use crate::input::Input;

@@ -1,4 +1,5 @@
-//! From files to the tables of a database: what is read, into which columns, and why these have the types they have.
+//! From files to the tables of a database: what is read, into which columns, and why these have the types they have. In the
+//! place of files may stand readers that the caller has: of data in memory ([`LoadPlan::of_given`]).
 //!
 //! ```text
 //! inputs --group--> tables --survey--> decisions --define--> schema text --SQLite--> Schema     no schema is given
@@ -72,7 +73,15 @@ pub struct PlannedTable {
     pub files: Vec<PlannedFile>,
 }
 
-/// A file that a table is loaded from.
+/// Data in the place of a file: a reader that the caller has, and the table that it goes to.
+pub struct Given {
+    /// Name of the table; several readers may have the same, and are read one after another.
+    pub table: String,
+    /// The data. Its columns are [typed](FieldKind::Typed).
+    pub reader: Box<dyn Reader>,
+}
+
+/// A file that a table is loaded from, or what stands in its place.
 pub struct PlannedFile {
     content: Content,
     fit: Fit,
@@ -86,11 +95,19 @@ pub struct PlannedFile {
     reader: Mutex<Option<Box<dyn Reader>>>,
 }
 
-/// A file, or a table of one that is a database.
-#[derive(Clone)]
-struct Content {
-    input: Input,
-    table: Option<(Arc<Mutex<sqlite::Database>>, String)>,
+/// What the records of a table come from.
+enum Content {
+    /// A file that is no database.
+    File(Input),
+    /// A table of a database.
+    Table {
+        /// The file of the database.
+        input: Input,
+        database: Arc<Mutex<sqlite::Database>>,
+        name: String,
+    },
+    /// A reader that the caller gave, until it is taken.
+    Given(Mutex<Option<Box<dyn Reader>>>),
 }
 
 /// The files of one table, before it is known what it looks like.
@@ -113,30 +130,88 @@ struct Found {
 
 impl Content {
     fn open(&self, read: &ReadOptions) -> Result<Box<dyn Reader>> {
-        if let Some((database, table)) = &self.table {
-            return database.lock().unwrap_or_else(PoisonError::into_inner).reader(table, read);
-        }
-        match self.input.format {
-            Format::Csv => csv::open(&self.input, read),
-            Format::Json => json::open(&self.input, read),
-            Format::Parquet | Format::Arrow => arrow::open(&self.input, read),
+        let input = match self {
+            Self::File(input) => input,
+            Self::Table { database, name, .. } => {
+                return database.lock().unwrap_or_else(PoisonError::into_inner).reader(name, read);
+            }
+            Self::Given(reader) => {
+                let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+                return reader.ok_or_else(|| Error::new(ErrorKind::Usage, "these data can be read only once"));
+            }
+        };
+        match input.format {
+            Format::Csv => csv::open(input, read),
+            Format::Json => json::open(input, read),
+            Format::Parquet | Format::Arrow => arrow::open(input, read),
             Format::Sqlite => unreachable!("a database is opened table by table"),
         }
     }
 
+    /// The file, where there is one.
+    fn input(&self) -> Option<&Input> {
+        match self {
+            Self::File(input) | Self::Table { input, .. } => Some(input),
+            Self::Given(_) => None,
+        }
+    }
+
+    fn can_be_read_twice(&self) -> bool {
+        self.input().is_some_and(Input::can_be_read_twice)
+    }
+
     fn naming(&self, read: &ReadOptions) -> Naming {
-        match self.input.format {
-            Format::Json => Naming::Records,
-            Format::Csv if !read.dialect.header && read.dialect.columns.is_none() => Naming::Position,
-            Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite => Naming::Header,
+        match self.input().map(|input| input.format) {
+            None => Naming::Given,
+            Some(Format::Json) => Naming::Records,
+            Some(Format::Csv) if !read.dialect.header && read.dialect.columns.is_none() => Naming::Position,
+            Some(Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite) => Naming::Header,
+        }
+    }
+
+    /// Columns and number of records of a reader that was given.
+    fn known(&mut self) -> Option<(Vec<Field>, Option<u64>)> {
+        let Self::Given(reader) = self else { return None };
+        let reader = reader.get_mut().unwrap_or_else(PoisonError::into_inner).as_ref()?;
+        Some((reader.columns().to_vec(), reader.records()))
+    }
+
+    /// Adds the file to an error that names none.
+    fn in_file(&self, error: Error) -> Error {
+        match self.input() {
+            Some(input) if error.place().file.is_none() => error.in_file(&input.name),
+            _ => error,
         }
     }
 }
 
+impl Group {
+    /// Whether its data are given by the caller: then all of them are.
+    fn is_given(&self) -> bool {
+        self.contents.iter().all(|content| content.input().is_none())
+    }
+
+    /// What is known before anything is looked at.
+    fn known(&mut self) -> Found {
+        let known: Option<Vec<_>> = self.contents.iter_mut().map(Content::known).collect();
+        let Some(known) = known else { return Found::default() };
+        let (fields, records): (_, Vec<Option<u64>>) = known.into_iter().unzip();
+        Found { decisions: Vec::new(), fields, records: records.into_iter().sum() }
+    }
+}
+
+/// Adds a group to those of other tables, or its contents to those of its own.
+fn add_group(groups: &mut Vec<Group>, group: Group) {
+    match groups.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&group.name)) {
+        Some(known) => known.contents.extend(group.contents),
+        None => groups.push(group),
+    }
+}
+
 impl PlannedFile {
-    /// The file.
-    pub fn input(&self) -> &Input {
-        &self.content.input
+    /// The file; nothing where its place is taken by what the [caller gave](LoadPlan::of_given).
+    pub fn input(&self) -> Option<&Input> {
+        self.content.input()
     }
 
     /// Opens the file, or takes it as it was opened.
@@ -146,7 +221,7 @@ impl PlannedFile {
         reader.want(&self.fit.wanted)?;
         reader.pass_by(&self.passed_by);
         let (supplies, guards) = (self.fit.supplies.clone(), self.guards.clone());
-        Ok(OpenFile { name: self.content.input.name.clone(), reader, supplies, guards })
+        Ok(OpenFile { name: self.input().map(|input| input.name.clone()), reader, supplies, guards })
     }
 }
 
@@ -158,11 +233,42 @@ impl LoadPlan {
     /// Files that cannot be read; a schema that SQLite refuses; **all** columns that do not fit one another, in one error.
     pub fn new(request: LoadRequest, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
         let mut left_out = Vec::new();
-        let mut groups = request.group(&mut left_out)?;
+        let groups = request.group(&mut left_out)?;
+        Self::of_groups(request, groups, left_out, go_on)
+    }
+
+    /// As [`new`](Self::new), with data that the caller has in the place of files: `request.inputs` is empty. Their columns go
+    /// to those of their names. They can be read once: [`source`](Self::source) gives each table's rows a single time.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). What is wrong with a record is told with table, record, column and value, and without a file;
+    /// records are numbered through all data of their table.
+    ///
+    /// # Panics
+    /// Where the request has files, too.
+    pub fn of_given(request: LoadRequest, given: Vec<Given>, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
+        assert!(request.inputs.is_empty(), "data are given instead of files");
+        let mut groups = Vec::new();
+        for Given { table, reader } in given {
+            let contents = vec![Content::Given(Mutex::new(Some(reader)))];
+            add_group(&mut groups, Group { name: table, contents, sql: None });
+        }
+        Self::of_groups(request, groups, Vec::new(), go_on)
+    }
+
+    fn of_groups(
+        request: LoadRequest,
+        mut groups: Vec<Group>,
+        left_out: Vec<String>,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<Self> {
         let (schema, found) = match &request.schema {
             Some((text, origin)) => {
                 let schema = Schema::from_sql(text, origin)?;
-                let found = groups.iter().map(|_| Found::default()).collect();
+                let found: Vec<Found> = groups.iter_mut().map(Group::known).collect();
+                if request.inputs.is_empty() {
+                    request.refuse_unknown_names(&found)?;
+                }
                 (schema, found)
             }
             None => request.define(&mut groups, go_on)?,
@@ -202,8 +308,8 @@ impl LoadPlan {
 
     /// Bytes of all files, where they are known.
     pub fn input_bytes(&self) -> Option<u64> {
-        let mut inputs: Vec<&Input> =
-            self.tables.iter().flat_map(|table| &table.files).map(|file| &file.content.input).collect();
+        let files = self.tables.iter().flat_map(|table| &table.files);
+        let mut inputs = files.map(PlannedFile::input).collect::<Option<Vec<&Input>>>()?;
         // A database is one file, however many of its tables are loaded.
         inputs.sort_by(|one, other| one.name.cmp(&other.name));
         inputs.dedup_by(|one, other| one.format == Format::Sqlite && one.name == other.name);
@@ -219,7 +325,7 @@ impl LoadPlan {
     fn outlook(&self, table: &PlannedTable, page_size: PageSize) -> Outlook {
         let definition = &self.schema.tables[table.table];
         let nothing = || Outlook { rows: table.records, ..Outlook::default() };
-        let Some(file) = table.files.iter().find(|file| file.content.input.can_be_read_twice()) else {
+        let Some(file) = table.files.iter().find(|file| file.content.can_be_read_twice()) else {
             return nothing();
         };
         // Counted apart from what is read for good.
@@ -228,7 +334,7 @@ impl LoadPlan {
         let opened = file.open(&read);
         let first = opened.and_then(|open| FirstPiece::read(open, definition, self.conflict, &read.bytes_read));
         let Ok(first) = first else { return nothing() };
-        let bytes: Option<u64> = table.files.iter().map(|file| file.content.input.bytes).sum();
+        let bytes: Option<u64> = table.files.iter().map(|file| file.input()?.bytes).sum();
         let rows = table.records.or_else(|| {
             if first.is_all && table.files.len() == 1 {
                 return Some(first.records);
@@ -252,10 +358,7 @@ impl LoadRequest {
         let mut groups: Vec<Group> = Vec::new();
         for input in &self.inputs {
             for group in self.groups_of(input, left_out)? {
-                match groups.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&group.name)) {
-                    Some(known) => known.contents.extend(group.contents),
-                    None => groups.push(group),
-                }
+                add_group(&mut groups, group);
             }
         }
         Ok(groups)
@@ -269,8 +372,7 @@ impl LoadRequest {
             let error = Error::new(ErrorKind::Usage, "the table has no name").in_file(&input.name);
             return Err(error.advise("say it with --table"));
         };
-        let contents = vec![Content { input: input.clone(), table: None }];
-        Ok(vec![Group { name, contents, sql: None }])
+        Ok(vec![Group { name, contents: vec![Content::File(input.clone())], sql: None }])
     }
 
     /// The table of a schema that has but one: it needs no name.
@@ -296,7 +398,11 @@ impl LoadRequest {
         }
         let database = Arc::new(Mutex::new(database));
         let group = |table: sqlite::Table| Group {
-            contents: vec![Content { input: input.clone(), table: Some((database.clone(), table.name.clone())) }],
+            contents: vec![Content::Table {
+                input: input.clone(),
+                database: database.clone(),
+                name: table.name.clone(),
+            }],
             name: table.name,
             sql: Some(std::iter::once(table.sql).chain(table.objects).collect()),
         };
@@ -347,7 +453,11 @@ impl LoadRequest {
         for (from, to) in &self.map {
             if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(from)) {
                 let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-                let error = Error::new(ErrorKind::Usage, format!("--map {from}={to}: no file has a column {from}"));
+                let error = if self.inputs.is_empty() {
+                    Error::new(ErrorKind::Usage, format!("no data have a column {from}, which is to be called {to}"))
+                } else {
+                    Error::new(ErrorKind::Usage, format!("--map {from}={to}: no file has a column {from}"))
+                };
                 return Err(error.advise(format!("there are {}", known.join(", "))));
             }
         }
@@ -394,31 +504,47 @@ impl LoadRequest {
         let (mut findings, mut found, mut fields) = (Findings::default(), Found::default(), Vec::new());
         let mut records = Some(0);
         for (number, content) in (0..).zip(&mut group.contents) {
-            content.input.spool(&self.temp_dir, &|| go_on())?;
-            let mut reader = content.open(&self.read)?;
-            let is_text = matches!(content.input.format, Format::Csv | Format::Json);
-            if is_text {
-                let mut of_file = infer::survey(&mut *reader, self.threads, self.sample, go_on)
-                    .map_err(|error| in_file(error, &content.input))?;
-                of_file.in_file(number, &content.input.name);
-                let all = if self.sample.is_none() { Some(of_file.records) } else { None };
-                records = records.zip(all).map(|(sum, all)| sum + all);
-                found.fields.push(fields_of(&*reader, &of_file));
-                findings.merge(of_file);
-            } else {
-                records = records.zip(reader.records()).map(|(sum, all)| sum + all);
-                found.fields.push(reader.columns().to_vec());
-            }
-            for field in found.fields.last().expect("those of this file") {
+            let (columns, of_content) = self.look_at(number, content, &mut findings, go_on)?;
+            records = records.zip(of_content).map(|(sum, all)| sum + all);
+            for field in &columns {
                 if !fields.iter().any(|known: &Field| known.name == field.name) {
                     fields.push(field.clone());
                 }
             }
+            found.fields.push(columns);
         }
         found.decisions = findings.decide(&fields, self.options.strict, self.sample);
         self.declare_forms(&group.name, &mut found.decisions);
         found.records = records;
         Ok(found)
+    }
+
+    /// Columns of a table's content of this number, and how many records there are, where that is known then.
+    fn look_at(
+        &self,
+        number: u32,
+        content: &mut Content,
+        findings: &mut Findings,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<(Vec<Field>, Option<u64>)> {
+        if let Some((columns, records)) = content.known() {
+            return Ok((columns, records));
+        }
+        if let Content::File(input) | Content::Table { input, .. } = content {
+            input.spool(&self.temp_dir, &|| go_on())?;
+        }
+        let mut reader = content.open(&self.read)?;
+        let text = |input: &&Input| matches!(input.format, Format::Csv | Format::Json);
+        let Some(input) = content.input().filter(text) else {
+            return Ok((reader.columns().to_vec(), reader.records()));
+        };
+        let mut of_file =
+            infer::survey(&mut *reader, self.threads, self.sample, go_on).map_err(|error| content.in_file(error))?;
+        of_file.in_file(number, &input.name);
+        let all = if self.sample.is_none() { Some(of_file.records) } else { None };
+        let columns = fields_of(&*reader, &of_file);
+        findings.merge(of_file);
+        Ok((columns, all))
     }
 
     /// Columns that are stored in another form are declared for it.
@@ -437,8 +563,13 @@ impl LoadRequest {
         let Some(position) = schema.position(&group.name) else {
             let known: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
             let error = Error::new(ErrorKind::Schema, format!("the schema has no table {}", group.name));
-            let advice = format!("it has {}; --table says which one the files go to", known.join(", "));
-            return Err(vec![error.in_file(&schema.origin).advise(advice)]);
+            let has = format!("it has {}", known.join(", "));
+            if group.is_given() {
+                return Err(vec![error.advise(has)]);
+            }
+            return Err(vec![
+                error.in_file(&schema.origin).advise(format!("{has}; --table says which one the files go to")),
+            ]);
         };
         let table = &schema.tables[position];
         let (mut files, mut mistakes) = (Vec::new(), Vec::new());
@@ -470,7 +601,7 @@ impl LoadRequest {
             None if naming == Naming::Records => fields_of_table(table, &self.map),
             None => reader.columns().to_vec(),
         };
-        let of_file = |error: Error| in_file(error, &content.input);
+        let of_file = |error: Error| content.in_file(error);
         let mut fit = schema::matching(table, &known, naming, &self.map_of(&known))
             .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
         for (column, form) in &self.forms {
@@ -485,7 +616,7 @@ impl LoadRequest {
             guards.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
         }
         let records = reader.records();
-        let reader = (!content.input.can_be_read_twice()).then_some(reader);
+        let reader = (!content.can_be_read_twice()).then_some(reader);
         let passed_by = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
         Ok(PlannedFile { content, fit, passed_by, guards, records, reader: Mutex::new(reader) })
     }
@@ -496,20 +627,27 @@ const MOST_COLUMNS: usize = 2000;
 
 /// What no table can be defined for.
 fn refuse_impossible(group: &Group, decisions: &[Decision]) -> Result<()> {
-    let data = |message: &str| Error::new(ErrorKind::Data, message).in_file(&group.contents[0].input.name);
+    let data = |message: &str, advice: &str| {
+        let error = Error::new(ErrorKind::Data, message);
+        // What is given knows no options.
+        if group.is_given() { error.in_table(&group.name) } else { group.contents[0].in_file(error).advise(advice) }
+    };
     if decisions.is_empty() {
-        return Err(
-            data("no record has a column: there is no table to make").advise("define the table: --schema FILE.sql")
-        );
+        let message = if group.is_given() {
+            "the data have no column: there is no table to make"
+        } else {
+            "no record has a column: there is no table to make"
+        };
+        return Err(data(message, "define the table: --schema FILE.sql"));
     }
     if decisions.len() > MOST_COLUMNS {
         let message =
             format!("there are {} columns, and a table of SQLite's has {MOST_COLUMNS} at most", decisions.len());
-        return Err(data(&message).advise("leave some out: --map 'COLUMN='"));
+        return Err(data(&message, "leave some out: --map 'COLUMN='"));
     }
     if group.name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_")) {
         let message = format!("the table would be called {}, and SQLite keeps such names for itself", group.name);
-        return Err(data(&message).advise("say another name: --table"));
+        return Err(data(&message, "say another name: --table"));
     }
     Ok(())
 }
@@ -540,10 +678,6 @@ fn is_named(table: &str, column: &str, asked: &str) -> bool {
         Some(of.eq_ignore_ascii_case(table) && name.eq_ignore_ascii_case(column))
     };
     asked.eq_ignore_ascii_case(column) || with_table() == Some(true)
-}
-
-fn in_file(error: Error, input: &Input) -> Error {
-    if error.place().file.is_some() { error } else { error.in_file(&input.name) }
 }
 
 /// Several mistakes told at once: the first as it is, the others in its message.

@@ -42,8 +42,8 @@ pub enum Supply {
 
 /// One file of a table, ready to be read.
 pub struct OpenFile {
-    /// What it is called in errors.
-    pub name: PathBuf,
+    /// What it is called in errors; nothing where the data are no file's.
+    pub name: Option<PathBuf>,
     /// Its reader, which knows what is [wanted](Reader::want).
     pub reader: Box<dyn Reader>,
     /// Where each ordinary column of the table gets its values, in their order.
@@ -97,7 +97,8 @@ impl LoadSource {
         Self { table: table.clone(), conflict, on_error, rejects, outlook, last_sequence, files: Mutex::new(files) }
     }
 
-    /// An error that names a record by its number through all files, told with the file and its number there.
+    /// An error that names a record by its number through all files, told with the file and its number there. Of data that are
+    /// no file's that number stays.
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
         let files = self.lock();
@@ -112,12 +113,16 @@ impl LoadSource {
     /// What to do about two rows of one key. Errors number rows through all files.
     fn advice_about_keys(&self, files: &Files) -> String {
         let advice = "keep the first of such rows with --on-conflict ignore, or the last with replace";
+        let named = files.files.iter().map(|file| file.name.as_ref()).zip(&files.starts);
+        let Some(named) = named.map(|(name, start)| Some((name?, start))).collect::<Option<Vec<_>>>() else {
+            return "keep the first of such rows with on_conflict=\"ignore\", or the last with \"replace\"".to_owned();
+        };
         if files.files.len() < 2 {
             return advice.to_owned();
         }
-        let starts = files.files.iter().zip(&files.starts);
+        let starts = named.into_iter().take(5);
         let starts: Vec<String> =
-            starts.take(5).map(|(file, start)| format!("{} begins with {}", file.name.display(), start + 1)).collect();
+            starts.map(|(name, start)| format!("{} begins with {}", name.display(), start + 1)).collect();
         format!("{advice}; records are numbered through all files: {}", starts.join(", "))
     }
 
@@ -130,7 +135,7 @@ impl Files {
     /// The file of a record that is named by its number through all files, and its number there.
     fn place(&self, record: u64) -> Option<(PathBuf, u64)> {
         let file = self.starts.partition_point(|&start| start < record).saturating_sub(1);
-        Some((self.files.get(file)?.name.clone(), record - self.starts[file]))
+        Some((self.files.get(file)?.name.clone()?, record - self.starts[file]))
     }
 }
 
@@ -140,7 +145,7 @@ impl Source for LoadSource {
         while files.current < files.files.len() {
             let current = files.current;
             let file = &mut files.files[current];
-            let piece = file.reader.next_piece().map_err(|error| in_file(error, &file.name))?;
+            let piece = file.reader.next_piece().map_err(|error| in_file(error, file.name.as_deref()))?;
             if let Some(piece) = piece {
                 let (name, supplies, guards) = (file.name.clone(), file.supplies.clone(), file.guards.clone());
                 files.records_of_current += piece.records();
@@ -195,8 +200,8 @@ struct LoadPart<'s> {
 struct Reading<'s> {
     source: &'s LoadSource,
     piece: Box<dyn Piece>,
-    /// The file's name.
-    file: PathBuf,
+    /// The file's name, where there is a file.
+    file: Option<PathBuf>,
     /// The part's number for [`Rejects`].
     part: u64,
     /// Records of the files before.
@@ -273,11 +278,13 @@ impl Reading<'_> {
 
     /// Adds to an error of a row where that stands.
     fn in_row(&self, row: usize, error: Error) -> Error {
-        let record = self.piece.first_record() + self.read + row as u64;
+        // Numbers begin anew in every file only.
+        let before = if self.file.is_some() { 0 } else { self.records_before };
+        let record = before + self.piece.first_record() + self.read + row as u64;
         let character = error.place().character;
         // A fault may stand lines below the beginning of its record.
         let line = error.place().line.or_else(|| self.piece.line(row));
-        let error = in_file(error.in_table(&self.source.table.name).in_record(record), &self.file);
+        let error = in_file(error.in_table(&self.source.table.name).in_record(record), self.file.as_deref());
         match line {
             Some(line) => error.at(line, character.unwrap_or(1)),
             None => error,
@@ -290,7 +297,7 @@ impl Reading<'_> {
             Some(row) if error.place().file.is_none() => {
                 self.in_row(usize::try_from(row).expect("a row of a batch"), error)
             }
-            _ => in_file(error, &self.file),
+            _ => in_file(error, self.file.as_deref()),
         }
     }
 }
@@ -328,8 +335,11 @@ fn accepts(decision: &Decision, value: Value<'_>) -> bool {
     }
 }
 
-fn in_file(error: Error, name: &Path) -> Error {
-    if error.place().file.is_some() { error } else { error.in_file(name) }
+fn in_file(error: Error, name: Option<&Path>) -> Error {
+    match name {
+        Some(name) if error.place().file.is_none() => error.in_file(name),
+        _ => error,
+    }
 }
 
 /// Makes records of batches.

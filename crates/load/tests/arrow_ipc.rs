@@ -16,7 +16,7 @@ use litepress_load::input::Input;
 use litepress_load::options::{Format, InvalidUtf8, ReadOptions};
 use litepress_load::plan::{LoadPlan, LoadRequest};
 use litepress_rows::ErrorKind;
-use rows::{Form, read, read_bytes, read_forms};
+use rows::{Form, read, read_batches, read_bytes, read_forms};
 use std::sync::Arc;
 
 type Column = (&'static str, ArrayRef);
@@ -61,6 +61,15 @@ fn check(array: ArrayRef, form: Option<&'static str>, expected: &[&str]) {
                     assert_eq!(values, expected, "{:?} as {form:?}", array.data_type());
                 }
             }
+        }
+    }
+    let forms: Vec<Form> = form.map(|form| ("c", form)).into_iter().collect();
+    for batches in [vec![whole], vec![sliced], split.to_vec()] {
+        for piece_bytes in [None, Some(1)] {
+            let options = ReadOptions { piece_bytes, ..ReadOptions::default() };
+            let read = read_batches(batches.clone(), &options, &forms).unwrap();
+            let values: Vec<&str> = read.rows.iter().map(|row| row[0].as_str()).collect();
+            assert_eq!(values, expected, "{:?} as {form:?} in memory", array.data_type());
         }
     }
 }

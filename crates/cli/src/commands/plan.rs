@@ -9,7 +9,7 @@ use clap::Args;
 use litepress::plan::steps;
 use litepress::{Estimate, Target};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
-use litepress_load::plan::PlannedTable;
+use litepress_load::plan::{PlannedFile, PlannedTable};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -107,7 +107,8 @@ fn plan_load(arguments: &PlanArguments, out: Option<&Path>, files: &[PathBuf]) -
 }
 
 fn loaded_table(loading: &Loading, table: &PlannedTable, rows: Option<u64>) -> TableProspect {
-    let files: Vec<String> = table.files.iter().map(|file| file.input().name.display().to_string()).collect();
+    let inputs = table.files.iter().filter_map(PlannedFile::input);
+    let files: Vec<String> = inputs.map(|input| input.name.display().to_string()).collect();
     TableProspect {
         name: loading.plan.schema.tables[table.table].name.clone(),
         rows,

@@ -1,6 +1,12 @@
 //! Types in which texts are byte strings: Arrow's arrays of text cannot hold what is no UTF-8.
 
-use arrow_schema::{DataType, Field, FieldRef, Fields};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, GenericBinaryArray, GenericListArray, GenericListViewArray,
+    GenericStringArray, MapArray, OffsetSizeTrait, StructArray, UnionArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, UnionFields};
 use std::sync::Arc;
 
 /// A field of the same layout whose texts, at any depth, are byte strings.
@@ -29,4 +35,94 @@ fn bytes_type(data_type: &DataType) -> DataType {
         }
         other => other.clone(),
     }
+}
+
+/// The array with its texts, at any depth, as byte strings, over the same memory: no text is looked at.
+pub(super) fn array_as_bytes(array: &ArrayRef) -> Result<ArrayRef, String> {
+    converted(array).map_err(|error| error.to_string())
+}
+
+fn converted(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    if bytes_type(array.data_type()) == *array.data_type() {
+        return Ok(array.clone());
+    }
+    Ok(match array.data_type() {
+        DataType::Utf8 => bytes(array.as_string::<i32>())?,
+        DataType::LargeUtf8 => bytes(array.as_string::<i64>())?,
+        DataType::Utf8View => Arc::new(array.as_string_view().clone().to_binary_view()),
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            dictionary.with_values(converted(dictionary.values())?)
+        }
+        DataType::RunEndEncoded(ends, _) => match ends.data_type() {
+            DataType::Int16 => runs::<Int16Type>(array)?,
+            DataType::Int32 => runs::<Int32Type>(array)?,
+            _ => runs::<Int64Type>(array)?,
+        },
+        DataType::List(_) => list(array.as_list::<i32>())?,
+        DataType::LargeList(_) => list(array.as_list::<i64>())?,
+        DataType::ListView(_) => list_view(array.as_list_view::<i32>())?,
+        DataType::LargeListView(_) => list_view(array.as_list_view::<i64>())?,
+        DataType::FixedSizeList(_, _) => {
+            let len = array.len();
+            let (item, size, values, nulls) = array.as_fixed_size_list().clone().into_parts();
+            let values = converted(&values)?;
+            let item = as_nullable(&item, &values);
+            Arc::new(FixedSizeListArray::try_new_with_length(item, size, values, nulls, len)?)
+        }
+        DataType::Struct(_) => Arc::new(structure(array.as_struct(), |field, _| field)?),
+        DataType::Map(_, _) => {
+            let (entries, offsets, pairs, nulls, is_sorted) = array.as_map().clone().into_parts();
+            // Of keys Arrow asks that there be no NULL, and producers do not always say so.
+            let pairs = structure(&pairs, |field, position| field.with_nullable(position > 0))?;
+            let data_type = pairs.data_type().clone();
+            let entries = Arc::new(Field::clone(&entries).with_data_type(data_type).with_nullable(false));
+            Arc::new(MapArray::try_new(entries, offsets, pairs, nulls, is_sorted)?)
+        }
+        _ => {
+            let (fields, ids, offsets, children) = array.as_union().clone().into_parts();
+            let children = children.iter().map(converted).collect::<Result<Vec<ArrayRef>, _>>()?;
+            let fields: UnionFields =
+                fields.iter().zip(&children).map(|((id, field), child)| (id, as_nullable(field, child))).collect();
+            Arc::new(UnionArray::try_new(fields, ids, offsets, children)?)
+        }
+    })
+}
+
+/// A field for values that were converted. Whether there may be NULL among them is not asked again: of a slice of a list, values
+/// beside the slice are there, too.
+fn as_nullable(field: &FieldRef, values: &ArrayRef) -> FieldRef {
+    Arc::new(Field::clone(field).with_data_type(values.data_type().clone()).with_nullable(true))
+}
+
+fn bytes<O: OffsetSizeTrait>(texts: &GenericStringArray<O>) -> Result<ArrayRef, ArrowError> {
+    let (offsets, values, nulls) = texts.clone().into_parts();
+    Ok(Arc::new(GenericBinaryArray::try_new(offsets, values, nulls)?))
+}
+
+fn runs<R: RunEndIndexType>(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let runs = array.as_run::<R>();
+    Ok(Arc::new(runs.with_values(converted(runs.values())?)))
+}
+
+fn list<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> Result<ArrayRef, ArrowError> {
+    let (item, offsets, values, nulls) = list.clone().into_parts();
+    let values = converted(&values)?;
+    Ok(Arc::new(GenericListArray::try_new(as_nullable(&item, &values), offsets, values, nulls)?))
+}
+
+fn list_view<O: OffsetSizeTrait>(list: &GenericListViewArray<O>) -> Result<ArrayRef, ArrowError> {
+    let (item, offsets, sizes, values, nulls) = list.clone().into_parts();
+    let values = converted(&values)?;
+    Ok(Arc::new(GenericListViewArray::try_new(as_nullable(&item, &values), offsets, sizes, values, nulls)?))
+}
+
+/// `adjust` has the last word on each field, by its position.
+fn structure(array: &StructArray, adjust: impl Fn(Field, usize) -> Field) -> Result<StructArray, ArrowError> {
+    let len = array.len();
+    let (fields, columns, nulls) = array.clone().into_parts();
+    let columns = columns.iter().map(converted).collect::<Result<Vec<ArrayRef>, _>>()?;
+    let fields = fields.iter().zip(&columns).map(|(field, column)| Field::clone(&as_nullable(field, column)));
+    let fields: Fields = fields.enumerate().map(|(position, field)| adjust(field, position)).collect();
+    StructArray::try_new_with_length(fields, columns, nulls, len)
 }

@@ -18,6 +18,25 @@ pub enum Naming {
     Position,
     /// By every record: those are the columns that a survey found.
     Records,
+    /// By whoever gives data that are no file's: as a header does, but advice that speaks of files and options is of no use.
+    Given,
+}
+
+impl Naming {
+    /// What has the columns.
+    fn noun(self) -> &'static str {
+        if self == Self::Given { "data" } else { "file" }
+    }
+
+    /// `file lacks`, `data lack`
+    fn lacks(self) -> &'static str {
+        if self == Self::Given { "data lack" } else { "file lacks" }
+    }
+
+    /// Adds advice that speaks of files and options.
+    fn advise(self, error: Error, advice: String) -> Error {
+        if self == Self::Given { error } else { error.advise(advice) }
+    }
 }
 
 /// How the columns of a file become those of a table.
@@ -48,9 +67,10 @@ pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String,
             Some(field) => {
                 if let Some(other) = given.next() {
                     let names = (&fields[field].name, &fields[other].name);
-                    let error = mistake(format!("two columns of the file go here: {} and {}", names.0, names.1));
+                    let noun = naming.noun();
+                    let error = mistake(format!("two columns of the {noun} go here: {} and {}", names.0, names.1));
                     let advice = format!("leave one out: --map '{}='", names.1);
-                    mistakes.push(error.in_column(&table.columns[position].name).advise(advice));
+                    mistakes.push(naming.advise(error.in_column(&table.columns[position].name), advice));
                 }
                 wanted.push(Wanted {
                     field: (naming != Naming::Records).then_some(field),
@@ -61,7 +81,7 @@ pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String,
                 });
                 Supply::File(wanted.len() - 1)
             }
-            None => without_file(table, position).unwrap_or_else(|error| {
+            None => without_file(table, position, naming).unwrap_or_else(|error| {
                 mistakes.push(error.in_column(&table.columns[position].name));
                 Supply::Constant(OwnedValue::Null)
             }),
@@ -123,15 +143,14 @@ fn targets(
             }
         }
         if let Some(first) = unknown.first() {
-            let advice = format!(
-                "say where they go: --map '{first}=COLUMN', or leave them out: --map '{first}='; the table has {}",
-                columns()
-            );
-            let error = mistake(format!("the table lacks columns of the file: {}", listed(unknown.into_iter())));
-            mistakes.push(error.advise(advice));
+            let options = format!("say where they go: --map '{first}=COLUMN', or leave them out: --map '{first}='; ");
+            let options = if naming == Naming::Given { String::new() } else { options };
+            let noun = naming.noun();
+            let error = mistake(format!("the table lacks columns of the {noun}: {}", listed(unknown.into_iter())));
+            mistakes.push(error.advise(format!("{options}the table has {}", columns())));
         }
     }
-    refuse_computed(table, fields, &targets, mistakes);
+    refuse_computed(table, fields, naming, &targets, mistakes);
     targets
 }
 
@@ -141,37 +160,45 @@ fn field_named(fields: &[Field], name: &str) -> Option<usize> {
     exactly.or_else(|| fields.iter().position(|field| field.name.eq_ignore_ascii_case(name)))
 }
 
-fn refuse_computed(table: &Table, fields: &[Field], targets: &[Option<usize>], mistakes: &mut Vec<Error>) {
+fn refuse_computed(
+    table: &Table,
+    fields: &[Field],
+    naming: Naming,
+    targets: &[Option<usize>],
+    mistakes: &mut Vec<Error>,
+) {
     for (field, target) in fields.iter().zip(targets) {
         let column = target.map(|position| &table.columns[position]);
         if let Some(column) = column.filter(|column| column.generated != Generated::No) {
             let error = mistake("this column is computed and takes no values".to_owned()).in_column(&column.name);
-            mistakes.push(error.advise(format!("leave the file's out: --map '{}='", field.name)));
+            mistakes.push(naming.advise(error, format!("leave the file's out: --map '{}='", field.name)));
         }
     }
 }
 
 /// What a column holds that the file lacks.
-fn without_file(table: &Table, position: usize) -> Result<Supply, Error> {
+fn without_file(table: &Table, position: usize, naming: Naming) -> Result<Supply, Error> {
     let column = &table.columns[position];
     if table.rowid_alias == Some(position) {
         return Ok(Supply::RowNumber);
     }
     let value = match &column.default {
-        Some(expression) => default_value(expression)?,
+        Some(expression) => default_value(expression, naming)?,
         None => OwnedValue::Null,
     };
     if column.not_null && value == OwnedValue::Null {
         let what = if column.default.is_some() { "its default is NULL" } else { "it has no default" };
-        let error = mistake(format!("the file lacks this column, which may not be NULL, and {what}"));
-        return Err(error.advise(format!("say which column of the file it is: --map 'FILE_COLUMN={}'", column.name)));
+        let lacks = naming.lacks();
+        let error = mistake(format!("the {lacks} this column, which may not be NULL, and {what}"));
+        let advice = format!("say which column of the file it is: --map 'FILE_COLUMN={}'", column.name);
+        return Err(naming.advise(error, advice));
     }
     Ok(Supply::Constant(value))
 }
 
 /// What SQLite makes of a DEFAULT. SQLite tells an expression without the parentheses around it, so they are given back;
 /// of a word that is a text it does without quotes (`DEFAULT yes`), so that is tried without them.
-fn default_value(expression: &str) -> Result<OwnedValue, Error> {
+fn default_value(expression: &str, naming: Naming) -> Result<OwnedValue, Error> {
     let evaluate = |default: &str| -> rusqlite::Result<Value> {
         let sqlite = Connection::open_in_memory()?;
         sqlite.execute_batch(&format!("CREATE TABLE t (c DEFAULT {default}\n); INSERT INTO t DEFAULT VALUES"))?;
@@ -185,7 +212,8 @@ fn default_value(expression: &str) -> Result<OwnedValue, Error> {
         Ok(Value::Text(text)) => Ok(OwnedValue::Text(text)),
         Ok(Value::Blob(blob)) => Ok(OwnedValue::Blob(blob)),
         Err(error) => {
-            Err(mistake(format!("the file lacks this column, and SQLite cannot evaluate its default: {error}")))
+            let lacks = naming.lacks();
+            Err(mistake(format!("the {lacks} this column, and SQLite cannot evaluate its default: {error}")))
         }
     }
 }

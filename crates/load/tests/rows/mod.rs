@@ -1,6 +1,7 @@
 //! Reads whole files as texts that tell what each cell is.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+use arrow_array::{RecordBatch, RecordBatchIterator};
 use litepress_format::value::Value;
 use litepress_load::arrow;
 use litepress_load::input::Input;
@@ -41,7 +42,17 @@ pub fn read_forms(bytes: &[u8], format: Format, options: &ReadOptions, forms: &[
 
 pub fn read_path(path: &Path, format: Format, options: &ReadOptions, forms: &[Form]) -> Result<Table> {
     let input = Input::from_path(path, &ReadOptions { format: Some(format), ..options.clone() })?;
-    let mut reader = arrow::open(&input, options)?;
+    read_in_forms(arrow::open(&input, options)?, forms)
+}
+
+/// Record batches as they are in memory.
+pub fn read_batches(batches: Vec<RecordBatch>, options: &ReadOptions, forms: &[Form]) -> Result<Table> {
+    let schema = batches[0].schema();
+    let batches = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
+    read_in_forms(arrow::batches(Box::new(batches), options)?, forms)
+}
+
+fn read_in_forms(mut reader: Box<dyn Reader>, forms: &[Form]) -> Result<Table> {
     if !forms.is_empty() {
         let wanted: Vec<Wanted> = forms
             .iter()

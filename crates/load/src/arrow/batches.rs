@@ -1,0 +1,217 @@
+//! Record batches in memory: a stream of them that somebody else makes.
+//!
+//! Batches are pulled one by one, as pieces are asked for, and cut into pieces without a copy. Producers in other languages do
+//! not always keep the promise that texts are UTF-8, so nothing here looks at texts as such: arrays of texts are turned into
+//! arrays of byte strings first ([`array_as_bytes`]), and what is no UTF-8 is told row by row, as for files.
+
+use super::convert::{self, Arrays, Column};
+use super::form::Meaning;
+use super::texts::array_as_bytes;
+use super::{PIECE_BYTES, all_columns, describe, guard, plan_column};
+use crate::options::ReadOptions;
+use crate::reader::{Batch, Field, Piece, Reader, Wanted};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_schema::{DataType, FieldRef};
+use litepress_rows::{Error, ErrorKind, Result};
+
+/// Rows that a piece has at most: enough for [`PIECE_BYTES`] where rows are short.
+const PIECE_ROWS: usize = 1 << 18;
+/// Levels of types within one another: as many as Parquet schemas may have.
+const MAX_DEPTH: usize = super::depth::MAX_DEPTH;
+
+/// Reads a stream of record batches. Of these, one is in memory at a time, and those of which pieces are under way.
+///
+/// # Errors
+/// A schema without columns, with two columns of one name, or nested deeper than 64 levels: [`ErrorKind::Data`].
+pub fn batches(reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+    Ok(Box::new(BatchReader::new(reader, options)?))
+}
+
+struct BatchReader {
+    reader: Box<dyn RecordBatchReader + Send>,
+    options: ReadOptions,
+    fields: Vec<Field>,
+    types: Vec<(FieldRef, Meaning)>,
+    columns: Vec<Column>,
+    /// Positions in a batch of the columns wanted.
+    projection: Vec<usize>,
+    /// The batch that pieces are cut from, and what is left of it.
+    current: Option<Cut>,
+    record: u64,
+    /// The stream has ended, or failed.
+    is_over: bool,
+}
+
+/// A batch that is cut into pieces.
+struct Cut {
+    columns: Vec<ArrayRef>,
+    rows: usize,
+    /// Rows that pieces have already.
+    given: usize,
+    /// Rows that a piece has, but for the last.
+    piece_rows: usize,
+}
+
+impl BatchReader {
+    fn new(reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions) -> Result<Self> {
+        let schema = reader.schema();
+        if schema.fields().is_empty() {
+            return Err(Error::new(ErrorKind::Data, "the data have no column"));
+        }
+        let too_deep = schema.fields().iter().find(|field| !is_within(field.data_type(), MAX_DEPTH));
+        if let Some(field) = too_deep {
+            let message = format!("the type is nested deeper than {MAX_DEPTH} levels");
+            return Err(Error::new(ErrorKind::Data, message).in_column(field.name()));
+        }
+        let types: Vec<(FieldRef, Meaning)> =
+            schema.fields().iter().map(|field| (field.clone(), Meaning::of_field(field))).collect();
+        let fields: Vec<Field> = types
+            .iter()
+            .enumerate()
+            .map(|(position, (field, meaning))| describe(position, field, *meaning, &origin(field)))
+            .collect();
+        refuse_twins(&fields)?;
+        let wanted = all_columns(&fields);
+        let (columns, projection, options) = (Vec::new(), Vec::new(), options.clone());
+        let (current, record, is_over) = (None, 1, false);
+        let mut reader = Self { reader, options, fields, types, columns, projection, current, record, is_over };
+        reader.want(&wanted)?;
+        Ok(reader)
+    }
+
+    /// The next batch that has rows.
+    fn next_batch(&mut self) -> Result<Option<Cut>> {
+        while !self.is_over {
+            let next = guard(|| self.reader.next().transpose().map_err(|error| error.to_string()));
+            let batch = next.and_then(|batch| batch.map(|batch| self.take(&batch)).transpose());
+            let batch = batch.map_err(|why| {
+                self.is_over = true;
+                let message = format!("the record batch after row {} cannot be had: {why}", self.record - 1);
+                Error::new(ErrorKind::Data, message)
+            })?;
+            match batch {
+                Some(cut) if cut.rows > 0 => return Ok(Some(cut)),
+                Some(_) => {}
+                None => self.is_over = true,
+            }
+        }
+        Ok(None)
+    }
+
+    fn take(&self, batch: &RecordBatch) -> Result<Cut, String> {
+        let rows = batch.num_rows();
+        let mut columns = Vec::with_capacity(self.projection.len());
+        for &position in &self.projection {
+            let (field, _) = &self.types[position];
+            let array = batch.columns().get(position).ok_or("it lacks columns of its schema")?;
+            if array.data_type() != field.data_type() {
+                return Err(format!("its column {} is not of the type that the schema says", field.name()));
+            }
+            columns.push(guard(|| array_as_bytes(array))?);
+        }
+        let bytes: usize = columns.iter().map(|array| array.to_data().get_slice_memory_size().unwrap_or(0)).sum();
+        let piece_bytes = self.options.piece_bytes.unwrap_or(PIECE_BYTES);
+        let pieces = bytes.div_ceil(piece_bytes).max(rows.div_ceil(PIECE_ROWS)).clamp(1, rows.max(1));
+        Ok(Cut { columns, rows, given: 0, piece_rows: rows.div_ceil(pieces) })
+    }
+}
+
+impl Reader for BatchReader {
+    fn columns(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+        let planned: Result<Vec<_>> =
+            columns.iter().map(|wanted| plan_column(wanted, &self.fields, &self.types, &self.options)).collect();
+        (self.projection, self.columns) = planned?.into_iter().unzip();
+        Ok(())
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
+        if self.current.as_ref().is_none_or(|cut| cut.given == cut.rows) {
+            // The batch before goes first: producers often fill the same memory again.
+            self.current = None;
+            self.current = self.next_batch()?;
+        }
+        let Some(cut) = &mut self.current else { return Ok(None) };
+        let (from, rows) = (cut.given, cut.piece_rows.min(cut.rows - cut.given));
+        cut.given += rows;
+        let columns: Vec<ArrayRef> = cut.columns.iter().map(|column| column.slice(from, rows)).collect();
+        let companions = vec![None; columns.len()];
+        let arrays = Arrays { rows, columns, companions };
+        let piece = BatchPiece { columns: self.columns.clone(), arrays, next: 0, first_record: self.record };
+        self.record += rows as u64;
+        Ok(Some(Box::new(piece)))
+    }
+}
+
+/// What the schema calls the type of a field: `Arrow Int64`.
+fn origin(field: &FieldRef) -> String {
+    let data_type = field.data_type().to_string();
+    format!("Arrow {}", data_type.split(['(', '<']).next().unwrap_or_default())
+}
+
+fn refuse_twins(fields: &[Field]) -> Result<()> {
+    for (position, field) in fields.iter().enumerate() {
+        if fields[..position].iter().any(|other| other.name == field.name) {
+            let error = Error::new(ErrorKind::Data, "two columns of the data have this name");
+            return Err(error.in_column(&field.name).advise("rename one of them"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a type is nested at most so deep.
+fn is_within(data_type: &DataType, levels: usize) -> bool {
+    let is_inner_within = |field: &FieldRef| levels > 0 && is_within(field.data_type(), levels - 1);
+    match data_type {
+        DataType::List(inner)
+        | DataType::LargeList(inner)
+        | DataType::ListView(inner)
+        | DataType::LargeListView(inner)
+        | DataType::FixedSizeList(inner, _)
+        | DataType::RunEndEncoded(_, inner)
+        | DataType::Map(inner, _) => is_inner_within(inner),
+        DataType::Struct(fields) => fields.iter().all(is_inner_within),
+        DataType::Union(fields, _) => fields.iter().all(|(_, field)| is_inner_within(field)),
+        DataType::Dictionary(_, value) => levels > 0 && is_within(value, levels - 1),
+        _ => true,
+    }
+}
+
+/// Some rows of a record batch.
+struct BatchPiece {
+    columns: Vec<Column>,
+    arrays: Arrays,
+    /// The next row that is not given yet.
+    next: usize,
+    first_record: u64,
+}
+
+impl Piece for BatchPiece {
+    fn first_record(&self) -> u64 {
+        self.first_record
+    }
+
+    fn records(&self) -> u64 {
+        self.arrays.rows as u64
+    }
+
+    fn read(&mut self, batch: &mut Batch) -> Result<()> {
+        if self.next == self.arrays.rows {
+            batch.clear(self.columns.len());
+            return Ok(());
+        }
+        let Self { columns, arrays, next, .. } = self;
+        // What the producer says of its arrays is believed as it stands, and a lie ends here.
+        let filled = guard(|| {
+            convert::fill_batch(columns, arrays, *next, batch);
+            Ok(())
+        });
+        filled
+            .map_err(|why| Error::new(ErrorKind::Data, format!("a record batch breaks the rules of Arrow: {why}")))?;
+        self.next += batch.rows;
+        Ok(())
+    }
+}
