@@ -17,9 +17,12 @@
 //! works in other threads meanwhile, without the interpreter. The calling thread waits for them in short naps, so that Ctrl-C
 //! is heard.
 
+mod cells;
+mod columns;
 mod errors;
 mod feed;
 mod press;
+mod rows;
 
 use pyo3::prelude::*;
 

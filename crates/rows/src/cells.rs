@@ -140,6 +140,17 @@ impl Strings {
         self.fixed_len = spans.first().map(Range::len).filter(|&len| spans.iter().all(|span| span.len() == len));
     }
 
+    /// Takes back all strings from this one on.
+    pub fn truncate(&mut self, count: usize) {
+        match self.fixed_len {
+            Some(len) => self.data.truncate(count * len),
+            None => {
+                self.ends.truncate(count);
+                self.data.truncate(self.ends.last().map_or(0, |&end| end as usize));
+            }
+        }
+    }
+
     /// The common length of all strings, where [`fixed`](Self::fixed) or [`gather`](Self::gather) know one.
     pub fn fixed_len(&self) -> Option<usize> {
         self.fixed_len

@@ -1,0 +1,299 @@
+"""What Python values are stored as.
+
+Values whose type is exactly ``int``, ``float``, ``str``, ``bool``, ``bytes`` or ``None`` never come here, unless an adapter is
+given for that very type. All others are taken as follows; subclasses as their class.
+
+=============================================== ==========================================================================
+Python value                                    stored as
+=============================================== ==========================================================================
+``None``, ``pandas.NA``, ``NaT``                NULL
+``bool``, ``numpy.bool``                        INTEGER 0 or 1
+``int``, NumPy integers                         INTEGER; beyond 64 bits they are refused
+``float``, NumPy floats                         REAL; NaN becomes NULL, since SQLite has none
+``str``                                         TEXT; lone surrogates are refused, since UTF-8 has none
+``bytes``, ``bytearray``, ``memoryview``,
+arrays of numbers, other buffers                BLOB, as ``sqlite3`` has it
+``datetime``                                    TEXT ``YYYY-MM-DD HH:MM:SS.ffffff``, always with six digits; of a time zone: in UTC
+                                                with ``Z`` behind. Nanoseconds of pandas are kept: nine digits
+``date``                                        TEXT ``YYYY-MM-DD``
+``time``                                        TEXT ``HH:MM:SS.ffffff``; those of a time zone are refused
+``timedelta``                                   INTEGER, microseconds
+``numpy.datetime64``                            TEXT as ``datetime``, with the digits of its unit; days as ``date``
+``numpy.timedelta64``                           INTEGER, in its own unit
+``Decimal``                                     exact text, of which a REAL column makes the nearest double; NaN becomes NULL
+``UUID``                                        TEXT of 36 characters
+``os.PathLike``                                 TEXT
+``Enum``                                        as its value
+``list``, ``tuple``, ``dict``, other sequences
+and mappings                                    TEXT: JSON, in which dates and the like are strings
+=============================================== ==========================================================================
+
+Everything else is refused, sets among it, whose order is nobody's. ``adapters={type: function}`` says what to store for a type
+and its subclasses; it is asked first, and what its function gives is adapted in turn by the table above.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import collections.abc
+import datetime
+import decimal
+import enum
+import json
+import math
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Stored = None | int | float | str | bytes
+Adapters = Mapping[type, Callable[[Any], object]]
+
+#: Types that the extension reads by itself.
+PLAIN_TYPES = (type(None), bool, int, float, str, bytes)
+
+
+class Refused(Exception):
+    """A value that cannot be stored. The extension tells where it stands."""
+
+    def __init__(self, message: str, advice: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+
+class DecimalText(str):
+    """The digits of a decimal: the column says whether they are a number."""
+
+    __slots__ = ()
+
+
+class Adapter:
+    """Adapts values of any type; knows the adapters that were given."""
+
+    def __init__(self, adapters: Adapters | None = None) -> None:
+        self._given = dict(adapters or {})
+        for kind, function in self._given.items():
+            if not isinstance(kind, type) or not callable(function):
+                raise TypeError(f"adapters: {{type: function}} is expected, and not {{{kind!r}: {function!r}}}")
+        #: Plain values need not come here.
+        self.passes_plain = not any(issubclass(plain, kind) for plain in PLAIN_TYPES for kind in self._given)
+        self._known: dict[type, Callable[[Any], object]] = {}
+
+    def __call__(self, value: object) -> Stored | DecimalText:
+        kind = type(value)
+        function = self._known.get(kind)
+        if function is None:
+            function = self._known[kind] = self._find(kind)
+        return function(value)  # type: ignore[return-value]
+
+    def _find(self, kind: type) -> Callable[[Any], object]:
+        for base in kind.__mro__:
+            given = self._given.get(base)
+            if given is not None:
+                return lambda value: adapt(given(value))
+        return built_in(kind, self)
+
+
+def adapt(value: object) -> Stored | DecimalText:
+    """What is stored for a value, by the table above."""
+    return built_in(type(value), adapt)(value)  # type: ignore[return-value]
+
+
+def built_in(kind: type, adapt: Callable[[Any], object]) -> Callable[[Any], object]:
+    """The function for values of a type, without the adapters that users give. ``adapt`` is for what values hold."""
+    if issubclass(kind, enum.Enum):
+        return lambda value: adapt(value.value)
+    for base in kind.__mro__:
+        function = BY_TYPE.get(base)
+        if function is not None:
+            return function
+        module = base.__module__
+        function = BY_NAME.get((module.partition(".")[0], base.__name__))
+        if function is not None:
+            return function
+    if issubclass(kind, (collections.abc.Mapping, collections.abc.Sequence)) and kind not in BUFFERS:
+        return json_text
+    if hasattr(kind, "__fspath__"):
+        return path
+    return buffer
+
+
+def real(value: float) -> float | None:
+    return None if math.isnan(value) else float.__float__(value)
+
+
+def moment(value: datetime.datetime) -> str:
+    nanoseconds = getattr(value, "nanosecond", 0)
+    zone = ""
+    if value.utcoffset() is not None:
+        try:
+            value = value.astimezone(datetime.timezone.utc)
+        except OverflowError:
+            raise Refused("the time is beyond the years 1 to 9999 in UTC") from None
+        zone = "Z"
+    digits = f"{nanoseconds:03}" if nanoseconds else ""
+    return (
+        f"{value.year:04}-{value.month:02}-{value.day:02} "
+        f"{value.hour:02}:{value.minute:02}:{value.second:02}.{value.microsecond:06}{digits}{zone}"
+    )
+
+
+def day(value: datetime.date) -> str:
+    return f"{value.year:04}-{value.month:02}-{value.day:02}"
+
+
+def time_of_day(value: datetime.time) -> str:
+    if value.tzinfo is not None:
+        raise Refused("a time of day with a time zone is no time in UTC", "give a datetime, or a time without tzinfo")
+    return f"{value.hour:02}:{value.minute:02}:{value.second:02}.{value.microsecond:06}"
+
+
+def span(value: datetime.timedelta) -> int:
+    if getattr(value, "nanoseconds", 0):
+        raise Refused("the duration is no whole number of microseconds")
+    return (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
+
+
+def decimal_text(value: decimal.Decimal) -> DecimalText | float | None:
+    if value.is_nan():
+        return None
+    if value.is_infinite():
+        return math.inf if value > 0 else -math.inf
+    return DecimalText(format(value, "f") if -40 <= value.adjusted() <= 40 else str(value))
+
+
+def path(value: os.PathLike[Any]) -> str:
+    return os.fsdecode(os.fspath(value))
+
+
+def nothing(_value: object) -> None:
+    return None
+
+
+def buffer(value: object) -> bytes:
+    try:
+        view = memoryview(value)  # type: ignore[arg-type]
+        # Objects in a buffer are addresses.
+        if "O" not in view.format:
+            return view.tobytes()
+    except (TypeError, ValueError, BufferError, NotImplementedError):
+        pass
+    raise Refused(
+        f"a value of type {type_name(type(value))} has no form in SQLite",
+        f"say what to store for it: adapters={{{type(value).__name__}: function}}",
+    )
+
+
+def numpy_moment(value: Any) -> str | None:
+    import numpy
+
+    if numpy.isnat(value):
+        return None
+    unit, count = numpy.datetime_data(value.dtype)
+    if unit in ("Y", "M", "W", "D"):
+        return str(value.astype("datetime64[D]"))
+    if unit in ("h", "m", "s") or count != 1:
+        finer = {"h": "s", "m": "s"}.get(unit, unit)
+        value = value.astype(f"datetime64[{finer}]")
+    elif unit not in ("ms", "us", "ns"):
+        raise Refused(f"times in {unit} have more digits than 9", "convert them to datetime64[ns]")
+    return str(value).replace("T", " ")
+
+
+def numpy_span(value: Any) -> int | None:
+    import numpy
+
+    return None if numpy.isnat(value) else int(value.astype("i8"))
+
+
+def numpy_scalar(value: Any) -> object:
+    if value.dtype.kind not in "?biuf" or value.dtype.itemsize > 8:
+        if value.dtype.names is None:
+            raise Refused(f"a value of type {type_name(type(value))} has no form in SQLite", "convert it first")
+        return json_text(value.item())
+    return adapt(value.item())
+
+
+def numpy_array(value: Any) -> bytes | str:
+    return value.tobytes() if value.dtype.kind in "biufc" else json_text(value.tolist())
+
+
+def json_text(value: object) -> str:
+    """Compact JSON. Texts stay as they are; what JSON has no form for is a string of what would be stored."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        pass
+    try:
+        return json_of(value)
+    except RecursionError:
+        raise Refused("the value is nested too deeply, or holds itself") from None
+
+
+def json_of(value: object) -> str:
+    """The same for values that ``json`` does not know."""
+    if isinstance(value, enum.Enum):
+        return json_of(value.value)
+    if isinstance(value, (str, bool, int)) or value is None or (isinstance(value, float) and math.isfinite(value)):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        return '"NaN"' if math.isnan(value) else f'"{float(value)}"'
+    if isinstance(value, decimal.Decimal):
+        return str(decimal_text(value)) if value.is_finite() else f'"{value}"'
+    if isinstance(value, collections.abc.Mapping):
+        return "{" + ",".join(f"{json_key(key)}:{json_of(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, collections.abc.Sequence) and not isinstance(value, BYTES):
+        return "[" + ",".join(map(json_of, value)) + "]"
+    if hasattr(value, "dtype") and isinstance(listed := value.tolist(), list):
+        return json_of(listed)
+    stored = adapt(value)
+    return json.dumps(stored.hex().upper() if isinstance(stored, bytes) else stored, ensure_ascii=False)
+
+
+def json_key(key: object) -> str:
+    text = json_of(key)
+    return text if text.startswith('"') else json.dumps(text, ensure_ascii=False)
+
+
+def type_name(kind: type) -> str:
+    """``decimal.Decimal``; of built-in types the name alone."""
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+BYTES = (bytes, bytearray, memoryview)
+BUFFERS = (array.array,)
+
+BY_TYPE: dict[type, Callable[[Any], object]] = {
+    type(None): nothing,
+    bool: int.__int__,
+    int: int.__int__,
+    float: real,
+    str: str.__str__,
+    bytes: bytes,
+    bytearray: bytes,
+    memoryview: memoryview.tobytes,
+    datetime.datetime: moment,
+    datetime.date: day,
+    datetime.time: time_of_day,
+    datetime.timedelta: span,
+    decimal.Decimal: decimal_text,
+    uuid.UUID: str,
+    collections.UserString: str,
+    list: json_text,
+    tuple: json_text,
+    dict: json_text,
+}
+
+#: Types of packages that are not imported here: package, class.
+BY_NAME: dict[tuple[str, str], Callable[[Any], object]] = {
+    ("pandas", "NAType"): nothing,
+    ("pandas", "NaTType"): nothing,
+    ("numpy", "datetime64"): numpy_moment,
+    ("numpy", "timedelta64"): numpy_span,
+    ("numpy", "ndarray"): numpy_array,
+    ("numpy", "str_"): str.__str__,
+    ("numpy", "bytes_"): bytes,
+    ("numpy", "generic"): numpy_scalar,
+}

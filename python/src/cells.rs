@@ -1,0 +1,453 @@
+//! One Python value after another becomes a block of cells.
+//!
+//! Values whose type is exactly `int`, `str`, `float`, `bool`, `bytes` or `None` are read here; all others go through
+//! `litepress/_adapt.py` first. A column begins with the kind of its first value; where kinds mix within a block, the block
+//! holds values of any kind.
+
+use crate::errors::exception;
+use litepress::{Error, ErrorKind};
+use litepress_rows::CellBlock;
+use litepress_rows::cells::{BLOCK_ROWS, Cells, OwnedValue};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
+
+/// SQLite's limit for a text or a blob.
+const MOST_BYTES: usize = 1_000_000_000;
+/// Integers up to here are doubles, all of them.
+const MOST_EXACT: u64 = 1 << 53;
+/// Digits of a decimal that a double keeps, whatever they are.
+const DOUBLE_DIGITS: usize = 15;
+/// Decimal exponents of which doubles have all digits.
+const DOUBLE_EXPONENTS: std::ops::RangeInclusive<i64> = -290..=290;
+
+/// Which kinds of values there are, as a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u16);
+
+impl Kinds {
+    pub const NONE: Self = Self(0);
+    pub const BOOL: Self = Self(1);
+    pub const INT: Self = Self(1 << 1);
+    /// An integer that may be no double.
+    pub const LARGE_INT: Self = Self(1 << 2);
+    pub const REAL: Self = Self(1 << 3);
+    /// A decimal of which a double keeps all digits.
+    pub const DECIMAL: Self = Self(1 << 4);
+    pub const LONG_DECIMAL: Self = Self(1 << 5);
+    pub const TEXT: Self = Self(1 << 6);
+    pub const BLOB: Self = Self(1 << 7);
+
+    const NAMES: [(Self, &'static str); 8] = [
+        (Self::BOOL, "bool"),
+        (Self::INT, "int"),
+        (Self::LARGE_INT, "int beyond 2^53"),
+        (Self::REAL, "float"),
+        (Self::DECIMAL, "Decimal of up to 15 digits"),
+        (Self::LONG_DECIMAL, "Decimal of more than 15 digits"),
+        (Self::TEXT, "text"),
+        (Self::BLOB, "bytes"),
+    ];
+
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub const fn is_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    const fn others(self) -> Self {
+        Self(!self.0)
+    }
+
+    /// `int and float`
+    pub fn names(self) -> String {
+        let has_int = self.meets(Self::INT);
+        let is_told = |kind: Self| self.meets(kind) && !(kind == Self::LARGE_INT && has_int);
+        let names: Vec<&str> = Self::NAMES.iter().filter(|(kind, _)| is_told(*kind)).map(|(_, name)| *name).collect();
+        match names.split_last() {
+            None => "nothing but None".to_owned(),
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        }
+    }
+
+    /// The type of a column whose values are of these kinds, such that it gives back all of them as they are; none (an empty
+    /// name) where they have no such type together.
+    pub fn declared_type(self) -> &'static str {
+        let types = [("INTEGER", Self::INTEGERS), ("REAL", Self::REALS), ("TEXT", Self::TEXTS), ("BLOB", Self::BLOB)];
+        match types.into_iter().find(|(_, kinds)| self.is_within(*kinds)) {
+            Some((declared_type, _)) if self != Self::NONE => declared_type,
+            _ => "",
+        }
+    }
+
+    /// What a column that was given this type by [`declared_type`](Self::declared_type) takes.
+    pub fn of_declared_type(declared_type: &str) -> Self {
+        match declared_type {
+            "INTEGER" => Self::INTEGERS,
+            "REAL" => Self::REALS,
+            "TEXT" => Self::TEXTS,
+            "BLOB" => Self::BLOB,
+            _ => Self::NONE.others(),
+        }
+    }
+
+    const INTEGERS: Self = Self::BOOL.and(Self::INT).and(Self::LARGE_INT);
+    const REALS: Self = Self::INT.and(Self::REAL).and(Self::DECIMAL);
+    const TEXTS: Self = Self::TEXT.and(Self::DECIMAL).and(Self::LONG_DECIMAL);
+}
+
+/// Why a value is not taken.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Python code raised this.
+    Raised(PyErr),
+    /// It cannot be stored: why, and what to do about it.
+    Value(String, Option<String>),
+    /// It is of a kind that the column does not take.
+    Kind(Kinds),
+}
+
+impl From<PyErr> for Refusal {
+    fn from(error: PyErr) -> Self {
+        Self::Raised(error)
+    }
+}
+
+impl Refusal {
+    fn value(message: &str) -> Self {
+        Self::Value(message.to_owned(), None)
+    }
+
+    /// The exception for a value that stands there.
+    #[cold]
+    pub fn exception(self, table: &str, column: &str, record: u64, value: &Bound<'_, PyAny>, reason: &str) -> PyErr {
+        let (message, advice) = match self {
+            Self::Raised(error) => return error,
+            Self::Value(message, advice) => (message, advice),
+            Self::Kind(kind) => (
+                format!("{} does not go into the column unchanged: {reason}", kind.names()),
+                Some("give a schema that says what the column is, or convert the value".to_owned()),
+            ),
+        };
+        let error = Error::new(ErrorKind::Data, message).in_table(table).in_column(column).in_record(record);
+        let error = error.with_value(shown(value));
+        let error = if let Some(advice) = advice { error.advise(advice) } else { error };
+        exception(value.py(), &error)
+    }
+}
+
+/// A value as Python writes it, cut where it is long.
+pub fn shown(value: &Bound<'_, PyAny>) -> String {
+    const SHOWN: usize = 60;
+    let Ok(text) = value.repr() else { return "?".to_owned() };
+    let text = text.to_string_lossy();
+    let shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() { format!("{shown}...") } else { shown }
+}
+
+/// What becomes of values of other types.
+#[derive(Debug)]
+pub struct Adapter {
+    call: Py<PyAny>,
+    decimal_text: Py<PyAny>,
+    refused: Py<PyAny>,
+    /// Plain values need not be adapted.
+    passes_plain: bool,
+}
+
+impl Adapter {
+    /// `adapters`: a dict of functions by type, or nothing.
+    pub fn new(py: Python<'_>, adapters: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let module = py.import("litepress._adapt")?;
+        let call = module.getattr("Adapter")?.call1((adapters,))?;
+        let passes_plain = call.getattr("passes_plain")?.extract()?;
+        let (decimal_text, refused) = (module.getattr("DecimalText")?.unbind(), module.getattr("Refused")?.unbind());
+        Ok(Self { call: call.unbind(), decimal_text, refused, passes_plain })
+    }
+
+    fn adapt<'py>(&self, value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Refusal> {
+        let py = value.py();
+        let adapted = self.call.bind(py).call1((value,));
+        adapted.map_err(|error| {
+            let raised = error.value(py);
+            if !raised.get_type().is(&self.refused) {
+                return Refusal::Raised(error);
+            }
+            let part = |name: &str| raised.getattr(name).and_then(|part| part.extract::<String>()).ok();
+            Refusal::Value(part("message").unwrap_or_default(), part("advice"))
+        })
+    }
+}
+
+/// The block of a column that is being filled.
+#[derive(Debug, Default)]
+pub struct ColumnBuilder {
+    block: CellBlock,
+    rows: usize,
+    kinds: Kinds,
+    /// Kinds that the column does not take.
+    refused: Kinds,
+}
+
+impl ColumnBuilder {
+    /// A column that begins with so many NULLs.
+    pub fn with_nulls(rows: usize) -> Self {
+        let mut builder = Self::default();
+        (0..rows).for_each(|_| builder.push_null());
+        builder
+    }
+
+    /// The kinds of all values so far, in earlier blocks too.
+    pub fn kinds(&self) -> Kinds {
+        self.kinds
+    }
+
+    /// From now on only these kinds are taken.
+    pub fn take_only(&mut self, kinds: Kinds) {
+        self.refused = kinds.others();
+    }
+
+    /// Appends a value; about how many bytes it has.
+    #[inline]
+    pub fn push(&mut self, value: &Bound<'_, PyAny>, adapter: &Adapter) -> Result<usize, Refusal> {
+        if adapter.passes_plain
+            && let Some(bytes) = self.push_plain(value)?
+        {
+            return Ok(bytes);
+        }
+        self.push_adapted(&adapter.adapt(value)?, adapter)
+    }
+
+    #[cold]
+    fn push_adapted(&mut self, value: &Bound<'_, PyAny>, adapter: &Adapter) -> Result<usize, Refusal> {
+        if let Some(bytes) = self.push_plain(value)? {
+            return Ok(bytes);
+        }
+        match value.cast::<PyString>() {
+            Ok(text) if value.get_type().is(&adapter.decimal_text) => {
+                let text = utf8(text)?;
+                self.push_text(text, if is_double(text) { Kinds::DECIMAL } else { Kinds::LONG_DECIMAL })
+            }
+            _ => Err(Refusal::value("the adapter gives nothing that can be stored")),
+        }
+    }
+
+    /// Appends a value of a plain type; `None` where it is of another.
+    #[inline]
+    fn push_plain(&mut self, value: &Bound<'_, PyAny>) -> Result<Option<usize>, Refusal> {
+        const NUMBER_BYTES: usize = 8;
+        if value.is_exact_instance_of::<PyInt>() {
+            let Ok(int) = value.extract::<i64>() else {
+                return Err(Refusal::value("the integer is beyond the 64 bits of SQLite"));
+            };
+            self.note(if int.unsigned_abs() <= MOST_EXACT { Kinds::INT } else { Kinds::LARGE_INT })?;
+            self.push_int(int);
+            return Ok(Some(NUMBER_BYTES));
+        }
+        if value.is_exact_instance_of::<PyString>()
+            && let Ok(text) = value.cast_exact::<PyString>()
+        {
+            return self.push_text(utf8(text)?, Kinds::TEXT).map(Some);
+        }
+        if value.is_none() {
+            self.push_null();
+            return Ok(Some(1));
+        }
+        if value.is_exact_instance_of::<PyFloat>() {
+            self.push_real(value.extract()?)?;
+            return Ok(Some(NUMBER_BYTES));
+        }
+        if value.is_exact_instance_of::<PyBool>() {
+            self.note(Kinds::BOOL)?;
+            self.push_int(value.is_truthy()?.into());
+            return Ok(Some(NUMBER_BYTES));
+        }
+        if value.is_exact_instance_of::<PyBytes>()
+            && let Ok(bytes) = value.cast_exact::<PyBytes>()
+        {
+            return self.push_blob(bytes.as_bytes()).map(Some);
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn note(&mut self, kind: Kinds) -> Result<(), Refusal> {
+        if kind.meets(self.refused) {
+            return Err(Refusal::Kind(kind));
+        }
+        self.kinds = self.kinds.and(kind);
+        Ok(())
+    }
+
+    #[inline]
+    fn push_int(&mut self, value: i64) {
+        match self.block.cells_mut() {
+            Cells::Int(ints) => {
+                ints.push(value);
+                self.rows += 1;
+            }
+            _ => self.push_other(OwnedValue::Int(value)),
+        }
+    }
+
+    /// NaN is NULL, and says nothing about the column.
+    #[inline]
+    fn push_real(&mut self, value: f64) -> Result<(), Refusal> {
+        if value.is_nan() {
+            self.push_null();
+            return Ok(());
+        }
+        self.note(Kinds::REAL)?;
+        match self.block.cells_mut() {
+            Cells::Real(reals) => {
+                reals.push(value);
+                self.rows += 1;
+            }
+            _ => self.push_other(OwnedValue::Real(value)),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn push_text(&mut self, text: &str, kind: Kinds) -> Result<usize, Refusal> {
+        check_length(text.len())?;
+        self.note(kind)?;
+        match self.block.cells_mut() {
+            Cells::Text(texts) => {
+                texts.push(text.as_bytes());
+                self.rows += 1;
+            }
+            _ => self.push_other(OwnedValue::Text(text.to_owned())),
+        }
+        Ok(text.len())
+    }
+
+    fn push_blob(&mut self, blob: &[u8]) -> Result<usize, Refusal> {
+        check_length(blob.len())?;
+        self.note(Kinds::BLOB)?;
+        match self.block.cells_mut() {
+            Cells::Blob(blobs) => {
+                blobs.push(blob);
+                self.rows += 1;
+            }
+            _ => self.push_other(OwnedValue::Blob(blob.to_vec())),
+        }
+        Ok(blob.len())
+    }
+
+    /// Appends NULL.
+    pub fn push_null(&mut self) {
+        match self.block.cells_mut() {
+            Cells::Int(ints) => ints.push(0),
+            Cells::Real(reals) => reals.push(0.0),
+            Cells::Text(texts) => texts.end_string(),
+            Cells::Blob(blobs) => blobs.end_string(),
+            Cells::Values(values) => values.push(OwnedValue::Null),
+            _ => unreachable!("builders begin with integers and go on with these"),
+        }
+        self.block.set_null(self.rows, self.rows + 1);
+        self.rows += 1;
+    }
+
+    /// Appends a value of another kind than the block holds.
+    #[cold]
+    fn push_other(&mut self, value: OwnedValue) {
+        if !matches!(self.block.cells(), Cells::Values(_)) {
+            let nulls = self.block.nulls();
+            let has_values = nulls.len() < self.rows || nulls.contains(&false);
+            if has_values { self.generalise() } else { self.begin_as(&value) }
+        }
+        match (self.block.cells_mut(), value) {
+            (Cells::Int(ints), OwnedValue::Int(value)) => ints.push(value),
+            (Cells::Real(reals), OwnedValue::Real(value)) => reals.push(value),
+            (Cells::Text(texts), OwnedValue::Text(value)) => texts.push(value.as_bytes()),
+            (Cells::Blob(blobs), OwnedValue::Blob(value)) => blobs.push(&value),
+            (Cells::Values(values), value) => values.push(value),
+            _ => unreachable!("the block holds this kind, or any"),
+        }
+        self.rows += 1;
+    }
+
+    /// Makes a block of nothing but NULLs hold values of the kind of `value`.
+    fn begin_as(&mut self, value: &OwnedValue) {
+        let (block, rows) = (&mut self.block, self.rows);
+        let end_strings = |strings: &mut litepress_rows::cells::Strings| (0..rows).for_each(|_| strings.end_string());
+        match value {
+            OwnedValue::Null => {}
+            OwnedValue::Int(_) => block.ints().resize(rows, 0),
+            OwnedValue::Real(_) => block.reals().resize(rows, 0.0),
+            OwnedValue::Text(_) => end_strings(block.texts()),
+            OwnedValue::Blob(_) => end_strings(block.blobs()),
+        }
+        block.nulls_mut().resize(rows, true);
+    }
+
+    /// Makes the block hold values of any kind.
+    fn generalise(&mut self) {
+        use litepress_format::value::Value;
+        let owned = |row: usize| match self.block.value(row) {
+            Value::Null => OwnedValue::Null,
+            Value::Int(value) => OwnedValue::Int(value),
+            Value::Real(value) => OwnedValue::Real(value),
+            Value::Text(value) => OwnedValue::Text(String::from_utf8_lossy(value).into_owned()),
+            Value::Blob(value) => OwnedValue::Blob(value.to_vec()),
+        };
+        let values: Vec<OwnedValue> = (0..self.rows).map(owned).collect();
+        *self.block.values() = values;
+    }
+
+    /// Takes back all rows from this one on.
+    pub fn truncate(&mut self, rows: usize) {
+        match self.block.cells_mut() {
+            Cells::Int(ints) => ints.truncate(rows),
+            Cells::Real(reals) => reals.truncate(rows),
+            Cells::Text(strings) | Cells::Blob(strings) => strings.truncate(rows),
+            Cells::Values(values) => values.truncate(rows),
+            _ => unreachable!("builders begin with integers and go on with these"),
+        }
+        self.block.nulls_mut().truncate(rows);
+        self.rows = self.rows.min(rows);
+    }
+
+    /// The block, whole; the next one begins.
+    pub fn finish(&mut self) -> CellBlock {
+        let mut block = std::mem::take(&mut self.block);
+        if !block.nulls().is_empty() {
+            block.nulls_mut().resize(self.rows, false);
+        }
+        // What came will come again.
+        match block.cells() {
+            Cells::Int(_) => self.block.ints().reserve(BLOCK_ROWS),
+            Cells::Real(_) => self.block.reals().reserve(BLOCK_ROWS),
+            Cells::Text(texts) => self.block.texts().arena().reserve(texts.data().len()),
+            Cells::Blob(_) => self.block.blobs().clear(),
+            _ => {}
+        }
+        self.rows = 0;
+        block
+    }
+}
+
+fn utf8<'a>(text: &'a Bound<'_, PyString>) -> Result<&'a str, Refusal> {
+    text.to_str().map_err(|_| Refusal::value("the text has lone surrogates, which UTF-8 has no form for"))
+}
+
+fn check_length(bytes: usize) -> Result<(), Refusal> {
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    Err(Refusal::value("the value is longer than the 1,000,000,000 bytes that SQLite allows"))
+}
+
+/// Whether a double keeps all digits of a decimal: there are 15 at most, and it is neither huge nor tiny.
+fn is_double(decimal: &str) -> bool {
+    let (mantissa, exponent) = decimal.split_once(['E', 'e']).unwrap_or((decimal, "0"));
+    let digits = mantissa.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    digits <= DOUBLE_DIGITS && exponent.parse().is_ok_and(|exponent: i64| DOUBLE_EXPONENTS.contains(&exponent))
+}

@@ -1,0 +1,561 @@
+//! Rows, one by one, become pieces.
+//!
+//! The first row says how the values of all rows are had: by position, by key or by attribute (`look` in
+//! `litepress/_data.py`). The first piece of a table says what its columns are, where no schema does: their names, where rows
+//! name their values themselves, and their types. From then on no value is taken that its type would change.
+//!
+//! Where a piece ends follows from its values alone.
+
+use crate::cells::{Adapter, ColumnBuilder, Kinds, Refusal, shown};
+use crate::columns::Columns;
+use crate::errors::exception;
+use crate::feed::{PieceMaker, ReadyPiece};
+use litepress::{Error, ErrorKind};
+use litepress_load::reader::{Batch, Field, FieldKind};
+use litepress_rows::cells::BLOCK_ROWS;
+use litepress_rows::error::grouped;
+use litepress_rows::{CellBlock, Table};
+use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
+use std::collections::VecDeque;
+
+/// A piece ends with the row that brings its values to so many bytes,
+const PIECE_BYTES: usize = 4 << 20;
+/// or with this one.
+const PIECE_ROWS: u64 = 1 << 17;
+
+/// What makes pieces of `_data.Rows` or `_data.Columns`. `known`: the table, where a schema is given.
+///
+/// # Errors
+/// What Python code raises; rows and columns of no known shape; values that cannot be stored.
+pub fn piece_maker(
+    py: Python<'_>,
+    described: &Bound<'_, PyAny>,
+    table: &str,
+    adapters: Option<&Bound<'_, PyAny>>,
+    known: Option<&Table>,
+) -> PyResult<Box<dyn PieceMaker + Send>> {
+    if described.hasattr("columns")? {
+        return Ok(Box::new(Columns::new(py, described, table, adapters, known)?));
+    }
+    let names: Option<Vec<String>> = described.getattr("names")?.extract()?;
+    let rows = TableRows::new(py, table, names, adapters, known)?;
+    Ok(Box::new(Rows::new(&described.getattr("data")?, rows)?))
+}
+
+/// The rows of an iterable.
+struct Rows {
+    iterator: Py<PyIterator>,
+    rows: TableRows,
+    fields: Vec<Field>,
+    /// The piece that said what the columns are.
+    first: Option<ReadyPiece>,
+    has_ended: bool,
+}
+
+impl Rows {
+    fn new(iterable: &Bound<'_, PyAny>, rows: TableRows) -> PyResult<Self> {
+        let iterator = iterable.try_iter()?.unbind();
+        let mut new = Self { iterator, rows, fields: Vec::new(), first: None, has_ended: false };
+        new.first = new.read(iterable.py())?;
+        new.fields = new.rows.fields()?.to_vec();
+        Ok(new)
+    }
+
+    fn read(&mut self, py: Python<'_>) -> PyResult<Option<ReadyPiece>> {
+        let mut iterator = self.iterator.bind(py).clone();
+        while !self.has_ended && !self.rows.is_full() {
+            match iterator.next() {
+                Some(row) => self.rows.push(&row?)?,
+                None => self.has_ended = true,
+            }
+            if self.rows.is_between_blocks() {
+                py.check_signals()?;
+            }
+        }
+        self.rows.take()
+    }
+}
+
+impl PieceMaker for Rows {
+    fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn next_piece(&mut self, py: Python<'_>) -> PyResult<Option<ReadyPiece>> {
+        match self.first.take() {
+            Some(first) => Ok(Some(first)),
+            None => self.read(py),
+        }
+    }
+}
+
+/// How the values of a row are had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Sequence,
+    Mapping,
+    Attributes,
+}
+
+/// A column of the rows.
+struct Column {
+    name: String,
+    /// What rows call it.
+    key: Py<PyString>,
+    builder: ColumnBuilder,
+    /// Some row has it.
+    is_seen: bool,
+    /// The table can do without it: it has a DEFAULT, or is numbered.
+    is_optional: bool,
+}
+
+impl Column {
+    fn new(py: Python<'_>, name: &str, nulls: usize) -> Self {
+        let key = PyString::intern(py, name).unbind();
+        let builder = ColumnBuilder::with_nulls(nulls);
+        Self { name: name.to_owned(), key, builder, is_seen: false, is_optional: false }
+    }
+
+    #[inline]
+    fn push(&mut self, value: &Bound<'_, PyAny>, adapter: &Adapter, place: &Place<'_>) -> PyResult<usize> {
+        self.is_seen = true;
+        self.builder.push(value, adapter).map_err(|refusal| place.refused(refusal, &self.name, value))
+    }
+}
+
+/// Where a value stands, for errors.
+struct Place<'a> {
+    table: &'a str,
+    fields: Option<&'a [Field]>,
+    record: u64,
+}
+
+impl Place<'_> {
+    #[cold]
+    fn refused(&self, refusal: Refusal, column: &str, value: &Bound<'_, PyAny>) -> PyErr {
+        let field = self.fields.and_then(|fields| fields.iter().find(|field| field.name == column));
+        let reason = match field.map(|field| &field.kind) {
+            Some(FieldKind::Typed { declared_type, reason, .. }) => format!("it is {declared_type}, after {reason}"),
+            _ => String::new(),
+        };
+        refusal.exception(self.table, column, self.record, value, &reason)
+    }
+
+    #[cold]
+    fn no_attribute(&self, row: &Bound<'_, PyAny>, column: &str) -> PyErr {
+        let message = format!("the row, of type {}, has no such attribute", type_name(row));
+        let error = Error::new(ErrorKind::Data, message).in_table(self.table).in_column(column).in_record(self.record);
+        exception(row.py(), &error.with_value(shown(row)))
+    }
+}
+
+fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "unknown".to_owned(), |name| name.to_string())
+}
+
+/// Rows of one table as they come, and the pieces that they fill. After an error everything is as before the row.
+pub struct TableRows {
+    table: String,
+    /// Names of the columns that the caller gave.
+    names: Option<Vec<String>>,
+    /// Ordinary columns of a table that is given: name, and whether it can do without.
+    known: Option<Vec<(String, bool)>>,
+    adapter: Adapter,
+    shape: Option<Shape>,
+    columns: Vec<Column>,
+    /// The columns that the table has, once the first piece is whole.
+    fields: Option<Vec<Field>>,
+    /// Columns that were left out with the first piece: no later row may have them.
+    left_out: Vec<String>,
+    batches: VecDeque<Batch>,
+    block_rows: usize,
+    piece_rows: u64,
+    piece_bytes: usize,
+    rows_before: u64,
+}
+
+impl TableRows {
+    /// No row yet. `names`: those of the columns, where the caller gives them.
+    ///
+    /// # Errors
+    /// Adapters that are none.
+    pub fn new(
+        py: Python<'_>,
+        table: &str,
+        names: Option<Vec<String>>,
+        adapters: Option<&Bound<'_, PyAny>>,
+        known: Option<&Table>,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            table: table.to_owned(),
+            names,
+            known: known.map(known_columns),
+            adapter: Adapter::new(py, adapters)?,
+            shape: None,
+            columns: Vec::new(),
+            fields: None,
+            left_out: Vec::new(),
+            batches: VecDeque::new(),
+            block_rows: 0,
+            piece_rows: 0,
+            piece_bytes: 0,
+            rows_before: 0,
+        })
+    }
+
+    /// Whether the piece is whole: it is to be [taken](Self::take) before the next row comes.
+    pub fn is_full(&self) -> bool {
+        self.piece_bytes >= PIECE_BYTES || self.piece_rows >= PIECE_ROWS
+    }
+
+    fn is_between_blocks(&self) -> bool {
+        self.block_rows == 0
+    }
+
+    /// The number of the row that comes next, counted from 1.
+    fn next_record(&self) -> u64 {
+        self.rows_before + self.piece_rows + 1
+    }
+
+    /// The columns: of a table that is not given their names and types, as the first piece has them. It is the first piece from
+    /// here on.
+    ///
+    /// # Errors
+    /// Nobody says what columns there are: there is no row, no name and no schema.
+    pub fn fields(&mut self) -> PyResult<&[Field]> {
+        if self.fields.is_none() {
+            self.settle()?;
+        }
+        Ok(self.fields.as_deref().unwrap_or_default())
+    }
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// What Python code raises; a row of another shape or length, a value that cannot be stored.
+    pub fn push(&mut self, row: &Bound<'_, PyAny>) -> PyResult<()> {
+        let shape = match self.shape {
+            Some(shape) => shape,
+            None => self.begin(row)?,
+        };
+        let columns = self.columns.len();
+        let pushed = match shape {
+            Shape::Sequence => self.push_sequence(row),
+            Shape::Mapping => self.push_mapping(row),
+            Shape::Attributes => self.push_attributes(row),
+        };
+        match pushed {
+            Ok(bytes) => self.piece_bytes += bytes,
+            Err(error) => {
+                let rows = self.block_rows;
+                self.columns.truncate(columns);
+                self.columns.iter_mut().for_each(|column| column.builder.truncate(rows));
+                return Err(error);
+            }
+        }
+        self.block_rows += 1;
+        self.piece_rows += 1;
+        if self.block_rows == BLOCK_ROWS || self.is_full() {
+            self.end_block();
+        }
+        Ok(())
+    }
+
+    /// The rows that came since the last piece; `None` where there are none.
+    ///
+    /// # Errors
+    /// As [`fields`](Self::fields).
+    pub fn take(&mut self) -> PyResult<Option<ReadyPiece>> {
+        self.fields()?;
+        self.end_block();
+        if self.piece_rows == 0 {
+            return Ok(None);
+        }
+        let batches = std::mem::take(&mut self.batches);
+        let piece = ReadyPiece { batches, first_record: self.rows_before + 1, records: self.piece_rows };
+        self.rows_before += self.piece_rows;
+        (self.piece_rows, self.piece_bytes) = (0, 0);
+        Ok(Some(piece))
+    }
+
+    fn end_block(&mut self) {
+        let rows = std::mem::take(&mut self.block_rows);
+        if rows > 0 {
+            let blocks = self.columns.iter_mut().map(|column| column.builder.finish()).collect();
+            self.batches.push_back(Batch { blocks, rows, bad: Vec::new() });
+        }
+    }
+
+    /// Looks at the first row.
+    #[cold]
+    fn begin(&mut self, row: &Bound<'_, PyAny>) -> PyResult<Shape> {
+        let py = row.py();
+        let looked = py.import("litepress._data")?.call_method1("look", (row,));
+        let (shape, found): (String, Option<Vec<String>>) = looked?.extract()?;
+        let shape = match &*shape {
+            "sequence" => Shape::Sequence,
+            "mapping" => Shape::Mapping,
+            _ => Shape::Attributes,
+        };
+        let names = self.names.clone().or(found);
+        let columns = match (names, &self.known) {
+            (Some(names), _) => names.iter().map(|name| Column::new(py, name, 0)).collect(),
+            (None, Some(known)) => known_as_columns(py, known),
+            (None, None) if shape == Shape::Mapping => Vec::new(),
+            (None, None) => return Err(self.no_names()),
+        };
+        refuse_twice(&columns)?;
+        self.columns = columns;
+        self.shape = Some(shape);
+        Ok(shape)
+    }
+
+    fn no_names(&self) -> PyErr {
+        let message =
+            format!("table {}: nothing says what its columns are called: give columns= or a schema", self.table);
+        PyValueError::new_err(message)
+    }
+
+    fn push_sequence(&mut self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
+        if let Ok(tuple) = row.cast::<PyTuple>() {
+            return self.push_values(row, tuple.len(), tuple.iter_borrowed().map(|value| value.to_owned()));
+        }
+        if row.is_instance_of::<PyList>()
+            && let Ok(list) = row.cast::<PyList>()
+        {
+            return self.push_values(row, list.len(), list.iter());
+        }
+        let data = row.py().import("litepress._data")?;
+        if !data.call_method1("is_sequence", (row,))?.is_truthy()? {
+            return Err(self.other_shape(row, "a sequence"));
+        }
+        let tuple = PyTuple::new(row.py(), row.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
+        self.push_values(row, tuple.len(), tuple.iter())
+    }
+
+    fn push_values<'py>(
+        &mut self,
+        row: &Bound<'py, PyAny>,
+        len: usize,
+        values: impl Iterator<Item = Bound<'py, PyAny>>,
+    ) -> PyResult<usize> {
+        if len != self.columns.len() {
+            return Err(self.other_length(row, len));
+        }
+        let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
+        let (mut bytes, mut pushed) = (0, 0);
+        for (column, value) in self.columns.iter_mut().zip(values) {
+            bytes += column.push(&value, &self.adapter, &place)?;
+            pushed += 1;
+        }
+        // An adapter may have changed the list.
+        if pushed < len { Err(self.other_length(row, pushed)) } else { Ok(bytes) }
+    }
+
+    fn push_mapping(&mut self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
+        if row.is_instance_of::<PyDict>()
+            && let Ok(dict) = row.cast::<PyDict>()
+        {
+            return self.push_dict(dict);
+        }
+        if !row.hasattr("keys")? {
+            return Err(self.other_shape(row, "a mapping"));
+        }
+        let dict = row.py().get_type::<PyDict>().call1((row,))?;
+        self.push_dict(dict.cast::<PyDict>()?)
+    }
+
+    fn push_dict(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<usize> {
+        let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
+        let (mut bytes, mut found) = (0, 0);
+        for column in &mut self.columns {
+            let Some(value) = dict.get_item(column.key.bind_borrowed(dict.py()))? else {
+                column.builder.push_null();
+                continue;
+            };
+            bytes += column.push(&value, &self.adapter, &place)?;
+            found += 1;
+        }
+        if found < dict.len() { Ok(bytes + self.push_new_keys(dict)?) } else { Ok(bytes) }
+    }
+
+    /// Columns for those keys of a row that no row before had. In the first piece only, and not beyond those of a given table.
+    #[cold]
+    fn push_new_keys(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<usize> {
+        let py = dict.py();
+        let mut bytes = 0;
+        for (key, value) in dict.iter() {
+            let Ok(name) = key.extract::<String>() else {
+                let message = format!("a key is {}, and columns have names that are str", shown(&key));
+                return Err(self.data_error(py, message, None, None));
+            };
+            if self.columns.iter().any(|column| column.key.bind(py) == name.as_str()) {
+                continue;
+            }
+            let at = self.column_of_key(py, &name)?;
+            let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
+            let column = &mut self.columns[at];
+            column.builder.truncate(self.block_rows);
+            bytes += column.push(&value, &self.adapter, &place)?;
+        }
+        Ok(bytes)
+    }
+
+    /// The column for a key that was not there so far.
+    fn column_of_key(&mut self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        let is_open = self.known.is_none() && self.names.is_none() && self.fields.is_none();
+        if is_open {
+            self.columns.push(Column::new(py, name, self.block_rows));
+            return Ok(self.columns.len() - 1);
+        }
+        // SQLite's names have no case.
+        let is_same = |column: &Column| !column.is_seen && column.name.eq_ignore_ascii_case(name);
+        if let Some(at) = self.columns.iter().position(is_same).filter(|_| self.known.is_some()) {
+            self.columns[at].key = PyString::intern(py, name).unbind();
+            return Ok(at);
+        }
+        Err(self.unknown_key(py, name))
+    }
+
+    fn unknown_key(&self, py: Python<'_>, name: &str) -> PyErr {
+        let columns: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let columns = columns.join(", ");
+        if self.left_out.iter().any(|left_out| left_out.eq_ignore_ascii_case(name)) {
+            let message = format!("the row has '{name}', which the first {} rows left out", grouped(self.rows_before));
+            let advice =
+                "give the column in all rows, or None in the first: rows without it were numbered, or have its DEFAULT";
+            return self.data_error(py, message, None, Some(advice));
+        }
+        if self.known.is_some() || self.names.is_some() {
+            let message = format!("the row has '{name}', and the table has no column of this name to fill");
+            return self.data_error(py, message, None, Some(&format!("it has {columns}")));
+        }
+        let message = format!("the row has '{name}', which none of the first {} rows has", grouped(self.rows_before));
+        self.data_error(py, message, None, Some("name all columns with columns=, or give a schema"))
+    }
+
+    fn push_attributes(&mut self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let py = row.py();
+        let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
+        let mut bytes = 0;
+        for column in &mut self.columns {
+            let value = row.getattr(column.key.bind_borrowed(py)).map_err(|error| {
+                let is_absent = error.is_instance_of::<PyAttributeError>(py);
+                if is_absent { place.no_attribute(row, &column.name) } else { error }
+            })?;
+            bytes += column.push(&value, &self.adapter, &place)?;
+        }
+        Ok(bytes)
+    }
+
+    #[cold]
+    fn other_length(&self, row: &Bound<'_, PyAny>, len: usize) -> PyErr {
+        let message = format!("the row has {len} values, and there are {} columns", self.columns.len());
+        self.data_error(row.py(), message, Some(shown(row)), None)
+    }
+
+    #[cold]
+    fn other_shape(&self, row: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+        let message = format!("the row is of type {} and not {expected}, as the first row is", type_name(row));
+        self.data_error(row.py(), message, Some(shown(row)), None)
+    }
+
+    fn data_error(&self, py: Python<'_>, message: String, value: Option<String>, advice: Option<&str>) -> PyErr {
+        let mut error = Error::new(ErrorKind::Data, message).in_table(&self.table).in_record(self.next_record());
+        if let Some(value) = value {
+            error = error.with_value(value);
+        }
+        if let Some(advice) = advice {
+            error = error.advise(advice);
+        }
+        exception(py, &error)
+    }
+
+    /// The first piece is whole: what columns there are.
+    fn settle(&mut self) -> PyResult<()> {
+        self.end_block();
+        if self.shape.is_none() {
+            self.fields = Some(self.fields_of_nothing()?);
+            return Ok(());
+        }
+        if self.columns.is_empty() {
+            return Err(self.no_names());
+        }
+        for batch in &mut self.batches {
+            let rows = batch.rows;
+            batch.blocks.resize_with(self.columns.len(), || null_block(rows));
+        }
+        let is_mapping = self.shape == Some(Shape::Mapping);
+        let is_kept = |column: &Column| column.is_seen || !column.is_optional || !is_mapping;
+        for at in (0..self.columns.len()).rev() {
+            if !is_kept(&self.columns[at]) {
+                self.left_out.push(self.columns.remove(at).name);
+                self.batches.iter_mut().for_each(|batch| drop(batch.blocks.remove(at)));
+            }
+        }
+        let (rows, has_guard) = (self.piece_rows, self.known.is_none());
+        let fields = self.columns.iter_mut().map(|column| {
+            let (kinds, name) = (column.builder.kinds(), column.name.clone());
+            if has_guard {
+                column.builder.take_only(Kinds::of_declared_type(kinds.declared_type()));
+            }
+            field(name, kinds, rows)
+        });
+        self.fields = Some(fields.collect());
+        Ok(())
+    }
+
+    /// The columns of a table that gets no row.
+    fn fields_of_nothing(&self) -> PyResult<Vec<Field>> {
+        let names = match (&self.names, &self.known) {
+            (Some(names), _) => names.clone(),
+            (None, Some(known)) => known.iter().map(|(name, _)| name.clone()).collect(),
+            (None, None) => {
+                let message =
+                    format!("table {}: there are no rows, and so no columns: give columns= or a schema", self.table);
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        Ok(names.into_iter().map(|name| field(name, Kinds::NONE, 0)).collect())
+    }
+}
+
+/// The ordinary columns of a table, and whether it can do without them.
+pub fn known_columns(table: &Table) -> Vec<(String, bool)> {
+    let column = |position: usize| {
+        let column = &table.columns[position];
+        (column.name.clone(), column.default.is_some() || table.rowid_alias == Some(position))
+    };
+    table.ordinary_columns().map(column).collect()
+}
+
+fn known_as_columns(py: Python<'_>, known: &[(String, bool)]) -> Vec<Column> {
+    let column =
+        |(name, is_optional): &(String, bool)| Column { is_optional: *is_optional, ..Column::new(py, name, 0) };
+    known.iter().map(column).collect()
+}
+
+fn refuse_twice(columns: &[Column]) -> PyResult<()> {
+    for (at, column) in columns.iter().enumerate() {
+        if columns[..at].iter().any(|other| other.name == column.name) {
+            return Err(PyValueError::new_err(format!("two columns are called '{}'", column.name)));
+        }
+    }
+    Ok(())
+}
+
+/// What a column is by the kinds of its values in the first rows.
+pub fn field(name: String, kinds: Kinds, rows: u64) -> Field {
+    let reason = match rows {
+        1 => format!("{} in the first row", kinds.names()),
+        _ => format!("{} in the first {} rows", kinds.names(), grouped(rows)),
+    };
+    let declared_type = kinds.declared_type().to_owned();
+    Field { name, kind: FieldKind::Typed { declared_type, reason, not_null: false } }
+}
+
+fn null_block(rows: usize) -> CellBlock {
+    ColumnBuilder::with_nulls(rows).finish()
+}
