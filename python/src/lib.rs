@@ -19,9 +19,17 @@
 
 mod errors;
 mod feed;
+mod files;
+mod options;
 mod press;
+mod wording;
 
 use pyo3::prelude::*;
 
 #[pymodule]
-mod _litepress {}
+mod _litepress {
+    #[pymodule_export]
+    use crate::files::{check, generate, load, plan_generate, plan_load, preset, presets, run_program, schema_file};
+    #[pymodule_export]
+    use crate::wording::in_python;
+}

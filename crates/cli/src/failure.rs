@@ -54,11 +54,16 @@ impl Failure {
     fn to_text(&self) -> String {
         let mut out = format!("error: {}\n", self.error.headline());
         out += &self.excerpt().unwrap_or_default();
-        if let Some(advice) = self.error.advice() {
-            out += &format!("help: {advice}{}\n", option_for(self.error.kind(), advice));
+        if let Some(advice) = advice(&self.error) {
+            out += &format!("help: {advice}\n");
         }
         out
     }
+}
+
+/// The advice of an error, with the option that it is followed by.
+pub fn advice(error: &Error) -> Option<String> {
+    error.advice().map(|advice| format!("{advice}{}", option_for(error.kind(), advice)))
 }
 
 /// What an advice of the library, which knows no options, is done with.

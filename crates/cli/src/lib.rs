@@ -31,12 +31,12 @@ mod outcome;
 mod output;
 mod progress;
 mod prospect;
-mod report;
+pub mod report;
 mod schema_text;
 
 pub use audience::Audience;
 pub use commands::{Verdict, check, generate, load, plan_generate, plan_load};
-pub use failure::Failure;
+pub use failure::{Failure, advice};
 pub use invention::InventionArguments;
 pub use loading::{LoadJob, ReadingArguments, WrongRecordArguments, ascii, delimiter, quote};
 pub use outcome::Outcome;

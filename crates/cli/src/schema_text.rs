@@ -57,10 +57,15 @@ impl SchemaText {
     /// Names all of them.
     pub fn from_preset(name: &str) -> Result<Self> {
         let Some(preset) = presets::preset(name) else {
-            let names: Vec<&str> = presets::all().iter().map(|preset| preset.name).collect();
+            let names: Vec<&str> = Self::presets().collect();
             return Err(Error::new(ErrorKind::Usage, format!("there is no preset '{name}'"))
                 .advise(format!("presets are {}; --list-presets shows them", names.join(", "))));
         };
         Ok(Self { text: preset.sql.to_owned(), origin: format!("<preset {name}>") })
+    }
+
+    /// Names of all built-in schemas.
+    pub fn presets() -> impl Iterator<Item = &'static str> {
+        presets::all().iter().map(|preset| preset.name)
     }
 }
