@@ -48,7 +48,10 @@ class Error(Exception):
             setattr(self, name, fields.get(name))
 
     def __str__(self) -> str:
-        return f"{self.message}; {self.advice}" if self.advice else self.message
+        if not self.advice:
+            return self.message
+        # Behind a line of the user's text, with a caret below it, advice has a line of its own.
+        return f"{self.message}{chr(10) if chr(10) in self.message else '; '}{self.advice}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (type(self), self.message, {name: getattr(self, name) for name in _FIELDS})

@@ -17,14 +17,29 @@
 //! works in other threads meanwhile, without the interpreter. The calling thread waits for them in short naps, so that Ctrl-C
 //! is heard.
 
+mod arrow_in;
 mod cells;
 mod columns;
 mod errors;
 mod feed;
+mod files;
+mod options;
 mod press;
 mod rows;
+mod wording;
+mod write;
 
 use pyo3::prelude::*;
 
 #[pymodule]
-mod _litepress {}
+mod _litepress {
+    #[pymodule_export]
+    use crate::files::{check, generate, load, plan_generate, plan_load, preset, presets, run_program, schema_file};
+    #[pymodule_export]
+    use crate::wording::in_python;
+    #[pymodule_export]
+    use crate::write::{only_table, write};
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

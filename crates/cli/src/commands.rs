@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, one file each: `run` is the command as the program has it, and beside it stands what it does.
 
 mod check;
 mod dump;
@@ -6,8 +6,8 @@ mod r#gen;
 mod load;
 mod plan;
 
-pub use check::{CheckArguments, Verdict, run as check};
-pub use dump::{DumpArguments, run as dump};
-pub use r#gen::{GenArguments, run as r#gen};
-pub use load::{LoadArguments, run as load};
-pub use plan::{PlanArguments, run as plan};
+pub use check::{CheckArguments, Verdict, check, run as run_check};
+pub use dump::{DumpArguments, run as run_dump};
+pub use r#gen::{GenArguments, generate, run as run_gen};
+pub use load::{LoadArguments, load, run as run_load};
+pub use plan::{PlanArguments, plan_generate, plan_load, run as run_plan};

@@ -3,8 +3,9 @@
 
 use crate::output;
 use litepress::{Error, ErrorKind};
-use std::process::ExitCode;
 
+/// Exit code of a command that did what it was to do.
+pub const DONE: u8 = 0;
 /// Exit code of data and I/O errors, and of a check that found something.
 pub const FAILED: u8 = 1;
 /// Exit code of wrong options and arguments.
@@ -30,27 +31,39 @@ impl From<Error> for Failure {
 
 impl Failure {
     /// Prints the error; its exit code.
-    pub fn report(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> u8 {
         output::say(&self.to_text());
         match self.error.kind() {
             ErrorKind::Usage => USAGE,
             ErrorKind::Interrupted => INTERRUPTED,
             _ => FAILED,
         }
-        .into()
+    }
+
+    /// The error.
+    pub fn error(&self) -> &Error {
+        &self.error
+    }
+
+    /// The line of the text that the error is about, with a caret below the character.
+    pub fn excerpt(&self) -> Option<String> {
+        let place = self.error.place();
+        excerpt(self.text.as_ref()?, place.line?, place.character?)
     }
 
     fn to_text(&self) -> String {
-        let place = self.error.place();
         let mut out = format!("error: {}\n", self.error.headline());
-        if let (Some(text), Some(line), Some(character)) = (&self.text, place.line, place.character) {
-            out += &excerpt(text, line, character).unwrap_or_default();
-        }
-        if let Some(advice) = self.error.advice() {
-            out += &format!("help: {advice}{}\n", option_for(self.error.kind(), advice));
+        out += &self.excerpt().unwrap_or_default();
+        if let Some(advice) = advice(&self.error) {
+            out += &format!("help: {advice}\n");
         }
         out
     }
+}
+
+/// The advice of an error, with the option that it is followed by.
+pub fn advice(error: &Error) -> Option<String> {
+    error.advice().map(|advice| format!("{advice}{}", option_for(error.kind(), advice)))
 }
 
 /// What an advice of the library, which knows no options, is done with.

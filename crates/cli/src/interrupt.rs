@@ -32,19 +32,9 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// There is nothing to clean up yet: a signal ends the program at once, even where it waits for input that never comes.
-    pub fn run_is_ahead(&self) {
-        self.exits_at_once.store(true, Ordering::Relaxed);
-    }
-
-    /// From now on there is something to clean up.
-    pub fn run_begins(&self) {
-        self.exits_at_once.store(false, Ordering::Relaxed);
-    }
-
-    /// The run is over: there is nothing to clean up any more, and the next signal ends the program at once.
-    pub fn run_is_over(&self) {
-        self.exits_at_once.store(true, Ordering::Relaxed);
+    /// Whether a signal ends the program at once: there is nothing to clean up.
+    pub fn exits_at_once(&self, at_once: bool) {
+        self.exits_at_once.store(at_once, Ordering::Relaxed);
     }
 }
 

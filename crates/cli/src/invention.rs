@@ -3,16 +3,16 @@
 
 use crate::failure::{Failure, Texts};
 use crate::making::refuse_special_names;
-use crate::options::MakingArguments;
-use crate::{numbers, schema_text};
+use crate::numbers;
+use crate::schema_text::SchemaText;
 use clap::Args;
 use litepress::{Error, ErrorKind, Estimate, Options, PageSize, Result, Schema, Target};
 use litepress_gen::{GenPlan, GenSource, Request, SetColumn};
 use litepress_rows::Source;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is to be made of what.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Rows")]
 pub struct InventionArguments {
     /// A built-in schema instead of a file
@@ -44,8 +44,6 @@ pub struct Names<'a> {
 /// Rows that are ready to be made.
 #[derive(Debug)]
 pub struct Invention {
-    /// The database to make, where one is named.
-    pub out: Option<PathBuf>,
     /// The schema as SQLite understands it.
     pub schema: Schema,
     /// Rows and generators of every table.
@@ -66,35 +64,8 @@ pub struct Supply {
 }
 
 impl InventionArguments {
-    /// Reads the schema and plans its rows. Where `needs_out` is false, a single name is that of the schema.
-    pub fn prepare(&self, names: Names<'_>, making: &MakingArguments, needs_out: bool) -> Result<Invention, Failure> {
-        let Names { out, schema: schema_file } = self.files(names, needs_out)?;
-        let read = schema_text::read(schema_file, self.preset.as_deref())?;
-        let mut texts = Texts::default();
-        texts.add(&read.origin, &read.text);
-        let schema = Schema::from_sql(&read.text, &read.origin).map_err(|error| texts.explain(error))?;
-        if schema.objects.is_empty() {
-            let error = Error::new(ErrorKind::Schema, "the schema defines nothing").in_file(read.origin);
-            return Err(error.advise("write CREATE statements into it, or take a built-in one: --preset user").into());
-        }
-        let mut request = Request::default();
-        request.rows.clone_from(&self.rows);
-        request.seed = self.seed;
-        request.on_conflict = making.on_conflict.conflict();
-        for (column, expression) in &self.set {
-            let (table, column) = table_and_column(&schema, column)?;
-            let origin = format!("<--set {table}.{column}>");
-            texts.add(&origin, expression);
-            request.set.push(SetColumn { table, column, expression: expression.clone(), origin });
-        }
-        let plan = GenPlan::new(&schema, &request).map_err(|error| texts.explain(error))?;
-        let page_size = making.page_size.or(schema.settings.page_size.and_then(PageSize::new));
-        let page_size = page_size.unwrap_or(PageSize::DEFAULT);
-        Ok(Invention { out: out.map(Path::to_owned), schema, plan, page_size, texts })
-    }
-
     /// The database and the schema file among the arguments.
-    fn files<'a>(&self, names: Names<'a>, needs_out: bool) -> Result<Names<'a>> {
+    pub(crate) fn files<'a>(&self, names: Names<'a>, needs_out: bool) -> Result<Names<'a>> {
         let Names { out, schema } = names;
         if !needs_out && schema.is_none() && self.preset.is_none() {
             return Ok(Names { out: None, schema: out });
@@ -117,6 +88,30 @@ impl InventionArguments {
 }
 
 impl Invention {
+    /// Plans the rows of a schema.
+    pub fn new(read: SchemaText, arguments: &InventionArguments, options: &Options) -> Result<Self, Failure> {
+        let mut texts = Texts::default();
+        texts.add(&read.origin, &read.text);
+        let schema = Schema::from_sql(&read.text, &read.origin).map_err(|error| texts.explain(error))?;
+        if schema.objects.is_empty() {
+            let error = Error::new(ErrorKind::Schema, "the schema defines nothing").in_file(read.origin);
+            return Err(error.advise("write CREATE statements into it, or take a built-in one: --preset user").into());
+        }
+        let mut request = Request::default();
+        request.rows.clone_from(&arguments.rows);
+        request.seed = arguments.seed;
+        request.on_conflict = options.on_conflict;
+        for (column, expression) in &arguments.set {
+            let (table, column) = table_and_column(&schema, column)?;
+            let origin = format!("<--set {table}.{column}>");
+            texts.add(&origin, expression);
+            request.set.push(SetColumn { table, column, expression: expression.clone(), origin });
+        }
+        let plan = GenPlan::new(&schema, &request).map_err(|error| texts.explain(error))?;
+        let page_size = options.page_size.or(schema.settings.page_size.and_then(PageSize::new));
+        Ok(Self { schema, plan, page_size: page_size.unwrap_or(PageSize::DEFAULT), texts })
+    }
+
     /// Sources of all tables that rows are planned for.
     pub fn supplies(&self) -> Result<Vec<Supply>, Failure> {
         let supply = |table: usize| {

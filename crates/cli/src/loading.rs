@@ -1,11 +1,11 @@
 //! What `load` and `plan` have in common: the arguments that say which files are read, how, and into what tables.
 
+use crate::audience::Audience;
 use crate::columns::{Align, aligned};
 use crate::failure::{Failure, Texts};
 use crate::numbers;
-use crate::options::MakingArguments;
 use crate::progress::{Sample, Unit, Watch};
-use crate::schema_text;
+use crate::schema_text::SchemaText;
 use clap::{Args, ValueEnum};
 use litepress::{Error, ErrorKind, Options, PageSize, Result};
 use litepress_load::infer::Decision;
@@ -29,6 +29,25 @@ pub struct LoadingArguments {
     #[command(flatten)]
     pub tables: TableArguments,
     #[command(flatten)]
+    pub wrong: WrongRecordArguments,
+}
+
+/// What files are to be loaded, and into what tables.
+#[derive(Debug, Default)]
+pub struct LoadJob {
+    /// Paths, patterns of paths, or `-` for standard input.
+    pub files: Vec<PathBuf>,
+    /// How they are read.
+    pub reading: ReadingArguments,
+    /// The table of all files; by default each has its own, called as the file.
+    pub table: Option<String>,
+    /// CREATE statements for the tables.
+    pub schema: Option<SchemaText>,
+    /// What tables have beyond columns, where no schema says it.
+    pub definitions: TableOptions,
+    /// Columns of files and the table's columns that they go to; an empty name leaves a column out.
+    pub map: Vec<(String, String)>,
+    /// What becomes of records that are wrong.
     pub wrong: WrongRecordArguments,
 }
 
@@ -56,7 +75,7 @@ pub struct LoadSources {
 }
 
 /// Which files are read, and how.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadingArguments {
     /// What the files are [default: what their content says]
@@ -134,7 +153,7 @@ pub struct TableArguments {
 }
 
 /// What becomes of records that are wrong.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Wrong records")]
 pub struct WrongRecordArguments {
     /// What becomes of records that cannot be read or that their table does not take [default: abort]
@@ -213,29 +232,36 @@ pub enum InvalidUtf8Argument {
 }
 
 impl LoadingArguments {
+    /// What these arguments say of files. The schema is read.
+    pub fn job(self, files: Vec<PathBuf>) -> Result<LoadJob> {
+        let Self { reading, tables, wrong } = self;
+        let schema = tables.schema.as_deref().map(SchemaText::from_file).transpose()?;
+        let definitions = tables.options();
+        Ok(LoadJob { files, reading, table: tables.table, schema, definitions, map: tables.map, wrong })
+    }
+}
+
+impl LoadJob {
     /// Looks at the files and settles which become which tables; without a schema, by all of their records.
-    pub fn prepare(
+    pub(crate) fn prepare(
         &self,
         out: Option<&Path>,
-        files: &[PathBuf],
-        making: &MakingArguments,
         options: &Options,
+        audience: &Audience,
     ) -> Result<Loading, Failure> {
-        let read = self.reading.options(&self.wrong)?;
-        let (mut texts, mut schema) = (Texts::default(), None);
-        if let Some(file) = &self.tables.schema {
-            self.tables.refuse_definitions()?;
-            let text = schema_text::read(Some(file), None)?;
-            texts.add(&text.origin, &text.text);
-            schema = Some((text.text, text.origin));
+        let (read, on_error) = (self.reading.options(&self.wrong)?, self.wrong.policy()?);
+        let mut texts = Texts::default();
+        if let Some(schema) = &self.schema {
+            refuse_definitions(&self.definitions)?;
+            texts.add(&schema.origin, &schema.text);
         }
         let folder = out.map_or(Path::new("."), litepress::folder_of);
         let request = LoadRequest {
-            inputs: Input::from_arguments(files, &read)?,
-            table: self.tables.table.clone(),
-            schema,
-            options: self.tables.options(),
-            map: self.tables.map.clone(),
+            inputs: Input::from_arguments(&self.files, &read)?,
+            table: self.table.clone(),
+            schema: self.schema.as_ref().map(|schema| (schema.text.clone(), schema.origin.clone())),
+            options: self.definitions.clone(),
+            map: self.map.clone(),
             forms: self.reading.forms.clone(),
             sample: self.reading.sample,
             conflict: options.on_conflict,
@@ -243,17 +269,17 @@ impl LoadingArguments {
             temp_dir: options.temp_dir.clone().unwrap_or_else(|| folder.to_owned()),
             read,
         };
-        let watch = watch_survey(&request, options, making);
+        let watch = watch_survey(&request, options, audience);
         let progress = options.progress.clone();
         let plan = LoadPlan::new(request, &move || progress.go_on());
         drop(watch);
         let plan = plan.map_err(|error| texts.explain(error))?;
-        let page_size = making.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
+        let page_size = options.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
         Ok(Loading {
             bytes_read_before: plan.bytes_read().load(Ordering::Relaxed),
             plan,
             page_size: page_size.unwrap_or(PageSize::DEFAULT),
-            on_error: self.wrong.policy()?,
+            on_error,
             rejects: self.wrong.rejects.clone(),
             max_rejects: self.wrong.max_rejects.unwrap_or(u64::MAX),
             texts,
@@ -262,10 +288,10 @@ impl LoadingArguments {
 }
 
 /// Shows how far the look at all records is.
-fn watch_survey(request: &LoadRequest, options: &Options, making: &MakingArguments) -> Watch {
+fn watch_survey(request: &LoadRequest, options: &Options, audience: &Audience) -> Watch {
     let (read, progress) = (request.read.bytes_read.clone(), options.progress.clone());
     let total: Option<u64> = request.inputs.iter().map(|input| input.bytes).sum();
-    Watch::start(making.showing.progress, Unit::InputBytes, move || {
+    audience.watch(Unit::InputBytes, move || {
         // The header is read once more.
         let done = read.load(Ordering::Relaxed).min(total.unwrap_or(u64::MAX));
         Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: "finding out types".to_owned() }
@@ -367,23 +393,23 @@ impl TableArguments {
             foreign_keys: self.foreign_key.clone(),
         }
     }
+}
 
-    /// A schema says all that these options could.
-    fn refuse_definitions(&self) -> Result<()> {
-        let given = [
-            ("--primary-key", !self.primary_key.is_empty()),
-            ("--without-rowid", self.without_rowid),
-            ("--strict", self.strict),
-            ("--type", !self.types.is_empty()),
-            ("--not-null", !self.not_null.is_empty()),
-            ("--index", !self.index.is_empty()),
-            ("--unique", !self.unique.is_empty()),
-            ("--foreign-key", !self.foreign_key.is_empty()),
-        ];
-        let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
-        let message = format!("--schema says what the tables are, and so does {option}");
-        Err(Error::new(ErrorKind::Usage, message).advise("write it into the schema"))
-    }
+/// A schema says all that these options could.
+fn refuse_definitions(options: &TableOptions) -> Result<()> {
+    let given = [
+        ("--primary-key", !options.primary_key.is_empty()),
+        ("--without-rowid", options.without_rowid),
+        ("--strict", options.strict),
+        ("--type", !options.types.is_empty()),
+        ("--not-null", !options.not_null.is_empty()),
+        ("--index", !options.indexes.is_empty()),
+        ("--unique", !options.unique.is_empty()),
+        ("--foreign-key", !options.foreign_keys.is_empty()),
+    ];
+    let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let message = format!("--schema says what the tables are, and so does {option}");
+    Err(Error::new(ErrorKind::Usage, message).advise("write it into the schema"))
 }
 
 impl WrongRecordArguments {
@@ -455,7 +481,10 @@ impl FormatArgument {
 }
 
 /// One ASCII character.
-fn ascii(text: &str) -> Result<u8, String> {
+///
+/// # Errors
+/// Says what it is.
+pub fn ascii(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r') => Ok(*byte),
         _ => Err("this is one ASCII character, and no line end".to_owned()),
@@ -463,14 +492,21 @@ fn ascii(text: &str) -> Result<u8, String> {
 }
 
 /// One ASCII character, or the name of the tab.
-fn delimiter(text: &str) -> Result<u8, String> {
+///
+/// # Errors
+/// Says what it is.
+pub fn delimiter(text: &str) -> Result<u8, String> {
     match text {
         "tab" | "\\t" => Ok(b'\t'),
         _ => ascii(text),
     }
 }
 
-fn quote(text: &str) -> Result<Quote, String> {
+/// One ASCII character, or `none`.
+///
+/// # Errors
+/// Says what it is.
+pub fn quote(text: &str) -> Result<Quote, String> {
     match text {
         "none" => Ok(Quote(None)),
         _ => ascii(text).map(|quote| Quote(Some(quote))),

@@ -1,9 +1,8 @@
-//! A database is made, watched, and told about: what all commands that make one do once they have sources.
+//! A database is made and watched: what all commands that make one do once they have sources.
 
+use crate::audience::Audience;
 use crate::commands::Verdict;
-use crate::interrupt::Interrupt;
-use crate::options::MakingArguments;
-use crate::output::{print, print_json};
+use crate::outcome::Outcome;
 use crate::progress::Watch;
 use crate::report::Report;
 use litepress::{Database, Error, ErrorKind, Estimate, Finished, Options, Result, Schema, Target, Verify};
@@ -22,8 +21,6 @@ pub struct Making<'a> {
     pub file: Option<&'a Path>,
     /// Since when the run's time counts.
     pub started: Instant,
-    /// How it is made.
-    pub arguments: &'a MakingArguments,
 }
 
 /// What a command has to tell beyond what is told of every database.
@@ -46,7 +43,7 @@ impl Making<'_> {
     pub fn make(
         &self,
         mut options: Options,
-        interrupt: &Interrupt,
+        audience: &Audience,
         watch: impl FnOnce(&Options) -> Watch,
     ) -> Result<Made> {
         let target = self.file.map_or(Target::Discard, |file| Target::File(file.to_owned()));
@@ -54,7 +51,7 @@ impl Making<'_> {
         let watch = watch(&options);
         let finished = self.press(&target, &options);
         drop(watch);
-        interrupt.run_is_over();
+        audience.nothing_to_clean_up();
         Ok(Made { finished: finished?, options })
     }
 
@@ -68,28 +65,23 @@ impl Making<'_> {
         database.finish()
     }
 
-    /// Tells about the database.
-    pub fn tell(&self, made: &Made, addition: Addition) -> Result<()> {
+    /// What there is to tell about the database.
+    pub fn outcome(&self, made: &Made, addition: Addition) -> Outcome {
         let Made { finished, options } = made;
         let report = Report {
             summary: &finished.summary,
             file: self.file,
             wall: self.started.elapsed().saturating_sub(finished.summary.stages.verify),
-            threads: options.threads,
-            memory_bytes: options.memory_bytes,
-            sync: self.arguments.sync.name(),
+            options,
         };
         // What SQLite complains of is an error: it has found nothing.
         let sqlite = (options.verify == Verify::Full).then(Vec::new);
         let verdict = finished.verified.clone().map(|report| Verdict { report, sqlite });
-        if self.arguments.showing.json {
-            let mut value = report.to_json();
-            value["verify"] = verdict.as_ref().map_or(Value::Null, Verdict::to_json);
-            value.as_object_mut().expect("a report is an object").extend(addition.json);
-            return print_json(&value);
-        }
+        let mut json = report.to_json();
+        json["verify"] = verdict.as_ref().map_or(Value::Null, Verdict::to_json);
+        json.as_object_mut().expect("a report is an object").extend(addition.json);
         let verdict = verdict.map(|verdict| format!("\nverify: {}", verdict.to_text())).unwrap_or_default();
-        print(&(report.to_text() + &addition.text + &verdict))
+        Outcome { text: report.to_text() + &addition.text + &verdict, json }
     }
 }
 

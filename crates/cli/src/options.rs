@@ -10,7 +10,7 @@ use std::path::PathBuf;
 const MAX_THREADS: usize = 1024;
 
 /// How a database is made.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Making")]
 pub struct MakingArguments {
     /// Bytes of a page: a power of two, 512 to 65536 [default: PRAGMA page_size of the schema, or 4096]
@@ -40,12 +40,13 @@ pub struct MakingArguments {
     /// Check the file before it gets its name: quick as 'litepress check' does, full with SQLite's checks too
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub verify: VerifyArgument,
+    /// How results are shown.
     #[command(flatten)]
     pub showing: ShowingArguments,
 }
 
 /// How results are shown.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Showing")]
 pub struct ShowingArguments {
     /// How progress is shown on standard error
@@ -92,32 +93,42 @@ pub enum VerifyArgument {
 
 impl ConflictArgument {
     /// The engine's choice.
-    pub fn conflict(self) -> Conflict {
+    fn conflict(self) -> Conflict {
         match self {
             Self::Abort => Conflict::Abort,
             Self::Ignore => Conflict::Ignore,
             Self::Replace => Conflict::Replace,
         }
     }
+}
 
-    /// The name of the choice.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Abort => "abort",
-            Self::Ignore => "ignore",
-            Self::Replace => "replace",
-        }
+/// What the choice is called, in options and in results.
+pub(crate) fn conflict_name(conflict: Conflict) -> &'static str {
+    match conflict {
+        Conflict::Abort => "abort",
+        Conflict::Ignore => "ignore",
+        Conflict::Replace => "replace",
     }
 }
 
-impl SyncArgument {
-    /// The name of the choice.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Off => "off",
-        }
+/// What the choice is called, in options and in results.
+pub(crate) fn sync_name(sync: Sync) -> &'static str {
+    match sync {
+        Sync::Full => "full",
+        Sync::Off => "off",
     }
+}
+
+/// One of the choices of an option by its name.
+///
+/// # Errors
+/// Names all of them.
+pub fn choice<T: ValueEnum>(name: &str) -> Result<T, String> {
+    T::from_str(name, false).map_err(|_| {
+        let choices = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let choices: Vec<String> = choices.map(|choice| format!("'{}'", choice.get_name())).collect();
+        format!("'{name}' is none of {}", choices.join(", "))
+    })
 }
 
 impl MakingArguments {
@@ -145,6 +156,9 @@ impl MakingArguments {
 }
 
 /// A number of threads.
+///
+/// # Errors
+/// Says what one is.
 pub fn threads(text: &str) -> Result<usize, String> {
     let threads = numbers::count(text).ok().and_then(|count| usize::try_from(count).ok());
     threads
@@ -153,6 +167,9 @@ pub fn threads(text: &str) -> Result<usize, String> {
 }
 
 /// A memory budget.
+///
+/// # Errors
+/// Says what one is.
 pub fn memory(text: &str) -> Result<u64, String> {
     let bytes = numbers::size(text)?;
     if bytes < MIN_MEMORY_BYTES {
@@ -161,7 +178,11 @@ pub fn memory(text: &str) -> Result<u64, String> {
     Ok(bytes)
 }
 
-fn page_size(text: &str) -> Result<PageSize, String> {
+/// A page size.
+///
+/// # Errors
+/// Says what one is.
+pub fn page_size(text: &str) -> Result<PageSize, String> {
     let bytes = numbers::size(text).ok().and_then(|bytes| u32::try_from(bytes).ok());
     bytes.and_then(PageSize::new).ok_or_else(|| "a page size is a power of two from 512 to 65536".to_owned())
 }

@@ -2,9 +2,10 @@
 
 use crate::columns::{Align, aligned};
 use crate::numbers;
-use crate::output::{print, print_json};
+use crate::options::conflict_name;
+use crate::outcome::Outcome;
 use litepress::plan::{Lane, Step};
-use litepress::{Estimate, Options, PageSize, Result, Schema, TreeEstimate, folder_of, free_bytes};
+use litepress::{Estimate, Options, PageSize, Schema, TreeEstimate, folder_of, free_bytes};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -22,8 +23,6 @@ pub struct Prospect<'a> {
     pub page_size: PageSize,
     /// How it would be made.
     pub options: Options,
-    /// What becomes of rows that their table does not take.
-    pub on_conflict: &'static str,
     /// What it takes.
     pub estimate: Estimate,
     /// The lanes.
@@ -47,9 +46,9 @@ pub struct TableProspect {
 }
 
 impl Prospect<'_> {
-    /// Prints it.
-    pub fn print(&self, as_json: bool) -> Result<()> {
-        if as_json { print_json(&self.to_json()) } else { print(&self.to_text()) }
+    /// For people and for programs.
+    pub fn outcome(&self) -> Outcome {
+        Outcome { text: self.to_text(), json: self.to_json() }
     }
 
     fn to_text(&self) -> String {
@@ -82,7 +81,7 @@ impl Prospect<'_> {
             ("memory", self.memory()),
             ("temp", self.spills()),
             ("threads", self.options.threads.to_string()),
-            ("on conflict", self.on_conflict.to_owned()),
+            ("on conflict", conflict_name(self.options.on_conflict).to_owned()),
         ];
         aligned(&rows.map(|(name, value)| vec![name.to_owned(), value]), &[Align::Left; 2], 0)
     }
@@ -193,7 +192,7 @@ impl Prospect<'_> {
             "temp_dir": self.estimate.temp_dir.display().to_string(),
             "memory_budget_bytes": self.options.memory_bytes,
             "threads": self.options.threads,
-            "on_conflict": self.on_conflict,
+            "on_conflict": conflict_name(self.options.on_conflict),
             "tables": tables.collect::<Vec<Value>>(),
             "steps": self.steps.iter().map(|step| self.step_json(step)).collect::<Vec<Value>>(),
         })

@@ -5,7 +5,8 @@
 
 use crate::columns::{Align, aligned};
 use crate::numbers;
-use litepress::{Stages, Summary};
+use crate::options::sync_name;
+use litepress::{Options, Stages, Summary};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -19,12 +20,8 @@ pub struct Report<'a> {
     pub file: Option<&'a Path>,
     /// The whole run, without checks of the finished file.
     pub wall: Duration,
-    /// Threads that built pages.
-    pub threads: usize,
-    /// The memory budget.
-    pub memory_bytes: u64,
-    /// The name of the choice of `--sync`.
-    pub sync: &'static str,
+    /// How it was made.
+    pub options: &'a Options,
 }
 
 impl Report<'_> {
@@ -91,9 +88,9 @@ impl Report<'_> {
             "bytes_per_second": numbers::per_second(summary.bytes, self.wall),
             "stages": serde_json::Map::from_iter(stages),
             "peak_memory_bytes": summary.peak_memory_bytes,
-            "memory_budget_bytes": self.memory_bytes,
-            "threads": self.threads,
-            "sync": self.sync,
+            "memory_budget_bytes": self.options.memory_bytes,
+            "threads": self.options.threads,
+            "sync": sync_name(self.options.sync),
             "tables": tables.collect::<Vec<Value>>(),
             "litepress_version": env!("CARGO_PKG_VERSION"),
             "sqlite_version": litepress::sqlite_version(),

@@ -1,17 +1,17 @@
 //! `litepress check`: is every page of a database as it should be?
 
+use crate::audience::Audience;
 use crate::columns::{Align, aligned};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{DONE, FAILED, Failure};
 use crate::numbers;
 use crate::options::{self, ShowingArguments};
 use crate::output::{print, print_json};
-use crate::progress::{Sample, Style, Unit, Watch};
+use crate::progress::{Sample, Unit};
 use clap::Args;
-use litepress::Result;
 use litepress::check::{self, BtreeReport, CheckOptions, Report};
+use litepress::{Progress, Result};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -50,35 +50,44 @@ pub struct CheckArguments {
 /// What was found.
 #[derive(Debug)]
 pub struct Verdict {
+    /// Our checks.
     pub report: Report,
     /// SQLite's complaints, where it was asked.
     pub sqlite: Option<Vec<String>>,
 }
 
-pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &CheckArguments) -> Result<u8, Failure> {
     let usual = CheckOptions::default();
     let options = CheckOptions {
         threads: arguments.threads.unwrap_or(usual.threads),
         memory_bytes: arguments.memory.unwrap_or(usual.memory_bytes),
         max_faults: arguments.max_faults,
     };
-    let report = look(&arguments.database, &options, arguments.showing.progress)?;
-    let ask = || check::sqlite_integrity_check(&arguments.database, options.max_faults);
-    let verdict = Verdict { report, sqlite: arguments.sqlite.then(ask).transpose()? };
+    let audience = Audience::user(arguments.showing.progress, None);
+    let verdict = check(&arguments.database, &options, arguments.sqlite, &Progress::default(), &audience)?;
     if arguments.showing.json {
         print_json(&verdict.to_json())?;
     } else {
         print(&format!("{}\n{}", verdict.btrees(), verdict.to_text()))?;
     }
-    Ok(if verdict.is_clean() { ExitCode::SUCCESS } else { FAILED.into() })
+    Ok(if verdict.is_clean() { DONE } else { FAILED })
 }
 
-/// Checks the database.
-fn look(database: &Path, options: &CheckOptions, style: Style) -> Result<Report> {
+/// Checks the database until somebody asks `progress` to stop; SQLite checks it too where `asks_sqlite`.
+///
+/// # Errors
+/// As [`litepress::check::check`]: a fault of the database is none.
+pub fn check(
+    database: &Path,
+    options: &CheckOptions,
+    asks_sqlite: bool,
+    progress: &Progress,
+    audience: &Audience,
+) -> Result<Verdict> {
     let bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let pages: Arc<[AtomicU64; 2]> = Arc::default();
     let seen = pages.clone();
-    let watch = Watch::start(style, Unit::Things("pages"), move || {
+    let watch = audience.watch(Unit::Things("pages"), move || {
         let [done, total] = [&seen[0], &seen[1]].map(|pages| pages.load(Ordering::Relaxed));
         let share = if total == 0 { 0.0 } else { done as f64 / total as f64 };
         Sample { done, total, bytes: numbers::rounded(bytes as f64 * share), stage: String::new() }
@@ -86,20 +95,22 @@ fn look(database: &Path, options: &CheckOptions, style: Style) -> Result<Report>
     let report = check::check(database, options, &|done, total| {
         pages[0].fetch_max(done, Ordering::Relaxed);
         pages[1].store(total, Ordering::Relaxed);
-        Ok(())
+        progress.go_on()
     });
     drop(watch);
-    report
+    let report = report?;
+    let ask = || check::sqlite_integrity_check(database, options.max_faults);
+    Ok(Verdict { report, sqlite: asks_sqlite.then(ask).transpose()? })
 }
 
 impl Verdict {
     /// Whether nothing is wrong.
-    fn is_clean(&self) -> bool {
+    pub fn is_clean(&self) -> bool {
         self.report.is_clean() && self.sqlite.as_ref().is_none_or(Vec::is_empty)
     }
 
     /// The verdict in one line, or the faults.
-    pub fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let Report { faults, faults_total, notes, bytes, .. } = &self.report;
         let verdict = if self.report.is_clean() { "ok".to_owned() } else { plural(*faults_total, "fault") };
         let (pages, bytes) = (plural(self.report.pages, "page"), numbers::bytes(*bytes));

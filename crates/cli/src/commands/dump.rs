@@ -1,14 +1,13 @@
 //! `litepress dump`: the bytes of a database file, explained. Nothing in it trusts the file.
 
 use crate::columns::{Align, aligned};
-use crate::failure::Failure;
+use crate::failure::{DONE, Failure};
 use crate::numbers;
 use crate::output::print;
 use clap::Args;
 use litepress::dump::DatabaseFile;
 use litepress::{Error, ErrorKind, Result};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,17 +29,17 @@ pub struct DumpArguments {
     pages: Vec<u32>,
 }
 
-pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &DumpArguments) -> Result<u8, Failure> {
     let file = DatabaseFile::open(&arguments.database)?;
     if arguments.pages.is_empty() {
         print(&overview(&file)?)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(DONE);
     }
     for (index, page) in arguments.pages.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
         print(&format!("{gap}{}", one_page(&file, *page)?))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(DONE)
 }
 
 fn one_page(file: &DatabaseFile, number: u32) -> Result<String> {

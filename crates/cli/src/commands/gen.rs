@@ -1,19 +1,21 @@
 //! `litepress gen`: invents the rows of a new database.
 
+use crate::audience::Audience;
 use crate::columns::{Align, aligned};
-use crate::failure::Failure;
+use crate::failure::{DONE, Failure};
 use crate::interrupt::Interrupt;
 use crate::invention::{Invention, InventionArguments, Names, sources};
-use crate::making::{Addition, Making};
+use crate::making::{Addition, Making, refuse_special_names};
 use crate::options::MakingArguments;
+use crate::outcome::Outcome;
 use crate::output::{print, print_json};
-use crate::progress::{Sample, Style, Unit, Watch};
+use crate::progress::{Sample, Unit, Watch};
+use crate::schema_text::{self, SchemaText};
 use clap::Args;
 use litepress::{Options, Result};
 use litepress_gen::{catalogue, presets};
 use serde_json::json;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const EXAMPLES: &str = "\
@@ -47,39 +49,51 @@ pub struct GenArguments {
     making: MakingArguments,
 }
 
-pub fn run(arguments: &GenArguments) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &GenArguments) -> Result<u8, Failure> {
     if arguments.list {
         list_generators(arguments.making.showing.json)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(DONE);
     }
     if arguments.list_presets {
         list_presets(arguments.making.showing.json)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(DONE);
     }
-    make(arguments)
-}
-
-/// Makes the database and tells about it.
-fn make(arguments: &GenArguments) -> Result<ExitCode, Failure> {
-    let (started, discard) = (Instant::now(), arguments.invention.discard);
+    let (invention, discard) = (&arguments.invention, arguments.invention.discard);
     let names = Names { out: arguments.out.as_deref(), schema: arguments.schema.as_deref() };
-    let invention = arguments.invention.prepare(names, &arguments.making, !discard)?;
-    let supplies = invention.supplies()?;
-    let sources = sources(&supplies);
-    let file = invention.out.as_deref().filter(|_| !discard);
+    let names = invention.files(names, !discard)?;
+    let schema = schema_text::read(names.schema, invention.preset.as_deref())?;
     let options = arguments.making.options();
-    let interrupt = Interrupt::stops(options.progress.clone())?;
-    let making = Making { schema: &invention.schema, sources: &sources, file, started, arguments: &arguments.making };
-    let style = arguments.making.showing.progress;
-    let made = making.make(options, &interrupt, |options| watch(&invention, options, style));
-    let made = made.map_err(|error| invention.texts.explain(error))?;
-    making.tell(&made, Addition::default())?;
-    Ok(ExitCode::SUCCESS)
+    let showing = &arguments.making.showing;
+    let audience = Audience::user(showing.progress, Some(Interrupt::stops(options.progress.clone())?));
+    let file = names.out.filter(|_| !discard);
+    generate(schema, invention, file, options, &audience)?.print(showing.json)?;
+    Ok(DONE)
 }
 
-fn watch(invention: &Invention, options: &Options, style: Style) -> Watch {
+/// Makes a database of invented rows: `file`, or none, where pages are dropped.
+///
+/// # Errors
+/// All mistakes in the arguments, the schema and its annotations; what the engine fails with.
+pub fn generate(
+    schema: SchemaText,
+    arguments: &InventionArguments,
+    file: Option<&Path>,
+    options: Options,
+    audience: &Audience,
+) -> Result<Outcome, Failure> {
+    let started = Instant::now();
+    file.map_or(Ok(()), refuse_special_names)?;
+    let invention = Invention::new(schema, arguments, &options)?;
+    let supplies = invention.supplies()?;
+    let making = Making { schema: &invention.schema, sources: &sources(&supplies), file, started };
+    let made = making.make(options, audience, |options| watch(&invention, options, audience));
+    let made = made.map_err(|error| invention.texts.explain(error))?;
+    Ok(making.outcome(&made, Addition::default()))
+}
+
+fn watch(invention: &Invention, options: &Options, audience: &Audience) -> Watch {
     let (progress, total) = (options.progress.clone(), invention.rows());
-    Watch::start(style, Unit::Things("rows"), move || {
+    audience.watch(Unit::Things("rows"), move || {
         let (done, bytes, stage) = (progress.rows(), progress.bytes(), progress.stage());
         Sample { done, total, bytes, stage }
     })

@@ -1,18 +1,19 @@
 //! `litepress load`: files become the tables of a new database.
 
-use crate::failure::Failure;
+use crate::audience::Audience;
+use crate::failure::{DONE, Failure};
 use crate::interrupt::Interrupt;
-use crate::loading::{Loading, LoadingArguments};
+use crate::loading::{LoadJob, Loading, LoadingArguments};
 use crate::making::{Addition, Making, refuse_special_names};
 use crate::numbers;
 use crate::options::MakingArguments;
-use crate::progress::{Sample, Style, Unit, Watch};
+use crate::outcome::Outcome;
+use crate::progress::{Sample, Unit, Watch};
 use clap::Args;
 use litepress::Options;
 use litepress_load::rejects::Rejects;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -41,38 +42,41 @@ pub struct LoadArguments {
     making: MakingArguments,
 }
 
-pub fn run(arguments: &LoadArguments) -> Result<ExitCode, Failure> {
-    let started = Instant::now();
+pub fn run(arguments: LoadArguments) -> Result<u8, Failure> {
     let LoadArguments { out, files, loading, making } = arguments;
+    refuse_special_names(&out)?;
+    let (job, options) = (loading.job(files)?, making.options());
+    let audience = Audience::user(making.showing.progress, Some(Interrupt::stops(options.progress.clone())?));
+    load(&job, &out, options, &audience)?.print(making.showing.json)?;
+    Ok(DONE)
+}
+
+/// Makes the database `out` of files.
+///
+/// # Errors
+/// All mistakes in the arguments; files that cannot be read, and what they hold that their tables do not take; what the
+/// engine fails with.
+pub fn load(job: &LoadJob, out: &Path, options: Options, audience: &Audience) -> Result<Outcome, Failure> {
+    let started = Instant::now();
     refuse_special_names(out)?;
-    let options = making.options();
-    let interrupt = Interrupt::stops(options.progress.clone())?;
-    interrupt.run_is_ahead();
-    let loading = loading.prepare(Some(out), files, making, &options)?;
-    interrupt.run_begins();
+    audience.nothing_to_clean_up();
+    let loading = job.prepare(Some(out), &options, audience)?;
+    audience.something_to_clean_up();
     let sources = loading.sources()?;
-    let making = Making {
-        schema: &loading.plan.schema,
-        sources: &sources.listed(),
-        file: Some(out),
-        started,
-        arguments: making,
-    };
-    let style = making.arguments.showing.progress;
-    let made = making.make(options, &interrupt, |options| watch(&loading, options, style));
+    let making = Making { schema: &loading.plan.schema, sources: &sources.listed(), file: Some(out), started };
+    let made = making.make(options, audience, |options| watch(&loading, options, audience));
     // What was left out is written down whatever becomes of the database.
     let written = sources.rejects.finish();
     let made = made.map_err(|error| loading.explain(&sources, error))?;
     written?;
-    making.tell(&made, addition(&loading, &sources.rejects))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(making.outcome(&made, addition(&loading, &sources.rejects)))
 }
 
 /// Shows bytes of input: also of compressed ones it is known how many there are.
-fn watch(loading: &Loading, options: &Options, style: Style) -> Watch {
+fn watch(loading: &Loading, options: &Options, audience: &Audience) -> Watch {
     let (progress, read) = (options.progress.clone(), loading.plan.bytes_read());
     let (total, before) = (loading.plan.input_bytes(), loading.bytes_read_before);
-    Watch::start(style, Unit::InputBytes, move || {
+    audience.watch(Unit::InputBytes, move || {
         let done = read.load(Ordering::Relaxed).saturating_sub(before);
         Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: progress.stage() }
     })

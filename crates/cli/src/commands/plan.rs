@@ -1,18 +1,20 @@
 //! `litepress plan`: what `litepress gen` or `litepress load` would do with the same arguments, and why.
 
-use crate::failure::Failure;
-use crate::invention::{InventionArguments, Names, is_sql};
-use crate::loading::{Loading, LoadingArguments, column_json as loaded_column_json, column_words};
+use crate::audience::Audience;
+use crate::failure::{DONE, Failure};
+use crate::invention::{Invention, InventionArguments, Names, is_sql};
+use crate::loading::{LoadJob, Loading, LoadingArguments, column_json as loaded_column_json, column_words};
 use crate::options::MakingArguments;
+use crate::outcome::Outcome;
 use crate::prospect::{Prospect, TableProspect};
+use crate::schema_text::{self, SchemaText};
 use clap::Args;
 use litepress::plan::steps;
-use litepress::{Estimate, Target};
+use litepress::{Estimate, Options, Target};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
 use litepress_load::plan::{PlannedFile, PlannedTable};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,16 +40,25 @@ pub struct PlanArguments {
     making: MakingArguments,
 }
 
-pub fn run(arguments: &PlanArguments) -> Result<ExitCode, Failure> {
+pub fn run(arguments: PlanArguments) -> Result<u8, Failure> {
+    let (options, showing) = (arguments.making.options(), arguments.making.showing.clone());
     let names: Vec<&Path> = arguments.names.iter().map(PathBuf::as_path).collect();
-    match names[..] {
-        [file] if arguments.is_of_load(file) => plan_load(arguments, None, &arguments.names)?,
-        [out, file, ..] if names.len() > 2 || arguments.is_of_load(file) => {
-            plan_load(arguments, Some(out), &arguments.names[1..])?;
+    let out = match names[..] {
+        [file] if arguments.is_of_load(file) => None,
+        [out, file, ..] if names.len() > 2 || arguments.is_of_load(file) => Some(out.to_owned()),
+        _ => {
+            let names = Names { out: names.first().copied(), schema: names.get(1).copied() };
+            let names = arguments.invention.files(names, false)?;
+            let schema = schema_text::read(names.schema, arguments.invention.preset.as_deref())?;
+            plan_generate(schema, &arguments.invention, names.out, options)?.print(showing.json)?;
+            return Ok(DONE);
         }
-        _ => plan_gen(arguments, Names { out: names.first().copied(), schema: names.get(1).copied() })?,
-    }
-    Ok(ExitCode::SUCCESS)
+    };
+    let PlanArguments { names: mut files, loading, .. } = arguments;
+    files.drain(..usize::from(out.is_some()));
+    let audience = Audience::user(showing.progress, None);
+    plan_load(&loading.job(files)?, out.as_deref(), options, &audience)?.print(showing.json)?;
+    Ok(DONE)
 }
 
 impl PlanArguments {
@@ -60,31 +71,39 @@ impl PlanArguments {
     }
 }
 
-fn plan_gen(arguments: &PlanArguments, names: Names<'_>) -> Result<(), Failure> {
-    let making = &arguments.making;
-    let invention = arguments.invention.prepare(names, making, false)?;
+/// What [`generate`](crate::generate) would do with the same arguments.
+///
+/// # Errors
+/// All mistakes in the arguments, the schema and its annotations.
+pub fn plan_generate(
+    schema: SchemaText,
+    arguments: &InventionArguments,
+    out: Option<&Path>,
+    options: Options,
+) -> Result<Outcome, Failure> {
+    let invention = Invention::new(schema, arguments, &options)?;
     let supplies = invention.supplies()?;
-    let options = making.options();
-    let target = invention.out.clone().map_or(Target::Discard, Target::File);
+    let target = out.map_or(Target::Discard, |out| Target::File(out.to_owned()));
     let prospect = Prospect {
         command: "gen",
         schema: &invention.schema,
-        out: invention.out.as_deref(),
+        out,
         rows: Some(invention.rows()),
         page_size: invention.page_size,
-        on_conflict: making.on_conflict.name(),
         estimate: invention.estimate(&supplies, &target, &options)?,
         steps: steps(&invention.schema, options.on_conflict),
         tables: invention.plan.tables().iter().map(|plan| table(plan)).collect(),
         options,
     };
-    Ok(prospect.print(making.showing.json)?)
+    Ok(prospect.outcome())
 }
 
-fn plan_load(arguments: &PlanArguments, out: Option<&Path>, files: &[PathBuf]) -> Result<(), Failure> {
-    let making = &arguments.making;
-    let options = making.options();
-    let loading = arguments.loading.prepare(out, files, making, &options)?;
+/// What [`load`](crate::load) would do with the same arguments.
+///
+/// # Errors
+/// All mistakes in the arguments; files that cannot be read.
+pub fn plan_load(job: &LoadJob, out: Option<&Path>, options: Options, audience: &Audience) -> Result<Outcome, Failure> {
+    let loading = job.prepare(out, &options, audience)?;
     let sources = loading.sources_without_rejects()?;
     let target = out.map_or(Target::Discard, |out| Target::File(out.to_owned()));
     let listed = sources.listed();
@@ -97,13 +116,12 @@ fn plan_load(arguments: &PlanArguments, out: Option<&Path>, files: &[PathBuf]) -
         out,
         rows: rows.iter().copied().sum(),
         page_size: loading.page_size,
-        on_conflict: making.on_conflict.name(),
         estimate: Estimate::new(schema, &listed, &target, &options)?,
         steps: steps(schema, options.on_conflict),
         tables: tables.map(|(table, rows)| loaded_table(&loading, table, *rows)).collect(),
         options,
     };
-    Ok(prospect.print(making.showing.json)?)
+    Ok(prospect.outcome())
 }
 
 fn loaded_table(loading: &Loading, table: &PlannedTable, rows: Option<u64>) -> TableProspect {

@@ -1,0 +1,434 @@
+"""``load``, ``generate``, ``plan`` and ``check``: what the program ``litepress`` does."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from . import _litepress
+from ._options import (
+    Columns,
+    Lists,
+    Pairs,
+    SchemaLike,
+    flag,
+    is_schema_file,
+    is_sql,
+    making_options,
+    names,
+    number,
+    optional_text,
+    pairs,
+    schema_text,
+    table_options,
+    text,
+    wrong,
+)
+from ._progress import ProgressFunction, Telling
+from ._result import Summary
+
+PathLike = Union[str, "os.PathLike[str]"]
+Rows = Union[int, str, Mapping[str, Union[int, str]]]
+
+
+def load(
+    path: PathLike,
+    files: PathLike | Sequence[PathLike],
+    *,
+    table: str | None = None,
+    schema: SchemaLike | None = None,
+    map: Mapping[str, str | None] | None = None,
+    primary_key: Columns | None = None,
+    without_rowid: bool = False,
+    strict: bool = False,
+    types: Pairs | None = None,
+    not_null: Columns | None = None,
+    indexes: Lists | None = None,
+    unique: Lists | None = None,
+    foreign_keys: Pairs | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = '"',
+    escape: str | None = None,
+    header: bool = True,
+    columns: Sequence[str] | None = None,
+    comment: str | None = None,
+    encoding: str | None = None,
+    null: str | Sequence[str] | None = None,
+    forms: Pairs | None = None,
+    sample: int | str | None = None,
+    on_error: str | None = None,
+    rejects: PathLike | None = None,
+    max_rejects: int | str | None = None,
+    ragged: str = "error",
+    invalid_utf8: str = "error",
+    if_exists: str = "fail",
+    on_conflict: str = "abort",
+    page_size: int | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: PathLike | None = None,
+    analyze: bool = False,
+    sync: str = "full",
+    verify: str = "none",
+    progress: bool | ProgressFunction = False,
+) -> Summary:
+    """Make a SQLite database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite; plain, gzip or zstd.
+
+    Each file becomes a table of its name, with types that hold all of its values; or all become one ``table``.
+
+    Parameters
+    ----------
+    path
+        The file to make.
+    files
+        A file or several; patterns (``"logs/*.csv"``) are those that match, by name.
+    table
+        The table of all files.
+    schema
+        ``CREATE`` statements for the tables, or a path to a file of them; columns are matched by name.
+    map
+        Columns of files and the table's columns that they go to: ``{"Id": "id", "junk": None}``. ``None`` leaves one out.
+    primary_key, without_rowid, strict, types, not_null, indexes, unique, foreign_keys
+        As of :func:`write`.
+    format
+        ``"csv"``, ``"tsv"``, ``"ndjson"``, ``"json"``, ``"parquet"``, ``"arrow"``, ``"sqlite"``; by default what the
+        content says.
+    delimiter, quote, escape, comment
+        Characters of CSV; ``quote=None`` for files without quotes.
+    header, columns
+        Whether the first record of CSV names its columns, and names in place of these.
+    encoding
+        Of text: ``"latin1"``; by default what a byte-order mark says, or UTF-8.
+    null
+        Fields without quotes that mean NULL: ``""``, or ``["", "NA"]``.
+    forms
+        Other forms for typed columns of Parquet and Arrow: ``{"created": "unixepoch"}``.
+    sample
+        Find out types from this many records instead of all.
+    on_error
+        Of records that are wrong: ``"abort"``, ``"reject"`` leaves them out, ``"null"`` stores NULL in place of a value.
+        By default ``"abort"``; ``"reject"`` where ``rejects`` or ``max_rejects`` say what becomes of them.
+    rejects, max_rejects
+        A CSV file for records that are left out, and how many may be.
+    ragged
+        Of CSV records with too many or too few fields: ``"error"``, ``"pad"``, ``"reject"``.
+    invalid_utf8
+        Of text that is no UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
+    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+        As of :func:`write`.
+
+    Returns
+    -------
+    Summary
+        Rows, bytes, seconds; in ``details`` also each column's type and why, and what was left out.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments that are wrong by themselves.
+    DataError, ConstraintError
+        What cannot be read, or what a table does not take: with ``file``, ``record``, ``line``, ``column``, ``value``.
+    TargetExistsError, FileError
+        The file exists, or a file cannot be read or written.
+
+    Whatever is raised, also by Ctrl-C: ``path`` is as it was.
+    """
+    given = locals()
+    del given["progress"], given["path"]
+    path = _path(path)
+    arguments = _load_arguments(**given)
+    with Telling(progress) as telling:
+        return Summary.of(_litepress.load(path, *arguments, telling.tell))
+
+
+def generate(
+    path: PathLike,
+    schema: SchemaLike,
+    rows: Rows | None = None,
+    *,
+    set: Pairs | None = None,
+    seed: int | None = None,
+    if_exists: str = "fail",
+    on_conflict: str = "abort",
+    page_size: int | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: PathLike | None = None,
+    analyze: bool = False,
+    sync: str = "full",
+    verify: str = "none",
+    progress: bool | ProgressFunction = False,
+) -> Summary:
+    """Make a SQLite database of invented rows: the same for the same schema and seed, on every machine.
+
+    Parameters
+    ----------
+    path
+        The file to make.
+    schema
+        The name of a built-in schema (``"user"``), ``CREATE`` statements with annotations (``-- gen: digits(6)``), or a
+        path to a file of them.
+    rows
+        Rows of the only table (``1_000_000`` or ``"1m"``), or by table: ``{"user": 1000, "order": "1m"}``.
+    set
+        Generators of columns, before those of the schema: ``{"user.area": "hex(6)"}``.
+    seed
+        Another seed, other rows.
+    if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
+        As of :func:`write`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments that are wrong by themselves.
+    SchemaError, GeneratorError
+        What is wrong with the schema and its annotations: with ``line`` and ``character``.
+
+    Whatever is raised, also by Ctrl-C: ``path`` is as it was.
+    """
+    given = locals()
+    del given["progress"], given["path"]
+    path = _path(path)
+    arguments = _generate_arguments(**given)
+    with Telling(progress) as telling:
+        return Summary.of(_litepress.generate(path, *arguments, telling.tell))
+
+
+def plan(
+    source: PathLike | Sequence[PathLike],
+    path: PathLike | None = None,
+    **arguments: Any,
+) -> dict[str, Any]:
+    """Tell what :func:`generate` or :func:`load` would do with the same arguments, and why, and make nothing.
+
+    ``source`` is a schema as for :func:`generate`, or files as for :func:`load`; further arguments are theirs, and
+    ``path`` is the file that would be made. What is told: expected bytes and memory, tables with their columns, and how
+    each table, index and constraint is made.
+    """
+    path = None if path is None else _path(path)
+    if _is_generated(source, arguments):
+        return json.loads(_litepress.plan_generate(path, *_generate_arguments(source, **arguments)))
+    return json.loads(_litepress.plan_load(path, *_load_arguments(source, **arguments)))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that is wrong with a database."""
+
+    page: int
+    """The page, counted from 1."""
+    offset: int | None
+    """Where in the page, in bytes."""
+    object: str | None
+    """The table or index that the page belongs to."""
+    what: str
+    """What is wrong."""
+
+    def __str__(self) -> str:
+        offset = "" if self.offset is None else f" at {self.offset}"
+        owner = "" if self.object is None else f" ({self.object})"
+        return f"page {self.page}{offset}{owner}: {self.what}"
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What :func:`check` found. It is true where nothing is wrong."""
+
+    ok: bool
+    """Whether nothing is wrong."""
+    faults: list[Fault]
+    """What is wrong, the first 100 faults."""
+    faults_total: int
+    """How many faults there are."""
+    notes: list[str]
+    """What was not looked at, or is odd without being wrong."""
+    sqlite: list[str] | None
+    """Complaints of SQLite's ``integrity_check`` and ``foreign_key_check``; ``None`` where it was not asked."""
+    pages: int
+    """Pages of the database."""
+    page_size: int
+    """Bytes of a page."""
+    bytes: int
+    """Bytes of the file."""
+    seconds: float
+    """How long the check took."""
+    details: dict[str, Any] = field(repr=False)
+    """All that is known, as ``litepress check --json`` prints it: each b-tree with its rows and pages."""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        more = self.faults_total - len(self.faults)
+        lines = [str(fault) for fault in self.faults] + ([f"and {more:,} more"] if more else [])
+        return "ok" if self.ok else "\n".join(lines + [f"SQLite: {line}" for line in self.sqlite or []])
+
+
+def check(path: PathLike, *, sqlite: bool = False, threads: int | None = None) -> CheckReport:
+    """Look at every page of a database, made by litepress or not.
+
+    Parameters
+    ----------
+    path
+        The database. Nobody may change it meanwhile.
+    sqlite
+        Whether SQLite is asked, too: ``integrity_check`` and ``foreign_key_check``.
+    threads
+        How many threads read pages; by default one a core.
+
+    Returns
+    -------
+    CheckReport
+        What is wrong with the database: that is no exception.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read.
+    """
+    options = {"threads": number("threads", threads)}
+    details = json.loads(_litepress.check(_path(path), flag("sqlite", sqlite), options))
+    return CheckReport(
+        ok=details["ok"],
+        faults=[Fault(**fault) for fault in details["faults"]],
+        faults_total=details["faults_total"],
+        notes=details["notes"],
+        sqlite=details["sqlite"],
+        pages=details["pages"],
+        page_size=details["page_size_bytes"],
+        bytes=details["bytes"],
+        seconds=details["seconds"],
+        details=details,
+    )
+
+
+def _load_arguments(
+    files: PathLike | Sequence[PathLike],
+    *,
+    table: str | None = None,
+    schema: SchemaLike | None = None,
+    map: Mapping[str, str | None] | None = None,
+    primary_key: Columns | None = None,
+    without_rowid: bool = False,
+    strict: bool = False,
+    types: Pairs | None = None,
+    not_null: Columns | None = None,
+    indexes: Lists | None = None,
+    unique: Lists | None = None,
+    foreign_keys: Pairs | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = '"',
+    escape: str | None = None,
+    header: bool = True,
+    columns: Sequence[str] | None = None,
+    comment: str | None = None,
+    encoding: str | None = None,
+    null: str | Sequence[str] | None = None,
+    forms: Pairs | None = None,
+    sample: int | str | None = None,
+    on_error: str | None = None,
+    rejects: PathLike | None = None,
+    max_rejects: int | str | None = None,
+    ragged: str = "error",
+    invalid_utf8: str = "error",
+    **making: Any,
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Files, tables and making, as the extension's ``load`` takes them."""
+    reading = {
+        "files": _paths(files),
+        "table": optional_text("table", table),
+        "schema": None if schema is None else schema_text(schema),
+        "map": _map(map),
+        "format": optional_text("format", format),
+        "delimiter": optional_text("delimiter", delimiter),
+        "quote": "none" if quote is None else text("quote", quote),
+        "escape": optional_text("escape", escape),
+        "no_header": not flag("header", header),
+        "columns": names("columns", columns),
+        "comment": optional_text("comment", comment),
+        "encoding": optional_text("encoding", encoding),
+        "null": names("null", null),
+        "forms": pairs("forms", forms),
+        "sample": number("sample", sample, words=True),
+        "on_error": optional_text("on_error", on_error),
+        "rejects": None if rejects is None else os.fspath(rejects),
+        "max_rejects": number("max_rejects", max_rejects, words=True),
+        "ragged": text("ragged", ragged),
+        "invalid_utf8": text("invalid_utf8", invalid_utf8),
+    }
+    tables = table_options(
+        primary_key=primary_key,
+        without_rowid=without_rowid,
+        strict=strict,
+        types=types,
+        not_null=not_null,
+        indexes=indexes,
+        unique=unique,
+        foreign_keys=foreign_keys,
+    )
+    return reading, tables, making_options(**making)
+
+
+def _generate_arguments(
+    schema: SchemaLike,
+    rows: Rows | None = None,
+    *,
+    set: Pairs | None = None,
+    seed: int | None = None,
+    **making: Any,
+) -> tuple[tuple[str, str], dict[str, Any], dict[str, Any]]:
+    """Schema, rows and making, as the extension's ``generate`` takes them."""
+    if isinstance(schema, str) and not is_sql(schema) and not is_schema_file(schema):
+        read = _litepress.preset(schema)
+    else:
+        read = schema_text(schema)
+    wanted = {"rows": _rows(rows), "set": pairs("set", set), "seed": number("seed", seed)}
+    return read, wanted, making_options(**making)
+
+
+def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
+    """Whether a plan is about invented rows."""
+    if arguments.keys() & {"format", "schema", "table"}:
+        return False
+    is_schema = isinstance(source, str) and (is_sql(source) or source in _litepress.presets())
+    return is_schema or (isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith(".sql"))
+
+
+def _path(path: PathLike) -> str:
+    return os.fspath(path) if isinstance(path, (str, os.PathLike)) else wrong("path", "a path", path)
+
+
+def _paths(files: PathLike | Sequence[PathLike]) -> list[str]:
+    if isinstance(files, (str, os.PathLike)):
+        return [os.fspath(files)]
+    if not isinstance(files, Sequence) or not all(isinstance(file, (str, os.PathLike)) for file in files):
+        wrong("files", "a path or a list of paths", files)
+    if not files:
+        raise ValueError("files: no file is named")
+    return [os.fspath(file) for file in files]
+
+
+def _map(value: Mapping[str, str | None] | None) -> list[tuple[str, str]]:
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        wrong("map", "a dict of str", value)
+    return pairs("map", {key: "" if column is None else column for key, column in value.items()})
+
+
+def _rows(rows: Rows | None) -> list[tuple[str | None, str]]:
+    if rows is None:
+        return []
+    if isinstance(rows, Mapping):
+        return [(text("a key of rows", table), _count(f"rows[{table!r}]", count)) for table, count in rows.items()]
+    return [(None, _count("rows", rows))]
+
+
+def _count(name: str, count: int | str) -> str:
+    given = number(name, count, words=True)
+    return wrong(name, "a whole number", count) if given is None else str(given)

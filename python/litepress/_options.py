@@ -1,0 +1,174 @@
+"""Keyword arguments that functions share: their types are seen to, and their short forms spread out.
+
+What values mean (sizes, choices, names of columns) is decided by the extension.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, Union
+
+from . import _litepress
+
+# Unions are written out: aliases are evaluated, and Python 3.10 knows no "|" of strings.
+SchemaLike = Union[str, "os.PathLike[str]"]
+"""CREATE statements, or a path to a file of them."""
+Columns = Union[str, Sequence[str], Mapping[str, Union[str, Sequence[str]]]]
+"""One column, several, or those by table."""
+Lists = Union[str, Sequence[Union[str, Sequence[str]]], Mapping[str, Union[str, Sequence[Union[str, Sequence[str]]]]]]
+"""Several lists of columns: a list holds several, a tuple is one of several columns; or those by table."""
+Pairs = Mapping[str, Union[str, Mapping[str, str]]]
+"""Something for each column: by ``"column"``, by ``"table.column"``, or by table and column."""
+
+
+def table_options(
+    *,
+    primary_key: Columns | None = None,
+    without_rowid: bool = False,
+    strict: bool = False,
+    types: Pairs | None = None,
+    not_null: Columns | None = None,
+    indexes: Lists | None = None,
+    unique: Lists | None = None,
+    foreign_keys: Pairs | None = None,
+) -> dict[str, Any]:
+    """What tables have beyond columns, as ``options::table_options`` of the extension takes it."""
+    return {
+        "primary_key": _by_table("primary_key", primary_key, lambda key: [_names("primary_key", key)]),
+        "without_rowid": flag("without_rowid", without_rowid),
+        "strict": flag("strict", strict),
+        "types": pairs("types", types),
+        "not_null": [name for names in _by_table("not_null", not_null, _each("not_null")) for name in names],
+        "indexes": _by_table("indexes", indexes, _each("indexes")),
+        "unique": _by_table("unique", unique, _each("unique")),
+        "foreign_keys": pairs("foreign_keys", foreign_keys),
+    }
+
+
+def making_options(
+    *,
+    if_exists: str = "fail",
+    on_conflict: str = "abort",
+    page_size: int | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    analyze: bool = False,
+    sync: str = "full",
+    verify: str = "none",
+) -> dict[str, Any]:
+    """How a database is made, as ``options::making_options`` of the extension takes it."""
+    return {
+        "if_exists": text("if_exists", if_exists),
+        "on_conflict": text("on_conflict", on_conflict),
+        "page_size": number("page_size", page_size),
+        "threads": number("threads", threads),
+        "memory": number("memory", memory, words=True),
+        "temp_dir": None if temp_dir is None else os.fspath(temp_dir),
+        "analyze": flag("analyze", analyze),
+        "sync": text("sync", sync),
+        "verify": text("verify", verify),
+    }
+
+
+def schema_text(schema: SchemaLike) -> tuple[str, str]:
+    """CREATE statements, and what errors call them: those of a file, or ``schema`` itself."""
+    if not isinstance(schema, (str, os.PathLike)):
+        wrong("schema", "CREATE statements, or a path to a file of them", schema)
+    if is_schema_file(schema):
+        return _litepress.schema_file(os.fspath(schema))
+    return schema, "<schema>"
+
+
+def is_sql(source: str) -> bool:
+    """Whether this text holds CREATE statements, and does not name a file."""
+    return re.search(r"\bcreate\s", source, re.IGNORECASE) is not None
+
+
+def is_schema_file(source: object) -> bool:
+    """Whether this names a file of CREATE statements."""
+    if isinstance(source, str):
+        return source.lower().endswith(".sql") and not is_sql(source)
+    return isinstance(source, os.PathLike)
+
+
+def text(name: str, value: str) -> str:
+    """The argument, which is a text."""
+    return value if isinstance(value, str) else wrong(name, "a str", value)
+
+
+def optional_text(name: str, value: str | None) -> str | None:
+    """The argument, which is a text where it is given."""
+    return None if value is None else text(name, value)
+
+
+def flag(name: str, value: bool) -> bool:
+    """The argument, which is True or False."""
+    return value if isinstance(value, bool) else wrong(name, "True or False", value)
+
+
+def number(name: str, value: Any, words: bool = False) -> int | str | None:
+    """The argument, which is a whole number, or one in words ("1m", "512MiB") where these are allowed."""
+    if value is None or (words and isinstance(value, str)):
+        return value
+    if not isinstance(value, bool):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+    wrong(name, 'a whole number, or one such as "512MiB" or "1m"' if words else "a whole number", value)
+
+
+def names(name: str, value: Any) -> list[str]:
+    """The argument, which is a text or several."""
+    return [] if value is None else _names(name, value)
+
+
+def pairs(name: str, value: Any) -> list[tuple[str, str]]:
+    """The argument, which has a text for each name: ``{"column": ...}`` or ``{"table": {"column": ...}}``."""
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        wrong(name, "a dict of str", value)
+    spread: list[tuple[str, str]] = []
+    for key, of_key in value.items():
+        if isinstance(of_key, Mapping):
+            spread += [(f"{text(name, key)}.{column}", told) for column, told in pairs(name, of_key)]
+        else:
+            spread.append((text(f"a key of {name}", key), text(f"{name}[{key!r}]", of_key)))
+    return spread
+
+
+def wrong(name: str, wanted: str, value: object) -> NoReturn:
+    """An argument of a wrong type."""
+    raise TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
+
+
+def _names(name: str, value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Sequence) or isinstance(value, (bytes, bytearray)):
+        wrong(name, "a str or several of them", value)
+    return [text(f"each of {name}", one) for one in value]
+
+
+def _each(name: str) -> Any:
+    """Spreads lists of columns: a list holds several, everything else is one."""
+
+    def each(value: Any) -> list[list[str]]:
+        return [_names(name, one) for one in value] if isinstance(value, list) else [_names(name, value)]
+
+    return each
+
+
+def _by_table(name: str, value: Any, spread: Any) -> list[list[str]]:
+    """Lists of columns, those of a table with its name in front."""
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        return spread(value)
+    tables = [(text(f"a key of {name}", table), spread(of_table)) for table, of_table in value.items()]
+    return [[f"{table}.{column}" for column in columns] for table, lists in tables for columns in lists]

@@ -1,0 +1,141 @@
+//! `write` and `to_bytes`: a database of data that are all there, table by table.
+
+use crate::errors::exception;
+use crate::feed;
+use crate::options::{making_options, table_options};
+use crate::press::{self, Supply, Watcher};
+use crate::{arrow_in, rows};
+use litepress::{Database, Finished, Options, PageSize, Result, Schema, Target};
+use litepress_cli::report::Report;
+use litepress_load::arrow;
+use litepress_load::options::ReadOptions;
+use litepress_load::plan::{Given, LoadPlan, LoadRequest, PlannedTable};
+use litepress_load::rejects::Rejects;
+use litepress_load::source::{LoadSource, OnError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A table and its data, as `litepress._data.describe` tells them.
+type Table<'py> = (String, Bound<'py, PyAny>);
+
+/// Makes a database of these tables: a file, or bytes where there is no path. The report of it as JSON, and the bytes.
+#[pyfunction]
+#[pyo3(signature = (path, tables, schema, table_options, making_options, adapters, tell))]
+#[expect(clippy::too_many_arguments, reason = "called by the package alone, which names them")]
+pub fn write<'py>(
+    py: Python<'py>,
+    path: Option<PathBuf>,
+    tables: Vec<Table<'py>>,
+    schema: Option<(String, String)>,
+    table_options: &Bound<'py, PyDict>,
+    making_options: &Bound<'py, PyDict>,
+    adapters: Option<&Bound<'py, PyAny>>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
+    let started = Instant::now();
+    let options = self::making_options(making_options)?;
+    let request = LoadRequest {
+        schema,
+        options: self::table_options(table_options)?,
+        conflict: options.on_conflict,
+        threads: options.threads,
+        temp_dir: options.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
+        ..LoadRequest::default()
+    };
+    let raise = |error| exception(py, &error);
+    let known = request.schema.as_ref().map(|(text, origin)| Schema::from_sql(text, origin));
+    let known = known.transpose().map_err(raise)?;
+    let data = Data::open(py, tables, known.as_ref(), adapters)?;
+    let plan = LoadPlan::of_given(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
+    let target = path.clone().map_or(Target::Memory, Target::File);
+    let made = py.detach(|| {
+        let database = Database::create(&target, plan.schema.clone(), &options)?;
+        Ok((database, sources(&plan, &options)?))
+    });
+    let (database, sources) = made.map_err(raise)?;
+    let order = database.filling_order();
+    let supplies = in_order(&plan, &order, data.supplies);
+    let job = || make(database, &order, &sources);
+    let finished = press::run(py, &options.progress, Watcher::new(tell), supplies, job)?;
+    let report = Report {
+        summary: &finished.summary,
+        file: path.as_deref(),
+        wall: started.elapsed().saturating_sub(finished.summary.stages.verify),
+        options: &options,
+    };
+    Ok((report.to_json().to_string(), finished.bytes.map(|bytes| PyBytes::new(py, &bytes))))
+}
+
+/// The data of all tables: readers for the plan, and what supplies those that the interpreter reads.
+#[derive(Default)]
+struct Data {
+    given: Vec<Given>,
+    /// With the table's name.
+    supplies: Vec<(String, Supply)>,
+}
+
+impl Data {
+    fn open<'py>(
+        py: Python<'py>,
+        tables: Vec<Table<'py>>,
+        schema: Option<&Schema>,
+        adapters: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let mut opened = Self::default();
+        for (table, described) in tables {
+            let reader = if described.get_type().name()? == "Arrow" {
+                let batches = arrow_in::batches(&described.getattr("data")?)?;
+                arrow::batches(batches, &ReadOptions::default()).map_err(|error| exception(py, &error))?
+            } else {
+                let known = schema.and_then(|schema| schema.table(&table));
+                let maker = rows::piece_maker(py, &described, &table, adapters, known)?;
+                let (feed, reader) = feed::channel(maker.fields().to_vec());
+                opened.supplies.push((table.clone(), Supply { maker, feed }));
+                Box::new(reader)
+            };
+            opened.given.push(Given { table, reader });
+        }
+        Ok(opened)
+    }
+}
+
+/// What supplies the tables, in the order in which these are filled.
+fn in_order(plan: &LoadPlan, order: &[usize], mut supplies: Vec<(String, Supply)>) -> Vec<Supply> {
+    let position = |name: &str| {
+        let table = plan.schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
+        order.iter().position(|filled| Some(*filled) == table)
+    };
+    supplies.sort_by_key(|(name, _)| position(name));
+    supplies.into_iter().map(|(_, supply)| supply).collect()
+}
+
+/// The rows of all tables, by their position in the schema.
+fn sources(plan: &LoadPlan, options: &Options) -> Result<Vec<(usize, LoadSource)>> {
+    let rejects = Arc::new(Rejects::new(None, 0)?);
+    let page_size = options.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
+    let page_size = page_size.unwrap_or(PageSize::DEFAULT);
+    let source = |table: &PlannedTable| {
+        let source = plan.source(table, page_size, OnError::Abort, &rejects)?;
+        Ok((table.table, source))
+    };
+    plan.tables.iter().map(source).collect()
+}
+
+fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)]) -> Result<Finished> {
+    for &table in order {
+        if let Some((_, source)) = sources.iter().find(|(position, _)| *position == table) {
+            database.fill(table, source).map_err(|error| source.explain(error))?;
+        }
+    }
+    database.finish()
+}
+
+/// The table of a schema that has but one.
+#[pyfunction]
+pub fn only_table(py: Python<'_>, text: &str, origin: &str) -> PyResult<Option<String>> {
+    let schema = Schema::from_sql(text, origin).map_err(|error| exception(py, &error))?;
+    Ok(if let [table] = &schema.tables[..] { Some(table.name.clone()) } else { None })
+}
