@@ -281,6 +281,9 @@ def _numpy_column(name: str, values: Any) -> Column:
 
         plain, mask = values.data, numpy.ma.getmaskarray(values)
         nulls = lambda start, stop: mask[start:stop].tobytes()  # noqa: E731
+        if kind == "u":
+            # What lies under the mask may be beyond 63 bits.
+            plain = values.filled(0)
     if kind in _NUMPY_KINDS and values.dtype.itemsize <= 8:
         if values.dtype.itemsize == 2 and kind == "f":
             return Column("real", origin, lambda start, stop: plain[start:stop].astype("f8").tobytes(), nulls=nulls)

@@ -6,10 +6,17 @@
 
 use crate::errors::exception;
 use litepress::{Error, ErrorKind};
+use litepress_load::reader::{Field, FieldKind};
 use litepress_rows::CellBlock;
 use litepress_rows::cells::{BLOCK_ROWS, Cells, OwnedValue};
+use litepress_rows::error::grouped;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
+
+/// A piece ends with the row that brings its values to so many bytes,
+pub const PIECE_BYTES: usize = 4 << 20;
+/// or with this one.
+pub const PIECE_ROWS: u64 = 1 << 17;
 
 /// SQLite's limit for a text or a blob.
 const MOST_BYTES: usize = 1_000_000_000;
@@ -126,7 +133,7 @@ impl Refusal {
 
     /// The exception for a value that stands there.
     #[cold]
-    pub fn exception(self, table: &str, column: &str, record: u64, value: &Bound<'_, PyAny>, reason: &str) -> PyErr {
+    fn exception(self, table: &str, column: &str, record: u64, value: &Bound<'_, PyAny>, reason: &str) -> PyErr {
         let (message, advice) = match self {
             Self::Raised(error) => return error,
             Self::Value(message, advice) => (message, advice),
@@ -140,6 +147,51 @@ impl Refusal {
         let error = if let Some(advice) = advice { error.advise(advice) } else { error };
         exception(value.py(), &error)
     }
+}
+
+/// Where a value stands, for errors.
+pub struct Place<'a> {
+    pub table: &'a str,
+    /// The columns, once they are settled.
+    pub fields: Option<&'a [Field]>,
+    /// Number of the row, counted from 1.
+    pub record: u64,
+}
+
+impl Place<'_> {
+    /// The exception for a value that its column does not take.
+    #[cold]
+    pub fn refused(&self, refusal: Refusal, column: &str, value: &Bound<'_, PyAny>) -> PyErr {
+        let field = self.fields.and_then(|fields| fields.iter().find(|field| field.name == column));
+        let reason = match field.map(|field| &field.kind) {
+            Some(FieldKind::Typed { declared_type, reason, .. }) => format!("it is {declared_type}, after {reason}"),
+            _ => String::new(),
+        };
+        refusal.exception(self.table, column, self.record, value, &reason)
+    }
+
+    /// The exception for a row that lacks an attribute.
+    #[cold]
+    pub fn no_attribute(&self, row: &Bound<'_, PyAny>, column: &str) -> PyErr {
+        let message = format!("the row, of type {}, has no such attribute", type_name(row));
+        let error = Error::new(ErrorKind::Data, message).in_table(self.table).in_column(column).in_record(self.record);
+        exception(row.py(), &error.with_value(shown(row)))
+    }
+}
+
+/// The name of a value's type.
+pub fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "unknown".to_owned(), |name| name.to_string())
+}
+
+/// What a column is by the kinds of its values in the first rows.
+pub fn field(name: String, kinds: Kinds, rows: u64) -> Field {
+    let reason = match rows {
+        1 => format!("{} in the first row", kinds.names()),
+        _ => format!("{} in the first {} rows", kinds.names(), grouped(rows)),
+    };
+    let declared_type = kinds.declared_type().to_owned();
+    Field { name, kind: FieldKind::Typed { declared_type, reason, not_null: false } }
 }
 
 /// A value as Python writes it, cut where it is long.

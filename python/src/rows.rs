@@ -6,12 +6,12 @@
 //!
 //! Where a piece ends follows from its values alone.
 
-use crate::cells::{Adapter, ColumnBuilder, Kinds, Refusal, shown};
+use crate::cells::{Adapter, ColumnBuilder, Kinds, PIECE_BYTES, PIECE_ROWS, Place, field, shown, type_name};
 use crate::columns::Columns;
 use crate::errors::exception;
 use crate::feed::{PieceMaker, ReadyPiece};
 use litepress::{Error, ErrorKind};
-use litepress_load::reader::{Batch, Field, FieldKind};
+use litepress_load::reader::{Batch, Field};
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::error::grouped;
 use litepress_rows::{CellBlock, Table};
@@ -19,11 +19,6 @@ use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
 use std::collections::VecDeque;
-
-/// A piece ends with the row that brings its values to so many bytes,
-const PIECE_BYTES: usize = 4 << 20;
-/// or with this one.
-const PIECE_ROWS: u64 = 1 << 17;
 
 /// What makes pieces of `_data.Rows` or `_data.Columns`. `known`: the table, where a schema is given.
 ///
@@ -123,36 +118,6 @@ impl Column {
         self.is_seen = true;
         self.builder.push(value, adapter).map_err(|refusal| place.refused(refusal, &self.name, value))
     }
-}
-
-/// Where a value stands, for errors.
-struct Place<'a> {
-    table: &'a str,
-    fields: Option<&'a [Field]>,
-    record: u64,
-}
-
-impl Place<'_> {
-    #[cold]
-    fn refused(&self, refusal: Refusal, column: &str, value: &Bound<'_, PyAny>) -> PyErr {
-        let field = self.fields.and_then(|fields| fields.iter().find(|field| field.name == column));
-        let reason = match field.map(|field| &field.kind) {
-            Some(FieldKind::Typed { declared_type, reason, .. }) => format!("it is {declared_type}, after {reason}"),
-            _ => String::new(),
-        };
-        refusal.exception(self.table, column, self.record, value, &reason)
-    }
-
-    #[cold]
-    fn no_attribute(&self, row: &Bound<'_, PyAny>, column: &str) -> PyErr {
-        let message = format!("the row, of type {}, has no such attribute", type_name(row));
-        let error = Error::new(ErrorKind::Data, message).in_table(self.table).in_column(column).in_record(self.record);
-        exception(row.py(), &error.with_value(shown(row)))
-    }
-}
-
-fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "unknown".to_owned(), |name| name.to_string())
 }
 
 /// Rows of one table as they come, and the pieces that they fill. After an error everything is as before the row.
@@ -544,16 +509,6 @@ fn refuse_twice(columns: &[Column]) -> PyResult<()> {
         }
     }
     Ok(())
-}
-
-/// What a column is by the kinds of its values in the first rows.
-pub fn field(name: String, kinds: Kinds, rows: u64) -> Field {
-    let reason = match rows {
-        1 => format!("{} in the first row", kinds.names()),
-        _ => format!("{} in the first {} rows", kinds.names(), grouped(rows)),
-    };
-    let declared_type = kinds.declared_type().to_owned();
-    Field { name, kind: FieldKind::Typed { declared_type, reason, not_null: false } }
 }
 
 fn null_block(rows: usize) -> CellBlock {

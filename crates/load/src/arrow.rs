@@ -42,7 +42,7 @@
 //! holds for the JSON of the whole. Schemas may be nested 64 levels deep.
 
 mod batches;
-mod calendar;
+pub mod calendar;
 mod convert;
 mod depth;
 mod form;

@@ -13,14 +13,14 @@ pub(super) const DATE_BYTES: usize = 10;
 
 /// A unit of time: how many of it make a second, and how many digits tell them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
-    pub per_second: i64,
-    pub digits: usize,
-    pub name: &'static str,
+pub struct Unit {
+    pub(super) per_second: i64,
+    pub(super) digits: usize,
+    pub(super) name: &'static str,
 }
 
 impl Unit {
-    pub fn of(unit: TimeUnit) -> Self {
+    pub(super) fn of(unit: TimeUnit) -> Self {
         let (per_second, digits, name) = match unit {
             TimeUnit::Second => (1, 0, "seconds"),
             TimeUnit::Millisecond => (1_000, 3, "milliseconds"),
@@ -30,12 +30,24 @@ impl Unit {
         Self { per_second, digits, name }
     }
 
-    pub fn per_day(self) -> i64 {
+    /// The unit of this symbol: `s`, `ms`, `us` or `ns`.
+    pub fn of_symbol(symbol: &str) -> Option<Self> {
+        let unit = match symbol {
+            "s" => TimeUnit::Second,
+            "ms" => TimeUnit::Millisecond,
+            "us" => TimeUnit::Microsecond,
+            "ns" => TimeUnit::Nanosecond,
+            _ => return None,
+        };
+        Some(Self::of(unit))
+    }
+
+    pub(super) fn per_day(self) -> i64 {
         SECONDS_PER_DAY * self.per_second
     }
 
     /// Bytes of `HH:MM:SS.fff` with this unit's digits.
-    pub fn time_bytes(self) -> usize {
+    pub(super) fn time_bytes(self) -> usize {
         8 + if self.digits == 0 { 0 } else { 1 + self.digits }
     }
 }
@@ -87,7 +99,7 @@ pub(super) fn write_date(days: i64, out: &mut [u8]) {
 }
 
 /// Appends the date of any day; years beyond four digits have a sign, as ISO 8601 asks.
-pub(super) fn push_date(days: i64, out: &mut Vec<u8>) {
+pub fn push_date(days: i64, out: &mut Vec<u8>) {
     if has_four_digit_year(days) {
         let start = out.len();
         out.resize(start + DATE_BYTES, 0);
@@ -126,7 +138,7 @@ pub(super) fn push_time(time: i64, unit: Unit, out: &mut Vec<u8>) {
 }
 
 /// Appends `YYYY-MM-DD HH:MM:SS.fff`, and `Z` to what is an instant and not a reading of some clock.
-pub(super) fn push_timestamp(value: i64, unit: Unit, is_instant: bool, out: &mut Vec<u8>) {
+pub fn push_timestamp(value: i64, unit: Unit, is_instant: bool, out: &mut Vec<u8>) {
     push_day_and_time(value.div_euclid(unit.per_day()), value.rem_euclid(unit.per_day()), unit, out);
     if is_instant {
         out.push(b'Z');
