@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
@@ -36,7 +36,7 @@ Rows = Union[int, str, Mapping[str, Union[int, str]]]
 
 def load(
     path: PathLike,
-    files: PathLike | Sequence[PathLike],
+    files: PathLike | Iterable[PathLike],
     *,
     table: str | None = None,
     schema: SchemaLike | None = None,
@@ -85,7 +85,7 @@ def load(
     path
         The file to make.
     files
-        A file or several; patterns (``"logs/*.csv"``) are those that match, by name.
+        A path or several; patterns (``"logs/*.csv"``) are those that match, by name.
     table
         The table of all files.
     schema
@@ -137,12 +137,9 @@ def load(
 
     Whatever is raised, also by Ctrl-C: ``path`` is as it was.
     """
-    given = locals()
-    del given["progress"], given["path"]
-    path = _path(path)
-    arguments = _load_arguments(**given)
+    arguments = _load_arguments(locals())
     with Telling(progress) as telling:
-        return Summary.of(_litepress.load(path, *arguments, telling.tell))
+        return Summary.of(_litepress.load(_path(path), *arguments, telling.tell))
 
 
 def generate(
@@ -190,16 +187,13 @@ def generate(
 
     Whatever is raised, also by Ctrl-C: ``path`` is as it was.
     """
-    given = locals()
-    del given["progress"], given["path"]
-    path = _path(path)
-    arguments = _generate_arguments(**given)
+    arguments = _generate_arguments(locals())
     with Telling(progress) as telling:
-        return Summary.of(_litepress.generate(path, *arguments, telling.tell))
+        return Summary.of(_litepress.generate(_path(path), *arguments, telling.tell))
 
 
 def plan(
-    source: PathLike | Sequence[PathLike],
+    source: PathLike | Iterable[PathLike],
     path: PathLike | None = None,
     **arguments: Any,
 ) -> dict[str, Any]:
@@ -209,10 +203,15 @@ def plan(
     ``path`` is the file that would be made. What is told: expected bytes and memory, tables with their columns, and how
     each table, index and constraint is made.
     """
-    path = None if path is None else _path(path)
+    target = None if path is None else _path(path)
     if _is_generated(source, arguments):
-        return json.loads(_litepress.plan_generate(path, *_generate_arguments(source, **arguments)))
-    return json.loads(_litepress.plan_load(path, *_load_arguments(source, **arguments)))
+        given = _given("a schema", {"rows": None, **generate.__kwdefaults__}, arguments)
+        told = _litepress.plan_generate(target, *_generate_arguments({"schema": source, **given}))
+    else:
+        given = _given("files", load.__kwdefaults__, arguments)
+        told = _litepress.plan_load(target, *_load_arguments({"files": source, **given}))
+    plan: dict[str, Any] = json.loads(told)
+    return plan
 
 
 @dataclass(frozen=True)
@@ -306,89 +305,54 @@ def check(path: PathLike, *, sqlite: bool = False, threads: int | None = None) -
     )
 
 
-def _load_arguments(
-    files: PathLike | Sequence[PathLike],
-    *,
-    table: str | None = None,
-    schema: SchemaLike | None = None,
-    map: Mapping[str, str | None] | None = None,
-    primary_key: Columns | None = None,
-    without_rowid: bool = False,
-    strict: bool = False,
-    types: Pairs | None = None,
-    not_null: Columns | None = None,
-    indexes: Lists | None = None,
-    unique: Lists | None = None,
-    foreign_keys: Pairs | None = None,
-    format: str | None = None,
-    delimiter: str | None = None,
-    quote: str | None = '"',
-    escape: str | None = None,
-    header: bool = True,
-    columns: Sequence[str] | None = None,
-    comment: str | None = None,
-    encoding: str | None = None,
-    null: str | Sequence[str] | None = None,
-    forms: Pairs | None = None,
-    sample: int | str | None = None,
-    on_error: str | None = None,
-    rejects: PathLike | None = None,
-    max_rejects: int | str | None = None,
-    ragged: str = "error",
-    invalid_utf8: str = "error",
-    **making: Any,
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Files, tables and making, as the extension's ``load`` takes them."""
+Arguments = dict[str, Any]
+
+
+def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
+    """Files, tables and making, as the extension's ``load`` takes them, out of the arguments of :func:`load`."""
+    schema, quote, rejects = given["schema"], given["quote"], given["rejects"]
     reading = {
-        "files": _paths(files),
-        "table": optional_text("table", table),
+        "files": _paths(given["files"]),
         "schema": None if schema is None else schema_text(schema),
-        "map": _map(map),
-        "format": optional_text("format", format),
-        "delimiter": optional_text("delimiter", delimiter),
+        "map": _map(given["map"]),
         "quote": "none" if quote is None else text("quote", quote),
-        "escape": optional_text("escape", escape),
-        "no_header": not flag("header", header),
-        "columns": names("columns", columns),
-        "comment": optional_text("comment", comment),
-        "encoding": optional_text("encoding", encoding),
-        "null": names("null", null),
-        "forms": pairs("forms", forms),
-        "sample": number("sample", sample, words=True),
-        "on_error": optional_text("on_error", on_error),
+        "no_header": not flag("header", given["header"]),
+        "forms": pairs("forms", given["forms"]),
         "rejects": None if rejects is None else os.fspath(rejects),
-        "max_rejects": number("max_rejects", max_rejects, words=True),
-        "ragged": text("ragged", ragged),
-        "invalid_utf8": text("invalid_utf8", invalid_utf8),
     }
-    tables = table_options(
-        primary_key=primary_key,
-        without_rowid=without_rowid,
-        strict=strict,
-        types=types,
-        not_null=not_null,
-        indexes=indexes,
-        unique=unique,
-        foreign_keys=foreign_keys,
-    )
-    return reading, tables, making_options(**making)
+    for name in ("columns", "null"):
+        reading[name] = names(name, given[name])
+    for name in ("sample", "max_rejects"):
+        reading[name] = number(name, given[name], words=True)
+    for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8"):
+        reading[name] = optional_text(name, given[name])
+    return reading, _chosen(table_options, given), _chosen(making_options, given)
 
 
-def _generate_arguments(
-    schema: SchemaLike,
-    rows: Rows | None = None,
-    *,
-    set: Pairs | None = None,
-    seed: int | None = None,
-    **making: Any,
-) -> tuple[tuple[str, str], dict[str, Any], dict[str, Any]]:
-    """Schema, rows and making, as the extension's ``generate`` takes them."""
-    if isinstance(schema, str) and not is_sql(schema) and not is_schema_file(schema):
-        read = _litepress.preset(schema)
-    else:
-        read = schema_text(schema)
-    wanted = {"rows": _rows(rows), "set": pairs("set", set), "seed": number("seed", seed)}
-    return read, wanted, making_options(**making)
+def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, Arguments]:
+    """Schema, rows and making, as the extension's ``generate`` takes them, out of the arguments of :func:`generate`."""
+    schema = given["schema"]
+    is_preset = isinstance(schema, str) and not is_sql(schema) and not is_schema_file(schema)
+    read = _litepress.preset(schema) if is_preset else schema_text(schema)
+    rows = {
+        "rows": _rows(given["rows"]),
+        "set": pairs("set", given["set"]),
+        "seed": number("seed", given["seed"]),
+    }
+    return read, rows, _chosen(making_options, given)
+
+
+def _chosen(function: Callable[..., Arguments], given: Arguments) -> Arguments:
+    """What a function that sees to some of the arguments makes of them."""
+    return function(**{name: given[name] for name in function.__kwdefaults__})
+
+
+def _given(what: str, defaults: Arguments, arguments: Arguments) -> Arguments:
+    """The arguments of a plan, with those that are missing."""
+    for name in arguments:
+        if name not in defaults or name == "progress":
+            raise TypeError(f"plan() of {what} takes no argument '{name}'")
+    return {**defaults, **arguments}
 
 
 def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
@@ -399,18 +363,19 @@ def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
     return is_schema or (isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith(".sql"))
 
 
-def _path(path: PathLike) -> str:
-    return os.fspath(path) if isinstance(path, (str, os.PathLike)) else wrong("path", "a path", path)
+def _path(path: PathLike, name: str = "path") -> str:
+    return os.fspath(path) if isinstance(path, (str, os.PathLike)) else wrong(name, "a path", path)
 
 
-def _paths(files: PathLike | Sequence[PathLike]) -> list[str]:
+def _paths(files: Any) -> list[str]:
     if isinstance(files, (str, os.PathLike)):
         return [os.fspath(files)]
-    if not isinstance(files, Sequence) or not all(isinstance(file, (str, os.PathLike)) for file in files):
-        wrong("files", "a path or a list of paths", files)
-    if not files:
+    if not isinstance(files, Iterable) or isinstance(files, (bytes, Mapping)):
+        wrong("files", "a path or several", files)
+    paths = [_path(file, "each of files") for file in files]
+    if not paths:
         raise ValueError("files: no file is named")
-    return [os.fspath(file) for file in files]
+    return paths
 
 
 def _map(value: Mapping[str, str | None] | None) -> list[tuple[str, str]]:

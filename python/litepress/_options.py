@@ -119,7 +119,7 @@ def number(name: str, value: Any, words: bool = False) -> int | str | None:
             return operator.index(value)
         except TypeError:
             pass
-    wrong(name, 'a whole number, or one such as "512MiB" or "1m"' if words else "a whole number", value)
+    wrong(name, 'a whole number, or one in words ("1m", "512MiB")' if words else "a whole number", value)
 
 
 def names(name: str, value: Any) -> list[str]:

@@ -52,12 +52,13 @@ const KEYWORDS: [(&str, &str, Takes); 27] = [
 ];
 
 /// Phrases that are not an option and its value.
-const PHRASES: [(&str, &str); 6] = [
+const PHRASES: [(&str, &str); 7] = [
     ("<--set ", "<set "),
     ("--without-rowid", "without_rowid=True"),
     ("--replace", "if_exists=\"replace\""),
     ("--preset user", "\"user\""),
     ("; --list-presets shows them", ""),
+    ("; names with spaces need quotes", ""),
     (", or measure with --discard; databases in memory are for programs that use the library", ""),
 ];
 
@@ -79,7 +80,9 @@ pub fn in_python(message: &str) -> String {
         match KEYWORDS.iter().find(|keyword| keyword.0 == name && begins) {
             Some((_, keyword, takes)) => {
                 let (value, length) = value(behind, *takes);
-                out += &format!("{keyword}={value}");
+                // "--type: 'X' is no type"
+                let sign = if behind.starts_with(':') { "" } else { "=" };
+                out += &format!("{keyword}{sign}{value}");
                 rest = &behind[length..];
             }
             None => {

@@ -143,7 +143,10 @@ impl Encoder {
         let known = chunk.len();
         for (column, block) in blocks.iter_mut().enumerate() {
             while let Err(fault) = self.fill(column, block, rows, left_out, chunk) {
-                chunk.parts_mut().0.truncate(known);
+                if self.rowid_alias == Some(column) {
+                    // They are read once more; those that stand in front of a column with a fault stay.
+                    chunk.parts_mut().0.truncate(known);
+                }
                 let error = self.explain(&fault, column, block, numbers);
                 let may_be_null = self.rowid_alias != Some(column) && !self.rules[column].refuses_null();
                 match judge(BadValue { row: fault.row, may_be_null, error })? {

@@ -269,6 +269,26 @@ fn rowids_of_rows_that_are_left_out_are_not_asked_for() {
     assert_eq!((chunk.rowids(), chunk.len()), (&[5, 7][..], 2));
 }
 
+/// A fault in a column behind the INTEGER PRIMARY KEY took the rowids that were read before.
+#[test]
+fn a_fault_behind_the_rowids_leaves_them_as_they_are() {
+    let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER) STRICT";
+    let schema = Schema::from_sql(sql, "<test>").unwrap();
+    let encoded = |verdict: fn() -> Verdict| {
+        let (mut ids, mut values) = (CellBlock::default(), CellBlock::default());
+        *ids.values() = [5, 6, 7].map(OwnedValue::Int).to_vec();
+        *values.values() = ["1", "no", "3"].map(|text| OwnedValue::Text(text.into())).to_vec();
+        let (mut chunk, mut left_out) = (RecordChunk::new(), LeftOut::default());
+        let mut judge = |_: BadValue| Ok(verdict());
+        Encoder::new(&schema.tables[0], Conflict::Abort)
+            .encode_judged(&mut [ids, values], 3, RowNumbers::from_record(1), &mut left_out, &mut chunk, &mut judge)
+            .unwrap();
+        (chunk.rowids().to_vec(), chunk.len())
+    };
+    assert_eq!(encoded(|| Verdict::LeaveOut), (vec![5, 7], 2));
+    assert_eq!(encoded(|| Verdict::StoreNull), (vec![5, 6, 7], 3));
+}
+
 fn expected(block: &CellBlock, row: usize, affinity: Affinity) -> OwnedValue {
     let value = affinity::apply(block.value(row), affinity);
     let text = if affinity == Affinity::Text { affinity::text_of_number(value) } else { None };
