@@ -205,13 +205,13 @@ def plan(
     """
     target = None if path is None else _path(path)
     if _is_generated(source, arguments):
-        given = _given("a schema", {"rows": None, **generate.__kwdefaults__}, arguments)
+        given = _given("a schema", {"rows": None, **_defaults(generate)}, arguments)
         told = _litepress.plan_generate(target, *_generate_arguments({"schema": source, **given}))
     else:
-        given = _given("files", load.__kwdefaults__, arguments)
+        given = _given("files", _defaults(load), arguments)
         told = _litepress.plan_load(target, *_load_arguments({"files": source, **given}))
-    plan: dict[str, Any] = json.loads(told)
-    return plan
+    report: dict[str, Any] = json.loads(told)
+    return report
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ Arguments = dict[str, Any]
 def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
     """Files, tables and making, as the extension's ``load`` takes them, out of the arguments of :func:`load`."""
     schema, quote, rejects = given["schema"], given["quote"], given["rejects"]
-    reading = {
+    reading: Arguments = {
         "files": _paths(given["files"]),
         "schema": None if schema is None else schema_text(schema),
         "map": _map(given["map"]),
@@ -344,7 +344,12 @@ def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, A
 
 def _chosen(function: Callable[..., Arguments], given: Arguments) -> Arguments:
     """What a function that sees to some of the arguments makes of them."""
-    return function(**{name: given[name] for name in function.__kwdefaults__})
+    return function(**{name: given[name] for name in _defaults(function)})
+
+
+def _defaults(function: Callable[..., Any]) -> Arguments:
+    """The keyword arguments of a function, as they are where they are not given."""
+    return dict(function.__kwdefaults__ or {})
 
 
 def _given(what: str, defaults: Arguments, arguments: Arguments) -> Arguments:

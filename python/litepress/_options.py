@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Union
 
 from . import _litepress
@@ -76,11 +76,12 @@ def making_options(
 
 def schema_text(schema: SchemaLike) -> tuple[str, str]:
     """CREATE statements, and what errors call them: those of a file, or ``schema`` itself."""
+    if isinstance(schema, str) and not is_schema_file(schema):
+        return schema, "<schema>"
     if not isinstance(schema, (str, os.PathLike)):
         wrong("schema", "CREATE statements, or a path to a file of them", schema)
-    if is_schema_file(schema):
-        return _litepress.schema_file(os.fspath(schema))
-    return schema, "<schema>"
+    read: tuple[str, str] = _litepress.schema_file(os.fspath(schema))
+    return read
 
 
 def is_sql(source: str) -> bool:
@@ -155,7 +156,10 @@ def _names(name: str, value: Any) -> list[str]:
     return [text(f"each of {name}", one) for one in value]
 
 
-def _each(name: str) -> Any:
+Spread = Callable[[Any], list[list[str]]]
+
+
+def _each(name: str) -> Spread:
     """Spreads lists of columns: a list holds several, everything else is one."""
 
     def each(value: Any) -> list[list[str]]:
@@ -164,11 +168,11 @@ def _each(name: str) -> Any:
     return each
 
 
-def _by_table(name: str, value: Any, spread: Any) -> list[list[str]]:
+def _by_table(name: str, value: Any, spread: Spread) -> list[list[str]]:
     """Lists of columns, those of a table with its name in front."""
     if value is None:
         return []
-    if not isinstance(value, Mapping):
-        return spread(value)
-    tables = [(text(f"a key of {name}", table), spread(of_table)) for table, of_table in value.items()]
-    return [[f"{table}.{column}" for column in columns] for table, lists in tables for columns in lists]
+    if isinstance(value, Mapping):
+        tables = [(text(f"a key of {name}", table), spread(of_table)) for table, of_table in value.items()]
+        return [[f"{table}.{column}" for column in columns] for table, lists in tables for columns in lists]
+    return spread(value)

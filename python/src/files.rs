@@ -4,10 +4,11 @@
 use crate::errors::{exception, of_failure};
 use crate::options::{Keywords, making_options, table_options};
 use crate::press::{self, Watcher};
+use crate::wording::in_python;
 use litepress::Progress;
 use litepress::check::CheckOptions;
 use litepress_cli::{
-    Audience, Failure, InventionArguments, LoadJob, Outcome, ReadingArguments, SchemaText, WrongRecordArguments,
+    Audience, Failure, InventionArguments, LoadJob, Outcome, ReadingArguments, SchemaText, Value, WrongRecordArguments,
     numbers, options,
 };
 use pyo3::exceptions::PyValueError;
@@ -125,7 +126,21 @@ fn run(
     job: impl FnOnce() -> Result<Outcome, Failure> + Send,
 ) -> PyResult<String> {
     let outcome = press::run(py, progress, Watcher::new(tell), Vec::new(), || Ok(job()))?;
-    outcome.map(|outcome| outcome.json.to_string()).map_err(|failure| of_failure(py, &failure))
+    let mut report = outcome.map_err(|failure| of_failure(py, &failure))?.json;
+    reword(&mut report);
+    Ok(report.to_string())
+}
+
+/// Reasons for types, which name options, in the words of Python.
+fn reword(report: &mut Value) {
+    match report {
+        Value::Object(members) => members.iter_mut().for_each(|(name, member)| match member {
+            Value::String(reason) if name == "because" => *reason = in_python(reason),
+            _ => reword(member),
+        }),
+        Value::Array(elements) => elements.iter_mut().for_each(reword),
+        _ => {}
+    }
 }
 
 fn schema_of((text, origin): Schema) -> SchemaText {

@@ -41,6 +41,7 @@ pub use invention::InventionArguments;
 pub use loading::{LoadJob, ReadingArguments, WrongRecordArguments, ascii, delimiter, quote};
 pub use outcome::Outcome;
 pub use schema_text::SchemaText;
+pub use serde_json::Value;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
