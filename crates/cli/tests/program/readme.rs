@@ -4,8 +4,9 @@ use crate::{LITEPRESS, Room};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What takes too long, or leaves the folder: what `make` does is seen to exist only.
-const NOT_RUN: [&str; 4] = ["make demo", "make demo ROWS=1b", "make test", "make install"];
+/// What takes too long, or leaves the folder: what `make` does is seen to exist only. The package has tests of its own.
+const NOT_RUN: [&str; 5] =
+    ["make demo", "make demo ROWS=1b", "make test", "make install", "pip install ./python"];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -44,7 +45,7 @@ fn every_command_works() {
     assert!(run.len() >= 5, "{run:?}");
     assert_eq!(not_run, NOT_RUN, "a command that is not run has gone from README.md");
     let makefile = read("Makefile");
-    for command in NOT_RUN {
+    for command in NOT_RUN.iter().filter(|command| command.starts_with("make")) {
         let target = command.split(' ').nth(1).unwrap();
         assert!(makefile.contains(&format!("\n{target}:")), "{command}");
     }

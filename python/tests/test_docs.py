@@ -1,0 +1,41 @@
+"""The Python in the README files runs, and so do the examples."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted(path for path in (PROJECT / "python" / "examples").glob("*.py") if not path.name.startswith("test_"))
+
+
+@pytest.mark.parametrize("name", ["README.md", "python/README.md"])
+def test_the_readme_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(PROJECT / "examples")
+    names = {
+        "frame": pd.DataFrame({"id": [1, 2], "name": ["Ada", "Grace"], "city": ["London", "New York"]}),
+        "rows": ({"customer": number % 2 + 1, "at": dt.datetime(2026, 1, number)} for number in range(1, 20)),
+        "names": ["a", "b"],
+        "values": np.array([0.5, 1.5]),
+    }
+    blocks = re.findall(r"```python\n(.*?)```", (PROJECT / name).read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(block, names)
+    if "database" in names:
+        names["database"].close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = runpy.run_path(str(example))
+    module["main"](tmp_path)
+    assert capsys.readouterr().out.count("\n") >= 2
+    assert list(tmp_path.glob("*.db"))
