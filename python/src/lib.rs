@@ -26,8 +26,10 @@ mod files;
 mod options;
 mod press;
 mod rows;
+mod spool;
 mod wording;
 mod write;
+mod writer;
 
 use pyo3::prelude::*;
 
@@ -39,6 +41,8 @@ mod _litepress {
     use crate::wording::in_python;
     #[pymodule_export]
     use crate::write::{only_table, write};
+    #[pymodule_export]
+    use crate::writer::Writer;
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");

@@ -175,6 +175,16 @@ impl TableRows {
         self.piece_bytes >= PIECE_BYTES || self.piece_rows >= PIECE_ROWS
     }
 
+    /// So many rows of the table came another way: errors count on from there.
+    pub fn count_from(&mut self, rows: u64) {
+        self.rows_before = rows;
+    }
+
+    /// How many rows the table has so far.
+    pub fn rows(&self) -> u64 {
+        self.rows_before + self.piece_rows
+    }
+
     fn is_between_blocks(&self) -> bool {
         self.block_rows == 0
     }

@@ -115,7 +115,7 @@ impl LoadSource {
         let advice = "keep the first of such rows with --on-conflict ignore, or the last with replace";
         let named = files.files.iter().map(|file| file.name.as_ref()).zip(&files.starts);
         let Some(named) = named.map(|(name, start)| Some((name?, start))).collect::<Option<Vec<_>>>() else {
-            return "keep the first of such rows with on_conflict=\"ignore\", or the last with \"replace\"".to_owned();
+            return ADVICE_ABOUT_KEYS.to_owned();
         };
         if files.files.len() < 2 {
             return advice.to_owned();
@@ -342,9 +342,13 @@ fn in_file(error: Error, name: Option<&Path>) -> Error {
     }
 }
 
+/// What to do about two rows of one key, where data are given and not files.
+pub const ADVICE_ABOUT_KEYS: &str =
+    "keep the first of such rows with on_conflict=\"ignore\", or the last with \"replace\"";
+
 /// Makes records of batches.
 #[derive(Debug)]
-pub(crate) struct RowMaker {
+pub struct RowMaker {
     /// The batch that is read next, or was read last.
     pub batch: Batch,
     supplies: Vec<Supply>,
@@ -353,12 +357,16 @@ pub(crate) struct RowMaker {
 }
 
 impl RowMaker {
+    /// For rows of `table`, whose ordinary columns get their values from `supplies`: one each.
     pub fn new(table: &Table, conflict: Conflict, supplies: Vec<Supply>) -> Self {
         let blocks = supplies.iter().map(|_| CellBlock::default()).collect();
         Self { batch: Batch::default(), supplies, blocks, encoder: Encoder::new(table, conflict) }
     }
 
-    /// Appends the rows of the batch, of which the first has this number.
+    /// Appends the rows of the batch, of which the first has this number. What is [bad](Batch::bad) in it is the caller's affair.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
     pub fn encode(&mut self, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
         self.gather(first_record);
         let numbers = RowNumbers::from_record(first_record);
@@ -368,6 +376,9 @@ impl RowMaker {
     }
 
     /// Appends the rows of the batch that are not left out, those that break a rule as `judge` says.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_judged`].
     pub fn encode_judged(
         &mut self,
         first_record: u64,

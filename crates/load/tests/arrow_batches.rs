@@ -209,7 +209,7 @@ fn streams_that_break_off_say_why() {
     assert_eq!(reader.next_piece().unwrap().unwrap().records(), 2);
     let error = reader.next_piece().err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Data);
-    let expected = "the record batch after row 2 cannot be had: C Data interface error: the source ran dry";
+    let expected = "the record batch after row 2 cannot be had: the source ran dry";
     assert_eq!(error.to_string(), expected);
     assert!(reader.next_piece().unwrap().is_none());
     let other = batch(vec![("c", of(StringArray::from(vec!["a"])))]);

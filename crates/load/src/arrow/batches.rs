@@ -11,7 +11,7 @@ use super::{PIECE_BYTES, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
 use crate::reader::{Batch, Field, Piece, Reader, Wanted};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
-use arrow_schema::{DataType, FieldRef};
+use arrow_schema::{ArrowError, DataType, FieldRef};
 use litepress_rows::{Error, ErrorKind, Result};
 
 /// Rows that a piece has at most: enough for [`PIECE_BYTES`] where rows are short.
@@ -82,7 +82,7 @@ impl BatchReader {
     /// The next batch that has rows.
     fn next_batch(&mut self) -> Result<Option<Cut>> {
         while !self.is_over {
-            let next = guard(|| self.reader.next().transpose().map_err(|error| error.to_string()));
+            let next = guard(|| self.reader.next().transpose().map_err(|error| told(&error)));
             let batch = next.and_then(|batch| batch.map(|batch| self.take(&batch)).transpose());
             let batch = batch.map_err(|why| {
                 self.is_over = true;
@@ -143,6 +143,15 @@ impl Reader for BatchReader {
         let piece = BatchPiece { columns: self.columns.clone(), arrays, next: 0, first_record: self.record };
         self.record += rows as u64;
         Ok(Some(Box::new(piece)))
+    }
+}
+
+/// What the producer says, without what Arrow puts in front of it.
+fn told(error: &ArrowError) -> String {
+    match error {
+        ArrowError::ExternalError(error) => error.to_string(),
+        ArrowError::CDataInterface(message) => message.clone(),
+        other => other.to_string(),
     }
 }
 

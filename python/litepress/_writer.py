@@ -1,0 +1,237 @@
+"""``create``: a writer for programs whose rows come as they run."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import warnings
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from . import _litepress
+from ._data import Rows, describe
+from ._options import SchemaLike, making_options, schema_text
+from ._result import Summary
+
+Adapters = Mapping[type, Callable[[Any], Any]]
+
+
+def create(
+    path: str | os.PathLike[str] | None,
+    schema: SchemaLike,
+    *,
+    if_exists: str = "fail",
+    page_size: int | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    analyze: bool = False,
+    sync: str = "full",
+    verify: str = "none",
+    on_conflict: str = "abort",
+    adapters: Adapters | None = None,
+) -> Writer:
+    """Begin a SQLite database whose rows come while the program runs.
+
+        with litepress.create("metrics.db", "CREATE TABLE metrics(name TEXT NOT NULL, value REAL NOT NULL)") as db:
+            metrics = db["metrics"]
+            metrics.append(("load", 0.5))
+            metrics.extend({"name": names, "value": array})
+
+    The file gets its name when the block ends. Where an exception ends it, no file is there, and an old one is as it was.
+
+    Rows go to any table at any time. The table of which the first mebibytes come first is printed while the program
+    runs; rows of others are kept, beyond a part of ``memory`` in a temporary file, and printed at the end.
+
+    Parameters
+    ----------
+    path
+        The file to make; ``None`` or ``":memory:"`` for a database in memory, which :meth:`Writer.to_bytes` gives.
+    schema
+        ``CREATE`` statements for all tables, or a path to a file of them.
+    if_exists, page_size, threads, memory, temp_dir, analyze, sync, verify, on_conflict, adapters
+        As for :func:`write`.
+    """
+    in_memory = path is None or path == ":memory:"
+    making = making_options(
+        if_exists=if_exists,
+        on_conflict=on_conflict,
+        page_size=page_size,
+        threads=threads,
+        memory=memory,
+        temp_dir=temp_dir,
+        analyze=analyze,
+        sync=sync,
+        verify=verify,
+    )
+    inner = _litepress.Writer(None if in_memory else Path(path), schema_text(schema), making, dict(adapters or {}))
+    return Writer._of(inner)
+
+
+class Writer:
+    """A database in the making: made by :func:`create`, and published by :meth:`close` or the end of its ``with`` block."""
+
+    _inner: _litepress.Writer
+    _summary: Summary | None
+    _bytes: bytes | None
+
+    def __init__(self) -> None:
+        raise TypeError("writers are made by litepress.create()")
+
+    @classmethod
+    def _of(cls, inner: _litepress.Writer) -> Writer:
+        writer = object.__new__(cls)
+        writer._inner = inner
+        writer._is_over = False
+        writer._summary = None
+        writer._bytes = None
+        writer._process = os.getpid()
+        _open.add(writer)
+        return writer
+
+    def __getitem__(self, table: str) -> TableWriter:
+        """The table of this name. ``KeyError`` where there is none."""
+        position = self._inner.position(table) if isinstance(table, str) else None
+        if position is None:
+            raise KeyError(f"there is no table {table!r}: the schema has {', '.join(self.tables)}")
+        return TableWriter._of(self._inner, position)
+
+    def __contains__(self, table: object) -> bool:
+        return isinstance(table, str) and self._inner.position(table) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the tables, in the order of the schema."""
+        return self._inner.names
+
+    @property
+    def summary(self) -> Summary | None:
+        """What was made; ``None`` before it is published."""
+        return self._summary
+
+    def close(self) -> Summary:
+        """Complete the database and give it its name. Where that fails, nothing is left of it.
+
+        Closing a writer again changes nothing.
+        """
+        if self._summary is not None:
+            return self._summary
+        try:
+            report, self._bytes = self._inner.close()
+        finally:
+            if self._process == os.getpid():
+                self._is_over = True
+        self._summary = Summary.of(report)
+        return self._summary
+
+    def abort(self) -> None:
+        """Give the database up: nothing is left of it, and an old file is as it was. A published one stays."""
+        self._inner.abort()
+        self._is_over = True
+
+    def to_bytes(self) -> bytes:
+        """The bytes of a database in memory, once the writer is closed."""
+        if self._summary is None:
+            raise ValueError("the database is not complete: close the writer first")
+        if self._bytes is None:
+            raise ValueError(f"the database is a file: {self._summary.path}")
+        return self._bytes
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            if self._process == os.getpid():
+                self.abort()
+        elif not self._was_aborted():
+            self.close()
+
+    def _was_aborted(self) -> bool:
+        """Whether the user gave the database up within the block, which is no mistake at its end."""
+        return self._is_over and self._summary is None
+
+    def __repr__(self) -> str:
+        state = "published" if self._summary is not None else "given up" if self._is_over else "open"
+        return f"<litepress.Writer of {', '.join(self.tables)}: {state}>"
+
+    def __del__(self) -> None:
+        if getattr(self, "_is_over", True) or self._process != os.getpid():
+            return
+        message = f"{self!r} was neither closed nor aborted: its database is given up"
+        try:
+            warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
+        finally:
+            self.abort()
+
+
+class TableWriter:
+    """A table of a database in the making: ``db["name"]``."""
+
+    __slots__ = ("_append", "_inner", "_position")
+
+    def __init__(self) -> None:
+        raise TypeError("a table is had from its writer: db['name']")
+
+    @classmethod
+    def _of(cls, inner: _litepress.Writer, position: int) -> TableWriter:
+        table = object.__new__(cls)
+        table._inner = inner
+        table._append = inner.append
+        table._position = position
+        return table
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return self._inner.names[self._position]
+
+    def append(self, row: Any) -> None:
+        """Add a row: a tuple or list of the values of all columns, a dict, a dataclass or another object with attributes.
+
+        A row that is refused is not added; the writer goes on. A rule of the table that a row breaks (NOT NULL, the
+        types of STRICT tables, UNIQUE) may be told by a later call, and is the end of the writer.
+        """
+        self._append(row, self._position)
+
+    def extend(self, data: Any) -> None:
+        """Add many rows at once: any data that :func:`write` takes.
+
+        Where an iterator raises something in the middle, the rows before are in, as for ``list.extend``.
+        """
+        described = describe(data)
+        if isinstance(described, Rows):
+            self._inner.extend_rows(described.data, self._position)
+        else:
+            self._inner.extend(described, self._position)
+
+    def __len__(self) -> int:
+        """How many rows were added so far."""
+        return self._inner.rows(self._position)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<litepress.TableWriter of {self.name}>"
+
+
+_open: weakref.WeakSet[Writer] = weakref.WeakSet()
+
+
+def _give_up_all() -> None:
+    """A program that ends leaves no half of a database behind."""
+    for writer in list(_open):
+        if not writer._is_over and writer._process == os.getpid():
+            writer.abort()
+
+
+atexit.register(_give_up_all)

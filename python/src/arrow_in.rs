@@ -1,0 +1,152 @@
+//! Arrow data of other libraries, through the capsules that they hand out (the Arrow PyCapsule interface).
+//!
+//! A capsule holds a pointer to a struct of the Arrow C data interface. Whoever takes the data moves the struct out and leaves
+//! one behind that is released, so that the capsule's destructor has nothing to release, and nobody takes the data twice.
+//!
+//! **All of the crate's `unsafe` is here.** What the structs say of lengths and buffers is believed: there is no way to check
+//! it. What can be checked later is not believed (`array_as_bytes` in `crates/load`: texts need not be UTF-8).
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{
+    Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, make_array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyCapsuleMethods, PyTuple};
+use std::ffi::CStr;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+type Batches = Box<dyn RecordBatchReader + Send>;
+
+/// The record batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`. Nothing of them is read yet.
+///
+/// # Errors
+/// `TypeError` for objects that have neither, and for data that are no table; `ValueError` for a capsule that was taken
+/// before; what the object itself raises.
+pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Batches> {
+    if data.hasattr("__arrow_c_stream__")? {
+        return of_stream(&data.call_method0("__arrow_c_stream__")?);
+    }
+    if data.hasattr("__arrow_c_array__")? {
+        let capsules = data.call_method0("__arrow_c_array__")?;
+        let capsules = capsules.cast::<PyTuple>()?;
+        return of_array(&capsules.get_item(0)?, &capsules.get_item(1)?);
+    }
+    let kind = data.get_type().name()?;
+    if data.hasattr("__arrow_c_schema__")? {
+        return Err(PyTypeError::new_err(format!("{kind} is an Arrow schema, which has no rows: pass data")));
+    }
+    Err(PyTypeError::new_err(format!("{kind} does not speak Arrow: it has no __arrow_c_stream__ or __arrow_c_array__")))
+}
+
+fn of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Batches> {
+    let pointer = pointer::<FFI_ArrowArrayStream>(capsule, c"arrow_array_stream")?;
+    // SAFETY: a capsule of this name points to an initialised stream, which lives as long as the capsule. The interpreter is held,
+    // so that nobody else uses it meanwhile. The stream is moved out, and what stays is released.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    if stream.release().is_none() {
+        return Err(taken());
+    }
+    let arrays = ArrayStreamReader::try_new(stream).map_err(|error| refused(&error))?;
+    let schema = schema_of(arrays.field())?;
+    Ok(Box::new(Tables { arrays, schema }))
+}
+
+fn of_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<Batches> {
+    let schema = pointer::<FFI_ArrowSchema>(schema, c"arrow_schema")?;
+    let array = pointer::<FFI_ArrowArray>(array, c"arrow_array")?;
+    // SAFETY: as for streams: a capsule of this name points to an initialised schema, and it is moved out.
+    let schema = unsafe { FFI_ArrowSchema::from_raw(schema.as_ptr()) };
+    // SAFETY: the same of an array.
+    let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
+    if array.is_released() || schema.release().is_none() {
+        return Err(taken());
+    }
+    let field = Field::try_from(&schema).map_err(|error| refused(&error))?;
+    let table = schema_of(&field)?;
+    // SAFETY: both come from one call of `__arrow_c_array__`, whose schema says what the array is.
+    let data = unsafe { from_ffi_and_data_type(array, field.data_type().clone()) };
+    let batch = data.and_then(|data| as_batch(&make_array(data), &table)).map_err(|error| refused(&error))?;
+    Ok(Box::new(RecordBatchIterator::new([Ok(batch)], table)))
+}
+
+/// The pointer that a capsule of this name holds.
+fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
+    let wrong = |_| {
+        let name = name.to_string_lossy();
+        PyTypeError::new_err(format!("the Arrow data do not come in a capsule that is called {name}"))
+    };
+    let capsule = capsule.cast::<PyCapsule>().map_err(|error| wrong(error.into()))?;
+    Ok(capsule.pointer_checked(Some(name)).map_err(wrong)?.cast())
+}
+
+/// The columns of what should be a table.
+fn schema_of(field: &Field) -> PyResult<SchemaRef> {
+    match field.data_type() {
+        DataType::Struct(fields) => Ok(Arc::new(Schema::new(fields.clone()))),
+        other => {
+            let message = format!(
+                "the Arrow data are one array of {other}, and no table: pass a table whose columns have names, \
+                 such as pyarrow.table({{'name': array}})"
+            );
+            Err(PyTypeError::new_err(message))
+        }
+    }
+}
+
+fn taken() -> PyErr {
+    PyValueError::new_err("the Arrow data were taken before: a stream can be read only once")
+}
+
+fn refused(error: &ArrowError) -> PyErr {
+    PyValueError::new_err(format!("the Arrow data cannot be taken: {error}"))
+}
+
+/// A stream of structs as one of record batches.
+struct Tables {
+    arrays: ArrayStreamReader,
+    schema: SchemaRef,
+}
+
+impl Iterator for Tables {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let array = self.arrays.next()?;
+        Some(array.map_err(told).and_then(|array| as_batch(&array, &self.schema)))
+    }
+}
+
+impl RecordBatchReader for Tables {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+fn as_batch(array: &ArrayRef, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let table = array.as_struct();
+    if table.null_count() > 0
+        && let Some(row) = (0..table.len()).find(|&row| table.is_null(row))
+    {
+        let message = format!("row {} of the batch is null as a whole", row + 1);
+        return Err(ArrowError::ExternalError(message.into()));
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(table.len()));
+    RecordBatch::try_new_with_options(schema.clone(), table.columns().to_vec(), &options)
+}
+
+/// What the producer says of its error, without what the reader puts in front.
+fn told(error: ArrowError) -> ArrowError {
+    const MARK: &str = "Producer error: ";
+    match &error {
+        ArrowError::CDataInterface(message) => match message.split_once(MARK) {
+            Some((_, said)) => ArrowError::ExternalError(said.trim_end().into()),
+            None => error,
+        },
+        _ => error,
+    }
+}
