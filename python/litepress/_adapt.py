@@ -79,13 +79,14 @@ class Adapter:
                 raise TypeError(f"adapters: {{type: function}} is expected, and not {{{kind!r}: {function!r}}}")
         #: Plain values need not come here.
         self.passes_plain = not any(issubclass(plain, kind) for plain in PLAIN_TYPES for kind in self._given)
-        self._known: dict[type, Callable[[Any], object]] = {}
+        #: The functions of all types that came so far. The extension looks here before it calls.
+        self.known: dict[type, Callable[[Any], object]] = {}
 
     def __call__(self, value: object) -> Stored | DecimalText:
         kind = type(value)
-        function = self._known.get(kind)
+        function = self.known.get(kind)
         if function is None:
-            function = self._known[kind] = self._find(kind)
+            function = self.known[kind] = self._find(kind)
         return function(value)  # type: ignore[return-value]
 
     def _find(self, kind: type) -> Callable[[Any], object]:
@@ -125,6 +126,8 @@ def real(value: float) -> float | None:
 
 
 def moment(value: datetime.datetime) -> str:
+    if value.tzinfo is None and type(value) is datetime.datetime:
+        return value.isoformat(" ", "microseconds")
     nanoseconds = getattr(value, "nanosecond", 0)
     zone = ""
     if value.utcoffset() is not None:
@@ -141,13 +144,13 @@ def moment(value: datetime.datetime) -> str:
 
 
 def day(value: datetime.date) -> str:
-    return f"{value.year:04}-{value.month:02}-{value.day:02}"
+    return datetime.date.isoformat(value)
 
 
 def time_of_day(value: datetime.time) -> str:
     if value.tzinfo is not None:
         raise Refused("a time of day with a time zone is no time in UTC", "give a datetime, or a time without tzinfo")
-    return f"{value.hour:02}:{value.minute:02}:{value.second:02}.{value.microsecond:06}"
+    return datetime.time.isoformat(value, "microseconds")
 
 
 def span(value: datetime.timedelta) -> int:

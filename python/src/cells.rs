@@ -11,7 +11,7 @@ use litepress_rows::CellBlock;
 use litepress_rows::cells::{BLOCK_ROWS, Cells, OwnedValue};
 use litepress_rows::error::grouped;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 
 /// A piece ends with the row that brings its values to so many bytes,
 pub const PIECE_BYTES: usize = 4 << 20;
@@ -207,6 +207,8 @@ pub fn shown(value: &Bound<'_, PyAny>) -> String {
 #[derive(Debug)]
 pub struct Adapter {
     call: Py<PyAny>,
+    /// The functions of types that came so far.
+    known: Py<PyDict>,
     decimal_text: Py<PyAny>,
     refused: Py<PyAny>,
     /// Plain values need not be adapted.
@@ -219,13 +221,17 @@ impl Adapter {
         let module = py.import("litepress._adapt")?;
         let call = module.getattr("Adapter")?.call1((adapters,))?;
         let passes_plain = call.getattr("passes_plain")?.extract()?;
+        let known = call.getattr("known")?.cast_into::<PyDict>()?.unbind();
         let (decimal_text, refused) = (module.getattr("DecimalText")?.unbind(), module.getattr("Refused")?.unbind());
-        Ok(Self { call: call.unbind(), decimal_text, refused, passes_plain })
+        Ok(Self { call: call.unbind(), known, decimal_text, refused, passes_plain })
     }
 
     fn adapt<'py>(&self, value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Refusal> {
         let py = value.py();
-        let adapted = self.call.bind(py).call1((value,));
+        let adapted = match self.known.bind(py).get_item(value.get_type())? {
+            Some(function) => function.call1((value,)),
+            None => self.call.bind(py).call1((value,)),
+        };
         adapted.map_err(|error| {
             let raised = error.value(py);
             if !raised.get_type().is(&self.refused) {
