@@ -249,7 +249,7 @@ def json_of(value: object) -> str:
         return "{" + ",".join(f"{json_key(key)}:{json_of(item)}" for key, item in value.items()) + "}"
     if isinstance(value, collections.abc.Sequence) and not isinstance(value, BYTES):
         return "[" + ",".join(map(json_of, value)) + "]"
-    if hasattr(value, "dtype") and isinstance(listed := value.tolist(), list):
+    if hasattr(value, "dtype") and isinstance(listed := getattr(value, "tolist")(), list):
         return json_of(listed)
     stored = adapt(value)
     return json.dumps(stored.hex().upper() if isinstance(stored, bytes) else stored, ensure_ascii=False)

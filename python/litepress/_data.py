@@ -14,7 +14,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 _SCALARS = (str, bytes, bytearray, int, float, complex)
 _ADVICE = "pass an iterable of rows (tuples, dicts, objects), columns {'name': values}, or something that speaks Arrow"
@@ -22,10 +22,9 @@ _ADVICE = "pass an iterable of rows (tuples, dicts, objects), columns {'name': v
 
 @dataclass(frozen=True)
 class Arrow:
-    """Something with the Arrow PyCapsule interface."""
+    """Something with the Arrow PyCapsule interface, whose columns have names."""
 
     data: Any
-    names: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,9 @@ def describe(data: Any, names: Sequence[str] | None = None) -> Arrow | Rows | Co
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         if _is_pandas_frame(data) and importlib.util.find_spec("pyarrow") is None:
             return _pandas_columns(data, given)
-        return Arrow(data, given)
+        if given is not None:
+            raise ValueError("columns= names the columns of rows that have no names, and Arrow data have names: rename them there")
+        return Arrow(_without_null_type(data))
     if _is_pandas_frame(data):
         return _pandas_columns(data, given)
     if _is_numpy_array(data):
@@ -93,6 +94,18 @@ def describe(data: Any, names: Sequence[str] | None = None) -> Arrow | Rows | Co
     if not isinstance(data, collections.abc.Iterable) and not hasattr(type(data), "__getitem__"):
         raise TypeError(f"{type(data).__name__} is no data of a table: {_ADVICE}")
     return Rows(data, given)
+
+
+def _without_null_type(data: Any) -> Any:
+    """A polars frame without columns of the type Null: polars gives these a buffer that Arrow does not allow."""
+    if type(data).__module__.partition(".")[0] != "polars" or not hasattr(data, "schema"):
+        return data
+    nulls = [name for name, kind in data.schema.items() if str(kind) == "Null"]
+    if not nulls:
+        return data
+    import polars
+
+    return data.with_columns(polars.col(name).cast(polars.Binary) for name in nulls)
 
 
 def _checked_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -162,7 +175,7 @@ def _fields(row: Any) -> Iterable[str]:
         if isinstance(fields, Mapping):
             return list(fields)
         if isinstance(fields, tuple) and fields:
-            return [getattr(field, "name", field) for field in fields]
+            return [str(getattr(field, "name", field)) for field in fields]
     if kind.__module__ == "builtins":
         return []
     names = [name for base in reversed(kind.__mro__) for name in _slots(base)]
@@ -237,7 +250,7 @@ def _buffer_column(name: str, view: memoryview) -> Column:
     origin = f"buffer of {view.format!r}"
     if kind is None:
         if view.format in ("c", "u", "w"):
-            return Column("values", origin, lambda start, stop: view.obj[start:stop].tolist())  # type: ignore[attr-defined]
+            return Column("values", origin, lambda start, stop: cast(Any, view.obj)[start:stop].tolist())
         raise TypeError(f"column {name!r} is a {origin}, which has no form in SQLite: convert it first")
     is_swapped = order in (">", "!")
     return Column(

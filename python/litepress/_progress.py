@@ -52,8 +52,10 @@ class Telling:
         if not isinstance(progress, bool) and not callable(progress):
             raise TypeError(f"progress must be True, False or a function, not {type(progress).__name__}")
         self._line = _Line() if progress is True else None
-        function = self._line or (None if progress is False else progress)
-        self.tell = None if function is None else lambda *counts: function(Progress(*counts))
+        function = self._line if isinstance(progress, bool) else progress
+        self.tell: Callable[[int, int, str], object] | None = None
+        if function is not None:
+            self.tell = lambda rows, bytes, stage: function(Progress(rows, bytes, stage))
 
     def __enter__(self) -> Telling:
         return self

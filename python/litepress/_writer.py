@@ -55,7 +55,7 @@ def create(
     if_exists, page_size, threads, memory, temp_dir, analyze, sync, verify, on_conflict, adapters
         As for :func:`write`.
     """
-    in_memory = path is None or path == ":memory:"
+    file = None if path is None or path == ":memory:" else Path(path)
     making = making_options(
         if_exists=if_exists,
         on_conflict=on_conflict,
@@ -67,7 +67,7 @@ def create(
         sync=sync,
         verify=verify,
     )
-    inner = _litepress.Writer(None if in_memory else Path(path), schema_text(schema), making, dict(adapters or {}))
+    inner = _litepress.Writer(file, schema_text(schema), making, dict(adapters or {}))
     return Writer._of(inner)
 
 
@@ -75,8 +75,10 @@ class Writer:
     """A database in the making: made by :func:`create`, and published by :meth:`close` or the end of its ``with`` block."""
 
     _inner: _litepress.Writer
+    _is_over: bool
     _summary: Summary | None
     _bytes: bytes | None
+    _process: int
 
     def __init__(self) -> None:
         raise TypeError("writers are made by litepress.create()")
@@ -177,6 +179,10 @@ class TableWriter:
     """A table of a database in the making: ``db["name"]``."""
 
     __slots__ = ("_append", "_inner", "_position")
+
+    _append: Callable[[object, int], None]
+    _inner: _litepress.Writer
+    _position: int
 
     def __init__(self) -> None:
         raise TypeError("a table is had from its writer: db['name']")

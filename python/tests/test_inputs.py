@@ -155,14 +155,17 @@ def as_pandas(case: Case) -> pd.DataFrame:
 
 
 def as_polars(case: Case) -> pl.DataFrame:
+    if pa.time64("us") in case.types.values():
+        pytest.skip("times of polars have nanoseconds, and so nine digits")
     return typing.cast(pl.DataFrame, pl.from_arrow(case.table()))
 
 
 def as_duckdb(case: Case) -> Any:
+    if pa.duration("us") in case.types.values():
+        pytest.skip("intervals of DuckDB have months, days and times, and are text")
     if any(of == pa.null() for of in case.types.values()) or "nul \0 within" in case.columns.get("t", []):
         pytest.skip("DuckDB has another type of it")
-    table = case.table()  # noqa: F841 - the query names it
-    return duckdb.connect().sql("SELECT * FROM table")
+    return duckdb.connect().from_arrow(case.table())
 
 
 KINDS: dict[str, Callable[[Case], Any]] = {

@@ -190,7 +190,7 @@ def test_names_that_occur_twice_are_refused(db: Path) -> None:
     twice = pa.table([pa.array([1]), pa.array([2])], names=["a", "A"])
     same = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
     for data in (twice, same, {"a": [1], "A": [2]}, [{"a": 1, "A": 2}]):
-        with pytest.raises(litepress.Error, match="a, [aA]"):
+        with pytest.raises(ValueError, match="two columns|one name"):
             litepress.write(db, {"t": data})
 
 
@@ -337,11 +337,11 @@ def test_a_thousand_small_databases_leave_nothing() -> None:
     for _ in range(200):
         once()
     gc.collect()
-    before, references, threads = resident(), sys.getrefcount(row), threading.active_count()
+    before, references, threads = resident(), sys.getrefcount(row), len(os.listdir("/proc/self/task"))
     started = time.monotonic()
     for _ in range(1000):
         once()
     gc.collect()
-    assert sys.getrefcount(row) == references and threading.active_count() == threads
-    assert len(os.listdir("/proc/self/task")) < 20
+    assert sys.getrefcount(row) == references
+    assert len(os.listdir("/proc/self/task")) <= threads
     assert resident() - before < 8 << 20, f"after {time.monotonic() - started:.1f} s"
