@@ -100,8 +100,8 @@ struct Column {
     /// What rows call it.
     key: Py<PyString>,
     builder: ColumnBuilder,
-    /// Some row has it.
-    is_seen: bool,
+    /// Number of the first row that has it; 0 where none has.
+    first_seen: u64,
     /// The table can do without it: it has a DEFAULT, or is numbered.
     is_optional: bool,
 }
@@ -110,12 +110,14 @@ impl Column {
     fn new(py: Python<'_>, name: &str, nulls: usize) -> Self {
         let key = PyString::intern(py, name).unbind();
         let builder = ColumnBuilder::with_nulls(nulls);
-        Self { name: name.to_owned(), key, builder, is_seen: false, is_optional: false }
+        Self { name: name.to_owned(), key, builder, first_seen: 0, is_optional: false }
     }
 
     #[inline]
     fn push(&mut self, value: &Bound<'_, PyAny>, adapter: &Adapter, place: &Place<'_>) -> PyResult<usize> {
-        self.is_seen = true;
+        if self.first_seen == 0 {
+            self.first_seen = place.record;
+        }
         self.builder.push(value, adapter).map_err(|refusal| place.refused(refusal, &self.name, value))
     }
 }
@@ -224,9 +226,8 @@ impl TableRows {
         match pushed {
             Ok(bytes) => self.piece_bytes += bytes,
             Err(error) => {
-                let rows = self.block_rows;
                 self.columns.truncate(columns);
-                self.columns.iter_mut().for_each(|column| column.builder.truncate(rows));
+                self.take_back();
                 return Err(error);
             }
         }
@@ -236,6 +237,18 @@ impl TableRows {
             self.end_block();
         }
         Ok(())
+    }
+
+    /// Takes back the row that has come in part.
+    #[cold]
+    fn take_back(&mut self) {
+        let (rows, record) = (self.block_rows, self.next_record());
+        for column in &mut self.columns {
+            column.builder.truncate(rows);
+            if column.first_seen == record {
+                column.first_seen = 0;
+            }
+        }
     }
 
     /// The rows that came since the last piece; `None` where there are none.
@@ -386,7 +399,7 @@ impl TableRows {
             return Ok(self.columns.len() - 1);
         }
         // SQLite's names have no case.
-        let is_same = |column: &Column| !column.is_seen && column.name.eq_ignore_ascii_case(name);
+        let is_same = |column: &Column| column.first_seen == 0 && column.name.eq_ignore_ascii_case(name);
         if let Some(at) = self.columns.iter().position(is_same).filter(|_| self.known.is_some()) {
             self.columns[at].key = PyString::intern(py, name).unbind();
             return Ok(at);
@@ -463,7 +476,7 @@ impl TableRows {
             batch.blocks.resize_with(self.columns.len(), || null_block(rows));
         }
         let is_mapping = self.shape == Some(Shape::Mapping);
-        let is_kept = |column: &Column| column.is_seen || !column.is_optional || !is_mapping;
+        let is_kept = |column: &Column| column.first_seen > 0 || !column.is_optional || !is_mapping;
         for at in (0..self.columns.len()).rev() {
             if !is_kept(&self.columns[at]) {
                 self.left_out.push(self.columns.remove(at).name);

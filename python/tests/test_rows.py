@@ -452,3 +452,19 @@ class Clearing:
 
     def clear(self) -> None:
         self.values.clear()
+
+
+# Rows appended one by one
+
+
+def test_a_row_that_is_refused_leaves_nothing(tmp_path: Any) -> None:
+    file = tmp_path / "made.db"
+    with litepress.create(file, schema="CREATE TABLE t (id INTEGER PRIMARY KEY, a, b)") as writer:
+        table = writer["t"]
+        for row in ({"a": 1}, {"a": 2, "b": "x"}, {"b": None}):
+            table.append(row)
+            for wrong in ({"a": "text", "id": object()}, {"id": 7, "a": 1, "b": object()}, {"a": "text", "c": 1}, 5):
+                with pytest.raises((litepress.DataError, TypeError)):
+                    table.append(wrong)
+    with closing(sqlite3.connect(file)) as database:
+        assert database.execute("SELECT * FROM t").fetchall() == [(1, 1, None), (2, 2, "x"), (3, None, None)]
