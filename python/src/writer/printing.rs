@@ -7,6 +7,7 @@ use litepress::{Database, Error, ErrorKind, Finished, Progress, Result};
 use litepress_load::source::ADVICE_ABOUT_KEYS;
 use litepress_rows::{Part, RowidOrder, Source};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -115,7 +116,7 @@ fn print(
     kept: &Receiver<Vec<Kept>>,
 ) -> Result<Finished> {
     if let Some((table, order)) = streamed {
-        fill(&mut database, table, &Streamed { parts, order })?;
+        fill(&mut database, table, &Streamed { parts, order, has_ended: AtomicBool::new(false) })?;
     }
     for (table, spool) in kept.recv().map_err(|_| given_up())? {
         fill(&mut database, table, &spool)?;
@@ -137,14 +138,22 @@ fn given_up() -> Error {
 /// The parts that come.
 struct Streamed {
     parts: Receiver<Message>,
+    /// The end has come: every worker asks until it is told so.
+    has_ended: AtomicBool,
     order: RowidOrder,
 }
 
 impl Source for Streamed {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
+        if self.has_ended.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         match self.parts.recv() {
             Ok(Message::Part(part)) => Ok(Some(part.into_part())),
-            Ok(Message::End) => Ok(None),
+            Ok(Message::End) => {
+                self.has_ended.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
             Err(_) => Err(given_up()),
         }
     }
