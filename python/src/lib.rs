@@ -15,7 +15,7 @@
 //!
 //! **Python code runs in the thread that called**: iterators, adapters and progress functions are called there, and the press
 //! works in other threads meanwhile, without the interpreter. The calling thread waits for them in short naps, so that Ctrl-C
-//! is heard.
+//! is heard. Arrow streams alone are pulled by the press, as they promise that any thread may.
 
 mod arrow_in;
 mod cells;
