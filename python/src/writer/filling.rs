@@ -3,7 +3,7 @@
 use crate::arrow_in;
 use crate::errors::exception;
 use crate::feed::PieceMaker;
-use crate::rows::{TableRows, piece_maker};
+use crate::rows::{TableRows, known_columns, piece_maker};
 use crate::spool::PartRows;
 use litepress::{Conflict, Error, Result};
 use litepress_load::arrow;
@@ -15,7 +15,7 @@ use litepress_rows::source::PART_BYTES;
 use litepress_rows::{RecordChunk, RowidOrder, Table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyFrozenSet};
 use std::collections::VecDeque;
 
 /// Where a part ends: with another chunk it might not fit into what is written at one go.
@@ -31,6 +31,11 @@ pub struct Filling {
     rows: u64,
     /// Rows of Python objects that are converted and not encoded yet.
     pending: Option<TableRows>,
+    /// The table can do without some column: it has a DEFAULT, or is numbered.
+    has_optional: bool,
+    /// The keys of the pending rows, where these are dicts of such a table. A row that lacks a column has its DEFAULT whatever the
+    /// rows beside it have; so rows are converted together only where they have the same keys.
+    keys: Option<Py<PyFrozenSet>>,
     /// Makes the records of data with these supplies.
     maker: Option<(Vec<Supply>, RowMaker)>,
     chunk: RecordChunk,
@@ -47,6 +52,8 @@ impl Filling {
             conflict,
             rows: 0,
             pending: None,
+            has_optional: known_columns(table).iter().any(|(_, is_optional)| *is_optional),
+            keys: None,
             maker: None,
             chunk: RecordChunk::new(),
             part: PartRows::default(),
@@ -69,6 +76,14 @@ impl Filling {
     /// # Errors
     /// What Python code raises; rows and values that cannot be stored. Of rows before: what [`end`](Self::end) tells.
     pub fn append(&mut self, row: &Bound<'_, PyAny>, adapters: &Bound<'_, PyDict>) -> Result<(), Failure> {
+        let dict = row.cast::<PyDict>().ok().filter(|_| self.has_optional);
+        let keys = dict.map(|dict| dict.call_method0("keys")).transpose()?;
+        if let Some(keys) = &keys
+            && !self.keys.as_ref().is_some_and(|known| keys.eq(known).unwrap_or(false))
+        {
+            self.encode_pending(row.py())?;
+            self.keys = Some(PyFrozenSet::new(row.py(), keys.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.unbind());
+        }
         if let Some(pending) = &mut self.pending {
             match pending.push(row) {
                 Ok(()) => return self.encode_pending_if_full(row.py()),
