@@ -23,17 +23,17 @@ demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
 test: tools ## build everything and pass all tests
 	$(CARGO) build --release --locked -p litepress-cli -p litepress-bench
 	$(CARGO) test --workspace --locked
-	python3 -m unittest discover -s bench -p '*_test.py'
 	$(MAKE) test-python
+	python3 -m unittest discover -s bench -p '*_test.py'
 
 # The package in an environment of its own, as anybody installs it, and its tests, stub and examples.
 test-python: tools
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check './python[test]'
-	cd python && $(VENV)/bin/python -m pytest tests examples
-	cd python && $(VENV)/bin/python -m mypy.stubtest litepress
-	cd python && $(VENV)/bin/python -m mypy examples
-	cd python && $(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python examples
+	$(VENV)/bin/python -m pytest -c python/pyproject.toml python/tests python/examples
+	$(VENV)/bin/python -m mypy.stubtest litepress
+	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
+	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check

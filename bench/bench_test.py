@@ -70,6 +70,17 @@ class SortedTrees(unittest.TestCase):
                 sorted_trees.verify(path, "user", 1001, "user_area")
 
 
+class Python(unittest.TestCase):
+    def test_a_tiny_run_gives_every_figure(self):
+        python = measure.ROOT / "target" / "python-venv" / "bin" / "python"
+        if not python.exists():
+            self.skipTest("the package is not installed: make test-python does it")
+        with tempfile.TemporaryDirectory() as folder:
+            line = tiny("python.py", ["--rows", "5k", "--tuples", "1k", "--data", folder, "--python", python])
+        self.assertEqual(len(line["figures"]), 6)
+        self.assertEqual(len(line["rounds"][0]), 14)
+
+
 class Load(unittest.TestCase):
     def test_a_tiny_run_gives_every_figure(self):
         with tempfile.TemporaryDirectory() as folder:

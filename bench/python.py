@@ -45,6 +45,7 @@ class Contender:
     maker: str
     case: str
     rows: int
+    python: pathlib.Path
 
     @property
     def name(self):
@@ -52,7 +53,7 @@ class Contender:
 
     def run(self, path, folder):
         source, truth = data.user_text(folder, self.rows, ".csv"), data.user_database(folder, self.rows)
-        result = run([rivals.PYTHON, CHILD, self.name, path, source])
+        result = run([self.python, CHILD, self.name, path, source])
         result |= json.loads(result.pop("output"))
         if self.maker != "rows alone":
             table = dataclasses.replace(data.USER, key=()) if self.maker in KEYLESS else data.USER
@@ -67,7 +68,8 @@ def contenders(options):
     """All, each rival beside ours."""
     for case, rival, _ in TARGETS:
         makers = [rival, "litepress"] + ["rows alone"] * (case in ROW_BY_ROW)
-        yield from (Contender(maker, case, options.tuples if case in ROW_BY_ROW else options.rows) for maker in makers)
+        rows = options.tuples if case in ROW_BY_ROW else options.rows
+        yield from (Contender(maker, case, rows, options.python or rivals.PYTHON) for maker in makers)
 
 
 def one_round(folder, options):
@@ -109,7 +111,8 @@ def compare(rounds, figures):
 def install():
     """The rivals, and the package as it is built here."""
     rivals.install()
-    missing = [package for package in PACKAGES if package not in rivals.versions(PACKAGES)]
+    found = rivals.versions(PACKAGES)
+    missing = [package for package in PACKAGES if package not in found]
     subprocess.run([rivals.PYTHON, "-m", "pip", "install", "--quiet", *missing, ROOT / "python"], check=True)
 
 
@@ -119,6 +122,7 @@ def arguments():
     parser.add_argument("--tuples", type=number, default=number("500k"), help="rows that come one by one")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", action="append", metavar="CASE", help="may be repeated")
+    parser.add_argument("--python", type=pathlib.Path, help="an interpreter that has all that is wanted: nothing is installed")
     parser.add_argument("--dir", type=pathlib.Path, default=ROOT / "target")
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "target" / "bench-data", help="where the files lie")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "python.jsonl")
@@ -127,7 +131,8 @@ def arguments():
 
 def main():
     options = arguments()
-    install()
+    if not options.python:
+        install()
     with scratch(options.dir) as folder:
         rounds = repeat(options.repeat, lambda: one_round(folder, options))
     figures = ratios(rounds)
@@ -135,7 +140,8 @@ def main():
     report(rounds, {})
     compare(rounds, figures)
     sizes = {"rows": options.rows, "tuples": options.tuples}
-    keep(options.results, sizes | {"versions": rivals.versions(PACKAGES), "figures": figures, "rounds": rounds})
+    versions = rivals.versions(PACKAGES, options.python or rivals.PYTHON)
+    keep(options.results, sizes | {"versions": versions, "figures": figures, "rounds": rounds})
 
 
 if __name__ == "__main__":

@@ -106,11 +106,11 @@ def install():
         raise SystemExit("the program sqlite3 is not installed: Debian's package of that name has it")
 
 
-def versions(packages=PACKAGES):
+def versions(packages=PACKAGES, python=PYTHON):
     """What is there of the rivals, and which versions."""
     found = {}
-    if PYTHON.exists():
-        found = json.loads(run([PYTHON, "-c", VERSIONS, *packages])["output"])
+    if python.exists():
+        found = json.loads(run([python, "-c", VERSIONS, *packages])["output"])
     if shutil.which("sqlite3"):
         found["sqlite3"] = run(["sqlite3", "--version"])["output"].split()[0]
     return found

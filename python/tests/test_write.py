@@ -334,7 +334,7 @@ def test_a_thousand_small_databases_leave_nothing() -> None:
         with pytest.raises(litepress.DataError):
             litepress.to_bytes({"t": rows}, columns=["a", "b"])
 
-    for _ in range(200):
+    for _ in range(1000):
         once()
     gc.collect()
     before, references, threads = resident(), sys.getrefcount(row), len(os.listdir("/proc/self/task"))
@@ -344,4 +344,4 @@ def test_a_thousand_small_databases_leave_nothing() -> None:
     gc.collect()
     assert sys.getrefcount(row) == references
     assert len(os.listdir("/proc/self/task")) <= threads
-    assert resident() - before < 8 << 20, f"after {time.monotonic() - started:.1f} s"
+    assert resident() - before < 16 << 20, f"after {time.monotonic() - started:.1f} s"
