@@ -12,17 +12,24 @@
 
 pub mod catalogue;
 
+mod alias;
 mod arguments;
 mod blobs;
 mod choice;
 mod digits;
+mod distributions;
+mod functions;
+mod histogram;
 mod lists;
 mod nulls;
 mod numbers;
+mod regex;
 mod shuffle;
+mod template;
 mod text;
 mod time;
 mod unique;
+mod walk;
 mod words;
 
 #[cfg(test)]

@@ -19,6 +19,14 @@ pub struct Arguments<'a> {
     bound: Vec<Option<Expression>>,
 }
 
+/// One of as many values as one likes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pair {
+    pub value: OwnedValue,
+    /// Its weight, where one is given.
+    pub weight: Option<f64>,
+}
+
 impl<'a> Arguments<'a> {
     /// Binds the arguments of `call` by position and by name, and adds defaults.
     ///
@@ -107,6 +115,15 @@ impl<'a> Arguments<'a> {
         self.error(self.place(name), message)
     }
 
+    /// An error about a byte of an argument that is a text.
+    pub(super) fn error_in_text(&self, name: &str, offset: usize, message: impl Into<String>) -> Error {
+        let place = self.place(name);
+        // A quote in the text is written twice.
+        let quotes = self.text(name).map_or(0, |text| text.bytes().take(offset).filter(|&byte| byte == b'\'').count());
+        let quoted = self.site.text[place..].starts_with('\'');
+        self.error(if quoted { place + 1 + offset + quotes } else { place }, message)
+    }
+
     fn place(&self, name: &str) -> usize {
         let position = self.parameter(name).expect("the build function asks for parameters of its entry");
         let given = |argument: &&Argument| argument.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name));
@@ -160,6 +177,18 @@ impl<'a> Arguments<'a> {
     pub(super) fn real(&self, name: &str) -> Result<f64> {
         let value = self.take(name, "a number", number)?;
         self.required(name, value)
+    }
+
+    /// A real or whole number that may be left out.
+    pub(super) fn optional_real(&self, name: &str) -> Result<Option<f64>> {
+        self.take(name, "a number", number)
+    }
+
+    /// A number above 0.
+    pub(super) fn positive(&self, name: &str) -> Result<f64> {
+        let value = self.real(name)?;
+        let refused = || self.error_at(name, format!("argument '{name}' of {} is above 0", self.entry.name));
+        if value > 0.0 && value.is_finite() { Ok(value) } else { Err(refused()) }
     }
 
     /// A text.
@@ -224,6 +253,20 @@ impl<'a> Arguments<'a> {
         };
         let weight = argument.weight.as_ref().map_or(Ok(1.0), |weight| self.weight(weight))?;
         Ok((value.clone(), weight))
+    }
+
+    /// All arguments as values with the weights that are given.
+    pub(super) fn pairs(&self) -> Result<Vec<Pair>> {
+        let pair = |argument: &Argument| {
+            let (value, weight) = self.weighted_value(argument)?;
+            Ok(Pair { value, weight: argument.weight.as_ref().map(|_| weight) })
+        };
+        self.call.arguments.iter().map(pair).collect()
+    }
+
+    /// An error about one of [`pairs`](Self::pairs).
+    pub(super) fn error_at_pair(&self, index: usize, message: impl Into<String>) -> Error {
+        self.error(self.call.arguments[index].span.start, message)
     }
 
     fn weight(&self, weight: &Expression) -> Result<f64> {

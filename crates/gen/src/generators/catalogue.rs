@@ -1,7 +1,10 @@
 //! Every generator with its arguments, what it does and an example: look-up, messages and documentation come from
 //! this one table.
 
-use super::{Arguments, Generator, blobs, choice, digits, lists, nulls, numbers, shuffle, text, time, unique};
+use super::{
+    Arguments, Generator, blobs, choice, digits, distributions, histogram, lists, nulls, numbers, regex, shuffle,
+    template, text, time, unique, walk,
+};
 use crate::annotation::{Call, Expression, ExpressionKind, Site, parse_call};
 use crate::suggest::did_you_mean;
 use litepress_rows::Result;
@@ -88,6 +91,13 @@ const fn entry(
 
 static ENTRIES: &[Entry] = &[
     entry(
+        "beta",
+        &[given("a"), given("b"), optional("min"), optional("max"), optional("decimals")],
+        "a share of 0 to 1, beta distributed with the shapes a and b",
+        "beta(2, 5)",
+        distributions::beta,
+    ),
+    entry(
         "blob",
         &[given("min"), given("max")],
         "min to max random bytes; never the same twice where min is 8 or more",
@@ -115,9 +125,24 @@ static ENTRIES: &[Entry] = &[
     ),
     entry("digits", &[given("n")], "a text of n decimal digits, 1 to 18", "digits(6)", digits::digits),
     entry("email", &[], "an e-mail address that holds the row's number: no two rows share one", "email", lists::email),
+    entry(
+        "exponential",
+        &[given("rate"), optional("min"), optional("max"), optional("decimals")],
+        "exponentially distributed: waiting times of 1 / rate on average",
+        "exponential(0.5)",
+        distributions::exponential,
+    ),
     entry("first_name", &[], "a person's first name", "first_name", lists::first_name),
     entry("full_name", &[], "first and last name", "full_name", lists::full_name),
     entry("hex", &[given("n")], "a text of n hex digits; unique where n is 16 or more", "hex(32)", blobs::hex),
+    Entry {
+        name: "histogram",
+        parameters: &[],
+        values: Some("bound: weight, ..., bound"),
+        about: "a number of a bin by weight; whole where all bounds are written without a point",
+        example: "histogram(0: 5, 18: 60, 65: 20, 90)",
+        build: histogram::histogram,
+    },
     entry(
         "int",
         &[given("lo"), given("hi"), default("step", "1")],
@@ -128,19 +153,61 @@ static ENTRIES: &[Entry] = &[
     entry("json", &[], "a JSON object: {\"number\":7,\"word\":\"reed\",\"flag\":true}", "json", lists::json),
     entry("last_name", &[], "a person's last name", "last_name", lists::last_name),
     entry(
+        "lognormal",
+        &[given("mu"), given("sigma"), optional("min"), optional("max"), optional("decimals")],
+        "the exponential of a normal number: incomes, sizes of files",
+        "lognormal(3, 0.5, decimals=2)",
+        distributions::lognormal,
+    ),
+    entry(
+        "normal",
+        &[given("mean"), given("sd"), optional("min"), optional("max"), optional("decimals")],
+        "normally distributed; beyond min or max it is drawn anew; decimals=0 gives whole numbers",
+        "normal(100, 15, min=0, decimals=0)",
+        distributions::normal,
+    ),
+    entry(
         "null",
         &[given("p"), given("inner")],
         "NULL in the share p of the rows, else what inner gives",
         "null(0.1, int(1, 100))",
         nulls::null,
     ),
+    entry(
+        "pareto",
+        &[given("scale"), given("shape"), optional("min"), optional("max"), optional("decimals")],
+        "from scale up, the share above x falling as x^-shape: wealth, popularity",
+        "pareto(1, 1.16, max=1m)",
+        distributions::pareto,
+    ),
+    entry(
+        "pattern",
+        &[given("pattern")],
+        "# becomes a digit, ? a letter of A to Z, \\x is x, all else stands for itself",
+        "pattern('CUST-######')",
+        template::pattern,
+    ),
     entry("phone", &[], "a telephone number of the range that is kept for fiction", "phone", lists::phone),
+    entry(
+        "poisson",
+        &[given("mean")],
+        "a count of events, Poisson distributed around mean (1000000 at most)",
+        "poisson(3.5)",
+        histogram::poisson,
+    ),
     entry(
         "real",
         &[given("lo"), given("hi"), optional("decimals")],
         "a real number from lo, below hi, of all or of so many decimals",
         "real(0, 100, 2)",
         numbers::real,
+    ),
+    entry(
+        "regex",
+        &[given("regex")],
+        "a text that the regular expression matches; * and + go up to 8 more",
+        "regex('[A-Z]{3}-[0-9]{4}')",
+        regex::regex,
     ),
     entry(
         "repeat",
@@ -164,6 +231,21 @@ static ENTRIES: &[Entry] = &[
         shuffle::shuffle,
     ),
     entry(
+        "sparse",
+        &[given("p"), default("value", "1"), default("rest", "NULL")],
+        "value in the share p of the rows, rest in the others",
+        "sparse(0.01, 'x')",
+        choice::sparse,
+    ),
+    Entry {
+        name: "steps",
+        parameters: &[],
+        values: Some("v: rows, ..., v"),
+        about: "each value for so many rows, one after another; the last one for all further rows",
+        example: "steps('v1': 1000, 'v2': 500, 'v3')",
+        build: choice::steps,
+    },
+    entry(
         "text",
         &[given("min"), given("max")],
         "lower-case words, min to max characters together",
@@ -179,15 +261,43 @@ static ENTRIES: &[Entry] = &[
         time::timestamp,
     ),
     entry(
+        "unique_digits",
+        &[given("n")],
+        "n decimal digits (1 to 18), different in every row, in no order",
+        "unique_digits(9)",
+        template::unique_digits,
+    ),
+    entry(
         "unique_hex",
         &[default("n", "16")],
         "n hex digits (1 to 16), different in every row",
         "unique_hex(12)",
         unique::unique_hex,
     ),
+    entry(
+        "unique_regex",
+        &[given("regex")],
+        "a text that the regular expression matches, different in every row, in no order",
+        "unique_regex('[A-Z]{2}[0-9]{6}')",
+        regex::unique_regex,
+    ),
     entry("url", &[], "a web address", "url", lists::url),
     entry("uuid", &[], "a random UUID (version 4) as text, different in every row", "uuid", unique::uuid),
+    entry(
+        "walk",
+        &[default("start", "0"), default("step", "1"), optional("min"), optional("max"), optional("decimals")],
+        "a random walk by normal steps, thrown back by min and max; whole where start and step are",
+        "walk(100, 0.5, min=0, decimals=2)",
+        walk::walk,
+    ),
     entry("word", &[], "a lower-case word", "word", lists::word),
+    entry(
+        "zipf",
+        &[given("n"), default("s", "1")],
+        "a rank of 1 to n, rank k in proportion to k^-s",
+        "zipf(1m, 1.1)",
+        distributions::zipf,
+    ),
 ];
 
 /// All generators, in the order of their names.
@@ -272,68 +382,99 @@ mod tests {
         }
     }
 
+    /// Annotations, the character that is wrong, and what is said of it.
+    const MISTAKES: &[(&str, u64, &str)] = &[
+        ("digit(6)", 1, "unknown generator 'digit', did you mean 'digits'?"),
+        ("null(0.5, itn(1, 2))", 11, "unknown generator 'itn', did you mean 'int'?"),
+        ("zip(1.5)", 1, "unknown generator 'zip', did you mean 'zipf'?"),
+        ("digits", 1, "argument 'n' is missing"),
+        ("digits(6, 7)", 11, "digits takes one argument"),
+        ("uuid(1)", 6, "uuid takes no argument"),
+        ("int(1, 2, 3, 4)", 14, "int takes at most 3 arguments"),
+        ("int(1, lo=2)", 8, "argument 'lo' is given twice"),
+        ("int(1, hgh=2)", 8, "int has no argument 'hgh'"),
+        ("sequence(stp=2)", 10, "did you mean 'step'?"),
+        ("int(1: 2, 3)", 8, "weights belong to the values of choice"),
+        ("int('a', 3)", 5, "argument 'lo' of int is a whole number"),
+        ("int(1.5, 3)", 5, "argument 'lo' of int is a whole number"),
+        ("int(uuid, 3)", 5, "argument 'lo' of int is a whole number"),
+        ("int(hi=1, lo=3)", 14, "'lo' is above 'hi': 3 > 1"),
+        ("int(1, 3, 0)", 11, "argument 'step' of int is 1 to"),
+        ("sequence(1, 0)", 13, "argument 'step' of sequence is not 0"),
+        ("real('a', 1)", 6, "argument 'lo' of real is a number"),
+        ("real(1, 1)", 6, "'lo' is not below 'hi'"),
+        ("real(-1e308, 1e308)", 6, "too wide"),
+        ("real(0, 1, 16)", 12, "argument 'decimals' of real is 0 to 15"),
+        ("real(0, 1e14, 2)", 15, "more digits than a real number holds"),
+        ("real(0.001, 0.002, 1)", 20, "no number of 1 decimals"),
+        ("digits(0)", 8, "argument 'n' of digits is 1 to 18"),
+        ("digits(19)", 8, "argument 'n' of digits is 1 to 18"),
+        ("choice()", 1, "choice has nothing to choose from"),
+        ("choice", 1, "choice has nothing to choose from"),
+        ("choice(1, 'x': -1)", 16, "a weight is a number of 0 or more"),
+        ("choice(1, 'x': 'y')", 16, "a weight is a number of 0 or more"),
+        ("choice(1: 0, 2: 0)", 1, "all weights are 0"),
+        ("choice(a=1)", 8, "the values of choice have no names"),
+        ("choice(1, yes)", 11, "choice takes values, not generators"),
+        ("bool(1.5)", 6, "argument 'p' of bool is a share of 0 to 1"),
+        ("bool(p=-0.1)", 8, "argument 'p' of bool is a share of 0 to 1"),
+        ("null(2, uuid)", 6, "argument 'p' of null is a share of 0 to 1"),
+        ("null(0.5, 3)", 11, "argument 'inner' of null is a generator"),
+        ("constant(uuid)", 10, "a value, not a generator"),
+        ("text(5, 4)", 6, "'min' is above 'max': 5 > 4"),
+        ("text(-5, 4)", 6, "argument 'min' of text is 0 to"),
+        ("blob(0, 2b)", 9, "argument 'max' of blob is 0 to"),
+        ("hex(0)", 5, "argument 'n' of hex is 1 to"),
+        ("unique_hex(17)", 12, "argument 'n' of unique_hex is 1 to 16"),
+        ("timestamp(1, 2)", 11, "a text in single quotes"),
+        ("timestamp('2020-13-01', '2021-01-01')", 11, "'2020-13-01' is not a time"),
+        ("timestamp('2020-01-01', '2020-02-30')", 25, "'2020-02-30' is not a time"),
+        ("date('2020-01-01', '2020-01-01')", 6, "'from' is not before 'to'"),
+        ("normal(0, 0)", 11, "argument 'sd' of normal is above 0"),
+        ("normal(0, 1, min=2, max=1)", 18, "'min' is above 'max': 2 > 1"),
+        ("normal(0, 1, min=0.1, max=0.2, decimals=0)", 41, "no number of 0 decimals"),
+        ("beta(0, 1)", 6, "argument 'a' of beta is above 0"),
+        ("beta(1, 0.01)", 9, "argument 'b' of beta is 0.1 to"),
+        ("zipf(0)", 6, "argument 'n' of zipf is 1 to"),
+        ("zipf(10, 0)", 10, "argument 's' of zipf is above 0"),
+        ("poisson(2m)", 9, "argument 'mean' of poisson is 1000000 at most"),
+        ("histogram(1)", 1, "a histogram has two bounds at least"),
+        ("histogram(1: 1, 2: 1)", 17, "the last bound ends the last bin"),
+        ("histogram(1: 1, 2, 3)", 17, "every bound but the last has the weight"),
+        ("histogram(1: 1, 1)", 17, "a bound is above the one before it"),
+        ("histogram(1: 1, 'a')", 17, "a bound of a histogram is a number"),
+        ("histogram(1: 0, 2)", 1, "all weights are 0"),
+        ("steps('a', 'b')", 7, "every step but the last"),
+        ("steps('a': 0.5, 'b')", 7, "a step has a whole number of rows"),
+        ("steps()", 1, "steps has no value"),
+        ("walk(5, 1, min=6)", 6, "'start' is not within 'min' and 'max'"),
+        ("walk(5, 1, min=6, max=6)", 16, "'min' is not below 'max'"),
+        ("pattern('a\\')", 9, "nothing follows"),
+        ("regex('a[0-9')", 9, "unclosed character class"),
+        ("regex('it''s [0-9')", 14, "unclosed character class"),
+        ("regex('[^ -~]')", 8, "this class has no character"),
+        ("regex('a\\bc')", 9, "only ^ and $"),
+        ("regex('\\pL')", 8, "Unicode properties"),
+        ("regex('(a{2000}){2000}')", 8, "longer than a million bytes"),
+        ("unique_regex('(a|ab)(c|bc)')", 14, "the same text may come in several ways"),
+        ("unique_regex('[a-z]*[a-z]')", 14, "the same text may come in several ways"),
+        ("date('2020-01-01 10:00', '2021-01-01')", 6, "is not a day"),
+    ];
+
     #[test]
     fn mistakes_point_at_their_place() {
-        for (text, character, message) in [
-            ("digit(6)", 1, "unknown generator 'digit', did you mean 'digits'?"),
-            ("null(0.5, itn(1, 2))", 11, "unknown generator 'itn', did you mean 'int'?"),
-            ("zipf(1.5)", 1, "unknown generator 'zipf'"),
-            ("digits", 1, "argument 'n' is missing"),
-            ("digits(6, 7)", 11, "digits takes one argument"),
-            ("uuid(1)", 6, "uuid takes no argument"),
-            ("int(1, 2, 3, 4)", 14, "int takes at most 3 arguments"),
-            ("int(1, lo=2)", 8, "argument 'lo' is given twice"),
-            ("int(1, hgh=2)", 8, "int has no argument 'hgh'"),
-            ("sequence(stp=2)", 10, "did you mean 'step'?"),
-            ("int(1: 2, 3)", 8, "weights belong to the values of choice"),
-            ("int('a', 3)", 5, "argument 'lo' of int is a whole number"),
-            ("int(1.5, 3)", 5, "argument 'lo' of int is a whole number"),
-            ("int(uuid, 3)", 5, "argument 'lo' of int is a whole number"),
-            ("int(hi=1, lo=3)", 14, "'lo' is above 'hi': 3 > 1"),
-            ("int(1, 3, 0)", 11, "argument 'step' of int is 1 to"),
-            ("sequence(1, 0)", 13, "argument 'step' of sequence is not 0"),
-            ("real('a', 1)", 6, "argument 'lo' of real is a number"),
-            ("real(1, 1)", 6, "'lo' is not below 'hi'"),
-            ("real(-1e308, 1e308)", 6, "too wide"),
-            ("real(0, 1, 16)", 12, "argument 'decimals' of real is 0 to 15"),
-            ("real(0, 1e14, 2)", 15, "more digits than a real number holds"),
-            ("real(0.001, 0.002, 1)", 20, "no number of 1 decimals"),
-            ("digits(0)", 8, "argument 'n' of digits is 1 to 18"),
-            ("digits(19)", 8, "argument 'n' of digits is 1 to 18"),
-            ("choice()", 1, "choice has nothing to choose from"),
-            ("choice", 1, "choice has nothing to choose from"),
-            ("choice(1, 'x': -1)", 16, "a weight is a number of 0 or more"),
-            ("choice(1, 'x': 'y')", 16, "a weight is a number of 0 or more"),
-            ("choice(1: 0, 2: 0)", 1, "all weights are 0"),
-            ("choice(a=1)", 8, "the values of choice have no names"),
-            ("choice(1, yes)", 11, "choice takes values, not generators"),
-            ("bool(1.5)", 6, "argument 'p' of bool is a share of 0 to 1"),
-            ("bool(p=-0.1)", 8, "argument 'p' of bool is a share of 0 to 1"),
-            ("null(2, uuid)", 6, "argument 'p' of null is a share of 0 to 1"),
-            ("null(0.5, 3)", 11, "argument 'inner' of null is a generator"),
-            ("constant(uuid)", 10, "a value, not a generator"),
-            ("text(5, 4)", 6, "'min' is above 'max': 5 > 4"),
-            ("text(-5, 4)", 6, "argument 'min' of text is 0 to"),
-            ("blob(0, 2b)", 9, "argument 'max' of blob is 0 to"),
-            ("hex(0)", 5, "argument 'n' of hex is 1 to"),
-            ("unique_hex(17)", 12, "argument 'n' of unique_hex is 1 to 16"),
-            ("timestamp(1, 2)", 11, "a text in single quotes"),
-            ("timestamp('2020-13-01', '2021-01-01')", 11, "'2020-13-01' is not a time"),
-            ("timestamp('2020-01-01', '2020-02-30')", 25, "'2020-02-30' is not a time"),
-            ("date('2020-01-01', '2020-01-01')", 6, "'from' is not before 'to'"),
-            ("date('2020-01-01 10:00', '2021-01-01')", 6, "is not a day"),
-        ] {
+        for (text, character, message) in MISTAKES {
             let error = build_text(text, "test").expect_err(text);
             assert_eq!(error.kind(), ErrorKind::Generator);
             assert!(error.message().contains(message), "{text}: {error}");
-            assert_eq!(error.place().character, Some(character), "{text}: {error}");
+            assert_eq!(error.place().character, Some(*character), "{text}: {error}");
             assert!(error.advice().is_some(), "{text}");
         }
     }
 
     #[test]
     fn an_unknown_name_lists_the_known_ones() {
-        let error = build_text("zipf(1.5)", "test").expect_err("there is none yet");
+        let error = build_text("gamma(1.5)", "test").expect_err("there is none");
         assert!(all().iter().all(|entry| error.advice().expect("a list").contains(entry.name)));
     }
 }

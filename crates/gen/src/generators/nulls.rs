@@ -1,6 +1,6 @@
 //! NULL in some of the rows.
 
-use super::choice::threshold;
+use super::alias::threshold;
 use super::{Arguments, Distinct, Generator, Kinds, Progression, count};
 use crate::random::{CellRandom, Fraction};
 use litepress_rows::cells::OwnedValue;
