@@ -2,8 +2,8 @@
 //! this one table.
 
 use super::{
-    Arguments, Generator, blobs, choice, digits, distributions, histogram, lists, nulls, numbers, regex, shuffle,
-    template, text, time, unique, walk,
+    Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nulls, numbers, regex,
+    shuffle, template, text, time, unique, walk,
 };
 use crate::annotation::{Call, Expression, ExpressionKind, Site, parse_call};
 use crate::suggest::did_you_mean;
@@ -105,6 +105,13 @@ static ENTRIES: &[Entry] = &[
         blobs::blob,
     ),
     entry("bool", &[default("p", "0.5")], "1 in the share p of the rows, else 0", "bool(0.1)", choice::bool),
+    entry(
+        "business_hours",
+        &[given("from"), given("to"), default("open", "'09:00'"), default("close", "'17:00'"), default("as", "'iso'")],
+        "a time of a Monday to Friday between open and close; as timestamp has it",
+        "business_hours('2024-01-01', '2025-01-01')",
+        events::business_hours,
+    ),
     Entry {
         name: "choice",
         parameters: &[],
@@ -125,6 +132,13 @@ static ENTRIES: &[Entry] = &[
     ),
     entry("digits", &[given("n")], "a text of n decimal digits, 1 to 18", "digits(6)", digits::digits),
     entry("email", &[], "an e-mail address that holds the row's number: no two rows share one", "email", lists::email),
+    entry(
+        "events",
+        &[given("from"), optional("to"), optional("every"), default("jitter", "0.5"), default("as", "'iso'")],
+        "times in ascending order, evenly up to to or by every, each late by a share of jitter at most",
+        "events('2024-01-01', every='250ms', as='iso_ms')",
+        events::events,
+    ),
     entry(
         "exponential",
         &[given("rate"), optional("min"), optional("max"), optional("decimals")],
@@ -255,8 +269,8 @@ static ENTRIES: &[Entry] = &[
     entry("time_of_day", &[], "a time as 'HH:MM:SS'", "time_of_day", time::time_of_day),
     entry(
         "timestamp",
-        &[given("from"), given("to")],
-        "a time as 'YYYY-MM-DD HH:MM:SS', at or after from, before to",
+        &[given("from"), given("to"), default("as", "'iso'")],
+        "a time at or after from, before to, as 'iso', 'iso_ms', 'unix', 'unix_ms' or 'julian'",
         "timestamp('2020-01-01', '2025-01-01 12:00')",
         time::timestamp,
     ),
@@ -449,6 +463,14 @@ mod tests {
         ("steps()", 1, "steps has no value"),
         ("walk(5, 1, min=6)", 6, "'start' is not within 'min' and 'max'"),
         ("walk(5, 1, min=6, max=6)", 16, "'min' is not below 'max'"),
+        ("timestamp('2020-01-01', '2021-01-01', as='x')", 42, "argument 'as' is 'iso', 'iso_ms'"),
+        ("business_hours('2024-01-06', '2024-01-08')", 16, "no working day"),
+        ("business_hours('2024-01-06', '2024-01-09', '9')", 44, "'9' is not a time of day"),
+        ("business_hours('2024-01-06', '2024-01-09', '09:00', '09:00')", 44, "'open' is not before 'close'"),
+        ("events('2024-01-01')", 1, "either 'to' or 'every'"),
+        ("events('2024-01-01', '2025-01-01')", 22, "how many events"),
+        ("events('2024-01-01', every='5 weeks')", 28, "'5 weeks' is not an interval"),
+        ("events('2024-01-01', every='1s', jitter=2)", 41, "a share of 0 to 1"),
         ("pattern('a\\')", 9, "nothing follows"),
         ("regex('a[0-9')", 9, "unclosed character class"),
         ("regex('it''s [0-9')", 14, "unclosed character class"),

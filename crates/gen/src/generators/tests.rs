@@ -1,6 +1,7 @@
 mod golden;
 mod numbers;
 mod texts;
+mod times;
 
 use super::catalogue;
 use super::*;
