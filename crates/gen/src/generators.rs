@@ -22,8 +22,11 @@ mod events;
 mod functions;
 mod histogram;
 mod lists;
+mod locales;
+mod nested;
 mod nulls;
 mod numbers;
+mod people;
 mod regex;
 mod shuffle;
 mod template;
@@ -31,6 +34,7 @@ mod text;
 mod time;
 mod unique;
 mod walk;
+mod wordlist;
 mod words;
 
 #[cfg(test)]
@@ -77,6 +81,11 @@ pub(crate) trait Generator: Debug + Send + Sync {
     fn progression(&self, rows: u64) -> Option<Progression> {
         let _ = rows;
         None
+    }
+
+    /// Whether the texts are JSON: within JSON they stand as they are, without quotes.
+    fn is_json(&self) -> bool {
+        false
     }
 
     /// How the values repeat, where they do so by the row number: several such columns may make a key.

@@ -6,6 +6,7 @@ use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
+use std::path::{Path, PathBuf};
 
 /// What a `build` function reads its arguments from; every mistake becomes an error at the argument's place.
 #[derive(Debug)]
@@ -236,6 +237,34 @@ impl<'a> Arguments<'a> {
             Some(Expression { kind: ExpressionKind::Call(call), .. }) => catalogue::build(self.site, call, self.rows),
             _ => Err(self.error_at(name, format!("argument '{name}' of {} is a generator", self.entry.name))),
         }
+    }
+
+    /// The file that a text names: relative to the schema's, where that is one, else to the current directory.
+    pub(super) fn path(&self, name: &str) -> Result<PathBuf> {
+        let text = self.text(name)?;
+        let schema = Path::new(self.site.origin);
+        let beside = schema.parent().filter(|_| schema.is_file()).map(|folder| folder.join(&text));
+        Ok(beside.unwrap_or_else(|| PathBuf::from(text)))
+    }
+
+    /// All arguments as names with generators: `id: int(1, 9)`. A value stands for itself in every row.
+    pub(super) fn named_generators(&self) -> Result<Vec<(String, Box<dyn Generator>)>> {
+        self.call.arguments.iter().map(|argument| self.named_generator(argument)).collect()
+    }
+
+    fn named_generator(&self, argument: &Argument) -> Result<(String, Box<dyn Generator>)> {
+        let refused = |at| self.error(at, format!("{} takes names and generators", self.entry.name));
+        let name = match (&argument.name, &argument.value.kind) {
+            (None, ExpressionKind::Call(call)) if call.arguments.is_empty() => call.name.clone(),
+            (None, ExpressionKind::Literal(OwnedValue::Text(text))) => text.clone(),
+            _ => return Err(refused(argument.span.start)),
+        };
+        let inner = match argument.weight.as_ref().map(|weight| &weight.kind) {
+            Some(ExpressionKind::Call(call)) => catalogue::build(self.site, call, self.rows)?,
+            Some(ExpressionKind::Literal(value)) => catalogue::constant(value.clone()),
+            None => return Err(refused(argument.span.start)),
+        };
+        Ok((name, inner))
     }
 
     /// All arguments as values with weights (1 where none is given).

@@ -2,12 +2,13 @@
 //! this one table.
 
 use super::{
-    Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nulls, numbers, regex,
-    shuffle, template, text, time, unique, walk,
+    Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nested, nulls, numbers,
+    people, regex, shuffle, template, text, time, unique, walk, wordlist,
 };
 use crate::annotation::{Call, Expression, ExpressionKind, Site, parse_call};
 use crate::suggest::did_you_mean;
 use litepress_rows::Result;
+use litepress_rows::cells::OwnedValue;
 use std::fmt::{self, Debug};
 
 /// One generator.
@@ -90,6 +91,14 @@ const fn entry(
 }
 
 static ENTRIES: &[Entry] = &[
+    entry("address", &[optional("locale")], "street, number, postcode and city", "address('de')", people::address),
+    entry(
+        "array",
+        &[given("inner"), given("min"), given("max")],
+        "a JSON array of min to max values of inner",
+        "array(word, 1, 3)",
+        nested::array,
+    ),
     entry(
         "beta",
         &[given("a"), given("b"), optional("min"), optional("max"), optional("decimals")],
@@ -99,8 +108,8 @@ static ENTRIES: &[Entry] = &[
     ),
     entry(
         "blob",
-        &[given("min"), given("max")],
-        "min to max random bytes; never the same twice where min is 8 or more",
+        &[given("min"), given("max"), optional("compressible")],
+        "min to max random bytes (a share of them zero), never the same twice where min is 8 or more",
         "blob(16, 64)",
         blobs::blob,
     ),
@@ -120,7 +129,15 @@ static ENTRIES: &[Entry] = &[
         example: "choice('a': 3, 'b': 1)",
         build: choice::choice,
     },
-    entry("city", &[], "the name of a city", "city", lists::city),
+    entry(
+        "city",
+        &[optional("locale")],
+        "the name of a city; locales are 'en', 'de', 'fr', 'es', 'it'",
+        "city('fr')",
+        people::city,
+    ),
+    entry("colour", &[], "a colour as '#rrggbb'", "colour", people::colour),
+    entry("company", &[optional("locale")], "the name of a firm", "company", people::company),
     entry("constant", &[given("v")], "the same value in every row", "constant('new')", choice::constant),
     entry("country", &[], "the name of a country", "country", lists::country),
     entry(
@@ -131,6 +148,7 @@ static ENTRIES: &[Entry] = &[
         time::date,
     ),
     entry("digits", &[given("n")], "a text of n decimal digits, 1 to 18", "digits(6)", digits::digits),
+    entry("domain", &[], "a domain under an ending that nobody can register", "domain", people::domain),
     entry("email", &[], "an e-mail address that holds the row's number: no two rows share one", "email", lists::email),
     entry(
         "events",
@@ -146,8 +164,8 @@ static ENTRIES: &[Entry] = &[
         "exponential(0.5)",
         distributions::exponential,
     ),
-    entry("first_name", &[], "a person's first name", "first_name", lists::first_name),
-    entry("full_name", &[], "first and last name", "full_name", lists::full_name),
+    entry("first_name", &[optional("locale")], "a person's first name", "first_name", people::first_name),
+    entry("full_name", &[optional("locale")], "first and last name", "full_name", people::full_name),
     entry("hex", &[given("n")], "a text of n hex digits; unique where n is 16 or more", "hex(32)", blobs::hex),
     Entry {
         name: "histogram",
@@ -164,14 +182,25 @@ static ENTRIES: &[Entry] = &[
         "int(1, 100)",
         numbers::int,
     ),
+    entry("ipv4", &[], "an IPv4 address", "ipv4", people::ipv4),
+    entry("ipv6", &[], "an IPv6 address of the network for examples", "ipv6", people::ipv6),
+    entry("job", &[optional("locale")], "what somebody does for a living", "job", people::job),
     entry("json", &[], "a JSON object: {\"number\":7,\"word\":\"reed\",\"flag\":true}", "json", lists::json),
-    entry("last_name", &[], "a person's last name", "last_name", lists::last_name),
+    entry("last_name", &[optional("locale")], "a person's last name", "last_name", people::last_name),
     entry(
         "lognormal",
         &[given("mu"), given("sigma"), optional("min"), optional("max"), optional("decimals")],
         "the exponential of a normal number: incomes, sizes of files",
         "lognormal(3, 0.5, decimals=2)",
         distributions::lognormal,
+    ),
+    entry("mac", &[], "a MAC address, administered locally", "mac", people::mac),
+    entry(
+        "name",
+        &[optional("locale")],
+        "first and last name, of longer lists than full_name's",
+        "name('de')",
+        people::name,
     ),
     entry(
         "normal",
@@ -187,6 +216,14 @@ static ENTRIES: &[Entry] = &[
         "null(0.1, int(1, 100))",
         nulls::null,
     ),
+    Entry {
+        name: "object",
+        parameters: &[],
+        values: Some("name: generator, ..."),
+        about: "a JSON object; each field's values come from a generator or are always the same",
+        example: "object(id: int(1, 9), kind: 'user', tags: array(word, 1, 3))",
+        build: nested::object,
+    },
     entry(
         "pareto",
         &[given("scale"), given("shape"), optional("min"), optional("max"), optional("decimals")],
@@ -201,7 +238,13 @@ static ENTRIES: &[Entry] = &[
         "pattern('CUST-######')",
         template::pattern,
     ),
-    entry("phone", &[], "a telephone number of the range that is kept for fiction", "phone", lists::phone),
+    entry(
+        "phone",
+        &[optional("locale")],
+        "a telephone number; without locale, in en, de and fr of a range that is kept for fiction",
+        "phone",
+        people::phone,
+    ),
     entry(
         "poisson",
         &[given("mean")],
@@ -209,6 +252,7 @@ static ENTRIES: &[Entry] = &[
         "poisson(3.5)",
         histogram::poisson,
     ),
+    entry("postcode", &[optional("locale")], "a postal code", "postcode('fr')", people::postcode),
     entry(
         "real",
         &[given("lo"), given("hi"), optional("decimals")],
@@ -229,6 +273,13 @@ static ENTRIES: &[Entry] = &[
         "lo to hi in turn, over and over, each so many times in a row: two such columns can make a key",
         "repeat(1, 12, each=3)",
         numbers::repeat,
+    ),
+    entry(
+        "sentences",
+        &[given("min"), given("max")],
+        "min to max sentences of 4 to 12 words",
+        "sentences(1, 3)",
+        people::sentences,
     ),
     entry(
         "sequence",
@@ -259,6 +310,7 @@ static ENTRIES: &[Entry] = &[
         example: "steps('v1': 1000, 'v2': 500, 'v3')",
         build: choice::steps,
     },
+    entry("street", &[optional("locale")], "street and number", "street", people::street),
     entry(
         "text",
         &[given("min"), given("max")],
@@ -282,6 +334,13 @@ static ENTRIES: &[Entry] = &[
         template::unique_digits,
     ),
     entry(
+        "unique_email",
+        &[optional("digits")],
+        "an e-mail address, different in every row, in no order; more digits for more rows",
+        "unique_email",
+        people::unique_email,
+    ),
+    entry(
         "unique_hex",
         &[default("n", "16")],
         "n hex digits (1 to 16), different in every row",
@@ -296,6 +355,7 @@ static ENTRIES: &[Entry] = &[
         regex::unique_regex,
     ),
     entry("url", &[], "a web address", "url", lists::url),
+    entry("user_agent", &[], "what a browser says that it is", "user_agent", people::user_agent),
     entry("uuid", &[], "a random UUID (version 4) as text, different in every row", "uuid", unique::uuid),
     entry(
         "walk",
@@ -305,6 +365,14 @@ static ENTRIES: &[Entry] = &[
         walk::walk,
     ),
     entry("word", &[], "a lower-case word", "word", lists::word),
+    entry(
+        "wordlist",
+        &[given("file")],
+        "a line of a file, evenly or by the weight that stands behind a tab",
+        "wordlist('examples/words.txt')",
+        wordlist::wordlist,
+    ),
+    entry("words", &[given("min"), given("max")], "min to max lower-case words", "words(3, 8)", people::words),
     entry(
         "zipf",
         &[given("n"), default("s", "1")],
@@ -343,6 +411,11 @@ pub(crate) fn build(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<B
 pub(crate) fn build_text(text: &str, origin: &str) -> Result<Box<dyn Generator>> {
     let site = Site::new(text, origin);
     build(&site, &parse_call(&site, 0..text.len())?, None)
+}
+
+/// The generator that gives this value to every row.
+pub(super) fn constant(value: OwnedValue) -> Box<dyn Generator> {
+    choice::always(value)
 }
 
 /// The value of a default as it stands in [`Parameter`].
@@ -471,6 +544,17 @@ mod tests {
         ("events('2024-01-01', '2025-01-01')", 22, "how many events"),
         ("events('2024-01-01', every='5 weeks')", 28, "'5 weeks' is not an interval"),
         ("events('2024-01-01', every='1s', jitter=2)", 41, "a share of 0 to 1"),
+        ("name('xx')", 6, "there is no locale 'xx': there are 'en', 'de'"),
+        ("words(0, 2)", 7, "argument 'min' of words is 1 to"),
+        ("words(3, 2)", 7, "'min' is above 'max'"),
+        ("object(int(1, 2))", 8, "object takes names and generators"),
+        ("object(a: int(1, 2), a: 5)", 22, "a field 'a' already"),
+        ("object(a: itn(1, 2))", 11, "unknown generator 'itn', did you mean 'int'?"),
+        ("object(a=5)", 8, "object takes names and generators"),
+        ("array(5, 1, 2)", 7, "argument 'inner' of array is a generator"),
+        ("array(word, 1, 2000)", 16, "argument 'max' of array is 0 to 1024"),
+        ("wordlist('no/such file')", 10, "no/such file cannot be read"),
+        ("blob(1, 2, 1.5)", 12, "a share of 0 to 1"),
         ("pattern('a\\')", 9, "nothing follows"),
         ("regex('a[0-9')", 9, "unclosed character class"),
         ("regex('it''s [0-9')", 14, "unclosed character class"),

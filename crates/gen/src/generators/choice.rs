@@ -44,7 +44,12 @@ pub(super) fn choice(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 pub(super) fn constant(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(Box::new(Pick::evenly(vec![arguments.value("v")?])))
+    Ok(always(arguments.value("v")?))
+}
+
+/// The same value in every row.
+pub(super) fn always(value: OwnedValue) -> Box<dyn Generator> {
+    Box::new(Pick::evenly(vec![value]))
 }
 
 pub(super) fn bool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {

@@ -144,16 +144,14 @@ impl Generator for Events {
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
         let mut times = vec![0; count(&rows)];
         let last = END * 1000 - 1 - self.from;
-        let mut row = rows.start;
         random.fill_u64(rows.start, &mut times, |word| word);
-        for time in &mut times {
+        for (row, time) in rows.zip(&mut times) {
             let share = (*time >> 12) as f64 / 4_503_599_627_370_496.0;
             let after = (row as f64 + self.jitter * share) * self.interval;
             #[expect(clippy::cast_possible_truncation, reason = "a number beyond the integers is brought back to them")]
             #[expect(clippy::cast_sign_loss, reason = "nothing is before the start")]
             let after = (after as u64).min(last);
             *time = self.from + after;
-            row += 1;
         }
         self.format.write(&times, out);
     }

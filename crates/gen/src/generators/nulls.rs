@@ -77,6 +77,10 @@ impl Generator for Null {
         self.inner.null_levels() + 1
     }
 
+    fn is_json(&self) -> bool {
+        self.inner.is_json()
+    }
+
     fn progression(&self, rows: u64) -> Option<Progression> {
         if self.share == 0.0 { self.inner.progression(rows) } else { None }
     }

@@ -110,4 +110,71 @@ pub(super) const GOLDEN: &[(&str, &str)] = &[
         "timestamp('2020-01-01', '2025-01-01', as='julian')",
         "2459883.448934028; 2460388.7775912615; 2460674.4466580325; 2460045.1655867016",
     ),
+    (
+        "address",
+        "'113 Mill Boulevard, New York 39607'; '168 Park Avenue, Cleveland 87149'; '199 River Boulevard, Pittsburgh 64544'; '131 Forest Lane, Seattle 01592'",
+    ),
+    (
+        "address('de')",
+        "'Lindenstraße 88, 36739 Kassel'; 'Schulgasse 168, 62187 Bonn'; 'Ziegelgasse 171, 43564 Hannover'; 'Mozartgasse 153, 95201 Karlsruhe'",
+    ),
+    (
+        "array(word, 1, 3)",
+        "'[\"cricket\",\"chest\"]'; '[\"yellow\",\"timber\",\"canyon\"]'; '[\"cloud\",\"mint\",\"blue\"]'; '[\"mint\",\"blanket\"]'",
+    ),
+    (
+        "blob(16, 20, 0.9)",
+        "x'90e09a5202eb8117000000000000000000'; x'd7af28ce5a20890a000000000000000000000000'; x'ffb6584d21555da10000000000000000000000'; x'a789834708e9c4a20000000000000000'",
+    ),
+    ("city('fr')", "'Montpellier'; 'Nantes'; 'Reims'; 'Aix-en-Provence'"),
+    ("colour", "'#90e09a'; '#d7af28'; '#ffb658'; '#a78983'"),
+    ("company", "'Campbell & Nelson Group'; 'Price & Adams Group'; 'Young & Taylor Inc.'; 'Green & Mitchell Inc.'"),
+    (
+        "company('it')",
+        "'Caputo e Lombardo e Associati'; 'Monti e Ricci S.p.A.'; 'Vitale e Rizzo e Figli'; 'Esposito e Morelli e Associati'",
+    ),
+    ("domain", "'green-sand.test'; 'reed-linen.example'; 'yellow-mill.test'; 'lamp-globe.test'"),
+    ("first_name('es')", "'Manuel'; 'José'; 'Rocío'; 'Javier'"),
+    ("full_name('de')", "'Lukas Hahn'; 'Peter Weiß'; 'Wolfgang Werner'; 'Martin Wagner'"),
+    ("ipv4", "'124.172.161.101'; '187.36.27.223'; '223.194.36.165'; '144.180.125.4'"),
+    (
+        "ipv6",
+        "'2001:db8:97d2:9765:6eec:2842:dca3:1731'; '2001:db8:da34:42df:2870:a4cd:2e98:c7ed'; '2001:db8:ffba:f3a5:485c:481a:a1bd:6bbc'; '2001:db8:ad10:ec04:22a4:7f9e:bec5:7fce'",
+    ),
+    ("job", "'Manager'; 'Engineer'; 'Scientist'; 'Salesperson'"),
+    ("job('fr')", "'Juge'; 'Cuisinier'; 'Pilote'; 'Comptable'"),
+    ("last_name('it')", "'Mancini'; 'De Luca'; 'Rossi'; 'Basile'"),
+    ("mac", "'92:38:26:56:54:00'; 'd6:eb:cd:f1:a1:21'; 'fe:ed:9a:53:c1:df'; 'a6:e2:60:41:3e:30'"),
+    ("name", "'Laura Murphy'; 'Richard Wright'; 'Zoe White'; 'Mary Smith'"),
+    ("name('de')", "'Lukas Hahn'; 'Peter Weiß'; 'Wolfgang Werner'; 'Martin Wagner'"),
+    (
+        "object(id: int(1, 9), kind: 'user', tags: array(word, 1, 3))",
+        "'{\"id\":4,\"kind\":\"user\",\"tags\":[\"beacon\",\"light\",\"jasmine\"]}'; '{\"id\":4,\"kind\":\"user\",\"tags\":[\"lava\",\"acorn\"]}'; '{\"id\":3,\"kind\":\"user\",\"tags\":[\"canyon\",\"fox\",\"valley\"]}'; '{\"id\":4,\"kind\":\"user\",\"tags\":[\"star\",\"current\"]}'",
+    ),
+    ("phone('fr')", "'+33 1 99 00 56 59'; '+33 1 99 00 84 25'; '+33 1 99 00 99 88'; '+33 1 99 00 65 44'"),
+    ("postcode", "'56592'; '84251'; '99887'; '65444'"),
+    ("postcode('fr')", "'60933'; '85826'; '99898'; '68899'"),
+    (
+        "sentences(1, 2)",
+        "'Green spring dune dawn dawn camel basil sand straw kite angle. Copper sage quartz bowl spring garden atlas desert fox carrot apple.'; 'Reed board earth salt basin autumn jade mirror lava horizon. Glass ocean copper plum kettle farm apple.'; 'Yellow dragon basin lagoon button beacon butter ridge beach nest.'; 'Lamp rain ivory alpine badge snow feather ash. Drum tulip branch cloud flint jasmine circle moon eagle arrow.'",
+    ),
+    ("street", "'113 Mill Boulevard'; '168 Park Avenue'; '199 River Boulevard'; '131 Forest Lane'"),
+    ("street('de')", "'Lindenstraße 88'; 'Schulgasse 168'; 'Ziegelgasse 171'; 'Mozartgasse 153'"),
+    (
+        "street('es')",
+        "'Plaza de la Constitución 55'; 'Paseo de la Libertad 80'; 'Paseo de Santa Ana 182'; 'Plaza del Mar 71'",
+    ),
+    (
+        "unique_email",
+        "'rosa.duarte42086@example.com'; 'rosa.petrov08888@example.org'; 'jana.rao23812@example.org'; 'jana.kaya22916@example.org'",
+    ),
+    (
+        "user_agent",
+        "'Mozilla/5.0 (Linux; Android 14; SM-S918B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/119.0.0.0 Mobile Safari/537.36'; 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.6 Mobile/15E148 Safari/604.1'; 'Mozilla/5.0 (iPad; CPU OS 16_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1'; 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:109.0) Gecko/20100101 Firefox/132.0'",
+    ),
+    ("wordlist('examples/words.txt')", "'plum'; 'pear'; 'pear'; 'apple'"),
+    (
+        "words(3, 8)",
+        "'green canoe ivory dawn dawn camel basil sand'; 'reed basin violet salt basin autumn jade'; 'yellow card attic lagoon button beacon butter'; 'lamp brush badge alpine badge snow'",
+    ),
 ];
