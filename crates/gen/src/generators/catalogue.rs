@@ -6,10 +6,12 @@ use super::{
     people, regex, shuffle, template, text, time, unique, walk, wordlist,
 };
 use crate::annotation::{Call, Expression, ExpressionKind, Site, parse_call};
+use crate::random::CellRandom;
 use crate::suggest::did_you_mean;
-use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
+use litepress_rows::{CellBlock, Result};
 use std::fmt::{self, Debug};
+use std::ops::Range;
 
 /// One generator.
 pub struct Entry {
@@ -406,6 +408,59 @@ pub(crate) fn build(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<B
     (entry.build)(&Arguments::bind(site, call, entry, rows)?)
 }
 
+/// A generator by itself, of no table: to look at its values and to measure it.
+#[derive(Debug)]
+pub struct Sample {
+    generator: Box<dyn Generator>,
+    random: CellRandom,
+}
+
+impl Sample {
+    /// The generator of an annotation such as an [`Entry::example`].
+    ///
+    /// # Errors
+    /// As those of an annotation in a schema.
+    pub fn new(annotation: &str) -> Result<Self> {
+        let site = Site::new(annotation, "<sample>");
+        let call = parse_call(&site, 0..annotation.len())?;
+        Ok(Self { generator: build(&site, &call, None)?, random: CellRandom::new(0, "sample", "sample") })
+    }
+
+    /// Fills `out` with the values of these rows, [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) at most.
+    pub fn fill(&self, rows: Range<u64>, out: &mut CellBlock) {
+        self.generator.fill(&self.random, rows, out);
+    }
+}
+
+/// All generators as a table of Markdown, with the nanoseconds that a cell takes (a dash where they are not known).
+pub fn markdown(nanoseconds: impl Fn(&Entry) -> Option<f64>) -> String {
+    let mut text = String::from(MARKDOWN_HEAD);
+    for entry in all() {
+        let escaped = |text: String| text.replace('|', "\\|");
+        let time = nanoseconds(entry).map_or("-".to_owned(), |time| format!("{time:.1}"));
+        let (signature, example) = (escaped(entry.signature()), escaped(entry.example.to_owned()));
+        let about = escaped(entry.about.to_owned());
+        text.push_str(&format!("| `{signature}` | {about} | `{example}` | {time} |\n"));
+    }
+    text
+}
+
+const MARKDOWN_HEAD: &str = "\
+# Generators
+
+What fills a column, in an annotation (`-- gen: int(1, 100)`) or an option (`--set user.age='int(1, 100)'`). The value of a
+cell depends on the seed, the table, the column and the row's number, and on nothing else.
+
+Arguments are given in their order or by name; one in brackets may be left out, and so may one with a default. `locale` is
+one of 'en', 'de', 'fr', 'es' and 'it'.
+
+The last column is the time of a cell of the example in nanoseconds, on one core: `bench/cells.py` measures it and writes this
+file.
+
+| Generator | What it gives | Example | ns |
+| --- | --- | --- | ---: |
+";
+
 /// Makes the generator that an annotation of its own describes, such as an example.
 #[cfg(test)]
 pub(crate) fn build_text(text: &str, origin: &str) -> Result<Box<dyn Generator>> {
@@ -440,6 +495,18 @@ mod tests {
             assert!(entry.example.starts_with(entry.name), "{}", entry.name);
             assert!(!entry.about.ends_with('.') && entry.about.len() < 100, "{}", entry.about);
         }
+    }
+
+    /// `bench/cells.py` writes the file anew; figures may be old.
+    #[test]
+    fn the_documentation_has_every_generator() {
+        let written = include_str!("../../../../docs/generators.md");
+        let without_times = |text: &str| -> Vec<String> {
+            let is_row = |line: &str| line.starts_with("| `");
+            let line = |line: &str| if is_row(line) { line.rsplitn(3, '|').last().map(str::to_owned) } else { None };
+            text.lines().map(|text| line(text).unwrap_or_else(|| text.to_owned())).collect()
+        };
+        assert_eq!(without_times(written), without_times(&markdown(|_| None)), "run bench/cells.py");
     }
 
     #[test]
