@@ -36,7 +36,10 @@ pub(super) enum Node {
 pub(super) struct List {
     /// All texts, and a block more: a short text is copied as a block.
     bytes: Vec<u8>,
+    /// Where the texts are, unless all have one length.
     spans: Vec<(u32, u32)>,
+    fixed_len: Option<usize>,
+    count: usize,
 }
 
 /// The random bits of a cell.
@@ -67,24 +70,40 @@ impl Bits {
 
 impl List {
     pub fn new<T: AsRef<[u8]>>(texts: &[T]) -> Self {
-        let mut list = Self { bytes: Vec::new(), spans: Vec::with_capacity(texts.len()) };
+        let mut lens = texts.iter().map(|text| text.as_ref().len());
+        let first = lens.next().unwrap_or(0);
+        let fixed_len = lens.all(|len| len == first).then_some(first);
+        let mut list = Self { bytes: Vec::new(), spans: Vec::new(), fixed_len, count: texts.len() };
         for text in texts.iter().map(AsRef::as_ref) {
             let at = |len: usize| u32::try_from(len).expect("lists are below 4 GiB");
-            list.spans.push((at(list.bytes.len()), at(text.len())));
+            if fixed_len.is_none() {
+                list.spans.push((at(list.bytes.len()), at(text.len())));
+            }
             list.bytes.extend_from_slice(text);
         }
         list.bytes.extend_from_slice(&[0; BLOCK]);
         list
     }
 
+    /// Where a text is, and how long.
+    #[inline(always)]
+    fn span(&self, index: usize) -> (usize, usize) {
+        match self.fixed_len {
+            Some(len) => (index * len, len),
+            None => {
+                let (start, len) = self.spans[index];
+                (start as usize, len as usize)
+            }
+        }
+    }
+
     fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        self.spans.iter().map(|&(start, len)| &self.bytes[start as usize..(start + len) as usize])
+        (0..self.count).map(|index| self.span(index)).map(|(start, len)| &self.bytes[start..start + len])
     }
 
     #[inline(always)]
     fn write(&self, index: u64, out: &mut Vec<u8>) {
-        let (start, len) = self.spans[size(index)];
-        let (start, len) = (start as usize, len as usize);
+        let (start, len) = self.span(size(index));
         if len <= BLOCK {
             let at = out.len();
             out.extend_from_slice(&self.bytes[start..start + BLOCK]);
@@ -95,12 +114,12 @@ impl List {
     }
 
     fn longest(&self) -> usize {
-        self.spans.iter().map(|span| span.1 as usize).max().unwrap_or(0)
+        self.texts().map(<[u8]>::len).max().unwrap_or(0)
     }
 
     /// Every text of this list followed by every one of another, if that is a short list.
     fn fused(&self, other: &Self) -> Option<Self> {
-        let fits = self.spans.len() * other.spans.len() <= MOST_FUSED && self.longest() + other.longest() <= BLOCK;
+        let fits = self.count * other.count <= MOST_FUSED && self.longest() + other.longest() <= BLOCK;
         let texts = || self.texts().flat_map(|one| other.texts().map(move |other| [one, other].concat()));
         fits.then(|| Self::new(&texts().collect::<Vec<_>>()))
     }
@@ -147,7 +166,7 @@ impl Node {
     /// Appends a text that `bits` decide on.
     fn write(&self, bits: &mut Bits, out: &mut Vec<u8>) {
         match self {
-            Self::List(list) => list.write(bits.take(list.spans.len() as u64), out),
+            Self::List(list) => list.write(bits.take(list.count as u64), out),
             Self::Sequence(nodes) => nodes.iter().for_each(|node| node.write(bits, out)),
             Self::OneOf(nodes) => nodes[size(bits.take(nodes.len() as u64))].write(bits, out),
             Self::Repeat { node, min, max } => {
@@ -206,7 +225,7 @@ impl Node {
     /// How many texts there are; `u128::MAX`: that many or more. Those that come in several ways count several times.
     pub fn count(&self) -> u128 {
         match self {
-            Self::List(list) => list.spans.len() as u128,
+            Self::List(list) => list.count as u128,
             Self::Sequence(nodes) => nodes.iter().fold(1, |product, node| product.saturating_mul(node.count())),
             Self::OneOf(nodes) => nodes.iter().fold(0, |sum, node| sum.saturating_add(node.count())),
             Self::Repeat { node, min, max } => {
@@ -248,6 +267,14 @@ fn write_sequence(nodes: &[Node], mut number: u128, out: &mut Vec<u8>) {
         (number, *digit) = divide(number, node.count());
     }
     digits.iter().zip(nodes).for_each(|(digit, node)| node.write_number(*digit, out));
+}
+
+/// The last digit of a number in this base, which is taken off.
+#[inline(always)]
+fn rest_of(number: &mut u64, base: u64) -> u64 {
+    let rest = *number % base;
+    *number /= base;
+    rest
 }
 
 /// Quotient and rest; most numbers are of 64 bits, which divide much faster.
@@ -374,10 +401,51 @@ impl Shape {
     }
 }
 
+/// Texts of one length that are short lists one after another: each list has its place in a line, and the encoder
+/// gets texts of one length, which it likes best.
+#[derive(Debug)]
+struct Layout {
+    parts: Vec<(List, usize)>,
+    len: usize,
+}
+
+/// Bytes of the longest line, and of the buffer: the last block may reach beyond it.
+const LINE: usize = 64;
+const BUFFER: usize = LINE + BLOCK;
+
+impl Layout {
+    /// The layout of a tree that has one.
+    fn of(node: &Node) -> Option<Self> {
+        let nodes = match node {
+            Node::Sequence(nodes) => &nodes[..],
+            one => std::slice::from_ref(one),
+        };
+        let mut layout = Self { parts: Vec::new(), len: 0 };
+        for node in nodes {
+            let Node::List(list) = node else { return None };
+            layout.parts.push((list.clone(), layout.len));
+            layout.len += list.fixed_len.filter(|&len| len <= BLOCK)?;
+        }
+        (1..=LINE).contains(&layout.len).then_some(layout)
+    }
+
+    /// The text of these picks.
+    #[inline(always)]
+    fn line(&self, mut pick: impl FnMut(&List) -> u64, out: &mut [u8]) {
+        let mut line = [0; BUFFER];
+        for (list, at) in &self.parts {
+            let (start, _) = list.span(size(pick(list)));
+            line[*at..at + BLOCK].copy_from_slice(&list.bytes[start..start + BLOCK]);
+        }
+        out.copy_from_slice(&line[..out.len()]);
+    }
+}
+
 /// Texts of a tree.
 #[derive(Debug)]
 struct Template {
     node: Node,
+    layout: Option<Layout>,
     longest: u64,
     kinds: Kinds,
     distinct: Distinct,
@@ -397,7 +465,7 @@ fn template(node: Node) -> Template {
     let shape = node.shape();
     let values = u64::try_from(node.count()).unwrap_or(u64::MAX);
     let kinds = if shape.digits && node.longest() <= 18 { Kinds::DIGITS } else { Kinds::TEXT };
-    Template { longest: node.longest(), kinds, distinct: Distinct::Among { values }, node }
+    Template { longest: node.longest(), layout: Layout::of(&node), kinds, distinct: Distinct::Among { values }, node }
 }
 
 /// The generator of the tree's texts.
@@ -419,6 +487,14 @@ pub(super) fn unique(node: Node, refused: impl FnOnce() -> Error) -> Result<Box<
 
 impl Generator for Template {
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        if let Some(layout) = &self.layout {
+            let texts = out.texts().fixed(count(&rows), layout.len);
+            for (text, row) in texts.chunks_exact_mut(layout.len).zip(rows) {
+                let mut bits = Bits::new(random.draws(row));
+                layout.line(|list| bits.take(list.count as u64), text);
+            }
+            return;
+        }
         let texts = out.texts();
         for row in rows {
             self.node.write(&mut Bits::new(random.draws(row)), texts.arena());
@@ -443,6 +519,14 @@ impl Generator for UniqueTemplate {
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
         let mut numbers = vec![0; count(&rows)];
         shuffled(random, self.last, rows.clone(), &mut numbers, |number| number);
+        if let Some(layout) = self.texts.layout.as_ref().filter(|_| self.each == 1) {
+            let texts = out.texts().fixed(numbers.len(), layout.len);
+            for (text, mut number) in texts.chunks_exact_mut(layout.len).zip(numbers) {
+                // The first list changes fastest: as good an order as any, and no list of digits.
+                layout.line(|list| rest_of(&mut number, list.count as u64), text);
+            }
+            return;
+        }
         let texts = out.texts();
         for (number, row) in numbers.into_iter().zip(rows) {
             let mut number = u128::from(number);
@@ -544,7 +628,7 @@ mod tests {
     #[test]
     fn short_lists_become_one() {
         let Node::List(list) = Node::sequence(vec![Node::fixed("A"), Node::digits(3)]) else { panic!("a list") };
-        assert_eq!((list.spans.len(), list.longest()), (1000, 4));
+        assert_eq!((list.count, list.longest()), (1000, 4));
         let Node::Sequence(nodes) = Node::digits(7) else { panic!("three lists") };
         assert_eq!(nodes.iter().map(Node::count).collect::<Vec<_>>(), [1000, 1000, 10]);
         assert_eq!(Node::sequence(Vec::new()).count(), 1);
