@@ -12,17 +12,29 @@
 
 pub mod catalogue;
 
+mod alias;
 mod arguments;
 mod blobs;
 mod choice;
 mod digits;
+mod distributions;
+mod events;
+mod functions;
+mod histogram;
 mod lists;
+mod locales;
+mod nested;
 mod nulls;
 mod numbers;
+mod people;
+mod regex;
 mod shuffle;
+mod template;
 mod text;
 mod time;
 mod unique;
+mod walk;
+mod wordlist;
 mod words;
 
 #[cfg(test)]
@@ -69,6 +81,11 @@ pub(crate) trait Generator: Debug + Send + Sync {
     fn progression(&self, rows: u64) -> Option<Progression> {
         let _ = rows;
         None
+    }
+
+    /// Whether the texts are JSON: within JSON they stand as they are, without quotes.
+    fn is_json(&self) -> bool {
+        false
     }
 
     /// How the values repeat, where they do so by the row number: several such columns may make a key.

@@ -6,6 +6,7 @@ use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
+use std::path::{Path, PathBuf};
 
 /// What a `build` function reads its arguments from; every mistake becomes an error at the argument's place.
 #[derive(Debug)]
@@ -17,6 +18,14 @@ pub struct Arguments<'a> {
     rows: Option<u64>,
     /// One a parameter; `None` where it was left out.
     bound: Vec<Option<Expression>>,
+}
+
+/// One of as many values as one likes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pair {
+    pub value: OwnedValue,
+    /// Its weight, where one is given.
+    pub weight: Option<f64>,
 }
 
 impl<'a> Arguments<'a> {
@@ -107,6 +116,15 @@ impl<'a> Arguments<'a> {
         self.error(self.place(name), message)
     }
 
+    /// An error about a byte of an argument that is a text.
+    pub(super) fn error_in_text(&self, name: &str, offset: usize, message: impl Into<String>) -> Error {
+        let place = self.place(name);
+        // A quote in the text is written twice.
+        let quotes = self.text(name).map_or(0, |text| text.bytes().take(offset).filter(|&byte| byte == b'\'').count());
+        let quoted = self.site.text[place..].starts_with('\'');
+        self.error(if quoted { place + 1 + offset + quotes } else { place }, message)
+    }
+
     fn place(&self, name: &str) -> usize {
         let position = self.parameter(name).expect("the build function asks for parameters of its entry");
         let given = |argument: &&Argument| argument.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name));
@@ -162,6 +180,18 @@ impl<'a> Arguments<'a> {
         self.required(name, value)
     }
 
+    /// A real or whole number that may be left out.
+    pub(super) fn optional_real(&self, name: &str) -> Result<Option<f64>> {
+        self.take(name, "a number", number)
+    }
+
+    /// A number above 0.
+    pub(super) fn positive(&self, name: &str) -> Result<f64> {
+        let value = self.real(name)?;
+        let refused = || self.error_at(name, format!("argument '{name}' of {} is above 0", self.entry.name));
+        if value > 0.0 && value.is_finite() { Ok(value) } else { Err(refused()) }
+    }
+
     /// A text.
     pub(super) fn text(&self, name: &str) -> Result<String> {
         let value = self.take(name, "a text in single quotes", |value| match value {
@@ -209,6 +239,34 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// The file that a text names: relative to the schema's, where that is one, else to the current directory.
+    pub(super) fn path(&self, name: &str) -> Result<PathBuf> {
+        let text = self.text(name)?;
+        let schema = Path::new(self.site.origin);
+        let beside = schema.parent().filter(|_| schema.is_file()).map(|folder| folder.join(&text));
+        Ok(beside.unwrap_or_else(|| PathBuf::from(text)))
+    }
+
+    /// All arguments as names with generators: `id: int(1, 9)`. A value stands for itself in every row.
+    pub(super) fn named_generators(&self) -> Result<Vec<(String, Box<dyn Generator>)>> {
+        self.call.arguments.iter().map(|argument| self.named_generator(argument)).collect()
+    }
+
+    fn named_generator(&self, argument: &Argument) -> Result<(String, Box<dyn Generator>)> {
+        let refused = |at| self.error(at, format!("{} takes names and generators", self.entry.name));
+        let name = match (&argument.name, &argument.value.kind) {
+            (None, ExpressionKind::Call(call)) if call.arguments.is_empty() => call.name.clone(),
+            (None, ExpressionKind::Literal(OwnedValue::Text(text))) => text.clone(),
+            _ => return Err(refused(argument.span.start)),
+        };
+        let inner = match argument.weight.as_ref().map(|weight| &weight.kind) {
+            Some(ExpressionKind::Call(call)) => catalogue::build(self.site, call, self.rows)?,
+            Some(ExpressionKind::Literal(value)) => catalogue::constant(value.clone()),
+            None => return Err(refused(argument.span.start)),
+        };
+        Ok((name, inner))
+    }
+
     /// All arguments as values with weights (1 where none is given).
     pub(super) fn weighted_values(&self) -> Result<Vec<(OwnedValue, f64)>> {
         self.call.arguments.iter().map(|argument| self.weighted_value(argument)).collect()
@@ -224,6 +282,20 @@ impl<'a> Arguments<'a> {
         };
         let weight = argument.weight.as_ref().map_or(Ok(1.0), |weight| self.weight(weight))?;
         Ok((value.clone(), weight))
+    }
+
+    /// All arguments as values with the weights that are given.
+    pub(super) fn pairs(&self) -> Result<Vec<Pair>> {
+        let pair = |argument: &Argument| {
+            let (value, weight) = self.weighted_value(argument)?;
+            Ok(Pair { value, weight: argument.weight.as_ref().map(|_| weight) })
+        };
+        self.call.arguments.iter().map(pair).collect()
+    }
+
+    /// An error about one of [`pairs`](Self::pairs).
+    pub(super) fn error_at_pair(&self, index: usize, message: impl Into<String>) -> Error {
+        self.error(self.call.arguments[index].span.start, message)
     }
 
     fn weight(&self, weight: &Expression) -> Result<f64> {

@@ -1,5 +1,6 @@
 //! Random bytes, plain and in hex.
 
+use super::alias::threshold;
 use super::{Arguments, Distinct, Generator, Kinds, Lengths, count, size};
 use crate::random::{CellRandom, Draws};
 use litepress_rows::{CellBlock, Result};
@@ -40,12 +41,23 @@ fn bytes(word: u64) -> [u8; WORD] {
     word.to_be_bytes()
 }
 
-/// `blob(min, max)`
+/// `blob(min, max, compressible)`
 #[derive(Debug)]
-struct Blob(Lengths);
+struct Blob {
+    lengths: Lengths,
+    /// Of every [`CHUNK`] bytes the first so many are random, the others zero.
+    random: usize,
+}
+
+/// Short enough that a compressor finds the zeros wherever it looks.
+const CHUNK: usize = 64;
 
 pub(super) fn blob(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(Box::new(Blob(arguments.lengths("min", "max", LONGEST)?)))
+    let lengths = arguments.lengths("min", "max", LONGEST)?;
+    let share = if arguments.is_given("compressible") { arguments.share("compressible")? } else { 0.0 };
+    // A word is random in any case: it tells rows apart.
+    let random = (threshold(1.0 - share) * CHUNK as u64) >> 32;
+    Ok(Box::new(Blob { lengths, random: size(random).max(WORD) }))
 }
 
 impl Generator for Blob {
@@ -54,8 +66,12 @@ impl Generator for Blob {
         for row in rows {
             let mut draws = random.draws(row);
             let first = draws.u64();
-            let len = self.0.draw(&mut draws);
-            push_bytes(first, &mut draws, len, blobs.arena());
+            let len = self.lengths.draw(&mut draws);
+            if self.random == CHUNK {
+                push_bytes(first, &mut draws, len, blobs.arena());
+            } else {
+                self.push_with_zeros(first, &mut draws, len, blobs.arena());
+            }
             blobs.end_string();
         }
     }
@@ -65,11 +81,11 @@ impl Generator for Blob {
     }
 
     fn longest_bytes(&self) -> u64 {
-        self.0.max
+        self.lengths.max
     }
 
     fn distinct(&self) -> Distinct {
-        let Lengths { min, max } = self.0;
+        let Lengths { min, max } = self.lengths;
         if min >= WORD as u64 {
             // The first eight bytes are the row's word, which no other row has.
             return Distinct::Unique { rows: u64::MAX };
@@ -77,6 +93,18 @@ impl Generator for Blob {
         let of_len = |len: u64| if len < WORD as u64 { 1 << (8 * len) } else { u64::MAX };
         let values = (min..=max.min(WORD as u64)).map(of_len);
         Distinct::Among { values: values.fold(0, u64::saturating_add) }
+    }
+}
+
+impl Blob {
+    /// Appends `len` bytes of which a part of every chunk is zero, the first eight of them those of `word`.
+    fn push_with_zeros(&self, mut word: u64, draws: &mut Draws, len: usize, arena: &mut Vec<u8>) {
+        let start = arena.len();
+        for begin in (0..len).step_by(CHUNK) {
+            push_bytes(word, draws, self.random.min(len - begin), arena);
+            arena.resize(start + len.min(begin + CHUNK), 0);
+            word = draws.u64();
+        }
     }
 }
 

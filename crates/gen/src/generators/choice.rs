@@ -1,6 +1,7 @@
 //! Picks from a list: the encoder makes each value's bytes once, and rows only say which.
 
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES, count, size};
+use super::alias::{AliasTable, threshold};
+use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, count};
 use crate::random::{CellRandom, Fraction};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -21,17 +22,8 @@ enum How {
     Evenly,
     /// The second value where 32 random bits are below this, else the first; 2^32 is always.
     Below(u64),
-    /// By weights: Walker's alias table, one column a value.
-    Alias(Vec<AliasColumn>),
-}
-
-/// An even share of all rows, divided between a value and one other.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct AliasColumn {
-    /// 32 random bits below this pick the column's own value; 2^32 is always.
-    own: u64,
-    /// The column's own value and the other one.
-    picks: [u32; 2],
+    /// By weights.
+    Alias(AliasTable),
 }
 
 pub(super) fn choice(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -52,7 +44,12 @@ pub(super) fn choice(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 pub(super) fn constant(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(Box::new(Pick::evenly(vec![arguments.value("v")?])))
+    Ok(always(arguments.value("v")?))
+}
+
+/// The same value in every row.
+pub(super) fn always(value: OwnedValue) -> Box<dyn Generator> {
+    Box::new(Pick::evenly(vec![value]))
 }
 
 pub(super) fn bool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -61,12 +58,74 @@ pub(super) fn bool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Pick { values, how, null_share: 0.0 }))
 }
 
-/// The number of 32-bit words that make this share of all of them.
-pub(super) fn threshold(share: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "0 to 2^32")]
-    #[expect(clippy::cast_sign_loss, reason = "a share is not negative")]
-    let words = (share * 4_294_967_296.0).round() as u64;
-    words
+/// `sparse(p, value, rest)`
+pub(super) fn sparse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let share = arguments.share("p")?;
+    let values = [arguments.value("rest")?, arguments.value("value")?];
+    let shares = [1.0 - share, share];
+    let nulls = values.iter().zip(shares).filter(|(value, _)| **value == OwnedValue::Null);
+    let null_share = nulls.map(|(_, share)| share).sum();
+    Ok(Box::new(Pick { values: values.into(), how: How::Below(threshold(share)), null_share }))
+}
+
+/// `steps(v: rows, ..., v)`: each value for so many rows, one after another, the last one for the rest.
+#[derive(Debug)]
+struct Steps {
+    values: Arc<[OwnedValue]>,
+    /// The first row behind each value's.
+    ends: Vec<u64>,
+}
+
+pub(super) fn steps(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let pairs = arguments.pairs()?;
+    let mut ends = Vec::new();
+    let mut end = 0_u64;
+    for (index, pair) in pairs.iter().enumerate() {
+        end = match pair.weight {
+            #[expect(clippy::cast_possible_truncation, reason = "within 2^53")]
+            #[expect(clippy::cast_sign_loss, reason = "a weight is not negative")]
+            Some(rows) if (1.0..=EXACT).contains(&rows) && rows.fract() == 0.0 => end.saturating_add(rows as u64),
+            Some(_) => return Err(arguments.error_at_pair(index, "a step has a whole number of rows, 1 at least")),
+            None if index + 1 == pairs.len() => u64::MAX,
+            None => return Err(arguments.error_at_pair(index, "every step but the last says how many rows it has")),
+        };
+        ends.push(end);
+    }
+    let Some(last) = ends.last_mut() else {
+        return Err(arguments.error_here("steps has no value"));
+    };
+    *last = u64::MAX;
+    Ok(Box::new(Steps { values: pairs.into_iter().map(|pair| pair.value).collect(), ends }))
+}
+
+impl Generator for Steps {
+    fn fill(&self, _: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let picks = out.picks(&self.values);
+        let mut row = rows.start;
+        let mut step = self.ends.partition_point(|&end| end <= row);
+        while row < rows.end {
+            let end = self.ends[step].min(rows.end);
+            picks.resize(picks.len() + count(&(row..end)), narrow(step as u64));
+            (row, step) = (end, step + 1);
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::and)
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        self.values.iter().map(bytes_of).max().unwrap_or(0)
+    }
+
+    fn distinct(&self) -> Distinct {
+        Distinct::Among { values: self.values.len() as u64 }
+    }
+
+    /// NULL may come in the last step, and so in all rows.
+    fn null_share(&self) -> f64 {
+        if self.values.contains(&OwnedValue::Null) { 1.0 } else { 0.0 }
+    }
 }
 
 impl Pick {
@@ -76,36 +135,16 @@ impl Pick {
         Self::by_weight(values, &weights)
     }
 
-    fn by_weight(values: Vec<OwnedValue>, weights: &[f64]) -> Self {
+    pub(super) fn by_weight(values: Vec<OwnedValue>, weights: &[f64]) -> Self {
         let nulls = values.iter().zip(weights).filter(|(value, _)| **value == OwnedValue::Null);
         let null_share = nulls.map(|(_, weight)| weight).sum::<f64>() / weights.iter().sum::<f64>();
         let how = match weights {
             [_] => How::Always,
             _ if weights.windows(2).all(|pair| pair[0] == pair[1]) => How::Evenly,
-            _ => How::Alias(alias_table(weights)),
+            _ => How::Alias(AliasTable::new(weights)),
         };
         Self { values: values.into(), how, null_share }
     }
-}
-
-/// Fills columns of even width from the weights: one that is lighter than the mean is filled up from one that is
-/// heavier, until all are full (Vose's order, which is stable).
-fn alias_table(weights: &[f64]) -> Vec<AliasColumn> {
-    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-    let mut left: Vec<f64> = weights.iter().map(|weight| weight / mean).collect();
-    let mut table: Vec<AliasColumn> =
-        (0..).take(weights.len()).map(|own| AliasColumn { own: 1 << 32, picks: [own; 2] }).collect();
-    let (mut light, mut heavy): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&value| left[value] < 1.0);
-    while let (Some(own), Some(&other)) = (light.pop(), heavy.last()) {
-        let picks = [table[own].picks[0], table[other].picks[0]];
-        table[own] = AliasColumn { own: threshold(left[own]), picks };
-        left[other] -= 1.0 - left[own];
-        if left[other] < 1.0 {
-            heavy.pop();
-            light.push(other);
-        }
-    }
-    table
 }
 
 impl Generator for Pick {
@@ -119,12 +158,7 @@ impl Generator for Pick {
             How::Below(share) => {
                 random.fill_shared(rows.start, picks, |bits| u32::from(u64::from(bits.take_u32()) < *share));
             }
-            How::Alias(table) => random.fill_u64(rows.start, picks, |word| {
-                let mut bits = Fraction(word);
-                let column = &table[size(bits.take(values))];
-                // Two loads and no branch: it would be mispredicted again and again.
-                column.picks[usize::from(u64::from(bits.take_u32()) >= column.own)]
-            }),
+            How::Alias(table) => random.fill_u64(rows.start, picks, |word| table.pick(&mut Fraction(word))),
         }
     }
 
@@ -167,32 +201,5 @@ fn kind_of(value: &OwnedValue) -> Kinds {
         OwnedValue::Text(text) if text.parse::<i64>().is_ok() => Kinds::DIGITS,
         OwnedValue::Text(_) => Kinds::TEXT,
         OwnedValue::Blob(_) => Kinds::BLOB,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn alias_tables_keep_the_weights() {
-        for weights in [vec![3.0, 1.0], vec![1.0, 2.0, 3.0, 4.0], vec![0.001, 1000.0, 5.0], vec![1.0, 1.0, 1.5]] {
-            let table = alias_table(&weights);
-            let mut shares = vec![0.0; weights.len()];
-            for (value, column) in table.iter().enumerate() {
-                let own = column.own as f64 / 4_294_967_296.0;
-                shares[value] += own / weights.len() as f64;
-                shares[column.picks[1] as usize] += (1.0 - own) / weights.len() as f64;
-            }
-            let sum: f64 = weights.iter().sum();
-            for (share, weight) in shares.iter().zip(&weights) {
-                assert!((share - weight / sum).abs() < 1e-8, "{weights:?} became {shares:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn thresholds() {
-        assert_eq!([0.0, 0.5, 1.0].map(threshold), [0, 1 << 31, 1 << 32]);
     }
 }

@@ -20,7 +20,7 @@ static THREE: [[u8; 3]; 1024] = {
 
 /// The three digits of a number below 1000.
 #[inline(always)]
-fn three(value: u64) -> [u8; 3] {
+pub(super) fn three(value: u64) -> [u8; 3] {
     THREE[(value & 1023) as usize]
 }
 

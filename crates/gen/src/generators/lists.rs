@@ -35,11 +35,21 @@ pub(super) fn country(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 pub(super) fn full_name(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let values = (FIRST_NAMES.len() * LAST_NAMES.len()) as u64;
-    Ok(Box::new(Composed { compose: compose_full_name, distinct: Distinct::Among { values }, longest_bytes: 13 }))
+    Ok(Box::new(Composed {
+        compose: compose_full_name,
+        distinct: Distinct::Among { values },
+        longest_bytes: 13,
+        is_json: false,
+    }))
 }
 
 pub(super) fn email(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(Box::new(Composed { compose: compose_email, distinct: Distinct::Unique { rows: u64::MAX }, longest_bytes: 45 }))
+    Ok(Box::new(Composed {
+        compose: compose_email,
+        distinct: Distinct::Unique { rows: u64::MAX },
+        longest_bytes: 45,
+        is_json: false,
+    }))
 }
 
 pub(super) fn phone(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -47,17 +57,28 @@ pub(super) fn phone(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         compose: compose_phone,
         distinct: Distinct::Among { values: 800 * 100 },
         longest_bytes: 15,
+        is_json: false,
     }))
 }
 
 pub(super) fn url(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let values = (DOMAINS.len() * WORDS.len() * WORDS.len()) as u64 * PAGES;
-    Ok(Box::new(Composed { compose: compose_url, distinct: Distinct::Among { values }, longest_bytes: 46 }))
+    Ok(Box::new(Composed {
+        compose: compose_url,
+        distinct: Distinct::Among { values },
+        longest_bytes: 46,
+        is_json: false,
+    }))
 }
 
 pub(super) fn json(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let values = NUMBERS * WORDS.len() as u64 * 2;
-    Ok(Box::new(Composed { compose: compose_json, distinct: Distinct::Among { values }, longest_bytes: 53 }))
+    Ok(Box::new(Composed {
+        compose: compose_json,
+        distinct: Distinct::Among { values },
+        longest_bytes: 53,
+        is_json: true,
+    }))
 }
 
 /// Domains that nobody can register (RFC 2606).
@@ -76,6 +97,7 @@ struct Composed {
     compose: fn(row: u64, draws: &mut Draws, out: &mut Vec<u8>),
     distinct: Distinct,
     longest_bytes: u64,
+    is_json: bool,
 }
 
 impl Generator for Composed {
@@ -97,6 +119,10 @@ impl Generator for Composed {
 
     fn distinct(&self) -> Distinct {
         self.distinct
+    }
+
+    fn is_json(&self) -> bool {
+        self.is_json
     }
 }
 

@@ -1,6 +1,6 @@
 //! NULL in some of the rows.
 
-use super::choice::threshold;
+use super::alias::threshold;
 use super::{Arguments, Distinct, Generator, Kinds, Progression, count};
 use crate::random::{CellRandom, Fraction};
 use litepress_rows::cells::OwnedValue;
@@ -75,6 +75,10 @@ impl Generator for Null {
 
     fn null_levels(&self) -> u64 {
         self.inner.null_levels() + 1
+    }
+
+    fn is_json(&self) -> bool {
+        self.inner.is_json()
     }
 
     fn progression(&self, rows: u64) -> Option<Progression> {

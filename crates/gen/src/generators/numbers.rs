@@ -196,7 +196,7 @@ fn decimal(arguments: &Arguments<'_>, low: f64, high: f64) -> Result<Box<dyn Gen
 }
 
 /// The smallest whole number of units (hundredths where `divisor` is 100) that is not below `bound`.
-fn units(bound: f64, divisor: f64) -> f64 {
+pub(super) fn units(bound: f64, divisor: f64) -> f64 {
     let nearest = (bound * divisor).round();
     if nearest / divisor >= bound { nearest } else { nearest + 1.0 }
 }

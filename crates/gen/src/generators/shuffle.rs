@@ -135,33 +135,38 @@ fn add(one: u64, other: u64, modulus: u64) -> u64 {
     if sum >= modulus { sum - modulus } else { sum }
 }
 
+/// Gives each of these rows what `make` makes of its number: 0 to `last` in random order, each once. Rows that there
+/// are no numbers for begin anew.
+pub(super) fn shuffled<T>(random: &CellRandom, last: u64, rows: Range<u64>, out: &mut [T], make: impl Fn(u64) -> T) {
+    let places = Places::new(last);
+    let permutation = Permutation::new(places, random);
+    let mut place = if places.last == u64::MAX { rows.start } else { rows.start % (places.last + 1) };
+    let (mut left, mut right) = places.split(place);
+    for values in out.chunks_mut(LANES) {
+        let splits = [(); LANES].map(|()| {
+            let split = (left, right);
+            right += 1;
+            if right == places.width {
+                (left, right) = (left + 1, 0);
+            }
+            if place == places.last {
+                (place, left, right) = (0, 0, 0);
+            } else {
+                place += 1;
+            }
+            split
+        });
+        for (value, number) in values.iter_mut().zip(permutation.at(splits)) {
+            *value = make(number);
+        }
+    }
+}
+
 impl Generator for Shuffle {
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let Self { low, places } = *self;
-        let permutation = Permutation::new(places, random);
         let ints = out.ints();
         ints.resize(count(&rows), 0);
-        // Rows that there are no numbers for begin anew.
-        let mut place = if places.last == u64::MAX { rows.start } else { rows.start % (places.last + 1) };
-        let (mut left, mut right) = places.split(place);
-        for values in ints.chunks_mut(LANES) {
-            let splits = [(); LANES].map(|()| {
-                let split = (left, right);
-                right += 1;
-                if right == places.width {
-                    (left, right) = (left + 1, 0);
-                }
-                if place == places.last {
-                    (place, left, right) = (0, 0, 0);
-                } else {
-                    place += 1;
-                }
-                split
-            });
-            for (value, number) in values.iter_mut().zip(permutation.at(splits)) {
-                *value = low.wrapping_add(number.cast_signed());
-            }
-        }
+        shuffled(random, self.places.last, rows, ints, |number| self.low.wrapping_add(number.cast_signed()));
     }
 
     fn kinds(&self) -> Kinds {

@@ -1,18 +1,103 @@
-//! Days and times as ISO 8601 text.
+//! Days and times: as ISO 8601 text, and in the other forms that SQLite's date functions take ([`Format`]).
 
-use super::digits::two;
-use super::{Arguments, Distinct, Generator, Kinds, count};
+use super::digits::{three, two};
+use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES, count};
 use crate::random::CellRandom;
 use litepress_rows::{CellBlock, Result};
 use std::ops::Range;
 
-const DAY: u64 = 86_400;
+pub(super) const DAY: u64 = 86_400;
 const DATE_LEN: usize = 10;
 const TIME_OF_DAY_LEN: usize = 8;
 const TIME_LEN: usize = DATE_LEN + 1 + TIME_OF_DAY_LEN;
+const TIME_MS_LEN: usize = TIME_LEN + 4;
+
+/// Days from 0000-01-01 to 1970-01-01, and the Julian day of 0000-01-01.
+const UNIX_DAYS: u64 = 719_528;
+const JULIAN_DAYS: f64 = 1_721_059.5;
+
+/// The first second that has no text: 10000-01-01.
+pub(super) const END: u64 = 3_652_425 * DAY;
 
 /// Days of 400 years of the Gregorian calendar: after so many it repeats.
 const ERA_DAYS: u64 = 146_097;
+
+/// How a time is stored. Times are counted in milliseconds from 0000-01-01 00:00:00 until they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// `YYYY-MM-DD HH:MM:SS`
+    Iso,
+    /// `YYYY-MM-DD HH:MM:SS.mmm`
+    IsoMs,
+    /// Seconds from 1970 on, whole.
+    Unix,
+    /// Milliseconds from 1970 on.
+    UnixMs,
+    /// Julian day numbers, real.
+    Julian,
+}
+
+impl Format {
+    const NAMES: [(&str, Self); 5] = [
+        ("iso", Self::Iso),
+        ("iso_ms", Self::IsoMs),
+        ("unix", Self::Unix),
+        ("unix_ms", Self::UnixMs),
+        ("julian", Self::Julian),
+    ];
+
+    /// The argument `as` of the call.
+    pub fn of(arguments: &Arguments<'_>) -> Result<Self> {
+        let text = arguments.text("as")?;
+        let found = Self::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
+        let refused = || {
+            let names = "'iso', 'iso_ms', 'unix', 'unix_ms' or 'julian'";
+            arguments.error_at("as", format!("argument 'as' is {names}, not '{text}'"))
+        };
+        found.map(|(_, format)| *format).ok_or_else(refused)
+    }
+
+    /// Milliseconds that two times are apart at least if they are to be stored as different values.
+    pub fn resolution(self) -> u64 {
+        if matches!(self, Self::Iso | Self::Unix) { 1000 } else { 1 }
+    }
+
+    /// Stores these times.
+    pub fn write(self, times: &[u64], out: &mut CellBlock) {
+        let since_1970 = |ms: u64| ms.cast_signed() - (UNIX_DAYS * DAY * 1000).cast_signed();
+        match self {
+            Self::Iso => {
+                let (texts, _) = out.texts().fixed(times.len(), TIME_LEN).as_chunks_mut();
+                texts.iter_mut().zip(times).for_each(|(text, ms)| *text = time_text(ms / 1000));
+            }
+            Self::IsoMs => {
+                let (texts, _) = out.texts().fixed(times.len(), TIME_MS_LEN).as_chunks_mut();
+                texts.iter_mut().zip(times).for_each(|(text, &ms)| *text = time_ms_text(ms));
+            }
+            Self::Unix => out.ints().extend(times.iter().map(|ms| since_1970(ms / 1000 * 1000) / 1000)),
+            Self::UnixMs => out.ints().extend(times.iter().map(|&ms| since_1970(ms))),
+            Self::Julian => {
+                out.reals().extend(times.iter().map(|&ms| ms as f64 / (DAY * 1000) as f64 + JULIAN_DAYS));
+            }
+        }
+    }
+
+    pub fn kinds(self) -> Kinds {
+        match self {
+            Self::Iso | Self::IsoMs => Kinds::TEXT,
+            Self::Unix | Self::UnixMs => Kinds::INT,
+            Self::Julian => Kinds::REAL,
+        }
+    }
+
+    pub fn longest_bytes(self) -> u64 {
+        match self {
+            Self::Iso => TIME_LEN as u64,
+            Self::IsoMs => TIME_MS_LEN as u64,
+            Self::Unix | Self::UnixMs | Self::Julian => NUMBER_BYTES,
+        }
+    }
+}
 
 /// `date(from, to)`: days counted from 0000-01-01.
 #[derive(Debug)]
@@ -21,11 +106,20 @@ struct Date {
     count: u64,
 }
 
-/// `timestamp(from, to)`: seconds counted from 0000-01-01 00:00:00.
+/// `timestamp(from, to)` as text: seconds counted from 0000-01-01 00:00:00.
 #[derive(Debug)]
 struct Timestamp {
     first: u64,
     count: u64,
+}
+
+/// `timestamp(from, to)` in another format: so many steps of `step` milliseconds from `first` on.
+#[derive(Debug)]
+struct FormattedTime {
+    first: u64,
+    step: u64,
+    count: u64,
+    format: Format,
 }
 
 /// `time_of_day`
@@ -49,10 +143,15 @@ pub(super) fn date(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 pub(super) fn timestamp(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let (from, to) = bounds(arguments)?;
-    Ok(Box::new(Timestamp { first: from, count: to - from }))
+    let format = Format::of(arguments)?;
+    if format == Format::Iso {
+        return Ok(Box::new(Timestamp { first: from, count: to - from }));
+    }
+    let step = format.resolution();
+    Ok(Box::new(FormattedTime { first: from * 1000, step, count: (to - from) * 1000 / step, format }))
 }
 
-fn bounds(arguments: &Arguments<'_>) -> Result<(u64, u64)> {
+pub(super) fn bounds(arguments: &Arguments<'_>) -> Result<(u64, u64)> {
     let (from, to) = (bound(arguments, "from")?, bound(arguments, "to")?);
     if from >= to {
         return Err(arguments.error_at("from", "'from' is not before 'to'"));
@@ -60,7 +159,7 @@ fn bounds(arguments: &Arguments<'_>) -> Result<(u64, u64)> {
     Ok((from, to))
 }
 
-fn bound(arguments: &Arguments<'_>, name: &str) -> Result<u64> {
+pub(super) fn bound(arguments: &Arguments<'_>, name: &str) -> Result<u64> {
     let text = arguments.text(name)?;
     let refused = || {
         let error = arguments.error_at(name, format!("'{text}' is not a time between the years 0000 and 9999"));
@@ -166,6 +265,14 @@ fn time_text(seconds: u64) -> [u8; TIME_LEN] {
     text
 }
 
+#[inline(always)]
+fn time_ms_text(ms: u64) -> [u8; TIME_MS_LEN] {
+    let mut text = [b'.'; TIME_MS_LEN];
+    text[..TIME_LEN].copy_from_slice(&time_text(ms / 1000));
+    text[TIME_LEN + 1..].copy_from_slice(&three(ms % 1000));
+    text
+}
+
 impl Generator for Date {
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
         let (texts, _) = out.texts().fixed(count(&rows), DATE_LEN).as_chunks_mut();
@@ -197,6 +304,26 @@ impl Generator for Timestamp {
 
     fn longest_bytes(&self) -> u64 {
         TIME_LEN as u64
+    }
+
+    fn distinct(&self) -> Distinct {
+        Distinct::Among { values: self.count }
+    }
+}
+
+impl Generator for FormattedTime {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let mut times = vec![0; count(&rows)];
+        random.fill_below(rows.start, &mut times, self.count, |n| self.first + n * self.step);
+        self.format.write(&times, out);
+    }
+
+    fn kinds(&self) -> Kinds {
+        self.format.kinds()
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        self.format.longest_bytes()
     }
 
     fn distinct(&self) -> Distinct {

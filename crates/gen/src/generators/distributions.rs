@@ -1,0 +1,348 @@
+//! Numbers by the distributions of statistics.
+//!
+//! A distribution with an inverse takes one word a cell and is one formula ([`Law`]). The others reject some of what
+//! they draw and draw again, from further words of the cell's own: a few at the most, no list, no state.
+
+use super::functions::{exp, ln, normal_quantile, pow, round};
+use super::numbers::units;
+use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, count};
+use crate::random::{CellRandom, Draws};
+use litepress_rows::{CellBlock, Result};
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// How often a value beyond the bounds is drawn anew before it becomes the bound.
+const RETRIES: usize = 32;
+
+/// A distribution.
+trait Law: Debug + Send + Sync {
+    /// A number of it.
+    fn draw(&self, draws: &mut Draws) -> f64;
+}
+
+/// A number above 0 and below 1.
+#[inline(always)]
+fn between(word: u64) -> f64 {
+    ((word >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+}
+
+/// A distribution with bounds and decimals.
+#[derive(Debug)]
+struct Drawn<L> {
+    law: L,
+    low: f64,
+    high: f64,
+    /// A power of ten and the bounds as so many parts of one; `None` for all digits.
+    decimals: Option<Decimals>,
+    /// Whole numbers are stored as such.
+    whole: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Decimals {
+    divisor: f64,
+    first: f64,
+    last: f64,
+}
+
+/// Gives `law` the bounds `min`, `max` and `decimals` of the call.
+fn bounded<L: Law + 'static>(arguments: &Arguments<'_>, law: L) -> Result<Box<dyn Generator>> {
+    let low = arguments.optional_real("min")?.unwrap_or(f64::MIN);
+    let high = arguments.optional_real("max")?.unwrap_or(f64::MAX);
+    if low > high {
+        return Err(arguments.error_at("min", format!("'min' is above 'max': {low} > {high}")));
+    }
+    let decimals = match arguments.optional_int("decimals")? {
+        None => None,
+        Some(_) => Some(decimals(arguments, low, high)?),
+    };
+    let whole = decimals.is_some_and(|decimals| decimals.divisor == 1.0);
+    Ok(Box::new(Drawn { law, low, high, decimals, whole }))
+}
+
+fn decimals(arguments: &Arguments<'_>, low: f64, high: f64) -> Result<Decimals> {
+    let places = arguments.int_within("decimals", 0, 15)?;
+    #[expect(clippy::cast_possible_truncation, reason = "15 at most")]
+    let divisor = 10_f64.powi(places as i32);
+    let first = units(low.max(-EXACT / divisor), divisor).max(-EXACT);
+    let last = -units((-high).max(-EXACT / divisor), divisor).max(-EXACT);
+    if first > last {
+        let message = format!("no number of {places} decimals lies between 'min' and 'max'");
+        return Err(arguments.error_at("decimals", message));
+    }
+    Ok(Decimals { divisor, first, last })
+}
+
+impl<L: Law> Drawn<L> {
+    #[inline(always)]
+    fn value(&self, draws: &mut Draws) -> f64 {
+        let mut value = self.law.draw(draws);
+        for _ in 0..RETRIES {
+            if (self.low..=self.high).contains(&value) {
+                break;
+            }
+            value = self.law.draw(draws);
+        }
+        value.clamp(self.low, self.high)
+    }
+}
+
+impl Decimals {
+    #[inline(always)]
+    fn units_of(self, value: f64) -> f64 {
+        round(value * self.divisor).clamp(self.first, self.last)
+    }
+}
+
+impl<L: Law> Generator for Drawn<L> {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let numbers = rows.clone().zip(0..count(&rows)).map(|(row, _)| self.value(&mut random.draws(row)));
+        match self.decimals {
+            None => out.reals().extend(numbers),
+            #[expect(clippy::cast_possible_truncation, reason = "whole numbers within 2^53")]
+            Some(decimals) if self.whole => out.ints().extend(numbers.map(|value| decimals.units_of(value) as i64)),
+            Some(decimals) => out.reals().extend(numbers.map(|value| decimals.units_of(value) / decimals.divisor)),
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        if self.whole { Kinds::INT } else { Kinds::REAL }
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        NUMBER_BYTES
+    }
+
+    fn distinct(&self) -> Distinct {
+        #[expect(clippy::cast_possible_truncation, reason = "2^54 at most")]
+        #[expect(clippy::cast_sign_loss, reason = "the last is not below the first")]
+        let values = self.decimals.map_or(1 << 52, |Decimals { first, last, .. }| (last - first) as u64 + 1);
+        Distinct::Among { values: if self.low == self.high { 1 } else { values } }
+    }
+}
+
+/// `normal(mean, sd)`
+#[derive(Debug)]
+struct Normal {
+    mean: f64,
+    sd: f64,
+}
+
+pub(super) fn normal(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let law = Normal { mean: arguments.real("mean")?, sd: arguments.positive("sd")? };
+    bounded(arguments, law)
+}
+
+impl Law for Normal {
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        self.mean + self.sd * normal_quantile(between(draws.u64()))
+    }
+}
+
+/// `lognormal(mu, sigma)`
+#[derive(Debug)]
+struct LogNormal(Normal);
+
+pub(super) fn lognormal(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let law = LogNormal(Normal { mean: arguments.real("mu")?, sd: arguments.positive("sigma")? });
+    bounded(arguments, law)
+}
+
+impl Law for LogNormal {
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        exp(self.0.draw(draws))
+    }
+}
+
+/// `exponential(rate)`
+#[derive(Debug)]
+struct Exponential {
+    mean: f64,
+}
+
+pub(super) fn exponential(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let law = Exponential { mean: 1.0 / arguments.positive("rate")? };
+    bounded(arguments, law)
+}
+
+impl Law for Exponential {
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        -ln(between(draws.u64())) * self.mean
+    }
+}
+
+/// `pareto(scale, shape)`
+#[derive(Debug)]
+struct Pareto {
+    scale: f64,
+    power: f64,
+}
+
+pub(super) fn pareto(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let law = Pareto { scale: arguments.positive("scale")?, power: -1.0 / arguments.positive("shape")? };
+    bounded(arguments, law)
+}
+
+impl Law for Pareto {
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        self.scale * pow(between(draws.u64()), self.power)
+    }
+}
+
+/// A gamma variable of this shape and scale 1, by squeezed rejection (Marsaglia and Tsang, *ACM TOMS* 26, 2000): of 20
+/// draws one is rejected at the most. Shapes below 1 are raised by 1 and brought back by a power.
+#[derive(Clone, Copy, Debug)]
+struct Gamma {
+    d: f64,
+    c: f64,
+    back: Option<f64>,
+}
+
+impl Gamma {
+    fn new(shape: f64) -> Self {
+        let (raised, back) = if shape < 1.0 { (shape + 1.0, Some(1.0 / shape)) } else { (shape, None) };
+        let d = raised - 1.0 / 3.0;
+        Self { d, c: 1.0 / (9.0 * d).sqrt(), back }
+    }
+
+    #[inline(always)]
+    fn draw(self, draws: &mut Draws) -> f64 {
+        let gamma = loop {
+            let x = normal_quantile(between(draws.u64()));
+            let root = 1.0 + self.c * x;
+            if root <= 0.0 {
+                continue;
+            }
+            let v = root * root * root;
+            let u = between(draws.u64());
+            if u < 1.0 - 0.0331 * x * x * x * x || ln(u) < 0.5 * x * x + self.d * (1.0 - v + ln(v)) {
+                break self.d * v;
+            }
+        };
+        self.back.map_or(gamma, |power| gamma * pow(between(draws.u64()), power))
+    }
+}
+
+/// `beta(a, b)`: of two gamma variables the share of the first.
+#[derive(Debug)]
+struct Beta {
+    a: Gamma,
+    b: Gamma,
+}
+
+pub(super) fn beta(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let shape = |name| {
+        let shape = arguments.positive(name)?;
+        if (0.1..=1e6).contains(&shape) {
+            Ok(Gamma::new(shape))
+        } else {
+            Err(arguments.error_at(name, format!("argument '{name}' of beta is 0.1 to 1000000")))
+        }
+    };
+    let law = Beta { a: shape("a")?, b: shape("b")? };
+    bounded(arguments, law)
+}
+
+impl Law for Beta {
+    #[inline(always)]
+    fn draw(&self, draws: &mut Draws) -> f64 {
+        let (a, b) = (self.a.draw(draws), self.b.draw(draws));
+        a / (a + b)
+    }
+}
+
+/// `zipf(n, s)`: ranks of 1 to `n`, rank k in proportion to `k^-s`.
+///
+/// Rejection-inversion (Hörmann and Derflinger, *ACM TOMACS* 6, 1996): under the curve `x^-s` a point is found by the
+/// inverse of the curve's integral and rounded to a rank; it is rejected where the step of the rank is below the
+/// curve, less than once in ten times. No table: a billion ranks cost what ten do. Any exponent above 0 will do, 1
+/// too: near it the integral is a series.
+#[derive(Debug)]
+struct Zipf {
+    n: f64,
+    s: f64,
+    /// The integral at the lower and the upper end, the lower one less the step of rank 1.
+    lowest: f64,
+    highest: f64,
+    /// Ranks at most so far above their point are accepted at sight.
+    sure: f64,
+}
+
+pub(super) fn zipf(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let n = arguments.int_within("n", 1, 1 << 52)? as f64;
+    let s = arguments.positive("s")?;
+    if s > 100.0 {
+        return Err(arguments.error_at("s", "argument 's' of zipf is above 0, 100 at most"));
+    }
+    let mut zipf = Zipf { n, s, lowest: 0.0, highest: 0.0, sure: 0.0 };
+    zipf.lowest = zipf.integral(1.5) - 1.0;
+    zipf.highest = zipf.integral(n + 0.5);
+    zipf.sure = 2.0 - zipf.inverse(zipf.integral(2.5) - pow(2.0, -s));
+    Ok(Box::new(zipf))
+}
+
+impl Zipf {
+    /// The integral of `x^-s` from 1 to `x`: `(x^(1-s) - 1) / (1-s)`.
+    #[inline(always)]
+    fn integral(&self, x: f64) -> f64 {
+        let ln_x = ln(x);
+        let t = (1.0 - self.s) * ln_x;
+        let quotient = if t.abs() < 1e-4 {
+            1.0 + t / 2.0 * (1.0 + t / 3.0 * (1.0 + t / 4.0 * (1.0 + t / 5.0)))
+        } else {
+            (exp(t) - 1.0) / t
+        };
+        quotient * ln_x
+    }
+
+    /// The `x` of an integral.
+    #[inline(always)]
+    fn inverse(&self, integral: f64) -> f64 {
+        let t = ((1.0 - self.s) * integral).max(f64::EPSILON - 1.0);
+        let quotient = if t.abs() < 1e-4 {
+            1.0 - t * (1.0 / 2.0 - t * (1.0 / 3.0 - t * (1.0 / 4.0 - t / 5.0)))
+        } else {
+            ln(1.0 + t) / t
+        };
+        exp(quotient * integral)
+    }
+
+    #[inline(always)]
+    fn rank(&self, draws: &mut Draws) -> f64 {
+        loop {
+            let integral = self.highest + between(draws.u64()) * (self.lowest - self.highest);
+            let x = self.inverse(integral);
+            let rank = round(x).clamp(1.0, self.n);
+            if rank - x <= self.sure || integral >= self.integral(rank + 0.5) - pow(rank, -self.s) {
+                return rank;
+            }
+        }
+    }
+}
+
+impl Generator for Zipf {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        #[expect(clippy::cast_possible_truncation, reason = "1 to 2^52")]
+        let rank = |row| self.rank(&mut random.draws(row)) as i64;
+        out.ints().extend(rows.clone().zip(0..count(&rows)).map(|(row, _)| rank(row)));
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds::INT
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        NUMBER_BYTES
+    }
+
+    fn distinct(&self) -> Distinct {
+        #[expect(clippy::cast_possible_truncation, reason = "1 to 2^52")]
+        #[expect(clippy::cast_sign_loss, reason = "1 to 2^52")]
+        let values = self.n as u64;
+        Distinct::Among { values }
+    }
+}

@@ -1,0 +1,636 @@
+//! Texts put together from lists of pieces: patterns, regular expressions, names, addresses.
+//!
+//! A text is a tree of [`Node`]s, and its leaves are lists of ready bytes. Neighbours that have few combinations
+//! become one list of all of them ([`Node::sequence`]): `[A-Z]{3}-[0-9]{4}` is three picks and not eight. A cell takes
+//! its picks one after another from its random words; a unique one takes them as the digits of a number, of which
+//! every row has another ([`Node::write_number`]).
+
+use super::shuffle::shuffled;
+use super::{Arguments, Distinct, Generator, Kinds, count, size};
+use crate::random::{CellRandom, Draws, Fraction};
+use litepress_rows::{CellBlock, Error, Result};
+use std::ops::Range;
+
+/// Lists are multiplied out up to so many texts, of so many bytes each.
+const MOST_FUSED: usize = 1 << 12;
+const BLOCK: usize = 16;
+
+/// Bits of a word that are not drawn from: what a pick's evenness rests on.
+const RESERVE: u32 = 32;
+
+/// How a text is made.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    /// One of these texts.
+    List(List),
+    /// One text after another.
+    Sequence(Vec<Node>),
+    /// One of these.
+    OneOf(Vec<Node>),
+    /// `min` to `max` times.
+    Repeat { node: Box<Node>, min: u64, max: u64 },
+}
+
+/// Ready texts.
+#[derive(Clone, Debug)]
+pub(super) struct List {
+    /// All texts, and a block more: a short text is copied as a block.
+    bytes: Vec<u8>,
+    /// Where the texts are, unless all have one length.
+    spans: Vec<(u32, u32)>,
+    fixed_len: Option<usize>,
+    count: usize,
+}
+
+/// The random bits of a cell.
+struct Bits {
+    draws: Draws,
+    fraction: Fraction,
+    left: u32,
+}
+
+impl Bits {
+    #[inline(always)]
+    fn new(mut draws: Draws) -> Self {
+        let fraction = Fraction(draws.u64());
+        Self { draws, fraction, left: u64::BITS }
+    }
+
+    /// A number in `0..n`, `n` below 2^32.
+    #[inline(always)]
+    fn take(&mut self, n: u64) -> u64 {
+        let bits = u64::BITS - n.leading_zeros();
+        if self.left < bits + RESERVE {
+            (self.fraction, self.left) = (Fraction(self.draws.u64()), u64::BITS);
+        }
+        self.left -= bits;
+        self.fraction.take(n)
+    }
+}
+
+impl List {
+    pub fn new<T: AsRef<[u8]>>(texts: &[T]) -> Self {
+        let mut lens = texts.iter().map(|text| text.as_ref().len());
+        let first = lens.next().unwrap_or(0);
+        let fixed_len = lens.all(|len| len == first).then_some(first);
+        let mut list = Self { bytes: Vec::new(), spans: Vec::new(), fixed_len, count: texts.len() };
+        for text in texts.iter().map(AsRef::as_ref) {
+            let at = |len: usize| u32::try_from(len).expect("lists are below 4 GiB");
+            if fixed_len.is_none() {
+                list.spans.push((at(list.bytes.len()), at(text.len())));
+            }
+            list.bytes.extend_from_slice(text);
+        }
+        list.bytes.extend_from_slice(&[0; BLOCK]);
+        list
+    }
+
+    /// Where a text is, and how long.
+    #[inline(always)]
+    fn span(&self, index: usize) -> (usize, usize) {
+        match self.fixed_len {
+            Some(len) => (index * len, len),
+            None => {
+                let (start, len) = self.spans[index];
+                (start as usize, len as usize)
+            }
+        }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.count).map(|index| self.span(index)).map(|(start, len)| &self.bytes[start..start + len])
+    }
+
+    #[inline(always)]
+    fn write(&self, index: u64, out: &mut Vec<u8>) {
+        let (start, len) = self.span(size(index));
+        if len <= BLOCK {
+            let at = out.len();
+            out.extend_from_slice(&self.bytes[start..start + BLOCK]);
+            out.truncate(at + len);
+        } else {
+            out.extend_from_slice(&self.bytes[start..start + len]);
+        }
+    }
+
+    fn longest(&self) -> usize {
+        self.texts().map(<[u8]>::len).max().unwrap_or(0)
+    }
+
+    /// Every text of this list followed by every one of another, if that is a short list.
+    fn fused(&self, other: &Self) -> Option<Self> {
+        let fits = self.count * other.count <= MOST_FUSED && self.longest() + other.longest() <= BLOCK;
+        let texts = || self.texts().flat_map(|one| other.texts().map(move |other| [one, other].concat()));
+        fits.then(|| Self::new(&texts().collect::<Vec<_>>()))
+    }
+}
+
+impl Node {
+    /// A text that is always the same.
+    pub fn fixed(text: &str) -> Self {
+        Self::one_of(&[text])
+    }
+
+    /// One of these texts.
+    pub fn one_of<T: AsRef<[u8]>>(texts: &[T]) -> Self {
+        Self::List(List::new(texts))
+    }
+
+    /// So many digits.
+    pub fn digits(len: u64) -> Self {
+        Self::sequence((0..len).map(|_| Self::one_of(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"])).collect())
+    }
+
+    /// One after another, short lists as one.
+    pub fn sequence(nodes: Vec<Self>) -> Self {
+        let mut fused: Vec<Self> = Vec::new();
+        let mut add = |node: Self| match (fused.last_mut(), node) {
+            (Some(Self::List(last)), Self::List(next)) => match last.fused(&next) {
+                Some(both) => *last = both,
+                None => fused.push(Self::List(next)),
+            },
+            (_, node) => fused.push(node),
+        };
+        for node in nodes {
+            match node {
+                Self::Sequence(nodes) => nodes.into_iter().for_each(&mut add),
+                node => add(node),
+            }
+        }
+        match <[Self; 1]>::try_from(fused) {
+            Ok([only]) => only,
+            Err(fused) => Self::Sequence(fused),
+        }
+    }
+
+    /// Appends a text that `bits` decide on.
+    fn write(&self, bits: &mut Bits, out: &mut Vec<u8>) {
+        match self {
+            Self::List(list) => list.write(bits.take(list.count as u64), out),
+            Self::Sequence(nodes) => nodes.iter().for_each(|node| node.write(bits, out)),
+            Self::OneOf(nodes) => nodes[size(bits.take(nodes.len() as u64))].write(bits, out),
+            Self::Repeat { node, min, max } => {
+                let times = min + bits.take(max - min + 1);
+                (0..times).for_each(|_| node.write(bits, out));
+            }
+        }
+    }
+
+    /// Appends text number `number` of [`count`](Self::count).
+    fn write_number(&self, mut number: u128, out: &mut Vec<u8>) {
+        match self {
+            Self::List(list) => list.write(low(number), out),
+            Self::Sequence(nodes) => {
+                let mut digits = [0; 16];
+                if nodes.len() <= digits.len() {
+                    // The last one changes fastest.
+                    for (digit, node) in digits[..nodes.len()].iter_mut().zip(nodes).rev() {
+                        (number, *digit) = divide(number, node.count());
+                    }
+                    digits.iter().zip(nodes).for_each(|(digit, node)| node.write_number(*digit, out));
+                } else {
+                    let (head, tail) = nodes.split_at(nodes.len() - digits.len() + 1);
+                    let of_tail = tail.iter().fold(1_u128, |product, node| product.saturating_mul(node.count()));
+                    let (of_head, rest) = divide(number, of_tail);
+                    write_sequence(head, of_head, out);
+                    write_sequence(tail, rest, out);
+                }
+            }
+            Self::OneOf(nodes) => {
+                for node in nodes {
+                    if number < node.count() {
+                        return node.write_number(number, out);
+                    }
+                    number -= node.count();
+                }
+            }
+            Self::Repeat { node, min, max } => {
+                let each = node.count();
+                let mut times = *min;
+                let mut of_times = power(each, times);
+                while times < *max && number >= of_times {
+                    number -= of_times;
+                    times += 1;
+                    of_times = of_times.saturating_mul(each);
+                }
+                for done in 1..=times {
+                    let (digit, rest) = divide(number, power(each, times - done));
+                    node.write_number(digit.min(each - 1), out);
+                    number = rest;
+                }
+            }
+        }
+    }
+
+    /// How many texts there are; `u128::MAX`: that many or more. Those that come in several ways count several times.
+    pub fn count(&self) -> u128 {
+        match self {
+            Self::List(list) => list.count as u128,
+            Self::Sequence(nodes) => nodes.iter().fold(1, |product, node| product.saturating_mul(node.count())),
+            Self::OneOf(nodes) => nodes.iter().fold(0, |sum, node| sum.saturating_add(node.count())),
+            Self::Repeat { node, min, max } => {
+                let each = node.count();
+                let (mut sum, mut of_times) = (0_u128, power(each, *min));
+                for _ in *min..=*max {
+                    sum = sum.saturating_add(of_times);
+                    of_times = of_times.saturating_mul(each);
+                }
+                sum
+            }
+        }
+    }
+
+    /// Bytes of the longest text.
+    pub fn longest(&self) -> u64 {
+        match self {
+            Self::List(list) => list.longest() as u64,
+            Self::Sequence(nodes) => nodes.iter().fold(0, |sum, node| sum.saturating_add(node.longest())),
+            Self::OneOf(nodes) => nodes.iter().map(Self::longest).max().unwrap_or(0),
+            Self::Repeat { node, max, .. } => node.longest().saturating_mul(*max),
+        }
+    }
+
+    /// What the texts are like.
+    pub fn shape(&self) -> Shape {
+        match self {
+            Self::List(list) => Shape::of_list(list),
+            Self::Sequence(nodes) => nodes.iter().map(Self::shape).fold(Shape::EMPTY, Shape::then),
+            Self::OneOf(nodes) => nodes.iter().map(Self::shape).reduce(Shape::or).unwrap_or(Shape::EMPTY),
+            Self::Repeat { node, min, max } => node.shape().times(*min, *max),
+        }
+    }
+}
+
+fn write_sequence(nodes: &[Node], mut number: u128, out: &mut Vec<u8>) {
+    let mut digits = vec![0; nodes.len()];
+    for (digit, node) in digits.iter_mut().zip(nodes).rev() {
+        (number, *digit) = divide(number, node.count());
+    }
+    digits.iter().zip(nodes).for_each(|(digit, node)| node.write_number(*digit, out));
+}
+
+/// The last digit of a number in this base, which is taken off.
+#[inline(always)]
+fn rest_of(number: &mut u64, base: u64) -> u64 {
+    let rest = *number % base;
+    *number /= base;
+    rest
+}
+
+/// Quotient and rest; most numbers are of 64 bits, which divide much faster.
+#[inline(always)]
+fn divide(number: u128, by: u128) -> (u128, u128) {
+    match (u64::try_from(number), u64::try_from(by)) {
+        (Ok(number), Ok(by)) => (u128::from(number / by), u128::from(number % by)),
+        _ => (number / by, number % by),
+    }
+}
+
+fn power(each: u128, times: u64) -> u128 {
+    if each == 1 {
+        return 1;
+    }
+    (0..times.min(128)).fold(1, |product: u128, _| product.saturating_mul(each))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "an index of a list")]
+fn low(number: u128) -> u64 {
+    number as u64
+}
+
+/// A set of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bytes([u64; 4]);
+
+impl Bytes {
+    fn add(&mut self, byte: u8) {
+        self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
+    }
+
+    fn meets(self, other: Self) -> bool {
+        self.0.iter().zip(other.0).any(|(one, other)| one & other != 0)
+    }
+}
+
+/// What tells texts apart. They come in one way each where it always shows how a text goes on: no byte that may follow
+/// within one piece may begin the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// No text comes in two ways, as far as can be seen.
+    pub distinct: bool,
+    /// Every text is of decimal digits, and not empty.
+    pub digits: bool,
+    nullable: bool,
+    /// Bytes that a text begins with.
+    first: Bytes,
+    /// Bytes that a text goes on with where a shorter one ends.
+    further: Bytes,
+}
+
+impl Shape {
+    const EMPTY: Self =
+        Self { distinct: true, digits: false, nullable: true, first: Bytes([0; 4]), further: Bytes([0; 4]) };
+
+    fn of_list(list: &List) -> Self {
+        let mut texts: Vec<&[u8]> = list.texts().collect();
+        texts.sort_unstable();
+        let mut shape = Self { nullable: false, ..Self::EMPTY };
+        shape.digits = texts.iter().all(|text| !text.is_empty() && text.iter().all(u8::is_ascii_digit));
+        let mut prefixes: Vec<&[u8]> = Vec::new();
+        for text in texts {
+            while prefixes.last().is_some_and(|prefix| !text.starts_with(prefix)) {
+                prefixes.pop();
+            }
+            for prefix in &prefixes {
+                match text.get(prefix.len()) {
+                    Some(&byte) => shape.further.add(byte),
+                    None => shape.distinct = false,
+                }
+            }
+            match text.first() {
+                Some(&byte) => shape.first.add(byte),
+                None => shape.nullable = true,
+            }
+            prefixes.push(text);
+        }
+        shape
+    }
+
+    fn then(self, next: Self) -> Self {
+        let nothing = self.nullable && self.first == Bytes::default();
+        Self {
+            distinct: self.distinct && next.distinct && !self.further.meets(next.first),
+            digits: next.digits && (self.digits || nothing),
+            nullable: self.nullable && next.nullable,
+            first: if self.nullable { self.first.and(next.first) } else { self.first },
+            further: if next.nullable { self.further.and(next.further) } else { next.further },
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        let mut further = self.further.and(other.further);
+        if self.nullable || other.nullable {
+            further = further.and(self.first).and(other.first);
+        }
+        let apart = !(self.first.meets(other.first) || self.nullable && other.nullable);
+        Self {
+            distinct: self.distinct && other.distinct && apart,
+            digits: self.digits && other.digits,
+            nullable: self.nullable || other.nullable,
+            first: self.first.and(other.first),
+            further,
+        }
+    }
+
+    fn times(self, min: u64, max: u64) -> Self {
+        match max {
+            0 => Self::EMPTY,
+            1 if min == 1 => self,
+            _ => Self {
+                distinct: self.distinct && !self.nullable && !self.further.meets(self.first),
+                digits: self.digits && min > 0,
+                nullable: self.nullable || min == 0,
+                first: self.first,
+                further: if min < max { self.further.and(self.first) } else { self.further },
+            },
+        }
+    }
+}
+
+/// Texts of one length that are short lists one after another: each list has its place in a line, and the encoder
+/// gets texts of one length, which it likes best.
+#[derive(Debug)]
+struct Layout {
+    parts: Vec<(List, usize)>,
+    len: usize,
+}
+
+/// Bytes of the longest line, and of the buffer: the last block may reach beyond it.
+const LINE: usize = 64;
+const BUFFER: usize = LINE + BLOCK;
+
+impl Layout {
+    /// The layout of a tree that has one.
+    fn of(node: &Node) -> Option<Self> {
+        let nodes = match node {
+            Node::Sequence(nodes) => &nodes[..],
+            one => std::slice::from_ref(one),
+        };
+        let mut layout = Self { parts: Vec::new(), len: 0 };
+        for node in nodes {
+            let Node::List(list) = node else { return None };
+            layout.parts.push((list.clone(), layout.len));
+            layout.len += list.fixed_len.filter(|&len| len <= BLOCK)?;
+        }
+        (1..=LINE).contains(&layout.len).then_some(layout)
+    }
+
+    /// The text of these picks.
+    #[inline(always)]
+    fn line(&self, mut pick: impl FnMut(&List) -> u64, out: &mut [u8]) {
+        let mut line = [0; BUFFER];
+        for (list, at) in &self.parts {
+            let (start, _) = list.span(size(pick(list)));
+            line[*at..at + BLOCK].copy_from_slice(&list.bytes[start..start + BLOCK]);
+        }
+        out.copy_from_slice(&line[..out.len()]);
+    }
+}
+
+/// Texts of a tree.
+#[derive(Debug)]
+struct Template {
+    node: Node,
+    layout: Option<Layout>,
+    longest: u64,
+    kinds: Kinds,
+    distinct: Distinct,
+}
+
+/// Texts of a tree, each row's another one.
+#[derive(Debug)]
+struct UniqueTemplate {
+    texts: Template,
+    /// Row numbers are shuffled within 0 to this.
+    last: u64,
+    /// So many texts belong to each of them.
+    each: u128,
+}
+
+fn template(node: Node) -> Template {
+    let shape = node.shape();
+    let values = u64::try_from(node.count()).unwrap_or(u64::MAX);
+    let kinds = if shape.digits && node.longest() <= 18 { Kinds::DIGITS } else { Kinds::TEXT };
+    Template { longest: node.longest(), layout: Layout::of(&node), kinds, distinct: Distinct::Among { values }, node }
+}
+
+/// The generator of the tree's texts.
+pub(super) fn random(node: Node) -> Box<dyn Generator> {
+    Box::new(template(node))
+}
+
+/// The generator that gives every row another text of the tree; `refused` makes the error where texts may come in
+/// several ways.
+pub(super) fn unique(node: Node, refused: impl FnOnce() -> Error) -> Result<Box<dyn Generator>> {
+    if !node.shape().distinct {
+        return Err(refused());
+    }
+    let count = node.count();
+    let last = u64::try_from(count - 1).unwrap_or(u64::MAX - 1);
+    let texts = Template { distinct: Distinct::Unique { rows: last.saturating_add(1) }, ..template(node) };
+    Ok(Box::new(UniqueTemplate { texts, last, each: count / (u128::from(last) + 1) }))
+}
+
+impl Generator for Template {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        if let Some(layout) = &self.layout {
+            let texts = out.texts().fixed(count(&rows), layout.len);
+            for (text, row) in texts.chunks_exact_mut(layout.len).zip(rows) {
+                let mut bits = Bits::new(random.draws(row));
+                layout.line(|list| bits.take(list.count as u64), text);
+            }
+            return;
+        }
+        let texts = out.texts();
+        for row in rows {
+            self.node.write(&mut Bits::new(random.draws(row)), texts.arena());
+            texts.end_string();
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        self.kinds
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        self.longest
+    }
+
+    fn distinct(&self) -> Distinct {
+        self.distinct
+    }
+}
+
+impl Generator for UniqueTemplate {
+    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+        let mut numbers = vec![0; count(&rows)];
+        shuffled(random, self.last, rows.clone(), &mut numbers, |number| number);
+        if let Some(layout) = self.texts.layout.as_ref().filter(|_| self.each == 1) {
+            let texts = out.texts().fixed(numbers.len(), layout.len);
+            for (text, mut number) in texts.chunks_exact_mut(layout.len).zip(numbers) {
+                // The first list changes fastest: as good an order as any, and no list of digits.
+                layout.line(|list| rest_of(&mut number, list.count as u64), text);
+            }
+            return;
+        }
+        let texts = out.texts();
+        for (number, row) in numbers.into_iter().zip(rows) {
+            let mut number = u128::from(number);
+            if self.each > 1 {
+                let mut draws = random.draws(row);
+                let within = u128::from(draws.u64()) << 64 | u128::from(draws.u64());
+                number = number * self.each + within % self.each;
+            }
+            self.texts.node.write_number(number, texts.arena());
+            texts.end_string();
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        self.texts.kinds
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        self.texts.longest
+    }
+
+    fn distinct(&self) -> Distinct {
+        self.texts.distinct
+    }
+}
+
+/// `unique_digits(n)`
+pub(super) fn unique_digits(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let node = Node::digits(arguments.int_within("n", 1, 18)?);
+    unique(node, || arguments.error_here("digits are no digits"))
+}
+
+/// `pattern('CUST-######')`: `#` is a digit, `?` a letter of A to Z, `\` takes the meaning of what follows.
+pub(super) fn pattern(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let text = arguments.text("pattern")?;
+    let letters: Vec<[u8; 1]> = (b'A'..=b'Z').map(|letter| [letter]).collect();
+    let mut nodes = Vec::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        nodes.push(match character {
+            '#' => Node::digits(1),
+            '?' => Node::one_of(&letters),
+            '\\' => match characters.next() {
+                Some(next) => Node::fixed(&next.to_string()),
+                None => return Err(arguments.error_at("pattern", "nothing follows the '\\' at the end")),
+            },
+            other => Node::fixed(&other.to_string()),
+        });
+    }
+    Ok(random(Node::sequence(nodes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn all(node: &Node) -> Vec<Vec<u8>> {
+        let text = |number| {
+            let mut out = Vec::new();
+            node.write_number(number, &mut out);
+            out
+        };
+        (0..node.count()).map(text).collect()
+    }
+
+    fn letters(text: &str) -> Node {
+        Node::one_of(&text.split(' ').collect::<Vec<_>>())
+    }
+
+    /// What a shape calls distinct has as many texts as numbers.
+    #[test]
+    fn texts_that_are_told_apart_are_different() {
+        let repeat = |node, min, max| Node::Repeat { node: Box::new(node), min, max };
+        for (node, distinct) in [
+            (letters("a b c"), true),
+            (letters("a b a"), false),
+            (letters("a ab"), true),
+            (Node::Sequence(vec![letters("a ab"), letters("c bc")]), false),
+            (Node::Sequence(vec![letters("a ab"), letters("c d")]), true),
+            (repeat(letters("a b"), 0, 4), true),
+            (repeat(letters("a aa"), 0, 3), false),
+            (Node::Sequence(vec![repeat(letters("a b"), 1, 3), letters("- _"), repeat(letters("a b"), 2, 2)]), true),
+            (Node::Sequence(vec![repeat(letters("a b"), 1, 3), letters("a _")]), false),
+            (Node::OneOf(vec![letters("a b"), repeat(letters("c d"), 1, 2)]), true),
+            (Node::OneOf(vec![letters("a b"), letters("b c")]), false),
+            (Node::Sequence(vec![repeat(letters("a"), 0, 1), repeat(letters("b"), 0, 1), letters("c")]), true),
+            (Node::Sequence(vec![repeat(letters("a"), 0, 1), repeat(letters("b"), 0, 1), letters("a")]), false),
+            (Node::Sequence((0..20).map(|_| letters("a b")).collect::<Vec<_>>()[..18].to_vec()), true),
+        ] {
+            assert_eq!(node.shape().distinct, distinct, "{node:?}");
+            let texts = all(&node);
+            let different = texts.iter().collect::<HashSet<_>>().len();
+            assert!(!distinct || different == texts.len(), "{node:?}: {different} of {}", texts.len());
+            assert!(texts.iter().all(|text| text.len() as u64 <= node.longest()));
+        }
+    }
+
+    #[test]
+    fn short_lists_become_one() {
+        let Node::List(list) = Node::sequence(vec![Node::fixed("A"), Node::digits(3)]) else { panic!("a list") };
+        assert_eq!((list.count, list.longest()), (1000, 4));
+        let Node::Sequence(nodes) = Node::digits(7) else { panic!("three lists") };
+        assert_eq!(nodes.iter().map(Node::count).collect::<Vec<_>>(), [1000, 1000, 10]);
+        assert_eq!(Node::sequence(Vec::new()).count(), 1);
+    }
+}

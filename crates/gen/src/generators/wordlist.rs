@@ -1,0 +1,42 @@
+//! Texts of a file, one a line, read when the plan is made.
+
+use super::choice::Pick;
+use super::{Arguments, Generator};
+use litepress_rows::Result;
+use litepress_rows::cells::OwnedValue;
+
+/// A larger file is a mistake: its words are kept in memory.
+const LARGEST: u64 = 256 << 20;
+
+/// `wordlist(file)`: a line is a text, or a text, a tab and its weight.
+pub(super) fn wordlist(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    let path = arguments.path("file")?;
+    let unreadable = |what: String| arguments.error_at("file", format!("{} {what}", path.display()));
+    let len = std::fs::metadata(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?.len();
+    if len > LARGEST {
+        return Err(unreadable("is larger than 256 MiB".to_owned()));
+    }
+    let text = std::fs::read_to_string(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+    let (mut words, mut weights) = (Vec::new(), Vec::new());
+    for (number, line) in (1..).zip(text.lines()) {
+        let (word, weight) = match line.rsplit_once('\t') {
+            None => (line, 1.0),
+            Some((word, weight)) => {
+                let known = weight.trim().parse::<f64>().ok().filter(|weight| *weight >= 0.0 && weight.is_finite());
+                let refused = || unreadable(format!("has '{weight}' for a weight in line {number}"));
+                (word, known.ok_or_else(refused)?)
+            }
+        };
+        if !word.is_empty() && weight > 0.0 {
+            words.push(OwnedValue::Text(word.to_owned()));
+            weights.push(weight);
+        }
+    }
+    if words.is_empty() {
+        return Err(unreadable("has no word".to_owned()));
+    }
+    if !weights.iter().sum::<f64>().is_finite() {
+        return Err(unreadable("has weights that are too large together".to_owned()));
+    }
+    Ok(Box::new(Pick::by_weight(words, &weights)))
+}
