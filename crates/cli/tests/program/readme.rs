@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What takes too long, or leaves the folder: what `make` does is seen to exist only. The package has tests of its own.
-const NOT_RUN: [&str; 5] =
-    ["make demo", "make demo ROWS=1b", "make test", "make install", "pip install ./python"];
+const NOT_RUN: [&str; 5] = ["make demo", "make demo ROWS=1b", "make test", "make install", "pip install ./python"];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
