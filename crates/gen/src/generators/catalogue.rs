@@ -629,6 +629,8 @@ mod tests {
         ("regex('a\\bc')", 9, "only ^ and $"),
         ("regex('\\pL')", 8, "Unicode properties"),
         ("regex('(a{2000}){2000}')", 8, "longer than a million bytes"),
+        ("regex('a(){0,4000000000}')", 11, "more than a million times"),
+        ("unique_regex('(){0,9}')", 14, "the same text may come in several ways"),
         ("unique_regex('(a|ab)(c|bc)')", 14, "the same text may come in several ways"),
         ("unique_regex('[a-z]*[a-z]')", 14, "the same text may come in several ways"),
         ("date('2020-01-01 10:00', '2021-01-01')", 6, "is not a day"),

@@ -73,6 +73,9 @@ impl Compiler<'_> {
             }
             Ast::Repetition(repetition) => {
                 let (min, max) = times(&repetition.op.kind);
+                if u64::from(max) > LONGEST {
+                    return Err(self.refuse(&repetition.op.span, "this comes more than a million times"));
+                }
                 repeated(self.node(&repetition.ast)?, u64::from(min), u64::from(max))
             }
             Ast::Group(group) => self.node(&group.ast)?,

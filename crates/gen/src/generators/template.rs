@@ -230,8 +230,14 @@ impl Node {
             Self::OneOf(nodes) => nodes.iter().fold(0, |sum, node| sum.saturating_add(node.count())),
             Self::Repeat { node, min, max } => {
                 let each = node.count();
+                if each <= 1 {
+                    return u128::from(max - min) + 1;
+                }
                 let (mut sum, mut of_times) = (0_u128, power(each, *min));
                 for _ in *min..=*max {
+                    if sum == u128::MAX {
+                        break;
+                    }
                     sum = sum.saturating_add(of_times);
                     of_times = of_times.saturating_mul(each);
                 }

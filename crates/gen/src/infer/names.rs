@@ -112,6 +112,15 @@ static RULES: &[Rule] = &[
     number(&["longitude", "lon", "lng"], "int(-180, 180)", "real(-180, 180, 6)"),
     number(&["weight", "height", "width", "length", "depth"], "int(1, 200)", "real(1, 200, 1)"),
     number(&["temperature"], "int(-20, 40)", "real(-20, 40, 1)"),
+    text(&["ip", "ip_address", "ipv4", "*_ip"], "ipv4", 15),
+    text(&["ipv6"], "ipv6", 39),
+    text(&["mac", "mac_address"], "mac", 17),
+    text(&["user_agent", "useragent"], "user_agent", 137),
+    text(&["domain", "hostname", "*_domain"], "domain", 26),
+    text(&["street", "*_street", "street_address"], "street", 24),
+    text(&["address", "*_address"], "address", 45),
+    text(&["company", "organization", "organisation", "employer"], "company", 32),
+    text(&["job", "occupation", "profession"], "job", 12),
 ];
 
 /// What the name suggests for a column of this class, in a table of `rows`.

@@ -53,3 +53,22 @@ fn events_ascend() {
         ["'9999-12-31 23:59:59'"]
     );
 }
+
+/// What knows the number of rows fits itself to it.
+#[test]
+fn events_end_with_the_table() {
+    let of_rows = |text: &str, rows| {
+        let site = crate::annotation::Site::new(text, "test");
+        let call = crate::annotation::parse_call(&site, 0..text.len()).expect(text);
+        catalogue::build(&site, &call, Some(rows)).expect(text)
+    };
+    let generator = of_rows("events('2024-01-01', '2024-01-02', jitter=0.99)", 1000);
+    let found = block(&*generator, 0..1000);
+    assert!(
+        found.is_sorted() && found[0].starts_with("'2024-01-01 00:0") && found[999].starts_with("'2024-01-01 23:5")
+    );
+    assert!(of_rows("unique_email", 5).longest_bytes() < of_rows("unique_email", 1 << 40).longest_bytes());
+    for rows in [1, 1 << 20, 1 << 40] {
+        assert!(of_rows("unique_email", rows).distinct().at_most() >= rows);
+    }
+}
