@@ -6,7 +6,7 @@
 //! argument   = [ name "=" ] value [ ":" weight ]
 //! value      = call | number | 'text' | x'00ff' | NULL | TRUE | FALSE
 //! number     = [ "-" ] digits [ "." digits ] [ "e" exponent ] [ "k" | "m" | "b" ]     _ between digits is skipped
-//! settings   = { ("rows" | "seed") "=" number [ "," ] }                               what a table is told
+//! settings   = { ("rows" | "seed" | "fixed") "=" number [ "," ] }                     what a table is told
 //! ```
 //!
 //! Names are compared without regard to ASCII case. Everything carries its place, so that whoever finds a mistake,
@@ -117,6 +117,8 @@ pub struct TableSettings {
     pub rows: Option<(u64, usize)>,
     /// `seed=N`, and where it stands.
     pub seed: Option<(u64, usize)>,
+    /// `fixed=true`, 1 or 0, and where it stands: whether the number of rows stays whatever the scale is.
+    pub fixed: Option<(u64, usize)>,
 }
 
 /// Parses the annotation of a column that stands in `span` of the site's text.

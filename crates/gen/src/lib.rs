@@ -28,6 +28,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod plan_file;
 pub mod presets;
 
 mod annotation;
@@ -44,6 +45,7 @@ mod tables;
 pub use generators::catalogue;
 pub use number::{COUNT_UNITS, whole_number};
 pub use plan::{Chosen, ColumnPlan, GenPlan, Request, SetColumn, TablePlan};
+pub use plan_file::PlanFile;
 pub use presets::preset;
 pub use random::ALGORITHM_VERSION;
-pub use source::GenSource;
+pub use source::{GenSource, Shard};

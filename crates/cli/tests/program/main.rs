@@ -9,6 +9,7 @@ mod interrupt;
 mod keys;
 mod load;
 mod plan;
+mod plan_file;
 mod readme;
 
 use std::path::{Path, PathBuf};

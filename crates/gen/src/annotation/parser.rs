@@ -177,12 +177,13 @@ impl<'a> Parser<'a> {
         let place = match name.to_ascii_lowercase().as_str() {
             "rows" => &mut settings.rows,
             "seed" => &mut settings.seed,
+            "fixed" => &mut settings.fixed,
             _ => {
-                let near = did_you_mean(&name, ["rows", "seed"]);
+                let near = did_you_mean(&name, ["rows", "seed", "fixed"]);
                 return Err(self
                     .site
                     .error(at, format!("a table has no '{name}='{near}"))
-                    .advise("it has rows=N and seed=N"));
+                    .advise("it has rows=N, seed=N and fixed=true"));
             }
         };
         if place.is_some() {
@@ -190,12 +191,21 @@ impl<'a> Parser<'a> {
         }
         self.at += 2;
         // Like the numbers of a request, this one may have an exponent: it is read as it is written.
-        let Some(value) = whole_number(&self.site.text[self.token().span.clone()], &COUNT_UNITS) else {
+        let written = &self.site.text[self.token().span.clone()];
+        let truth = if name.eq_ignore_ascii_case("fixed") { truth(written) } else { None };
+        let Some(value) = truth.or_else(|| whole_number(written, &COUNT_UNITS)) else {
             return Err(self.unexpected("a whole number"));
         };
         self.take();
         *place = Some((value, at));
         Ok(())
+    }
+}
+
+fn truth(word: &str) -> Option<u64> {
+    match keyword(word) {
+        Some(OwnedValue::Int(value)) => Some(value.unsigned_abs()),
+        _ => None,
     }
 }
 

@@ -12,25 +12,52 @@ use litepress_rows::{Error, ErrorKind, Result};
 pub(super) struct Size {
     pub rows: u64,
     pub seed: u64,
+    /// Whether the number of rows stays whatever the scale is.
+    pub fixed: bool,
 }
 
 /// The sizes of all tables of the schema; those of tables whose rows are not invented are 0.
 pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotation]) -> Result<Vec<Size>> {
     let settings = settings(schema, annotations)?;
     let requested = requested(schema, request)?;
-    let rows = |table: usize| requested[table].or(settings[table].rows.map(|(rows, _)| rows));
+    let scale = request.scale.or(request.plan.as_ref().and_then(|plan| plan.scale));
+    let size = |table: usize| -> Option<Size> {
+        let settings = &settings[table];
+        let planned = request.plan.as_ref().and_then(|plan| plan.table(&schema.tables[table].name));
+        let seeds = [
+            request.seed,
+            planned.and_then(|table| table.seed),
+            request.plan.as_ref().and_then(|plan| plan.seed),
+            settings.seed.map(|(seed, _)| seed),
+        ];
+        let fixed = planned.is_some_and(|table| table.fixed) || settings.fixed.is_some_and(|(fixed, _)| fixed != 0);
+        let said = || planned.and_then(|table| table.rows).or(settings.rows.map(|(rows, _)| rows));
+        let factor = if fixed { None } else { scale };
+        let rows = requested[table].or_else(|| Some(scaled(said()?, factor)))?;
+        Some(Size { rows, seed: seeds.into_iter().flatten().next().unwrap_or(0), fixed })
+    };
     let silent: Vec<&str> =
-        invented(schema).filter(|(table, _)| rows(*table).is_none()).map(|(_, table)| table.name.as_str()).collect();
+        invented(schema).filter(|(table, _)| size(*table).is_none()).map(|(_, table)| table.name.as_str()).collect();
     if !silent.is_empty() {
         return Err(no_rows(schema, &silent));
     }
-    let of_table = |(table, settings): (usize, &TableSettings)| {
-        let rows = rows(table).unwrap_or(0);
-        let seed = request.seed.or(settings.seed.map(|(seed, _)| seed)).unwrap_or(0);
-        check(schema, table, rows)?;
-        Ok(Size { rows, seed })
+    let checked = |table: usize| {
+        let size = size(table).unwrap_or_default();
+        check(schema, table, size.rows).map(|()| size)
     };
-    settings.iter().enumerate().map(of_table).collect()
+    (0..schema.tables.len()).map(checked).collect()
+}
+
+/// So many times as many rows, at least one of some.
+fn scaled(rows: u64, scale: Option<f64>) -> u64 {
+    let Some(scale) = scale.filter(|_| rows > 0) else { return rows };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates, and is checked as any number"
+    )]
+    let scaled = (rows as f64 * scale).round() as u64;
+    scaled.max(1)
 }
 
 /// What the tables' own annotations say.
