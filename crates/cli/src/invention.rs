@@ -75,12 +75,11 @@ pub struct Invention {
 }
 
 /// The rows of one table.
-#[derive(Debug)]
 pub struct Supply {
     /// Position in [`Schema::tables`].
     pub table: usize,
     /// The rows.
-    pub source: GenSource,
+    pub source: Box<dyn Source>,
 }
 
 impl InventionArguments {
@@ -199,7 +198,7 @@ impl Invention {
     pub fn supplies(&self) -> Result<Vec<Supply>, Failure> {
         let supply = |plan: &TablePlan| {
             let (table, shard) = (plan.table, self.shard_of(plan));
-            let source = GenSource::of_shard(&self.plan, &self.schema, table, self.page_size, shard);
+            let source = GenSource::for_shard(&self.plan, &self.schema, table, self.page_size, shard);
             Ok(Supply { table, source: source.map_err(|error| self.texts.explain(error))? })
         };
         self.plan.tables().iter().map(|plan| supply(plan)).collect()
@@ -218,7 +217,7 @@ impl Invention {
 
 /// The sources as the engine takes them.
 pub fn sources(supplies: &[Supply]) -> Vec<(usize, &dyn Source)> {
-    supplies.iter().map(|supply| (supply.table, &supply.source as &dyn Source)).collect()
+    supplies.iter().map(|supply| (supply.table, &*supply.source)).collect()
 }
 
 /// The table that keeps the plan in the database.

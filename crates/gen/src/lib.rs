@@ -41,6 +41,7 @@ mod random;
 mod source;
 mod suggest;
 mod tables;
+mod tpch;
 
 pub use generators::catalogue;
 pub use number::{COUNT_UNITS, whole_number};
@@ -49,3 +50,4 @@ pub use plan_file::PlanFile;
 pub use presets::preset;
 pub use random::ALGORITHM_VERSION;
 pub use source::{GenSource, Shard};
+pub use tpch::TpchTable;

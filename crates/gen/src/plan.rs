@@ -20,6 +20,7 @@ use crate::plan_file::PlanFile;
 use crate::random::CellRandom;
 use crate::suggest::did_you_mean;
 use crate::tables::{invented, is_invented};
+use crate::tpch::TpchTable;
 use litepress_rows::schema::{Generated, Schema, Table};
 use litepress_rows::{CellBlock, Conflict, Error, ErrorKind, Result};
 use std::fmt;
@@ -78,6 +79,8 @@ pub struct TablePlan {
     pub fixed: bool,
     /// What becomes of rows that the table does not take.
     pub on_conflict: Conflict,
+    /// The table of TPC-H whose rows these are, and the scale; nothing is planned for its columns then.
+    pub tpch: Option<(TpchTable, f64)>,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnPlan>,
 }
@@ -291,6 +294,10 @@ impl<'a> Planner<'a> {
     }
 
     fn plan(&self, wish: &Wish<'_>) -> Result<ColumnPlan> {
+        if self.sizes[wish.table].tpch.is_some() {
+            let error = wish.site.error(wish.span.start, "TPC-H says what the values of this table are");
+            return Err(error.advise("leave out the table's 'tpch=', or this generator"));
+        }
         let call = parse_call(&wish.site, wish.span.clone())?;
         let generator = catalogue::build(&wish.site, &call, Some(self.sizes[wish.table].rows))?;
         let (table, size) = (&self.schema.tables[wish.table], self.sizes[wish.table]);
@@ -325,7 +332,8 @@ impl<'a> Planner<'a> {
     /// The ordinary columns that nothing is planned for yet.
     fn open_columns(&self) -> Vec<(usize, usize)> {
         let mut open = Vec::new();
-        for (table, of) in invented(self.schema) {
+        let planned = |(table, _): &(usize, &Table)| self.sizes[*table].tpch.is_none();
+        for (table, of) in invented(self.schema).filter(planned) {
             let ordinary = of.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
             let missing = ordinary.filter(|&(column, _)| self.columns[table][column].is_none());
             open.extend(missing.map(|(column, _)| (table, column)));
@@ -446,6 +454,7 @@ impl<'a> Planner<'a> {
                 rows: size.rows,
                 seed: size.seed,
                 fixed: size.fixed,
+                tpch: size.tpch,
                 on_conflict,
                 columns: columns.into_iter().flatten().collect(),
             }));

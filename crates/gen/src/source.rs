@@ -6,6 +6,7 @@
 
 use crate::generators::Distinct;
 use crate::plan::{GenPlan, TablePlan};
+use crate::tpch::TpchSource;
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload;
 use litepress_rows::cells::BLOCK_ROWS;
@@ -47,6 +48,11 @@ impl Shard {
         (1..=of).contains(&number).then_some(Self { number, of })
     }
 
+    /// How many shards there are.
+    pub fn of(self) -> u64 {
+        self.of
+    }
+
     /// Its rows, counted from 0, of so many.
     pub fn stretch(self, rows: u64) -> Range<u64> {
         let cut = |number: u64| {
@@ -84,7 +90,31 @@ impl GenSource {
         Self::of_shard(plan, schema, table, page_size, Shard::WHOLE)
     }
 
-    /// Those rows of the table that belong to a shard, as they are in the whole table.
+    /// Those rows of the table that belong to a shard, as they are in the whole table, whatever makes them.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::encode`] for the rows that the sizes are estimated by.
+    ///
+    /// # Panics
+    /// Where the plan is not one of this schema, or the table is a virtual one.
+    pub fn for_shard(
+        plan: &GenPlan,
+        schema: &Schema,
+        table: usize,
+        page_size: PageSize,
+        shard: Shard,
+    ) -> Result<Box<dyn Source>> {
+        let planned = plan.table(table).expect("the table is in the plan");
+        Ok(match planned.tpch {
+            None => Box::new(Self::of_shard(plan, schema, table, page_size, shard)?),
+            Some((of, scale)) => {
+                let table = &schema.tables[table];
+                Box::new(TpchSource::new(table, of, scale, planned.on_conflict, page_size, shard)?)
+            }
+        })
+    }
+
+    /// Those rows of an invented table that belong to a shard, as they are in the whole table.
     ///
     /// # Errors
     /// Those of [`Encoder::encode`] for the rows that the sizes are estimated by.

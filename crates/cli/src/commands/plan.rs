@@ -11,7 +11,7 @@ use crate::prospect::{Prospect, TableProspect};
 use crate::schema_text::SchemaText;
 use clap::Args;
 use litepress::plan::steps;
-use litepress::{Estimate, Options, Target};
+use litepress::{Error, ErrorKind, Estimate, Options, Target};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
 use litepress_load::plan::{PlannedFile, PlannedTable};
 use serde_json::{Value, json};
@@ -56,13 +56,20 @@ pub fn run(arguments: PlanArguments) -> Result<u8, Failure> {
             let names = arguments.invention.files(names, false)?;
             let schema = arguments.invention.read(names.schema)?;
             if arguments.toml {
-                print(&Invention::new(schema, &arguments.invention, &options)?.written)?;
+                let invention = Invention::new(schema, &arguments.invention, &options)?;
+                invention.write_plan(&arguments.invention)?;
+                print(&invention.written)?;
                 return Ok(DONE);
             }
             plan_generate(schema, &arguments.invention, names.out, options)?.print(showing.json)?;
             return Ok(DONE);
         }
     };
+    if arguments.toml {
+        let error =
+            Error::new(ErrorKind::Usage, "--toml prints a plan of rows that are invented, and these are loaded");
+        return Err(error.advise("name a schema, or leave out --toml").into());
+    }
     let PlanArguments { names: mut files, loading, .. } = arguments;
     files.drain(..usize::from(out.is_some()));
     let audience = Audience::user(showing.progress, None);

@@ -34,11 +34,15 @@ fn every_option_works() {
         ("plan", "plan s.db in.csv --as id=text --help".to_owned()),
         ("gen", format!("gen u.db {makes} --sync off --verify full --progress plain --json")),
         ("gen", "gen --discard --preset user --rows 10".to_owned()),
+        ("gen", "gen p.db --preset log --scale 0.001 --part 1/2 --write-plan p.toml --record-plan".to_owned()),
+        ("gen", "gen q.db --plan p.toml".to_owned()),
         ("gen", "gen --list".to_owned()),
         ("gen", "gen --list-presets".to_owned()),
         ("gen", "gen --help".to_owned()),
         ("plan", format!("plan u.db {makes} --sync off --verify full --progress plain --json")),
         ("plan", "plan --discard --preset user --rows 10".to_owned()),
+        ("plan", "plan --preset log --scale 0.001 --part 1/2 --write-plan r.toml --record-plan --toml".to_owned()),
+        ("plan", "plan q.db --plan r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
         ("check", "check u.db --sqlite --threads 1 --memory 64m --max-faults 1 --progress json --json".to_owned()),
         ("check", "check --help".to_owned()),
@@ -93,6 +97,7 @@ fn write_examples(room: &Room) {
     room.write("users.csv.gz", "id,area\n1,002134\n2,\n");
     room.write("customer.csv", "id,name\n1,one\n");
     room.write("orders.ndjson", "{\"id\": 7, \"customer\": 1}\n");
+    room.write("plan.toml", "algorithm_version = 1\nschema = 'CREATE TABLE t (a INT)'\ntables.t.rows = 10\n");
     room.write("events.ndjson", "{\"at\": 1, \"tags\": [\"a\"]}\n{\"at\": 2}\n");
 }
 

@@ -10,6 +10,7 @@ mod keys;
 mod load;
 mod plan;
 mod plan_file;
+mod presets;
 mod readme;
 
 use std::path::{Path, PathBuf};

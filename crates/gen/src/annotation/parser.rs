@@ -4,6 +4,7 @@ use super::lexer::{self, Token, TokenKind};
 use super::{Argument, Call, Expression, ExpressionKind, Site, TableSettings};
 use crate::number::{COUNT_UNITS, whole_number};
 use crate::suggest::did_you_mean;
+use crate::tpch::TpchTable;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
 use std::ops::Range;
@@ -174,16 +175,19 @@ impl<'a> Parser<'a> {
             let error = self.unexpected("rows=N or seed=N");
             return Err(error.advise("in front of a table's first column an annotation is about the table"));
         };
+        if name.eq_ignore_ascii_case("tpch") {
+            return self.tpch(settings);
+        }
         let place = match name.to_ascii_lowercase().as_str() {
             "rows" => &mut settings.rows,
             "seed" => &mut settings.seed,
             "fixed" => &mut settings.fixed,
             _ => {
-                let near = did_you_mean(&name, ["rows", "seed", "fixed"]);
+                let near = did_you_mean(&name, ["rows", "seed", "fixed", "tpch"]);
                 return Err(self
                     .site
                     .error(at, format!("a table has no '{name}='{near}"))
-                    .advise("it has rows=N, seed=N and fixed=true"));
+                    .advise("it has rows=N, seed=N, fixed=true and tpch=TABLE"));
             }
         };
         if place.is_some() {
@@ -198,6 +202,18 @@ impl<'a> Parser<'a> {
         };
         self.take();
         *place = Some((value, at));
+        Ok(())
+    }
+
+    /// `tpch=lineitem`
+    fn tpch(&mut self, settings: &mut TableSettings) -> Result<()> {
+        let at = self.token().span.start;
+        self.at += 2;
+        let TokenKind::Name(name) = self.peek() else { return Err(self.unexpected("a table of TPC-H")) };
+        let place = self.token().span.start;
+        let table = TpchTable::named(name).map_err(|message| self.site.error(place, message))?;
+        self.take();
+        settings.tpch = Some((table, at));
         Ok(())
     }
 }

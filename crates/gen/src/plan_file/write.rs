@@ -13,18 +13,22 @@ use std::fmt::Write;
 pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
     let mut out =
         format!("# litepress gen OUT.db --plan THIS_FILE [--scale F]\nalgorithm_version = {ALGORITHM_VERSION}\n");
+    let scale = plan.tables().iter().find_map(|table| table.tpch.map(|(_, scale)| scale));
+    if let Some(scale) = scale {
+        put(&mut out, format_args!("scale = {scale:?}\n"));
+    }
     put(&mut out, format_args!("schema = {}\n", string(&schema.text)));
-    for table in plan.tables() {
-        write_table(&mut out, schema, table);
+    for table in plan.tables().iter().filter(|table| table.tpch.is_none()) {
+        write_table(&mut out, schema, table, scale.is_some());
     }
     out
 }
 
-fn write_table(out: &mut String, schema: &Schema, table: &TablePlan) {
+fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: bool) {
     let name = key(&table.name);
     put(out, format_args!("\n[tables.{name}]\nrows = {}\n", grouped(table.rows)));
     put(out, format_args!("seed = {}\n", seed(table.seed)));
-    if table.fixed {
+    if table.fixed || is_scaled {
         out.push_str("fixed = true\n");
     }
     put(out, format_args!("\n[tables.{name}.columns]\n"));
