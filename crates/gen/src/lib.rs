@@ -30,6 +30,7 @@
 
 pub mod plan_file;
 pub mod presets;
+pub mod profile;
 
 mod annotation;
 mod comments;

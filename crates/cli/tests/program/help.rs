@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 5] = ["gen", "load", "plan", "check", "dump"];
+const COMMANDS: [&str; 6] = ["gen", "load", "plan", "profile", "check", "dump"];
 
 /// The long options that a command's help shows.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -44,6 +44,8 @@ fn every_option_works() {
         ("plan", "plan --preset log --scale 0.001 --part 1/2 --write-plan r.toml --record-plan --toml".to_owned()),
         ("plan", "plan q.db --plan r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
+        ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
+        ("profile", "profile --help".to_owned()),
         ("check", "check u.db --sqlite --threads 1 --memory 64m --max-faults 1 --progress json --json".to_owned()),
         ("check", "check --help".to_owned()),
         ("dump", "dump --help".to_owned()),
@@ -65,11 +67,11 @@ fn every_option_works() {
 fn every_example_works() {
     let program_folder = Path::new(LITEPRESS).parent().unwrap().display();
     let path = format!("{program_folder}:{}", std::env::var("PATH").unwrap());
-    for command in ["", "gen", "load", "plan", "check", "dump"] {
+    for command in ["", "gen", "load", "plan", "profile", "check", "dump"] {
         let room = Room::with_schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);");
         room.write("shop.sql", "CREATE TABLE customer (id INTEGER PRIMARY KEY);\nCREATE TABLE purchase (a TEXT);");
         write_examples(&room);
-        if ["check", "dump"].contains(&command) {
+        if ["profile", "check", "dump"].contains(&command) {
             room.done("gen user.db --preset user --rows 1k");
         }
         let help = room.done(&format!("{command} --help"));
@@ -84,7 +86,7 @@ fn every_example_works() {
             assert!(run.status.success() && run.stderr.is_empty(), "{small}: {run:?}");
             count += 1;
         }
-        assert!((3..=6).contains(&count), "{command} has {count} examples");
+        assert!((3..=7).contains(&count), "{command} has {count} examples");
     }
 }
 

@@ -11,6 +11,7 @@ mod load;
 mod plan;
 mod plan_file;
 mod presets;
+mod profile;
 mod readme;
 
 use std::path::{Path, PathBuf};

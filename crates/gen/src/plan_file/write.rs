@@ -25,7 +25,7 @@ pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
 }
 
 fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: bool) {
-    let name = key(&table.name);
+    let name = key_of(&table.name);
     put(out, format_args!("\n[tables.{name}]\nrows = {}\n", grouped(table.rows)));
     put(out, format_args!("seed = {}\n", seed(table.seed)));
     if table.fixed || is_scaled {
@@ -33,7 +33,7 @@ fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: 
     }
     put(out, format_args!("\n[tables.{name}.columns]\n"));
     for column in &table.columns {
-        let line = format!("{} = {}", key(&column.name), string(&column.expression));
+        let line = format!("{} = {}", key_of(&column.name), string(&column.expression));
         match &column.chosen {
             Chosen::Inferred(because) if is_reference(schema, table, column) => {
                 put(out, format_args!("# {}  # inferred anew: {because}\n", line.replace('\n', " ")));
@@ -63,7 +63,7 @@ fn seed(seed: u64) -> String {
 }
 
 /// A name as a key.
-fn key(name: &str) -> String {
+pub(crate) fn key_of(name: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if !name.is_empty() && name.bytes().all(is_bare) { name.to_owned() } else { escaped(name) }
 }
@@ -104,7 +104,7 @@ mod tests {
         let texts = ["", "a", "a'b", "a\"b", "a\"'b", "a\nb", "a'''\nb", "a\nb'", "\u{1}\r\n\t\\", "ä\u{7f}", "\nx"];
         for text in texts {
             for (written, name) in [(string(text), "x"), (escaped(text), "x"), ("1".to_owned(), text)] {
-                let file = format!("{} = {written}", key(name));
+                let file = format!("{} = {written}", key_of(name));
                 let parsed: toml::Table = toml::from_str(&file).expect(&file);
                 if name == "x" {
                     assert_eq!(parsed["x"].as_str(), Some(text), "{file}");
