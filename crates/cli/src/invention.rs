@@ -4,12 +4,13 @@
 use crate::failure::{Failure, Texts};
 use crate::making::refuse_special_names;
 use crate::numbers;
-use crate::schema_text::SchemaText;
+use crate::schema_text::{self, SchemaText};
 use clap::Args;
 use litepress::{Error, ErrorKind, Estimate, Options, PageSize, Result, Schema, Target};
-use litepress_gen::{GenPlan, GenSource, Request, SetColumn};
+use litepress_gen::plan_file::{check_scale, to_toml};
+use litepress_gen::{GenPlan, GenSource, PlanFile, Request, SetColumn, Shard, TablePlan};
 use litepress_rows::Source;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is to be made of what.
 #[derive(Args, Debug, Default)]
@@ -27,6 +28,21 @@ pub struct InventionArguments {
     /// Seed of all tables: another seed, other rows [default: that of the schema, or 0]
     #[arg(long, value_name = "N", value_parser = numbers::count)]
     pub seed: Option<u64>,
+    /// A plan file (TOML) instead of a schema: see 'litepress plan --toml'; '-' reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    pub plan: Option<PathBuf>,
+    /// Multiply the numbers of rows that the plan, the schema or the preset gives; those of --rows stay
+    #[arg(long, value_name = "F", value_parser = scale)]
+    pub scale: Option<f64>,
+    /// Only the rows of the I-th of N equal stretches of every table, I from 1; they are those of the whole
+    #[arg(long, value_name = "I/N", value_parser = part)]
+    pub part: Option<Shard>,
+    /// Write the plan to a file, too: 'litepress gen OUT.db --plan FILE' makes the same again
+    #[arg(long, value_name = "FILE")]
+    pub write_plan: Option<PathBuf>,
+    /// Keep the plan in the database, as the only row of a table litepress_plan
+    #[arg(long)]
+    pub record_plan: bool,
     /// Build the pages and drop them, to measure how fast that is; OUT.db is not needed then
     #[arg(long, conflicts_with_all = ["verify"])]
     pub discard: bool,
@@ -50,24 +66,44 @@ pub struct Invention {
     pub plan: GenPlan,
     /// Page size of the database, as the engine chooses it.
     pub page_size: PageSize,
+    /// The plan as a plan file.
+    pub written: String,
+    /// Which of the rows are made.
+    shard: Shard,
     /// What errors may be about.
     pub texts: Texts,
 }
 
 /// The rows of one table.
-#[derive(Debug)]
 pub struct Supply {
     /// Position in [`Schema::tables`].
     pub table: usize,
     /// The rows.
-    pub source: GenSource,
+    pub source: Box<dyn Source>,
 }
 
 impl InventionArguments {
+    /// Whether a schema is still to be named.
+    pub(crate) fn has_no_schema(&self) -> bool {
+        self.preset.is_none() && self.plan.is_none()
+    }
+
+    /// The schema: of this file, or what the arguments name. Of a plan file it is the text of the plan.
+    pub(crate) fn read(&self, schema: Option<&Path>) -> Result<SchemaText> {
+        match &self.plan {
+            Some(plan) => SchemaText::from_file(plan),
+            None => schema_text::read(schema, self.preset.as_deref()),
+        }
+    }
+
     /// The database and the schema file among the arguments.
     pub(crate) fn files<'a>(&self, names: Names<'a>, needs_out: bool) -> Result<Names<'a>> {
         let Names { out, schema } = names;
-        if !needs_out && schema.is_none() && self.preset.is_none() {
+        if self.plan.is_some() && schema.is_some() {
+            return Err(Error::new(ErrorKind::Usage, "a schema file and --plan exclude one another")
+                .advise("the plan file holds its schema"));
+        }
+        if !needs_out && schema.is_none() && self.has_no_schema() {
             return Ok(Names { out: None, schema: out });
         }
         if let (Some(out), Some(schema)) = (out, schema)
@@ -88,11 +124,11 @@ impl InventionArguments {
 }
 
 impl Invention {
-    /// Plans the rows of a schema.
+    /// Plans the rows of a schema, or of the plan file whose text this is.
     pub fn new(read: SchemaText, arguments: &InventionArguments, options: &Options) -> Result<Self, Failure> {
         let mut texts = Texts::default();
         texts.add(&read.origin, &read.text);
-        let schema = Schema::from_sql(&read.text, &read.origin).map_err(|error| texts.explain(error))?;
+        let (schema, file) = schema_of(&read, arguments).map_err(|error| texts.explain(error))?;
         if schema.objects.is_empty() {
             let error = Error::new(ErrorKind::Schema, "the schema defines nothing").in_file(read.origin);
             return Err(error.advise("write CREATE statements into it, or take a built-in one: --preset user").into());
@@ -100,6 +136,8 @@ impl Invention {
         let mut request = Request::default();
         request.rows.clone_from(&arguments.rows);
         request.seed = arguments.seed;
+        request.scale = arguments.scale;
+        request.plan = file;
         request.on_conflict = options.on_conflict;
         for (column, expression) in &arguments.set {
             let (table, column) = table_and_column(&schema, column)?;
@@ -109,16 +147,61 @@ impl Invention {
         }
         let plan = GenPlan::new(&schema, &request).map_err(|error| texts.explain(error))?;
         let page_size = options.page_size.or(schema.settings.page_size.and_then(PageSize::new));
-        Ok(Self { schema, plan, page_size: page_size.unwrap_or(PageSize::DEFAULT), texts })
+        let page_size = page_size.unwrap_or(PageSize::DEFAULT);
+        let written = to_toml(&schema, &plan);
+        let shard = arguments.part.unwrap_or(Shard::WHOLE);
+        let invention = Self { schema, plan, page_size, shard, texts, written };
+        if arguments.record_plan { invention.recorded(request) } else { Ok(invention) }
+    }
+
+    /// The same with a table that holds the plan.
+    fn recorded(self, mut request: Request) -> Result<Self, Failure> {
+        if let Some(table) = self.schema.table(RECORD) {
+            let error = Error::new(ErrorKind::Usage, "the plan is to be kept in a table of this name");
+            return Err(error.in_table(&table.name).advise("leave out --record-plan, or the table").into());
+        }
+        let text = format!("{}\n;CREATE TABLE {RECORD} (plan TEXT NOT NULL);\n", self.schema.text);
+        let schema = Schema::from_sql(&text, &self.schema.origin)?;
+        for (table, _) in &mut request.rows {
+            // It was the only one.
+            table.get_or_insert_with(|| self.plan.tables()[0].name.clone());
+        }
+        request.rows.push((Some(RECORD.to_owned()), 1));
+        request.set.push(SetColumn {
+            table: RECORD.to_owned(),
+            column: "plan".to_owned(),
+            expression: format!("constant('{}')", self.written.replace('\'', "''")),
+            origin: "<--record-plan>".to_owned(),
+        });
+        let plan = GenPlan::new(&schema, &request).map_err(|error| self.texts.explain(error))?;
+        Ok(Self { schema, plan, ..self })
+    }
+
+    /// Writes the plan to the file that is named for it.
+    pub fn write_plan(&self, arguments: &InventionArguments) -> Result<()> {
+        let Some(file) = &arguments.write_plan else { return Ok(()) };
+        std::fs::write(file, &self.written).map_err(|error| Error::io("write the plan", file, error))
+    }
+
+    /// The part of the rows that is made of a table: all of that which holds the plan.
+    fn shard_of(&self, table: &TablePlan) -> Shard {
+        if table.name == RECORD { Shard::WHOLE } else { self.shard }
+    }
+
+    /// How many rows are made of a table.
+    pub fn rows_of(&self, table: &TablePlan) -> u64 {
+        let stretch = self.shard_of(table).stretch(table.rows);
+        stretch.end - stretch.start
     }
 
     /// Sources of all tables that rows are planned for.
     pub fn supplies(&self) -> Result<Vec<Supply>, Failure> {
-        let supply = |table: usize| {
-            let source = GenSource::new(&self.plan, &self.schema, table, self.page_size);
+        let supply = |plan: &TablePlan| {
+            let (table, shard) = (plan.table, self.shard_of(plan));
+            let source = GenSource::for_shard(&self.plan, &self.schema, table, self.page_size, shard);
             Ok(Supply { table, source: source.map_err(|error| self.texts.explain(error))? })
         };
-        self.plan.tables().iter().map(|plan| supply(plan.table)).collect()
+        self.plan.tables().iter().map(|plan| supply(plan)).collect()
     }
 
     /// What the database and its build take.
@@ -128,13 +211,38 @@ impl Invention {
 
     /// Rows of all tables.
     pub fn rows(&self) -> u64 {
-        self.plan.tables().iter().map(|plan| plan.rows).fold(0, u64::saturating_add)
+        self.plan.tables().iter().map(|plan| self.rows_of(plan)).fold(0, u64::saturating_add)
     }
 }
 
 /// The sources as the engine takes them.
 pub fn sources(supplies: &[Supply]) -> Vec<(usize, &dyn Source)> {
-    supplies.iter().map(|supply| (supply.table, &supply.source as &dyn Source)).collect()
+    supplies.iter().map(|supply| (supply.table, &*supply.source)).collect()
+}
+
+/// The table that keeps the plan in the database.
+const RECORD: &str = "litepress_plan";
+
+/// The schema, and the plan file that it stands in.
+fn schema_of(read: &SchemaText, arguments: &InventionArguments) -> Result<(Schema, Option<PlanFile>)> {
+    if arguments.plan.is_none() {
+        return Ok((Schema::from_sql(&read.text, &read.origin)?, None));
+    }
+    let plan = PlanFile::parse(&read.text, &read.origin)?;
+    Ok((plan.schema()?, Some(plan)))
+}
+
+/// `I/N`
+fn part(text: &str) -> Result<Shard, String> {
+    let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+    let shard = numbers.and_then(|(number, of)| Shard::new(number, of));
+    shard.ok_or_else(|| "a part is written I/N, I from 1 to N: 1/4".to_owned())
+}
+
+/// A factor for numbers of rows.
+fn scale(text: &str) -> Result<f64, String> {
+    let scale = text.parse().map_err(|_| "a scale is a number above 0: 0.1, 100".to_owned())?;
+    check_scale(scale).map(|()| scale)
 }
 
 /// Whether a file is called one of SQL.

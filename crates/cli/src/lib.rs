@@ -1,7 +1,7 @@
 //! What the program `litepress` does: SQLite databases, printed, planned, checked and dumped.
 //!
 //! ```text
-//! main_with -> commands/{gen, load, plan, check, dump}   one file a command: arguments, help, doing, telling
+//! main_with -> commands/{gen, load, plan, profile, check, dump}  one file a command: arguments, help, doing, telling
 //!                gen, plan  -> invention                 schema text, plan of the rows, their sources
 //!                load, plan -> loading                   files, their tables, their sources
 //!                gen, load  -> making                    the database is made
@@ -56,6 +56,7 @@ Examples:
   litepress gen mine.db schema.sql --rows 100k        rows for a schema of your own
   litepress load data.db data.csv --primary-key id    a table out of a file
   litepress plan schema.sql --rows 100k               what would be made, and how
+  litepress profile user.db                           a plan for a database that looks alike
   litepress check user.db                             is every page as it should be?
   litepress dump user.db 1                            the bytes of page 1, explained
 
@@ -75,6 +76,7 @@ enum Command {
     Gen(Box<commands::GenArguments>),
     Load(Box<commands::LoadArguments>),
     Plan(Box<commands::PlanArguments>),
+    Profile(commands::ProfileArguments),
     Check(commands::CheckArguments),
     Dump(commands::DumpArguments),
 }
@@ -94,6 +96,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Gen(arguments) => commands::run_gen(&arguments),
         Command::Load(arguments) => commands::run_load(*arguments),
         Command::Plan(arguments) => commands::run_plan(*arguments),
+        Command::Profile(arguments) => commands::run_profile(&arguments),
         Command::Check(arguments) => commands::run_check(&arguments),
         Command::Dump(arguments) => commands::run_dump(&arguments),
     };

@@ -6,7 +6,7 @@
 //! argument   = [ name "=" ] value [ ":" weight ]
 //! value      = call | number | 'text' | x'00ff' | NULL | TRUE | FALSE
 //! number     = [ "-" ] digits [ "." digits ] [ "e" exponent ] [ "k" | "m" | "b" ]     _ between digits is skipped
-//! settings   = { ("rows" | "seed") "=" number [ "," ] }                               what a table is told
+//! settings   = { ( ("rows" | "seed" | "fixed") "=" number | "tpch" "=" name ) [ "," ] }    what a table is told
 //! ```
 //!
 //! Names are compared without regard to ASCII case. Everything carries its place, so that whoever finds a mistake,
@@ -17,6 +17,7 @@ mod parser;
 
 pub(crate) use lexer::is_name;
 
+use crate::tpch::TpchTable;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::line_and_character;
 use litepress_rows::{Error, ErrorKind, Result};
@@ -117,6 +118,10 @@ pub struct TableSettings {
     pub rows: Option<(u64, usize)>,
     /// `seed=N`, and where it stands.
     pub seed: Option<(u64, usize)>,
+    /// `fixed=true`, 1 or 0, and where it stands: whether the number of rows stays whatever the scale is.
+    pub fixed: Option<(u64, usize)>,
+    /// `tpch=TABLE`, and where it stands: the table's rows are those of the benchmark.
+    pub tpch: Option<(TpchTable, usize)>,
 }
 
 /// Parses the annotation of a column that stands in `span` of the site's text.

@@ -117,7 +117,7 @@ fn refuse_lost_colon(schema: &Schema, body: &Range<usize>) -> Result<()> {
 /// Whether an annotation is one of a table.
 fn is_setting(annotation: &str) -> bool {
     let name = annotation.split_once('=').map(|(name, _)| name.trim());
-    name.is_some_and(|name| ["rows", "seed"].iter().any(|setting| setting.eq_ignore_ascii_case(name)))
+    name.is_some_and(|name| ["rows", "seed", "fixed", "tpch"].iter().any(|setting| setting.eq_ignore_ascii_case(name)))
 }
 
 /// The role of every token.

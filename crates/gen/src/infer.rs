@@ -71,7 +71,7 @@ pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
     if table.rowid_alias == Some(position) {
         return inferred("sequence", "INTEGER PRIMARY KEY");
     }
-    if let Some(because) = key(table, position) {
+    if let Some(because) = unique_because(table, position) {
         return unique(&subject, &column.name, because);
     }
     None.or_else(|| by_declared_type(&subject, &column.name))
@@ -82,7 +82,7 @@ pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
 /// Why every row of a column needs a value of its own; `None` if it does not.
 ///
 /// A key of several columns is made unique by one of them: the last that is not part of a foreign key.
-fn key(table: &Table, position: usize) -> Option<&'static str> {
+pub(crate) fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
     if is_key_alone(table, position) {
         return Some("it is unique");
     }

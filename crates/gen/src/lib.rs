@@ -28,7 +28,9 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod plan_file;
 pub mod presets;
+pub mod profile;
 
 mod annotation;
 mod comments;
@@ -40,10 +42,13 @@ mod random;
 mod source;
 mod suggest;
 mod tables;
+mod tpch;
 
 pub use generators::catalogue;
 pub use number::{COUNT_UNITS, whole_number};
 pub use plan::{Chosen, ColumnPlan, GenPlan, Request, SetColumn, TablePlan};
+pub use plan_file::PlanFile;
 pub use presets::preset;
 pub use random::ALGORITHM_VERSION;
-pub use source::GenSource;
+pub use source::{GenSource, Shard};
+pub use tpch::TpchTable;

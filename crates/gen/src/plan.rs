@@ -16,9 +16,11 @@ use crate::annotation::{Call, Site, parse_call};
 use crate::comments::{self, Annotation};
 use crate::generators::{Generator, catalogue};
 use crate::infer::{self, Inferred, Parent, Reference};
+use crate::plan_file::PlanFile;
 use crate::random::CellRandom;
 use crate::suggest::did_you_mean;
 use crate::tables::{invented, is_invented};
+use crate::tpch::TpchTable;
 use litepress_rows::schema::{Generated, Schema, Table};
 use litepress_rows::{CellBlock, Conflict, Error, ErrorKind, Result};
 use std::fmt;
@@ -26,7 +28,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What the caller wants beyond what the schema says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// Numbers of rows by table; without a name for the only table of the schema.
     pub rows: Vec<(Option<String>, u64)>,
@@ -34,6 +36,10 @@ pub struct Request {
     pub set: Vec<SetColumn>,
     /// Seed of all tables, before those of the schema.
     pub seed: Option<u64>,
+    /// Factor for all numbers of rows but those of `rows` and of tables that are fixed.
+    pub scale: Option<f64>,
+    /// A plan file, which comes behind the request and before the schema; the schema is the one it holds.
+    pub plan: Option<PlanFile>,
     /// What becomes of rows that their table does not take: where it is not an error, keys may repeat.
     pub on_conflict: Conflict,
 }
@@ -69,8 +75,12 @@ pub struct TablePlan {
     pub rows: u64,
     /// Seed; 0 where nobody gives one.
     pub seed: u64,
+    /// Whether the number of rows stays whatever the scale is.
+    pub fixed: bool,
     /// What becomes of rows that the table does not take.
     pub on_conflict: Conflict,
+    /// The table of TPC-H whose rows these are, and the scale; nothing is planned for its columns then.
+    pub tpch: Option<(TpchTable, f64)>,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnPlan>,
 }
@@ -98,6 +108,8 @@ pub enum Chosen {
     Annotation,
     /// The request.
     Set,
+    /// The plan file.
+    Plan,
     /// Nobody: it was inferred, for this reason.
     Inferred(String),
 }
@@ -107,6 +119,7 @@ impl fmt::Display for Chosen {
         match self {
             Self::Annotation => f.write_str("annotation"),
             Self::Set => f.write_str("set"),
+            Self::Plan => f.write_str("plan"),
             Self::Inferred(because) => write!(f, "inferred: {because}"),
         }
     }
@@ -132,6 +145,14 @@ impl GenPlan {
     /// an unknown table, column or generator; wrong arguments; values that the column is sure to refuse, or almost
     /// (20 duplicates expected or more in a key); no number of rows.
     pub fn new(schema: &Schema, request: &Request) -> Result<Self> {
+        let made = Self::made(schema, request);
+        made.map_err(|error| match &request.plan {
+            Some(plan) => plan.locate(error),
+            None => error,
+        })
+    }
+
+    fn made(schema: &Schema, request: &Request) -> Result<Self> {
         let annotations = comments::annotations(schema)?;
         let sizes = rows::sizes(schema, request, &annotations)?;
         let wishes = wishes(schema, request, &annotations)?;
@@ -165,11 +186,19 @@ struct Wish<'a> {
 fn wishes<'a>(schema: &'a Schema, request: &'a Request, annotations: &[Annotation]) -> Result<Vec<Wish<'a>>> {
     let mut wishes: Vec<Wish<'a>> = Vec::new();
     for set in &request.set {
-        let wish = set_wish(schema, set)?;
+        let SetColumn { table, column, expression, origin } = set;
+        let wish = set_wish(schema, Named { table, column, expression, origin })?;
         if wishes.iter().any(|other| (other.table, other.column) == (wish.table, wish.column)) {
             return Err(usage("this column is given a generator twice").in_file(&set.origin));
         }
         wishes.push(wish);
+    }
+    for (table, column, planned) in request.plan.iter().flat_map(PlanFile::columns) {
+        let set = Named { table, column, expression: &planned.expression, origin: &planned.origin };
+        let wish = Wish { chosen: Chosen::Plan, ..set_wish(schema, set)? };
+        if !wishes.iter().any(|other| (other.table, other.column) == (wish.table, wish.column)) {
+            wishes.push(wish);
+        }
     }
     let asked: Vec<(usize, usize)> = wishes.iter().map(|wish| (wish.table, wish.column)).collect();
     wishes.extend(annotations.iter().filter_map(|annotation| {
@@ -181,8 +210,17 @@ fn wishes<'a>(schema: &'a Schema, request: &'a Request, annotations: &[Annotatio
     Ok(wishes)
 }
 
-fn set_wish<'a>(schema: &'a Schema, set: &'a SetColumn) -> Result<Wish<'a>> {
-    let SetColumn { table, column, expression: text, origin } = set;
+/// An annotation with the names of its table and column.
+#[derive(Clone, Copy)]
+struct Named<'a> {
+    table: &'a str,
+    column: &'a str,
+    expression: &'a str,
+    origin: &'a str,
+}
+
+fn set_wish<'a>(schema: &'a Schema, set: Named<'a>) -> Result<Wish<'a>> {
+    let Named { table, column, expression: text, origin } = set;
     let position = table_position(schema, table).map_err(|error| error.in_file(origin))?;
     let of_table = &schema.tables[position];
     let Some(column) = of_table.column(column) else {
@@ -256,6 +294,10 @@ impl<'a> Planner<'a> {
     }
 
     fn plan(&self, wish: &Wish<'_>) -> Result<ColumnPlan> {
+        if self.sizes[wish.table].tpch.is_some() {
+            let error = wish.site.error(wish.span.start, "TPC-H says what the values of this table are");
+            return Err(error.advise("leave out the table's 'tpch=', or this generator"));
+        }
         let call = parse_call(&wish.site, wish.span.clone())?;
         let generator = catalogue::build(&wish.site, &call, Some(self.sizes[wish.table].rows))?;
         let (table, size) = (&self.schema.tables[wish.table], self.sizes[wish.table]);
@@ -290,7 +332,8 @@ impl<'a> Planner<'a> {
     /// The ordinary columns that nothing is planned for yet.
     fn open_columns(&self) -> Vec<(usize, usize)> {
         let mut open = Vec::new();
-        for (table, of) in invented(self.schema) {
+        let planned = |(table, _): &(usize, &Table)| self.sizes[*table].tpch.is_none();
+        for (table, of) in invented(self.schema).filter(planned) {
             let ordinary = of.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
             let missing = ordinary.filter(|&(column, _)| self.columns[table][column].is_none());
             open.extend(missing.map(|(column, _)| (table, column)));
@@ -410,6 +453,8 @@ impl<'a> Planner<'a> {
                 name: of_table.name.clone(),
                 rows: size.rows,
                 seed: size.seed,
+                fixed: size.fixed,
+                tpch: size.tpch,
                 on_conflict,
                 columns: columns.into_iter().flatten().collect(),
             }));

@@ -6,6 +6,7 @@
 
 use crate::generators::Distinct;
 use crate::plan::{GenPlan, TablePlan};
+use crate::tpch::TpchSource;
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload;
 use litepress_rows::cells::BLOCK_ROWS;
@@ -28,11 +29,47 @@ const SAMPLE_BYTES: u64 = 64 * 1024;
 /// What the values of a block of rows may take of memory, in bytes, where a single row does not take more.
 const BLOCK_BYTES: u64 = 4 << 20;
 
+/// One of several databases that hold the rows of a plan between them: of every table a stretch of consecutive rows,
+/// all stretches as long as one another, give or take a row.
+///
+/// A shard's rows are those of the whole, rowids, keys and references included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: u64,
+    of: u64,
+}
+
+impl Shard {
+    /// The only one.
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+
+    /// Shard `number` of `of`, counted from 1; `None` where there is no such shard.
+    pub fn new(number: u64, of: u64) -> Option<Self> {
+        (1..=of).contains(&number).then_some(Self { number, of })
+    }
+
+    /// How many shards there are.
+    pub fn of(self) -> u64 {
+        self.of
+    }
+
+    /// Its rows, counted from 0, of so many.
+    pub fn stretch(self, rows: u64) -> Range<u64> {
+        let cut = |number: u64| {
+            let before = u128::from(rows) * u128::from(number) / u128::from(self.of);
+            u64::try_from(before).expect("no more than there are")
+        };
+        cut(self.number - 1)..cut(self.number)
+    }
+}
+
 /// The rows of one table of a plan.
 #[derive(Debug)]
 pub struct GenSource {
     table: Arc<Table>,
     plan: Arc<TablePlan>,
+    /// Those of the plan's rows that are made, counted from 0.
+    stretch: Range<u64>,
     /// Rows of every part but the last.
     rows_per_part: u64,
     rows_per_block: u64,
@@ -50,15 +87,52 @@ impl GenSource {
     /// # Panics
     /// Where the plan is not one of this schema, or the table is a virtual one.
     pub fn new(plan: &GenPlan, schema: &Schema, table: usize, page_size: PageSize) -> Result<Self> {
+        Self::of_shard(plan, schema, table, page_size, Shard::WHOLE)
+    }
+
+    /// Those rows of the table that belong to a shard, as they are in the whole table, whatever makes them.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::encode`] for the rows that the sizes are estimated by.
+    ///
+    /// # Panics
+    /// Where the plan is not one of this schema, or the table is a virtual one.
+    pub fn for_shard(
+        plan: &GenPlan,
+        schema: &Schema,
+        table: usize,
+        page_size: PageSize,
+        shard: Shard,
+    ) -> Result<Box<dyn Source>> {
+        let planned = plan.table(table).expect("the table is in the plan");
+        Ok(match planned.tpch {
+            None => Box::new(Self::of_shard(plan, schema, table, page_size, shard)?),
+            Some((of, scale)) => {
+                let table = &schema.tables[table];
+                Box::new(TpchSource::new(table, of, scale, planned.on_conflict, page_size, shard)?)
+            }
+        })
+    }
+
+    /// Those rows of an invented table that belong to a shard, as they are in the whole table.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::encode`] for the rows that the sizes are estimated by.
+    ///
+    /// # Panics
+    /// Where the plan is not one of this schema, or the table is a virtual one.
+    pub fn of_shard(plan: &GenPlan, schema: &Schema, table: usize, page_size: PageSize, shard: Shard) -> Result<Self> {
         let plan = plan.table(table).expect("the table is in the plan").clone();
         let table = Arc::new(schema.tables[table].clone());
-        let sizes = mean_sizes(&table, &plan, page_size)?;
+        let stretch = shard.stretch(plan.rows);
+        let sizes = mean_sizes(&table, &plan, stretch.clone(), page_size)?;
         let rows_of_mean_length = whole(RecordChunk::TARGET_BYTES as f64 / sizes.record_bytes).max(1);
         Ok(Self {
             rows_per_part: whole(FILL * PART_BYTES as f64 / sizes.page_bytes).max(1),
             rows_per_block: rows_of_mean_length.min(most_rows_per_block(&plan)),
             page_bytes: sizes.page_bytes,
             rowid_order: rowid_order(&table, &plan),
+            stretch,
             table,
             plan,
             next_part: AtomicU64::new(0),
@@ -66,8 +140,9 @@ impl GenSource {
     }
 
     fn rows_of_part(&self, part: u64) -> Range<u64> {
-        let start = part.saturating_mul(self.rows_per_part).min(self.plan.rows);
-        start..start.saturating_add(self.rows_per_part).min(self.plan.rows)
+        let Range { start, end } = self.stretch;
+        let start = start.saturating_add(part.saturating_mul(self.rows_per_part)).min(end);
+        start..start.saturating_add(self.rows_per_part).min(end)
     }
 }
 
@@ -82,7 +157,7 @@ impl Source for GenSource {
     }
 
     fn rows(&self) -> Option<u64> {
-        Some(self.plan.rows)
+        Some(self.stretch.end - self.stretch.start)
     }
 
     fn rowid_order(&self) -> RowidOrder {
@@ -99,10 +174,10 @@ impl Source for GenSource {
         const PLACES: u64 = 16;
         let mut sampler = RowSampler::new(&self.table, &self.plan)?;
         let rows_per_place = whole(SAMPLE_BYTES as f64 / PLACES as f64 / self.page_bytes).clamp(1, self.rows_per_block);
-        let (step, mut bytes) = ((self.plan.rows / PLACES).max(rows_per_place), 0);
-        let mut start = 0;
-        while start < self.plan.rows && bytes < 16 * SAMPLE_BYTES {
-            sampler.show(start..self.plan.rows.min(start + rows_per_place), &mut |chunk| {
+        let Range { mut start, end } = self.stretch;
+        let (step, mut bytes) = (((end - start) / PLACES).max(rows_per_place), 0);
+        while start < end && bytes < 16 * SAMPLE_BYTES {
+            sampler.show(start..end.min(start + rows_per_place), &mut |chunk| {
                 bytes += chunk.arena().len() as u64;
                 look(chunk);
             })?;
@@ -179,9 +254,9 @@ struct MeanSizes {
     page_bytes: f64,
 }
 
-/// Makes rows at the table's end, twice as many each time until they are enough, then as many at other places unless
-/// rows may be giants.
-fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, page_size: PageSize) -> Result<MeanSizes> {
+/// Makes rows at the end of a stretch of the table, twice as many each time until they are enough, then as many at other
+/// places unless rows may be giants.
+fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, stretch: Range<u64>, page_size: PageSize) -> Result<MeanSizes> {
     let mut sampler = RowSampler::new(table, plan)?;
     let kind = if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable };
     let mut sizes_of = |rows| {
@@ -189,10 +264,11 @@ fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, page_size: PageSize) -> Resu
         sampler.show(rows, &mut |chunk| sizes.add(chunk, kind, page_size.bytes()))?;
         Ok(sizes)
     };
-    let most = plan.rows.min(BLOCK_ROWS as u64);
+    let rows = stretch.end - stretch.start;
+    let most = rows.min(BLOCK_ROWS as u64);
     let mut count = most.min(1);
     let end = loop {
-        let sizes = sizes_of(plan.rows - count..plan.rows)?;
+        let sizes = sizes_of(stretch.end - count..stretch.end)?;
         if count == most || sizes.record_bytes >= SAMPLE_BYTES {
             break sizes;
         }
@@ -205,7 +281,7 @@ fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, page_size: PageSize) -> Resu
     }
     let mut record_bytes = end.record_bytes;
     for place in 0..4 {
-        let start = (plan.rows - count) / 4 * place;
+        let start = stretch.start + (rows - count) / 4 * place;
         record_bytes += sizes_of(start..start + count)?.record_bytes;
     }
     Ok(MeanSizes { record_bytes: mean(record_bytes as f64, 5 * count), page_bytes })

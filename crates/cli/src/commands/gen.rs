@@ -10,7 +10,7 @@ use crate::options::MakingArguments;
 use crate::outcome::Outcome;
 use crate::output::{print, print_json};
 use crate::progress::{Sample, Unit, Watch};
-use crate::schema_text::{self, SchemaText};
+use crate::schema_text::SchemaText;
 use clap::Args;
 use litepress::{Options, Result};
 use litepress_gen::{catalogue, presets};
@@ -23,6 +23,7 @@ Examples:
   litepress gen user.db --preset user --rows 1b
   litepress gen user.db --preset user --rows 1m --set area='hex(6)' --seed 7 --replace
   litepress gen shop.db shop.sql --rows customer=10k --rows purchase=100k --verify full
+  litepress gen big.db --plan plan.toml --scale 100
   litepress gen --discard --preset user --rows 100m --json
   litepress gen --list
 ";
@@ -61,7 +62,7 @@ pub fn run(arguments: &GenArguments) -> Result<u8, Failure> {
     let (invention, discard) = (&arguments.invention, arguments.invention.discard);
     let names = Names { out: arguments.out.as_deref(), schema: arguments.schema.as_deref() };
     let names = invention.files(names, !discard)?;
-    let schema = schema_text::read(names.schema, invention.preset.as_deref())?;
+    let schema = invention.read(names.schema)?;
     let options = arguments.making.options();
     let showing = &arguments.making.showing;
     let audience = Audience::user(showing.progress, Some(Interrupt::stops(options.progress.clone())?));
@@ -84,6 +85,7 @@ pub fn generate(
     let started = Instant::now();
     file.map_or(Ok(()), refuse_special_names)?;
     let invention = Invention::new(schema, arguments, &options)?;
+    invention.write_plan(arguments)?;
     let supplies = invention.supplies()?;
     let making = Making { schema: &invention.schema, sources: &sources(&supplies), file, started };
     let made = making.make(options, audience, |options| watch(&invention, options, audience));

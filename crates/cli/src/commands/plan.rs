@@ -6,11 +6,12 @@ use crate::invention::{Invention, InventionArguments, Names, is_sql};
 use crate::loading::{LoadJob, Loading, LoadingArguments, column_json as loaded_column_json, column_words};
 use crate::options::MakingArguments;
 use crate::outcome::Outcome;
+use crate::output::print;
 use crate::prospect::{Prospect, TableProspect};
-use crate::schema_text::{self, SchemaText};
+use crate::schema_text::SchemaText;
 use clap::Args;
 use litepress::plan::steps;
-use litepress::{Estimate, Options, Target};
+use litepress::{Error, ErrorKind, Estimate, Options, Target};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
 use litepress_load::plan::{PlannedFile, PlannedTable};
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ Examples:
   litepress plan --preset user --rows 1b --json
   litepress plan shop.db shop.sql --rows customer=10k --rows purchase=100k
   litepress plan --preset user --rows 1m --set area='hex(6)'
+  litepress plan schema.sql --rows 100k --toml > plan.toml
   litepress plan lite.db lineitem.csv --primary-key l_orderkey,l_linenumber --without-rowid
 ";
 
@@ -32,6 +34,9 @@ pub struct PlanArguments {
     /// The database to make, and what of: a file of CREATE statements as for gen, or files as for load
     #[arg(value_name = "OUT.db SCHEMA.sql|FILE")]
     names: Vec<PathBuf>,
+    /// Print the plan as a file for 'litepress gen --plan FILE'
+    #[arg(long, conflicts_with = "json")]
+    toml: bool,
     #[command(flatten)]
     invention: InventionArguments,
     #[command(flatten)]
@@ -49,11 +54,22 @@ pub fn run(arguments: PlanArguments) -> Result<u8, Failure> {
         _ => {
             let names = Names { out: names.first().copied(), schema: names.get(1).copied() };
             let names = arguments.invention.files(names, false)?;
-            let schema = schema_text::read(names.schema, arguments.invention.preset.as_deref())?;
+            let schema = arguments.invention.read(names.schema)?;
+            if arguments.toml {
+                let invention = Invention::new(schema, &arguments.invention, &options)?;
+                invention.write_plan(&arguments.invention)?;
+                print(&invention.written)?;
+                return Ok(DONE);
+            }
             plan_generate(schema, &arguments.invention, names.out, options)?.print(showing.json)?;
             return Ok(DONE);
         }
     };
+    if arguments.toml {
+        let error =
+            Error::new(ErrorKind::Usage, "--toml prints a plan of rows that are invented, and these are loaded");
+        return Err(error.advise("name a schema, or leave out --toml").into());
+    }
     let PlanArguments { names: mut files, loading, .. } = arguments;
     files.drain(..usize::from(out.is_some()));
     let audience = Audience::user(showing.progress, None);
@@ -67,7 +83,7 @@ impl PlanArguments {
         let loading = &self.loading;
         let is_said =
             loading.reading.format.is_some() || loading.tables.schema.is_some() || loading.tables.table.is_some();
-        is_said || (!is_sql(file) && file != Path::new("-") && self.invention.preset.is_none())
+        is_said || (!is_sql(file) && file != Path::new("-") && self.invention.has_no_schema())
     }
 }
 
@@ -82,6 +98,7 @@ pub fn plan_generate(
     options: Options,
 ) -> Result<Outcome, Failure> {
     let invention = Invention::new(schema, arguments, &options)?;
+    invention.write_plan(arguments)?;
     let supplies = invention.supplies()?;
     let target = out.map_or(Target::Discard, |out| Target::File(out.to_owned()));
     let prospect = Prospect {
@@ -92,7 +109,7 @@ pub fn plan_generate(
         page_size: invention.page_size,
         estimate: invention.estimate(&supplies, &target, &options)?,
         steps: steps(&invention.schema, options.on_conflict),
-        tables: invention.plan.tables().iter().map(|plan| table(plan)).collect(),
+        tables: invention.plan.tables().iter().map(|plan| table(plan, invention.rows_of(plan))).collect(),
         options,
     };
     Ok(prospect.outcome())
@@ -139,11 +156,11 @@ fn loaded_table(loading: &Loading, table: &PlannedTable, rows: Option<u64>) -> T
     }
 }
 
-fn table(table: &TablePlan) -> TableProspect {
+fn table(table: &TablePlan, rows: u64) -> TableProspect {
     let words = |column: &ColumnPlan| [&column.name, &column.expression, &column.chosen.to_string()].map(String::clone);
     TableProspect {
         name: table.name.clone(),
-        rows: Some(table.rows),
+        rows: Some(rows),
         note: format!(", seed {}", table.seed),
         columns: table.columns.iter().map(|column| words(column).to_vec()).collect(),
         json: json!({
@@ -157,6 +174,7 @@ fn column_json(column: &ColumnPlan) -> Value {
     let (chosen, because) = match &column.chosen {
         Chosen::Annotation => ("annotation", None),
         Chosen::Set => ("set", None),
+        Chosen::Plan => ("plan", None),
         Chosen::Inferred(because) => ("inferred", Some(because)),
     };
     json!({"name": column.name, "generator": column.expression, "chosen": chosen, "because": because})

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 5] = ["gen", "load", "plan", "check", "dump"];
+const COMMANDS: [&str; 6] = ["gen", "load", "plan", "profile", "check", "dump"];
 
 /// The long options that a command's help shows.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -34,12 +34,18 @@ fn every_option_works() {
         ("plan", "plan s.db in.csv --as id=text --help".to_owned()),
         ("gen", format!("gen u.db {makes} --sync off --verify full --progress plain --json")),
         ("gen", "gen --discard --preset user --rows 10".to_owned()),
+        ("gen", "gen p.db --preset log --scale 0.001 --part 1/2 --write-plan p.toml --record-plan".to_owned()),
+        ("gen", "gen q.db --plan p.toml".to_owned()),
         ("gen", "gen --list".to_owned()),
         ("gen", "gen --list-presets".to_owned()),
         ("gen", "gen --help".to_owned()),
         ("plan", format!("plan u.db {makes} --sync off --verify full --progress plain --json")),
         ("plan", "plan --discard --preset user --rows 10".to_owned()),
+        ("plan", "plan --preset log --scale 0.001 --part 1/2 --write-plan r.toml --record-plan --toml".to_owned()),
+        ("plan", "plan q.db --plan r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
+        ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
+        ("profile", "profile --help".to_owned()),
         ("check", "check u.db --sqlite --threads 1 --memory 64m --max-faults 1 --progress json --json".to_owned()),
         ("check", "check --help".to_owned()),
         ("dump", "dump --help".to_owned()),
@@ -61,11 +67,11 @@ fn every_option_works() {
 fn every_example_works() {
     let program_folder = Path::new(LITEPRESS).parent().unwrap().display();
     let path = format!("{program_folder}:{}", std::env::var("PATH").unwrap());
-    for command in ["", "gen", "load", "plan", "check", "dump"] {
+    for command in ["", "gen", "load", "plan", "profile", "check", "dump"] {
         let room = Room::with_schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);");
         room.write("shop.sql", "CREATE TABLE customer (id INTEGER PRIMARY KEY);\nCREATE TABLE purchase (a TEXT);");
         write_examples(&room);
-        if ["check", "dump"].contains(&command) {
+        if ["profile", "check", "dump"].contains(&command) {
             room.done("gen user.db --preset user --rows 1k");
         }
         let help = room.done(&format!("{command} --help"));
@@ -80,7 +86,7 @@ fn every_example_works() {
             assert!(run.status.success() && run.stderr.is_empty(), "{small}: {run:?}");
             count += 1;
         }
-        assert!((3..=6).contains(&count), "{command} has {count} examples");
+        assert!((3..=7).contains(&count), "{command} has {count} examples");
     }
 }
 
@@ -93,6 +99,7 @@ fn write_examples(room: &Room) {
     room.write("users.csv.gz", "id,area\n1,002134\n2,\n");
     room.write("customer.csv", "id,name\n1,one\n");
     room.write("orders.ndjson", "{\"id\": 7, \"customer\": 1}\n");
+    room.write("plan.toml", "algorithm_version = 1\nschema = 'CREATE TABLE t (a INT)'\ntables.t.rows = 10\n");
     room.write("events.ndjson", "{\"at\": 1, \"tags\": [\"a\"]}\n{\"at\": 2}\n");
 }
 

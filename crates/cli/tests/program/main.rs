@@ -9,6 +9,9 @@ mod interrupt;
 mod keys;
 mod load;
 mod plan;
+mod plan_file;
+mod presets;
+mod profile;
 mod readme;
 
 use std::path::{Path, PathBuf};

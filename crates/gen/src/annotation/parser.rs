@@ -4,6 +4,7 @@ use super::lexer::{self, Token, TokenKind};
 use super::{Argument, Call, Expression, ExpressionKind, Site, TableSettings};
 use crate::number::{COUNT_UNITS, whole_number};
 use crate::suggest::did_you_mean;
+use crate::tpch::TpchTable;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
 use std::ops::Range;
@@ -174,15 +175,19 @@ impl<'a> Parser<'a> {
             let error = self.unexpected("rows=N or seed=N");
             return Err(error.advise("in front of a table's first column an annotation is about the table"));
         };
+        if name.eq_ignore_ascii_case("tpch") {
+            return self.tpch(settings);
+        }
         let place = match name.to_ascii_lowercase().as_str() {
             "rows" => &mut settings.rows,
             "seed" => &mut settings.seed,
+            "fixed" => &mut settings.fixed,
             _ => {
-                let near = did_you_mean(&name, ["rows", "seed"]);
+                let near = did_you_mean(&name, ["rows", "seed", "fixed", "tpch"]);
                 return Err(self
                     .site
                     .error(at, format!("a table has no '{name}='{near}"))
-                    .advise("it has rows=N and seed=N"));
+                    .advise("it has rows=N, seed=N, fixed=true and tpch=TABLE"));
             }
         };
         if place.is_some() {
@@ -190,12 +195,33 @@ impl<'a> Parser<'a> {
         }
         self.at += 2;
         // Like the numbers of a request, this one may have an exponent: it is read as it is written.
-        let Some(value) = whole_number(&self.site.text[self.token().span.clone()], &COUNT_UNITS) else {
+        let written = &self.site.text[self.token().span.clone()];
+        let truth = if name.eq_ignore_ascii_case("fixed") { truth(written) } else { None };
+        let Some(value) = truth.or_else(|| whole_number(written, &COUNT_UNITS)) else {
             return Err(self.unexpected("a whole number"));
         };
         self.take();
         *place = Some((value, at));
         Ok(())
+    }
+
+    /// `tpch=lineitem`
+    fn tpch(&mut self, settings: &mut TableSettings) -> Result<()> {
+        let at = self.token().span.start;
+        self.at += 2;
+        let TokenKind::Name(name) = self.peek() else { return Err(self.unexpected("a table of TPC-H")) };
+        let place = self.token().span.start;
+        let table = TpchTable::named(name).map_err(|message| self.site.error(place, message))?;
+        self.take();
+        settings.tpch = Some((table, at));
+        Ok(())
+    }
+}
+
+fn truth(word: &str) -> Option<u64> {
+    match keyword(word) {
+        Some(OwnedValue::Int(value)) => Some(value.unsigned_abs()),
+        _ => None,
     }
 }
 

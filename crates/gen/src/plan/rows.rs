@@ -4,33 +4,90 @@ use super::{Request, table_position, usage};
 use crate::annotation::{TableSettings, parse_settings};
 use crate::comments::{self, Annotation};
 use crate::tables::invented;
+use crate::tpch::TpchTable;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Error, ErrorKind, Result};
 
 /// Rows and seed of a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Size {
     pub rows: u64,
     pub seed: u64,
+    /// Whether the number of rows stays whatever the scale is.
+    pub fixed: bool,
+    /// The table of TPC-H, and the scale, where that is where the rows come from.
+    pub tpch: Option<(TpchTable, f64)>,
 }
 
 /// The sizes of all tables of the schema; those of tables whose rows are not invented are 0.
 pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotation]) -> Result<Vec<Size>> {
     let settings = settings(schema, annotations)?;
     let requested = requested(schema, request)?;
-    let rows = |table: usize| requested[table].or(settings[table].rows.map(|(rows, _)| rows));
-    let silent: Vec<&str> =
-        invented(schema).filter(|(table, _)| rows(*table).is_none()).map(|(_, table)| table.name.as_str()).collect();
+    let scale = request.scale.or(request.plan.as_ref().and_then(|plan| plan.scale));
+    let size = |table: usize| -> Option<Size> {
+        let settings = &settings[table];
+        let planned = request.plan.as_ref().and_then(|plan| plan.table(&schema.tables[table].name));
+        let seeds = [
+            request.seed,
+            planned.and_then(|table| table.seed),
+            request.plan.as_ref().and_then(|plan| plan.seed),
+            settings.seed.map(|(seed, _)| seed),
+        ];
+        let fixed = planned.is_some_and(|table| table.fixed) || settings.fixed.is_some_and(|(fixed, _)| fixed != 0);
+        let said = || planned.and_then(|table| table.rows).or(settings.rows.map(|(rows, _)| rows));
+        let factor = if fixed { None } else { scale };
+        let tpch = settings.tpch.map(|(tpch, _)| (tpch, scale.unwrap_or(1.0)));
+        let rows = match tpch {
+            Some((tpch, scale)) => tpch.rows(scale),
+            None => requested[table].or_else(|| Some(scaled(said()?, factor)))?,
+        };
+        Some(Size { rows, seed: seeds.into_iter().flatten().next().unwrap_or(0), fixed, tpch })
+    };
+    check_tpch(schema, &settings, &requested, scale, annotations)?;
+    let sizes: Vec<Option<Size>> = (0..schema.tables.len()).map(size).collect();
+    let silent = invented(schema).filter(|(table, _)| sizes[*table].is_none());
+    let silent: Vec<&str> = silent.map(|(_, table)| table.name.as_str()).collect();
     if !silent.is_empty() {
         return Err(no_rows(schema, &silent));
     }
-    let of_table = |(table, settings): (usize, &TableSettings)| {
-        let rows = rows(table).unwrap_or(0);
-        let seed = request.seed.or(settings.seed.map(|(seed, _)| seed)).unwrap_or(0);
-        check(schema, table, rows)?;
-        Ok(Size { rows, seed })
+    let checked = |(table, size): (usize, Option<Size>)| {
+        let size = size.unwrap_or_default();
+        check(schema, table, size.rows).map(|()| size)
     };
-    settings.iter().enumerate().map(of_table).collect()
+    sizes.into_iter().enumerate().map(checked).collect()
+}
+
+/// Whether tables of TPC-H are such tables, and as large as the benchmark says.
+fn check_tpch(
+    schema: &Schema,
+    settings: &[TableSettings],
+    requested: &[Option<u64>],
+    scale: Option<f64>,
+    annotations: &[Annotation],
+) -> Result<()> {
+    for (table, settings) in settings.iter().enumerate() {
+        let Some((tpch, at)) = settings.tpch else { continue };
+        let place = annotations.iter().find(|annotation| annotation.span.contains(&at));
+        let site = comments::place(schema, place.expect("it was read there"));
+        tpch.check(&schema.tables[table], scale.unwrap_or(1.0)).map_err(|message| site.error(at, message))?;
+        if requested[table].is_some() {
+            let message = "how many rows a TPC-H table has is said by the scale";
+            return Err(usage(message).in_table(&schema.tables[table].name).advise("use --scale"));
+        }
+    }
+    Ok(())
+}
+
+/// So many times as many rows, at least one of some.
+fn scaled(rows: u64, scale: Option<f64>) -> u64 {
+    let Some(scale) = scale.filter(|_| rows > 0) else { return rows };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates, and is checked as any number"
+    )]
+    let scaled = (rows as f64 * scale).round() as u64;
+    scaled.max(1)
 }
 
 /// What the tables' own annotations say.

@@ -115,8 +115,7 @@ fn requests_name_what_exists() {
             Request {
                 set: [set("user", "area", "uuid").set, set("user", "AREA", "uuid").set].concat(),
                 rows: both(),
-                seed: None,
-                on_conflict: Conflict::Abort,
+                ..Request::default()
             },
             ErrorKind::Usage,
             "given a generator twice",

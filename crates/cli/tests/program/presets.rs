@@ -1,0 +1,81 @@
+//! Built-in schemas: every one makes a database that SQLite finds nothing wrong with.
+
+use crate::Room;
+use rusqlite::Connection;
+use tpchgen::csv::{CustomerCsv, LineItemCsv, NationCsv, OrderCsv, PartCsv, PartSuppCsv, RegionCsv, SupplierCsv};
+use tpchgen::generators::{
+    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator, PartSuppGenerator,
+    RegionGenerator, SupplierGenerator,
+};
+
+#[test]
+fn every_preset_makes_a_good_database() {
+    let room = Room::new();
+    for (preset, scale) in
+        [("composite", "0.002"), ("log", "0.002"), ("metrics", "0.002"), ("shop", "0.002"), ("tpch", "0.002")]
+    {
+        room.done(&format!("gen {preset}.db --preset {preset} --scale {scale} --verify full"));
+        let file = format!("{preset}.db");
+        assert_eq!(room.query(&file, "SELECT count(*) FROM pragma_foreign_key_check"), "0", "{preset}");
+        room.done(&format!("gen again.db --preset {preset} --scale {scale} --write-plan plan.toml --replace"));
+        room.done("gen planned.db --plan plan.toml --replace");
+        let bytes = |name: &str| std::fs::read(room.path(name)).expect(name);
+        assert!(bytes("again.db") == bytes(&file) && bytes("planned.db") == bytes(&file), "{preset}");
+    }
+    assert_eq!(room.query("shop.db", "SELECT count(*), (SELECT count(*) FROM line) FROM customer"), "200|6000");
+}
+
+/// The rows as the crate writes them to CSV, inserted by SQLite: but for suppliers that a part has twice at this scale.
+fn inserted(schema: &str, scale: f64) -> Connection {
+    let connection = Connection::open_in_memory().expect("a database");
+    connection.execute_batch(schema).expect(schema);
+    let insert = |table: &str, lines: Vec<String>| {
+        let mut reader =
+            csv::ReaderBuilder::new().has_headers(false).from_reader(std::io::Cursor::new(lines.join("\n")));
+        for record in reader.records() {
+            let record = record.expect("a record");
+            let marks = vec!["?"; record.len()].join(", ");
+            let mut insert =
+                connection.prepare_cached(&format!("INSERT OR IGNORE INTO {table} VALUES ({marks})")).expect(table);
+            insert.execute(rusqlite::params_from_iter(record.iter())).expect(table);
+        }
+    };
+    connection.execute_batch("BEGIN").expect("a transaction");
+    insert("region", RegionGenerator::default().iter().map(|row| RegionCsv::new(row).to_string()).collect());
+    insert("nation", NationGenerator::default().iter().map(|row| NationCsv::new(row).to_string()).collect());
+    let part = PartGenerator::new(scale, 1, 1);
+    insert("part", part.iter().map(|row| PartCsv::new(row).to_string()).collect());
+    let supplier = SupplierGenerator::new(scale, 1, 1);
+    insert("supplier", supplier.iter().map(|row| SupplierCsv::new(row).to_string()).collect());
+    let partsupp = PartSuppGenerator::new(scale, 1, 1);
+    insert("partsupp", partsupp.iter().map(|row| PartSuppCsv::new(row).to_string()).collect());
+    let customer = CustomerGenerator::new(scale, 1, 1);
+    insert("customer", customer.iter().map(|row| CustomerCsv::new(row).to_string()).collect());
+    let orders = OrderGenerator::new(scale, 1, 1);
+    insert("orders", orders.iter().map(|row| OrderCsv::new(row).to_string()).collect());
+    let lineitem = LineItemGenerator::new(scale, 1, 1);
+    insert("lineitem", lineitem.iter().map(|row| LineItemCsv::new(row).to_string()).collect());
+    connection.execute_batch("COMMIT").expect("a transaction");
+    connection
+}
+
+#[test]
+fn tpch_has_the_values_of_the_benchmark() {
+    let room = Room::new();
+    room.done("gen tpch.db --preset tpch --scale 0.001 --threads 2");
+    let judge = inserted(litepress_gen::preset("tpch").expect("it is built in").sql, 0.001);
+    judge.execute("ATTACH ? AS ours", [room.path("tpch.db").to_str().expect("UTF-8")]).expect("our file");
+    for table in ["region", "nation", "part", "supplier", "partsupp", "customer", "orders", "lineitem"] {
+        let [ours, theirs] = [("ours", "main"), ("main", "ours")].map(|(one, other)| {
+            let sql = format!(
+                "SELECT count(*), (SELECT count(*) FROM (SELECT * FROM {one}.{table} EXCEPT SELECT * FROM {other}.{table}))
+                 FROM {one}.{table}"
+            );
+            let counts = judge.query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
+            counts.expect(table)
+        });
+        assert!(ours.0 > 0 && ours.0 == theirs.0 && ours.1 == 0 && theirs.1 == 0, "{table}: {ours:?} {theirs:?}");
+    }
+    assert_eq!(room.run("gen x.db --preset tpch --scale 0.0001").code, Some(1));
+    assert_eq!(room.run("gen x.db --preset tpch --rows lineitem=5").code, Some(2));
+}

@@ -1,0 +1,296 @@
+//! A plan as a text: TOML that holds the schema, the seed, the numbers of rows and a generator a column.
+//!
+//! ```toml
+//! algorithm_version = 1              # of the generators: another version, other values
+//! seed = 42                          # of all tables that have none of their own
+//! scale = 10                         # factor for numbers of rows
+//! schema = '''
+//! CREATE TABLE user (id INTEGER PRIMARY KEY, area TEXT);
+//! '''
+//!
+//! [tables.user]
+//! rows = 1_000_000
+//! seed = 7
+//! fixed = true                       # whatever the scale is
+//!
+//! [tables.user.columns]
+//! area = "digits(6)"                 # before what a comment of the schema says
+//! ```
+//!
+//! What a plan file does not say is as if it were not there: comments of the schema count, and columns are inferred.
+//!
+//! Its schema and its annotations are parsed as texts of their own. Where such a text stands in the file is known from
+//! the TOML parser, so that [`PlanFile::locate`] moves an error from there to its line and character in the file.
+
+mod place;
+mod write;
+
+pub use write::to_toml;
+pub(crate) use write::{key_of, string};
+
+use crate::annotation::Site;
+use crate::number::{COUNT_UNITS, whole_number};
+use crate::random::ALGORITHM_VERSION;
+use crate::suggest::did_you_mean;
+use litepress_rows::schema::{Generated, Schema, Table};
+use litepress_rows::{Error, Result};
+use serde::{Deserialize, Deserializer, de};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use toml::Spanned;
+
+/// A plan file that is read: what it says is a request that comes after that of the caller, and before the schema.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanFile {
+    text: String,
+    origin: String,
+    schema: Spanned<String>,
+    /// Seed of all tables without one of their own.
+    pub(crate) seed: Option<u64>,
+    /// Factor for the numbers of rows.
+    pub(crate) scale: Option<f64>,
+    tables: Vec<PlanFileTable>,
+}
+
+/// What a plan file says of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlanFileTable {
+    name: Spanned<String>,
+    /// Number of rows, where it is said.
+    pub rows: Option<u64>,
+    /// Seed, where it is said.
+    pub seed: Option<u64>,
+    /// Whether the number of rows stays whatever the scale is.
+    pub fixed: bool,
+    columns: Vec<(Spanned<String>, PlanFileColumn)>,
+}
+
+/// An annotation in a plan file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlanFileColumn {
+    /// The annotation, without the marks of TOML.
+    pub expression: String,
+    /// What the text is called in errors until [`PlanFile::locate`] has seen them.
+    pub origin: String,
+    span: Range<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    algorithm_version: Spanned<u32>,
+    seed: Option<Whole>,
+    scale: Option<Spanned<f64>>,
+    schema: Spanned<String>,
+    #[serde(default)]
+    tables: BTreeMap<Spanned<String>, DocumentTable>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct DocumentTable {
+    rows: Option<Whole>,
+    seed: Option<Whole>,
+    fixed: bool,
+    columns: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+/// A whole number: TOML's own, or a text for what TOML's do not hold, `"10m"` and what is above 2^63.
+#[derive(Clone, Copy)]
+struct Whole(u64);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Whole;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a whole number: 1_000, or \"10m\"")
+            }
+
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Whole, E> {
+                let whole = u64::try_from(value).map(Whole);
+                whole.map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Whole, E> {
+                Ok(Whole(value))
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<Whole, E> {
+                let whole = whole_number(value, &COUNT_UNITS).map(Whole);
+                whole.ok_or_else(|| E::invalid_value(de::Unexpected::Str(value), &self))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl PlanFile {
+    /// Reads a plan file; `origin` is what it is called in errors. Names of tables and columns are not looked at yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Generator`] with line and character, where it is no TOML, says what no plan file says, or is of
+    /// another [`ALGORITHM_VERSION`].
+    pub fn parse(text: &str, origin: &str) -> Result<Self> {
+        let site = Site::new(text, origin);
+        let document: Document = toml::from_str(text).map_err(|error| {
+            let message = error.message().replace('\n', ", ");
+            let at = error.span().map_or(0, |span| span.start);
+            site.error(at, message).advise("a plan file is TOML: 'litepress gen --write-plan FILE' writes one")
+        })?;
+        let version = document.algorithm_version;
+        if *version.get_ref() != ALGORITHM_VERSION {
+            let message = format!(
+                "the plan is of algorithm version {}, and this program makes the values of version {ALGORITHM_VERSION}",
+                version.get_ref()
+            );
+            return Err(site.error(version.span().start, message).advise(
+                "use the version of litepress that wrote it; or set this number for other values of the same kind",
+            ));
+        }
+        if let Some(scale) = &document.scale {
+            check_scale(*scale.get_ref()).map_err(|message| site.error(scale.span().start, message))?;
+        }
+        let table = |(name, table): (Spanned<String>, DocumentTable)| PlanFileTable {
+            rows: table.rows.map(|Whole(rows)| rows),
+            seed: table.seed.map(|Whole(seed)| seed),
+            fixed: table.fixed,
+            columns: columns(origin, name.get_ref(), table.columns),
+            name,
+        };
+        Ok(Self {
+            seed: document.seed.map(|Whole(seed)| seed),
+            scale: document.scale.map(Spanned::into_inner),
+            schema: document.schema,
+            tables: document.tables.into_iter().map(table).collect(),
+            text: text.to_owned(),
+            origin: origin.to_owned(),
+        })
+    }
+
+    /// The schema as SQLite understands it.
+    ///
+    /// # Errors
+    /// Those of [`Schema::from_sql`], and of tables and columns in the file that the schema has not, at their place in
+    /// the file.
+    pub fn schema(&self) -> Result<Schema> {
+        let schema = Schema::from_sql(self.schema_text(), &self.origin).map_err(|error| self.locate(error))?;
+        self.check(&schema)?;
+        Ok(schema)
+    }
+
+    /// The text of the schema.
+    pub fn schema_text(&self) -> &str {
+        self.schema.get_ref()
+    }
+
+    /// What the file is called in errors.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Whether all tables and columns are there, each once.
+    fn check(&self, schema: &Schema) -> Result<()> {
+        for (position, table) in self.tables.iter().enumerate() {
+            let name = table.name.get_ref();
+            let Some(of_table) = schema.table(name) else {
+                let near = did_you_mean(name, schema.tables.iter().map(|table| table.name.as_str()));
+                return Err(self.error(&table.name, format!("the schema has no table '{name}'{near}")));
+            };
+            if self.tables[..position].iter().any(|other| other.is(name)) {
+                return Err(self.error(&table.name, format!("table {name} is there already, in other letters")));
+            }
+            for (position, (name, _)) in table.columns.iter().enumerate() {
+                check_column(of_table, name.get_ref()).map_err(|message| self.error(name, message))?;
+                let mut before = table.columns[..position].iter();
+                if before.any(|(other, _)| other.get_ref().eq_ignore_ascii_case(name.get_ref())) {
+                    let message = format!("column {} is there already, in other letters", name.get_ref());
+                    return Err(self.error(name, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, name: &Spanned<String>, message: String) -> Error {
+        Site::new(&self.text, &self.origin).error(name.span().start, message)
+    }
+
+    /// What the file says of this table.
+    pub(crate) fn table(&self, name: &str) -> Option<&PlanFileTable> {
+        self.tables.iter().find(|table| table.is(name))
+    }
+
+    /// The file's annotations of columns: table, column, annotation.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str, &PlanFileColumn)> {
+        self.tables.iter().flat_map(|table| {
+            let columns = table.columns.iter();
+            columns.map(|(name, column)| (table.name.get_ref().as_str(), name.get_ref().as_str(), column))
+        })
+    }
+
+    /// Moves an error about the schema or an annotation of this file to its place in the file.
+    #[must_use]
+    pub(crate) fn locate(&self, error: Error) -> Error {
+        let Some(file) = error.place().file.as_deref().and_then(|file| file.to_str()) else { return error };
+        let (Some(line), Some(character)) = (error.place().line, error.place().character) else {
+            return error;
+        };
+        let (text, span) = if file == self.origin {
+            (self.schema_text(), self.schema.span())
+        } else {
+            match self.columns().find(|(_, _, column)| column.origin == file) {
+                Some((_, _, column)) => (column.expression.as_str(), column.span.clone()),
+                None => return error,
+            }
+        };
+        let (line, character) = place::in_file(&self.text, span, text, (line, character));
+        error.in_file(&self.origin).at(line, character)
+    }
+}
+
+impl PlanFileTable {
+    fn is(&self, name: &str) -> bool {
+        self.name.get_ref().eq_ignore_ascii_case(name)
+    }
+}
+
+fn columns(
+    origin: &str,
+    table: &str,
+    columns: BTreeMap<Spanned<String>, Spanned<String>>,
+) -> Vec<(Spanned<String>, PlanFileColumn)> {
+    let column = |(name, expression): (Spanned<String>, Spanned<String>)| {
+        let origin = format!("{origin}: {table}.{}", name.get_ref());
+        let span = expression.span();
+        (name, PlanFileColumn { expression: expression.into_inner(), origin, span })
+    };
+    columns.into_iter().map(column).collect()
+}
+
+fn check_column(table: &Table, name: &str) -> Result<(), String> {
+    match table.column(name).map(|column| &table.columns[column]) {
+        None => {
+            let near = did_you_mean(name, table.columns.iter().map(|column| column.name.as_str()));
+            Err(format!("table {} has no column '{name}'{near}", table.name))
+        }
+        Some(column) if column.generated != Generated::No => {
+            Err(format!("column {name} is generated: SQLite computes its values"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Whether this can be a factor for numbers of rows.
+///
+/// # Errors
+/// Says what one is.
+pub fn check_scale(scale: f64) -> Result<(), String> {
+    const MOST: f64 = 1e12;
+    if scale > 0.0 && scale <= MOST { Ok(()) } else { Err("a scale is a number above 0: 0.1, 100".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+-- gen: rows=100k
+CREATE TABLE customer (
+  id INTEGER PRIMARY KEY,         -- gen: sequence
+  number TEXT NOT NULL UNIQUE,    -- gen: unique_hex(10)
+  first_name TEXT NOT NULL,       -- gen: first_name
+  last_name TEXT NOT NULL,        -- gen: last_name
+  email TEXT NOT NULL UNIQUE,     -- gen: email
+  phone TEXT,                     -- gen: null(0.3, phone)
+  born DATE,                      -- gen: null(0.1, date('1940-01-01', '2007-01-01'))
+  gender TEXT,                    -- gen: choice('f': 49, 'm': 48, 'x': 1, NULL: 2)
+  company TEXT,                   -- gen: null(0.85, last_name)
+  street TEXT NOT NULL,           -- gen: text(8, 24)
+  house INTEGER NOT NULL,         -- gen: int(1, 250)
+  postcode TEXT NOT NULL,         -- gen: digits(5)
+  city TEXT NOT NULL,             -- gen: city
+  country TEXT NOT NULL,          -- gen: country
+  language TEXT NOT NULL,         -- gen: choice('en': 60, 'de': 15, 'fr': 10, 'es': 10, 'ja': 5)
+  currency TEXT NOT NULL,         -- gen: choice('USD': 55, 'EUR': 35, 'GBP': 6, 'JPY': 4)
+  segment TEXT NOT NULL,          -- gen: choice('consumer': 80, 'small': 14, 'large': 5, 'public': 1)
+  newsletter INTEGER NOT NULL,    -- gen: bool(0.3)
+  points INTEGER NOT NULL,        -- gen: int(0, 5000)
+  credit DECIMAL(10, 2),          -- gen: null(0.7, real(0, 5000, 2))
+  created_at TIMESTAMP NOT NULL,  -- gen: timestamp('2015-01-01', '2020-01-01')
+  seen_at TIMESTAMP,              -- gen: null(0.1, timestamp('2020-01-01', '2026-01-01'))
+  note TEXT,                      -- gen: null(0.95, text(20, 200))
+  active INTEGER NOT NULL         -- gen: bool(0.92)
+);
+
+-- gen: rows=10k
+CREATE TABLE product (
+  id INTEGER PRIMARY KEY,         -- gen: sequence
+  sku TEXT NOT NULL UNIQUE,       -- gen: unique_hex(8)
+  name TEXT NOT NULL,             -- gen: text(8, 40)
+  brand TEXT NOT NULL,            -- gen: last_name
+  category TEXT NOT NULL,         -- gen: choice('books': 30, 'home': 20, 'garden': 12, 'toys': 12, 'sport': 10, 'music': 8, 'food': 5, 'tools': 3)
+  description TEXT,               -- gen: null(0.02, text(80, 400))
+  price DECIMAL(10, 2) NOT NULL,  -- gen: real(1, 500, 2)
+  cost DECIMAL(10, 2) NOT NULL,   -- gen: real(0.5, 300, 2)
+  tax REAL NOT NULL,              -- gen: choice(0.19: 80, 0.07: 20)
+  weight_g INTEGER,               -- gen: null(0.05, int(5, 25_000))
+  width_mm INTEGER,               -- gen: null(0.1, int(5, 2_000))
+  height_mm INTEGER,              -- gen: null(0.1, int(5, 2_000))
+  depth_mm INTEGER,               -- gen: null(0.1, int(1, 2_000))
+  colour TEXT,                    -- gen: choice('black': 30, 'white': 25, 'grey': 15, 'blue': 10, 'red': 10, 'green': 5, NULL: 5)
+  barcode TEXT,                   -- gen: digits(13)
+  stock INTEGER NOT NULL,         -- gen: int(0, 500)
+  reorder_at INTEGER NOT NULL,    -- gen: choice(0, 10, 25, 50, 100)
+  supplier TEXT NOT NULL,         -- gen: last_name
+  origin TEXT,                    -- gen: country
+  url TEXT,                       -- gen: url
+  released DATE NOT NULL,         -- gen: date('2010-01-01', '2025-01-01')
+  attributes JSON,                -- gen: json
+  active INTEGER NOT NULL         -- gen: bool(0.85)
+);
+
+-- gen: rows=1m
+CREATE TABLE purchase (
+  id INTEGER PRIMARY KEY,                             -- gen: sequence
+  customer INTEGER NOT NULL REFERENCES customer(id),
+  ordered_at TIMESTAMP NOT NULL,                      -- gen: timestamp('2020-01-01', '2026-01-01')
+  status TEXT NOT NULL,                               -- gen: choice('delivered': 84, 'shipped': 6, 'paid': 4, 'new': 2, 'cancelled': 3, 'returned': 1)
+  channel TEXT NOT NULL,                              -- gen: choice('web': 60, 'app': 32, 'phone': 5, 'store': 3)
+  payment TEXT NOT NULL,                              -- gen: choice('card': 55, 'wallet': 25, 'invoice': 15, 'transfer': 5)
+  currency TEXT NOT NULL,                             -- gen: choice('USD': 55, 'EUR': 35, 'GBP': 6, 'JPY': 4)
+  goods DECIMAL(10, 2) NOT NULL,                      -- gen: real(5, 800, 2)
+  shipping DECIMAL(10, 2) NOT NULL,                   -- gen: choice(0: 50, 4.9: 35, 9.9: 15)
+  tax DECIMAL(10, 2) NOT NULL,                        -- gen: real(0, 150, 2)
+  discount DECIMAL(10, 2),                            -- gen: null(0.8, real(1, 50, 2))
+  coupon TEXT,                                        -- gen: null(0.93, hex(8))
+  carrier TEXT,                                       -- gen: choice('post': 50, 'courier': 35, 'express': 10, NULL: 5)
+  tracking TEXT,                                      -- gen: null(0.1, digits(14))
+  shipped_at TIMESTAMP,                               -- gen: null(0.1, timestamp('2020-01-01', '2026-01-15'))
+  street TEXT NOT NULL,                               -- gen: text(8, 24)
+  postcode TEXT NOT NULL,                             -- gen: digits(5)
+  city TEXT NOT NULL,                                 -- gen: city
+  country TEXT NOT NULL,                              -- gen: country
+  ip TEXT,                                            -- gen: digits(10)
+  gift INTEGER NOT NULL,                              -- gen: bool(0.04)
+  note TEXT                                           -- gen: null(0.97, text(10, 120))
+);
+
+-- gen: rows=3m
+CREATE TABLE line (
+  id INTEGER PRIMARY KEY,                             -- gen: sequence
+  purchase INTEGER NOT NULL REFERENCES purchase(id),
+  product INTEGER NOT NULL REFERENCES product(id),
+  quantity INTEGER NOT NULL,                          -- gen: choice(1: 75, 2: 15, 3: 5, 4: 3, 10: 2)
+  price DECIMAL(10, 2) NOT NULL,                      -- gen: real(1, 500, 2)
+  discount DECIMAL(10, 2) NOT NULL,                   -- gen: choice(0: 90, 0.1: 7, 0.25: 3)
+  tax REAL NOT NULL,                                  -- gen: choice(0.19: 80, 0.07: 20)
+  warehouse TEXT NOT NULL,                            -- gen: choice('north': 50, 'south': 30, 'east': 20)
+  bin TEXT,                                           -- gen: digits(4)
+  state TEXT NOT NULL,                                -- gen: choice('sent': 95, 'open': 3, 'back': 2)
+  serial TEXT,                                        -- gen: null(0.9, hex(12))
+  gift_wrap INTEGER NOT NULL,                         -- gen: bool(0.03)
+  returned_at TIMESTAMP,                              -- gen: null(0.97, timestamp('2020-01-01', '2026-01-01'))
+  reason TEXT,                                        -- gen: choice(NULL: 97, 'size': 1, 'broken': 1, 'other': 1)
+  weight_g INTEGER NOT NULL                           -- gen: int(5, 25_000)
+);
+
+-- gen: rows=200k
+CREATE TABLE review (
+  id INTEGER PRIMARY KEY,                                -- gen: sequence
+  product INTEGER NOT NULL REFERENCES product(id),
+  customer INTEGER NOT NULL REFERENCES customer(id),
+  stars INTEGER NOT NULL CHECK (stars BETWEEN 1 AND 5),  -- gen: choice(5: 55, 4: 22, 3: 9, 2: 5, 1: 9)
+  title TEXT,                                            -- gen: null(0.2, text(5, 40))
+  body TEXT,                                             -- gen: null(0.1, text(20, 500))
+  written_at TIMESTAMP NOT NULL,                         -- gen: timestamp('2020-01-01', '2026-01-01')
+  edited_at TIMESTAMP,                                   -- gen: null(0.95, timestamp('2020-01-01', '2026-01-01'))
+  helpful INTEGER NOT NULL,                              -- gen: choice(0: 70, 1: 15, 2: 8, 3: 4, 10: 2, 50: 1)
+  reported INTEGER NOT NULL,                             -- gen: bool(0.005)
+  verified INTEGER NOT NULL,                             -- gen: bool(0.9)
+  language TEXT NOT NULL,                                -- gen: choice('en': 60, 'de': 15, 'fr': 10, 'es': 10, 'ja': 5)
+  images INTEGER NOT NULL,                               -- gen: choice(0: 85, 1: 10, 2: 3, 3: 2)
+  device TEXT,                                           -- gen: choice('phone': 60, 'desktop': 30, 'tablet': 10)
+  reply TEXT,                                            -- gen: null(0.93, text(20, 200))
+  state TEXT NOT NULL                                    -- gen: choice('shown': 96, 'held': 3, 'removed': 1)
+);
+
+CREATE INDEX customer_name ON customer(last_name, first_name);
+CREATE INDEX product_category ON product(category, price);
+CREATE INDEX purchase_customer ON purchase(customer, ordered_at);
+CREATE INDEX purchase_ordered_at ON purchase(ordered_at);
+CREATE INDEX line_purchase ON line(purchase);
+CREATE INDEX line_product ON line(product);
+CREATE INDEX review_product ON review(product, stars);

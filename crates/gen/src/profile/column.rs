@@ -1,0 +1,268 @@
+//! What is remembered of the values of a column.
+
+use super::sketch::{Distinct, Sample, hash_bytes, hash_int};
+use rusqlite::types::ValueRef;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Values are told apart and counted up to so many.
+const COUNTED: usize = 1024;
+/// Longer texts are not.
+const COUNTED_BYTES: usize = 64;
+/// Numbers in a sample.
+const SAMPLED_NUMBERS: usize = 16_384;
+/// Texts in a sample, and what is kept of one.
+const SAMPLED_TEXTS: usize = 4096;
+const SAMPLED_CHARACTERS: usize = 64;
+
+/// How often every value came, as long as they are few.
+#[derive(Clone, Debug)]
+pub(super) struct Counts<K>(pub Option<HashMap<K, u64>>);
+
+impl<K: Eq + Hash> Counts<K> {
+    fn new() -> Self {
+        Self(Some(HashMap::new()))
+    }
+
+    fn add<Q: ?Sized + Eq + Hash>(&mut self, value: &Q, owned: impl FnOnce(&Q) -> Option<K>)
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        let Some(counts) = &mut self.0 else { return };
+        if let Some(count) = counts.get_mut(value) {
+            *count += 1;
+            return;
+        }
+        match owned(value).filter(|_| counts.len() < COUNTED) {
+            Some(value) => drop(counts.insert(value, 1)),
+            None => self.0 = None,
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        let (Some(counts), Some(other)) = (&mut self.0, other.0) else {
+            self.0 = None;
+            return;
+        };
+        for (value, count) in other {
+            *counts.entry(value).or_default() += count;
+        }
+        if counts.len() > COUNTED {
+            self.0 = None;
+        }
+    }
+}
+
+/// The whole numbers of consecutive rows, where each is above the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub first: i64,
+    pub last: i64,
+    /// From each to the next, where it is always the same; unknown of one number.
+    pub step: Option<Step>,
+}
+
+/// The steps of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Always this.
+    Same(i64),
+    /// Not always the same.
+    Varies,
+}
+
+impl Run {
+    /// The run that goes on with the next, if it does.
+    fn and(self, next: Self) -> Option<Self> {
+        let step = next.first.checked_sub(self.last).filter(|step| *step > 0)?;
+        let steps = [self.step, Some(Step::Same(step)), next.step];
+        let mut steps = steps.into_iter().flatten();
+        let first = steps.next();
+        let step = if steps.all(|step| Some(step) == first) { first } else { Some(Step::Varies) };
+        Some(Self { first: self.first, last: next.last, step })
+    }
+}
+
+/// How the whole numbers of a range of rows come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// There is no row.
+    Empty,
+    /// They ascend.
+    Ascending(Run),
+    /// They do not, or are not all whole numbers.
+    Any,
+}
+
+impl Order {
+    pub fn and(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::Empty, other) | (other, Self::Empty) => other,
+            (Self::Ascending(one), Self::Ascending(other)) => one.and(other).map_or(Self::Any, Self::Ascending),
+            _ => Self::Any,
+        }
+    }
+}
+
+/// What is remembered of a column; merged in any order, but for `orders`, which are told apart by their range.
+#[derive(Debug)]
+pub(super) struct ColumnStats {
+    pub nulls: u64,
+    pub ints: u64,
+    pub reals: u64,
+    pub texts: u64,
+    pub blobs: u64,
+    /// Least and largest number.
+    pub least: f64,
+    pub largest: f64,
+    /// Least and largest whole number, exact beyond 2^53 too.
+    pub least_int: i64,
+    pub largest_int: i64,
+    /// Least and largest length of texts in characters, or of blobs in bytes.
+    pub shortest: u64,
+    pub longest: u64,
+    pub int_counts: Counts<i64>,
+    pub real_counts: Counts<u64>,
+    pub text_counts: Counts<Box<str>>,
+    pub distinct: Distinct,
+    pub numbers: Sample<f64>,
+    pub text_sample: Sample<Box<str>>,
+    /// Lengths of the sampled texts and blobs, whole.
+    pub lengths: Sample<u64>,
+    order: Order,
+    /// By number of range.
+    orders: Vec<(usize, Order)>,
+}
+
+impl ColumnStats {
+    pub fn new() -> Self {
+        Self {
+            nulls: 0,
+            ints: 0,
+            reals: 0,
+            texts: 0,
+            blobs: 0,
+            least: f64::INFINITY,
+            largest: f64::NEG_INFINITY,
+            least_int: i64::MAX,
+            largest_int: i64::MIN,
+            shortest: u64::MAX,
+            longest: 0,
+            int_counts: Counts::new(),
+            real_counts: Counts::new(),
+            text_counts: Counts::new(),
+            distinct: Distinct::new(),
+            numbers: Sample::new(SAMPLED_NUMBERS),
+            text_sample: Sample::new(SAMPLED_TEXTS),
+            lengths: Sample::new(SAMPLED_TEXTS),
+            order: Order::Empty,
+            orders: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, row_hash: u64, value: ValueRef<'_>) {
+        let order = match value {
+            ValueRef::Integer(int) => Order::Ascending(Run { first: int, last: int, step: None }),
+            _ => Order::Any,
+        };
+        self.order = self.order.and(order);
+        match value {
+            ValueRef::Null => self.nulls += 1,
+            ValueRef::Integer(int) => self.int(row_hash, int),
+            ValueRef::Real(real) => self.real(row_hash, real),
+            ValueRef::Text(text) => self.text(row_hash, text),
+            ValueRef::Blob(blob) => {
+                self.blobs += 1;
+                self.distinct.add(hash_bytes(blob));
+                self.length(row_hash, blob.len() as u64);
+            }
+        }
+    }
+
+    fn int(&mut self, row_hash: u64, int: i64) {
+        self.ints += 1;
+        self.distinct.add(hash_int(int.cast_unsigned()));
+        self.least_int = self.least_int.min(int);
+        self.largest_int = self.largest_int.max(int);
+        self.int_counts.add(&int, |int| Some(*int));
+        self.number(row_hash, int as f64);
+    }
+
+    fn real(&mut self, row_hash: u64, real: f64) {
+        self.reals += 1;
+        self.distinct.add(hash_int(real.to_bits()));
+        self.real_counts.add(&real.to_bits(), |bits| Some(*bits));
+        self.number(row_hash, real);
+    }
+
+    fn number(&mut self, row_hash: u64, number: f64) {
+        self.least = self.least.min(number);
+        self.largest = self.largest.max(number);
+        self.numbers.add(row_hash, || number);
+    }
+
+    fn text(&mut self, row_hash: u64, bytes: &[u8]) {
+        self.texts += 1;
+        self.distinct.add(hash_bytes(bytes));
+        let text = String::from_utf8_lossy(bytes);
+        self.text_counts.add(&*text, |text| (text.len() <= COUNTED_BYTES).then(|| text.into()));
+        self.text_sample.add(row_hash, || text.chars().take(SAMPLED_CHARACTERS).collect::<String>().into());
+        self.length(row_hash, text.chars().count() as u64);
+    }
+
+    fn length(&mut self, row_hash: u64, length: u64) {
+        self.shortest = self.shortest.min(length);
+        self.longest = self.longest.max(length);
+        self.lengths.add(row_hash, || length);
+    }
+
+    /// Says that the values were those of this range.
+    pub fn end_range(&mut self, range: usize) {
+        self.orders.push((range, std::mem::replace(&mut self.order, Order::Empty)));
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        self.nulls += other.nulls;
+        self.ints += other.ints;
+        self.reals += other.reals;
+        self.texts += other.texts;
+        self.blobs += other.blobs;
+        self.least = self.least.min(other.least);
+        self.largest = self.largest.max(other.largest);
+        self.least_int = self.least_int.min(other.least_int);
+        self.largest_int = self.largest_int.max(other.largest_int);
+        self.shortest = self.shortest.min(other.shortest);
+        self.longest = self.longest.max(other.longest);
+        self.int_counts.merge(other.int_counts);
+        self.real_counts.merge(other.real_counts);
+        self.text_counts.merge(other.text_counts);
+        self.distinct.merge(&other.distinct);
+        self.numbers.merge(other.numbers);
+        self.text_sample.merge(other.text_sample);
+        self.lengths.merge(other.lengths);
+        self.orders.extend(other.orders);
+    }
+
+    /// How the whole numbers of all rows come.
+    pub fn order(&self) -> Order {
+        let mut orders = self.orders.clone();
+        orders.sort_unstable_by_key(|(range, _)| *range);
+        orders.into_iter().fold(Order::Empty, |order, (_, next)| order.and(next))
+    }
+
+    pub fn values(&self) -> u64 {
+        self.ints + self.reals + self.texts + self.blobs
+    }
+
+    /// How many different values there are, and whether that is exact.
+    pub fn distinct(&self) -> (u64, bool) {
+        let counted = match (&self.int_counts.0, &self.real_counts.0, &self.text_counts.0) {
+            (Some(ints), Some(reals), Some(texts)) if self.blobs == 0 => Some(ints.len() + reals.len() + texts.len()),
+            _ => None,
+        };
+        match counted {
+            Some(counted) => (counted as u64, true),
+            None => (self.distinct.estimate().min(self.values()), false),
+        }
+    }
+}

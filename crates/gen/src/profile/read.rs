@@ -1,0 +1,214 @@
+//! Reading the source: its schema, then all rows of its tables, in ranges, by all threads.
+//!
+//! The source is opened for reading and nothing else. A database in WAL mode that nobody has open is read as one that
+//! cannot change, for SQLite would make files beside it otherwise.
+
+use super::column::ColumnStats;
+use super::describe::describe;
+use super::sketch::hash_int;
+use super::{Profile, ProfileOptions, TableProfile};
+use crate::tables::invented;
+use litepress_rows::schema::{Schema, Table};
+use litepress_rows::{Error, ErrorKind, Result, quoted_name};
+use rusqlite::{Connection, OpenFlags};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A table whose rowids span less is read at one go.
+const SMALL: u64 = 1 << 16;
+/// Others are read in so many ranges.
+const RANGES: u64 = 32;
+
+/// Looks at all rows of a database; one connection a thread.
+///
+/// # Errors
+/// [`ErrorKind::Data`] where SQLite cannot read the file; [`ErrorKind::Schema`] where its schema uses what this program's
+/// SQLite does not have.
+pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
+    let reader = Reader::new(file)?;
+    let first = reader.connect()?;
+    let text = reader.ask(schema_text(&first))?;
+    let schema = Schema::from_sql(&text, &file.display().to_string())?;
+    let mut jobs = Vec::new();
+    for (position, table) in invented(&schema) {
+        jobs.extend(reader.ask(ranges(&first, position, table))?);
+    }
+    drop(first);
+    let stats: Vec<Mutex<Option<TableStats>>> = schema.tables.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<()> {
+        let connection = reader.connect()?;
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let read = reader.ask(job.read(&connection, &schema.tables[job.table]))?;
+            let mut whole = stats[job.table].lock().unwrap_or_else(PoisonError::into_inner);
+            match &mut *whole {
+                Some(whole) => whole.merge(read),
+                None => *whole = Some(read),
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..options.threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("a thread that reads does not panic"))
+    })?;
+    let mut tables = Vec::new();
+    for (stats, table) in stats.into_iter().zip(&schema.tables) {
+        let stats = stats.into_inner().unwrap_or_else(PoisonError::into_inner);
+        tables.extend(stats.map(|stats| stats.finish(&schema, table, options)));
+    }
+    Ok(Profile { schema, tables })
+}
+
+struct Reader<'a> {
+    file: &'a Path,
+    uri: String,
+}
+
+impl<'a> Reader<'a> {
+    fn new(file: &'a Path) -> Result<Self> {
+        let mut head = Vec::new();
+        let opened = File::open(file).and_then(|opened| opened.take(100).read_to_end(&mut head));
+        opened.map_err(|error| Error::io("read the database", file, error))?;
+        let path: String = file.as_os_str().as_encoded_bytes().iter().copied().map(uri_byte).collect();
+        let beside = |suffix: &str| {
+            let mut name = file.as_os_str().to_owned();
+            name.push(suffix);
+            Path::new(&name).metadata().is_ok_and(|beside| beside.len() > 0)
+        };
+        let is_wal = head.get(18..20).is_some_and(|versions| versions.contains(&2));
+        let immutable = if is_wal && !beside("-wal") { "&immutable=1" } else { "" };
+        Ok(Self { file, uri: format!("file:{path}?mode=ro{immutable}") })
+    }
+
+    fn connect(&self) -> Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = self.ask(Connection::open_with_flags(&self.uri, flags))?;
+        self.ask(connection.execute_batch("PRAGMA query_only = 1; BEGIN"))?;
+        Ok(connection)
+    }
+
+    fn ask<T>(&self, answer: rusqlite::Result<T>) -> Result<T> {
+        answer.map_err(|error| {
+            Error::new(ErrorKind::Data, format!("SQLite cannot read this database: {error}"))
+                .in_file(self.file)
+                .caused_by(error)
+        })
+    }
+}
+
+fn uri_byte(byte: u8) -> String {
+    let is_plain = byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_');
+    if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+}
+
+/// The statements of the source's schema, and the size of its pages where it is an unusual one.
+fn schema_text(connection: &Connection) -> rusqlite::Result<String> {
+    let page_size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    let mut text = if page_size == 4096 { String::new() } else { format!("PRAGMA page_size = {page_size};\n") };
+    let mut statement = connection.prepare(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+         AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow' AND schema = 'main')
+         ORDER BY rowid",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let sql: String = row.get(0)?;
+        // A semicolon behind a comment would be part of it.
+        let ends_in_comment = sql.lines().last().is_some_and(|line| line.contains("--"));
+        text += &sql;
+        text += if ends_in_comment { "\n;\n" } else { ";\n" };
+    }
+    Ok(text)
+}
+
+/// Some rows of a table.
+struct Job {
+    table: usize,
+    /// Which range it is.
+    range: usize,
+    /// The name of the rowid, and the least and largest one; without, these are all rows.
+    rowids: Option<(&'static str, i64, i64)>,
+}
+
+/// The ranges of a table: they follow from its rowids alone.
+fn ranges(connection: &Connection, table: usize, of: &Table) -> rusqlite::Result<Vec<Job>> {
+    let whole = || vec![Job { table, range: 0, rowids: None }];
+    let name = ["rowid", "_rowid_", "oid"].into_iter().find(|name| of.column(name).is_none());
+    let Some(name) = name.filter(|_| !of.without_rowid) else { return Ok(whole()) };
+    let sql = format!("SELECT min({name}), max({name}) FROM {}", quoted_name(&of.name));
+    let ends = connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (Some(first), Some(last)): (Option<i64>, Option<i64>) = ends else { return Ok(whole()) };
+    let span = last.abs_diff(first);
+    let count = if span < SMALL { 1 } else { RANGES };
+    // The span of all rowids does not fit into an i64.
+    let cut = |range: u64| {
+        let offset = i128::from(span) * i128::from(range) / i128::from(count) + i128::from(range > 0);
+        i64::try_from(i128::from(first) + offset).unwrap_or(i64::MAX)
+    };
+    let job = |range: u64| {
+        let end = if range + 1 == count { last } else { cut(range + 1) - 1 };
+        Job { table, range: usize::try_from(range).expect("they are few"), rowids: Some((name, cut(range), end)) }
+    };
+    Ok((0..count).map(job).collect())
+}
+
+impl Job {
+    fn read(&self, connection: &Connection, table: &Table) -> rusqlite::Result<TableStats> {
+        let positions: Vec<usize> = table.ordinary_columns().collect();
+        let names: Vec<String> = positions.iter().map(|&column| quoted_name(&table.columns[column].name)).collect();
+        let mut stats = TableStats { rows: 0, columns: names.iter().map(|_| ColumnStats::new()).collect() };
+        let (names, table) = (names.join(", "), quoted_name(&table.name));
+        let sql = match self.rowids {
+            None => format!("SELECT 0, {names} FROM {table}"),
+            Some((rowid, ..)) => {
+                format!("SELECT {rowid}, {names} FROM {table} WHERE {rowid} BETWEEN ?1 AND ?2 ORDER BY {rowid}")
+            }
+        };
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = match self.rowids {
+            None => statement.query([])?,
+            Some((_, first, last)) => statement.query([first, last])?,
+        };
+        while let Some(row) = rows.next()? {
+            let rowid: i64 = row.get(0)?;
+            let number = if self.rowids.is_some() { rowid.cast_unsigned() } else { stats.rows };
+            let row_hash = hash_int(number);
+            for (column, stats) in stats.columns.iter_mut().enumerate() {
+                stats.add(row_hash, row.get_ref(column + 1)?);
+            }
+            stats.rows += 1;
+        }
+        for column in &mut stats.columns {
+            column.end_range(self.range);
+        }
+        Ok(stats)
+    }
+}
+
+/// What is remembered of a table.
+struct TableStats {
+    rows: u64,
+    columns: Vec<ColumnStats>,
+}
+
+impl TableStats {
+    fn merge(&mut self, other: Self) {
+        self.rows += other.rows;
+        for (one, other) in self.columns.iter_mut().zip(other.columns) {
+            one.merge(other);
+        }
+    }
+
+    fn finish(self, schema: &Schema, table: &Table, options: &ProfileOptions) -> TableProfile {
+        let columns = table.ordinary_columns().zip(self.columns);
+        TableProfile {
+            name: table.name.clone(),
+            rows: self.rows,
+            columns: columns.map(|(column, stats)| describe(schema, table, column, stats, options)).collect(),
+        }
+    }
+}

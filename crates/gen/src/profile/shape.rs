@@ -1,0 +1,224 @@
+//! What texts look like, told without the texts.
+
+/// A text as an annotation writes it.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Other names, as long as these (32 characters at most), all different.
+pub(super) fn made_up<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
+    const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const LONGEST: usize = 32;
+    let mut of_length = [0_usize; LONGEST + 1];
+    let name = |text: &str| {
+        let length = text.chars().count().min(LONGEST);
+        let number = of_length[length];
+        of_length[length] += 1;
+        // Fewer texts than letters come; of the empty text there is one.
+        let letter = char::from(LETTERS[number % LETTERS.len()]);
+        std::iter::repeat_n(letter, length).collect()
+    };
+    texts.map(name).collect()
+}
+
+/// Fewer texts show nothing that is common to all.
+const ENOUGH: usize = 50;
+/// Longer texts have no pattern.
+const LONGEST: u64 = 40;
+
+/// The annotation for texts that look like these, and what they look like; `unique` of so many texts that all are
+/// different. `None` where they have no shape.
+pub(super) fn of(texts: &[Box<str>], longest: u64, unique: Option<u64>) -> Option<(String, &'static str)> {
+    let all = |is_it: fn(&str) -> bool| !texts.is_empty() && texts.iter().all(|text| is_it(text));
+    let plain = |generator: &str, because| Some((generator.to_owned(), because));
+    if all(is_uuid) {
+        return plain("uuid", "they look like UUIDs");
+    }
+    if all(is_email) {
+        return plain("email", "they look like e-mail addresses");
+    }
+    if unique.is_none() {
+        if all(|text| text.starts_with("http://") || text.starts_with("https://")) {
+            return plain("url", "they look like web addresses");
+        }
+        if let Some(found) = times(texts, &all) {
+            return Some(found);
+        }
+    }
+    if longest > LONGEST || longest == 0 {
+        return None;
+    }
+    let (regex, values) = pattern(texts)?;
+    let generator = match unique {
+        None => "regex",
+        // Fewer rows may be wanted than there are texts, but more, too.
+        Some(texts) if values >= 1000.0 * texts as f64 => "unique_regex",
+        Some(_) => return None,
+    };
+    Some((format!("{generator}({})", quoted(&regex)), "a pattern of characters"))
+}
+
+fn times(texts: &[Box<str>], all: &dyn Fn(fn(&str) -> bool) -> bool) -> Option<(String, &'static str)> {
+    let least = texts.iter().min()?;
+    let largest = texts.iter().max()?;
+    if all(is_date) {
+        return Some((format!("date({}, {})", quoted(least), quoted(&next_month(largest)?)), "they look like days"));
+    }
+    if all(|text| text.len() == 19 && text.get(..10).is_some_and(is_date) && text.get(11..).is_some_and(is_time)) {
+        let generator = format!("timestamp({}, {})", quoted(&least[..10]), quoted(&next_month(largest)?));
+        return Some((generator, "they look like times"));
+    }
+    all(is_time).then(|| ("time_of_day".to_owned(), "they look like times of day"))
+}
+
+/// The first day of the month behind that of a day.
+fn next_month(day: &str) -> Option<String> {
+    let (year, month) = (day.get(..4)?.parse::<u32>().ok()?, day.get(5..7)?.parse::<u32>().ok()?);
+    let (year, month) = if month >= 12 { (year + 1, 1) } else { (year, month + 1) };
+    Some(format!("{year:04}-{month:02}-01"))
+}
+
+/// Whether `text` is as the mask says: 0 is a digit, h a hex digit, all else itself.
+fn is_like(text: &str, mask: &str) -> bool {
+    text.len() == mask.len()
+        && text.bytes().zip(mask.bytes()).all(|(byte, mask)| match mask {
+            b'0' => byte.is_ascii_digit(),
+            b'h' => byte.is_ascii_hexdigit(),
+            _ => byte == mask,
+        })
+}
+
+fn is_uuid(text: &str) -> bool {
+    is_like(text, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh")
+}
+
+fn is_date(text: &str) -> bool {
+    is_like(text, "0000-00-00")
+}
+
+fn is_time(text: &str) -> bool {
+    is_like(text, "00:00:00")
+}
+
+fn is_email(text: &str) -> bool {
+    let parts = text.split_once('@');
+    parts.is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !host.contains('@'))
+        && !text.contains(char::is_whitespace)
+}
+
+/// Kinds of characters, and how a regular expression writes them; the first that fits is taken.
+type Class = (&'static str, f64, fn(&u8) -> bool);
+const CLASSES: [Class; 7] = [
+    ("[0-9]", 10.0, u8::is_ascii_digit),
+    ("[a-z]", 26.0, u8::is_ascii_lowercase),
+    ("[A-Z]", 26.0, u8::is_ascii_uppercase),
+    ("[0-9a-f]", 16.0, |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')),
+    ("[0-9A-F]", 16.0, |byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F')),
+    ("[A-Za-z]", 52.0, u8::is_ascii_alphabetic),
+    ("[A-Za-z0-9]", 62.0, u8::is_ascii_alphanumeric),
+];
+
+/// A regular expression that the texts match, and how many texts do.
+fn pattern(texts: &[Box<str>]) -> Option<(String, f64)> {
+    let shortest = texts.iter().map(|text| text.len()).min()?;
+    let longest = texts.iter().map(|text| text.len()).max()?;
+    if shortest == longest {
+        return fixed_pattern(texts, longest);
+    }
+    // Of texts of several lengths: a first letter of its own, and one class of the others.
+    let class = |bytes: &dyn Fn(&str) -> Vec<u8>| {
+        CLASSES.iter().find(|(_, _, is_it)| texts.iter().all(|text| bytes(text).iter().all(is_it)))
+    };
+    let whole = class(&|text| text.as_bytes().to_vec())
+        .map(|(class, values, _)| (format!("{class}{{{shortest},{longest}}}"), values.powf(longest as f64)));
+    let [first, rest] = [class(&|text| text.bytes().take(1).collect()), class(&|text| text.bytes().skip(1).collect())];
+    let apart = first.zip(rest).filter(|_| shortest > 0).map(|((first, of_first, _), (rest, of_rest, _))| {
+        let values = of_first * of_rest.powf((longest - 1) as f64);
+        (format!("{first}{rest}{{{},{}}}", shortest - 1, longest - 1), values)
+    });
+    match (whole, apart) {
+        // The narrower one says more.
+        (Some(whole), Some(apart)) if whole.1 <= apart.1 => Some(whole),
+        (whole, apart) => apart.or(whole),
+    }
+}
+
+/// Of texts of one length: at each place one character, or a class.
+fn fixed_pattern(texts: &[Box<str>], length: usize) -> Option<(String, f64)> {
+    let (mut regex, mut values) = (String::new(), 1.0);
+    let mut run: (String, usize) = (String::new(), 0);
+    for place in 0..length {
+        let byte = |text: &str| text.as_bytes()[place];
+        let first = byte(texts.first()?);
+        let is_same = texts.iter().all(|text| byte(text) == first);
+        let part = if is_same && first.is_ascii_graphic() && (texts.len() >= ENOUGH || first.is_ascii_punctuation()) {
+            let first = char::from(first);
+            if first.is_ascii_alphanumeric() { first.to_string() } else { format!("\\{first}") }
+        } else if is_same && first == b' ' {
+            " ".to_owned()
+        } else {
+            let (class, of_class, _) =
+                CLASSES.iter().find(|(_, _, is_it)| texts.iter().all(|text| is_it(&byte(text))))?;
+            values *= of_class;
+            (*class).to_owned()
+        };
+        if run.0 == part {
+            run.1 += 1;
+        } else {
+            end_run(&mut regex, &run);
+            run = (part, 1);
+        }
+    }
+    end_run(&mut regex, &run);
+    Some((regex, values))
+}
+
+fn end_run(regex: &mut String, (part, times): &(String, usize)) {
+    match times {
+        0 => {}
+        1 => *regex += part,
+        times => *regex += &format!("{part}{{{times}}}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(texts: &[&str], unique: Option<u64>) -> Option<String> {
+        let longest = texts.iter().map(|text| text.len() as u64).max().unwrap_or(0);
+        // As if there were many.
+        let many: Vec<Box<str>> = (0..ENOUGH).flat_map(|_| texts.iter().map(|text| Box::from(*text))).collect();
+        of(&many, longest, unique).map(|(generator, _)| generator)
+    }
+
+    #[test]
+    fn shapes_are_told_without_the_texts() {
+        for (texts, expected) in [
+            (&["12ab34cd-0000-4abc-8abc-0123456789ab"][..], Some("uuid")),
+            (&["a@b.de", "carl.c@example.org"], Some("email")),
+            (&["https://a.b/c"], Some("url")),
+            (&["2020-05-17", "1999-12-31"], Some("date('1999-12-31', '2020-06-01')")),
+            (&["2020-12-17 10:00:00"], Some("timestamp('2020-12-17', '2021-01-01')")),
+            (&["10:00:00"], Some("time_of_day")),
+            (&["CUST-0123", "CUST-9876"], Some("regex('CUST\\-[0-9]{4}')")),
+            (&["0123", "9876"], Some("regex('[0-9]{4}')")),
+            (&["Anna", "Bob"], Some("regex('[A-Z][a-z]{2,3}')")),
+            (&["red", "yellow"], Some("regex('[a-z]{3,6}')")),
+            (&["what is it", "a text"], None),
+            (&["ä1"], None),
+        ] {
+            assert_eq!(shape(texts, None).as_deref(), expected, "{texts:?}");
+        }
+        assert_eq!(
+            shape(&["AB12CD34", "ZZ99XY00"], Some(1000)).as_deref(),
+            Some("unique_regex('[A-Z]{2}[0-9]{2}[A-Z]{2}[0-9]{2}')")
+        );
+        assert_eq!(shape(&["12", "34"], Some(1000)), None);
+    }
+
+    #[test]
+    fn made_up_names_are_as_long_and_different() {
+        assert_eq!(made_up(["new", "old", "", "x", "two"].into_iter()), ["aaa", "bbb", "", "a", "ccc"]);
+    }
+}

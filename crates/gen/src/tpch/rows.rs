@@ -1,0 +1,296 @@
+//! Rows of the crate's generators, some at a time, column by column.
+
+use super::{TpchTable, repeats_suppliers};
+use litepress_rows::CellBlock;
+use litepress_rows::cells::OwnedValue;
+use std::fmt::Display;
+use std::io::Write;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+use tpchgen::dates::{MIN_GENERATE_DATE, TOTAL_DATE_RANGE, TPCHDate};
+use tpchgen::decimal::TPCHDecimal;
+use tpchgen::generators as of;
+
+/// Rows of a table, one after another.
+pub(super) trait Rows: Send {
+    /// Fills the blocks, one a column, with the next rows, at most so many; how many there were.
+    fn fill(&mut self, rows: usize, blocks: &mut [CellBlock]) -> usize;
+}
+
+/// An iterator of rows, and what makes columns of them.
+struct Columns<I: Iterator> {
+    rows: I,
+    /// The rows of a block.
+    held: Vec<I::Item>,
+    /// For each column that has few values those that came.
+    words: Vec<Words>,
+    fill: fn(&[I::Item], &mut [Words], &mut [CellBlock]),
+}
+
+impl<I: Iterator + Send> Rows for Columns<I>
+where
+    I::Item: Send,
+{
+    fn fill(&mut self, rows: usize, blocks: &mut [CellBlock]) -> usize {
+        self.held.clear();
+        self.held.extend(self.rows.by_ref().take(rows));
+        (self.fill)(&self.held, &mut self.words, blocks);
+        self.held.len()
+    }
+}
+
+fn columns<I: Iterator + Send + 'static>(
+    rows: I,
+    words: usize,
+    fill: fn(&[I::Item], &mut [Words], &mut [CellBlock]),
+) -> Box<dyn Rows>
+where
+    I::Item: Send,
+{
+    Box::new(Columns { rows, held: Vec::new(), words: (0..words).map(|_| Words::default()).collect(), fill })
+}
+
+/// The few words that a column has, as they come.
+struct Words {
+    known: Vec<&'static str>,
+    values: Arc<[OwnedValue]>,
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self { known: Vec::new(), values: Arc::from([]) }
+    }
+}
+
+impl Words {
+    /// The number of a word. The same word lies at the same place: a comparison of addresses finds most.
+    fn pick(&mut self, word: &'static str) -> u32 {
+        let found = self.known.iter().position(|known| std::ptr::eq(*known, word));
+        let found = found.unwrap_or_else(|| {
+            self.known.push(word);
+            self.known.len() - 1
+        });
+        u32::try_from(found).expect("they are few")
+    }
+
+    fn fill<R>(&mut self, rows: &[R], block: &mut CellBlock, word: impl Fn(&R) -> &'static str) {
+        // Words are told apart before the block is asked for: it wants all of them.
+        let picks: Vec<u32> = rows.iter().map(|row| self.pick(word(row))).collect();
+        if self.values.len() < self.known.len() {
+            self.values = self.known.iter().map(|word| OwnedValue::Text((*word).to_owned())).collect();
+        }
+        block.picks(&self.values).extend(picks);
+    }
+}
+
+fn ints<R>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> i64) {
+    block.ints().extend(rows.iter().map(value));
+}
+
+fn decimals<R>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> TPCHDecimal) {
+    block.reals().extend(rows.iter().map(|row| value(row).as_f64()));
+}
+
+fn texts<R>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> &str) {
+    let texts = block.texts();
+    for row in rows {
+        texts.push(value(row).as_bytes());
+    }
+}
+
+fn shown<R, D: Display>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> &D) {
+    let texts = block.texts();
+    for row in rows {
+        write!(texts.arena(), "{}", value(row)).expect("an arena takes everything");
+        texts.end_string();
+    }
+}
+
+/// All days as texts.
+static DAYS: LazyLock<Vec<[u8; 10]>> = LazyLock::new(|| {
+    let day = |day| TPCHDate::new(MIN_GENERATE_DATE + day).to_string();
+    let days = (0..TOTAL_DATE_RANGE).map(day);
+    days.map(|day| day.into_bytes().try_into().expect("YYYY-MM-DD")).collect()
+});
+
+fn dates<R>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> TPCHDate) {
+    let bytes = block.texts().fixed(rows.len(), 10);
+    for (text, row) in bytes.as_chunks_mut::<10>().0.iter_mut().zip(rows) {
+        *text = DAYS[usize::try_from(value(row).into_inner()).expect("days count from 0")];
+    }
+}
+
+impl TpchTable {
+    /// Names of the columns, in their order.
+    pub(super) fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Region => &["r_regionkey", "r_name", "r_comment"],
+            Self::Nation => &["n_nationkey", "n_name", "n_regionkey", "n_comment"],
+            Self::Part => &[
+                "p_partkey",
+                "p_name",
+                "p_mfgr",
+                "p_brand",
+                "p_type",
+                "p_size",
+                "p_container",
+                "p_retailprice",
+                "p_comment",
+            ],
+            Self::Supplier => &["s_suppkey", "s_name", "s_address", "s_nationkey", "s_phone", "s_acctbal", "s_comment"],
+            Self::PartSupp => &["ps_partkey", "ps_suppkey", "ps_availqty", "ps_supplycost", "ps_comment"],
+            Self::Customer => &[
+                "c_custkey",
+                "c_name",
+                "c_address",
+                "c_nationkey",
+                "c_phone",
+                "c_acctbal",
+                "c_mktsegment",
+                "c_comment",
+            ],
+            Self::Orders => &[
+                "o_orderkey",
+                "o_custkey",
+                "o_orderstatus",
+                "o_totalprice",
+                "o_orderdate",
+                "o_orderpriority",
+                "o_clerk",
+                "o_shippriority",
+                "o_comment",
+            ],
+            Self::LineItem => &[
+                "l_orderkey",
+                "l_partkey",
+                "l_suppkey",
+                "l_linenumber",
+                "l_quantity",
+                "l_extendedprice",
+                "l_discount",
+                "l_tax",
+                "l_returnflag",
+                "l_linestatus",
+                "l_shipdate",
+                "l_commitdate",
+                "l_receiptdate",
+                "l_shipinstruct",
+                "l_shipmode",
+                "l_comment",
+            ],
+        }
+    }
+
+    /// The rows of a part, counted from 0, of so many.
+    pub(super) fn part(self, scale: f64, part: u32, parts: u32) -> Box<dyn Rows> {
+        // These the crate does not cut.
+        let Range { start, end } = self.units_of(scale, part, parts);
+        let [start, count] = [start, end - start].map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
+        let [part, parts] = [part + 1, parts].map(|number| i32::try_from(number).expect("they are few"));
+        match self {
+            Self::Region => columns(of::RegionGenerator::default().iter().skip(start).take(count), 0, region),
+            Self::Nation => columns(of::NationGenerator::default().iter().skip(start).take(count), 0, nation),
+            Self::Part => columns(of::PartGenerator::new(scale, part, parts).iter(), 0, part_table),
+            Self::Supplier => columns(of::SupplierGenerator::new(scale, part, parts).iter(), 0, supplier),
+            Self::PartSupp if repeats_suppliers(scale) => {
+                let mut of_part = Vec::new();
+                let is_first = move |row: &of::PartSupp<'_>| {
+                    of_part.retain(|&(part, _)| part == row.ps_partkey);
+                    let is_first = !of_part.contains(&(row.ps_partkey, row.ps_suppkey));
+                    of_part.push((row.ps_partkey, row.ps_suppkey));
+                    is_first
+                };
+                columns(of::PartSuppGenerator::new(scale, part, parts).iter().filter(is_first), 0, partsupp)
+            }
+            Self::PartSupp => columns(of::PartSuppGenerator::new(scale, part, parts).iter(), 0, partsupp),
+            Self::Customer => columns(of::CustomerGenerator::new(scale, part, parts).iter(), 1, customer),
+            Self::Orders => columns(of::OrderGenerator::new(scale, part, parts).iter(), 2, orders),
+            Self::LineItem => columns(of::LineItemGenerator::new(scale, part, parts).iter(), 4, lineitem),
+        }
+    }
+}
+
+fn region(rows: &[of::Region<'static>], _: &mut [Words], blocks: &mut [CellBlock]) {
+    ints(rows, &mut blocks[0], |row| row.r_regionkey);
+    texts(rows, &mut blocks[1], |row| row.r_name);
+    texts(rows, &mut blocks[2], |row| row.r_comment);
+}
+
+fn nation(rows: &[of::Nation<'static>], _: &mut [Words], blocks: &mut [CellBlock]) {
+    ints(rows, &mut blocks[0], |row| row.n_nationkey);
+    texts(rows, &mut blocks[1], |row| row.n_name);
+    ints(rows, &mut blocks[2], |row| row.n_regionkey);
+    texts(rows, &mut blocks[3], |row| row.n_comment);
+}
+
+fn part_table(rows: &[of::Part<'static>], _: &mut [Words], blocks: &mut [CellBlock]) {
+    ints(rows, &mut blocks[0], |row| row.p_partkey);
+    shown(rows, &mut blocks[1], |row| &row.p_name);
+    shown(rows, &mut blocks[2], |row| &row.p_mfgr);
+    shown(rows, &mut blocks[3], |row| &row.p_brand);
+    texts(rows, &mut blocks[4], |row| row.p_type);
+    ints(rows, &mut blocks[5], |row| row.p_size.into());
+    texts(rows, &mut blocks[6], |row| row.p_container);
+    decimals(rows, &mut blocks[7], |row| row.p_retailprice);
+    texts(rows, &mut blocks[8], |row| row.p_comment);
+}
+
+fn supplier(rows: &[of::Supplier], _: &mut [Words], blocks: &mut [CellBlock]) {
+    ints(rows, &mut blocks[0], |row| row.s_suppkey);
+    shown(rows, &mut blocks[1], |row| &row.s_name);
+    shown(rows, &mut blocks[2], |row| &row.s_address);
+    ints(rows, &mut blocks[3], |row| row.s_nationkey);
+    shown(rows, &mut blocks[4], |row| &row.s_phone);
+    decimals(rows, &mut blocks[5], |row| row.s_acctbal);
+    texts(rows, &mut blocks[6], |row| &row.s_comment);
+}
+
+fn partsupp(rows: &[of::PartSupp<'static>], _: &mut [Words], blocks: &mut [CellBlock]) {
+    ints(rows, &mut blocks[0], |row| row.ps_partkey);
+    ints(rows, &mut blocks[1], |row| row.ps_suppkey);
+    ints(rows, &mut blocks[2], |row| row.ps_availqty.into());
+    decimals(rows, &mut blocks[3], |row| row.ps_supplycost);
+    texts(rows, &mut blocks[4], |row| row.ps_comment);
+}
+
+fn customer(rows: &[of::Customer<'static>], words: &mut [Words], blocks: &mut [CellBlock]) {
+    ints(rows, &mut blocks[0], |row| row.c_custkey);
+    shown(rows, &mut blocks[1], |row| &row.c_name);
+    shown(rows, &mut blocks[2], |row| &row.c_address);
+    ints(rows, &mut blocks[3], |row| row.c_nationkey);
+    shown(rows, &mut blocks[4], |row| &row.c_phone);
+    decimals(rows, &mut blocks[5], |row| row.c_acctbal);
+    words[0].fill(rows, &mut blocks[6], |row| row.c_mktsegment);
+    texts(rows, &mut blocks[7], |row| row.c_comment);
+}
+
+fn orders(rows: &[of::Order<'static>], words: &mut [Words], blocks: &mut [CellBlock]) {
+    ints(rows, &mut blocks[0], |row| row.o_orderkey);
+    ints(rows, &mut blocks[1], |row| row.o_custkey);
+    words[0].fill(rows, &mut blocks[2], |row| row.o_orderstatus.as_str());
+    decimals(rows, &mut blocks[3], |row| row.o_totalprice);
+    dates(rows, &mut blocks[4], |row| row.o_orderdate);
+    words[1].fill(rows, &mut blocks[5], |row| row.o_orderpriority);
+    shown(rows, &mut blocks[6], |row| &row.o_clerk);
+    ints(rows, &mut blocks[7], |row| row.o_shippriority.into());
+    texts(rows, &mut blocks[8], |row| row.o_comment);
+}
+
+fn lineitem(rows: &[of::LineItem<'static>], words: &mut [Words], blocks: &mut [CellBlock]) {
+    ints(rows, &mut blocks[0], |row| row.l_orderkey);
+    ints(rows, &mut blocks[1], |row| row.l_partkey);
+    ints(rows, &mut blocks[2], |row| row.l_suppkey);
+    ints(rows, &mut blocks[3], |row| row.l_linenumber.into());
+    ints(rows, &mut blocks[4], |row| row.l_quantity);
+    decimals(rows, &mut blocks[5], |row| row.l_extendedprice);
+    decimals(rows, &mut blocks[6], |row| row.l_discount);
+    decimals(rows, &mut blocks[7], |row| row.l_tax);
+    words[0].fill(rows, &mut blocks[8], |row| row.l_returnflag);
+    words[1].fill(rows, &mut blocks[9], |row| row.l_linestatus);
+    dates(rows, &mut blocks[10], |row| row.l_shipdate);
+    dates(rows, &mut blocks[11], |row| row.l_commitdate);
+    dates(rows, &mut blocks[12], |row| row.l_receiptdate);
+    words[2].fill(rows, &mut blocks[13], |row| row.l_shipinstruct);
+    words[3].fill(rows, &mut blocks[14], |row| row.l_shipmode);
+    texts(rows, &mut blocks[15], |row| row.l_comment);
+}
