@@ -20,6 +20,7 @@ or absent.
 Whatever goes wrong is a subclass of :class:`Error`, or the TypeError or ValueError of a wrong argument.
 """
 
+from ._adapt import __doc__ as _values
 from ._errors import (
     ConstraintError,
     CorruptError,
@@ -41,6 +42,9 @@ from ._progress import Progress
 from ._result import Summary
 from ._write import connect, to_bytes, write
 from ._writer import TableWriter, Writer, create
+
+# What values become is part of what the package says of itself.
+__doc__ = f"{__doc__}\n{_values}"
 
 __all__ = [
     "CheckReport",

@@ -14,7 +14,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 _SCALARS = (str, bytes, bytearray, int, float, complex)
 _ADVICE = "pass an iterable of rows (tuples, dicts, objects), columns {'name': values}, or something that speaks Arrow"
@@ -82,7 +82,7 @@ def describe(data: Any, names: Sequence[str] | None = None) -> Arrow | Rows | Co
             return _pandas_columns(data, given)
         if given is not None:
             raise ValueError("columns= names the columns of rows that have no names, and Arrow data have names: rename them there")
-        return Arrow(_without_null_type(data))
+        return Arrow(_without_index(data) if _is_pandas_frame(data) else _of_polars(data))
     if _is_pandas_frame(data):
         return _pandas_columns(data, given)
     if _is_numpy_array(data):
@@ -91,21 +91,35 @@ def describe(data: Any, names: Sequence[str] | None = None) -> Arrow | Rows | Co
         if data and all(value is None or isinstance(value, _SCALARS) for value in data.values()):
             raise TypeError(f"a dict of single values is one row and no table: pass a list of rows, [{{...}}]; or {_ADVICE}")
         return _columns(data.items(), given)
+    if type(data).__name__ == "LazyFrame":
+        raise TypeError("a LazyFrame has no rows yet: pass .collect() of it")
     if not isinstance(data, collections.abc.Iterable) and not hasattr(type(data), "__getitem__"):
         raise TypeError(f"{type(data).__name__} is no data of a table: {_ADVICE}")
     return Rows(data, given)
 
 
-def _without_null_type(data: Any) -> Any:
-    """A polars frame without columns of the type Null: polars gives these a buffer that Arrow does not allow."""
+def _of_polars(data: Any) -> Any:
+    """A polars frame without what it hands out wrongly: columns of type Null have a buffer that Arrow does not allow, and
+    those of type Object are addresses. Other data as they are."""
     if type(data).__module__.partition(".")[0] != "polars" or not hasattr(data, "schema"):
         return data
-    nulls = [name for name, kind in data.schema.items() if str(kind) == "Null"]
+    kinds = {name: str(kind) for name, kind in data.schema.items()}
+    for name, kind in kinds.items():
+        if kind == "Object":
+            raise TypeError(f"column {name!r} is one of Python objects: turn them into values of a type that polars knows")
+    nulls = [name for name, kind in kinds.items() if kind == "Null"]
     if not nulls:
         return data
     import polars
 
     return data.with_columns(polars.col(name).cast(polars.Binary) for name in nulls)
+
+
+def _without_index(data: Any) -> Any:
+    """A pandas frame whose index is a column where it has a name, and nothing where it has none, whatever its values are."""
+    if any(name is not None for name in data.index.names):
+        return data.reset_index()
+    return data if type(data.index).__name__ == "RangeIndex" else data.reset_index(drop=True)
 
 
 def _checked_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -135,27 +149,32 @@ def _refuse_what_is_no_table(data: Any) -> None:
 # Rows
 
 
-def look(row: Any) -> tuple[str, tuple[str, ...] | None]:
-    """How the values of a row are had, and the names of its columns where it is the same for all rows.
+def look(row: Any) -> tuple[str, tuple[str, ...] | None, bool]:
+    """How the values of a row are had, the names of its columns where it is the same for all rows, and whether all rows of
+    its type have these names.
 
     ``sequence``: by position; ``mapping``: by key; ``attributes``: by attribute.
     """
     if isinstance(row, sqlite3.Row):
-        return "sequence", tuple(row.keys())
+        return "sequence", tuple(row.keys()), False
     names = getattr(getattr(row, "dtype", None), "names", None)
     if names:
-        return "sequence", tuple(names)
+        return "sequence", tuple(names), True
     if isinstance(row, Mapping):
-        return "mapping", None
+        return "mapping", None, True
     if is_sequence(row):
         fields = getattr(row, "_fields", None)
-        return "sequence", tuple(fields) if fields and all(isinstance(field, str) for field in fields) else None
+        is_named = fields and all(isinstance(field, str) for field in fields)
+        return "sequence", tuple(fields) if is_named else None, True
     if hasattr(row, "keys") and hasattr(row, "__getitem__"):
-        return "mapping", None
-    fields = None if isinstance(row, type) else _fields(row)
+        return "mapping", None, True
+    fields, is_settled = (None, True) if isinstance(row, type) else _fields(row)
     if not fields:
-        raise TypeError(f"a row is a tuple, list, dict or an object with attributes, not {type(row).__name__}")
-    return "attributes", tuple(fields)
+        raise TypeError(
+            f"a row is a tuple, list, dict or an object with attributes, not {type(row).__name__}; "
+            "columns go into a dict of their own: {'table': {'column': [...]}}"
+        )
+    return "attributes", tuple(fields), is_settled
 
 
 def is_sequence(row: Any) -> bool:
@@ -165,22 +184,24 @@ def is_sequence(row: Any) -> bool:
     return isinstance(row, (tuple, list, collections.abc.Sequence, sqlite3.Row)) or hasattr(row, "__array_interface__")
 
 
-def _fields(row: Any) -> Iterable[str]:
-    """The fields of an object: of dataclasses, attrs and pydantic those that they declare, of others what they have."""
+def _fields(row: Any) -> tuple[Iterable[str], bool]:
+    """The fields of an object: of dataclasses, attrs and pydantic those that they declare, of others what they have; and
+    whether the type declares them."""
     kind = type(row)
     if dataclasses.is_dataclass(kind):
-        return [field.name for field in dataclasses.fields(kind)]
+        return [field.name for field in dataclasses.fields(kind)], True
     for declared in ("__attrs_attrs__", "model_fields", "__fields__", "__struct_fields__"):
         fields = getattr(kind, declared, None)
         if isinstance(fields, Mapping):
-            return list(fields)
+            return list(fields), True
         if isinstance(fields, tuple) and fields:
-            return [str(getattr(field, "name", field)) for field in fields]
+            return [str(getattr(field, "name", field)) for field in fields], True
     if kind.__module__ == "builtins":
-        return []
+        return [], True
     names = [name for base in reversed(kind.__mro__) for name in _slots(base)]
     names += getattr(row, "__dict__", {})
-    return [name for name in dict.fromkeys(names) if not name.startswith("_") and hasattr(row, name)]
+    own = [name for name in dict.fromkeys(names) if not name.startswith("_") and hasattr(row, name)]
+    return own, not hasattr(row, "__dict__")
 
 
 def _slots(kind: type) -> Iterable[str]:
@@ -222,6 +243,8 @@ def _column(name: str, values: Any) -> tuple[Column, int]:
         values = _of_series(values)
     if _is_numpy_array(values):
         return _numpy_column(name, values), len(values)
+    if isinstance(values, array.array) and values.typecode in "uw":
+        return Column("values", "array of characters", lambda start, stop: values[start:stop].tolist()), len(values)
     if isinstance(values, (array.array, memoryview)):
         return _buffer_column(name, memoryview(values)), len(values)
     if isinstance(values, list):
@@ -236,6 +259,8 @@ def _column(name: str, values: Any) -> tuple[Column, int]:
 
 def _of_series(values: Any) -> Any:
     """The values of a column of a frame. What NumPy has no type for comes as objects, or as Python values."""
+    if hasattr(values, "to_pylist"):
+        return values.to_pylist()
     kind = getattr(values, "dtype", None)
     is_plain = type(kind).__module__.partition(".")[0] == "numpy"
     return values.to_numpy() if is_plain else list(values)
@@ -249,8 +274,6 @@ def _buffer_column(name: str, view: memoryview) -> Column:
     kind = next((kind for kind, codes in _CODES.items() if len(code) == 1 and code in codes), None)
     origin = f"buffer of {view.format!r}"
     if kind is None:
-        if view.format in ("c", "u", "w"):
-            return Column("values", origin, lambda start, stop: cast(Any, view.obj)[start:stop].tolist())
         raise TypeError(f"column {name!r} is a {origin}, which has no form in SQLite: convert it first")
     is_swapped = order in (">", "!")
     return Column(
@@ -341,13 +364,9 @@ def _is_pandas_frame(data: Any) -> bool:
 
 
 def _pandas_columns(frame: Any, given: tuple[str, ...] | None) -> Columns:
-    """The columns of a frame, and its index behind them as pyarrow has it: one that only counts is left out."""
+    """The columns of a frame, with its index where that has a name."""
+    frame = _without_index(frame)
     items = [(_pandas_name(name), frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
-    index = frame.index
-    if type(index).__name__ != "RangeIndex":
-        for level in range(index.nlevels):
-            name = index.names[level]
-            items.append((f"__index_level_{level}__" if name is None else str(name), index.get_level_values(level)))
     twice = next((name for at, (name, _) in enumerate(items) if name in [other for other, _ in items[:at]]), None)
     if twice is not None:
         raise ValueError(f"two columns are called {twice!r}")

@@ -22,6 +22,7 @@ from ._options import (
     number,
     optional_text,
     pairs,
+    refuse_own_lock,
     schema_text,
     table_options,
     text,
@@ -369,12 +370,15 @@ def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
 
 
 def _path(path: PathLike, name: str = "path") -> str:
-    return os.fspath(path) if isinstance(path, (str, os.PathLike)) else wrong(name, "a path", path)
+    if not isinstance(path, (str, os.PathLike)):
+        wrong(name, "a path", path)
+    refuse_own_lock(path)
+    return os.fspath(path)
 
 
 def _paths(files: Any) -> list[str]:
     if isinstance(files, (str, os.PathLike)):
-        return [os.fspath(files)]
+        return [_path(files, "files")]
     if not isinstance(files, Iterable) or isinstance(files, (bytes, Mapping)):
         wrong("files", "a path or several", files)
     paths = [_path(file, "each of files") for file in files]

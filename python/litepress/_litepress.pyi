@@ -31,6 +31,7 @@ def write(
     tables: list[tuple[str, Arrow | Columns | Rows]],
     schema: tuple[str, str] | None,
     table_options: dict[str, Any],
+    forms: list[tuple[str, str]],
     making_options: dict[str, Any],
     adapters: dict[type, Callable[[Any], Any]] | None,
     tell: _Tell,

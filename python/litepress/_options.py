@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Union
 
 from . import _litepress
+from ._errors import TargetError
 
 # Unions are written out: aliases are evaluated, and Python 3.10 knows no "|" of strings.
 SchemaLike = Union[str, "os.PathLike[str]"]
@@ -82,6 +83,27 @@ def schema_text(schema: SchemaLike) -> tuple[str, str]:
         wrong("schema", "CREATE statements, or a path to a file of them", schema)
     read: tuple[str, str] = _litepress.schema_file(os.fspath(schema))
     return read
+
+
+def refuse_own_lock(path: str | os.PathLike[str]) -> None:
+    """Refuses a database on which this program itself holds a lock: a transaction of ``sqlite3``'s, say.
+
+    Whoever opens and closes a file within a program gives up all locks that the program has on it (POSIX says so), and
+    another program could then write into the middle of that transaction.
+    """
+    try:
+        inode = os.stat(path).st_ino
+        with open("/proc/locks", encoding="ascii") as locks:
+            held = [line.split() for line in locks]
+    except (OSError, ValueError):
+        return
+    own = str(os.getpid())
+    if any("POSIX" in lock[1:3] and own in lock[4:6] and lock[-3].endswith(f":{inode}") for lock in held if len(lock) >= 8):
+        raise TargetError(
+            "this program itself has a lock on the database",
+            file=os.fspath(path),
+            advice="end its transaction, or close its connection",
+        )
 
 
 def is_sql(source: str) -> bool:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import string
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import _litepress
 from ._data import describe
-from ._options import Columns, Lists, Pairs, SchemaLike, making_options, schema_text, table_options
+from ._options import (
+    Columns,
+    Lists,
+    Pairs,
+    SchemaLike,
+    making_options,
+    pairs,
+    refuse_own_lock,
+    schema_text,
+    table_options,
+)
 from ._progress import ProgressFunction, Telling
 from ._result import Summary
+
+#: What SQLite takes for the same in names: letters of ASCII.
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 Adapters = Mapping[type, Callable[[Any], Any]]
 
@@ -32,6 +46,7 @@ def write(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
+    forms: Pairs | None = None,
     adapters: Adapters | None = None,
     if_exists: str = "fail",
     on_conflict: str = "abort",
@@ -55,11 +70,13 @@ def write(
       the calling thread, a piece at a time;
     * columns: a mapping of names to sequences of one length, NumPy arrays among them, or a structured array.
 
-    What values become is said by ``help(litepress.types)``. Nothing changes a value in silence.
+    What values become is said by ``help(litepress)``. Nothing changes a value in silence. The index of a pandas frame is a
+    column where it has a name. Of one DuckDB connection one relation can be read at a time.
 
     Without a ``schema`` each table has the columns of its data: those of Arrow by their types, others by the values of the
     first rows. With one (CREATE statements, or a path to a file of them) columns are matched by name, rows of tuples by
-    position, and values are stored as SQLite would store them.
+    position, and values are stored as SQLite would store them: a column that no row has gets its DEFAULT, or is numbered
+    where it is the INTEGER PRIMARY KEY; a key that some dicts lack is NULL there.
 
     Parameters
     ----------
@@ -83,6 +100,8 @@ def write(
         Lists of columns and tuples of columns: ``["area", ("age", "active")]``, or by table.
     foreign_keys
         ``{"order.customer": "customer.id"}``
+    forms
+        Other forms for columns of Arrow data: ``{"created": "unixepoch"}``, ``{"big": "text"}``.
     adapters
         Functions for values of other types, which return what can be stored: ``{Point: str}``.
     if_exists
@@ -120,7 +139,8 @@ def write(
     TargetExistsError, FileError
         The file exists, or cannot be written.
 
-    Whatever is raised, also by an iterator of yours or by Ctrl-C: ``path`` is as it was.
+    Whatever is raised, also by an iterator of yours: ``path`` is as it was. So it is after Ctrl-C, unless that came when the
+    new database, whole and synced, had just got its name.
     """
     shape = table_options(
         primary_key=primary_key,
@@ -143,7 +163,7 @@ def write(
         sync=sync,
         verify=verify,
     )
-    report, _ = _pressed(Path(path), tables, schema, columns, shape, making, adapters, progress)
+    report, _ = _pressed(Path(path), tables, schema, columns, shape, forms, making, adapters, progress)
     return Summary.of(report)
 
 
@@ -160,6 +180,7 @@ def to_bytes(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
+    forms: Pairs | None = None,
     adapters: Adapters | None = None,
     on_conflict: str = "abort",
     page_size: int | None = None,
@@ -192,7 +213,7 @@ def to_bytes(
         temp_dir=temp_dir,
         analyze=analyze,
     )
-    _, data = _pressed(None, tables, schema, columns, shape, making, adapters, progress)
+    _, data = _pressed(None, tables, schema, columns, shape, forms, making, adapters, progress)
     assert data is not None, "a database without a path is bytes"
     return data
 
@@ -210,6 +231,7 @@ def connect(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
+    forms: Pairs | None = None,
     adapters: Adapters | None = None,
     on_conflict: str = "abort",
     page_size: int | None = None,
@@ -236,6 +258,7 @@ def connect(
         indexes=indexes,
         unique=unique,
         foreign_keys=foreign_keys,
+        forms=forms,
         adapters=adapters,
         on_conflict=on_conflict,
         page_size=page_size,
@@ -271,16 +294,43 @@ def _pressed(
     schema: SchemaLike | None,
     columns: Columns | None,
     shape: dict[str, Any],
+    forms: Pairs | None,
     making: dict[str, Any],
     adapters: Adapters | None,
     progress: bool | ProgressFunction,
 ) -> tuple[str, bytes | None]:
     """The report in JSON, and the database's bytes where it has no path."""
     text = None if schema is None else schema_text(schema)
+    asked = [name for name, value in shape.items() if value]
+    if text is not None and asked:
+        raise ValueError(f"schema= says what the tables are, and so does {asked[0]}=: write it into the schema")
+    if path is not None:
+        _refuse_special(path)
     named = _named(tables, path, text)
+    _refuse_twins(named)
     described = [(name, describe(data, _names(columns, name))) for name, data in named.items()]
     with Telling(progress) as telling:
-        return _litepress.write(path, described, text, shape, making, dict(adapters or {}), telling.tell)
+        return _litepress.write(
+            path, described, text, shape, pairs("forms", forms), making, dict(adapters or {}), telling.tell
+        )
+
+
+def _refuse_special(path: Path) -> None:
+    if str(path) == ":memory:":
+        raise ValueError("a database in memory has no path: to_bytes() and connect() make one")
+    refuse_own_lock(path)
+
+
+def _refuse_twins(tables: Mapping[str, Any]) -> None:
+    """One name for two tables, and one iterator for two, of which each would get some rows."""
+    names: dict[str, str] = {}
+    for name in tables:
+        other = names.setdefault(name.translate(_LOWER), name)
+        if other != name:
+            raise ValueError(f"{other!r} and {name!r} are one name to SQLite")
+    once = [id(data) for data in tables.values() if isinstance(data, Iterator)]
+    if len(set(once)) < len(once):
+        raise ValueError("one iterator is the data of two tables: it can be read only once")
 
 
 def _named(tables: Any, path: Path | None, schema: tuple[str, str] | None) -> Mapping[str, Any]:

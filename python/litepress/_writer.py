@@ -13,7 +13,7 @@ from typing import Any
 
 from . import _litepress
 from ._data import Rows, describe
-from ._options import SchemaLike, making_options, schema_text
+from ._options import SchemaLike, making_options, refuse_own_lock, schema_text
 from ._result import Summary
 
 Adapters = Mapping[type, Callable[[Any], Any]]
@@ -67,6 +67,8 @@ def create(
         sync=sync,
         verify=verify,
     )
+    if file is not None:
+        refuse_own_lock(file)
     inner = _litepress.Writer(file, schema_text(schema), making, dict(adapters or {}))
     return Writer._of(inner)
 
@@ -166,11 +168,14 @@ class Writer:
         return f"<litepress.Writer of {', '.join(self.tables)}: {state}>"
 
     def __del__(self) -> None:
+        self._give_up(stacklevel=3)
+
+    def _give_up(self, stacklevel: int) -> None:
         if getattr(self, "_is_over", True) or self._process != os.getpid():
             return
         message = f"{self!r} was neither closed nor aborted: its database is given up"
         try:
-            warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
+            warnings.warn(message, ResourceWarning, stacklevel=stacklevel, source=self)
         finally:
             self.abort()
 
@@ -211,7 +216,8 @@ class TableWriter:
     def extend(self, data: Any) -> None:
         """Add many rows at once: any data that :func:`write` takes.
 
-        Where an iterator raises something in the middle, the rows before are in, as for ``list.extend``.
+        Where an iterator raises something in the middle, the rows before are in, as for ``list.extend``. Of columns and
+        Arrow data that are refused in the middle some rows may be in; what is wrong within Arrow data ends the writer.
         """
         described = describe(data)
         if isinstance(described, Rows):
@@ -236,8 +242,7 @@ _open: weakref.WeakSet[Writer] = weakref.WeakSet()
 def _give_up_all() -> None:
     """A program that ends leaves no half of a database behind."""
     for writer in list(_open):
-        if not writer._is_over and writer._process == os.getpid():
-            writer.abort()
+        writer._give_up(stacklevel=1)
 
 
 atexit.register(_give_up_all)

@@ -3,7 +3,7 @@
 
 use crate::errors::exception;
 use crate::feed::{Feed, PieceMaker, Sent};
-use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
 use litepress::{Error, ErrorKind, Progress, Result};
 use litepress_load::reader::Piece;
 use pyo3::prelude::*;
@@ -39,6 +39,7 @@ pub struct Caller<'a> {
     over: Receiver<()>,
     progress: &'a Progress,
     watcher: Option<Watcher>,
+    process: u32,
 }
 
 impl Caller<'_> {
@@ -47,10 +48,21 @@ impl Caller<'_> {
     /// # Errors
     /// `KeyboardInterrupt`, and what the watcher raises.
     pub fn look_around(&mut self, py: Python<'_>) -> PyResult<()> {
+        if std::process::id() != self.process {
+            return end_fork(py);
+        }
         py.check_signals()?;
         match &mut self.watcher {
             Some(watcher) if watcher.told.elapsed() >= TELLING => watcher.tell(py, self.progress),
             _ => Ok(()),
+        }
+    }
+
+    /// Tells that the run begins, so that a function that fails does so before anything is done.
+    fn begin(&mut self, py: Python<'_>) -> PyResult<()> {
+        match &mut self.watcher {
+            Some(watcher) => watcher.tell(py, self.progress),
+            None => Ok(()),
         }
     }
 
@@ -73,6 +85,8 @@ impl Caller<'_> {
             piece = match sent {
                 Sent::Done => return Ok(true),
                 Sent::Over => return Ok(false),
+                // The press ended early, and what it would read from is still there.
+                Sent::Full(_) if self.over.try_recv() == Err(TryRecvError::Disconnected) => return Ok(false),
                 Sent::Full(piece) => piece,
             };
         }
@@ -99,7 +113,7 @@ pub fn run<T: Send>(
     job: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
     let (done, over) = bounded::<()>(0);
-    let mut caller = Caller { over, progress, watcher };
+    let mut caller = Caller { over, progress, watcher, process: std::process::id() };
     std::thread::scope(|scope| {
         let job = move || {
             // Dropped when the job is over, also where it panics.
@@ -108,7 +122,11 @@ pub fn run<T: Send>(
         };
         let press = std::thread::Builder::new().name("litepress".to_owned()).spawn_scoped(scope, job)?;
         let mut supplies = supplies;
-        let served = serve(py, &mut caller, &mut supplies).and_then(|()| caller.wait(py));
+        let served = caller.begin(py).and_then(|()| serve(py, &mut caller, &mut supplies));
+        let served = served.and_then(|()| caller.wait(py));
+        if std::process::id() != caller.process {
+            end_fork(py)?;
+        }
         if served.is_err() {
             // Before the feeds end: a table that is cut short must not look complete.
             progress.stop();
@@ -117,11 +135,22 @@ pub fn run<T: Send>(
         let made = py.detach(|| press.join());
         served?;
         let made = made.unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "a worker has panicked")));
-        if let (Ok(_), Some(watcher)) = (&made, &mut caller.watcher) {
-            watcher.tell(py, progress)?;
+        if let (Ok(_), Some(watcher)) = (&made, &mut caller.watcher)
+            && let Err(error) = watcher.tell(py, progress)
+        {
+            // The database has its name already: what is wrong now is no reason to deny that.
+            error.write_unraisable(py, None);
         }
         made.map_err(|error| exception(py, &error))
     })
+}
+
+/// A child that was forked in the middle of a run has no threads that could end it, and would wait for them for ever.
+fn end_fork(py: Python<'_>) -> PyResult<()> {
+    let message =
+        "litepress: a process that was forked while rows were supplied ends here: its press is in the parent\n";
+    py.import("sys")?.getattr("stderr")?.call_method1("write", (message,))?;
+    py.import("os")?.call_method1("_exit", (1,)).map(drop)
 }
 
 /// Makes pieces as long as somebody wants them; a table that is complete ends.

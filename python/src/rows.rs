@@ -17,7 +17,7 @@ use litepress_rows::error::grouped;
 use litepress_rows::{CellBlock, Table};
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use std::collections::VecDeque;
 
 /// What makes pieces of `_data.Rows` or `_data.Columns`. `known`: the table, where a schema is given.
@@ -122,6 +122,43 @@ impl Column {
     }
 }
 
+/// What the first row says of the names of its values, where it is no plain tuple or list.
+#[derive(Default)]
+struct Naming {
+    kind: Option<Py<PyType>>,
+    names: Option<Vec<String>>,
+    /// The names, of rows whose type does not settle them.
+    keys: Option<Py<PyAny>>,
+    /// Rows without names cannot stand beside those that have some, in another order than the table.
+    refuses_plain: bool,
+}
+
+impl Naming {
+    /// Whether a row has the names of the first one, as far as a glance tells.
+    #[inline]
+    fn is_of(&self, row: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Some(kind) = &self.kind else { return Ok(false) };
+        if !row.get_type().is(kind) {
+            return Ok(false);
+        }
+        match &self.keys {
+            None => Ok(true),
+            Some(keys) => Ok(own_keys(row)?.is_some_and(|own| own.eq(keys).unwrap_or(false))),
+        }
+    }
+}
+
+/// The names of a row that has a list of them by itself: one of sqlite3, or an object's attributes.
+fn own_keys<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if row.hasattr("keys")? {
+        return row.call_method0("keys").map(Some);
+    }
+    match row.getattr("__dict__") {
+        Ok(attributes) => Ok(Some(attributes.cast::<PyDict>()?.keys().into_any())),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Rows of one table as they come, and the pieces that they fill. After an error everything is as before the row.
 pub struct TableRows {
     table: String,
@@ -131,6 +168,7 @@ pub struct TableRows {
     known: Option<Vec<(String, bool)>>,
     adapter: Adapter,
     shape: Option<Shape>,
+    naming: Naming,
     columns: Vec<Column>,
     /// The columns that the table has, once the first piece is whole.
     fields: Option<Vec<Field>>,
@@ -161,6 +199,7 @@ impl TableRows {
             known: known.map(known_columns),
             adapter: Adapter::new(py, adapters)?,
             shape: None,
+            naming: Naming::default(),
             columns: Vec::new(),
             fields: None,
             left_out: Vec::new(),
@@ -281,11 +320,20 @@ impl TableRows {
     fn begin(&mut self, row: &Bound<'_, PyAny>) -> PyResult<Shape> {
         let py = row.py();
         let looked = py.import("litepress._data")?.call_method1("look", (row,));
-        let (shape, found): (String, Option<Vec<String>>) = looked?.extract()?;
+        let (shape, found, is_settled): (String, Option<Vec<String>>, bool) = looked?.extract()?;
         let shape = match &*shape {
             "sequence" => Shape::Sequence,
             "mapping" => Shape::Mapping,
             _ => Shape::Attributes,
+        };
+        let is_in_order = |known: &Vec<(String, bool)>| {
+            found.as_ref().is_none_or(|found| found.iter().eq(known.iter().map(|(name, _)| name)))
+        };
+        self.naming = Naming {
+            kind: Some(row.get_type().unbind()),
+            names: found.clone(),
+            keys: if is_settled { None } else { own_keys(row)?.map(Bound::unbind) },
+            refuses_plain: self.names.is_none() && !self.known.as_ref().is_none_or(is_in_order),
         };
         let names = self.names.clone().or(found);
         let columns = match (names, &self.known) {
@@ -306,7 +354,47 @@ impl TableRows {
         PyValueError::new_err(message)
     }
 
+    /// Refuses a row whose values have other names than those of the first row: by position they would go astray.
+    #[inline]
+    fn check_names(&self, row: &Bound<'_, PyAny>) -> PyResult<()> {
+        if row.is_exact_instance_of::<PyTuple>() || row.is_exact_instance_of::<PyList>() {
+            return if self.naming.refuses_plain { Err(self.other_names(row, None)) } else { Ok(()) };
+        }
+        if self.naming.is_of(row)? { Ok(()) } else { self.compare_names(row) }
+    }
+
+    #[cold]
+    fn compare_names(&self, row: &Bound<'_, PyAny>) -> PyResult<()> {
+        // What is no row at all is told as one of another shape.
+        let Ok(looked) = row.py().import("litepress._data")?.call_method1("look", (row,)) else { return Ok(()) };
+        let (shape, names, _): (String, Option<Vec<String>>, bool) = looked.extract()?;
+        let is_right = match (&names, self.shape) {
+            (Some(names), Some(Shape::Attributes)) => {
+                self.names.is_some() || names.iter().all(|name| self.columns.iter().any(|column| column.name == *name))
+            }
+            _ => shape != "sequence" || names == self.naming.names,
+        };
+        if is_right { Ok(()) } else { Err(self.other_names(row, names)) }
+    }
+
+    fn other_names(&self, row: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyErr {
+        let listed =
+            |names: &Option<Vec<String>>| names.as_ref().map_or("without names".to_owned(), |names| names.join(", "));
+        let message = format!(
+            "the values of the row are {}, and those of the first {}",
+            listed(&names),
+            listed(&self.naming.names)
+        );
+        self.data_error(
+            row.py(),
+            message,
+            Some(shown(row)),
+            Some("give all rows the same names, or dicts, whose order is free"),
+        )
+    }
+
     fn push_sequence(&mut self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.check_names(row)?;
         if let Ok(tuple) = row.cast::<PyTuple>() {
             return self.push_values(row, tuple.len(), tuple.iter_borrowed().map(|value| value.to_owned()));
         }
@@ -374,7 +462,8 @@ impl TableRows {
     fn push_new_keys(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<usize> {
         let py = dict.py();
         let mut bytes = 0;
-        for (key, value) in dict.iter() {
+        // An adapter may change the row.
+        for (key, value) in dict.copy()?.iter() {
             let Ok(name) = key.extract::<String>() else {
                 let message = format!("a key is {}, and columns have names that are str", shown(&key));
                 return Err(self.data_error(py, message, None, None));
@@ -382,7 +471,7 @@ impl TableRows {
             if self.columns.iter().any(|column| column.key.bind(py) == name.as_str()) {
                 continue;
             }
-            let at = self.column_of_key(py, &name)?;
+            let at = self.column_of_key(dict, &name)?;
             let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
             let column = &mut self.columns[at];
             column.builder.truncate(self.block_rows);
@@ -392,15 +481,18 @@ impl TableRows {
     }
 
     /// The column for a key that was not there so far.
-    fn column_of_key(&mut self, py: Python<'_>, name: &str) -> PyResult<usize> {
+    fn column_of_key(&mut self, dict: &Bound<'_, PyDict>, name: &str) -> PyResult<usize> {
+        let py = dict.py();
         let is_open = self.known.is_none() && self.names.is_none() && self.fields.is_none();
         if is_open {
             self.columns.push(Column::new(py, name, self.block_rows));
             return Ok(self.columns.len() - 1);
         }
-        // SQLite's names have no case.
-        let is_same = |column: &Column| column.first_seen == 0 && column.name.eq_ignore_ascii_case(name);
-        if let Some(at) = self.columns.iter().position(is_same).filter(|_| self.known.is_some()) {
+        // SQLite's names have no case; a row that has the name twice is wrong.
+        let is_same = |column: &Column| column.name.eq_ignore_ascii_case(name);
+        let is_free = |at: &usize| !dict.contains(self.columns[*at].key.bind(py)).unwrap_or(true);
+        let found = self.columns.iter().position(is_same).filter(|_| self.known.is_some());
+        if let Some(at) = found.filter(is_free) {
             self.columns[at].key = PyString::intern(py, name).unbind();
             return Ok(at);
         }
@@ -425,6 +517,7 @@ impl TableRows {
     }
 
     fn push_attributes(&mut self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.check_names(row)?;
         let py = row.py();
         let place = Place { table: &self.table, fields: self.fields.as_deref(), record: self.next_record() };
         let mut bytes = 0;

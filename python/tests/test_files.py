@@ -397,7 +397,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "kind", "message"),
     [
-        (("nobody", 1), litepress.UsageError, "there is no preset 'nobody'; presets are user$"),
+        (("nobody", 1), litepress.UsageError, "there is no preset 'nobody'; presets are .*user"),
         (("user", -1), ValueError, "rows: a count is a whole number"),
         (("user", 1.5), TypeError, "rows must be a whole number"),
         (("user", {"user": None}), TypeError, r"rows\['user'\] must be a whole number, not NoneType"),

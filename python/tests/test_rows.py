@@ -18,6 +18,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from conftest import queried
+
 ROWS_OF_FIRST_PIECE = 140_000
 
 
@@ -436,8 +438,8 @@ def test_frames_of_pandas_need_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
     assert made(frame) == ({"a": "INTEGER", "b": "TEXT"}, [(1, "x"), (2, None)])
-    assert made(frame.set_index("b"))[1] == [(1, "x"), (2, None)]
-    assert list(made(frame.set_axis([5, 6]))[0]) == ["a", "b", "__index_level_0__"]
+    assert made(frame.set_index("b"))[1] == [("x", 1), (None, 2)]
+    assert list(made(frame.set_axis([5, 6]))[0]) == ["a", "b"]
 
 
 def test_columns_that_change_while_they_are_read() -> None:
@@ -468,3 +470,58 @@ def test_a_row_that_is_refused_leaves_nothing(tmp_path: Any) -> None:
                     table.append(wrong)
     with closing(sqlite3.connect(file)) as database:
         assert database.execute("SELECT * FROM t").fetchall() == [(1, 1, None), (2, 2, "x"), (3, None, None)]
+
+
+P = collections.namedtuple("P", "a b")
+Q = collections.namedtuple("Q", "b a")
+
+
+@dataclasses.dataclass
+class Short:
+    a: int
+
+
+@dataclasses.dataclass
+class Long(Short):
+    b: int = 5
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [P(1, 2), Q(20, 10)],
+        [(1, 2), Q(20, 10)],
+        [Q(20, 10), (1, 2)],
+        [Short(1), Long(2, 7)],
+        [types.SimpleNamespace(a=1), types.SimpleNamespace(a=2, b=7)],
+    ],
+)
+def test_rows_of_other_names_do_not_go_astray(rows: list[Any]) -> None:
+    """They were stored by the order of the first row's names, and attributes that only later rows had were lost."""
+    with pytest.raises(litepress.DataError, match="and those of the first") as caught:
+        litepress.to_bytes({"t": rows}, schema="CREATE TABLE t (a, b)")
+    assert caught.value.record == 2
+
+
+def test_names_of_any_case_fit_a_schema() -> None:
+    data = litepress.to_bytes({"t": [{"A": 1}, {"a": 2}, {"A": 3}]}, schema="CREATE TABLE t (a, b)")
+    assert queried(data, "SELECT a FROM t") == [(1,), (2,), (3,)]
+    with pytest.raises(litepress.DataError):
+        litepress.to_bytes({"t": [{"A": 1}, {"A": 1, "a": 2}]}, schema="CREATE TABLE t (a, b)")
+
+
+def test_an_adapter_may_change_its_row() -> None:
+    """A dict that changed while its new keys were looked at was a panic."""
+
+    class Value:
+        pass
+
+    row: dict[str, Any] = {"a": 1, "z": Value(), "y": Value()}
+
+    def adapt(_: Value) -> int:
+        row.clear()
+        row.update({str(number): number for number in range(100)})
+        return 5
+
+    data = litepress.to_bytes({"t": [{"a": 1}, row]}, adapters={Value: adapt})
+    assert queried(data, "SELECT * FROM t") == [(1, None, None), (1, 5, 5)]

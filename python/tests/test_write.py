@@ -7,6 +7,7 @@ import gc
 import os
 import pickle
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -17,6 +18,8 @@ from typing import Any
 
 import litepress
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -345,3 +348,111 @@ def test_a_thousand_small_databases_leave_nothing() -> None:
     assert sys.getrefcount(row) == references
     assert len(os.listdir("/proc/self/task")) <= threads
     assert resident() - before < 16 << 20, f"after {time.monotonic() - started:.1f} s"
+
+
+def in_time(seconds: float, function: Any) -> Any:
+    """What a function returns or raises, unless it takes too long: then the run ends here, and the thread with it."""
+    timer = threading.Timer(seconds, _thread.interrupt_main)
+    timer.start()
+    try:
+        return function()
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+@pytest.mark.parametrize("kind", ["rows", "columns", "arrow beside rows"])
+def test_a_failure_ends_the_supply_of_rows(kind: str, db: Path) -> None:
+    """The press was gone, its channel was full and still there: more pieces than the channel takes waited for ever."""
+    count = 1_000_000
+    values = [None if number == 10 else number for number in range(count)]
+    data: dict[str, Any] = {"t": ((value,) for value in values)}
+    if kind == "columns":
+        data = {"t": {"a": values}}
+    elif kind != "rows":
+        data = {"t": pa.table({"a": pa.array([None], pa.int64())}), "u": ((number,) for number in range(count))}
+    schema = "CREATE TABLE t (a NOT NULL); CREATE TABLE u (a);"
+    with pytest.raises(litepress.ConstraintError, match="NOT NULL"):
+        in_time(60, lambda: litepress.write(db, data, schema=schema))
+    assert not db.exists()
+
+
+def test_a_transaction_of_this_program_keeps_its_locks(db: Path) -> None:
+    """Opening the file and closing it again gave up the locks of the transaction: another program wrote into its middle."""
+    litepress.write(db, {"t": {"a": [1]}})
+    with closing(sqlite3.connect(db, isolation_level=None)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("INSERT INTO t VALUES (2)")
+        for call in (
+            lambda: litepress.check(db),
+            lambda: litepress.plan(db, table="t"),
+            lambda: litepress.load(db.with_name("copy.db"), db),
+            lambda: litepress.write(db, {"t": {"a": [1]}}, if_exists="replace"),
+            lambda: litepress.create(db, "CREATE TABLE t (a)", if_exists="replace"),
+        ):
+            with pytest.raises(litepress.TargetError, match="this program itself"):
+                call()
+        program = f"import sqlite3; sqlite3.connect({str(db)!r}, timeout=0).execute('INSERT INTO t VALUES (3)')"
+        other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert "database is locked" in other.stderr
+        database.execute("COMMIT")
+    assert litepress.check(db).ok
+    assert queried(db, "SELECT a FROM t") == [(1,), (2,)]
+
+
+def test_a_progress_function_that_fails_at_the_end_does_not_deny_the_database(
+    db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was called last when the file had its name, and what it raised said that nothing had happened."""
+    calls: list[litepress.Progress] = []
+    unraisable: list[Any] = []
+
+    def fails_later(progress: litepress.Progress) -> None:
+        calls.append(progress)
+        if progress.rows:
+            raise RuntimeError("too late")
+
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    litepress.write(db, {"t": {"a": [1]}}, progress=fails_later)
+    assert [str(told.exc_value) for told in unraisable] == ["too late"]
+    assert calls[0].rows == 0 and queried(db, "SELECT a FROM t") == [(1,)]
+
+
+def test_what_a_schema_says_is_not_said_beside_it(db: Path) -> None:
+    """Keys, indexes and types beside a schema were passed over in silence."""
+    for option in ({"primary_key": "a"}, {"indexes": ["zz"]}, {"strict": True}, {"types": {"a": "TEXT"}}):
+        with pytest.raises(ValueError, match="schema= says what the tables are"):
+            litepress.write(db, {"t": {"a": [1]}}, schema="CREATE TABLE t (a)", **option)
+
+
+def test_the_index_of_a_frame_is_a_column_where_it_has_a_name(db: Path) -> None:
+    """`set_index("id")` lost the ids 1, 2, 3, which pandas keeps as a range, and kept 1, 2, 4."""
+    for ids in ([1, 2, 3], [1, 2, 4]):
+        frame = pd.DataFrame({"id": ids, "a": ["x", "y", "z"]})
+        litepress.write(db, {"t": frame.set_index("id")}, if_exists="replace")
+        assert queried(db, "SELECT id, a FROM t") == list(zip(ids, "xyz"))
+        litepress.write(db, {"t": frame.sort_values("a", ascending=False)}, if_exists="replace")
+        assert queried(db, "SELECT * FROM t") == list(zip(ids, "xyz"))[::-1]
+
+
+def test_tables_of_one_name_are_refused(db: Path) -> None:
+    """The rows of both went into one table."""
+    with pytest.raises(ValueError, match="one name"):
+        litepress.write(db, {"User": {"a": [1]}, "user": {"b": [2]}})
+    rows = iter([(1,)])
+    with pytest.raises(ValueError, match="only once"):
+        litepress.write(db, {"t": rows, "u": rows}, columns=["a"])
+
+
+def test_objects_in_a_polars_frame_are_refused(db: Path) -> None:
+    """polars hands out their addresses, which were stored as blobs."""
+    frame = pl.DataFrame({"o": pl.Series([object()], dtype=pl.Object)})
+    with pytest.raises(TypeError, match="Python objects"):
+        litepress.write(db, {"t": frame})
+    with pytest.raises(TypeError, match="collect"):
+        litepress.write(db, {"t": pl.LazyFrame({"a": [1]})})
+
+
+def test_other_forms_of_arrow_data(db: Path) -> None:
+    litepress.write(db, {"t": pa.table({"a": pa.array([2**64 - 1], pa.uint64())})}, forms={"a": "text"})
+    assert queried(db, "SELECT a FROM t") == [(str(2**64 - 1),)]

@@ -328,7 +328,13 @@ impl Rule {
             match affinity::apply(block.value(row), Affinity::Integer) {
                 Value::Int(int) => rowids.push(int),
                 _ if left_out.has(row) => rowids.push(0),
-                Value::Null => return Err(Fault { row, why: "NULL in an INTEGER PRIMARY KEY".to_owned() }),
+                Value::Null => {
+                    return Err(Fault {
+                        row,
+                        why: "NULL in an INTEGER PRIMARY KEY: number the rows, or leave the column out of all of them"
+                            .to_owned(),
+                    });
+                }
                 _ => return Err(Fault { row, why: "an INTEGER PRIMARY KEY takes integers only".to_owned() }),
             }
         }
