@@ -164,8 +164,9 @@ def look(row: Any) -> tuple[str, tuple[str, ...] | None, bool]:
         return "mapping", None, True
     if is_sequence(row):
         fields = getattr(row, "_fields", None)
-        is_named = fields and all(isinstance(field, str) for field in fields)
-        return "sequence", tuple(fields) if is_named else None, True
+        if isinstance(fields, tuple) and fields and all(isinstance(field, str) for field in fields):
+            return "sequence", fields, True
+        return "sequence", None, True
     if hasattr(row, "keys") and hasattr(row, "__getitem__"):
         return "mapping", None, True
     fields, is_settled = (None, True) if isinstance(row, type) else _fields(row)
