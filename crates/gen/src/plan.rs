@@ -2,25 +2,29 @@
 //!
 //! ```text
 //! schema, request --rows.rs--> rows and seed of each table
-//! request, else annotation --> generators, checked (checks.rs) as they are made
-//! else infer ----------------> all columns but foreign keys; then those, as their parents' keys become known
-//! keys of several columns ---> checked at the end
+//! request, else annotation --resolve.rs--> recipes; those that are a generator alone are checked (checks.rs) at once
+//! else infer ----------------------------> all columns but foreign keys; then those, as their parents' keys become known
+//! recipes --compile.rs-------------------> a program a table; what is computed, and keys of several columns, is checked
 //! ```
 
 mod checks;
+mod compile;
+mod resolve;
 mod rows;
 #[cfg(test)]
 mod tests;
 
-use crate::annotation::{Call, Site, parse_call};
+use crate::annotation::{Site, parse};
 use crate::comments::{self, Annotation};
-use crate::generators::{Generator, catalogue};
+use crate::generators::Facts;
 use crate::infer::{self, Inferred, Parent, Reference};
-use crate::random::CellRandom;
+use crate::program::Program;
 use crate::suggest::did_you_mean;
 use crate::tables::{invented, is_invented};
+use compile::{Compiled, Drafts};
 use litepress_rows::schema::{Generated, Schema, Table};
-use litepress_rows::{CellBlock, Conflict, Error, ErrorKind, Result};
+use litepress_rows::{Conflict, Error, ErrorKind, Result};
+use resolve::{Recipe, Resolver};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,6 +77,7 @@ pub struct TablePlan {
     pub on_conflict: Conflict,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnPlan>,
+    pub(crate) program: Program,
 }
 
 /// The values of a column.
@@ -87,8 +92,7 @@ pub struct ColumnPlan {
     pub expression: String,
     /// Who chose it.
     pub chosen: Chosen,
-    generator: Box<dyn Generator>,
-    random: CellRandom,
+    pub(crate) facts: Facts,
 }
 
 /// Who chose a generator.
@@ -112,15 +116,32 @@ impl fmt::Display for Chosen {
     }
 }
 
-impl ColumnPlan {
-    /// Fills `out` with the values of these rows, which are counted from 0; at most
-    /// [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
-    pub(crate) fn fill(&self, rows: Range<u64>, out: &mut CellBlock) {
-        self.generator.fill(&self.random, rows, out);
+/// A column on its way into the plan.
+struct Draft<'a> {
+    expression: String,
+    chosen: Chosen,
+    recipe: Recipe,
+    /// What somebody wrote, and where it begins; `None` where it was inferred.
+    site: Option<(Site<'a>, usize)>,
+    /// Whether it is known that the column takes its values.
+    is_checked: bool,
+}
+
+impl<'a> Draft<'a> {
+    /// What errors point at: for the column at this place of the schema.
+    fn with_site<T>(&self, schema: &Schema, place: (usize, usize), then: impl FnOnce(&Site<'_>, usize) -> T) -> T {
+        match &self.site {
+            Some((site, offset)) => then(site, *offset),
+            None => {
+                let table = &schema.tables[place.0];
+                let name = &table.columns[place.1].name;
+                then(&Site::new(&self.expression, "<inferred>").for_column(&table.name, name), 0)
+            }
+        }
     }
 
-    pub(crate) fn generator(&self) -> &dyn Generator {
-        &*self.generator
+    fn error(&self, schema: &Schema, place: (usize, usize), message: String) -> Error {
+        self.with_site(schema, place, |site, offset| site.error(offset, message))
     }
 }
 
@@ -238,7 +259,7 @@ struct Planner<'a> {
     sizes: Vec<rows::Size>,
     on_conflict: Conflict,
     /// For each table, for each column, what is planned so far.
-    columns: Vec<Vec<Option<ColumnPlan>>>,
+    columns: Vec<Vec<Option<Draft<'a>>>>,
 }
 
 impl<'a> Planner<'a> {
@@ -248,33 +269,33 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans what somebody wrote.
-    fn wishes(&mut self, wishes: &[Wish<'_>]) -> Result<()> {
+    fn wishes(&mut self, wishes: &[Wish<'a>]) -> Result<()> {
         for wish in wishes {
-            self.columns[wish.table][wish.column] = Some(self.plan(wish)?);
+            let site = Some((wish.site, wish.span.end - wish.site.text[wish.span.clone()].trim_start().len()));
+            self.columns[wish.table][wish.column] = Some(Draft { site, ..self.draft(wish)? });
         }
         Ok(())
     }
 
-    fn plan(&self, wish: &Wish<'_>) -> Result<ColumnPlan> {
-        let call = parse_call(&wish.site, wish.span.clone())?;
-        let generator = catalogue::build(&wish.site, &call, Some(self.sizes[wish.table].rows))?;
+    fn draft(&self, wish: &Wish<'_>) -> Result<Draft<'a>> {
         let (table, size) = (&self.schema.tables[wish.table], self.sizes[wish.table]);
-        checks::column(table, wish.column, &*generator, size.rows, self.on_conflict)
-            .map_err(|fault| fault.at(&wish.site, call.span.start))?;
-        Ok(self.column_plan(wish, &call, generator))
-    }
-
-    fn column_plan(&self, wish: &Wish<'_>, call: &Call, generator: Box<dyn Generator>) -> ColumnPlan {
-        let table = &self.schema.tables[wish.table];
-        let name = table.columns[wish.column].name.clone();
-        ColumnPlan {
-            column: wish.column,
-            random: CellRandom::new(self.sizes[wish.table].seed, &table.name, &name),
-            name,
-            expression: wish.site.text[call.span.clone()].to_owned(),
-            chosen: wish.chosen.clone(),
-            generator,
+        let expression = parse(&wish.site, wish.span.clone())?;
+        let recipe = Resolver::new(&wish.site, table, wish.column, size.rows).annotation(&expression)?;
+        let facts = match &recipe {
+            Recipe::Generator { generator, .. } => Some(Facts::of(&**generator)),
+            _ => None,
+        };
+        if let Some(facts) = &facts {
+            checks::column(table, wish.column, facts, size.rows, self.on_conflict)
+                .map_err(|fault| fault.at(&wish.site, expression.span.start))?;
         }
+        Ok(Draft {
+            expression: wish.site.text[expression.span].to_owned(),
+            chosen: wish.chosen.clone(),
+            recipe,
+            site: None,
+            is_checked: facts.is_some(),
+        })
     }
 
     /// Plans a column by what was inferred.
@@ -282,8 +303,8 @@ impl<'a> Planner<'a> {
         let of_table = &self.schema.tables[table];
         let site = Site::new(&inferred.text, "<inferred>").for_column(&of_table.name, &of_table.columns[column].name);
         let span = 0..inferred.text.len();
-        let plan = self.plan(&Wish { table, column, site, span, chosen: Chosen::Inferred(inferred.because) })?;
-        self.columns[table][column] = Some(plan);
+        let draft = self.draft(&Wish { table, column, site, span, chosen: Chosen::Inferred(inferred.because) })?;
+        self.columns[table][column] = Some(draft);
         Ok(())
     }
 
@@ -376,8 +397,11 @@ impl<'a> Planner<'a> {
             return Ok(infer::column(of_table, column, rows));
         }
         let without = |why: &str| infer::without_parent(of_table, column, why);
-        let plan = self.columns[parent.table][parent.column].as_ref();
-        let Some(keys) = plan.and_then(|plan| plan.generator.progression(parent_rows)) else {
+        let keys = match self.columns[parent.table][parent.column].as_ref().map(|draft| &draft.recipe) {
+            Some(Recipe::Generator { generator, .. }) => generator.progression(parent_rows),
+            _ => None,
+        };
+        let Some(keys) = keys else {
             return without(&format!("the values of {key} are no sequence"));
         };
         let is_key = infer::is_key_alone(of_table, column);
@@ -400,20 +424,40 @@ impl<'a> Planner<'a> {
     }
 
     fn finish(self) -> Result<GenPlan> {
-        let Self { schema, sizes, on_conflict, mut columns } = self;
-        let mut tables = Vec::new();
-        for (table, of_table) in invented(schema) {
-            let (size, columns) = (sizes[table], std::mem::take(&mut columns[table]));
-            checks::keys(of_table, &columns, size.rows, on_conflict)?;
-            tables.push(Arc::new(TablePlan {
-                table,
-                name: of_table.name.clone(),
-                rows: size.rows,
-                seed: size.seed,
-                on_conflict,
-                columns: columns.into_iter().flatten().collect(),
-            }));
+        let drafts = Drafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns };
+        let tables = invented(self.schema).map(|(table, _)| Ok(Arc::new(self.table(drafts, table)?)));
+        Ok(GenPlan { tables: tables.collect::<Result<_>>()? })
+    }
+
+    /// Compiles a table and checks what was not known before.
+    fn table(&self, drafts: Drafts<'_, 'a>, table: usize) -> Result<TablePlan> {
+        let (of_table, size) = (&self.schema.tables[table], self.sizes[table]);
+        let Compiled { program, facts } = compile::compile(drafts, table)?;
+        let mut columns = Vec::new();
+        for (column, draft) in self.columns[table].iter().enumerate() {
+            let (Some(draft), Some(&facts)) = (draft, facts.get(&column)) else { continue };
+            if !draft.is_checked {
+                checks::column(of_table, column, &facts, size.rows, self.on_conflict).map_err(|fault| {
+                    draft.with_site(self.schema, (table, column), |site, offset| fault.at(site, offset))
+                })?;
+            }
+            columns.push(ColumnPlan {
+                column,
+                name: of_table.columns[column].name.clone(),
+                expression: draft.expression.clone(),
+                chosen: draft.chosen.clone(),
+                facts,
+            });
         }
-        Ok(GenPlan { tables })
+        checks::keys(of_table, |column| facts.get(&column).copied(), size.rows, self.on_conflict)?;
+        Ok(TablePlan {
+            table,
+            name: of_table.name.clone(),
+            rows: size.rows,
+            seed: size.seed,
+            on_conflict: self.on_conflict,
+            columns,
+            program,
+        })
     }
 }

@@ -2,7 +2,7 @@
 //! this one table.
 
 use super::{Arguments, Generator, blobs, choice, digits, lists, nulls, numbers, shuffle, text, time, unique};
-use crate::annotation::{Call, Expression, ExpressionKind, Site, parse_call};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse_call};
 use crate::suggest::did_you_mean;
 use litepress_rows::Result;
 use std::fmt::{self, Debug};
@@ -212,6 +212,25 @@ pub(crate) fn build(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<B
         return Err(error.advise(format!("there are {}", names.join(", "))));
     };
     (entry.build)(&Arguments::bind(site, call, entry, rows)?)
+}
+
+/// Whether an expression is a generator of this table and, where it is `null`, what is nested in it too.
+pub(crate) fn is_generator(expression: &Expression) -> bool {
+    let ExpressionKind::Call(call) = &expression.kind else { return false };
+    let is_inner =
+        |argument: &Argument| argument.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("inner"));
+    let inner = call.arguments.iter().find(|argument| is_inner(argument)).or_else(|| call.arguments.get(1));
+    let is_whole =
+        |inner: &Argument| matches!(inner.value.kind, ExpressionKind::Literal(_)) || is_generator(&inner.value);
+    find(&call.name).is_some_and(|entry| entry.name != "null" || inner.is_none_or(is_whole))
+}
+
+/// The share and the inner expression of a call of `null`.
+pub(crate) fn null_arguments(site: &Site<'_>, call: &Call) -> Result<(f64, Expression)> {
+    let entry = find("null").expect("it is in the table");
+    let arguments = Arguments::bind(site, call, entry, None)?;
+    let inner = arguments.written("inner").ok_or_else(|| arguments.error_here("argument 'inner' is missing"))?;
+    Ok((arguments.share("p")?, inner))
 }
 
 /// Makes the generator that an annotation of its own describes, such as an example.

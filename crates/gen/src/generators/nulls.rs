@@ -17,6 +17,15 @@ fn flags(levels: u64) -> u64 {
     }
 }
 
+/// Sets one flag for each of these rows, so that this share of all is set.
+pub(crate) fn fill_flags(share: f64, levels: u64, random: &CellRandom, rows: Range<u64>, out: &mut Vec<bool>) {
+    let below = threshold(share);
+    out.clear();
+    out.resize(count(&rows), false);
+    let take = |bits: &mut Fraction| u64::from(bits.take_u32()) < below;
+    random.fork(flags(levels)).fill_shared(rows.start, out, take);
+}
+
 /// `null(p, inner)`. The flags have random numbers of their own and `inner` has the column's: rows that are not
 /// NULL hold what they would hold without `null`.
 #[derive(Debug)]
@@ -37,13 +46,8 @@ pub(super) fn null(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 impl Generator for Null {
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let below = threshold(self.share);
         let mut nulls = std::mem::take(out.nulls_mut());
-        nulls.clear();
-        nulls.resize(count(&rows), false);
-        random
-            .fork(flags(self.inner.null_levels()))
-            .fill_shared(rows.start, &mut nulls, |bits: &mut Fraction| u64::from(bits.take_u32()) < below);
+        fill_flags(self.share, self.inner.null_levels(), random, rows.clone(), &mut nulls);
         if nulls.iter().all(|&null| null) {
             // Values that nobody sees may be giants.
             out.picks(&self.null).resize(nulls.len(), 0);

@@ -30,6 +30,11 @@ impl Generator for Sequence {
         }
     }
 
+    fn fill_rows(&self, _: &CellRandom, rows: &[u64], out: &mut CellBlock) {
+        let Progression { start, step } = self.0;
+        out.ints().extend(rows.iter().map(|row| start.wrapping_add(row.cast_signed().wrapping_mul(step))));
+    }
+
     fn kinds(&self) -> Kinds {
         Kinds::INT
     }
