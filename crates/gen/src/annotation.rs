@@ -25,6 +25,7 @@ mod expressions;
 mod lexer;
 mod parser;
 
+pub(crate) use expressions::is_reserved;
 pub(crate) use lexer::is_name;
 
 use crate::expression::Operator;

@@ -19,6 +19,7 @@ mod digits;
 mod lists;
 mod nulls;
 mod numbers;
+pub(crate) mod relations;
 mod rows;
 mod shuffle;
 mod text;
@@ -32,6 +33,7 @@ mod tests;
 use arguments::Arguments;
 pub(crate) use nulls::fill_flags;
 pub(crate) use rows::{copy, owned};
+pub(crate) use shuffle::Scattered;
 
 use crate::random::{CellRandom, Draws};
 use litepress_rows::CellBlock;
@@ -70,13 +72,6 @@ pub(crate) trait Generator: Debug + Send + Sync {
     /// How many times NULLs are strewn over the values, one over the other.
     fn null_levels(&self) -> u64 {
         0
-    }
-
-    /// The arithmetic progression that the values of the first `rows` rows are, in whatever order they come: what a
-    /// foreign key needs to know of its parent's key.
-    fn progression(&self, rows: u64) -> Option<Progression> {
-        let _ = rows;
-        None
     }
 
     /// How the values repeat, where they do so by the row number: several such columns may make a key.

@@ -39,6 +39,7 @@ mod number;
 mod plan;
 mod program;
 mod random;
+mod relation;
 mod source;
 mod suggest;
 mod tables;

@@ -14,6 +14,7 @@
 use crate::expression::{Operand, Operator, apply, stored};
 use crate::generators::{Generator, copy, fill_flags};
 use crate::random::CellRandom;
+use crate::relation::{Relation, RowList, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock};
 use std::ops::Range;
@@ -33,9 +34,28 @@ pub(crate) struct Program {
     pub longest_bytes: u64,
 }
 
+/// NULL in a share of all rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nulls {
+    pub share: f64,
+    pub levels: u64,
+    pub random: CellRandom,
+}
+
 /// One step of a program.
 #[derive(Debug)]
 pub(crate) enum Step {
+    /// The rows that those of a space refer to, another space. `siblings` is the space of the column of `distinct_in`.
+    Refer {
+        relation: Relation,
+        random: CellRandom,
+        from: usize,
+        siblings: Option<usize>,
+        nulls: Vec<Nulls>,
+        space: usize,
+    },
+    /// The how manieth child of its parent a row is.
+    Number { space: usize, slot: usize },
     /// Values by a generator.
     Generate { generator: Arc<dyn Generator>, random: CellRandom, space: usize, slot: usize },
     /// What a column of this affinity stores of the values of another slot.
@@ -45,7 +65,7 @@ pub(crate) enum Step {
     /// The values of another slot, or one value.
     Copy { from: Source, slot: usize },
     /// NULL in a share of the rows of a slot.
-    Null { share: f64, levels: u64, random: CellRandom, space: usize, slot: usize },
+    Null { nulls: Nulls, space: usize, slot: usize },
 }
 
 /// Where an operand comes from.
@@ -57,15 +77,6 @@ pub(crate) enum Source {
     Stored { from: usize, slot: usize },
     /// One value for all rows.
     Constant(OwnedValue),
-}
-
-/// Rows of another table, one for each row of a block.
-#[derive(Debug, Default)]
-pub(crate) struct RowList {
-    /// Their numbers, counted from 0.
-    pub rows: Vec<u64>,
-    /// Where there is none: empty (everywhere is one) or one flag a row.
-    pub nulls: Vec<bool>,
 }
 
 /// What a program works with.
@@ -95,6 +106,11 @@ impl Scratch {
     /// The blocks of the ordinary columns, as the last run filled them.
     pub(crate) fn columns(&self) -> &[CellBlock] {
         &self.columns
+    }
+
+    /// The rows of a space; `rows` are those of space 0.
+    fn rows(&self, rows: &Range<u64>, space: usize) -> Rows<'_> {
+        if space == 0 { Rows::Range(rows.clone()) } else { Rows::List(&self.spaces[space].rows) }
     }
 
     fn operand<'a>(&'a self, source: &'a Source) -> Operand<'a> {
@@ -128,66 +144,92 @@ impl Program {
 
 impl Step {
     fn run(&self, rows: &Range<u64>, scratch: &mut Scratch) {
-        let count = usize::try_from(rows.end - rows.start).expect("a block of rows");
-        let slot = self.slot();
-        let mut out = std::mem::take(&mut scratch.blocks[slot]);
         match self {
-            Self::Generate { generator, random, space: 0, .. } => generator.fill(random, rows.clone(), &mut out),
+            Self::Refer { relation, random, from, siblings, nulls, space } => {
+                let mut list = std::mem::take(&mut scratch.spaces[*space]);
+                let siblings = siblings.map(|space| &scratch.spaces[space]);
+                relation.draw(random, &scratch.rows(rows, *from), siblings, &mut list);
+                let mut flags = std::mem::take(&mut scratch.flags);
+                for nulls in nulls {
+                    nulls.fill(&scratch.rows(rows, *from), &mut flags);
+                    mark(&flags, &mut list.nulls);
+                }
+                mark(&scratch.spaces[*from].nulls, &mut list.nulls);
+                scratch.flags = flags;
+                scratch.spaces[*space] = list;
+            }
+            Self::Null { nulls, space, slot } => {
+                let mut flags = std::mem::take(&mut scratch.flags);
+                nulls.fill(&scratch.rows(rows, *space), &mut flags);
+                mark(&flags, scratch.blocks[*slot].nulls_mut());
+                scratch.flags = flags;
+            }
+            Self::Generate { slot, .. }
+            | Self::Number { slot, .. }
+            | Self::Store { slot, .. }
+            | Self::Apply { slot, .. }
+            | Self::Copy { slot, .. } => {
+                let mut out = std::mem::take(&mut scratch.blocks[*slot]);
+                self.fill(rows, scratch, &mut out);
+                scratch.blocks[*slot] = out;
+            }
+        }
+    }
+
+    /// Fills the slot of a step that fills one.
+    fn fill(&self, rows: &Range<u64>, scratch: &mut Scratch, out: &mut CellBlock) {
+        let count = usize::try_from(rows.end - rows.start).expect("a block of rows");
+        match self {
+            Self::Generate { generator, random, space: 0, .. } => generator.fill(random, rows.clone(), out),
             Self::Generate { generator, random, space, .. } => {
                 let list = &scratch.spaces[*space];
-                generator.fill_rows(random, &list.rows, &mut out);
-                add_nulls(&list.nulls, &mut out);
+                generator.fill_rows(random, &list.rows, out);
+                mark(&list.nulls, out.nulls_mut());
             }
-            Self::Store { from, affinity, .. } => {
-                scratch.is_as_stored[slot] = stored(&scratch.blocks[*from], *affinity, count, &mut out).is_none();
+            Self::Number { space, .. } => {
+                let list = &scratch.spaces[*space];
+                out.ints().extend(list.places.iter().map(|place| place.number.cast_signed() + 1));
+                mark(&list.nulls, out.nulls_mut());
+            }
+            Self::Store { from, affinity, slot } => {
+                scratch.is_as_stored[*slot] = stored(&scratch.blocks[*from], *affinity, count, out).is_none();
             }
             Self::Apply { operator, operands, affinities, .. } => {
                 // Few operands are the rule; CASE and IN may have many.
                 let operands: Vec<Operand<'_>> = operands.iter().map(|source| scratch.operand(source)).collect();
-                apply(*operator, &operands, affinities, count, &mut out);
+                apply(*operator, &operands, affinities, count, out);
             }
             Self::Copy { from, .. } => match scratch.operand(from) {
-                Operand::Block(block) => copy(block, count, &mut out),
+                Operand::Block(block) => copy(block, count, out),
                 Operand::Constant(value) => out.values().resize(count, value.clone()),
             },
-            Self::Null { share, levels, random, space, .. } => {
-                let mut flags = std::mem::take(&mut scratch.flags);
-                match space {
-                    0 => fill_flags(*share, *levels, random, rows.clone(), &mut flags),
-                    _ => {
-                        let rows = &scratch.spaces[*space].rows;
-                        flags.clear();
-                        let mut one = Vec::new();
-                        flags.extend(rows.iter().map(|&row| {
-                            fill_flags(*share, *levels, random, row..row + 1, &mut one);
-                            one[0]
-                        }));
-                    }
-                }
-                add_nulls(&flags, &mut out);
-                scratch.flags = flags;
-            }
+            Self::Refer { .. } | Self::Null { .. } => {}
         }
-        scratch.blocks[slot] = out;
     }
+}
 
-    /// The slot that it fills.
-    fn slot(&self) -> usize {
-        match self {
-            Self::Generate { slot, .. }
-            | Self::Store { slot, .. }
-            | Self::Apply { slot, .. }
-            | Self::Copy { slot, .. }
-            | Self::Null { slot, .. } => *slot,
+impl Nulls {
+    /// Sets a flag for each of these rows that is NULL.
+    fn fill(&self, rows: &Rows<'_>, flags: &mut Vec<bool>) {
+        let Self { share, levels, random } = self;
+        match rows {
+            Rows::Range(range) => fill_flags(*share, *levels, random, range.clone(), flags),
+            Rows::List(list) => {
+                let mut one = Vec::new();
+                flags.clear();
+                flags.extend(list.iter().map(|&row| {
+                    fill_flags(*share, *levels, random, row..row + 1, &mut one);
+                    one[0]
+                }));
+            }
         }
     }
 }
 
 /// Marks rows as NULL beside those that are.
-fn add_nulls(nulls: &[bool], out: &mut CellBlock) {
-    if nulls.contains(&true) {
-        let all = out.nulls_mut();
-        all.resize(nulls.len(), false);
-        all.iter_mut().zip(nulls).for_each(|(null, &more)| *null |= more);
+fn mark(more: &[bool], nulls: &mut Vec<bool>) {
+    if more.contains(&true) {
+        nulls.resize(more.len(), false);
+        nulls.iter_mut().zip(more).for_each(|(null, &more)| *null |= more);
     }
 }

@@ -196,12 +196,11 @@ impl Parser<'_> {
 
     /// A word, a function, a column of another row, or a generator.
     fn named(&mut self, name: String, depth: usize) -> Result<ExpressionKind> {
-        const RESERVED: [&str; 11] = ["and", "or", "not", "is", "between", "in", "when", "then", "else", "end", "as"];
         let is_called = *self.peek_second() == TokenKind::Mark("(");
         match keyword(&name) {
             Some(value) if !is_called => return self.literal(Some(value)),
             _ if is(&name, "case") => return self.case(depth),
-            _ if RESERVED.iter().any(|word| is(&name, word)) => return Err(self.unexpected("a generator or a value")),
+            None if is_reserved(&name) => return Err(self.unexpected("a generator or a value")),
             _ if *self.peek_second() == TokenKind::Mark(".") => return self.column(name),
             _ => {}
         }
@@ -315,6 +314,14 @@ fn truth(expression: Expression) -> Expression {
     let yes = Expression { kind: ExpressionKind::Literal(OwnedValue::Int(1)), span: span.clone() };
     let kind = ExpressionKind::Operation { operator: Operator::And, operands: vec![expression, yes] };
     Expression { kind, span }
+}
+
+/// Whether a name is a word of the language, so that a column of this name stands in quotes.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    const RESERVED: [&str; 15] = [
+        "and", "or", "not", "is", "between", "in", "when", "then", "else", "end", "as", "case", "null", "true", "false",
+    ];
+    RESERVED.iter().any(|word| is(name, word))
 }
 
 fn is(name: &str, word: &str) -> bool {

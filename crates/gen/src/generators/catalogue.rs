@@ -1,7 +1,9 @@
 //! Every generator with its arguments, what it does and an example: look-up, messages and documentation come from
 //! this one table.
 
-use super::{Arguments, Generator, blobs, choice, digits, lists, nulls, numbers, shuffle, text, time, unique};
+use super::{
+    Arguments, Generator, blobs, choice, digits, lists, nulls, numbers, relations, shuffle, text, time, unique,
+};
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse_call};
 use crate::suggest::did_you_mean;
 use litepress_rows::Result;
@@ -63,20 +65,20 @@ impl fmt::Display for Parameter {
     }
 }
 
-const fn given(name: &'static str) -> Parameter {
+pub(super) const fn given(name: &'static str) -> Parameter {
     Parameter { name, default: None }
 }
 
-const fn default(name: &'static str, value: &'static str) -> Parameter {
+pub(super) const fn default(name: &'static str, value: &'static str) -> Parameter {
     Parameter { name, default: Some(value) }
 }
 
-const fn optional(name: &'static str) -> Parameter {
+pub(super) const fn optional(name: &'static str) -> Parameter {
     default(name, "")
 }
 
 /// An entry's short form: name, parameters, what it does, example, build function.
-const fn entry(
+pub(super) const fn entry(
     name: &'static str,
     parameters: &'static [Parameter],
     about: &'static str,
@@ -193,6 +195,11 @@ static ENTRIES: &[Entry] = &[
 /// All generators, in the order of their names.
 pub fn all() -> &'static [Entry] {
     ENTRIES
+}
+
+/// What else annotations are made of: `ref` and the distributions that stand in it.
+pub fn relations() -> &'static [Entry] {
+    relations::ENTRIES
 }
 
 /// The generator of this name; ASCII case does not matter.

@@ -1,7 +1,7 @@
 //! NULL in some of the rows.
 
 use super::choice::threshold;
-use super::{Arguments, Distinct, Generator, Kinds, Progression, count};
+use super::{Arguments, Distinct, Generator, Kinds, count};
 use crate::random::{CellRandom, Fraction};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -79,9 +79,5 @@ impl Generator for Null {
 
     fn null_levels(&self) -> u64 {
         self.inner.null_levels() + 1
-    }
-
-    fn progression(&self, rows: u64) -> Option<Progression> {
-        if self.share == 0.0 { self.inner.progression(rows) } else { None }
     }
 }

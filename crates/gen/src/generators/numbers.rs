@@ -49,10 +49,6 @@ impl Generator for Sequence {
         let rows = (last.abs_diff(start) / step.unsigned_abs()).saturating_add(1);
         if step > 0 { Distinct::Ascending { rows } } else { Distinct::Unique { rows } }
     }
-
-    fn progression(&self, _: u64) -> Option<Progression> {
-        Some(self.0)
-    }
 }
 
 /// `repeat(lo, hi, each, step)`: `lo + n * step`, `n` below `count`, which grows by one every `each` rows.

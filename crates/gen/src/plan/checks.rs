@@ -115,17 +115,20 @@ fn key(parts: &[&Facts], rows: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Keys of several columns; `facts` has those of a column.
-pub(super) fn keys(table: &Table, facts: impl Fn(usize) -> Option<Facts>, rows: u64, conflict: Conflict) -> Result<()> {
+/// Keys of several columns; `parts` knows what each one consists of.
+pub(super) fn keys(
+    table: &Table,
+    parts: impl Fn(&[usize]) -> Option<Vec<Facts>>,
+    rows: u64,
+    conflict: Conflict,
+) -> Result<()> {
     if table.may_lose_rows(conflict) {
         return Ok(());
     }
     for index in table.indexes.iter().filter(|index| index.unique && !index.partial && index.columns.len() > 1) {
         let positions: Option<Vec<usize>> = index.columns.iter().map(|part| part.column).collect();
         let Some(positions) = positions else { continue };
-        let Some(parts) = positions.iter().map(|&column| facts(column)).collect::<Option<Vec<Facts>>>() else {
-            continue;
-        };
+        let Some(parts) = parts(&positions) else { continue };
         let names: Vec<&str> = positions.iter().map(|&column| table.columns[column].name.as_str()).collect();
         key(&parts.iter().collect::<Vec<_>>(), rows).map_err(|Fault { message, advice }| {
             Error::new(ErrorKind::Generator, message).in_table(&table.name).in_column(names.join(", ")).advise(advice)

@@ -12,6 +12,8 @@ use litepress_rows::{Error, ErrorKind, Result};
 pub(super) struct Size {
     pub rows: u64,
     pub seed: u64,
+    /// Whether somebody says how many rows there are.
+    pub is_said: bool,
 }
 
 /// The sizes of all tables of the schema; those of tables whose rows are not invented are 0.
@@ -19,18 +21,23 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
     let settings = settings(schema, annotations)?;
     let requested = requested(schema, request)?;
     let rows = |table: usize| requested[table].or(settings[table].rows.map(|(rows, _)| rows));
-    let silent: Vec<&str> =
-        invented(schema).filter(|(table, _)| rows(*table).is_none()).map(|(_, table)| table.name.as_str()).collect();
-    if !silent.is_empty() {
-        return Err(no_rows(schema, &silent));
-    }
     let of_table = |(table, settings): (usize, &TableSettings)| {
-        let rows = rows(table).unwrap_or(0);
+        let said = rows(table);
         let seed = request.seed.or(settings.seed.map(|(seed, _)| seed)).unwrap_or(0);
-        check(schema, table, rows)?;
-        Ok(Size { rows, seed })
+        check(schema, table, said.unwrap_or(0))?;
+        Ok(Size { rows: said.unwrap_or(0), seed, is_said: said.is_some() })
     };
     settings.iter().enumerate().map(of_table).collect()
+}
+
+/// Refuses tables that nobody says the rows of.
+pub(super) fn refuse_silent(schema: &Schema, sizes: &[Size]) -> Result<()> {
+    let silent: Vec<&str> =
+        invented(schema).filter(|(table, _)| !sizes[*table].is_said).map(|(_, table)| table.name.as_str()).collect();
+    if silent.is_empty() {
+        return invented(schema).try_for_each(|(table, _)| check(schema, table, sizes[table].rows));
+    }
+    Err(no_rows(schema, &silent))
 }
 
 /// What the tables' own annotations say.
