@@ -62,6 +62,7 @@ fn a_real_database() {
         assert!(!plan.contains(secret), "{secret}");
     }
     assert_eq!(room.query("made.db", "SELECT count(*), (SELECT count(*) FROM Track) FROM InvoiceLine"), "44800|70060");
-    let sql = "SELECT round(avg(Milliseconds) / 1e5), round(avg(Composer IS NULL), 1), round(avg(UnitPrice), 1) FROM Track";
+    let sql =
+        "SELECT round(avg(Milliseconds) / 1e5), round(avg(Composer IS NULL), 1), round(avg(UnitPrice), 1) FROM Track";
     assert_eq!(room.query("made.db", sql), room.query("source.db", sql));
 }
