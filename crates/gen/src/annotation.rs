@@ -1,22 +1,34 @@
 //! The annotation language: one grammar for comments in SQL and for the annotations of a request.
 //!
 //! ```text
-//! annotation = call
-//! call       = name [ "(" [ argument { "," argument } ] ")" ]
-//! argument   = [ name "=" ] value [ ":" weight ]
-//! value      = call | number | 'text' | x'00ff' | NULL | TRUE | FALSE
+//! annotation = expression                           a literal alone is none: constant(5)
+//! expression = value | call | column | function "(" expression { "," expression } ")" | "(" expression ")"
+//!            | "-" expression | "NOT" expression | expression operator expression
+//!            | expression "IS" [ "NOT" ] expression | expression [ "NOT" ] "BETWEEN" expression "AND" expression
+//!            | expression [ "NOT" ] "IN" "(" expression { "," expression } ")"
+//!            | "CASE" [ expression ] { "WHEN" expression "THEN" expression } [ "ELSE" expression ] "END"
+//! operator   = "||" | "*" | "/" | "%" | "+" | "-" | "<" | "<=" | ">" | ">=" | "=" | "<>" | "AND" | "OR"
+//!                                                    they bind as in SQLite: the first the closest, == is =, != is <>
+//! column     = [ ( name | "name" ) "." ] ( name | "name" )       of the row, or of the one that it refers to
+//! call       = name [ "(" [ argument { "," argument } ] ")" ]    a generator
+//! argument   = [ name "=" ] expression [ ":" weight ]
+//! value      = number | 'text' | x'00ff' | NULL | TRUE | FALSE
 //! number     = [ "-" ] digits [ "." digits ] [ "e" exponent ] [ "k" | "m" | "b" ]     _ between digits is skipped
 //! settings   = { ( ("rows" | "seed" | "fixed") "=" number | "tpch" "=" name ) [ "," ] }    what a table is told
 //! ```
 //!
-//! Names are compared without regard to ASCII case. Everything carries its place, so that whoever finds a mistake,
+//! A name without parentheses may be a generator or a column: whoever knows the columns decides. What an expression
+//! means is `expression`'s to say. Names are compared without regard to ASCII case. Everything carries its place, so that whoever finds a mistake,
 //! the parser, a generator or the plan, can point at the character.
 
+mod expressions;
 mod lexer;
 mod parser;
 
+pub(crate) use expressions::is_reserved;
 pub(crate) use lexer::is_name;
 
+use crate::expression::Operator;
 use crate::tpch::TpchTable;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::line_and_character;
@@ -73,6 +85,8 @@ impl<'a> Site<'a> {
 pub struct Call {
     /// Name, as written.
     pub name: String,
+    /// Whether parentheses follow the name: without them it may be a column.
+    pub is_called: bool,
     /// Arguments in the order written.
     pub arguments: Vec<Argument>,
     /// Where the call stands, name to closing parenthesis.
@@ -92,7 +106,7 @@ pub struct Argument {
     pub span: Range<usize>,
 }
 
-/// A value or a nested call.
+/// A value, a call, a column, or what is computed of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     /// What it is.
@@ -107,8 +121,22 @@ pub struct Expression {
 pub enum ExpressionKind {
     /// A literal; `TRUE` and `FALSE` are 1 and 0, as in SQL.
     Literal(OwnedValue),
-    /// A generator.
+    /// A generator; where it is not [called](Call::is_called) perhaps a column.
     Call(Call),
+    /// A column, and before its name what leads to another row.
+    Column {
+        /// The table, or the column that refers to the row.
+        through: Option<String>,
+        /// The column.
+        name: String,
+    },
+    /// What is computed of the values of others.
+    Operation {
+        /// How.
+        operator: Operator,
+        /// Of what.
+        operands: Vec<Expression>,
+    },
 }
 
 /// What a table's own annotation says.
@@ -128,6 +156,14 @@ pub struct TableSettings {
 ///
 /// # Errors
 /// [`ErrorKind::Generator`] with the place of the first character that does not fit the grammar.
+pub fn parse(site: &Site<'_>, span: Range<usize>) -> Result<Expression> {
+    parser::annotation(site, span)
+}
+
+/// Parses an annotation that is a single call.
+///
+/// # Errors
+/// As [`parse`].
 pub fn parse_call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
     parser::call(site, span)
 }

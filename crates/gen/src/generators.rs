@@ -28,6 +28,8 @@ mod nulls;
 mod numbers;
 mod people;
 mod regex;
+pub(crate) mod relations;
+mod rows;
 mod shuffle;
 mod template;
 mod text;
@@ -41,6 +43,9 @@ mod words;
 mod tests;
 
 use arguments::Arguments;
+pub(crate) use nulls::fill_flags;
+pub(crate) use rows::{copy, owned};
+pub(crate) use shuffle::Scattered;
 
 use crate::random::{CellRandom, Draws};
 use litepress_rows::CellBlock;
@@ -56,6 +61,11 @@ pub(crate) trait Generator: Debug + Send + Sync {
     /// Fills `out` with the values of these rows, which are counted from 0; at most
     /// [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock);
+
+    /// Fills `out` with the values of these rows, in whatever order they come; no more than [`fill`](Self::fill) takes.
+    fn fill_rows(&self, random: &CellRandom, rows: &[u64], out: &mut CellBlock) {
+        rows::fill_rows(self, random, rows, out);
+    }
 
     /// What kinds of values come, NULL apart.
     fn kinds(&self) -> Kinds;
@@ -76,13 +86,6 @@ pub(crate) trait Generator: Debug + Send + Sync {
         0
     }
 
-    /// The arithmetic progression that the values of the first `rows` rows are, in whatever order they come: what a
-    /// foreign key needs to know of its parent's key.
-    fn progression(&self, rows: u64) -> Option<Progression> {
-        let _ = rows;
-        None
-    }
-
     /// Whether the texts are JSON: within JSON they stand as they are, without quotes.
     fn is_json(&self) -> bool {
         false
@@ -91,6 +94,34 @@ pub(crate) trait Generator: Debug + Send + Sync {
     /// How the values repeat, where they do so by the row number: several such columns may make a key.
     fn cycle(&self) -> Option<Cycle> {
         None
+    }
+}
+
+/// What is known of a column before any of its values is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Facts {
+    /// The kinds of values that are sure to come, NULL apart.
+    pub kinds: Kinds,
+    /// Bytes of the longest value.
+    pub longest_bytes: u64,
+    /// How many different values come.
+    pub distinct: Distinct,
+    /// The share of rows that is NULL, as far as it is known.
+    pub null_share: f64,
+    /// How the values repeat, where they do so by the row number.
+    pub cycle: Option<Cycle>,
+}
+
+impl Facts {
+    /// What a generator says of itself.
+    pub fn of(generator: &dyn Generator) -> Self {
+        Self {
+            kinds: generator.kinds(),
+            longest_bytes: generator.longest_bytes(),
+            distinct: generator.distinct(),
+            null_share: generator.null_share(),
+            cycle: generator.cycle(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 mod names;
 
-use crate::generators::Progression;
+use crate::annotation::{is_name, is_reserved};
 use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
 
@@ -64,7 +64,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The annotation of a column that is not part of a foreign key (those are [`reference`]'s), in a table of `rows`.
+/// The annotation of a column that no foreign key decides about ([`of_parent`] has those), in a table of `rows`.
 pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
     let column = &table.columns[position];
     let subject = Subject::new(column);
@@ -201,86 +201,139 @@ fn type_arguments(declared: &str) -> Vec<u64> {
     inner.split(',').map_while(|number| number.trim().parse().ok()).collect()
 }
 
-/// The parent of a column that is a foreign key by itself.
+/// The column that a column of a foreign key refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parent {
     pub table: usize,
     pub column: usize,
+    /// Position of the foreign key among those of the table.
+    pub key: usize,
 }
 
 /// What the foreign keys say about a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reference {
-    /// It is in none.
+    /// It is in none, or in one that any value meets.
     None,
-    /// It is one by itself.
+    /// It refers to this column.
     Single(Parent),
-    /// It cannot be inferred, for this reason: its parent does not exist or has no such key, or it is part of one of
-    /// several columns, or of several.
+    /// It cannot be inferred, for this reason: its parent does not exist or has no such key, or several foreign keys
+    /// want something else of it.
     Unclear(String),
 }
 
-/// What the foreign keys say about a column.
+/// What the foreign keys say about a column. Of several the one of most columns counts, if that meets the others.
 pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
-    let keys: Vec<&ForeignKey> = table.foreign_keys.iter().filter(|key| key.columns.contains(&position)).collect();
-    let known: Vec<&ForeignKey> = keys.iter().copied().filter(|key| schema.table(&key.parent).is_some()).collect();
-    match (&known[..], keys.first()) {
-        ([], None) => Reference::None,
-        ([], Some(key)) => Reference::Unclear(format!("the schema has no table {}", key.parent)),
-        ([key], _) => single_parent(schema, key).map_or_else(Reference::Unclear, Reference::Single),
-        _ => Reference::Unclear("it is in several foreign keys".to_owned()),
+    let mut parents = Vec::new();
+    let mut why = None;
+    for key in keys_of(table, position) {
+        match parent(schema, table, key, position) {
+            Ok(parent) => parents.push(parent),
+            Err(message) => why = why.or(Some(message)),
+        }
     }
+    if parents.is_empty() {
+        return why.map_or(Reference::None, Reference::Unclear);
+    }
+    let Some(own) = owner(schema, table, position) else { return Reference::None };
+    let shared = |&&column: &&usize| owner(schema, table, column).is_none_or(|other| other.key != own.key);
+    if let Some(&column) = table.foreign_keys[own.key].columns.iter().find(shared) {
+        let other = &table.columns[column].name;
+        return Reference::Unclear(format!("another foreign key decides about {other}, which is part of its own"));
+    }
+    let is_alone = |other: &&Parent| table.foreign_keys[other.key].columns.len() == 1 && other.key != own.key;
+    let is_met = |other: &Parent| leads_to(schema, (own.table, own.column), (other.table, other.column), 0);
+    if !parents.iter().filter(is_alone).all(is_met) {
+        return Reference::Unclear("it is in several foreign keys".to_owned());
+    }
+    Reference::Single(own)
 }
 
-/// The parent of a foreign key of one column, or why there is none.
-fn single_parent(schema: &Schema, key: &ForeignKey) -> std::result::Result<Parent, String> {
-    let parent = &key.parent;
-    let position = schema.position(parent).ok_or_else(|| format!("the schema has no table {parent}"))?;
-    let table = &schema.tables[position];
-    let column = match (&key.columns[..], &key.parent_columns[..]) {
-        ([_], []) => match primary_key(table)[..] {
-            [column] => Ok(column),
-            _ => Err(format!("{parent} has no primary key of one column")),
+/// The foreign keys that a column is part of, by their positions.
+fn keys_of(table: &Table, position: usize) -> impl Iterator<Item = usize> {
+    (0..table.foreign_keys.len()).filter(move |&key| table.foreign_keys[key].columns.contains(&position))
+}
+
+/// The foreign key that decides about a column, as its parent there: that of most columns. None of one that a row meets by
+/// itself.
+fn owner(schema: &Schema, table: &Table, position: usize) -> Option<Parent> {
+    let known = keys_of(table, position).filter_map(|key| parent(schema, table, key, position).ok());
+    let others = known.filter(|parent| parent.column != position || !is_table(schema, parent.table, table));
+    // The first of equals: max_by_key takes the last.
+    let width = |parent: &Parent| table.foreign_keys[parent.key].columns.len();
+    others.reduce(|one, other| if width(&other) > width(&one) { other } else { one })
+}
+
+fn is_table(schema: &Schema, position: usize, table: &Table) -> bool {
+    schema.tables[position].name == table.name
+}
+
+/// Whether every value of a column is one of another, as foreign keys tell.
+fn leads_to(schema: &Schema, from: (usize, usize), to: (usize, usize), steps: usize) -> bool {
+    const MOST_STEPS: usize = 16;
+    let of_table = &schema.tables[from.0];
+    let next = |key| parent(schema, of_table, key, from.1).ok();
+    let leads = |parent: Parent| leads_to(schema, (parent.table, parent.column), to, steps + 1);
+    from == to || steps < MOST_STEPS && keys_of(of_table, from.1).filter_map(next).any(leads)
+}
+
+/// What a column refers to by a foreign key, or why it refers to nothing.
+fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::result::Result<Parent, String> {
+    let ForeignKey { columns, parent, parent_columns, .. } = &table.foreign_keys[key];
+    let found = schema.position(parent).ok_or_else(|| format!("the schema has no table {parent}"))?;
+    let of = &schema.tables[found];
+    let place = columns.iter().position(|&column| column == position).unwrap_or_default();
+    let column = match parent_columns.get(place) {
+        Some(name) => of.column(name).ok_or_else(|| format!("{parent} has no column {name}"))?,
+        None => match &primary_key(of)[..] {
+            parts if parts.len() == columns.len() => parts[place],
+            _ if columns.len() == 1 => return Err(format!("{parent} has no primary key of one column")),
+            _ => return Err(format!("{parent} has no primary key of {} columns", columns.len())),
         },
-        ([_], [name]) => table.column(name).ok_or_else(|| format!("{parent} has no column {name}")),
-        _ => Err(format!("it is not the only column that refers to {parent}")),
-    }?;
-    Ok(Parent { table: position, column })
+    };
+    Ok(Parent { table: found, column, key })
 }
 
-/// How often the rows of a child refer to the same row of a parent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which rows of a parent are referred to.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reuse {
-    /// Once at most: the column is a key.
+    /// Each once at most: the column is a key.
     Once,
-    /// As often as the column's place in a key of several foreign keys wants it: so many rows one after another.
-    Digit { each: u64 },
-    /// As it happens.
+    /// As a key of several foreign keys wants it: so many rows one after another.
+    InTurn { each: u64 },
+    /// None twice for the same row of the column of this name.
+    DistinctIn(String),
+    /// As it happens, or as another column of the foreign key has it.
     AtRandom,
 }
 
-/// The annotation of a foreign key whose parent has `parent_rows` keys that are this progression.
-pub(crate) fn of_progression(reuse: Reuse, keys: Progression, parent_rows: u64, parent: &str) -> Option<Inferred> {
-    let Progression { start, step } = keys;
-    let because = format!("refers to {parent}");
-    if reuse == Reuse::Once {
-        let arguments = if (start, step) == (1, 1) { String::new() } else { format!("({start}, {step})") };
-        return Some(inferred(format!("sequence{arguments}"), format!("{because}, each once")));
+/// The annotation of a foreign key.
+pub(crate) fn of_parent(reuse: &Reuse, table: &Table, column: usize) -> Inferred {
+    let parent = format!("{}.{}", quoted(&table.name), quoted(&table.columns[column].name));
+    let because = format!("refers to {}.{}", table.name, table.columns[column].name);
+    match reuse {
+        Reuse::AtRandom => inferred(format!("ref({parent})"), because),
+        Reuse::Once => inferred(format!("ref({parent}, once)"), format!("{because}, each once")),
+        Reuse::InTurn { each } => {
+            let each = if *each == 1 { String::new() } else { format!("({each})") };
+            inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
+        }
+        Reuse::DistinctIn(other) => inferred(
+            format!("ref({parent}, distinct_in({}))", quoted(other)),
+            format!("{because}, in a key with {other}"),
+        ),
     }
-    let last = i128::from(start) + i128::from(step) * i128::from(parent_rows.checked_sub(1)?);
-    let last = i64::try_from(last).ok()?;
-    let (low, high) = (start.min(last), start.max(last));
-    let step = step.unsigned_abs();
-    if let Reuse::Digit { each } = reuse {
-        let each = if each == 1 { String::new() } else { format!(", each={each}") };
-        let step = if step == 1 { String::new() } else { format!(", step={step}") };
-        return Some(inferred(
-            format!("repeat({low}, {high}{each}{step})"),
-            format!("{because}, in a key of foreign keys"),
-        ));
-    }
-    let step = if step == 1 { String::new() } else { format!(", {step}") };
-    Some(inferred(format!("int({low}, {high}{step})"), because))
+}
+
+/// The number of a row among those that refer to the same row, in a key with the column of this name.
+pub(crate) fn number_in(name: &str) -> Inferred {
+    inferred(format!("number_in({})", quoted(name)), format!("it is unique together with {name}"))
+}
+
+/// A name as annotations write it.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_name);
+    if is_plain && !is_reserved(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 /// The annotation of a foreign key that cannot be inferred: NULL, or an error where the column takes none.
@@ -290,10 +343,7 @@ pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Resul
         return Ok(inferred("constant(NULL)", why));
     }
     let error = Error::new(ErrorKind::Generator, format!("nothing can be inferred for this foreign key: {why}"));
-    Err(error
-        .in_table(&table.name)
-        .in_column(&column.name)
-        .advise("annotate the column, or its parent's key with a sequence"))
+    Err(error.in_table(&table.name).in_column(&column.name).advise("annotate the column: ref(table.column), say"))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Rows by invention: a schema with annotations in its comments becomes rows, any of which can be made alone.
 //!
 //! ```text
-//! schema text --comments--> annotations --annotation/--> calls --generators/catalogue--> generators
-//!                           columns without --infer--> annotations --^                        |
-//! schema, request --plan--> GenPlan: rows, seed, a checked generator a column <---------------'
-//! GenPlan --source--> parts, blocks, records
+//! schema text --comments--> annotations --annotation/--> expressions --plan/resolve--> recipes, their generators out
+//!                           columns without --infer--> annotations --^     |           of generators/catalogue
+//! schema, request --plan--> GenPlan: rows, seed, a checked program a table <---plan/compile
+//! GenPlan --source--> parts, blocks (program, expression), records
 //! ```
 //!
 //! Every cell is a pure function of (seed, table, column, row number): `random` says how, and
@@ -34,16 +34,20 @@ pub mod profile;
 
 mod annotation;
 mod comments;
+mod expression;
 mod generators;
 mod infer;
 mod number;
 mod plan;
+mod program;
 mod random;
+mod relation;
 mod source;
 mod suggest;
 mod tables;
 mod tpch;
 
+pub use expression::functions;
 pub use generators::catalogue;
 pub use number::{COUNT_UNITS, whole_number};
 pub use plan::{Chosen, ColumnPlan, GenPlan, Request, SetColumn, TablePlan};

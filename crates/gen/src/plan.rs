@@ -2,27 +2,36 @@
 //!
 //! ```text
 //! schema, request --rows.rs--> rows and seed of each table
-//! request, else annotation --> generators, checked (checks.rs) as they are made
-//! else infer ----------------> all columns but foreign keys; then those, as their parents' keys become known
-//! keys of several columns ---> checked at the end
+//! request, else annotation --resolve.rs--> recipes; those that are a generator alone are checked (checks.rs) at once
+//! else infer ----------------------------> all columns but foreign keys; then those, as their parents' keys become known
+//! recipes --compile.rs-------------------> a program a table; what is computed, and keys of several columns, is checked
 //! ```
 
 mod checks;
+mod compile;
+mod keys;
+mod resolve;
 mod rows;
+#[cfg(test)]
+mod schemas;
 #[cfg(test)]
 mod tests;
 
-use crate::annotation::{Call, Site, parse_call};
+use crate::annotation::{Site, parse};
 use crate::comments::{self, Annotation};
-use crate::generators::{Generator, catalogue};
-use crate::infer::{self, Inferred, Parent, Reference};
+use crate::generators::{Distinct, Facts};
+use crate::infer::{self, Inferred, Parent, Reuse};
 use crate::plan_file::PlanFile;
-use crate::random::CellRandom;
+use crate::program::Program;
+use crate::relation::Draw;
 use crate::suggest::did_you_mean;
 use crate::tables::{invented, is_invented};
 use crate::tpch::TpchTable;
+use compile::{Compiled, Drafts, Referred};
 use litepress_rows::schema::{Generated, Schema, Table};
-use litepress_rows::{CellBlock, Conflict, Error, ErrorKind, Result};
+use litepress_rows::{Conflict, Error, ErrorKind, Result};
+use resolve::{Recipe, Resolver, Scope};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -77,12 +86,15 @@ pub struct TablePlan {
     pub seed: u64,
     /// Whether the number of rows stays whatever the scale is.
     pub fixed: bool,
+    /// Whether nobody says the number of rows: it follows from those of the rows' parents.
+    pub follows: bool,
     /// What becomes of rows that the table does not take.
     pub on_conflict: Conflict,
     /// The table of TPC-H whose rows these are, and the scale; nothing is planned for its columns then.
     pub tpch: Option<(TpchTable, f64)>,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnPlan>,
+    pub(crate) program: Program,
 }
 
 /// The values of a column.
@@ -97,8 +109,7 @@ pub struct ColumnPlan {
     pub expression: String,
     /// Who chose it.
     pub chosen: Chosen,
-    generator: Box<dyn Generator>,
-    random: CellRandom,
+    pub(crate) facts: Facts,
 }
 
 /// Who chose a generator.
@@ -125,15 +136,37 @@ impl fmt::Display for Chosen {
     }
 }
 
-impl ColumnPlan {
-    /// Fills `out` with the values of these rows, which are counted from 0; at most
-    /// [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
-    pub(crate) fn fill(&self, rows: Range<u64>, out: &mut CellBlock) {
-        self.generator.fill(&self.random, rows, out);
+/// A column on its way into the plan.
+struct Draft<'a> {
+    expression: String,
+    chosen: Chosen,
+    recipe: Recipe,
+    /// What somebody wrote, and where it begins; `None` where it was inferred.
+    site: Option<(Site<'a>, usize)>,
+    /// Whether it is known that the column takes its values.
+    is_checked: bool,
+}
+
+impl<'a> Draft<'a> {
+    /// What errors point at: for the column at this place of the schema.
+    fn with_site<T>(&self, schema: &Schema, place: (usize, usize), then: impl FnOnce(&Site<'_>, usize) -> T) -> T {
+        match &self.site {
+            Some((site, offset)) => then(site, *offset),
+            None => {
+                let table = &schema.tables[place.0];
+                let name = &table.columns[place.1].name;
+                then(&Site::new(&self.expression, "<inferred>").for_column(&table.name, name), 0)
+            }
+        }
     }
 
-    pub(crate) fn generator(&self) -> &dyn Generator {
-        &*self.generator
+    fn error(&self, schema: &Schema, place: (usize, usize), message: String) -> Error {
+        self.with_site(schema, place, |site, offset| site.error(offset, message))
+    }
+
+    /// An error at a place of what was written.
+    fn error_at(&self, schema: &Schema, place: (usize, usize), at: usize, message: String) -> Error {
+        self.with_site(schema, place, |site, _| site.error(at, message))
     }
 }
 
@@ -154,8 +187,10 @@ impl GenPlan {
 
     fn made(schema: &Schema, request: &Request) -> Result<Self> {
         let annotations = comments::annotations(schema)?;
-        let sizes = rows::sizes(schema, request, &annotations)?;
+        let mut sizes = rows::sizes(schema, request, &annotations)?;
         let wishes = wishes(schema, request, &annotations)?;
+        derive_rows(schema, &wishes, &mut sizes);
+        rows::refuse_silent(schema, &sizes)?;
         let mut planner = Planner::new(schema, sizes, request.on_conflict);
         planner.wishes(&wishes)?;
         planner.infer()?;
@@ -235,6 +270,32 @@ fn set_wish<'a>(schema: &'a Schema, set: Named<'a>) -> Result<Wish<'a>> {
     Ok(Wish { table: position, column, site, span: 0..text.len(), chosen: Chosen::Set })
 }
 
+/// The rows of tables that nobody says them of, where they are the children of rows that are known.
+fn derive_rows(schema: &Schema, wishes: &[Wish<'_>], sizes: &mut [rows::Size]) {
+    let children = |sizes: &[rows::Size], wish: &Wish<'_>| {
+        let scope = Scope { schema, sizes, table: wish.table, column: wish.column };
+        let expression = parse(&wish.site, wish.span.clone()).ok()?;
+        let recipe = Resolver::new(&wish.site, scope).annotation(&expression).ok()?;
+        let reference = recipe.reference().filter(|reference| sizes[reference.parent].is_said)?;
+        match &reference.relation.draw {
+            Draw::Children(fan_out) => Some(fan_out.children()),
+            _ => None,
+        }
+    };
+    // A table a round at least, or it is over: parents come before their children.
+    let mut found = true;
+    while std::mem::take(&mut found) {
+        for wish in wishes {
+            if !sizes[wish.table].is_said
+                && let Some(rows) = children(sizes, wish)
+            {
+                sizes[wish.table] = rows::Size { rows, is_said: true, follows: true, ..sizes[wish.table] };
+                found = true;
+            }
+        }
+    }
+}
+
 fn usage(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Usage, message)
 }
@@ -252,23 +313,12 @@ fn table_position(schema: &Schema, name: &str) -> Result<usize> {
     Ok(position)
 }
 
-/// A foreign key whose parent may not be planned yet.
-#[derive(Clone, Copy)]
+/// A column that a foreign key decides about, while all such columns are still open.
 struct Pending {
     table: usize,
     column: usize,
     parent: Parent,
-    /// What it adds to a key that consists of foreign keys, where it is part of one.
-    digit: Option<Digit>,
-}
-
-/// A key's column as a digit of the row number.
-#[derive(Clone, Copy)]
-struct Digit {
-    /// So many rows hold the same value, one after another.
-    each: u64,
-    /// So many rows can be told apart by the whole key.
-    combinations: u64,
+    reuse: std::result::Result<Reuse, String>,
 }
 
 struct Planner<'a> {
@@ -276,7 +326,7 @@ struct Planner<'a> {
     sizes: Vec<rows::Size>,
     on_conflict: Conflict,
     /// For each table, for each column, what is planned so far.
-    columns: Vec<Vec<Option<ColumnPlan>>>,
+    columns: Vec<Vec<Option<Draft<'a>>>>,
 }
 
 impl<'a> Planner<'a> {
@@ -286,37 +336,38 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans what somebody wrote.
-    fn wishes(&mut self, wishes: &[Wish<'_>]) -> Result<()> {
+    fn wishes(&mut self, wishes: &[Wish<'a>]) -> Result<()> {
         for wish in wishes {
-            self.columns[wish.table][wish.column] = Some(self.plan(wish)?);
+            let site = Some((wish.site, wish.span.end - wish.site.text[wish.span.clone()].trim_start().len()));
+            self.columns[wish.table][wish.column] = Some(Draft { site, ..self.draft(wish)? });
         }
         Ok(())
     }
 
-    fn plan(&self, wish: &Wish<'_>) -> Result<ColumnPlan> {
+    fn draft(&self, wish: &Wish<'_>) -> Result<Draft<'a>> {
         if self.sizes[wish.table].tpch.is_some() {
             let error = wish.site.error(wish.span.start, "TPC-H says what the values of this table are");
             return Err(error.advise("leave out the table's 'tpch=', or this generator"));
         }
-        let call = parse_call(&wish.site, wish.span.clone())?;
-        let generator = catalogue::build(&wish.site, &call, Some(self.sizes[wish.table].rows))?;
         let (table, size) = (&self.schema.tables[wish.table], self.sizes[wish.table]);
-        checks::column(table, wish.column, &*generator, size.rows, self.on_conflict)
-            .map_err(|fault| fault.at(&wish.site, call.span.start))?;
-        Ok(self.column_plan(wish, &call, generator))
-    }
-
-    fn column_plan(&self, wish: &Wish<'_>, call: &Call, generator: Box<dyn Generator>) -> ColumnPlan {
-        let table = &self.schema.tables[wish.table];
-        let name = table.columns[wish.column].name.clone();
-        ColumnPlan {
-            column: wish.column,
-            random: CellRandom::new(self.sizes[wish.table].seed, &table.name, &name),
-            name,
-            expression: wish.site.text[call.span.clone()].to_owned(),
-            chosen: wish.chosen.clone(),
-            generator,
+        let expression = parse(&wish.site, wish.span.clone())?;
+        let scope = Scope { schema: self.schema, sizes: &self.sizes, table: wish.table, column: wish.column };
+        let recipe = Resolver::new(&wish.site, scope).annotation(&expression)?;
+        let facts = match &recipe {
+            Recipe::Generator { generator, .. } => Some(Facts::of(&**generator)),
+            _ => None,
+        };
+        if let Some(facts) = &facts {
+            checks::column(table, wish.column, facts, size.rows, self.on_conflict)
+                .map_err(|fault| fault.at(&wish.site, expression.span.start))?;
         }
+        Ok(Draft {
+            expression: wish.site.text[expression.span].to_owned(),
+            chosen: wish.chosen.clone(),
+            recipe,
+            site: None,
+            is_checked: facts.is_some(),
+        })
     }
 
     /// Plans a column by what was inferred.
@@ -324,141 +375,90 @@ impl<'a> Planner<'a> {
         let of_table = &self.schema.tables[table];
         let site = Site::new(&inferred.text, "<inferred>").for_column(&of_table.name, &of_table.columns[column].name);
         let span = 0..inferred.text.len();
-        let plan = self.plan(&Wish { table, column, site, span, chosen: Chosen::Inferred(inferred.because) })?;
-        self.columns[table][column] = Some(plan);
+        let draft = self.draft(&Wish { table, column, site, span, chosen: Chosen::Inferred(inferred.because) })?;
+        self.columns[table][column] = Some(draft);
         Ok(())
-    }
-
-    /// The ordinary columns that nothing is planned for yet.
-    fn open_columns(&self) -> Vec<(usize, usize)> {
-        let mut open = Vec::new();
-        let planned = |(table, _): &(usize, &Table)| self.sizes[*table].tpch.is_none();
-        for (table, of) in invented(self.schema).filter(planned) {
-            let ordinary = of.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
-            let missing = ordinary.filter(|&(column, _)| self.columns[table][column].is_none());
-            open.extend(missing.map(|(column, _)| (table, column)));
-        }
-        open
-    }
-
-    fn infer(&mut self) -> Result<()> {
-        let mut pending = Vec::new();
-        for (table, column) in self.open_columns() {
-            let (of_table, rows) = (&self.schema.tables[table], self.sizes[table].rows);
-            match infer::reference(self.schema, of_table, column) {
-                Reference::Unclear(why) if rows > 0 => {
-                    self.settle(table, column, infer::without_parent(of_table, column, &why)?)?;
-                }
-                Reference::None | Reference::Unclear(_) => {
-                    self.settle(table, column, infer::column(of_table, column, rows))?;
-                }
-                Reference::Single(parent) => {
-                    pending.push(Pending { table, column, parent, digit: self.digit(table, column) });
-                }
-            }
-        }
-        self.infer_references(pending)
-    }
-
-    /// What a column adds to a key that consists of foreign keys which are all to be inferred.
-    ///
-    /// The key's last column has another value in each row, and its first column the values of its parent evenly, one
-    /// after another: all keys of all parents are used, and rows come in the order of the key.
-    fn digit(&self, table: usize, column: usize) -> Option<Digit> {
-        let of_table = &self.schema.tables[table];
-        let is_open = |&column: &usize| self.columns[table][column].is_none();
-        let parents_rows = |columns: &[usize]| -> Option<Vec<u64>> {
-            let rows_of = |&column: &usize| match infer::reference(self.schema, of_table, column) {
-                Reference::Single(parent) => Some(self.sizes[parent.table].rows),
-                _ => None,
-            };
-            columns.iter().map(rows_of).collect()
-        };
-        let mut keys = infer::unique_keys(of_table).filter(|key| {
-            let settled = key.iter().any(|&column| infer::is_key_alone(of_table, column));
-            key.len() > 1 && key.contains(&column) && !settled && key.iter().all(is_open)
-        });
-        let (key, sizes) = keys.find_map(|key| parents_rows(&key).map(|sizes| (key, sizes)))?;
-        let product = |sizes: &[u64]| sizes.iter().fold(1_u64, |product, &size| product.saturating_mul(size));
-        let position = key.iter().position(|&other| other == column)?;
-        let each = match position {
-            0 => self.sizes[table].rows.div_ceil(sizes[0].max(1)),
-            _ => product(&sizes[position + 1..]),
-        };
-        Some(Digit { each: each.clamp(1, i64::MAX.unsigned_abs()), combinations: product(&sizes) })
-    }
-
-    /// Plans foreign keys as their parents become known; what is left then is a circle.
-    fn infer_references(&mut self, mut pending: Vec<Pending>) -> Result<()> {
-        loop {
-            let is_known = |next: &Pending| self.columns[next.parent.table][next.parent.column].is_some();
-            let (known, unknown): (Vec<Pending>, Vec<Pending>) = pending.iter().partition(|next| is_known(next));
-            if known.is_empty() {
-                break;
-            }
-            for next in known {
-                let inferred = self.infer_reference(next)?;
-                self.settle(next.table, next.column, inferred)?;
-            }
-            pending = unknown;
-        }
-        for Pending { table, column, .. } in pending {
-            let of_table = &self.schema.tables[table];
-            let why = "its parent's key is a foreign key that leads back to it, or is generated";
-            self.settle(table, column, infer::without_parent(of_table, column, why)?)?;
-        }
-        Ok(())
-    }
-
-    /// The annotation of a foreign key whose parent is planned.
-    fn infer_reference(&self, Pending { table, column, parent, digit }: Pending) -> Result<Inferred> {
-        let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
-        let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
-        let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
-        if rows == 0 {
-            return Ok(infer::column(of_table, column, rows));
-        }
-        let without = |why: &str| infer::without_parent(of_table, column, why);
-        let plan = self.columns[parent.table][parent.column].as_ref();
-        let Some(keys) = plan.and_then(|plan| plan.generator.progression(parent_rows)) else {
-            return without(&format!("the values of {key} are no sequence"));
-        };
-        let is_key = infer::is_key_alone(of_table, column);
-        if is_key && rows > parent_rows {
-            return without(&format!("it is unique, and {key} has {parent_rows} values for {rows} rows"));
-        }
-        if let Some(Digit { combinations, .. }) = digit
-            && rows > combinations
-        {
-            let why = format!("it is part of a key that has {combinations} values for {rows} rows");
-            return without(&why);
-        }
-        let reuse = match digit {
-            Some(Digit { each, .. }) => infer::Reuse::Digit { each },
-            None if is_key => infer::Reuse::Once,
-            None => infer::Reuse::AtRandom,
-        };
-        infer::of_progression(reuse, keys, parent_rows, &key)
-            .map_or_else(|| without(&format!("{key} has no values")), Ok)
     }
 
     fn finish(self) -> Result<GenPlan> {
-        let Self { schema, sizes, on_conflict, mut columns } = self;
-        let mut tables = Vec::new();
-        for (table, of_table) in invented(schema) {
-            let (size, columns) = (sizes[table], std::mem::take(&mut columns[table]));
-            checks::keys(of_table, &columns, size.rows, on_conflict)?;
-            tables.push(Arc::new(TablePlan {
-                table,
-                name: of_table.name.clone(),
-                rows: size.rows,
-                seed: size.seed,
-                fixed: size.fixed,
-                tpch: size.tpch,
-                on_conflict,
-                columns: columns.into_iter().flatten().collect(),
-            }));
-        }
-        Ok(GenPlan { tables })
+        let drafts = Drafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns };
+        let tables = invented(self.schema).map(|(table, _)| Ok(Arc::new(self.table(drafts, table)?)));
+        Ok(GenPlan { tables: tables.collect::<Result<_>>()? })
     }
+
+    /// Compiles a table and checks what was not known before.
+    fn table(&self, drafts: Drafts<'_, 'a>, table: usize) -> Result<TablePlan> {
+        let (of_table, size) = (&self.schema.tables[table], self.sizes[table]);
+        let Compiled { program, facts, referred } = compile::compile(drafts, table)?;
+        let mut columns = Vec::new();
+        for (column, draft) in self.columns[table].iter().enumerate() {
+            let (Some(draft), Some(&facts)) = (draft, facts.get(&column)) else { continue };
+            if !draft.is_checked {
+                checks::column(of_table, column, &facts, size.rows, self.on_conflict).map_err(|fault| {
+                    draft.with_site(self.schema, (table, column), |site, offset| fault.at(site, offset))
+                })?;
+            }
+            columns.push(ColumnPlan {
+                column,
+                name: of_table.columns[column].name.clone(),
+                expression: draft.expression.clone(),
+                chosen: draft.chosen.clone(),
+                facts,
+            });
+        }
+        let parts = |key: &[usize]| key_parts(drafts, table, &facts, &referred, key);
+        checks::keys(of_table, parts, size.rows, self.on_conflict)?;
+        Ok(TablePlan {
+            table,
+            name: of_table.name.clone(),
+            rows: size.rows,
+            seed: size.seed,
+            fixed: size.fixed,
+            follows: size.follows,
+            tpch: size.tpch,
+            on_conflict: self.on_conflict,
+            columns,
+            program,
+        })
+    }
+}
+
+/// What is known of the columns of a key. Columns that refer to one row, and together tell which, count as one column.
+fn key_parts(
+    drafts: Drafts<'_, '_>,
+    table: usize,
+    facts: &HashMap<usize, Facts>,
+    referred: &HashMap<usize, Referred>,
+    key: &[usize],
+) -> Option<Vec<Facts>> {
+    let mut parts = Vec::new();
+    let mut leaders = Vec::new();
+    for column in key {
+        let of = referred.get(column);
+        if let Some(other) = of.and_then(|of| of.apart_in)
+            && key.contains(&other)
+            && tells_rows(drafts, table, key, other)
+        {
+            return Some(vec![Facts { distinct: Distinct::Unique { rows: u64::MAX }, ..*facts.get(column)? }]);
+        }
+        match of.filter(|_| tells_rows(drafts, table, key, *column)) {
+            Some(of) if leaders.contains(&of.leader) => {}
+            Some(of) => {
+                leaders.push(of.leader);
+                parts.push(of.facts);
+            }
+            None => parts.push(*facts.get(column)?),
+        }
+    }
+    Some(parts)
+}
+
+/// Whether a key has all columns of the foreign key that a column of it belongs to: they are a key of the parent.
+fn tells_rows(drafts: Drafts<'_, '_>, table: usize, key: &[usize], column: usize) -> bool {
+    let Some(reference) = drafts.reference((table, column)) else { return false };
+    let keys = drafts.schema.tables[table].foreign_keys.iter();
+    let of_parent = keys.filter(|of| drafts.schema.position(&of.parent) == Some(reference.parent));
+    let mut its = of_parent.filter(|of| of.columns.contains(&column));
+    its.any(|of| of.columns.iter().all(|column| key.contains(column)))
+        || infer::is_key_of_all(&drafts.schema.tables[reference.parent], reference.key)
 }

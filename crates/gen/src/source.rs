@@ -6,6 +6,7 @@
 
 use crate::generators::Distinct;
 use crate::plan::{GenPlan, TablePlan};
+use crate::program::Scratch;
 use crate::tpch::TpchSource;
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload;
@@ -13,7 +14,7 @@ use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::encode::RowNumbers;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{CellBlock, Encoder, Part, RecordChunk, Result, RowidOrder, Source};
+use litepress_rows::{Encoder, Part, RecordChunk, Result, RowidOrder, Source};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -209,30 +210,31 @@ impl Part for GenPart {
 #[derive(Debug)]
 struct Maker {
     plan: Arc<TablePlan>,
-    blocks: Vec<CellBlock>,
+    scratch: Scratch,
     encoder: Encoder,
 }
 
 impl Maker {
     fn new(table: &Table, plan: &Arc<TablePlan>) -> Result<Self> {
-        let blocks = plan.columns.iter().map(|_| CellBlock::default()).collect();
-        Ok(Self { plan: plan.clone(), blocks, encoder: Encoder::new(table, plan.on_conflict) })
+        Ok(Self {
+            plan: plan.clone(),
+            scratch: Scratch::new(&plan.program),
+            encoder: Encoder::new(table, plan.on_conflict),
+        })
     }
 
     /// Appends these rows, at most [`BLOCK_ROWS`].
     fn make(&mut self, rows: Range<u64>, chunk: &mut RecordChunk) -> Result<()> {
-        for (column, block) in self.plan.columns.iter().zip(&mut self.blocks) {
-            column.fill(rows.clone(), block);
-        }
+        self.plan.program.run(&rows, &mut self.scratch);
         let (first_record, count) = (rows.start + 1, usize::try_from(rows.end - rows.start).expect("a block of rows"));
-        self.encoder.encode(&self.blocks, count, RowNumbers::from_record(first_record), chunk)
+        self.encoder.encode(self.scratch.columns(), count, RowNumbers::from_record(first_record), chunk)
     }
 }
 
 /// The order of rowids: those of an INTEGER PRIMARY KEY need not ascend, others are the rows' numbers.
 fn rowid_order(table: &Table, plan: &TablePlan) -> RowidOrder {
     let key = plan.columns.iter().find(|column| table.rowid_alias == Some(column.column));
-    if key.is_none_or(|key| matches!(key.generator().distinct(), Distinct::Ascending { .. })) {
+    if key.is_none_or(|key| matches!(key.facts.distinct, Distinct::Ascending { .. })) {
         RowidOrder::Ascending
     } else {
         RowidOrder::Unordered
@@ -241,8 +243,7 @@ fn rowid_order(table: &Table, plan: &TablePlan) -> RowidOrder {
 
 /// How many rows a block may have for its longest values to fit [`BLOCK_BYTES`]: 1 to [`BLOCK_ROWS`].
 fn most_rows_per_block(plan: &TablePlan) -> u64 {
-    let row = plan.columns.iter().fold(1, |sum: u64, column| sum.saturating_add(column.generator().longest_bytes()));
-    (BLOCK_BYTES / row).clamp(1, BLOCK_ROWS as u64)
+    (BLOCK_BYTES / plan.program.longest_bytes.saturating_add(1)).clamp(1, BLOCK_ROWS as u64)
 }
 
 /// Mean sizes of rows.
@@ -398,6 +399,27 @@ mod tests {
             assert!(all_rows(&source) == whole[..2500]);
         }
         assert!(all_rows(&user(0)).is_empty());
+    }
+
+    #[test]
+    fn shards_refer_to_the_rows_of_the_whole() {
+        let sql = "/* gen: rows=500 */ CREATE TABLE p (id INTEGER PRIMARY KEY /* gen: shuffle */, price REAL /* gen: real(1, 9, 2) */);
+            CREATE TABLE c (p REFERENCES p /* gen: ref(p.id, per_parent(0, 7)) */, n INT /* gen: number_in(p) */,
+                hot INT /* gen: null(0.1, ref(p.id, zipf(1.1))) */, sum REAL /* gen: round(n * hot.price, 2) */,
+                code TEXT UNIQUE, before REFERENCES c(code), note JSON /* gen: object(a: word, n: int(1, 9)) */);";
+        let schema = Schema::from_sql(sql, "test.sql").expect(sql);
+        let plan = GenPlan::new(&schema, &Request { scale: Some(1.5), ..Request::default() }).expect(sql);
+        for table in 0..2 {
+            let whole = all_rows(&GenSource::new(&plan, &schema, table, PageSize::DEFAULT).expect(sql));
+            assert_eq!(whole.len() as u64, plan.tables()[table].rows);
+            let mut together = Vec::new();
+            for number in 1..=4 {
+                let shard = Shard::new(number, 4).expect("a shard");
+                let source = GenSource::of_shard(&plan, &schema, table, PageSize::DEFAULT, shard).expect(sql);
+                together.extend(all_rows(&source));
+            }
+            assert!(together == whole, "table {table}");
+        }
     }
 
     #[test]

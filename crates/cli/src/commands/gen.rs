@@ -13,7 +13,7 @@ use crate::progress::{Sample, Unit, Watch};
 use crate::schema_text::SchemaText;
 use clap::Args;
 use litepress::{Options, Result};
-use litepress_gen::{catalogue, presets};
+use litepress_gen::{catalogue, functions, presets};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -102,8 +102,12 @@ fn watch(invention: &Invention, options: &Options, audience: &Audience) -> Watch
 }
 
 fn list_generators(as_json: bool) -> Result<()> {
+    let entries = || catalogue::all().iter().chain(catalogue::relations());
     if as_json {
-        let entries = catalogue::all().iter().map(|entry| {
+        let functions = functions().iter().map(|function| {
+            json!({"name": function.name, "signature": function.signature, "about": function.about, "example": null})
+        });
+        let entries = entries().map(|entry| {
             json!({
                 "name": entry.name,
                 "signature": entry.signature(),
@@ -111,13 +115,15 @@ fn list_generators(as_json: bool) -> Result<()> {
                 "example": entry.example,
             })
         });
-        return print_json(&entries.collect());
+        return print_json(&entries.chain(functions).collect());
     }
     let mut rows = vec![["generator", "example", "what it gives"].map(str::to_owned).to_vec()];
-    rows.extend(
-        catalogue::all().iter().map(|entry| vec![entry.signature(), entry.example.to_owned(), entry.about.to_owned()]),
-    );
-    print(&aligned(&rows, &[Align::Left; 3], 0))
+    rows.extend(entries().map(|entry| vec![entry.signature(), entry.example.to_owned(), entry.about.to_owned()]));
+    let mut computed = vec![["function", "what it gives"].map(str::to_owned).to_vec()];
+    computed.extend(functions().iter().map(|function| vec![function.signature.to_owned(), function.about.to_owned()]));
+    let operators = "operators: || * / % + - < <= > >= = <> IS BETWEEN IN NOT AND OR CASE, over columns of the row\n";
+    let [rows, computed] = [aligned(&rows, &[Align::Left; 3], 0), aligned(&computed, &[Align::Left; 2], 0)];
+    print(&format!("{rows}\n{computed}\n{operators}"))
 }
 
 fn list_presets(as_json: bool) -> Result<()> {

@@ -19,10 +19,16 @@ pub(crate) enum TokenKind {
     Real(f64),
     Text(String),
     Blob(Vec<u8>),
-    /// One of `( ) , : = -`
-    Mark(char),
+    /// A name in double quotes: a column or table, never a generator.
+    Quoted(String),
+    /// One of [`MARKS`].
+    Mark(&'static str),
     End,
 }
+
+/// Longer ones first.
+const MARKS: [&str; 19] =
+    ["||", "==", "<>", "!=", "<=", ">=", "(", ")", ",", ":", "=", "<", ">", "+", "-", "*", "/", "%", "."];
 
 /// The tokens that stand in `span`, closed by [`TokenKind::End`]. A `--` comment within ends the annotation.
 pub(crate) fn tokens(site: &Site<'_>, span: Range<usize>) -> Result<Vec<Token>> {
@@ -67,16 +73,18 @@ impl<'a> Lexer<'a> {
         let kind = match self.peek() {
             None => TokenKind::End,
             Some('-') if self.rest().starts_with("--") => self.remark()?,
-            Some('\'') => TokenKind::Text(self.quoted()?),
+            Some('\'') => TokenKind::Text(self.quoted('\'', "this text has no closing quote")?),
+            Some('"') => TokenKind::Quoted(self.quoted('"', "this name has no closing quote")?),
             Some('x' | 'X') if self.rest()[1..].starts_with('\'') => TokenKind::Blob(self.blob()?),
             Some(c) if is_name_start(c) => TokenKind::Name(self.take_while(is_name).to_owned()),
             Some(c) if c.is_ascii_digit() || self.starts_fraction() => self.number()?,
-            Some(c @ ('(' | ')' | ',' | ':' | '=' | '-')) => {
-                self.at += 1;
-                TokenKind::Mark(c)
-            }
-            Some('"') => return Err(self.site.error(start, "texts stand in single quotes: 'like this'")),
-            Some(c) => return Err(self.site.error(start, format!("unexpected character '{c}'"))),
+            Some(c) => match MARKS.into_iter().find(|mark| self.rest().starts_with(mark)) {
+                Some(mark) => {
+                    self.at += mark.len();
+                    TokenKind::Mark(mark)
+                }
+                None => return Err(self.site.error(start, format!("unexpected character '{c}'"))),
+            },
         };
         Ok(Token { kind, span: start..self.at })
     }
@@ -97,21 +105,21 @@ impl<'a> Lexer<'a> {
         chars.next() == Some('.') && chars.next().is_some_and(|c| c.is_ascii_digit())
     }
 
-    /// A text in single quotes; a quote within is written twice.
-    fn quoted(&mut self) -> Result<String> {
+    /// What stands in quotes; a quote within is written twice.
+    fn quoted(&mut self, quote: char, unclosed: &str) -> Result<String> {
         let start = self.at;
         let mut text = String::new();
         loop {
             self.at += 1;
-            text += self.take_while(|c| c != '\'');
+            text += self.take_while(|c| c != quote);
             if self.peek().is_none() {
-                return Err(self.site.error(start, "this text has no closing quote"));
+                return Err(self.site.error(start, unclosed));
             }
             self.at += 1;
-            if self.peek() != Some('\'') {
+            if self.peek() != Some(quote) {
                 return Ok(text);
             }
-            text.push('\'');
+            text.push(quote);
         }
     }
 
@@ -119,7 +127,7 @@ impl<'a> Lexer<'a> {
     fn blob(&mut self) -> Result<Vec<u8>> {
         let start = self.at;
         self.at += 1;
-        let digits = self.quoted()?;
+        let digits = self.quoted('\'', "this blob has no closing quote")?;
         let refused = || self.site.error(start, "a blob is an even number of hex digits: x'00ff'");
         let nibbles = digits.chars().map(|c| c.to_digit(16)).collect::<Option<Vec<_>>>().ok_or_else(refused)?;
         let (pairs, odd) = nibbles.as_chunks::<2>();
@@ -200,7 +208,7 @@ fn real(digits: &str, factor: u64) -> Option<TokenKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use TokenKind::{Blob, End, Int, Mark, Name, Real, Text};
+    use TokenKind::{Blob, End, Int, Mark, Name, Quoted, Real, Text};
 
     fn kinds(text: &str) -> Vec<TokenKind> {
         let site = Site::new(text, "test");
@@ -227,11 +235,15 @@ mod tests {
             ("'it''s'", Text("it's".into())),
             ("'a -- b'", Text("a -- b".into())),
             ("x'00Ff'", Blob(vec![0, 255])),
-            (":", Mark(':')),
+            (":", Mark(":")),
+            ("||", Mark("||")),
+            ("<", Mark("<")),
+            ("\"a\"\"b.c\"", Quoted("a\"b.c".into())),
         ] {
             assert_eq!(kinds(text), [kind, End], "{text}");
         }
-        assert_eq!(kinds(" -5 -- note ("), [Mark('-'), Int(5), End]);
+        assert_eq!(kinds(" -5 -- note ("), [Mark("-"), Int(5), End]);
+        assert_eq!(kinds("a.b<=.5"), [Name("a".into()), Mark("."), Name("b".into()), Mark("<="), Real(0.5), End]);
     }
 
     /// `1.001m` went through a double, came out as 1000999.9999999999 and was refused as a number of rows.
@@ -255,7 +267,8 @@ mod tests {
     fn mistakes_have_a_place() {
         for (text, character, message) in [
             ("a 'b", 3, "no closing quote"),
-            ("a \"b\"", 3, "single quotes"),
+            ("a \"b", 3, "this name has no closing quote"),
+            ("a | b", 3, "unexpected character '|'"),
             ("ä", 1, "unexpected character 'ä'"),
             ("('ä', 5y)", 7, "cannot end in 'y'"),
             ("99999999999999999999", 1, "too large"),

@@ -1,4 +1,4 @@
-//! Tokens to calls and settings.
+//! Tokens to calls and settings; [`expressions`](super::expressions) has what calls are nested in.
 
 use super::lexer::{self, Token, TokenKind};
 use super::{Argument, Call, Expression, ExpressionKind, Site, TableSettings};
@@ -12,19 +12,27 @@ use std::ops::Range;
 /// Calls within calls deeper than this are a mistake, and would be a danger for the stack.
 const DEEPEST: usize = 32;
 
-pub(super) fn call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
+/// Operators in one annotation at most: a chain of them is as deep as it is long.
+const MOST_OPERATORS: usize = 1000;
+
+pub(super) fn annotation(site: &Site<'_>, span: Range<usize>) -> Result<Expression> {
     let mut parser = Parser::new(site, span)?;
     parser.refuse_settings()?;
-    let call = match parser.expression(0)? {
-        Expression { kind: ExpressionKind::Call(call), .. } => call,
-        Expression { span, .. } => {
-            let error = site.error(span.start, "the name of a generator is expected");
-            return Err(error.advise("constant(value) gives every row the same value"));
-        }
-    };
+    let expression = parser.expression(0)?;
+    if matches!(expression.kind, ExpressionKind::Literal(_)) && *parser.peek() == TokenKind::End {
+        let error = site.error(expression.span.start, "the name of a generator is expected");
+        return Err(error.advise("constant(value) gives every row the same value"));
+    }
     match parser.peek() {
-        TokenKind::End => Ok(call),
+        TokenKind::End => Ok(expression),
         _ => Err(parser.unexpected("the end of the annotation")),
+    }
+}
+
+pub(super) fn call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
+    match annotation(site, span)? {
+        Expression { kind: ExpressionKind::Call(call), .. } => Ok(call),
+        Expression { span, .. } => Err(site.error(span.start, "the name of a generator is expected")),
     }
 }
 
@@ -32,45 +40,46 @@ pub(super) fn settings(site: &Site<'_>, span: Range<usize>, settings: &mut Table
     let mut parser = Parser::new(site, span)?;
     loop {
         parser.setting(settings)?;
-        parser.take_mark(',');
+        parser.take_mark(",");
         if *parser.peek() == TokenKind::End {
             return Ok(());
         }
     }
 }
 
-struct Parser<'a> {
-    site: &'a Site<'a>,
+pub(super) struct Parser<'a> {
+    pub(super) site: &'a Site<'a>,
     tokens: Vec<Token>,
     at: usize,
+    operators: usize,
 }
 
 impl<'a> Parser<'a> {
     fn new(site: &'a Site<'a>, span: Range<usize>) -> Result<Self> {
-        Ok(Self { site, tokens: lexer::tokens(site, span)?, at: 0 })
+        Ok(Self { site, tokens: lexer::tokens(site, span)?, at: 0, operators: 0 })
     }
 
-    fn token(&self) -> &Token {
+    pub(super) fn token(&self) -> &Token {
         &self.tokens[self.at]
     }
 
-    fn peek(&self) -> &TokenKind {
+    pub(super) fn peek(&self) -> &TokenKind {
         &self.token().kind
     }
 
     /// The token after the next, as far as there is one.
-    fn peek_second(&self) -> &TokenKind {
+    pub(super) fn peek_second(&self) -> &TokenKind {
         &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind
     }
 
     /// Takes the next token; the last one, [`TokenKind::End`], stays.
-    fn take(&mut self) -> Token {
+    pub(super) fn take(&mut self) -> Token {
         let token = self.token().clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
-    fn take_mark(&mut self, mark: char) -> bool {
+    pub(super) fn take_mark(&mut self, mark: &'static str) -> bool {
         let found = *self.peek() == TokenKind::Mark(mark);
         if found {
             self.take();
@@ -78,7 +87,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn unexpected(&self, expected: &str) -> Error {
+    pub(super) fn unexpected(&self, expected: &str) -> Error {
         let Token { kind, span } = self.token();
         let found = match kind {
             TokenKind::End => "the annotation ends".to_owned(),
@@ -89,65 +98,66 @@ impl<'a> Parser<'a> {
 
     /// `rows=5` where a generator should stand is a table's setting in the wrong place.
     fn refuse_settings(&self) -> Result<()> {
-        let (TokenKind::Name(name), TokenKind::Mark('=')) = (self.peek(), self.peek_second()) else {
+        let (TokenKind::Name(name), TokenKind::Mark("=")) = (self.peek(), self.peek_second()) else {
             return Ok(());
         };
+        if !["rows", "seed", "fixed", "tpch"].iter().any(|setting| setting.eq_ignore_ascii_case(name)) {
+            return Ok(());
+        }
         let message = format!("'{name}=' is said of a table, and this annotation belongs to a column");
         let error = self.site.error(self.token().span.start, message);
         Err(error.advise("put it in front of CREATE TABLE or on the line of the table's '('"))
     }
 
-    fn expression(&mut self, depth: usize) -> Result<Expression> {
-        let start = self.token().span.start;
-        if depth > DEEPEST {
-            return Err(self.site.error(start, "generators are nested too deeply"));
-        }
-        let negative = self.take_mark('-');
-        let kind = match self.peek().clone() {
-            TokenKind::Int(magnitude) => self.literal(int(magnitude, negative)),
-            TokenKind::Real(value) => self.literal(Some(OwnedValue::Real(if negative { -value } else { value }))),
-            _ if negative => return Err(self.unexpected("a number")),
-            TokenKind::Text(text) => self.literal(Some(OwnedValue::Text(text))),
-            TokenKind::Blob(blob) => self.literal(Some(OwnedValue::Blob(blob))),
-            TokenKind::Name(name) => match keyword(&name) {
-                Some(value) if *self.peek_second() != TokenKind::Mark('(') => self.literal(Some(value)),
-                _ => Ok(ExpressionKind::Call(self.call(name, depth)?)),
-            },
-            TokenKind::Mark(_) | TokenKind::End => return Err(self.unexpected("a generator or a value")),
-        }?;
-        Ok(Expression { kind, span: start..self.tokens[self.at.max(1) - 1].span.end })
+    /// Where the token that was taken last ends.
+    pub(super) fn end(&self) -> usize {
+        self.tokens[self.at.max(1) - 1].span.end
+    }
+
+    /// Refuses what nobody writes and the stack might not bear.
+    pub(super) fn check_depth(&self, depth: usize) -> Result<()> {
+        let at = self.token().span.start;
+        if depth > DEEPEST { Err(self.site.error(at, "generators are nested too deeply")) } else { Ok(()) }
+    }
+
+    /// Counts an operator.
+    pub(super) fn count_operator(&mut self) -> Result<()> {
+        self.operators += 1;
+        let refused = || self.site.error(self.token().span.start, format!("more than {MOST_OPERATORS} operators"));
+        if self.operators > MOST_OPERATORS { Err(refused()) } else { Ok(()) }
     }
 
     /// Takes the token of a literal; `None` is an integer that does not fit.
-    fn literal(&mut self, value: Option<OwnedValue>) -> Result<ExpressionKind> {
+    pub(super) fn literal(&mut self, value: Option<OwnedValue>) -> Result<ExpressionKind> {
         let token = self.take();
         value
             .map(ExpressionKind::Literal)
             .ok_or_else(|| self.site.error(token.span.start, "this number does not fit into 64 bits"))
     }
 
-    fn call(&mut self, name: String, depth: usize) -> Result<Call> {
+    pub(super) fn call(&mut self, name: String, depth: usize) -> Result<Call> {
         let start = self.token().span.start;
         let mut end = self.take().span.end;
         let mut arguments = Vec::new();
-        if self.take_mark('(') && !self.closes(&mut end) {
+        let is_called = self.take_mark("(");
+        if is_called && !self.closes(&mut end) {
             loop {
                 arguments.push(self.argument(depth + 1)?);
                 if self.closes(&mut end) {
                     break;
                 }
-                if !self.take_mark(',') {
+                if !self.take_mark(",") {
                     return Err(self.unexpected("',' or ')'"));
                 }
             }
         }
-        Ok(Call { name, arguments, span: start..end })
+        Ok(Call { name, is_called, arguments, span: start..end })
     }
 
     /// Takes a closing parenthesis and notes where it ends.
-    fn closes(&mut self, end: &mut usize) -> bool {
+    pub(super) fn closes(&mut self, end: &mut usize) -> bool {
         let close = self.token().span.end;
-        let closes = self.take_mark(')');
+        let closes = self.take_mark(")");
         if closes {
             *end = close;
         }
@@ -157,21 +167,21 @@ impl<'a> Parser<'a> {
     fn argument(&mut self, depth: usize) -> Result<Argument> {
         let start = self.token().span.start;
         let name = match (self.peek(), self.peek_second()) {
-            (TokenKind::Name(name), TokenKind::Mark('=')) => Some(name.clone()),
+            (TokenKind::Name(name), TokenKind::Mark("=")) => Some(name.clone()),
             _ => None,
         };
         if name.is_some() {
             self.at += 2;
         }
         let value = self.expression(depth)?;
-        let weight = if self.take_mark(':') { Some(self.expression(depth)?) } else { None };
+        let weight = if self.take_mark(":") { Some(self.expression(depth)?) } else { None };
         let end = weight.as_ref().unwrap_or(&value).span.end;
         Ok(Argument { name, value, weight, span: start..end })
     }
 
     fn setting(&mut self, settings: &mut TableSettings) -> Result<()> {
         let at = self.token().span.start;
-        let (TokenKind::Name(name), TokenKind::Mark('=')) = (self.peek().clone(), self.peek_second()) else {
+        let (TokenKind::Name(name), TokenKind::Mark("=")) = (self.peek().clone(), self.peek_second()) else {
             let error = self.unexpected("rows=N or seed=N");
             return Err(error.advise("in front of a table's first column an annotation is about the table"));
         };
@@ -226,7 +236,7 @@ fn truth(word: &str) -> Option<u64> {
 }
 
 /// The value of a word; in front of a parenthesis it is no value but a generator's name: `null(0.1, uuid)`.
-fn keyword(name: &str) -> Option<OwnedValue> {
+pub(super) fn keyword(name: &str) -> Option<OwnedValue> {
     match name.to_ascii_lowercase().as_str() {
         "null" => Some(OwnedValue::Null),
         "true" => Some(OwnedValue::Int(1)),
@@ -235,7 +245,7 @@ fn keyword(name: &str) -> Option<OwnedValue> {
     }
 }
 
-fn int(magnitude: u64, negative: bool) -> Option<OwnedValue> {
+pub(super) fn int(magnitude: u64, negative: bool) -> Option<OwnedValue> {
     let value = i128::from(magnitude) * if negative { -1 } else { 1 };
     i64::try_from(value).ok().map(OwnedValue::Int)
 }

@@ -142,7 +142,7 @@ impl<'a> Arguments<'a> {
         let Some(expression) = self.expression(name) else { return Ok(None) };
         let value = match &expression.kind {
             ExpressionKind::Literal(value) => convert(value),
-            ExpressionKind::Call(_) => None,
+            _ => None,
         };
         let refused = || self.error_at(name, format!("argument '{name}' of {} is {wanted}", self.entry.name));
         value.map(Some).ok_or_else(refused)
@@ -231,6 +231,11 @@ impl<'a> Arguments<'a> {
         Ok(Lengths { min: min.unsigned_abs(), max: max.unsigned_abs() })
     }
 
+    /// An argument as it is written.
+    pub(super) fn written(&self, name: &str) -> Option<Expression> {
+        self.expression(name).cloned()
+    }
+
     /// A nested generator.
     pub(super) fn generator(&self, name: &str) -> Result<Box<dyn Generator>> {
         match self.expression(name) {
@@ -257,11 +262,13 @@ impl<'a> Arguments<'a> {
         let name = match (&argument.name, &argument.value.kind) {
             (None, ExpressionKind::Call(call)) if call.arguments.is_empty() => call.name.clone(),
             (None, ExpressionKind::Literal(OwnedValue::Text(text))) => text.clone(),
+            (None, ExpressionKind::Column { through: None, name }) => name.clone(),
             _ => return Err(refused(argument.span.start)),
         };
         let inner = match argument.weight.as_ref().map(|weight| &weight.kind) {
             Some(ExpressionKind::Call(call)) => catalogue::build(self.site, call, self.rows)?,
             Some(ExpressionKind::Literal(value)) => catalogue::constant(value.clone()),
+            Some(_) => return Err(refused(argument.weight.as_ref().unwrap_or(&argument.value).span.start)),
             None => return Err(refused(argument.span.start)),
         };
         Ok((name, inner))
@@ -301,7 +308,7 @@ impl<'a> Arguments<'a> {
     fn weight(&self, weight: &Expression) -> Result<f64> {
         let value = match &weight.kind {
             ExpressionKind::Literal(value) => number(value).filter(|&value| value >= 0.0),
-            ExpressionKind::Call(_) => None,
+            _ => None,
         };
         value.ok_or_else(|| self.error(weight.span.start, "a weight is a number of 0 or more"))
     }

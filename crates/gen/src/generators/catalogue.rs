@@ -3,9 +3,9 @@
 
 use super::{
     Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nested, nulls, numbers,
-    people, regex, shuffle, template, text, time, unique, walk, wordlist,
+    people, regex, relations, shuffle, template, text, time, unique, walk, wordlist,
 };
-use crate::annotation::{Call, Expression, ExpressionKind, Site, parse_call};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse_call};
 use crate::random::CellRandom;
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
@@ -69,20 +69,20 @@ impl fmt::Display for Parameter {
     }
 }
 
-const fn given(name: &'static str) -> Parameter {
+pub(super) const fn given(name: &'static str) -> Parameter {
     Parameter { name, default: None }
 }
 
-const fn default(name: &'static str, value: &'static str) -> Parameter {
+pub(super) const fn default(name: &'static str, value: &'static str) -> Parameter {
     Parameter { name, default: Some(value) }
 }
 
-const fn optional(name: &'static str) -> Parameter {
+pub(super) const fn optional(name: &'static str) -> Parameter {
     default(name, "")
 }
 
 /// An entry's short form: name, parameters, what it does, example, build function.
-const fn entry(
+pub(super) const fn entry(
     name: &'static str,
     parameters: &'static [Parameter],
     about: &'static str,
@@ -389,6 +389,11 @@ pub fn all() -> &'static [Entry] {
     ENTRIES
 }
 
+/// What else annotations are made of: `ref` and the distributions that stand in it.
+pub fn relations() -> &'static [Entry] {
+    relations::ENTRIES
+}
+
 /// The generator of this name; ASCII case does not matter.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
@@ -460,6 +465,25 @@ file.
 | Generator | What it gives | Example | ns |
 | --- | --- | --- | ---: |
 ";
+
+/// Whether an expression is a generator of this table and, where it is `null`, what is nested in it too.
+pub(crate) fn is_generator(expression: &Expression) -> bool {
+    let ExpressionKind::Call(call) = &expression.kind else { return false };
+    let is_inner =
+        |argument: &Argument| argument.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("inner"));
+    let inner = call.arguments.iter().find(|argument| is_inner(argument)).or_else(|| call.arguments.get(1));
+    let is_whole =
+        |inner: &Argument| matches!(inner.value.kind, ExpressionKind::Literal(_)) || is_generator(&inner.value);
+    find(&call.name).is_some_and(|entry| entry.name != "null" || inner.is_none_or(is_whole))
+}
+
+/// The share and the inner expression of a call of `null`.
+pub(crate) fn null_arguments(site: &Site<'_>, call: &Call) -> Result<(f64, Expression)> {
+    let entry = find("null").expect("it is in the table");
+    let arguments = Arguments::bind(site, call, entry, None)?;
+    let inner = arguments.written("inner").ok_or_else(|| arguments.error_here("argument 'inner' is missing"))?;
+    Ok((arguments.share("p")?, inner))
+}
 
 /// Makes the generator that an annotation of its own describes, such as an example.
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! NULL in some of the rows.
 
 use super::alias::threshold;
-use super::{Arguments, Distinct, Generator, Kinds, Progression, count};
+use super::{Arguments, Distinct, Generator, Kinds, count};
 use crate::random::{CellRandom, Fraction};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -15,6 +15,15 @@ fn flags(levels: u64) -> u64 {
         0 | 1 => 1 + levels,
         _ => 1000 + levels,
     }
+}
+
+/// Sets one flag for each of these rows, so that this share of all is set.
+pub(crate) fn fill_flags(share: f64, levels: u64, random: &CellRandom, rows: Range<u64>, out: &mut Vec<bool>) {
+    let below = threshold(share);
+    out.clear();
+    out.resize(count(&rows), false);
+    let take = |bits: &mut Fraction| u64::from(bits.take_u32()) < below;
+    random.fork(flags(levels)).fill_shared(rows.start, out, take);
 }
 
 /// `null(p, inner)`. The flags have random numbers of their own and `inner` has the column's: rows that are not
@@ -37,13 +46,8 @@ pub(super) fn null(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 impl Generator for Null {
     fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let below = threshold(self.share);
         let mut nulls = std::mem::take(out.nulls_mut());
-        nulls.clear();
-        nulls.resize(count(&rows), false);
-        random
-            .fork(flags(self.inner.null_levels()))
-            .fill_shared(rows.start, &mut nulls, |bits: &mut Fraction| u64::from(bits.take_u32()) < below);
+        fill_flags(self.share, self.inner.null_levels(), random, rows.clone(), &mut nulls);
         if nulls.iter().all(|&null| null) {
             // Values that nobody sees may be giants.
             out.picks(&self.null).resize(nulls.len(), 0);
@@ -79,9 +83,5 @@ impl Generator for Null {
 
     fn is_json(&self) -> bool {
         self.inner.is_json()
-    }
-
-    fn progression(&self, rows: u64) -> Option<Progression> {
-        if self.share == 0.0 { self.inner.progression(rows) } else { None }
     }
 }

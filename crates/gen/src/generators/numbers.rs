@@ -30,6 +30,11 @@ impl Generator for Sequence {
         }
     }
 
+    fn fill_rows(&self, _: &CellRandom, rows: &[u64], out: &mut CellBlock) {
+        let Progression { start, step } = self.0;
+        out.ints().extend(rows.iter().map(|row| start.wrapping_add(row.cast_signed().wrapping_mul(step))));
+    }
+
     fn kinds(&self) -> Kinds {
         Kinds::INT
     }
@@ -43,10 +48,6 @@ impl Generator for Sequence {
         let last = if step > 0 { i64::MAX } else { i64::MIN };
         let rows = (last.abs_diff(start) / step.unsigned_abs()).saturating_add(1);
         if step > 0 { Distinct::Ascending { rows } } else { Distinct::Unique { rows } }
-    }
-
-    fn progression(&self, _: u64) -> Option<Progression> {
-        Some(self.0)
     }
 }
 

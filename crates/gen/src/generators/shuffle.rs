@@ -12,7 +12,7 @@
 //! going on until a place below `count` comes, *cycle walking*, permutes these. As `height` and `width` are next to
 //! the square root of `count`, that happens to less than one row in a root of `count`.
 
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES, Progression, count};
+use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES, count};
 use crate::random::{CellRandom, Fraction};
 use litepress_rows::{CellBlock, Result};
 use std::ops::Range;
@@ -128,6 +128,30 @@ impl Permutation {
     }
 }
 
+/// A random order of the numbers below a count.
+#[derive(Debug)]
+pub(crate) struct Scattered(Permutation);
+
+impl Scattered {
+    /// The order of so many numbers, 1 at least.
+    pub(crate) fn new(count: u64, random: &CellRandom) -> Self {
+        Self(Permutation::new(Places::new(count.max(1) - 1), random))
+    }
+
+    /// Puts in the place of each number, all of which are below the count, the one that comes there.
+    pub(crate) fn apply(&self, numbers: &mut [u64]) {
+        for numbers in numbers.chunks_mut(LANES) {
+            let mut splits = [(0, 0); LANES];
+            for (split, &number) in splits.iter_mut().zip(&*numbers) {
+                *split = self.0.places.split(number);
+            }
+            for (number, place) in numbers.iter_mut().zip(self.0.at(splits)) {
+                *number = place;
+            }
+        }
+    }
+}
+
 /// The sum of two numbers up to `modulus`, not both of it.
 #[inline(always)]
 fn add(one: u64, other: u64, modulus: u64) -> u64 {
@@ -179,12 +203,6 @@ impl Generator for Shuffle {
 
     fn distinct(&self) -> Distinct {
         Distinct::Unique { rows: self.places.last.saturating_add(1) }
-    }
-
-    /// Only all numbers together are known.
-    fn progression(&self, rows: u64) -> Option<Progression> {
-        let is_whole = rows.checked_sub(1) == Some(self.places.last);
-        is_whole.then_some(Progression { start: self.low, step: 1 })
     }
 }
 

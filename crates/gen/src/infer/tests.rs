@@ -99,28 +99,31 @@ fn then_types_then_names_then_affinity() {
     }
 }
 
+/// `table.column` of what each column of the table refers to, or why it refers to nothing.
+fn references(sql: &str, table: &str) -> Vec<String> {
+    let schema = Schema::from_sql(sql, "test").expect(sql);
+    let table = schema.table(table).expect(table);
+    let describe = |position| match reference(&schema, table, position) {
+        Reference::None => "-".to_owned(),
+        Reference::Single(Parent { table, column, .. }) => {
+            format!("{}.{}", schema.tables[table].name, schema.tables[table].columns[column].name)
+        }
+        Reference::Unclear(why) => why,
+    };
+    (0..table.columns.len()).map(describe).collect()
+}
+
 #[test]
 fn references_find_their_parent() {
     let sql = "create table p (id integer primary key, code text unique);
         create table q (a int unique, b int, primary key (a, b));
         create table c (one int references p, two text references p(code), three int references q(a),
-            four int, five int references c(six), six int unique, seven int,
-            foreign key (six, seven) references q);";
-    let schema = Schema::from_sql(sql, "test").expect(sql);
-    let found: Vec<Reference> = (0..7).map(|position| reference(&schema, &schema.tables[2], position)).collect();
-    let several = Reference::Unclear("it is not the only column that refers to q".to_owned());
-    assert_eq!(
-        found,
-        [
-            Reference::Single(Parent { table: 0, column: 0 }),
-            Reference::Single(Parent { table: 0, column: 1 }),
-            Reference::Single(Parent { table: 1, column: 0 }),
-            Reference::None,
-            Reference::Single(Parent { table: 2, column: 5 }),
-            several.clone(),
-            several,
-        ]
-    );
+            four int, five int references c(six), six int unique, seven int references seven,
+            foreign key (six, seven) references q);
+        create table twice (a int, b int, c int, foreign key (a, b) references q(b, a), foreign key (c) references p)";
+    let found = references(sql, "c");
+    assert_eq!(found, ["p.id", "p.code", "q.a", "-", "c.six", "q.a", "q.b"]);
+    assert_eq!(references(sql, "twice"), ["q.b", "q.a", "p.id"]);
 }
 
 /// All of these were said not to be the only columns that refer to their parent, and they are.
@@ -128,40 +131,42 @@ fn references_find_their_parent() {
 fn references_without_parent_say_why() {
     let sql = "create table p (a int, b int, primary key (a, b)); create table q (id integer primary key);
         create table r (a int); create table c (one int references p, two int references r,
-            three int references q(x), four int references q references r(a), five int, six int references none,
-            foreign key (one, five) references p);
-        create table d (one int references p)";
-    let schema = Schema::from_sql(sql, "test").expect(sql);
-    for (table, column, why) in [
-        ("d", 0, "p has no primary key of one column"),
-        ("c", 1, "r has no primary key of one column"),
-        ("c", 2, "q has no column x"),
-        ("c", 3, "it is in several foreign keys"),
-        ("c", 0, "it is in several foreign keys"),
-        ("c", 4, "it is not the only column that refers to p"),
-        ("c", 5, "the schema has no table none"),
-    ] {
-        let found = reference(&schema, schema.table(table).expect(table), column);
-        assert_eq!(found, Reference::Unclear(why.to_owned()), "{table}, {column}");
-    }
+            three int references q(x), four int references q references r(a), six int references none);
+        create table d (one int, five int, foreign key (one) references q(id), foreign key (one, five) references p)";
+    let none = "p has no primary key of one column";
+    let several = "it is in several foreign keys";
+    let expected =
+        [none, "r has no primary key of one column", "q has no column x", several, "the schema has no table none"];
+    assert_eq!(references(sql, "c"), expected);
+    assert_eq!(references(sql, "d"), [several, "p.b"]);
+}
+
+/// The tables of every application that has tenants: a column in several foreign keys.
+#[test]
+fn a_column_in_several_foreign_keys() {
+    let sql = "create table tenant (id integer primary key);
+        create table person (tenant int references tenant, id int, boss int, primary key (tenant, id),
+            foreign key (tenant, boss) references person);
+        create table task (tenant int references tenant, id int, owner int, other int, primary key (tenant, id),
+            foreign key (tenant, owner) references person, foreign key (tenant, other) references person);
+        create table mirror (id integer primary key references mirror(id));";
+    let shared = "another foreign key decides about tenant, which is part of its own";
+    assert_eq!(references(sql, "person"), ["tenant.id", "-", shared]);
+    assert_eq!(references(sql, "task"), ["person.tenant", "-", "person.id", shared]);
+    assert_eq!(references(sql, "mirror"), ["-"], "every row refers to itself");
 }
 
 #[test]
-fn references_draw_from_the_parents_keys() {
-    use Reuse::{AtRandom, Digit, Once};
-    for (reuse, start, step, rows, text) in [
-        (AtRandom, 1, 1, 10, Some("int(1, 10)")),
-        (AtRandom, 1, 1, 1, Some("int(1, 1)")),
-        (AtRandom, 100, 10, 5, Some("int(100, 140, 10)")),
-        (AtRandom, -1, -2, 3, Some("int(-5, -1, 2)")),
-        (AtRandom, 1, 1, 0, None),
-        (Once, 1, 1, 10, Some("sequence")),
-        (Once, 5, 2, 10, Some("sequence(5, 2)")),
-        (Digit { each: 1 }, 1, 1, 10, Some("repeat(1, 10)")),
-        (Digit { each: 3 }, -1, -2, 3, Some("repeat(-5, -1, each=3, step=2)")),
-        (Digit { each: 3 }, 1, 1, 0, None),
+fn references_as_annotations() {
+    let sql = "create table \"my parents\" (id integer primary key, \"case\" int unique)";
+    let schema = Schema::from_sql(sql, "test").expect(sql);
+    for (reuse, text) in [
+        (Reuse::AtRandom, "ref(\"my parents\".\"case\")"),
+        (Reuse::Once, "ref(\"my parents\".\"case\", once)"),
+        (Reuse::InTurn { each: 1 }, "ref(\"my parents\".\"case\", in_turn)"),
+        (Reuse::InTurn { each: 3 }, "ref(\"my parents\".\"case\", in_turn(3))"),
+        (Reuse::DistinctIn("a b".to_owned()), "ref(\"my parents\".\"case\", distinct_in(\"a b\"))"),
     ] {
-        let inferred = of_progression(reuse, Progression { start, step }, rows, "p.id");
-        assert_eq!(inferred.map(|inferred| inferred.text).as_deref(), text);
+        assert_eq!(of_parent(&reuse, &schema.tables[0], 1).text, text);
     }
 }

@@ -1,8 +1,7 @@
 //! What can be said before a single row is made: values that a column refuses, keys that are bound to repeat.
 
-use super::ColumnPlan;
 use crate::annotation::Site;
-use crate::generators::{Cycle, Generator, Kinds, tell_rows_apart};
+use crate::generators::{Cycle, Distinct, Facts, Kinds, tell_rows_apart};
 use crate::infer::is_key_of_all;
 use litepress_rows::schema::Table;
 use litepress_rows::{Conflict, Error, ErrorKind, NullRule, Result};
@@ -31,15 +30,15 @@ impl Fault {
 pub(super) fn column(
     table: &Table,
     position: usize,
-    generator: &dyn Generator,
+    facts: &Facts,
     rows: u64,
     conflict: Conflict,
 ) -> Result<(), Fault> {
-    strict_type(table, position, generator.kinds())?;
-    rowids(table, position, generator, conflict)?;
-    nulls(table, position, generator, conflict)?;
-    enough_values(generator, rows)?;
-    if is_key_of_all(table, position) && !table.may_lose_rows(conflict) { key(&[generator], rows) } else { Ok(()) }
+    strict_type(table, position, facts.kinds)?;
+    rowids(table, position, facts, conflict)?;
+    nulls(table, position, facts, conflict)?;
+    enough_values(facts, rows)?;
+    if is_key_of_all(table, position) && !table.may_lose_rows(conflict) { key(&[facts], rows) } else { Ok(()) }
 }
 
 fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault> {
@@ -60,10 +59,12 @@ fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault
     Err(fault(message, format!("a {declared} column takes {}", taken.in_words())))
 }
 
-fn rowids(table: &Table, position: usize, generator: &dyn Generator, conflict: Conflict) -> Result<(), Fault> {
-    let are_ints = generator.kinds() == Kinds::INT && generator.null_share() == 0.0;
+fn rowids(table: &Table, position: usize, facts: &Facts, conflict: Conflict) -> Result<(), Fault> {
+    let are_ints = facts.kinds == Kinds::INT && facts.null_share == 0.0;
     let may_repeat = table.may_lose_rows(conflict);
-    if table.rowid_alias != Some(position) || are_ints && (may_repeat || generator.distinct().is_unique()) {
+    // Of a computed column nobody knows: the build finds keys that repeat.
+    let may_be_unique = facts.distinct.is_unique() || facts.distinct == Distinct::Among { values: u64::MAX };
+    if table.rowid_alias != Some(position) || are_ints && (may_repeat || may_be_unique) {
         return Ok(());
     }
     if may_repeat {
@@ -73,16 +74,16 @@ fn rowids(table: &Table, position: usize, generator: &dyn Generator, conflict: C
     Err(fault(message, "use sequence or shuffle"))
 }
 
-fn nulls(table: &Table, position: usize, generator: &dyn Generator, conflict: Conflict) -> Result<(), Fault> {
-    if table.null_rule(position, conflict) != NullRule::Refuse || generator.null_share() == 0.0 {
+fn nulls(table: &Table, position: usize, facts: &Facts, conflict: Conflict) -> Result<(), Fault> {
+    if table.null_rule(position, conflict) != NullRule::Refuse || facts.null_share == 0.0 {
         return Ok(());
     }
     Err(fault("the column is NOT NULL, and this gives NULL", "leave NULL out, or the column's NOT NULL"))
 }
 
 /// A sequence that runs out of values.
-fn enough_values(generator: &dyn Generator, rows: u64) -> Result<(), Fault> {
-    let distinct = generator.distinct();
+fn enough_values(facts: &Facts, rows: u64) -> Result<(), Fault> {
+    let distinct = facts.distinct;
     if !distinct.is_unique() || rows <= distinct.at_most() {
         return Ok(());
     }
@@ -90,17 +91,17 @@ fn enough_values(generator: &dyn Generator, rows: u64) -> Result<(), Fault> {
     Err(fault(message, "make its range larger or the table smaller"))
 }
 
-/// A key of the values of these generators together.
-fn key(generators: &[&dyn Generator], rows: u64) -> Result<(), Fault> {
-    if generators.iter().any(|generator| generator.distinct().is_unique()) {
+/// A key of the values of these columns together.
+fn key(parts: &[&Facts], rows: u64) -> Result<(), Fault> {
+    if parts.iter().any(|part| part.distinct.is_unique()) {
         return Ok(());
     }
-    let mut cycles: Vec<Cycle> = generators.iter().filter_map(|generator| generator.cycle()).collect();
+    let mut cycles: Vec<Cycle> = parts.iter().filter_map(|part| part.cycle).collect();
     if tell_rows_apart(&mut cycles, rows) {
         return Ok(());
     }
-    let values = generators.iter().fold(1, |values: u64, part| values.saturating_mul(part.distinct().at_most()));
-    let without_null: f64 = generators.iter().map(|part| 1.0 - part.null_share()).product();
+    let values = parts.iter().fold(1, |values: u64, part| values.saturating_mul(part.distinct.at_most()));
+    let without_null: f64 = parts.iter().map(|part| 1.0 - part.null_share).product();
     let rows = rows as f64 * without_null;
     let duplicates = rows * (rows - 1.0) / 2.0 / values as f64;
     let advice = "use a generator whose values differ in every row: sequence, shuffle, unique_hex, uuid, email";
@@ -114,17 +115,22 @@ fn key(generators: &[&dyn Generator], rows: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Keys of several columns.
-pub(super) fn keys(table: &Table, columns: &[Option<ColumnPlan>], rows: u64, conflict: Conflict) -> Result<()> {
+/// Keys of several columns; `parts` knows what each one consists of.
+pub(super) fn keys(
+    table: &Table,
+    parts: impl Fn(&[usize]) -> Option<Vec<Facts>>,
+    rows: u64,
+    conflict: Conflict,
+) -> Result<()> {
     if table.may_lose_rows(conflict) {
         return Ok(());
     }
     for index in table.indexes.iter().filter(|index| index.unique && !index.partial && index.columns.len() > 1) {
-        let parts = index.columns.iter().map(|part| columns[part.column?].as_ref());
-        let Some(parts) = parts.collect::<Option<Vec<&ColumnPlan>>>() else { continue };
-        let generators: Vec<&dyn Generator> = parts.iter().map(|part| part.generator()).collect();
-        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-        key(&generators, rows).map_err(|Fault { message, advice }| {
+        let positions: Option<Vec<usize>> = index.columns.iter().map(|part| part.column).collect();
+        let Some(positions) = positions else { continue };
+        let Some(parts) = parts(&positions) else { continue };
+        let names: Vec<&str> = positions.iter().map(|&column| table.columns[column].name.as_str()).collect();
+        key(&parts.iter().collect::<Vec<_>>(), rows).map_err(|Fault { message, advice }| {
             Error::new(ErrorKind::Generator, message).in_table(&table.name).in_column(names.join(", ")).advise(advice)
         })?;
     }

@@ -17,6 +17,10 @@ pub(super) struct Size {
     pub fixed: bool,
     /// The table of TPC-H, and the scale, where that is where the rows come from.
     pub tpch: Option<(TpchTable, f64)>,
+    /// Whether somebody says how many rows there are.
+    pub is_said: bool,
+    /// Whether that is nobody, and it follows from the rows of parents.
+    pub follows: bool,
 }
 
 /// The sizes of all tables of the schema; those of tables whose rows are not invented are 0.
@@ -24,7 +28,7 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
     let settings = settings(schema, annotations)?;
     let requested = requested(schema, request)?;
     let scale = request.scale.or(request.plan.as_ref().and_then(|plan| plan.scale));
-    let size = |table: usize| -> Option<Size> {
+    let size = |table: usize| {
         let settings = &settings[table];
         let planned = request.plan.as_ref().and_then(|plan| plan.table(&schema.tables[table].name));
         let seeds = [
@@ -38,23 +42,15 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
         let factor = if fixed { None } else { scale };
         let tpch = settings.tpch.map(|(tpch, _)| (tpch, scale.unwrap_or(1.0)));
         let rows = match tpch {
-            Some((tpch, scale)) => tpch.rows(scale),
-            None => requested[table].or_else(|| Some(scaled(said()?, factor)))?,
+            Some((tpch, scale)) => Some(tpch.rows(scale)),
+            None => requested[table].or_else(|| Some(scaled(said()?, factor))),
         };
-        Some(Size { rows, seed: seeds.into_iter().flatten().next().unwrap_or(0), fixed, tpch })
+        check(schema, table, rows.unwrap_or(0))?;
+        let seed = seeds.into_iter().flatten().next().unwrap_or(0);
+        Ok(Size { rows: rows.unwrap_or(0), seed, fixed, tpch, is_said: rows.is_some(), follows: false })
     };
     check_tpch(schema, &settings, &requested, scale, annotations)?;
-    let sizes: Vec<Option<Size>> = (0..schema.tables.len()).map(size).collect();
-    let silent = invented(schema).filter(|(table, _)| sizes[*table].is_none());
-    let silent: Vec<&str> = silent.map(|(_, table)| table.name.as_str()).collect();
-    if !silent.is_empty() {
-        return Err(no_rows(schema, &silent));
-    }
-    let checked = |(table, size): (usize, Option<Size>)| {
-        let size = size.unwrap_or_default();
-        check(schema, table, size.rows).map(|()| size)
-    };
-    sizes.into_iter().enumerate().map(checked).collect()
+    (0..schema.tables.len()).map(size).collect()
 }
 
 /// Whether tables of TPC-H are such tables, and as large as the benchmark says.
@@ -88,6 +84,16 @@ fn scaled(rows: u64, scale: Option<f64>) -> u64 {
     )]
     let scaled = (rows as f64 * scale).round() as u64;
     scaled.max(1)
+}
+
+/// Refuses tables that nobody says the rows of.
+pub(super) fn refuse_silent(schema: &Schema, sizes: &[Size]) -> Result<()> {
+    let silent: Vec<&str> =
+        invented(schema).filter(|(table, _)| !sizes[*table].is_said).map(|(_, table)| table.name.as_str()).collect();
+    if silent.is_empty() {
+        return invented(schema).try_for_each(|(table, _)| check(schema, table, sizes[table].rows));
+    }
+    Err(no_rows(schema, &silent))
 }
 
 /// What the tables' own annotations say.

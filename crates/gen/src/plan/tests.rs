@@ -58,17 +58,17 @@ fn foreign_keys_follow_their_parents() {
     assert_eq!(
         expressions(&plan),
         [
-            "line.order_id: int(1, 20)",
-            "line.again: int(1, 30)",
+            "line.order_id: ref(orders.id)",
+            "line.again: ref(line.id)",
             "line.id: sequence",
             "orders.id: sequence",
-            "orders.customer: int(100, 190, 10)",
+            "orders.customer: ref(customer.number)",
             "orders.code: unique_hex(16)",
             "customer.name: full_name",
             "customer.number: sequence(100, 10)",
-            "profile.id: sequence(100, 10)",
-            "photo.id: sequence(100, 10)",
-            "photo.code: constant(NULL)",
+            "profile.id: ref(customer.number, once)",
+            "photo.id: ref(profile.id, once)",
+            "photo.code: ref(orders.code)",
         ]
     );
 }
@@ -77,10 +77,10 @@ fn foreign_keys_follow_their_parents() {
 fn foreign_keys_that_cannot_hold_are_errors() {
     let parent = "/* gen: rows=5 */ create table p (id integer primary key, code text unique, a, b, unique (a, b));";
     for (child, message) in [
-        ("x text not null references p(code)", "the values of p.code are no sequence"),
+        ("x int not null references p(code), foreign key (x) references p(a)", "it is in several foreign keys"),
         ("x int not null unique references p", "p.id has 5 values for 6 rows"),
-        ("x not null, y, foreign key (x, y) references p(a, b)", "not the only column that refers to p"),
-        ("x not null unique references t(x)", "leads back to it"),
+        ("x not null references p(id), y, foreign key (x, y) references p(a, b)", "it is in several foreign keys"),
+        ("x not null unique references t(y), y not null unique references t(x)", "leads back to it"),
     ] {
         let sql = format!("{parent}/* gen: rows=6 */ create table t ({child});");
         let error = plan_of(&sql, &Request::default()).expect_err(&sql);
@@ -248,30 +248,30 @@ fn keys_of_foreign_keys_are_unique() {
         (
             "a references a, b references b, primary key (a, b)",
             600,
-            Some("a: repeat(101, 130, each=20) b: repeat(1, 20)"),
+            Some("a: ref(a.id, in_turn(20)) b: ref(b.id, in_turn)"),
         ),
         (
             "a references a, b references b, primary key (a, b)",
             31,
-            Some("a: repeat(101, 130, each=2) b: repeat(1, 20)"),
+            Some("a: ref(a.id, in_turn(2)) b: ref(b.id, in_turn)"),
         ),
         (
             "a references a, b references b, primary key (b, a)",
             30,
-            Some("a: repeat(101, 130) b: repeat(1, 20, each=2)"),
+            Some("a: ref(a.id, in_turn) b: ref(b.id, in_turn(2))"),
         ),
         ("a not null references a, b references b, unique (a, b)", 601, None),
         (
             "a references a, b references b, c references c(id), unique (a, b, c)",
             2400,
-            Some("a: repeat(101, 130, each=80) b: repeat(1, 20, each=4) c: repeat(10, 25, step=5)"),
+            Some("a: ref(a.id, in_turn(80)) b: ref(b.id, in_turn(4)) c: ref(c.id, in_turn)"),
         ),
         (
             "a references a, b references b, n int, unique (a, b, n)",
             9000,
-            Some("a: int(101, 130) b: int(1, 20) n: sequence"),
+            Some("a: ref(a.id) b: ref(b.id) n: sequence"),
         ),
-        ("a unique references a, b references b, unique (a, b)", 30, Some("a: sequence(101, 1) b: int(1, 20)")),
+        ("a unique references a, b references b, unique (a, b)", 30, Some("a: ref(a.id, once) b: ref(b.id)")),
     ] {
         let sql = format!("{sql} /* gen: rows={rows} */ create table t ({definition})");
         match (plan_of(&sql, &Request::default()), expected) {
@@ -350,4 +350,188 @@ fn partial_unique_indexes_are_no_keys_of_all_rows() {
     // Without an annotation nobody knows which rows: all differ.
     let plan = plan_of("create table t (a int, b int); create unique index u on t(a) where b = 0;", &rows(9)).unwrap();
     assert_eq!(expressions(&plan)[0], "t.a: sequence");
+}
+
+/// The values of the columns of a table, as SQL writes them, column by column.
+fn values(plan: &GenPlan, table: usize, count: u64) -> Vec<Vec<String>> {
+    let program = &plan.table(table).expect("a table").program;
+    let mut columns: Vec<Vec<String>> = vec![Vec::new(); program.columns.len()];
+    let mut scratch = crate::program::Scratch::new(program);
+    // Blocks of different lengths: values must not depend on them.
+    let mut start = 0;
+    for length in [7, 1, 100, 1024].into_iter().cycle() {
+        let rows = start..count.min(start + length);
+        program.run(&rows, &mut scratch);
+        for (column, block) in columns.iter_mut().zip(scratch.columns()) {
+            column
+                .extend((0..usize::try_from(rows.end - rows.start).expect("few")).map(|row| literal(block.value(row))));
+        }
+        start = rows.end;
+        if start == count {
+            return columns;
+        }
+    }
+    columns
+}
+
+fn literal(value: litepress_format::value::Value<'_>) -> String {
+    use litepress_format::value::Value;
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(int) => int.to_string(),
+        Value::Real(real) => format!("{real:?}"),
+        Value::Text(text) | Value::Blob(text) => String::from_utf8_lossy(text).into_owned(),
+    }
+}
+
+/// The values of all columns of a table of these columns.
+fn columns(definition: &str, count: u64) -> Vec<Vec<String>> {
+    let sql = format!("create table t ({definition})");
+    values(&plan_of(&sql, &rows(count)).expect(&sql), 0, count)
+}
+
+#[test]
+fn columns_are_made_of_columns_in_whatever_order_they_stand() {
+    let found = columns(
+        "total real /* gen: round(price * amount, 2) */, price real /* gen: real(1, 9, 2) */,
+        mail text /* gen: lower(\"first name\") || '.' || last || '@example.org' */,
+        \"first name\" text /* gen: first_name */, last text /* gen: last_name */,
+        amount int /* gen: int(1, 5) */, copy /* gen: mail */, many /* gen: null(0.5, amount * 100) */,
+        kind text /* gen: case when amount > 3 then 'many' else 'few' end */",
+        2000,
+    );
+    let number = |text: &String| text.parse::<f64>().expect("a number");
+    let mut nulls = 0;
+    let row_of = |row: usize| -> Vec<&String> { found.iter().map(|column| &column[row]).collect() };
+    for row in (0..2000).map(row_of) {
+        let of = |column: usize| row[column];
+        assert!((number(of(0)) - number(of(1)) * number(of(5))).abs() < 0.006);
+        assert_eq!(*of(2), format!("{}.{}@example.org", of(3).to_lowercase(), of(4)));
+        assert_eq!(of(2), of(6));
+        assert_eq!(of(8), if number(of(5)) > 3.0 { "many" } else { "few" });
+        nulls += i32::from(of(7) == "NULL");
+        assert!(of(7) == "NULL" || number(of(7)) == 100.0 * number(of(5)));
+    }
+    assert!((900..1100).contains(&nulls), "{nulls}");
+}
+
+#[test]
+fn a_name_alone_is_a_generator_and_in_an_expression_a_column() {
+    let found = columns(
+        "email text /* gen: email */, city text /* gen: lower(city) */, word text /* gen: email || word() */,
+        other text /* gen: word || '' */, plain text /* gen: null(0, city) */",
+        50,
+    );
+    for row in (0..50).map(|row| found.iter().map(|column| &column[row]).collect::<Vec<&String>>()) {
+        assert!(row[0].contains('@') && row[1].chars().all(|c| !c.is_uppercase()));
+        assert!(row[2].starts_with(row[0]) && row[2] != row[0]);
+        assert_eq!(row[3], row[2]);
+    }
+    assert_ne!(found[4], found[1], "null(0, city) was the generator, and stays it");
+}
+
+/// What else stands in an annotation does not change a generator's values; two calls of one have different ones.
+#[test]
+fn generators_in_expressions_have_random_numbers_of_their_own() {
+    let of = |text: &str| columns(&format!("a /* gen: sequence */, x /* gen: {text} */"), 500).pop().expect("x");
+    let plain = of("int(1, 1000) + 0");
+    assert_eq!(plain, of("0 + int(1, 1000)"));
+    assert_eq!(plain, of("int(1, 1000) + 0 * length(uuid)"));
+    assert_eq!(plain, of("CASE WHEN real(0, 1) < 2 THEN int(1, 1000) END"));
+    assert_ne!(plain, of("int(1, 1000)"));
+    let twice = of("int(1, 1000) - int(1, 1000)");
+    assert!(twice.iter().filter(|difference| *difference == "0").count() < 10);
+    let nulls = of("coalesce(null(0.5, 'a' || ''), 'b') || coalesce(null(0.5, 'c' || ''), 'd')");
+    assert!(["ac", "ad", "bc", "bd"].iter().all(|pair| nulls.iter().filter(|text| text == pair).count() > 80));
+}
+
+/// A value is what the column stores: a whole number of a REAL column is divided as a real number.
+#[test]
+fn columns_count_as_they_are_stored() {
+    let found = columns(
+        "r real /* gen: int(7, 7) */, half /* gen: r / 2 */, t text /* gen: int(7, 7) */, is_text /* gen: t = '7' */,
+        i int /* gen: digits(2) */, next /* gen: i + 1 */",
+        20,
+    );
+    assert_eq!((found[1][0].as_str(), found[3][0].as_str()), ("3.5", "1"));
+    let number = |text: &str| text.parse::<i64>().expect("a number");
+    assert!(found[4].iter().zip(&found[5]).all(|(i, next)| number(i) + 1 == number(next)));
+}
+
+#[test]
+fn mistakes_in_expressions_are_pointed_at() {
+    for (definition, character, message) in [
+        ("a int, b int -- gen: a + c", 26, "there is no column or generator 'c'"),
+        ("amount int, b int -- gen: 2 * amuont", 31, "'amuont', did you mean 'amount'?"),
+        ("a int, b int -- gen: 2 * \"c d\"", 26, "table t has no column 'c d'"),
+        ("a int, b int -- gen: a + upper1(2)", 26, "no function or generator 'upper1', did you mean 'upper'?"),
+        ("a int, b int -- gen: a + int(9, 1)", 30, "'lo' is above 'hi'"),
+        ("a int as (1), b int -- gen: a + 1", 29, "column a is generated"),
+        ("a int, b int -- gen: a + date_add(a, 1, 'dais')", 41, "'dais' is no unit of time, did you mean 'days'?"),
+        ("a int, b int -- gen: a +", 25, "the annotation ends where a generator or a value"),
+        ("a int, b int -- gen: b + 1", 22, "columns need one another: t.b -> t.b"),
+    ] {
+        let sql = format!("create table t (\n{definition}\n)");
+        let error = plan_of(&sql, &rows(1)).expect_err(&sql);
+        assert!(error.message().contains(message), "{error}");
+        assert_eq!((error.place().line, error.place().character), (Some(2), Some(character)), "{error}");
+    }
+    let circle = "create table t (a int -- gen: b + 1\n, b int -- gen: c\n, c int -- gen: a || ''\n)";
+    let error = plan_of(circle, &rows(1)).expect_err("a circle");
+    assert!(error.message().contains("t.a -> t.b -> t.c -> t.a"), "{error}");
+    assert!(error.place().line == Some(1) && error.advice().is_some());
+}
+
+#[test]
+fn computed_values_that_a_column_refuses() {
+    for (definition, options, message) in [
+        ("a int /* gen: null(0.5, int(1, 2)) */, b int not null /* gen: a + 1 */", "", "the column is NOT NULL"),
+        (
+            "a int, b text /* gen: a */, c int /* gen: a * 1.5 */",
+            " strict",
+            "its INT column does not take real numbers",
+        ),
+        ("a int, id integer primary key /* gen: 'x' || a */", "", "whole numbers"),
+        ("a int /* gen: int(1, 5) */, id integer primary key /* gen: a */", "", "different in every row"),
+    ] {
+        let sql = format!("create table t ({definition}){options}");
+        let error = plan_of(&sql, &rows(10)).expect_err(&sql);
+        assert!(error.message().contains(message), "{error}");
+    }
+    let unique = "create table t (a int /* gen: sequence */, id integer primary key /* gen: 10 * a + 3 */, b unique /* gen: a */)";
+    plan_of(unique, &rows(10)).expect(unique);
+}
+
+/// Generators of every kind stand in expressions, in one another, and count the children of parents.
+#[test]
+fn generators_nest_in_expressions_and_in_one_another() {
+    let found = columns(
+        "o /* gen: object(id: int(1, 9), \"b c\": null(0.5, word), 'd': array(json, 0, 2)) */,
+        p /* gen: null(0.5, object(o: object(x: 1))) */, q /* gen: 'x' || array(null(0.5, poisson(3)), 1, 3) */,
+        r /* gen: upper(colour) */, s /* gen: round(normal(0, 1) * lognormal(1, 1), 1) */,
+        u /* gen: null(0.5, lower(o)) */, v /* gen: if(bool(0.5), ipv4, pattern('##-??')) */",
+        300,
+    );
+    for row in (0..300).map(|row| found.iter().map(|column| &column[row]).collect::<Vec<&String>>()) {
+        assert!(
+            row[0].starts_with("{\"id\":") && row[0].contains("\"b c\":") && row[0].contains("\"d\":["),
+            "{}",
+            row[0]
+        );
+        assert!(row[1] == "NULL" || row[1] == "{\"o\":{\"x\":1}}");
+        assert!(row[2].starts_with("x[") && row[2].ends_with(']'));
+        assert!(row[3].starts_with('#') && !row[3].contains(|c: char| c.is_ascii_lowercase()));
+        assert!(row[4].parse::<f64>().is_ok());
+        assert!(row[5] == "NULL" || *row[5] == row[0].to_ascii_lowercase());
+        assert!(row[6].contains('.') || row[6].contains('-'));
+    }
+    let sql = "/* gen: rows=1k */ create table p (id integer primary key);
+        create table c (p /* gen: ref(p.id, per_parent(poisson(3))) */);
+        create table d (p /* gen: ref(p.id, per_parent(zipf(50, 1.2))) */)";
+    let plan = plan_of(sql, &Request::default()).expect(sql);
+    assert!((2700..3300).contains(&plan.tables()[1].rows), "{}", plan.tables()[1].rows);
+    assert!(plan.tables()[2].rows > 1000);
+    let error =
+        plan_of("create table t (a text, b text -- gen: object(x: a || 'y')\n)", &rows(1)).expect_err("no generator");
+    assert!(error.message().contains("object takes names and generators"), "{error}");
 }

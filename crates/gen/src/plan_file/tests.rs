@@ -43,7 +43,31 @@ fn the_file_comes_before_the_schema_and_behind_the_request() {
     let plan = planned(FILE, request).expect("a good plan");
     let sizes: Vec<_> = plan.tables().iter().map(|table| (table.rows, table.seed)).collect();
     assert_eq!(sizes, [(2500, 1), (25, 1), (3, 1)]);
-    assert_eq!(plan.tables()[2].columns[0].expression, "int(1, 2500)");
+    assert_eq!(plan.tables()[2].columns[0].expression, "ref(a.id)");
+}
+
+/// Numbers of rows that follow from those of parents do so in a written plan too, whatever the scale.
+#[test]
+fn children_follow_their_parents() {
+    let sql = "algorithm_version = 1
+schema = '''
+/* gen: rows=100 */ CREATE TABLE a (id INTEGER PRIMARY KEY, x INT /* gen: int(1, 9) */);
+CREATE TABLE b (a REFERENCES a /* gen: ref(a.id, per_parent(1, 5)) */, rank INT /* gen: a.x + number_in(a) */);
+CREATE TABLE c (b /* gen: ref(b.rank, per_parent(2)) */, x /* gen: b.rank * 2 */);
+'''
+";
+    let first = planned(sql, Request::default()).expect("a good plan");
+    let schema = PlanFile::parse(sql, "plan.toml").and_then(|plan| plan.schema()).expect("a good schema");
+    let written = to_toml(&schema, &first);
+    for scale in [0.07, 1.0, 1.5, 20.0] {
+        let plan = planned(&written, Request { scale: Some(scale), ..Request::default() }).expect(&written);
+        let direct = planned(sql, Request { scale: Some(scale), ..Request::default() }).expect(sql);
+        let rows: Vec<u64> = plan.tables().iter().map(|table| table.rows).collect();
+        assert_eq!(rows, direct.tables().iter().map(|table| table.rows).collect::<Vec<u64>>());
+        assert!(rows[1] > rows[0] && rows[1] < 5 * rows[0] && rows[2] == 2 * rows[1], "{rows:?}");
+        let follow: Vec<bool> = plan.tables().iter().map(|table| table.follows).collect();
+        assert_eq!(follow, [false, true, true]);
+    }
 }
 
 #[test]
@@ -59,7 +83,7 @@ fn what_is_written_is_read_as_the_same() {
     let plan = planned(FILE, Request::default()).expect("a good plan");
     let schema = PlanFile::parse(FILE, "plan.toml").and_then(|plan| plan.schema()).expect("a good schema");
     let written = to_toml(&schema, &plan);
-    assert!(written.contains("# z = \"int(1, 1000)\"  # inferred anew: refers to a.id"), "{written}");
+    assert!(written.contains("# z = \"ref(a.id)\"  # inferred anew: refers to a.id"), "{written}");
     let again = planned(&written, Request::default()).expect(&written);
     let all = |plan: &GenPlan| {
         let columns = |table: &crate::TablePlan| -> Vec<String> {

@@ -26,7 +26,11 @@ pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
 
 fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: bool) {
     let name = key_of(&table.name);
-    put(out, format_args!("\n[tables.{name}]\nrows = {}\n", grouped(table.rows)));
+    put(out, format_args!("\n[tables.{name}]\n"));
+    match table.follows {
+        true => put(out, format_args!("# rows = {}  # they follow from those of its parent\n", grouped(table.rows))),
+        false => put(out, format_args!("rows = {}\n", grouped(table.rows))),
+    }
     put(out, format_args!("seed = {}\n", seed(table.seed)));
     if table.fixed || is_scaled {
         out.push_str("fixed = true\n");

@@ -2,6 +2,7 @@ use super::*;
 use crate::generators::Distinct;
 use crate::plan::{GenPlan, Request};
 use crate::plan_file::PlanFile;
+use crate::program::Scratch;
 use crate::source::GenSource;
 use litepress_format::page::PageSize;
 use litepress_rows::{RecordChunk, Source};
@@ -45,11 +46,12 @@ fn made(plan: &str, column: usize, scale: f64) -> Vec<f64> {
     let request = Request { plan: Some(file), scale: Some(scale), ..Request::default() };
     let plan = GenPlan::new(&schema, &request).expect("a plan");
     let table = plan.table(0).expect("the first");
-    let mut block = litepress_rows::CellBlock::default();
+    let mut scratch = Scratch::new(&table.program);
     let mut values = Vec::new();
     for start in (0..table.rows).step_by(1000) {
         let end = table.rows.min(start + 1000);
-        table.columns[column].fill(start..end, &mut block);
+        table.program.run(&(start..end), &mut scratch);
+        let block = &scratch.columns()[column];
         values.extend((0..usize::try_from(end - start).expect("a block")).filter_map(|row| match block.value(row) {
             litepress_format::value::Value::Int(int) => Some(int as f64),
             litepress_format::value::Value::Real(real) => Some(real),
@@ -150,10 +152,7 @@ fn keys_hold_at_any_scale() {
         let request = Request { plan: Some(file), scale: Some(scale), ..Request::default() };
         let planned = GenPlan::new(&schema, &request).expect(&plan);
         let p = planned.table(0).expect("p");
-        assert!(
-            p.columns.iter().all(|column| !matches!(column.generator().distinct(), Distinct::Among { .. })),
-            "{plan}"
-        );
+        assert!(p.columns.iter().all(|column| !matches!(column.facts.distinct, Distinct::Among { .. })), "{plan}");
         for table in planned.tables() {
             let source = GenSource::new(&planned, &schema, table.table, PageSize::DEFAULT).expect(&plan);
             let mut chunk = RecordChunk::new();

@@ -77,3 +77,18 @@ fn what_is_not_the_benchmarks_is_refused() {
         assert!(error.message().contains(message) && error.place().line.is_some(), "{error}");
     }
 }
+
+#[test]
+fn nothing_invented_refers_to_a_table_of_the_benchmark() {
+    let region =
+        "/* gen: tpch=region */ CREATE TABLE region (r_regionkey INTEGER PRIMARY KEY, r_name TEXT, r_comment TEXT);";
+    for (column, message) in [
+        ("r INT NOT NULL REFERENCES region", "its parent region is a table of TPC-H"),
+        ("r INT REFERENCES region /* gen: ref(region.r_regionkey) */", "table region is one of TPC-H"),
+    ] {
+        let sql = format!("{region} /* gen: rows=5 */ CREATE TABLE t ({column});");
+        let schema = Schema::from_sql(&sql, "test.sql").expect(&sql);
+        let error = GenPlan::new(&schema, &Request::default()).expect_err(&sql);
+        assert!(error.message().contains(message), "{error}");
+    }
+}

@@ -1,0 +1,115 @@
+//! The functions of expressions: one table for the parser, for messages and for documentation.
+
+/// A function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    Abs,
+    Coalesce,
+    DateAdd,
+    DateDiff,
+    If,
+    Length,
+    Lower,
+    Max,
+    Min,
+    NullIf,
+    Replace,
+    Round,
+    Substr,
+    Upper,
+}
+
+/// One function of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// The function.
+    pub function: Function,
+    /// Its name in annotations.
+    pub name: &'static str,
+    /// The call with its arguments.
+    pub signature: &'static str,
+    /// What it gives, in one line.
+    pub about: &'static str,
+    /// How many arguments it takes.
+    least: usize,
+    most: usize,
+}
+
+const fn entry(
+    function: Function,
+    signature: (&'static str, &'static str),
+    about: &'static str,
+    (least, most): (usize, usize),
+) -> Described {
+    Described { function, name: signature.0, signature: signature.1, about, least, most }
+}
+
+const ANY: usize = usize::MAX;
+
+/// In the order of [`Function`].
+static FUNCTIONS: [Described; 14] = [
+    entry(Function::Abs, ("abs", "abs(x)"), "the number without its sign", (1, 1)),
+    entry(Function::Coalesce, ("coalesce", "coalesce(x, y, ...)"), "the first that is not NULL", (2, ANY)),
+    entry(
+        Function::DateAdd,
+        ("date_add", "date_add(time, n, 'days')"),
+        "the day or time n seconds, minutes, hours, days, weeks, months or years later",
+        (3, 3),
+    ),
+    entry(
+        Function::DateDiff,
+        ("date_diff", "date_diff(from, to, 'days')"),
+        "whole seconds, minutes, hours, days or weeks from one day or time to the other",
+        (3, 3),
+    ),
+    entry(Function::If, ("if", "if(condition, x, y)"), "x where the condition is true, else y (or NULL)", (2, 3)),
+    entry(Function::Length, ("length", "length(x)"), "characters of a text, bytes of a blob", (1, 1)),
+    entry(Function::Lower, ("lower", "lower(x)"), "the text with a to z for A to Z", (1, 1)),
+    entry(Function::Max, ("max", "max(x, y, ...)"), "the largest; NULL where one is", (2, ANY)),
+    entry(Function::Min, ("min", "min(x, y, ...)"), "the smallest; NULL where one is", (2, ANY)),
+    entry(Function::NullIf, ("nullif", "nullif(x, y)"), "NULL where both are equal, else x", (2, 2)),
+    entry(
+        Function::Replace,
+        ("replace", "replace(x, old, new)"),
+        "the text with new wherever old stands in it",
+        (3, 3),
+    ),
+    entry(Function::Round, ("round", "round(x, [digits])"), "the real number of so many decimals, or of none", (1, 2)),
+    entry(
+        Function::Substr,
+        ("substr", "substr(x, start, [length])"),
+        "so many characters from that one on, which is counted from 1, or from the end where it is negative",
+        (2, 3),
+    ),
+    entry(Function::Upper, ("upper", "upper(x)"), "the text with A to Z for a to z", (1, 1)),
+];
+
+/// All functions, in the order of their names.
+pub fn all() -> &'static [Described] {
+    &FUNCTIONS
+}
+
+impl Function {
+    /// The function of this name; ASCII case does not matter. `iif` is another name of `if`.
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        let name = if name.eq_ignore_ascii_case("iif") { "if" } else { name };
+        FUNCTIONS.iter().find(|entry| entry.name.eq_ignore_ascii_case(name)).map(|entry| entry.function)
+    }
+
+    fn described(self) -> &'static Described {
+        FUNCTIONS.iter().find(|entry| entry.function == self).expect("the table has all of them")
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.described().name
+    }
+
+    pub(crate) fn signature(self) -> &'static str {
+        self.described().signature
+    }
+
+    /// Whether it takes so many arguments.
+    pub(crate) fn takes(self, count: usize) -> bool {
+        (self.described().least..=self.described().most).contains(&count)
+    }
+}

@@ -1,0 +1,127 @@
+//! Operators that choose one of their operands' values in each row.
+
+use super::apply::{Operand, put_texts};
+use super::{Comparison, Function, compare, numbers};
+use crate::generators::owned;
+use litepress_format::value::Value;
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::{Affinity, CellBlock, Cells};
+
+/// `CASE`, whose operands are [base], conditions and values by turns, and the value of `ELSE`.
+pub(super) fn case(
+    has_base: bool,
+    operands: &[Operand<'_>],
+    affinities: &[Option<Affinity>],
+    rows: usize,
+    out: &mut CellBlock,
+) {
+    let affinity = |at: usize| affinities.get(at).copied().flatten();
+    let first = usize::from(has_base);
+    let last = operands.len() - 1;
+    choose(operands, rows, out, |row| {
+        let holds = |&at: &usize| {
+            let condition = operands[at].value(row);
+            let is = match has_base {
+                true => {
+                    compare::one(Comparison::Equal, [operands[0].value(row), condition], [affinity(0), affinity(at)])
+                }
+                false => numbers::truth(condition),
+            };
+            is == Some(true)
+        };
+        Some((first..last).step_by(2).find(holds).map_or(last, |at| at + 1))
+    });
+}
+
+pub(super) fn function(function: Function, operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let value = |at: usize, row| operands[at].value(row);
+    choose(operands, rows, out, |row| match function {
+        Function::If if numbers::truth(value(0, row)) == Some(true) => Some(1),
+        Function::If => Some(2).filter(|&at| at < operands.len()),
+        Function::NullIf => {
+            let is_equal = compare::one(Comparison::Equal, [value(0, row), value(1, row)], [None; 2]);
+            (is_equal != Some(true)).then_some(0)
+        }
+        Function::Coalesce => (0..operands.len()).find(|&at| value(at, row) != Value::Null),
+        _ => extreme(function, operands, row),
+    });
+}
+
+/// Which operand is the largest, the first of equal ones, or the smallest, the last of equal ones; NULL where one is.
+fn extreme(function: Function, operands: &[Operand<'_>], row: usize) -> Option<usize> {
+    let mut best = 0;
+    for (at, operand) in operands.iter().enumerate() {
+        let value = operand.value(row);
+        if value == Value::Null {
+            return None;
+        }
+        let order = compare::order(value, operands[best].value(row));
+        if function == Function::Max && order.is_gt() || function == Function::Min && order.is_le() {
+            best = at;
+        }
+    }
+    Some(best)
+}
+
+/// What values an operand has, NULL apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Int,
+    Real,
+    Text,
+    Any,
+}
+
+fn kind(operand: &Operand<'_>) -> Option<Kind> {
+    match operand {
+        Operand::Constant(OwnedValue::Null) => None,
+        Operand::Constant(OwnedValue::Int(_)) => Some(Kind::Int),
+        Operand::Constant(OwnedValue::Real(_)) => Some(Kind::Real),
+        Operand::Constant(OwnedValue::Text(_)) => Some(Kind::Text),
+        Operand::Block(block) => Some(match block.cells() {
+            Cells::Int(_) => Kind::Int,
+            Cells::Real(_) => Kind::Real,
+            Cells::Text(_) => Kind::Text,
+            Cells::Choice(choice) if choice.values.iter().all(|value| matches!(value, OwnedValue::Text(_))) => {
+                Kind::Text
+            }
+            _ => Kind::Any,
+        }),
+        Operand::Constant(_) => Some(Kind::Any),
+    }
+}
+
+/// Gives every row the value of the operand that `choice` names, or NULL.
+fn choose(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock, choice: impl Fn(usize) -> Option<usize>) {
+    let value = |row| choice(row).map_or(Value::Null, |at| operands[at].value(row));
+    let mut kinds = operands.iter().filter_map(kind);
+    let first = kinds.next().unwrap_or(Kind::Any);
+    match if kinds.all(|kind| kind == first) { first } else { Kind::Any } {
+        Kind::Int => {
+            let mut nulls = Vec::new();
+            let ints = out.ints();
+            ints.extend((0..rows).map(|row| match value(row) {
+                Value::Int(int) => int,
+                _ => {
+                    nulls.push(row);
+                    0
+                }
+            }));
+            nulls.into_iter().for_each(|row| out.set_null(row, rows));
+        }
+        Kind::Real => {
+            out.reals().extend((0..rows).map(|row| match value(row) {
+                Value::Real(real) => real,
+                _ => f64::NAN,
+            }));
+        }
+        Kind::Text => put_texts(out, rows, |row, text| match value(row) {
+            Value::Text(bytes) => {
+                text.extend_from_slice(bytes);
+                true
+            }
+            _ => false,
+        }),
+        Kind::Any => out.values().extend((0..rows).map(|row| owned(value(row)))),
+    }
+}

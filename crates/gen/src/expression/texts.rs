@@ -1,0 +1,151 @@
+//! Texts, and what columns make of values.
+
+use super::Function;
+use super::apply::{Operand, put_texts, put_values};
+use super::compare::is_as_stored;
+use super::numbers::integer;
+use crate::generators::owned;
+use litepress_format::value::Value;
+use litepress_rows::affinity::{self, text_of_number};
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::{Affinity, CellBlock};
+use std::io::Write;
+
+/// What a column of this affinity stores of a block's values; `None` where it stores them as they are.
+pub(crate) fn stored(block: &CellBlock, affinity: Affinity, rows: usize, out: &mut CellBlock) -> Option<()> {
+    if is_as_stored(block, affinity) {
+        return None;
+    }
+    put_values(out, rows, |row| match (affinity, block.value(row)) {
+        (Affinity::Text, number @ (Value::Int(_) | Value::Real(_))) => {
+            text_of_number(number).map_or(OwnedValue::Null, |text| OwnedValue::Text(text.into_owned()))
+        }
+        (_, value) => owned(affinity::apply(value, affinity)),
+    });
+    Some(())
+}
+
+/// Appends what a value is as text; `false` of NULL.
+fn append(value: Value<'_>, text: &mut Vec<u8>) -> bool {
+    match value {
+        Value::Null => return false,
+        Value::Int(int) => write!(text, "{int}").expect("memory takes everything"),
+        Value::Real(_) => text.extend_from_slice(text_of_number(value).unwrap_or_default().as_bytes()),
+        Value::Text(bytes) | Value::Blob(bytes) => text.extend_from_slice(bytes),
+    }
+    true
+}
+
+/// A value as text, in this memory; `None` of NULL.
+fn text_of<'a>(value: Value<'a>, memory: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+    memory.clear();
+    match value {
+        Value::Text(bytes) | Value::Blob(bytes) => Some(bytes),
+        _ => append(value, memory).then_some(&memory[..]),
+    }
+}
+
+pub(super) fn concat(left: &Operand<'_>, right: &Operand<'_>, rows: usize, out: &mut CellBlock) {
+    put_texts(out, rows, |row, text| append(left.value(row), text) && append(right.value(row), text));
+}
+
+pub(super) fn change_case(function: Function, operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
+    put_texts(out, rows, |row, text| {
+        let start = text.len();
+        let is_text = append(operand.value(row), text);
+        match function {
+            Function::Lower => text[start..].make_ascii_lowercase(),
+            _ => text[start..].make_ascii_uppercase(),
+        }
+        is_text
+    });
+}
+
+pub(super) fn length(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
+    let mut memory = Vec::new();
+    put_values(out, rows, |row| {
+        let count = match operand.value(row) {
+            Value::Null => return OwnedValue::Null,
+            Value::Blob(blob) => blob.len(),
+            value => characters(text_of(value, &mut memory).unwrap_or_default()),
+        };
+        OwnedValue::Int(count as i64)
+    });
+}
+
+/// Characters of a UTF-8 text.
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+}
+
+/// `substr(x, start, length)`: of a blob so many bytes, of anything else characters; of an empty blob NULL, as in SQLite.
+pub(super) fn substr(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let mut memory = Vec::new();
+    let mut cut = |row: usize| -> Option<(Vec<u8>, bool)> {
+        let start = integer(operands[1].value(row))?;
+        let length = operands.get(2).map_or(Some(i64::MAX), |length| integer(length.value(row)))?;
+        let value = operands[0].value(row);
+        let is_blob = matches!(value, Value::Blob(_));
+        if value == Value::Blob(&[]) {
+            return None;
+        }
+        let bytes = text_of(value, &mut memory)?;
+        let count = if is_blob { bytes.len() } else { characters(bytes) };
+        let (skip, take) = part(count, start, length);
+        let cut = match is_blob {
+            true => bytes.iter().skip(skip).take(take).copied().collect(),
+            false => String::from_utf8_lossy(bytes).chars().skip(skip).take(take).collect::<String>().into_bytes(),
+        };
+        Some((cut, is_blob))
+    };
+    put_values(out, rows, |row| match cut(row) {
+        None => OwnedValue::Null,
+        Some((bytes, true)) => OwnedValue::Blob(bytes),
+        Some((bytes, false)) => OwnedValue::Text(String::from_utf8_lossy(&bytes).into_owned()),
+    });
+}
+
+/// Of `count` characters how many are skipped and how many taken. A length below 0 takes those before the start; before
+/// the first character, where the number 0 leads to, there is nothing.
+fn part(count: usize, start: i64, length: i64) -> (usize, usize) {
+    let count = count as i128;
+    let start = match i128::from(start) {
+        start if start > 0 => start - 1,
+        0 => -1,
+        start => count + start,
+    };
+    let length = i128::from(length);
+    let (from, to) = if length < 0 { (start + length, start) } else { (start, start.saturating_add(length)) };
+    let (from, to) = (from.clamp(0, count), to.clamp(0, count));
+    (usize::try_from(from).unwrap_or(0), usize::try_from((to - from).max(0)).unwrap_or(0))
+}
+
+/// `replace(x, old, new)`: the text of x where `old` is empty, even if `new` is NULL.
+pub(super) fn replace(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let mut memory = [Vec::new(), Vec::new(), Vec::new()];
+    put_texts(out, rows, |row, text| {
+        let [one, other, third] = &mut memory;
+        let (found, old) = (text_of(operands[0].value(row), one), text_of(operands[1].value(row), other));
+        match (found, old, text_of(operands[2].value(row), third)) {
+            (Some(found), Some([]), _) => text.extend_from_slice(found),
+            (Some(found), Some(old), Some(new)) => append_replaced(found, old, new, text),
+            _ => return false,
+        }
+        true
+    });
+}
+
+fn append_replaced(mut rest: &[u8], old: &[u8], new: &[u8], text: &mut Vec<u8>) {
+    while let Some(&first) = rest.first() {
+        match rest.strip_prefix(old) {
+            Some(behind) => {
+                text.extend_from_slice(new);
+                rest = behind;
+            }
+            None => {
+                text.push(first);
+                rest = &rest[1..];
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What stands in `ref(...)`: calls as generators are, but what they give is rows of another table and no values.
+
+use super::catalogue::{Entry, build, default, entry, given, optional};
+use super::{Arguments, Generator};
+use crate::annotation::{Call, Expression, ExpressionKind, Site};
+use crate::suggest::did_you_mean;
+use litepress_rows::Result;
+use std::sync::Arc;
+
+/// Calls that only `ref` and expressions understand.
+pub(super) static ENTRIES: &[Entry] = &[
+    entry(
+        "distinct_in",
+        &[given("column"), default("skew", "1")],
+        "in ref: no row twice for rows that refer to the same row through the column, which is per_parent",
+        "distinct_in(post_id)",
+        refuse,
+    ),
+    entry(
+        "in_turn",
+        &[default("each", "1")],
+        "in ref: one row after another, each so many times",
+        "in_turn(3)",
+        refuse,
+    ),
+    entry(
+        "number_in",
+        &[given("column")],
+        "1 in the first row that refers to a row through the column, 2 in the next; the column is per_parent",
+        "number_in(order_id)",
+        refuse,
+    ),
+    entry("once", &[], "in ref: each row once at most, in their order", "once", refuse),
+    entry(
+        "per_parent",
+        &[given("min"), optional("max")],
+        "in ref: so many rows one after another refer to each row: a number, two, or a generator",
+        "per_parent(1, 5)",
+        refuse,
+    ),
+    entry(
+        "ref",
+        &[given("parent"), default("distribution", "'uniform'")],
+        "the value of a column of another table's row, or of an earlier row of the same table",
+        "ref(orders.id, zipf(1.1))",
+        refuse,
+    ),
+    entry("uniform", &[], "in ref: any row, each as likely as another", "uniform", refuse),
+    entry(
+        "zipf",
+        &[given("s"), default("scatter", "TRUE")],
+        "in ref: the n-th most frequent row as often as 1/n^s; scatter=FALSE: these are the first rows",
+        "zipf(1.1)",
+        refuse,
+    ),
+];
+
+/// Where one of these stands for a generator.
+fn refuse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    Err(arguments.error_here("this gives rows of a table and no values"))
+}
+
+/// A call of `ref`.
+#[derive(Debug)]
+pub(crate) struct RefCall {
+    /// The column that is referred to.
+    pub parent: Expression,
+    pub distribution: Distribution,
+    /// Where the distribution stands, or the call where it has none.
+    pub at: usize,
+}
+
+/// How rows are referred to.
+#[derive(Debug)]
+pub(crate) enum Distribution {
+    Uniform,
+    Zipf { exponent: f64, scatter: bool },
+    Once,
+    InTurn { each: u64 },
+    PerParent(Children),
+    DistinctIn { column: Expression, skew: f64 },
+}
+
+/// How many children a parent has.
+#[derive(Debug)]
+pub(crate) enum Children {
+    Even(u64),
+    Drawn(Arc<dyn Generator>),
+}
+
+/// Whether this is a call of this name.
+pub(crate) fn is_call(call: &Call, name: &str) -> bool {
+    call.name.eq_ignore_ascii_case(name)
+}
+
+fn bind<'a>(site: &'a Site<'a>, call: &'a Call) -> Result<Arguments<'a>> {
+    let Some(entry) = ENTRIES.iter().find(|entry| is_call(call, entry.name)) else {
+        let near = did_you_mean(&call.name, ENTRIES.iter().map(|entry| entry.name));
+        let error = site.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
+        return Err(error.advise("there are distinct_in, in_turn, once, per_parent, uniform and zipf"));
+    };
+    Arguments::bind(site, call, entry, None)
+}
+
+/// Reads a call of `ref`; `rows` is those of the table that it stands in.
+pub(crate) fn ref_call(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<RefCall> {
+    let arguments = bind(site, call)?;
+    let parent = arguments.written("parent").ok_or_else(|| arguments.error_here("argument 'parent' is missing"))?;
+    let Some(Expression { kind: ExpressionKind::Call(of), span }) = arguments.written("distribution") else {
+        let is_given = call.arguments.len() > 1;
+        let refused = || Err(arguments.error_at("distribution", "argument 'distribution' of ref is zipf(1.1), say"));
+        return if is_given {
+            refused()
+        } else {
+            Ok(RefCall { parent, distribution: Distribution::Uniform, at: call.span.start })
+        };
+    };
+    Ok(RefCall { parent, distribution: distribution(site, &of, rows)?, at: span.start })
+}
+
+/// The column that `number_in` counts by.
+pub(crate) fn number_in_call(site: &Site<'_>, call: &Call) -> Result<Expression> {
+    let arguments = bind(site, call)?;
+    arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))
+}
+
+fn distribution(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Distribution> {
+    let arguments = bind(site, call)?;
+    Ok(match call.name.to_ascii_lowercase().as_str() {
+        "uniform" => Distribution::Uniform,
+        "zipf" => {
+            let exponent = arguments.real("s")?;
+            if exponent <= 0.0 || exponent > 100.0 {
+                return Err(arguments.error_at("s", "argument 's' of zipf is above 0, 100 at most"));
+            }
+            Distribution::Zipf { exponent, scatter: arguments.int("scatter")? != 0 }
+        }
+        "once" => Distribution::Once,
+        "in_turn" => Distribution::InTurn { each: arguments.int_within("each", 1, i64::MAX.unsigned_abs())? },
+        "per_parent" => Distribution::PerParent(children(site, &arguments, rows)?),
+        "distinct_in" => {
+            let column = arguments.written("column");
+            let skew = arguments.real("skew")?;
+            if !(1.0..=100.0).contains(&skew) {
+                return Err(arguments.error_at("skew", "argument 'skew' of distinct_in is 1 to 100"));
+            }
+            Distribution::DistinctIn { column: column.ok_or_else(|| arguments.error_here("it needs a column"))?, skew }
+        }
+        _ => return Err(arguments.error_here(format!("'{}' is no distribution", call.name))),
+    })
+}
+
+fn children(site: &Site<'_>, arguments: &Arguments<'_>, rows: Option<u64>) -> Result<Children> {
+    if let Some(Expression { kind: ExpressionKind::Call(call), .. }) = arguments.written("min") {
+        if arguments.is_given("max") {
+            return Err(arguments.error_at("max", "a generator says how many, and needs no 'max'"));
+        }
+        return Ok(Children::Drawn(build(site, &call, rows)?.into()));
+    }
+    const MOST: u64 = 1 << 40;
+    let least = arguments.int_within("min", 0, MOST)?;
+    let most = if arguments.is_given("max") { arguments.int_within("max", 0, MOST)? } else { least };
+    if most == 0 || least > most {
+        return Err(arguments.error_at("min", "there are no children, or 'min' is above 'max'"));
+    }
+    if least == most {
+        return Ok(Children::Even(least));
+    }
+    let text = format!("int({least}, {most})");
+    let site = Site::new(&text, "<per_parent>");
+    let call = crate::annotation::parse_call(&site, 0..text.len())?;
+    Ok(Children::Drawn(build(&site, &call, rows)?.into()))
+}

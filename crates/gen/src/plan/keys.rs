@@ -1,0 +1,196 @@
+//! What is inferred: columns that nobody says anything about, foreign keys among them.
+
+use super::compile::Drafts;
+use super::{Pending, Planner};
+use crate::infer::{self, Inferred, Reference, Reuse};
+use crate::relation::Draw;
+use crate::tables::invented;
+use litepress_rows::Result;
+use litepress_rows::schema::Generated;
+
+/// The columns of one foreign key within a key of its table.
+struct Group {
+    /// Position of the foreign key among those of the table.
+    key: usize,
+    /// Rows of the parent.
+    parents: u64,
+    columns: Vec<usize>,
+}
+
+impl Planner<'_> {
+    /// The ordinary columns that nothing is planned for yet.
+    fn open_columns(&self) -> Vec<(usize, usize)> {
+        let mut open = Vec::new();
+        // TPC-H tables have rows of their own.
+        for (table, of) in invented(self.schema).filter(|(table, _)| self.sizes[*table].tpch.is_none()) {
+            let ordinary = of.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
+            let missing = ordinary.filter(|&(column, _)| self.columns[table][column].is_none());
+            open.extend(missing.map(|(column, _)| (table, column)));
+        }
+        open
+    }
+
+    /// Plans all columns that are left. What a foreign key becomes is decided while they are all open.
+    pub(super) fn infer(&mut self) -> Result<()> {
+        let (mut pending, mut others) = (Vec::new(), Vec::new());
+        for (table, column) in self.open_columns() {
+            let (of_table, rows) = (&self.schema.tables[table], self.sizes[table].rows);
+            match infer::reference(self.schema, of_table, column) {
+                Reference::Unclear(why) if rows > 0 => {
+                    others.push((table, column, infer::without_parent(of_table, column, &why)?));
+                }
+                Reference::Single(parent) if rows > 0 => {
+                    let reuse = self.reuse(table, column, parent);
+                    pending.push(Pending { table, column, parent, reuse });
+                }
+                _ => {
+                    let inferred = self.number_in(table, column);
+                    let inferred = inferred.unwrap_or_else(|| infer::column(of_table, column, rows));
+                    others.push((table, column, inferred));
+                }
+            }
+        }
+        for Pending { table, column, parent, reuse } in pending {
+            let inferred = match reuse {
+                Ok(reuse) => infer::of_parent(&reuse, &self.schema.tables[parent.table], parent.column),
+                Err(why) => infer::without_parent(&self.schema.tables[table], column, &why)?,
+            };
+            others.push((table, column, inferred));
+        }
+        others
+            .into_iter()
+            .try_for_each(|(table, column, inferred): (usize, usize, Inferred)| self.settle(table, column, inferred))
+    }
+
+    fn drafts(&self) -> Drafts<'_, '_> {
+        Drafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns }
+    }
+
+    /// Which rows a column refers to, or why to none.
+    fn reuse(&self, table: usize, column: usize, parent: infer::Parent) -> Result<Reuse, String> {
+        let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
+        let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
+        let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
+        let columns = &of_table.foreign_keys[parent.key].columns;
+        if of_parent.columns[parent.column].generated != Generated::No || self.leads_back(table, column) {
+            return Err("its parent's key is a foreign key that leads back to it, or is generated".to_owned());
+        }
+        if self.sizes[parent.table].tpch.is_some() {
+            return Err(format!("its parent {} is a table of TPC-H", of_parent.name));
+        }
+        if parent_rows == 0 {
+            return Err(format!("{key} has no values"));
+        }
+        let is_other = |&&other: &&usize| {
+            let planned = self.columns[table][other].is_some();
+            planned && self.drafts().reference((table, other)).is_none_or(|of| of.parent != parent.table)
+        };
+        if let Some(&other) = columns.iter().find(is_other) {
+            return Err(format!("{}, another column of its foreign key, is no ref", of_table.columns[other].name));
+        }
+        let is_key = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
+        if is_key && rows > parent_rows {
+            return Err(format!("it is unique, and {key} has {parent_rows} values for {rows} rows"));
+        }
+        let in_key = self.in_key(table, parent.key)?;
+        // One column of a foreign key speaks for the others.
+        match in_key {
+            _ if columns.iter().find(|&&column| self.columns[table][column].is_none()) != Some(&column) => {
+                Ok(Reuse::AtRandom)
+            }
+            _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(Reuse::AtRandom),
+            None if is_key => Ok(Reuse::Once),
+            None => Ok(Reuse::AtRandom),
+            Some(reuse) => Ok(reuse),
+        }
+    }
+
+    /// What a foreign key adds to a key that consists of foreign keys.
+    ///
+    /// Where all of them are to be inferred, the last one has another row of its parent in each row, and the first one the
+    /// rows of its parent evenly, one after another: all are used, and rows come in the order of the key.
+    fn in_key(&self, table: usize, key: usize) -> Result<Option<Reuse>, String> {
+        let of_table = &self.schema.tables[table];
+        let is_open = |&column: &usize| self.columns[table][column].is_none();
+        for columns in infer::unique_keys(of_table) {
+            let is_settled = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
+            let Some(groups) = self.groups(table, &columns).filter(|_| columns.len() > 1 && !is_settled) else {
+                continue;
+            };
+            let Some(position) = groups.iter().position(|group| group.key == key) else { continue };
+            if columns.iter().all(is_open) {
+                let rows = self.sizes[table].rows;
+                let product =
+                    |groups: &[Group]| groups.iter().fold(1_u64, |all, group| all.saturating_mul(group.parents));
+                let combinations = product(&groups);
+                if rows > combinations {
+                    return Err(format!("it is part of a key that has {combinations} values for {rows} rows"));
+                }
+                let each = match position {
+                    0 => rows.div_ceil(groups[0].parents.max(1)),
+                    _ => product(&groups[position + 1..]),
+                };
+                return Ok(Some(Reuse::InTurn { each: each.clamp(1, i64::MAX.unsigned_abs()) }));
+            }
+            let other = groups.iter().filter(|group| group.key != key).flat_map(|group| &group.columns);
+            if let (2, Some(other)) = (groups.len(), other.copied().find(|&other| self.has_children(table, other))) {
+                return Ok(Some(Reuse::DistinctIn(of_table.columns[other].name.clone())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The foreign keys that a key consists of, if it does and has all columns of each.
+    fn groups(&self, table: usize, columns: &[usize]) -> Option<Vec<Group>> {
+        let of_table = &self.schema.tables[table];
+        let mut groups: Vec<Group> = Vec::new();
+        for &column in columns {
+            let Reference::Single(parent) = infer::reference(self.schema, of_table, column) else { return None };
+            match groups.iter_mut().find(|group| group.key == parent.key) {
+                Some(group) => group.columns.push(column),
+                None => {
+                    let parents = self.sizes[parent.table].rows;
+                    groups.push(Group { key: parent.key, parents, columns: vec![column] });
+                }
+            }
+        }
+        let is_whole = |group: &Group| group.columns.len() == of_table.foreign_keys[group.key].columns.len();
+        groups.iter().all(is_whole).then_some(groups)
+    }
+
+    /// Whether somebody gave a column as many rows as each parent has children.
+    fn has_children(&self, table: usize, column: usize) -> bool {
+        let reference = self.drafts().reference((table, column));
+        reference.is_some_and(|reference| matches!(reference.relation.draw, Draw::Children(_)))
+    }
+
+    /// A whole number that makes a key of two unique together with a column whose rows are the children of parents.
+    fn number_in(&self, table: usize, column: usize) -> Option<Inferred> {
+        let of_table = &self.schema.tables[table];
+        let is_int = of_table.columns[column].affinity == litepress_rows::Affinity::Integer;
+        let is_free = is_int && of_table.rowid_alias != Some(column) && !infer::is_key_alone(of_table, column);
+        let mut keys = infer::unique_keys(of_table).filter(|key| key.len() == 2 && key.contains(&column));
+        let other =
+            keys.find_map(|key| key.into_iter().find(|&other| other != column && self.has_children(table, other)))?;
+        is_free.then(|| infer::number_in(&of_table.columns[other].name))
+    }
+
+    /// Whether a foreign key refers to what refers to it again, through columns that are all to be inferred.
+    fn leads_back(&self, table: usize, column: usize) -> bool {
+        let mut place = (table, column);
+        let mut seen = vec![place];
+        loop {
+            if self.columns[place.0][place.1].is_some() {
+                return false;
+            }
+            let Reference::Single(parent) = infer::reference(self.schema, &self.schema.tables[place.0], place.1) else {
+                return false;
+            };
+            place = (parent.table, parent.column);
+            if seen.contains(&place) {
+                return place == (table, column);
+            }
+            seen.push(place);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Whole schemas: SQLite inserts the rows, so it is the judge of every constraint, and then looks at the foreign keys.
+
+use super::*;
+use crate::program::Scratch;
+use crate::random::{CellRandom, Draws};
+use litepress_format::value::Value;
+use rusqlite::Connection;
+use rusqlite::types::Value as Sql;
+
+fn sql_value(value: Value<'_>) -> Sql {
+    match value {
+        Value::Null => Sql::Null,
+        Value::Int(int) => Sql::Integer(int),
+        Value::Real(real) => Sql::Real(real),
+        Value::Text(text) => Sql::Text(String::from_utf8_lossy(text).into_owned()),
+        Value::Blob(blob) => Sql::Blob(blob.to_vec()),
+    }
+}
+
+fn plan_of(sql: &str) -> Result<GenPlan> {
+    GenPlan::new(&Schema::from_sql(sql, "test.sql")?, &Request::default())
+}
+
+/// A database with the rows of a plan, which SQLite has inserted.
+fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
+    let sqlite = Connection::open_in_memory().expect("memory");
+    sqlite.execute_batch("PRAGMA foreign_keys = OFF").expect("a setting");
+    sqlite.execute_batch(sql).expect(sql);
+    for table in plan.tables() {
+        let names: Vec<String> = table.columns.iter().map(|column| format!("\"{}\"", column.name)).collect();
+        let marks = vec!["?"; names.len()].join(", ");
+        let text = format!("INSERT INTO \"{}\" ({}) VALUES ({marks})", table.name, names.join(", "));
+        let mut statement = sqlite.prepare(&text).expect(&text);
+        let mut scratch = Scratch::new(&table.program);
+        for start in (0..table.rows).step_by(1000) {
+            let rows = start..table.rows.min(start + 1000);
+            table.program.run(&rows, &mut scratch);
+            for row in 0..usize::try_from(rows.end - rows.start).expect("few") {
+                let values = scratch.columns().iter().map(|block| sql_value(block.value(row)));
+                let inserted = statement.execute(rusqlite::params_from_iter(values));
+                inserted.map_err(|error| format!("{} row {}: {error}", table.name, start + row as u64))?;
+            }
+        }
+    }
+    let broken = "SELECT group_concat(DISTINCT \"table\" || ' to ' || parent || ' (' || fkid || ')') FROM pragma_foreign_key_check";
+    let broken: Option<String> = sqlite.query_row(broken, [], |row| row.get(0)).expect("a check");
+    broken.map_or(Ok(sqlite), |broken| Err(format!("foreign keys are broken: {broken}")))
+}
+
+/// The database of a schema whose comments say everything.
+fn database(sql: &str) -> Connection {
+    let plan = plan_of(sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    insert(sql, &plan).unwrap_or_else(|error| panic!("{error}\n{sql}"))
+}
+
+fn number(sqlite: &Connection, query: &str) -> i64 {
+    sqlite.query_row(query, [], |row| row.get(0)).expect(query)
+}
+
+#[test]
+fn keys_of_every_kind_are_referred_to() {
+    for key in [
+        "int unique /* gen: sequence(-5, 3) */",
+        "int unique /* gen: shuffle */",
+        "int unique /* gen: shuffle(1000, 5000) */",
+        "text unique /* gen: uuid */",
+        "text unique /* gen: unique_hex(4) */",
+        "text unique /* gen: email */",
+        "blob unique /* gen: blob(8, 20) */",
+        "int unique /* gen: null(0.3, shuffle) */",
+        "text unique /* gen: 'k' || (7 * n) */",
+        "text unique /* gen: 3 * n */",
+        "real unique /* gen: n + 1 */",
+        "numeric unique /* gen: '00' || n */",
+    ] {
+        for distribution in
+            ["", ", zipf(0.7)", ", zipf(1.3, scatter=FALSE)", ", per_parent(3)", ", per_parent(0, 9)", ", once"]
+        {
+            let rows = if distribution == ", once" { "rows=700" } else { "rows=1500" };
+            let sql = format!(
+                "/* gen: rows=777 */ CREATE TABLE p (n int /* gen: sequence */, k {key});
+                /* gen: {rows} */ CREATE TABLE c (k REFERENCES p(k) /* gen: ref(p.k{distribution}) */, n /* gen: k.n */,
+                    text TEXT /* gen: 'n' || p.n */);"
+            );
+            let sqlite = database(&sql);
+            let wrong = "SELECT count(*) FROM c LEFT JOIN p USING (n) WHERE c.k IS NOT p.k OR text <> 'n' || n";
+            assert_eq!(number(&sqlite, wrong), 0, "{sql}");
+        }
+    }
+}
+
+#[test]
+fn rows_come_as_often_as_they_should() {
+    let sql = "/* gen: rows=100 */ CREATE TABLE p (id INTEGER PRIMARY KEY, more int /* gen: int(0, 3) */);
+        /* gen: rows=20k */ CREATE TABLE even (p REFERENCES p);
+        /* gen: rows=20k */ CREATE TABLE hot (p REFERENCES p /* gen: ref(p.id, zipf(1, scatter=FALSE)) */);
+        /* gen: rows=20k */ CREATE TABLE scattered (p REFERENCES p /* gen: null(0.25, ref(p, zipf(1))) */, i /* gen: p.id */);
+        CREATE TABLE three (p REFERENCES p /* gen: ref(p.id, per_parent(3)) */, n int /* gen: number_in(p) */, UNIQUE (p, n));
+        CREATE TABLE drawn (p REFERENCES p /* gen: ref(p.id, per_parent(choice(1: 3, 2: 1, 7: 1))) */);
+        CREATE TABLE grandchild (d /* gen: sequence */, t REFERENCES three(rowid) /* gen: int(1, 5) */);";
+    let sql = sql.rsplit_once("CREATE TABLE grandchild").expect("it is there").0;
+    let sqlite = database(sql);
+    let counts = |table: &str| -> Vec<i64> {
+        let query =
+            format!("SELECT count({table}.p) FROM p LEFT JOIN {table} ON {table}.p = p.id GROUP BY p.id ORDER BY p.id");
+        let mut statement = sqlite.prepare(&query).expect("a query");
+        statement.query_map([], |row| row.get(0)).expect("rows").collect::<Result<_, _>>().expect("numbers")
+    };
+    assert!(counts("even").iter().all(|count| (130..270).contains(count)));
+    let hot = counts("hot");
+    assert!((3500..4200).contains(&hot[0]) && (1750..2100).contains(&hot[1]) && (20..60).contains(&hot[99]), "{hot:?}");
+    let mut scattered = counts("scattered");
+    assert!(scattered[0] < 1000 || scattered[1] < 1000, "the most frequent ones are not the first");
+    scattered.sort_unstable_by_key(|count| -count);
+    assert!((2600..3200).contains(&scattered[0]) && (1300..1600).contains(&scattered[1]), "{scattered:?}");
+    assert!((4700..5300).contains(&number(&sqlite, "SELECT count(*) FROM scattered WHERE p IS NULL")));
+    assert_eq!(number(&sqlite, "SELECT count(*) FROM scattered WHERE p IS NOT i"), 0);
+    assert!(counts("three").iter().all(|&count| count == 3));
+    assert_eq!(number(&sqlite, "SELECT sum(n) FROM three"), 600);
+    let drawn = counts("drawn");
+    assert!(drawn.iter().all(|count| [1, 2, 7].contains(count)) && drawn.contains(&7));
+    assert_eq!(
+        number(
+            &sqlite,
+            "SELECT count(*) FROM drawn WHERE rowid > 1 AND p < (SELECT p FROM drawn d WHERE d.rowid = drawn.rowid - 1)"
+        ),
+        0
+    );
+}
+
+#[test]
+fn tables_refer_to_themselves_and_to_whole_keys() {
+    let sql = "-- gen: rows=500
+        CREATE TABLE staff (id INTEGER PRIMARY KEY, boss REFERENCES staff, top NOT NULL REFERENCES staff,
+            tree REFERENCES staff, -- gen: ref(staff.id, per_parent(1, 4))
+            chain UNIQUE REFERENCES staff, loop NOT NULL UNIQUE REFERENCES staff, hub REFERENCES staff, -- gen: ref(staff.id, zipf(2))
+            level int -- gen: boss.id % 10
+        );
+        -- gen: rows=40
+        CREATE TABLE place (country TEXT, zip int, name TEXT, PRIMARY KEY (country, zip)) WITHOUT ROWID;
+        -- gen: rows=400
+        CREATE TABLE address (id INTEGER PRIMARY KEY, country TEXT NOT NULL, zip int NOT NULL, city TEXT, -- gen: place.name
+            FOREIGN KEY (country, zip) REFERENCES place);
+        -- gen: rows=300
+        CREATE TABLE visit (country TEXT, zip int, person REFERENCES staff, PRIMARY KEY (person, zip, country),
+            FOREIGN KEY (zip, country) REFERENCES place(zip, country));
+        -- gen: rows=30
+        CREATE TABLE mayor (zip int, country TEXT, UNIQUE (zip, country), FOREIGN KEY (country, zip) REFERENCES place);";
+    let sqlite = database(sql);
+    for column in ["boss", "tree", "hub"] {
+        let later = format!("SELECT count(*) FROM staff WHERE {column} >= id OR {column} IS NULL AND id > 1");
+        assert_eq!(number(&sqlite, &later), 0, "{column}");
+    }
+    assert_eq!(number(&sqlite, "SELECT count(*) FROM staff WHERE top > id OR top = id AND id > 1"), 0);
+    assert_eq!(number(&sqlite, "SELECT count(*) FROM staff WHERE chain IS NOT nullif(id - 1, 0) OR loop <> id"), 0);
+    assert_eq!(number(&sqlite, "SELECT count(*) FROM staff WHERE level IS NOT boss % 10"), 0);
+    assert_eq!(
+        number(&sqlite, "SELECT count(*) FROM address JOIN place USING (country, zip) WHERE city IS NOT name"),
+        0
+    );
+    assert!(number(&sqlite, "SELECT count(DISTINCT zip) FROM address") > 30);
+}
+
+#[test]
+fn pairs_are_different() {
+    for (distribution, skew) in [("distinct_in(post)", 1.0), ("distinct_in(post, skew=3)", 3.0)] {
+        let sql = format!(
+            "/* gen: rows=500 */ CREATE TABLE post (id INTEGER PRIMARY KEY /* gen: shuffle */);
+            /* gen: rows=50 */ CREATE TABLE tag (id TEXT PRIMARY KEY);
+            CREATE TABLE tagged (post NOT NULL REFERENCES post /* gen: ref(post.id, per_parent(0, 12)) */,
+                tag NOT NULL REFERENCES tag /* gen: ref(tag.id, {distribution}) */, PRIMARY KEY (post, tag)) WITHOUT ROWID;"
+        );
+        let sqlite = database(&sql);
+        let counts = "(SELECT count(*) AS n FROM tagged GROUP BY tag)";
+        let rows = number(&sqlite, "SELECT count(*) FROM tagged");
+        assert!((2700..3300).contains(&rows));
+        let most = number(&sqlite, &format!("SELECT max(n) FROM {counts}"));
+        let is_skewed = most > 4 * rows / 50;
+        assert_eq!(is_skewed, skew > 1.0, "{most} of {rows}");
+        assert_eq!(number(&sqlite, &format!("SELECT count(*) FROM {counts}")), 50, "all are used");
+    }
+    let inferred = "/* gen: rows=500 */ CREATE TABLE post (id INTEGER PRIMARY KEY);
+        /* gen: rows=50 */ CREATE TABLE tag (id TEXT PRIMARY KEY);
+        CREATE TABLE tagged (post REFERENCES post /* gen: ref(post.id, per_parent(2)) */, tag REFERENCES tag, PRIMARY KEY (post, tag));
+        CREATE TABLE line (post REFERENCES post /* gen: ref(post.id, per_parent(1, 5)) */, number int, UNIQUE (post, number));";
+    let plan = plan_of(inferred).expect(inferred);
+    let columns = |table: usize| plan.tables()[table].columns.iter().map(|column| column.expression.as_str());
+    assert_eq!(columns(2).collect::<Vec<_>>(), ["ref(post.id, per_parent(2))", "ref(tag.id, distinct_in(post))"]);
+    assert_eq!(columns(3).next_back(), Some("number_in(post)"));
+    assert_eq!(plan.tables()[2].rows, 1000);
+    insert(inferred, &plan).expect(inferred);
+}
+
+#[test]
+fn references_that_cannot_be() {
+    let tables = "/* gen: rows=5 */ CREATE TABLE p (id INTEGER PRIMARY KEY, name TEXT, twice AS (2 * id));
+        /* gen: rows=0 */ CREATE TABLE empty (id INTEGER PRIMARY KEY);";
+    for (column, message) in [
+        ("x REFERENCES p -- gen: ref(q.id)", "there is no table 'q', did you mean 'p'?"),
+        ("x -- gen: ref(p.nmae)", "table p has no column 'nmae', did you mean 'name'?"),
+        ("x -- gen: ref(p.twice)", "column twice is generated"),
+        ("x -- gen: ref(5)", "a column of another table is expected"),
+        ("x -- gen: ref(p.id) + 1", "ref stands alone"),
+        ("x -- gen: ref(empty.id)", "has no rows"),
+        ("x -- gen: ref(p.id, zipf(0))", "argument 's' of zipf is above 0"),
+        ("x -- gen: ref(p.id, zpif(1))", "unknown distribution 'zpif', did you mean 'zipf'?"),
+        ("x -- gen: ref(p.id, 5)", "argument 'distribution' of ref"),
+        ("x -- gen: ref(p.id, per_parent(0))", "there are no children"),
+        ("x -- gen: ref(p.id, per_parent(2))", "5 parents have 10 children, and the table has 20 rows"),
+        ("x -- gen: ref(p.id, once)", "values for 5 rows, and the table has 20"),
+        ("x -- gen: ref(t.x)", "columns need one another: t.x -> t.x"),
+        ("x REFERENCES p, y -- gen: ref(t.x, distinct_in(x))", "a table refers to its own earlier rows"),
+        ("x, y -- gen: ref(t.x, per_parent(0, 5))", "rows without children would leave none"),
+        ("x, y -- gen: p.name", "no column of t refers to a table p"),
+        ("x, y -- gen: x.name", "column x refers to no row"),
+        ("x REFERENCES p, y REFERENCES p, z -- gen: p.name", "x and y refer to p: write one of them"),
+        ("x REFERENCES p, y -- gen: x.nam", "table p has no column 'nam', did you mean 'name'?"),
+        ("x REFERENCES p, y -- gen: x.twice", "column twice is generated"),
+        ("x REFERENCES p, y -- gen: number_in(x)", "number_in counts rows by a column that is"),
+        ("x REFERENCES p, y -- gen: ref(p.id, distinct_in(x))", "a column is distinct in one that is"),
+    ] {
+        let sql = format!("{tables}\n-- gen: rows=20\nCREATE TABLE t (\n{column}\n);");
+        let error = plan_of(&sql).expect_err(&sql);
+        assert!(error.message().contains(message), "{column}: {error}");
+        assert_eq!(error.place().line, Some(5), "{error}");
+    }
+}
+
+/// A schema at random: tables that refer to one another in any direction, by one column or more.
+fn random_schema(draws: &mut Draws) -> String {
+    let count = 2 + draws.below(6);
+    let kinds: Vec<u64> = (0..count).map(|_| draws.below(6)).collect();
+    let mut sql = String::new();
+    for (table, kind) in kinds.iter().enumerate() {
+        let rows = [0, 1, 7, 30, 60][usize::try_from(draws.below(20)).expect("few").min(4)];
+        let key = [
+            "a INTEGER PRIMARY KEY",
+            "a TEXT PRIMARY KEY",
+            "a INT NOT NULL UNIQUE",
+            "a TEXT, b INT, PRIMARY KEY (a, b)",
+            "a INT, b CHAR(8), UNIQUE (b, a)",
+            "a BLOB UNIQUE",
+        ][usize::try_from(*kind).expect("few")];
+        let (key, constraint) =
+            key.split_once(", PRIMARY").map_or((key, String::new()), |(key, rest)| (key, format!(", PRIMARY{rest}")));
+        let (key, constraint) =
+            key.split_once(", UNIQUE").map_or((key, constraint), |(key, rest)| (key, format!(", UNIQUE{rest}")));
+        let (mut columns, mut constraints) = (vec![key.to_owned()], constraint);
+        let mut singles = Vec::new();
+        for number in 0..draws.below(4) {
+            let parent = usize::try_from(draws.below(count)).expect("few");
+            let null = ["", " NOT NULL"][usize::from(draws.below(3) == 0)];
+            match kinds[parent] {
+                3 | 4 => {
+                    let names = [format!("c{number}"), format!("d{number}")];
+                    columns.extend(names.iter().map(|name| format!("{name}{null}")));
+                    constraints += &format!(", FOREIGN KEY ({}) REFERENCES t{parent}(a, b)", names.join(", "));
+                    if draws.below(4) == 0 {
+                        constraints += &format!(", UNIQUE ({}, {})", names[1], names[0]);
+                    }
+                }
+                _ => {
+                    let unique = ["", " UNIQUE"][usize::from(draws.below(5) == 0)];
+                    columns.push(format!("c{number}{null}{unique} REFERENCES t{parent}(a)"));
+                    singles.push(format!("c{number}"));
+                }
+            }
+        }
+        if singles.len() > 1 && draws.below(3) == 0 {
+            constraints += &format!(", UNIQUE ({})", singles.join(", "));
+        }
+        if draws.below(4) == 0 && *kind != 3 && *kind != 4 {
+            // Its own key refers to another table, or to itself.
+            let parent = usize::try_from(draws.below(count)).expect("few");
+            if ![3, 4].contains(&kinds[parent]) {
+                constraints += &format!(", FOREIGN KEY (a) REFERENCES t{parent}(a)");
+            }
+        }
+        sql += &format!("/* gen: rows={rows} */ CREATE TABLE t{table} ({}{constraints});\n", columns.join(", "));
+    }
+    sql
+}
+
+#[test]
+fn foreign_keys_of_random_schemas_hold() {
+    let mut refused = Vec::new();
+    for number in 0..600 {
+        let sql = random_schema(&mut CellRandom::new(number, "schemas", "test").draws(0));
+        match plan_of(&sql) {
+            Ok(plan) => drop(insert(&sql, &plan).unwrap_or_else(|error| panic!("{error}\n{sql}"))),
+            Err(error) => refused.push(error.to_string()),
+        }
+    }
+    let is_clear = |why: &String| {
+        why.contains("nothing can be inferred for this foreign key")
+            || why.contains("values for")
+            || why.contains("columns need one another")
+            || why.contains("filled with whole numbers")
+            || why.contains("the column is NOT NULL, and this gives NULL")
+    };
+    assert!(refused.iter().all(is_clear), "{refused:#?}");
+    assert!(refused.len() < 150, "{} are refused", refused.len());
+}

@@ -1,0 +1,235 @@
+//! How the columns of a table are filled: steps over blocks of rows, in an order in which each finds what it needs.
+//!
+//! ```text
+//! rows of the table ----------------------> space 0
+//! space 0 --Refer: which row of product?--> space 1      rows of other tables that a row leads to
+//! Generate: a generator, in any space ----> slot
+//! Apply: an operator over slots ----------> slot         the slots of columns are what the encoder gets
+//! ```
+//!
+//! A program is made once for a table and run by many threads, each with a [`Scratch`] of its own, whose memory is
+//! used again for every block. As all values are functions of row numbers, a column of another table's row is computed
+//! where it is needed, and nothing is looked up.
+
+use crate::expression::{Operand, Operator, apply, stored};
+use crate::generators::{Generator, copy, fill_flags};
+use crate::random::CellRandom;
+use crate::relation::{Relation, RowList, Rows};
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::{Affinity, CellBlock};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What fills the columns of a table.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    pub steps: Vec<Step>,
+    /// Number of slots.
+    pub slots: usize,
+    /// Number of spaces.
+    pub spaces: usize,
+    /// The slots of the ordinary columns in their order, all different.
+    pub columns: Vec<usize>,
+    /// Bytes that the longest values of all slots may take in one row.
+    pub longest_bytes: u64,
+}
+
+/// NULL in a share of all rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nulls {
+    pub share: f64,
+    pub levels: u64,
+    pub random: CellRandom,
+}
+
+/// One step of a program.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// The rows that those of a space refer to, another space. `siblings` is the space of the column of `distinct_in`.
+    Refer {
+        relation: Relation,
+        random: CellRandom,
+        from: usize,
+        siblings: Option<usize>,
+        nulls: Vec<Nulls>,
+        space: usize,
+    },
+    /// The how manieth child of its parent a row is.
+    Number { space: usize, slot: usize },
+    /// Values by a generator.
+    Generate { generator: Arc<dyn Generator>, random: CellRandom, space: usize, slot: usize },
+    /// What a column of this affinity stores of the values of another slot.
+    Store { from: usize, affinity: Affinity, slot: usize },
+    /// What an operator makes of other values.
+    Apply { operator: Operator, operands: Vec<Source>, affinities: Vec<Option<Affinity>>, slot: usize },
+    /// The values of another slot, or one value.
+    Copy { from: Source, slot: usize },
+    /// NULL in a share of the rows of a slot.
+    Null { nulls: Nulls, space: usize, slot: usize },
+}
+
+/// Where an operand comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// A slot.
+    Slot(usize),
+    /// A slot of [`Step::Store`], or the one that it stores where values stay as they are.
+    Stored { from: usize, slot: usize },
+    /// One value for all rows.
+    Constant(OwnedValue),
+}
+
+/// What a program works with.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    blocks: Vec<CellBlock>,
+    spaces: Vec<RowList>,
+    /// The slots of [`Step::Store`] that were not needed.
+    is_as_stored: Vec<bool>,
+    /// The blocks of the columns, while nobody computes.
+    columns: Vec<CellBlock>,
+    flags: Vec<bool>,
+}
+
+impl Scratch {
+    pub(crate) fn new(program: &Program) -> Self {
+        let blocks = |count| std::iter::repeat_with(CellBlock::default).take(count).collect();
+        Self {
+            blocks: blocks(program.slots),
+            spaces: std::iter::repeat_with(RowList::default).take(program.spaces).collect(),
+            is_as_stored: vec![false; program.slots],
+            columns: blocks(program.columns.len()),
+            flags: Vec::new(),
+        }
+    }
+
+    /// The blocks of the ordinary columns, as the last run filled them.
+    pub(crate) fn columns(&self) -> &[CellBlock] {
+        &self.columns
+    }
+
+    /// The rows of a space; `rows` are those of space 0.
+    fn rows(&self, rows: &Range<u64>, space: usize) -> Rows<'_> {
+        if space == 0 { Rows::Range(rows.clone()) } else { Rows::List(&self.spaces[space].rows) }
+    }
+
+    fn operand<'a>(&'a self, source: &'a Source) -> Operand<'a> {
+        match source {
+            Source::Constant(value) => Operand::Constant(value),
+            Source::Slot(slot) => Operand::Block(&self.blocks[*slot]),
+            Source::Stored { from, slot } => {
+                Operand::Block(&self.blocks[if self.is_as_stored[*slot] { *from } else { *slot }])
+            }
+        }
+    }
+}
+
+impl Program {
+    /// Fills the columns for these rows, at most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
+    pub(crate) fn run(&self, rows: &Range<u64>, scratch: &mut Scratch) {
+        self.swap_columns(scratch);
+        for step in &self.steps {
+            step.run(rows, scratch);
+        }
+        self.swap_columns(scratch);
+    }
+
+    /// Puts the blocks of the columns into their slots, or takes them out again.
+    fn swap_columns(&self, scratch: &mut Scratch) {
+        for (&slot, column) in self.columns.iter().zip(&mut scratch.columns) {
+            std::mem::swap(&mut scratch.blocks[slot], column);
+        }
+    }
+}
+
+impl Step {
+    fn run(&self, rows: &Range<u64>, scratch: &mut Scratch) {
+        match self {
+            Self::Refer { relation, random, from, siblings, nulls, space } => {
+                let mut list = std::mem::take(&mut scratch.spaces[*space]);
+                let siblings = siblings.map(|space| &scratch.spaces[space]);
+                relation.draw(random, &scratch.rows(rows, *from), siblings, &mut list);
+                let mut flags = std::mem::take(&mut scratch.flags);
+                for nulls in nulls {
+                    nulls.fill(&scratch.rows(rows, *from), &mut flags);
+                    mark(&flags, &mut list.nulls);
+                }
+                mark(&scratch.spaces[*from].nulls, &mut list.nulls);
+                scratch.flags = flags;
+                scratch.spaces[*space] = list;
+            }
+            Self::Null { nulls, space, slot } => {
+                let mut flags = std::mem::take(&mut scratch.flags);
+                nulls.fill(&scratch.rows(rows, *space), &mut flags);
+                mark(&flags, scratch.blocks[*slot].nulls_mut());
+                scratch.flags = flags;
+            }
+            Self::Generate { slot, .. }
+            | Self::Number { slot, .. }
+            | Self::Store { slot, .. }
+            | Self::Apply { slot, .. }
+            | Self::Copy { slot, .. } => {
+                let mut out = std::mem::take(&mut scratch.blocks[*slot]);
+                self.fill(rows, scratch, &mut out);
+                scratch.blocks[*slot] = out;
+            }
+        }
+    }
+
+    /// Fills the slot of a step that fills one.
+    fn fill(&self, rows: &Range<u64>, scratch: &mut Scratch, out: &mut CellBlock) {
+        let count = usize::try_from(rows.end - rows.start).expect("a block of rows");
+        match self {
+            Self::Generate { generator, random, space: 0, .. } => generator.fill(random, rows.clone(), out),
+            Self::Generate { generator, random, space, .. } => {
+                let list = &scratch.spaces[*space];
+                generator.fill_rows(random, &list.rows, out);
+                mark(&list.nulls, out.nulls_mut());
+            }
+            Self::Number { space, .. } => {
+                let list = &scratch.spaces[*space];
+                out.ints().extend(list.places.iter().map(|place| place.number.cast_signed() + 1));
+                mark(&list.nulls, out.nulls_mut());
+            }
+            Self::Store { from, affinity, slot } => {
+                scratch.is_as_stored[*slot] = stored(&scratch.blocks[*from], *affinity, count, out).is_none();
+            }
+            Self::Apply { operator, operands, affinities, .. } => {
+                // Few operands are the rule; CASE and IN may have many.
+                let operands: Vec<Operand<'_>> = operands.iter().map(|source| scratch.operand(source)).collect();
+                apply(*operator, &operands, affinities, count, out);
+            }
+            Self::Copy { from, .. } => match scratch.operand(from) {
+                Operand::Block(block) => copy(block, count, out),
+                Operand::Constant(value) => out.values().resize(count, value.clone()),
+            },
+            Self::Refer { .. } | Self::Null { .. } => {}
+        }
+    }
+}
+
+impl Nulls {
+    /// Sets a flag for each of these rows that is NULL.
+    fn fill(&self, rows: &Rows<'_>, flags: &mut Vec<bool>) {
+        let Self { share, levels, random } = self;
+        match rows {
+            Rows::Range(range) => fill_flags(*share, *levels, random, range.clone(), flags),
+            Rows::List(list) => {
+                let mut one = Vec::new();
+                flags.clear();
+                flags.extend(list.iter().map(|&row| {
+                    fill_flags(*share, *levels, random, row..row + 1, &mut one);
+                    one[0]
+                }));
+            }
+        }
+    }
+}
+
+/// Marks rows as NULL beside those that are.
+fn mark(more: &[bool], nulls: &mut Vec<bool>) {
+    if more.contains(&true) {
+        nulls.resize(more.len(), false);
+        nulls.iter_mut().zip(more).for_each(|(null, &more)| *null |= more);
+    }
+}

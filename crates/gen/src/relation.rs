@@ -1,0 +1,219 @@
+//! Which row of its parent a row of a child refers to: a function of the child's row number, so that the parent's key,
+//! and any other column of that row, is computed and never looked up.
+//!
+//! | distribution | the parent of row r |
+//! |---|---|
+//! | `uniform` | any, each as likely as another |
+//! | `zipf(s)` | the n-th most frequent one with a weight of 1/n^s; which these are is random, unless `scatter=FALSE`: then the first rows |
+//! | `once` | row r: each parent has one child at most |
+//! | `in_turn(each)` | row r / each, and from the first row on again: keys of several such columns count like digits |
+//! | `per_parent(...)` | that whose children row r is one of: the children of a parent are consecutive rows, as many as are said |
+//! | `distinct_in(c)` | any, but no two rows that refer to the same row through column c share one |
+//!
+//! A table that refers to itself refers to earlier rows only, so that nothing goes round in circles. Its first row refers
+//! to nothing, or to itself where it must refer to something. `in_turn` alone takes later rows too.
+
+mod fan_out;
+mod zipf;
+
+use crate::generators::Scattered;
+use crate::random::{CellRandom, Fraction};
+pub(crate) use fan_out::FanOut;
+use std::ops::Range;
+use std::sync::Arc;
+pub(crate) use zipf::Zipf;
+
+/// The purpose of the random numbers of `distinct_in` in [`CellRandom::fork`], of which every parent has its own.
+const PARTNERS: u64 = 1 << 32;
+
+/// The purpose of the order of the most frequent parents.
+const ORDER: u64 = 64;
+
+/// Rows of a table, by their numbers.
+#[derive(Clone, Debug)]
+pub(crate) enum Rows<'a> {
+    /// Consecutive ones.
+    Range(Range<u64>),
+    /// Any.
+    List(&'a [u64]),
+}
+
+impl Rows<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Range(range) => usize::try_from(range.end - range.start).expect("a block of rows"),
+            Self::List(list) => list.len(),
+        }
+    }
+
+    /// Gives each slot what `f` makes of its row.
+    #[inline(always)]
+    fn each(&self, out: &mut Vec<u64>, f: impl FnMut(u64) -> u64) {
+        out.clear();
+        match self {
+            Self::Range(range) => out.extend(range.clone().map(f)),
+            Self::List(list) => out.extend(list.iter().copied().map(f)),
+        }
+    }
+}
+
+/// Rows of another table, one for each row of a block.
+#[derive(Debug, Default)]
+pub(crate) struct RowList {
+    /// Their numbers, counted from 0.
+    pub rows: Vec<u64>,
+    /// Where there is none: empty (everywhere is one) or one flag a row.
+    pub nulls: Vec<bool>,
+    /// For `per_parent`: the how manieth child of how many a row is.
+    pub places: Vec<Place>,
+}
+
+/// A child's place among those of the same parent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Counted from 0.
+    pub number: u64,
+    /// Children of the parent.
+    pub of: u64,
+}
+
+/// How a column refers to rows of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Relation {
+    /// Rows of the parent.
+    pub parents: u64,
+    pub draw: Draw,
+    /// Whether the parent is the child's own table.
+    pub to_itself: bool,
+    /// Whether every row refers to one: the first row of a table that refers to itself too.
+    pub is_total: bool,
+}
+
+/// Which rows are referred to.
+#[derive(Clone, Debug)]
+pub(crate) enum Draw {
+    Uniform,
+    Zipf {
+        zipf: Arc<Zipf>,
+        scatter: bool,
+    },
+    Once,
+    InTurn {
+        each: u64,
+    },
+    Children(Arc<FanOut>),
+    /// `skew` is 1 where all parents are as likely.
+    DistinctIn {
+        column: usize,
+        skew: f64,
+    },
+}
+
+impl Draw {
+    /// Whether two columns of one foreign key may both have it.
+    pub(crate) fn is_default(&self) -> bool {
+        matches!(self, Self::Uniform)
+    }
+}
+
+impl Relation {
+    /// The rows that these rows refer to. `siblings` is what the column of `distinct_in` refers to.
+    pub(crate) fn draw(&self, random: &CellRandom, rows: &Rows<'_>, siblings: Option<&RowList>, out: &mut RowList) {
+        out.nulls.clear();
+        out.places.clear();
+        if self.is_to_earlier() {
+            self.draw_earlier(random, rows, out);
+            return;
+        }
+        let parents = self.parents.max(1);
+        match &self.draw {
+            Draw::Uniform => match rows {
+                Rows::Range(range) => {
+                    out.rows.clear();
+                    out.rows.resize(rows.len(), 0);
+                    random.fill_below(range.start, &mut out.rows, parents, |row| row);
+                }
+                Rows::List(_) => {
+                    let mut one = [0];
+                    rows.each(&mut out.rows, |row| {
+                        random.fill_below(row, &mut one, parents, |row| row);
+                        one[0]
+                    });
+                }
+            },
+            Draw::Zipf { zipf, scatter } => {
+                rows.each(&mut out.rows, |row| zipf.draw(&mut random.draws(row)) - 1);
+                if *scatter {
+                    Scattered::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
+                }
+            }
+            Draw::Once => rows.each(&mut out.rows, |row| row.min(parents - 1)),
+            Draw::InTurn { each } => rows.each(&mut out.rows, |row| row / each % parents),
+            Draw::Children(fan_out) => fan_out.find(rows, 0, out),
+            Draw::DistinctIn { skew, .. } => {
+                let siblings = siblings.expect("the column that it is distinct in is known");
+                self.draw_distinct(random, siblings, *skew, out);
+            }
+        }
+    }
+
+    /// Whether rows of a table refer to earlier ones of it.
+    pub(crate) fn is_to_earlier(&self) -> bool {
+        self.to_itself && !matches!(self.draw, Draw::InTurn { .. })
+    }
+
+    /// Rows before these.
+    fn draw_earlier(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut RowList) {
+        match &self.draw {
+            Draw::Zipf { zipf, .. } => {
+                rows.each(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.draws(row)) - 1);
+            }
+            Draw::Once if self.is_total => rows.each(&mut out.rows, |row| row),
+            Draw::Once => rows.each(&mut out.rows, |row| row.saturating_sub(1)),
+            Draw::Children(fan_out) => fan_out.find(rows, 1, out),
+            _ => rows.each(&mut out.rows, |row| Fraction(random.u64(row)).take(row.max(1))),
+        }
+        let is_first = |row: u64| row == 0;
+        if !self.is_total {
+            match rows {
+                Rows::Range(range) if range.start > 0 => {}
+                Rows::Range(range) => out.nulls.extend(range.clone().map(is_first)),
+                Rows::List(list) => out.nulls.extend(list.iter().map(|&row| is_first(row))),
+            }
+        }
+    }
+
+    /// For child `number` of `of` a parent out of its own stretch of all parents: stretches do not overlap, so no two
+    /// children of one row share a parent. With a skew the first stretches are short and the last ones long, so that few
+    /// parents come often. Which parents these are is random, and with an even share another order for each row.
+    fn draw_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, out: &mut RowList) {
+        let parents = self.parents.max(1);
+        let order = Scattered::new(parents, &random.fork(ORDER));
+        out.rows.clear();
+        for (&row, place) in siblings.rows.iter().zip(&siblings.places) {
+            let own = random.fork(PARTNERS.wrapping_add(row));
+            let start = stretch(place.number, place.of, parents, skew);
+            let end = stretch(place.number + 1, place.of, parents, skew);
+            let drawn = start + Fraction(own.u64(place.number)).take((end - start).max(1));
+            // An even share begins at another place for each row, or the first child would never have the last parent.
+            let turn = if skew == 1.0 { Fraction(own.u64(u64::MAX)).take(parents) } else { 0 };
+            out.rows.push((drawn.min(parents - 1) + turn) % parents);
+        }
+        order.apply(&mut out.rows);
+        out.nulls.clone_from(&siblings.nulls);
+    }
+}
+
+/// Where the stretch of child `number` of `of` begins.
+fn stretch(number: u64, of: u64, parents: u64, skew: f64) -> u64 {
+    let spare = parents.saturating_sub(of);
+    if skew == 1.0 {
+        let share = u128::from(spare) * u128::from(number) / u128::from(of.max(1));
+        return number + u64::try_from(share).unwrap_or(spare);
+    }
+    let share = zipf::power(number as f64 / of.max(1) as f64, skew);
+    #[expect(clippy::cast_possible_truncation, reason = "a share of a number of rows")]
+    #[expect(clippy::cast_sign_loss, reason = "it is positive")]
+    let share = (spare as f64 * share) as u64;
+    number + share.min(spare)
+}

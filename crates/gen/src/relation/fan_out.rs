@@ -1,0 +1,178 @@
+//! How many children each parent has, and whose child a row is.
+//!
+//! ```text
+//! parents   0  1  2 ... 1023 | 1024 ... 2047 | 2048 ...      counts: a function of the parent's row number
+//! sums      0                | 2047          | 4102  ...     kept: the children in front of every block of parents
+//! row       --search sums--> its block --counts of the block, added up--> its parent
+//! ```
+//!
+//! So a billion parents cost 8 MB, and any row can be asked for alone. Rows that follow one another share a block.
+
+use super::{Place, RowList, Rows};
+use crate::generators::Generator;
+use crate::random::CellRandom;
+use litepress_format::value::Value;
+use litepress_rows::CellBlock;
+use litepress_rows::cells::BLOCK_ROWS;
+use std::sync::Arc;
+
+const BLOCK: u64 = BLOCK_ROWS as u64;
+
+/// The purpose of the numbers of children in [`CellRandom::fork`].
+const COUNTS: u64 = 65;
+
+/// Numbers of children.
+#[derive(Clone, Debug)]
+pub(crate) enum FanOut {
+    /// So many each, not 0.
+    Even { each: u64, parents: u64 },
+    /// As many as a generator says.
+    Drawn(Drawn),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Drawn {
+    counts: Arc<dyn Generator>,
+    random: CellRandom,
+    parents: u64,
+    /// The children of all parents in front of each block; the last one is the number of all.
+    sums: Vec<u64>,
+    /// The most children that a parent has.
+    most: u64,
+}
+
+/// The block of parents that was looked at last.
+struct Cursor<'a> {
+    drawn: &'a Drawn,
+    cells: CellBlock,
+    counts: Vec<u64>,
+    /// The first parent of the block, and the first child.
+    first_parent: u64,
+    first_child: u64,
+    /// The child behind the block's last.
+    end: u64,
+    /// Where the search goes on: a parent of the block, and its first child.
+    at: usize,
+    child: u64,
+}
+
+impl FanOut {
+    /// As many children a parent as `counts` gives; numbers below 0, and what is no number, are none.
+    pub(crate) fn drawn(counts: Arc<dyn Generator>, random: &CellRandom, parents: u64) -> Self {
+        let mut drawn = Drawn { counts, random: random.fork(COUNTS), parents, sums: vec![0], most: 0 };
+        let (mut cells, mut counts, mut sum) = (CellBlock::default(), Vec::new(), 0_u64);
+        for block in 0..parents.div_ceil(BLOCK) {
+            drawn.counts_of(block, &mut cells, &mut counts);
+            sum = counts.iter().fold(sum, |sum, &count| sum.saturating_add(count));
+            drawn.most = counts.iter().fold(drawn.most, |most, &count| most.max(count));
+            drawn.sums.push(sum);
+        }
+        Self::Drawn(drawn)
+    }
+
+    /// Children of all parents.
+    pub(crate) fn children(&self) -> u64 {
+        match self {
+            Self::Even { each, parents } => each.saturating_mul(*parents),
+            Self::Drawn(drawn) => drawn.sums.last().copied().unwrap_or(0),
+        }
+    }
+
+    /// The most children that a parent has.
+    pub(crate) fn most(&self) -> u64 {
+        match self {
+            Self::Even { each, .. } => *each,
+            Self::Drawn(drawn) => drawn.most,
+        }
+    }
+
+    /// Whether every parent has a child.
+    pub(crate) fn has_no_childless(&self) -> bool {
+        match self {
+            Self::Even { .. } => true,
+            Self::Drawn(drawn) => {
+                let (mut cells, mut counts) = (CellBlock::default(), Vec::new());
+                (0..drawn.parents.div_ceil(BLOCK)).all(|block| {
+                    drawn.counts_of(block, &mut cells, &mut counts);
+                    !counts.contains(&0)
+                })
+            }
+        }
+    }
+
+    /// The parents of these rows, of which the first `skip` are nobody's children.
+    pub(super) fn find(&self, rows: &Rows<'_>, skip: u64, out: &mut RowList) {
+        let places = &mut out.places;
+        match self {
+            Self::Even { each, parents } => rows.each(&mut out.rows, |row| {
+                let child = row.saturating_sub(skip);
+                places.push(Place { number: child % each, of: *each });
+                (child / each).min(parents.saturating_sub(1))
+            }),
+            Self::Drawn(drawn) => {
+                let mut cursor = Cursor::new(drawn);
+                rows.each(&mut out.rows, |row| {
+                    let (parent, place) = cursor.find(row.saturating_sub(skip));
+                    places.push(place);
+                    parent
+                });
+            }
+        }
+    }
+}
+
+impl Drawn {
+    /// The numbers of children of a block of parents.
+    fn counts_of(&self, block: u64, cells: &mut CellBlock, counts: &mut Vec<u64>) {
+        let first = block * BLOCK;
+        let rows = first..self.parents.min(first + BLOCK);
+        let count = usize::try_from(rows.end - rows.start).expect("a block");
+        self.counts.fill(&self.random, rows, cells);
+        counts.clear();
+        counts.extend((0..count).map(|row| match cells.value(row) {
+            Value::Int(int) => u64::try_from(int).unwrap_or(0),
+            #[expect(clippy::cast_possible_truncation, reason = "a conversion that saturates")]
+            #[expect(clippy::cast_sign_loss, reason = "a conversion that saturates")]
+            Value::Real(real) => real.round() as u64,
+            _ => 0,
+        }));
+    }
+}
+
+impl<'a> Cursor<'a> {
+    fn new(drawn: &'a Drawn) -> Self {
+        let (cells, counts) = (CellBlock::default(), Vec::new());
+        Self { drawn, cells, counts, first_parent: 0, first_child: 0, end: 0, at: 0, child: 0 }
+    }
+
+    /// The parent of a child, and its place there. Children that there are not belong to the last parent.
+    fn find(&mut self, child: u64) -> (u64, Place) {
+        let all = self.drawn.sums.last().copied().unwrap_or(0);
+        if all == 0 {
+            return (0, Place::default());
+        }
+        let child = child.min(all.saturating_sub(1));
+        if !(self.first_child..self.end).contains(&child) {
+            self.look_at(child);
+        }
+        if child < self.child {
+            (self.at, self.child) = (0, self.first_child);
+        }
+        while self.at + 1 < self.counts.len() && child >= self.child + self.counts[self.at] {
+            self.child += self.counts[self.at];
+            self.at += 1;
+        }
+        let of = self.counts.get(self.at).copied().unwrap_or(0);
+        (self.first_parent + self.at as u64, Place { number: child - self.child, of })
+    }
+
+    /// Goes to the block of a child's parent.
+    fn look_at(&mut self, child: u64) {
+        let block = self.drawn.sums.partition_point(|&sum| sum <= child).saturating_sub(1);
+        let block = block.min(self.drawn.sums.len().saturating_sub(2));
+        self.drawn.counts_of(block as u64, &mut self.cells, &mut self.counts);
+        self.first_parent = block as u64 * BLOCK;
+        (self.first_child, self.end) = (self.drawn.sums[block], self.drawn.sums[block + 1]);
+        (self.at, self.child) = (0, self.first_child);
+    }
+}
