@@ -16,7 +16,7 @@
 mod checks;
 mod tokens;
 
-pub(crate) use checks::{checks, words};
+pub(crate) use checks::{WrittenCheck, checks, words};
 
 use crate::annotation::{Site, is_name};
 use crate::generators::catalogue::find;

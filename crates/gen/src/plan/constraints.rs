@@ -100,8 +100,9 @@ impl Planner<'_> {
         let (failed, example) = verdict.failure(check);
         let judged = &judge.checks[check];
         let names: Vec<&str> = judged.columns.iter().map(|&column| of_table.columns[column].name.as_str()).collect();
+        let called = judged.name.as_ref().map_or(String::new(), |name| format!(", called {name},"));
         let message = format!(
-            "CHECK ({}) fails for {failed} of {} sampled rows, for example where {example}",
+            "CHECK ({}){called} fails for {failed} of {} sampled rows, for example where {example}",
             shortened(&judged.text),
             verdict.rows
         );

@@ -3,7 +3,7 @@
 use super::super::compile::{self, Drafts};
 use super::super::{Chosen, Draft};
 use crate::annotation::{ExpressionKind, Site, parse};
-use crate::comments::{checks, words};
+use crate::comments::{WrittenCheck, checks, words};
 use crate::program::Scratch;
 use litepress_format::value::Value;
 use litepress_rows::Result;
@@ -25,6 +25,8 @@ pub(super) struct Judge {
 
 /// A CHECK constraint.
 pub(super) struct Check {
+    /// Its name, where it has one.
+    pub name: Option<String>,
     /// Its expression.
     pub text: String,
     /// The columns that it names, by position.
@@ -78,7 +80,10 @@ impl Judge {
                 |&column: &usize| words.iter().any(|word| word.eq_ignore_ascii_case(&of_table.columns[column].name));
             (0..of_table.columns.len()).filter(is_named).collect()
         };
-        let checks = checks(statement).into_iter().map(|text| Check { columns: columns_of(&text), text }).collect();
+        let checks = checks(statement)
+            .into_iter()
+            .map(|WrittenCheck { name, text }| Check { columns: columns_of(&text), name, text })
+            .collect();
         Some(Self { sqlite, table: litepress_rows::quoted_name(&of_table.name), checks })
     }
 
