@@ -372,7 +372,10 @@ fn a_schema_without_annotations_meets_its_constraints() {
     for (table, column, expression, because) in [
         (1, "kind", "choice('main', 'branch', 'bus')", "inferred: CHECK (kind IN ('main', 'branch', 'bus'))"),
         (1, "closed", "date_add(opened, int(1, 30), 'days')", "inferred: CHECK (closed IS NULL OR closed > opened)"),
+        (0, "population", "int(1, 1000)", "inferred: CHECK (population > 0)"),
         (2, "email", "email", "inferred: it is unique"),
+        (2, "fee", "real(0, 50, 2)", "inferred: CHECK (fee >= 0 AND fee <= 50)"),
+        (8, "total", "cost + tax", "inferred: CHECK (total = cost + tax)"),
         (8, "receiver", "ref(branch.id, other_than(sender))", "inferred: CHECK (sender <> receiver)"),
         (9, "member_id", "ref(member.id, once)", "inferred: refers to member.id, each once"),
     ] {
@@ -409,7 +412,7 @@ fn the_ends_of_a_range_count() {
     let columns: Vec<&str> = plan.tables()[0].columns.iter().map(|column| column.expression.as_str()).collect();
     assert_ne!(columns[0], "int(0, 999_999)");
     assert_eq!(columns[1], "int(1, 1000)");
-    assert_eq!(columns[2], "real(0.01, 1000.0, 2)");
+    assert_eq!(columns[2], "real(0.01, 1000, 2)");
 }
 
 /// Constraints at random, of the shapes that schemas have.

@@ -43,11 +43,12 @@ pub(super) fn candidates(wanted: &Wanted<'_>, limits: &Limits) -> Vec<String> {
     if !wanted.is_key {
         let made = limits.others.iter().flat_map(|(comparison, other)| of_other(wanted, *comparison, other));
         let made: Vec<String> = made.collect();
-        texts.extend(made.iter().flat_map(|text| within(text, limits)));
+        let kept: Vec<String> = made.iter().filter_map(|text| within(text, limits)).collect();
         texts.extend(made);
+        texts.extend(kept);
     }
-    texts.extend(ints(wanted, limits));
-    texts.extend(reals(wanted, limits));
+    let [ints, reals] = [ints(wanted, limits), reals(wanted, limits)];
+    texts.extend(if wanted.now.starts_with("real(") { [reals, ints] } else { [ints, reals] }.concat());
     texts.extend(times(wanted, limits));
     texts.extend(lengths(wanted, limits));
     texts.extend(limits.functions.iter().map(|function| format!("{function}({})", called(&wanted.now))));
@@ -60,7 +61,7 @@ fn literal(value: &OwnedValue) -> String {
     match value {
         OwnedValue::Null => "NULL".to_owned(),
         OwnedValue::Int(int) => int.to_string(),
-        OwnedValue::Real(real) => format!("{real:?}"),
+        OwnedValue::Real(real) => format!("{real}"),
         OwnedValue::Text(text) => format!("'{}'", text.replace('\'', "''")),
         OwnedValue::Blob(blob) => format!("x'{}'", blob.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
     }
@@ -74,14 +75,18 @@ fn called(text: &str) -> String {
 /// What compares so with an expression of other columns.
 fn of_other(wanted: &Wanted<'_>, comparison: Comparison, other: &str) -> Vec<String> {
     let is_plain = other.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '"'));
+    if matches!(comparison, Comparison::Equal | Comparison::Is) {
+        // A name alone would be a generator.
+        let is_name = is_plain && !other.starts_with('"');
+        return vec![if is_name { format!("\"{other}\"") } else { other.to_owned() }];
+    }
     let other = if is_plain { other.to_owned() } else { format!("({other})") };
     let (ints, reals, days): (&[&str], &[&str], &[&str]) = match comparison {
-        Comparison::Equal | Comparison::Is => return vec![format!("coalesce({other}, NULL)")],
         Comparison::GreaterOrEqual => (&["+ int(0, 100)"], &["+ real(0, 100, 2)"], &["int(0, 30)"]),
         Comparison::Greater => (&["+ int(1, 100)"], &["+ real(0.01, 100, 2)"], &["int(1, 30)"]),
         Comparison::LessOrEqual => (&["* int(0, 100) / 100", "- int(0, 100)"], &["* real(0, 1)"], &["-int(0, 30)"]),
         Comparison::Less => (&["* int(0, 99) / 100", "- int(1, 100)"], &["* real(0, 0.99)"], &["-int(1, 30)"]),
-        Comparison::Unequal | Comparison::IsNot => (&["+ int(1, 100)"], &["+ real(1, 100, 2)"], &["int(1, 30)"]),
+        _ => (&["+ int(1, 100)"], &["+ real(1, 100, 2)"], &["int(1, 30)"]),
     };
     let mut texts = Vec::new();
     if wanted.may_be_text() {
@@ -159,7 +164,7 @@ fn reals(wanted: &Wanted<'_>, limits: &Limits) -> Vec<String> {
     let decimals = if high - low < 10.0 { 4 } else { 2 };
     let step = 1.0 / 10_f64.powi(decimals);
     let low = if is_out(limits.low.as_ref()) { low + step } else { low };
-    if low < high { vec![format!("real({low:?}, {high:?}, {decimals})")] } else { vec![format!("constant({low:?})")] }
+    if low < high { vec![format!("real({low}, {high}, {decimals})")] } else { vec![format!("constant({low})")] }
 }
 
 /// Days and times between texts that are some.

@@ -116,8 +116,35 @@ impl Judge {
             self.checks.iter().map(|check| self.failure(check, drafts, table)).collect::<rusqlite::Result<_>>();
         let count =
             self.sqlite.query_row(&format!("SELECT count(*) FROM {}", self.table), [], |row| row.get::<_, i64>(0));
+        let ends = self.failing_ends(drafts, table);
         self.sqlite.execute_batch("ROLLBACK TO judging; RELEASE judging")?;
-        Ok(Verdict { rows: count?.unsigned_abs(), failures: failures? })
+        let mut failures: Vec<(u64, String)> = failures?;
+        for (check, example) in ends? {
+            if failures[check].0 == 0 {
+                failures[check] = (1, example);
+            }
+        }
+        Ok(Verdict { rows: count?.unsigned_abs(), failures })
+    }
+
+    /// Constraints of one column that an end of what it draws from fails: it may be too rare to be among the samples.
+    fn failing_ends(&self, drafts: Drafts<'_, '_>, table: usize) -> rusqlite::Result<Vec<(usize, String)>> {
+        let of_table = &drafts.schema.tables[table];
+        let mut failing = Vec::new();
+        for (at, check) in self.checks.iter().enumerate() {
+            let [column] = check.columns[..] else { continue };
+            let Some(draft) = &drafts.columns[table][column] else { continue };
+            let name = &of_table.columns[column].name;
+            let quoted = litepress_rows::quoted_name(name);
+            let query = format!("SELECT NOT ({}) FROM (SELECT ?1 AS {quoted})", check.text);
+            for end in ends(draft) {
+                let fails: Option<bool> = self.sqlite.query_row(&query, [Bound(&end)], |row| row.get(0))?;
+                if fails == Some(true) {
+                    failing.push((at, format!("{name} = {}", litepress_rows::quote(&end.as_value()))));
+                }
+            }
+        }
+        Ok(failing)
     }
 
     /// How many rows fail a constraint, and one of them in words.
@@ -153,7 +180,7 @@ impl rusqlite::ToSql for Bound<'_> {
     }
 }
 
-/// Rows from all over the table, and rows that hold the ends of what inferred columns draw from: these may be rare.
+/// Rows from all over the table.
 fn sample(drafts: Drafts<'_, '_>, table: usize) -> Result<Vec<Vec<OwnedValue>>> {
     let program = compile::compile(drafts, table)?.program;
     let mut scratch = Scratch::new(&program);
@@ -168,15 +195,6 @@ fn sample(drafts: Drafts<'_, '_>, table: usize) -> Result<Vec<Vec<OwnedValue>>> 
         let values =
             |row: usize| scratch.columns().iter().map(|cells| crate::generators::owned(cells.value(row))).collect();
         rows.extend((0..usize::try_from(block.end - block.start).expect("a few")).map(values));
-    }
-    let Some(first) = rows.first().cloned() else { return Ok(rows) };
-    let drafted = drafts.columns[table].iter().flatten();
-    for (column, draft) in drafted.enumerate() {
-        rows.extend(ends(draft).into_iter().map(|end| {
-            let mut row = first.clone();
-            row[column] = end;
-            row
-        }));
     }
     Ok(rows)
 }
