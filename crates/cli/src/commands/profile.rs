@@ -38,7 +38,11 @@ pub fn run(arguments: &ProfileArguments) -> Result<u8, Failure> {
     let threads = arguments.threads.unwrap_or(Options::default().threads);
     let options = ProfileOptions { threads, keep_values: arguments.keep_values };
     let learnt = profile(&arguments.database, &options)?;
-    if arguments.json { print_json(&as_json(&learnt))? } else { print(&learnt.to_toml())? }
+    if arguments.json {
+        print_json(&as_json(&learnt))?
+    } else {
+        print(&learnt.to_toml())?
+    }
     Ok(DONE)
 }
 
