@@ -40,7 +40,6 @@ fn as_json_and_with_values() {
     let table = &profile["tables"][0];
     assert_eq!((&table["name"], &table["rows"]), (&"event".into(), &3000.into()));
     assert_eq!((&table["columns"][2]["name"], &table["columns"][2]["distinct"]), (&"level".into(), &5.into()));
-    // The schema's own comments name the levels, but the plan keeps made-up names unless it is told to.
     assert!(room.done("profile log.db --keep-values").contains("choice('info': "));
     assert_eq!(room.run("profile nobody.db").code, Some(1));
 }

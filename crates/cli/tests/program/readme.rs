@@ -1,4 +1,4 @@
-//! The commands of README.md work.
+//! The commands of README.md and of the documents work.
 
 use crate::{LITEPRESS, Room};
 use std::path::{Path, PathBuf};
@@ -48,4 +48,22 @@ fn every_command_works() {
         let target = command.split(' ').nth(1).unwrap();
         assert!(makefile.contains(&format!("\n{target}:")), "{command}");
     }
+}
+
+#[test]
+fn every_command_of_the_documents_works() {
+    let room = Room::new();
+    let path = format!("{}:{}", Path::new(LITEPRESS).parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let document = read("docs/plans.md");
+    let commands = commands(&document);
+    for command in &commands {
+        let small = command.replace("1m", "10k");
+        let done = Command::new("sh").args(["-c", &small]).current_dir(room.path("")).env("PATH", &path).output();
+        let done = done.unwrap();
+        assert!(done.status.success(), "{small}: {done:?}");
+    }
+    assert!(commands.len() >= 10, "{commands:?}");
+    let plan = document.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    room.write("shown.toml", plan);
+    assert!(room.done("plan --plan shown.toml").contains("1,000,200"));
 }

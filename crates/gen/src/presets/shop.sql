@@ -8,17 +8,17 @@ CREATE TABLE customer (
   phone TEXT,                     -- gen: null(0.3, phone)
   born DATE,                      -- gen: null(0.1, date('1940-01-01', '2007-01-01'))
   gender TEXT,                    -- gen: choice('f': 49, 'm': 48, 'x': 1, NULL: 2)
-  company TEXT,                   -- gen: null(0.85, last_name)
-  street TEXT NOT NULL,           -- gen: text(8, 24)
+  company TEXT,                   -- gen: null(0.85, company)
+  street TEXT NOT NULL,           -- gen: street
   house INTEGER NOT NULL,         -- gen: int(1, 250)
-  postcode TEXT NOT NULL,         -- gen: digits(5)
+  postcode TEXT NOT NULL,         -- gen: postcode
   city TEXT NOT NULL,             -- gen: city
   country TEXT NOT NULL,          -- gen: country
   language TEXT NOT NULL,         -- gen: choice('en': 60, 'de': 15, 'fr': 10, 'es': 10, 'ja': 5)
   currency TEXT NOT NULL,         -- gen: choice('USD': 55, 'EUR': 35, 'GBP': 6, 'JPY': 4)
   segment TEXT NOT NULL,          -- gen: choice('consumer': 80, 'small': 14, 'large': 5, 'public': 1)
   newsletter INTEGER NOT NULL,    -- gen: bool(0.3)
-  points INTEGER NOT NULL,        -- gen: int(0, 5000)
+  points INTEGER NOT NULL,        -- gen: exponential(0.002, decimals=0)
   credit DECIMAL(10, 2),          -- gen: null(0.7, real(0, 5000, 2))
   created_at TIMESTAMP NOT NULL,  -- gen: timestamp('2015-01-01', '2020-01-01')
   seen_at TIMESTAMP,              -- gen: null(0.1, timestamp('2020-01-01', '2026-01-01'))
@@ -31,13 +31,13 @@ CREATE TABLE product (
   id INTEGER PRIMARY KEY,         -- gen: sequence
   sku TEXT NOT NULL UNIQUE,       -- gen: unique_hex(8)
   name TEXT NOT NULL,             -- gen: text(8, 40)
-  brand TEXT NOT NULL,            -- gen: last_name
+  brand TEXT NOT NULL,            -- gen: company
   category TEXT NOT NULL,         -- gen: choice('books': 30, 'home': 20, 'garden': 12, 'toys': 12, 'sport': 10, 'music': 8, 'food': 5, 'tools': 3)
   description TEXT,               -- gen: null(0.02, text(80, 400))
-  price DECIMAL(10, 2) NOT NULL,  -- gen: real(1, 500, 2)
-  cost DECIMAL(10, 2) NOT NULL,   -- gen: real(0.5, 300, 2)
+  price DECIMAL(10, 2) NOT NULL,  -- gen: lognormal(3.2, 1, min=0.5, max=5000, decimals=2)
+  cost DECIMAL(10, 2) NOT NULL,   -- gen: lognormal(2.6, 1, min=0.2, max=4000, decimals=2)
   tax REAL NOT NULL,              -- gen: choice(0.19: 80, 0.07: 20)
-  weight_g INTEGER,               -- gen: null(0.05, int(5, 25_000))
+  weight_g INTEGER,               -- gen: null(0.05, lognormal(6, 1.2, min=5, max=100000, decimals=0))
   width_mm INTEGER,               -- gen: null(0.1, int(5, 2_000))
   height_mm INTEGER,              -- gen: null(0.1, int(5, 2_000))
   depth_mm INTEGER,               -- gen: null(0.1, int(1, 2_000))
@@ -45,7 +45,7 @@ CREATE TABLE product (
   barcode TEXT,                   -- gen: digits(13)
   stock INTEGER NOT NULL,         -- gen: int(0, 500)
   reorder_at INTEGER NOT NULL,    -- gen: choice(0, 10, 25, 50, 100)
-  supplier TEXT NOT NULL,         -- gen: last_name
+  supplier TEXT NOT NULL,         -- gen: company
   origin TEXT,                    -- gen: country
   url TEXT,                       -- gen: url
   released DATE NOT NULL,         -- gen: date('2010-01-01', '2025-01-01')
@@ -62,7 +62,7 @@ CREATE TABLE purchase (
   channel TEXT NOT NULL,                              -- gen: choice('web': 60, 'app': 32, 'phone': 5, 'store': 3)
   payment TEXT NOT NULL,                              -- gen: choice('card': 55, 'wallet': 25, 'invoice': 15, 'transfer': 5)
   currency TEXT NOT NULL,                             -- gen: choice('USD': 55, 'EUR': 35, 'GBP': 6, 'JPY': 4)
-  goods DECIMAL(10, 2) NOT NULL,                      -- gen: real(5, 800, 2)
+  goods DECIMAL(10, 2) NOT NULL,                      -- gen: lognormal(4, 0.9, min=1, max=20000, decimals=2)
   shipping DECIMAL(10, 2) NOT NULL,                   -- gen: choice(0: 50, 4.9: 35, 9.9: 15)
   tax DECIMAL(10, 2) NOT NULL,                        -- gen: real(0, 150, 2)
   discount DECIMAL(10, 2),                            -- gen: null(0.8, real(1, 50, 2))
@@ -70,11 +70,11 @@ CREATE TABLE purchase (
   carrier TEXT,                                       -- gen: choice('post': 50, 'courier': 35, 'express': 10, NULL: 5)
   tracking TEXT,                                      -- gen: null(0.1, digits(14))
   shipped_at TIMESTAMP,                               -- gen: null(0.1, timestamp('2020-01-01', '2026-01-15'))
-  street TEXT NOT NULL,                               -- gen: text(8, 24)
-  postcode TEXT NOT NULL,                             -- gen: digits(5)
+  street TEXT NOT NULL,                               -- gen: street
+  postcode TEXT NOT NULL,                             -- gen: postcode
   city TEXT NOT NULL,                                 -- gen: city
   country TEXT NOT NULL,                              -- gen: country
-  ip TEXT,                                            -- gen: digits(10)
+  ip TEXT,                                            -- gen: ipv4
   gift INTEGER NOT NULL,                              -- gen: bool(0.04)
   note TEXT                                           -- gen: null(0.97, text(10, 120))
 );
@@ -85,7 +85,7 @@ CREATE TABLE line (
   purchase INTEGER NOT NULL REFERENCES purchase(id),
   product INTEGER NOT NULL REFERENCES product(id),
   quantity INTEGER NOT NULL,                          -- gen: choice(1: 75, 2: 15, 3: 5, 4: 3, 10: 2)
-  price DECIMAL(10, 2) NOT NULL,                      -- gen: real(1, 500, 2)
+  price DECIMAL(10, 2) NOT NULL,                      -- gen: lognormal(3.2, 1, min=0.5, max=5000, decimals=2)
   discount DECIMAL(10, 2) NOT NULL,                   -- gen: choice(0: 90, 0.1: 7, 0.25: 3)
   tax REAL NOT NULL,                                  -- gen: choice(0.19: 80, 0.07: 20)
   warehouse TEXT NOT NULL,                            -- gen: choice('north': 50, 'south': 30, 'east': 20)
@@ -105,7 +105,7 @@ CREATE TABLE review (
   customer INTEGER NOT NULL REFERENCES customer(id),
   stars INTEGER NOT NULL CHECK (stars BETWEEN 1 AND 5),  -- gen: choice(5: 55, 4: 22, 3: 9, 2: 5, 1: 9)
   title TEXT,                                            -- gen: null(0.2, text(5, 40))
-  body TEXT,                                             -- gen: null(0.1, text(20, 500))
+  body TEXT,                                             -- gen: null(0.1, sentences(1, 8))
   written_at TIMESTAMP NOT NULL,                         -- gen: timestamp('2020-01-01', '2026-01-01')
   edited_at TIMESTAMP,                                   -- gen: null(0.95, timestamp('2020-01-01', '2026-01-01'))
   helpful INTEGER NOT NULL,                              -- gen: choice(0: 70, 1: 15, 2: 8, 3: 4, 10: 2, 50: 1)

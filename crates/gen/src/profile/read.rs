@@ -41,14 +41,17 @@ pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<()> {
         let connection = reader.connect()?;
+        // A thread goes on with what it remembers of a table: what it has sampled says what it need not look at.
+        let mut held: Option<(usize, TableStats)> = None;
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let read = reader.ask(job.read(&connection, &schema.tables[job.table]))?;
-            let mut whole = stats[job.table].lock().unwrap_or_else(PoisonError::into_inner);
-            match &mut *whole {
-                Some(whole) => whole.merge(read),
-                None => *whole = Some(read),
+            let table = &schema.tables[job.table];
+            if let Some((before, read)) = held.take_if(|(before, _)| *before != job.table) {
+                add(&stats[before], read);
             }
+            let (_, read) = held.get_or_insert_with(|| (job.table, TableStats::new(table)));
+            reader.ask(job.read(&connection, table, read))?;
         }
+        held.into_iter().for_each(|(table, read)| add(&stats[table], read));
         Ok(())
     };
     std::thread::scope(|scope| {
@@ -61,6 +64,14 @@ pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
         tables.extend(stats.map(|stats| stats.finish(&schema, table, options)));
     }
     Ok(Profile { schema, tables })
+}
+
+fn add(whole: &Mutex<Option<TableStats>>, read: TableStats) {
+    let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+    match &mut *whole {
+        Some(whole) => whole.merge(read),
+        None => *whole = Some(read),
+    }
 }
 
 struct Reader<'a> {
@@ -157,10 +168,10 @@ fn ranges(connection: &Connection, table: usize, of: &Table) -> rusqlite::Result
 }
 
 impl Job {
-    fn read(&self, connection: &Connection, table: &Table) -> rusqlite::Result<TableStats> {
+    /// Adds these rows to `stats`.
+    fn read(&self, connection: &Connection, table: &Table, stats: &mut TableStats) -> rusqlite::Result<()> {
         let positions: Vec<usize> = table.ordinary_columns().collect();
         let names: Vec<String> = positions.iter().map(|&column| quoted_name(&table.columns[column].name)).collect();
-        let mut stats = TableStats { rows: 0, columns: names.iter().map(|_| ColumnStats::new()).collect() };
         let (names, table) = (names.join(", "), quoted_name(&table.name));
         let sql = match self.rowids {
             None => format!("SELECT 0, {names} FROM {table}"),
@@ -175,8 +186,8 @@ impl Job {
         };
         while let Some(row) = rows.next()? {
             let rowid: i64 = row.get(0)?;
-            let number = if self.rowids.is_some() { rowid.cast_unsigned() } else { stats.rows };
-            let row_hash = hash_int(number);
+            // Without rowids all rows are read at one go.
+            let row_hash = hash_int(if self.rowids.is_some() { rowid.cast_unsigned() } else { stats.rows });
             for (column, stats) in stats.columns.iter_mut().enumerate() {
                 stats.add(row_hash, row.get_ref(column + 1)?);
             }
@@ -185,7 +196,7 @@ impl Job {
         for column in &mut stats.columns {
             column.end_range(self.range);
         }
-        Ok(stats)
+        Ok(())
     }
 }
 
@@ -196,6 +207,10 @@ struct TableStats {
 }
 
 impl TableStats {
+    fn new(table: &Table) -> Self {
+        Self { rows: 0, columns: table.ordinary_columns().map(|_| ColumnStats::new()).collect() }
+    }
+
     fn merge(&mut self, other: Self) {
         self.rows += other.rows;
         for (one, other) in self.columns.iter_mut().zip(other.columns) {
