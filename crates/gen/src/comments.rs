@@ -13,7 +13,10 @@
 //! quoted names, and count parentheses and commas. A column definition begins with the column's name, a table
 //! constraint with one of five reserved words.
 
+mod checks;
 mod tokens;
+
+pub(crate) use checks::{WrittenCheck, checks, words};
 
 use crate::annotation::{Site, is_name};
 use crate::generators::catalogue::find;

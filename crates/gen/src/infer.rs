@@ -2,7 +2,7 @@
 //!
 //! The answer is an annotation as a person would write it, and the reason, so that `plan` can print both and the
 //! user can copy and change it. Rows that are inferred hold no NULL: a column that should have some says so
-//! (`null(0.1, ...)`). CHECK constraints are not read.
+//! (`null(0.1, ...)`). What CHECK constraints want beyond that is found by `plan/constraints`.
 
 mod names;
 
@@ -44,7 +44,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    fn new(column: &'a Column) -> Self {
+    pub(crate) fn new(column: &'a Column) -> Self {
         let declared = column.declared_type.as_str();
         let class = match column.affinity {
             Affinity::Integer => Class::Int,
@@ -77,6 +77,11 @@ pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
     None.or_else(|| by_declared_type(&subject, &column.name))
         .or_else(|| names::rule(&column.name, &subject, rows))
         .unwrap_or_else(|| by_affinity(&subject))
+}
+
+/// Whether every row gets a value of its own in a column that nobody says anything about.
+pub(crate) fn is_made_unique(table: &Table, position: usize) -> bool {
+    unique_because(table, position).is_some()
 }
 
 /// Why every row of a column needs a value of its own; `None` if it does not.

@@ -3,12 +3,14 @@
 //! ```text
 //! schema, request --rows.rs--> rows and seed of each table
 //! request, else annotation --resolve.rs--> recipes; those that are a generator alone are checked (checks.rs) at once
-//! else infer ----------------------------> all columns but foreign keys; then those, as their parents' keys become known
+//! else infer, keys.rs --------------------> foreign keys are references, other columns what they are like
+//! sampled rows --constraints.rs----------> SQLite judges CHECK constraints, and inferred columns change until they are met
 //! recipes --compile.rs-------------------> a program a table; what is computed, and keys of several columns, is checked
 //! ```
 
 mod checks;
 mod compile;
+mod constraints;
 mod keys;
 mod resolve;
 mod rows;
@@ -194,6 +196,7 @@ impl GenPlan {
         let mut planner = Planner::new(schema, sizes, request.on_conflict);
         planner.wishes(&wishes)?;
         planner.infer()?;
+        planner.meet_checks()?;
         planner.finish()
     }
 

@@ -8,6 +8,7 @@
 //! | `once` | row r: each parent has one child at most |
 //! | `in_turn(each)` | row r / each, and from the first row on again: keys of several such columns count like digits |
 //! | `per_parent(...)` | that whose children row r is one of: the children of a parent are consecutive rows, as many as are said |
+//! | `other_than(c)` | any but the one that the row refers to through column c |
 //! | `distinct_in(c)` | any, but no two rows that refer to the same row through column c share one |
 //!
 //! A table that refers to itself refers to earlier rows only, so that nothing goes round in circles. Its first row refers
@@ -102,6 +103,11 @@ pub(crate) enum Draw {
         each: u64,
     },
     Children(Arc<FanOut>),
+    /// `each`: column c is `in_turn(each)`, and rows that share its row have others one after another.
+    OtherThan {
+        column: usize,
+        each: Option<u64>,
+    },
     /// `skew` is 1 where all parents are as likely.
     DistinctIn {
         column: usize,
@@ -150,6 +156,16 @@ impl Relation {
             Draw::Once => rows.each(&mut out.rows, |row| row.min(parents - 1)),
             Draw::InTurn { each } => rows.each(&mut out.rows, |row| row / each % parents),
             Draw::Children(fan_out) => fan_out.find(rows, 0, out),
+            Draw::OtherThan { each, .. } => {
+                let siblings = siblings.expect("the column that it differs from is known");
+                let others = (parents - 1).max(1);
+                let mut at = 0;
+                rows.each(&mut out.rows, |row| {
+                    let step = each.map_or_else(|| Fraction(random.u64(row)).take(others), |each| row % each % others);
+                    at += 1;
+                    (siblings.rows[at - 1] + 1 + step) % parents
+                });
+            }
             Draw::DistinctIn { skew, .. } => {
                 let siblings = siblings.expect("the column that it is distinct in is known");
                 self.draw_distinct(random, siblings, *skew, out);

@@ -105,7 +105,7 @@ fn list_generators(as_json: bool) -> Result<()> {
     let entries = || catalogue::all().iter().chain(catalogue::relations());
     if as_json {
         let functions = functions().iter().map(|function| {
-            json!({"name": function.name, "signature": function.signature, "about": function.about, "example": null})
+            json!({"name": function.name, "signature": function.signature, "about": function.about, "example": function.signature})
         });
         let entries = entries().map(|entry| {
             json!({

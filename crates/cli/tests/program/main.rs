@@ -4,6 +4,7 @@ mod bad_input;
 mod check;
 mod dump;
 mod r#gen;
+mod guide;
 mod help;
 mod interrupt;
 mod keys;

@@ -32,6 +32,13 @@ pub(super) static ENTRIES: &[Entry] = &[
     ),
     entry("once", &[], "in ref: each row once at most, in their order", "once", refuse),
     entry(
+        "other_than",
+        &[given("column")],
+        "in ref: any row but the one that the column refers to",
+        "other_than(sender_id)",
+        refuse,
+    ),
+    entry(
         "per_parent",
         &[given("min"), optional("max")],
         "in ref: so many rows one after another refer to each row: a number, two, or a generator",
@@ -78,6 +85,7 @@ pub(crate) enum Distribution {
     Once,
     InTurn { each: u64 },
     PerParent(Children),
+    OtherThan(Expression),
     DistinctIn { column: Expression, skew: f64 },
 }
 
@@ -97,7 +105,7 @@ fn bind<'a>(site: &'a Site<'a>, call: &'a Call) -> Result<Arguments<'a>> {
     let Some(entry) = ENTRIES.iter().find(|entry| is_call(call, entry.name)) else {
         let near = did_you_mean(&call.name, ENTRIES.iter().map(|entry| entry.name));
         let error = site.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
-        return Err(error.advise("there are distinct_in, in_turn, once, per_parent, uniform and zipf"));
+        return Err(error.advise("there are distinct_in, in_turn, once, other_than, per_parent, uniform and zipf"));
     };
     Arguments::bind(site, call, entry, None)
 }
@@ -138,6 +146,10 @@ fn distribution(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Distr
         "once" => Distribution::Once,
         "in_turn" => Distribution::InTurn { each: arguments.int_within("each", 1, i64::MAX.unsigned_abs())? },
         "per_parent" => Distribution::PerParent(children(site, &arguments, rows)?),
+        "other_than" => {
+            let column = arguments.written("column");
+            Distribution::OtherThan(column.ok_or_else(|| arguments.error_here("it needs a column"))?)
+        }
         "distinct_in" => {
             let column = arguments.written("column");
             let skew = arguments.real("skew")?;

@@ -340,13 +340,20 @@ impl Compiler<'_, '_> {
                 self.check_distinct_in(space, leader, reference, other)?;
                 Some(self.relation(space, other)?)
             }
+            Draw::OtherThan { column: other, .. } => {
+                self.check_other_than(space, leader, reference, other)?;
+                Some(self.relation(space, other)?)
+            }
             _ => None,
         };
         self.spaces.push(reference.parent);
         let to = self.program.spaces;
         self.program.spaces += 1;
         let random = self.random(space, leader, None);
-        let relation = reference.relation.clone();
+        let mut relation = reference.relation.clone();
+        if let Draw::OtherThan { column: other, each } = &mut relation.draw {
+            *each = self.turns_of(table, *other);
+        }
         self.program.steps.push(Step::Refer { relation, random, from: space, siblings, nulls, space: to });
         self.relations.insert((space, leader), to);
         Ok(to)
@@ -380,6 +387,30 @@ impl Compiler<'_, '_> {
             return Err(self.error_in(space, column, reference.at, &message));
         }
         Ok(())
+    }
+
+    /// Whether a column can refer to another row than another one.
+    fn check_other_than(&self, space: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
+        let of = self.drafts.reference((self.spaces[space], other));
+        let is_alike = of.is_some_and(|of| {
+            of.parent == reference.parent
+                && !matches!(of.relation.draw, Draw::OtherThan { .. } | Draw::DistinctIn { .. })
+        });
+        let message = match is_alike {
+            false => "a column refers to another row than one that is a ref(...) to the same table",
+            true if reference.relation.parents < 2 => "there is no other row: the table that is referred to has one",
+            true => return Ok(()),
+        };
+        Err(self.error_in(space, column, reference.at, message))
+    }
+
+    /// `each` of a column that is `in_turn(each)`, where so many others are there to refer to.
+    fn turns_of(&self, table: usize, column: usize) -> Option<u64> {
+        let relation = &self.drafts.reference((table, column))?.relation;
+        match relation.draw {
+            Draw::InTurn { each } if each < relation.parents => Some(each),
+            _ => None,
+        }
     }
 
     /// An error at a place of an annotation.
@@ -463,6 +494,11 @@ impl Compiler<'_, '_> {
         let reference = self.drafts.reference((table, leader)).expect("it leads");
         let apart_in = match reference.relation.draw {
             Draw::DistinctIn { column, .. } => Some(column),
+            // Those of one row of the other column differ, and it comes to that row again when all rows had their turn.
+            Draw::OtherThan { column, .. } => {
+                let turns = self.turns_of(table, column).map(|each| each.saturating_mul(reference.relation.parents));
+                turns.filter(|&turns| turns >= self.drafts.sizes[table].rows).map(|_| column)
+            }
             _ => None,
         };
         Ok(Some(Referred { leader, facts: self.key_facts(0, column, no_facts), apart_in }))

@@ -1,6 +1,5 @@
 //! What is inferred: columns that nobody says anything about, foreign keys among them.
 
-use super::compile::Drafts;
 use super::{Pending, Planner};
 use crate::infer::{self, Inferred, Reference, Reuse};
 use crate::relation::Draw;
@@ -60,10 +59,6 @@ impl Planner<'_> {
         others
             .into_iter()
             .try_for_each(|(table, column, inferred): (usize, usize, Inferred)| self.settle(table, column, inferred))
-    }
-
-    fn drafts(&self) -> Drafts<'_, '_> {
-        Drafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns }
     }
 
     /// Which rows a column refers to, or why to none.

@@ -252,6 +252,7 @@ impl<'a> Resolver<'a> {
             Distribution::PerParent(Children::Drawn(counts)) => {
                 Draw::Children(Arc::new(FanOut::drawn(counts, &random(), parents)))
             }
+            Distribution::OtherThan(column) => Draw::OtherThan { column: self.own_column(&column)?, each: None },
             Distribution::DistinctIn { column, skew } => Draw::DistinctIn { column: self.own_column(&column)?, skew },
         };
         let own = &self.table.columns[self.scope.column];
@@ -311,7 +312,7 @@ impl<'a> Resolver<'a> {
             return refused("the table that is referred to has no rows".to_owned(), "give it rows".to_owned());
         }
         match (&relation.draw, relation.to_itself) {
-            (Draw::DistinctIn { .. }, true) => refused(
+            (Draw::DistinctIn { .. } | Draw::OtherThan { .. }, true) => refused(
                 "a table refers to its own earlier rows, which this is no order of".to_owned(),
                 "leave it out, or use in_turn, once, zipf or per_parent".to_owned(),
             ),

@@ -301,3 +301,156 @@ fn foreign_keys_of_random_schemas_hold() {
     assert!(refused.iter().all(is_clear), "{refused:#?}");
     assert!(refused.len() < 150, "{} are refused", refused.len());
 }
+
+/// Ten tables without a single annotation.
+const LIBRARY: &str = "
+    CREATE TABLE country (
+        code CHAR(2) PRIMARY KEY NOT NULL CHECK (length(code) = 2 AND code = upper(code)),
+        name TEXT NOT NULL UNIQUE, population INTEGER CHECK (population > 0));
+    CREATE TABLE branch (
+        id INTEGER PRIMARY KEY, country CHAR(2) NOT NULL REFERENCES country(code), name VARCHAR(20) NOT NULL,
+        opened DATE NOT NULL, closed DATE, kind TEXT NOT NULL CHECK (kind IN ('main', 'branch', 'bus')),
+        floors TINYINT CHECK (floors BETWEEN 1 AND 5), CHECK (closed IS NULL OR closed > opened));
+    CREATE TABLE member (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, email TEXT NOT NULL UNIQUE CHECK (email LIKE '%_@_%'),
+        first_name TEXT NOT NULL, last_name TEXT, born DATE CHECK (born < '2015-01-01'),
+        branch_id INTEGER NOT NULL REFERENCES branch, invited_by INTEGER REFERENCES member(id),
+        fee DECIMAL(6, 2) NOT NULL CHECK (fee >= 0 AND fee <= 50), active BOOLEAN NOT NULL CHECK (active IN (0, 1)),
+        joined_at TEXT NOT NULL, last_seen_at TEXT NOT NULL, CHECK (last_seen_at >= joined_at));
+    CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, orcid TEXT UNIQUE CHECK (length(orcid) = 16));
+    CREATE TABLE work (
+        isbn TEXT PRIMARY KEY CHECK (length(isbn) BETWEEN 10 AND 13), title TEXT NOT NULL CHECK (length(title) <= 30),
+        year INTEGER NOT NULL CHECK (year >= 1450 AND year < 2026), pages INTEGER CHECK (pages > 0),
+        language TEXT CHECK (language = lower(language)), price REAL NOT NULL CHECK (price > 0),
+        discounted REAL NOT NULL CHECK (discounted <= price AND discounted >= 0)) WITHOUT ROWID;
+    CREATE TABLE written (
+        work TEXT NOT NULL REFERENCES work(isbn), author INTEGER NOT NULL REFERENCES author, position INTEGER NOT NULL,
+        PRIMARY KEY (work, author)) WITHOUT ROWID;
+    CREATE TABLE copy (
+        branch INTEGER REFERENCES branch(id), number INTEGER, work TEXT NOT NULL REFERENCES work, shelf TEXT NOT NULL
+        CHECK (shelf GLOB '[0-9][0-9][0-9][0-9][0-9]'), bought NUMERIC, PRIMARY KEY (branch, number));
+    CREATE TABLE loan (
+        id INTEGER PRIMARY KEY, branch INTEGER NOT NULL, number INTEGER NOT NULL, member INTEGER NOT NULL REFERENCES member,
+        lent_on DATE NOT NULL, due_on DATE NOT NULL CHECK (due_on >= lent_on), returned_on DATE,
+        fine_cents INTEGER NOT NULL DEFAULT 0 CHECK (fine_cents >= 0), extra TEXT CHECK (json_valid(extra)),
+        FOREIGN KEY (branch, number) REFERENCES copy(branch, number));
+    CREATE TABLE transfer (
+        id INTEGER PRIMARY KEY, sender INTEGER NOT NULL REFERENCES branch, receiver INTEGER NOT NULL REFERENCES branch,
+        pieces INTEGER NOT NULL CHECK (pieces % 2 = 0), weight REAL GENERATED ALWAYS AS (pieces * 0.4) STORED CHECK (weight < 5000),
+        cost REAL NOT NULL, tax REAL NOT NULL, total REAL NOT NULL, CHECK (sender <> receiver), CHECK (total = cost + tax)) STRICT;
+    CREATE TABLE profile (
+        member_id INTEGER PRIMARY KEY REFERENCES member ON DELETE CASCADE, mentor INTEGER UNIQUE REFERENCES member,
+        bio TEXT CHECK (length(bio) < 50), rating REAL CHECK (rating BETWEEN 0 AND 1), photo BLOB CHECK (length(photo) <= 16));
+    CREATE UNIQUE INDEX one_per_day ON loan(member, lent_on, id);";
+
+fn with_rows(sql: &str, rows: &[(&str, u64)]) -> Result<GenPlan> {
+    let rows = rows.iter().map(|&(table, rows)| (Some(table.to_owned()), rows)).collect();
+    GenPlan::new(&Schema::from_sql(sql, "test.sql")?, &Request { rows, ..Request::default() })
+}
+
+#[test]
+fn a_schema_without_annotations_meets_its_constraints() {
+    let rows = [
+        ("country", 50),
+        ("branch", 120),
+        ("member", 3000),
+        ("author", 400),
+        ("work", 800),
+        ("written", 1600),
+        ("copy", 2000),
+        ("loan", 5000),
+        ("transfer", 700),
+        ("profile", 2500),
+    ];
+    let plan = with_rows(LIBRARY, &rows).unwrap_or_else(|error| panic!("{error}"));
+    let sqlite = insert(LIBRARY, &plan).unwrap_or_else(|error| panic!("{error}"));
+    for (table, rows) in rows {
+        assert_eq!(number(&sqlite, &format!("SELECT count(*) FROM {table}")).unsigned_abs(), rows);
+    }
+    let columns = |table: usize| plan.tables()[table].columns.iter();
+    let of = |table: usize, name: &str| columns(table).find(|column| column.name == name).expect(name);
+    for (table, column, expression, because) in [
+        (1, "kind", "choice('main', 'branch', 'bus')", "inferred: CHECK (kind IN ('main', 'branch', 'bus'))"),
+        (1, "closed", "date_add(opened, int(1, 30), 'days')", "inferred: CHECK (closed IS NULL OR closed > opened)"),
+        (0, "population", "int(1, 1000)", "inferred: CHECK (population > 0)"),
+        (2, "email", "email", "inferred: it is unique"),
+        (2, "fee", "real(0, 50, 2)", "inferred: CHECK (fee >= 0 AND fee <= 50)"),
+        (8, "total", "cost + tax", "inferred: CHECK (total = cost + tax)"),
+        (8, "receiver", "ref(branch.id, other_than(sender))", "inferred: CHECK (sender <> receiver)"),
+        (9, "member_id", "ref(member.id, once)", "inferred: refers to member.id, each once"),
+    ] {
+        let column = of(table, column);
+        assert_eq!((column.expression.as_str(), column.chosen.to_string().as_str()), (expression, because));
+    }
+}
+
+#[test]
+fn constraints_that_are_not_met_are_named() {
+    for (columns, message) in [
+        ("a int CHECK (a > 5) /* gen: int(1, 9) */", "CHECK (a > 5) fails for"),
+        (
+            "a text CHECK (a GLOB 'x[0-9]y*')",
+            "CHECK (a GLOB 'x[0-9]y*') fails for 7 of 7 sampled rows, for example where a = '",
+        ),
+        ("a int /* gen: int(1, 9) */, b int /* gen: int(1, 9) */, CHECK (a < b)", "CHECK (a < b) fails for"),
+    ] {
+        let sql = format!("/* gen: rows=7 */ CREATE TABLE t ({columns});");
+        let error = plan_of(&sql).expect_err(&sql);
+        assert!(error.message().contains(message) && error.advice().is_some(), "{error}");
+        let request = Request { on_conflict: Conflict::Ignore, ..Request::default() };
+        GenPlan::new(&Schema::from_sql(&sql, "test").expect(&sql), &request).expect("rows that fail are left out");
+    }
+    let met = "/* gen: rows=7 */ CREATE TABLE t (a int CHECK (a > 5) /* gen: int(6, 9) */, b CHECK (b <> a));";
+    insert(met, &plan_of(met).expect(met)).expect(met);
+}
+
+/// A value that comes once in a million rows fails a build of a million rows.
+#[test]
+fn the_ends_of_a_range_count() {
+    let sql = "/* gen: rows=100 */ CREATE TABLE t (a int CHECK (a <> 0), b int CHECK (b > 0), c real CHECK (c > 0));";
+    let plan = plan_of(sql).expect(sql);
+    let columns: Vec<&str> = plan.tables()[0].columns.iter().map(|column| column.expression.as_str()).collect();
+    assert_ne!(columns[0], "int(0, 999_999)");
+    assert_eq!(columns[1], "int(1, 1000)");
+    assert_eq!(columns[2], "real(0.01, 1000, 2)");
+}
+
+/// Constraints at random, of the shapes that schemas have.
+fn random_constraint(draws: &mut Draws, column: &str, other: &str) -> (&'static str, String) {
+    let low = i64::try_from(draws.below(2000)).expect("small") - 1000;
+    let high = low + 1 + i64::try_from(draws.below(500)).expect("small");
+    let texts = ["'a'", "'B c'", "'it''s'", "'ü'"];
+    let length = 1 + draws.below(40);
+    match draws.below(12) {
+        0 => ("TEXT", format!("{column} IN ({}, {})", texts[0], texts[usize::try_from(draws.below(4)).expect("few")])),
+        1 => ("INT", format!("{column} BETWEEN {low} AND {high}")),
+        2 => ("REAL", format!("{column} >= {low} AND {column} < {high}")),
+        3 => ("INT NOT NULL", format!("{high} >= {column} AND {low} < {column}")),
+        4 => ("TEXT", format!("length({column}) <= {length}")),
+        5 => ("TEXT", format!("length({column}) >= {length} AND length({column}) < {}", 2 * length + 1)),
+        6 => ("VARCHAR(50)", format!("{column} IS NULL OR length({column}) = {length}")),
+        7 => ("NUMERIC", format!("{column} > {low}.5")),
+        8 => ("INTEGER", format!("{column} = {low} OR {column} = {high} OR {column} IS NULL")),
+        9 => ("INT", format!("{column} >= {other}")),
+        10 => ("REAL", format!("{other} < {column}")),
+        _ => ("TEXT", format!("{column} >= '2021-03-04' AND {column} <= '2022-01-01'")),
+    }
+}
+
+#[test]
+fn random_constraints_are_met() {
+    for number in 0..300 {
+        let mut draws = CellRandom::new(number, "constraints", "test").draws(0);
+        let columns: Vec<String> = (0..1 + draws.below(4))
+            .map(|column| {
+                let (declared, check) = random_constraint(&mut draws, &format!("c{column}"), "base");
+                let key =
+                    ["", " UNIQUE"][usize::from(draws.below(6) == 0 && check.contains("> ") && !check.contains("AND"))];
+                format!("c{column} {declared}{key} CHECK ({check})")
+            })
+            .collect();
+        let sql = format!("/* gen: rows=300 */ CREATE TABLE t (base INT NOT NULL, {});", columns.join(", "));
+        let plan = plan_of(&sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+        insert(&sql, &plan).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    }
+}

@@ -1,0 +1,121 @@
+//! CHECK constraints: what is inferred meets them, and what somebody wrote is tried against them.
+//!
+//! ```text
+//! statement --comments/checks--> expressions --judge--> SQLite: do sampled rows meet them?
+//! no: expression --limits--> values, bounds, other columns --candidates--> annotations, tried one after another
+//! ```
+//!
+//! What an expression means is SQLite's to say: it looks at rows that were made. The recogniser only has ideas for
+//! columns that nobody says anything about, and a wrong idea fails before SQLite as any other.
+
+mod candidates;
+mod judge;
+mod limits;
+
+use super::compile::Drafts;
+use super::rows::Size;
+use super::{Chosen, Planner};
+use crate::infer::{self, Inferred};
+use crate::tables::invented;
+use judge::{Judge, Verdict};
+use litepress_rows::{Error, ErrorKind, Result};
+
+impl Planner<'_> {
+    /// Gives inferred columns other annotations until all CHECK constraints are met.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Generator`] for a constraint that sampled rows do not meet.
+    pub(super) fn meet_checks(&mut self) -> Result<()> {
+        for (table, of_table) in invented(self.schema) {
+            let Size { rows, tpch, .. } = self.sizes[table];
+            let is_judged =
+                of_table.has_check && rows > 0 && tpch.is_none() && !of_table.may_lose_rows(self.on_conflict);
+            let Some(judge) = Judge::new(self.schema, table).filter(|_| is_judged) else { continue };
+            let mut verdict = judge.judge(self.drafts(), table)?;
+            while !verdict.is_met() {
+                match self.improve(&judge, table, &verdict) {
+                    Some(better) => verdict = better,
+                    None => return Err(self.refusal(&judge, table, &verdict)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes one inferred column so that fewer constraints fail.
+    fn improve(&mut self, judge: &Judge, table: usize, verdict: &Verdict) -> Option<Verdict> {
+        for check in verdict.failing() {
+            let because = format!("CHECK ({})", shortened(&judge.checks[check].text));
+            for column in self.changeable(judge, table, check) {
+                for text in self.candidates(judge, table, column) {
+                    let before = self.columns[table][column].take();
+                    let inferred = Inferred { text, because: because.clone() };
+                    let judged = self.settle(table, column, inferred).and_then(|()| judge.judge(self.drafts(), table));
+                    match judged {
+                        Ok(better) if better.meets(check) && better.count() < verdict.count() => return Some(better),
+                        _ => self.columns[table][column] = before,
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The inferred columns that a constraint names, the last ones first: they may be made of the others.
+    fn changeable(&self, judge: &Judge, table: usize, check: usize) -> Vec<usize> {
+        let is_inferred = |&&column: &&usize| {
+            let draft = self.columns[table][column].as_ref();
+            draft.is_some_and(|draft| matches!(draft.chosen, Chosen::Inferred(_)))
+        };
+        judge.checks[check].columns.iter().rev().filter(is_inferred).copied().collect()
+    }
+
+    fn candidates(&self, judge: &Judge, table: usize, column: usize) -> Vec<String> {
+        let of_table = &self.schema.tables[table];
+        let name = &of_table.columns[column].name;
+        let mut limits = limits::Limits::default();
+        for check in judge.checks.iter().filter(|check| check.columns.contains(&column)) {
+            limits.read(&check.text, name);
+        }
+        let now = self.columns[table][column].as_ref().map_or(String::new(), |draft| draft.expression.clone());
+        if let Some(reference) = self.drafts().reference((table, column)) {
+            let parent = &self.schema.tables[reference.parent];
+            let key = format!("{}.{}", infer::quoted(&parent.name), infer::quoted(&parent.columns[reference.key].name));
+            let others = limits.unequal();
+            return others.map(|other| format!("ref({key}, other_than({other}))")).collect();
+        }
+        let wanted = candidates::Wanted {
+            subject: infer::Subject::new(&of_table.columns[column]),
+            is_key: infer::is_made_unique(of_table, column),
+            now,
+        };
+        candidates::candidates(&wanted, &limits)
+    }
+
+    pub(super) fn drafts(&self) -> Drafts<'_, '_> {
+        Drafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns }
+    }
+
+    fn refusal(&self, judge: &Judge, table: usize, verdict: &Verdict) -> Error {
+        let of_table = &self.schema.tables[table];
+        let check = verdict.failing().next().expect("a constraint fails");
+        let (failed, example) = verdict.failure(check);
+        let judged = &judge.checks[check];
+        let names: Vec<&str> = judged.columns.iter().map(|&column| of_table.columns[column].name.as_str()).collect();
+        let called = judged.name.as_ref().map_or(String::new(), |name| format!(", called {name},"));
+        let message = format!(
+            "CHECK ({}){called} fails for {failed} of {} sampled rows, for example where {example}",
+            shortened(&judged.text),
+            verdict.rows
+        );
+        let error = Error::new(ErrorKind::Generator, message).in_table(&of_table.name).in_column(names.join(", "));
+        error.advise(format!("annotate {} so that the constraint is met", names.join(" or ")))
+    }
+}
+
+/// An expression in one line that is not too long.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 100;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST { line } else { line.chars().take(LONGEST).chain("...".chars()).collect() }
+}

@@ -1,0 +1,235 @@
+//! SQLite looks at sampled rows.
+
+use super::super::compile::{self, Drafts};
+use super::super::{Chosen, Draft};
+use crate::annotation::{ExpressionKind, Site, parse};
+use crate::comments::{WrittenCheck, checks, words};
+use crate::program::Scratch;
+use litepress_format::value::Value;
+use litepress_rows::Result;
+use litepress_rows::cells::OwnedValue;
+use litepress_rows::schema::Schema;
+use rusqlite::Connection;
+use rusqlite::types::ToSqlOutput;
+
+/// Rows at each of some places of the table.
+const ROWS: u64 = 64;
+const PLACES: u64 = 5;
+
+/// A table in memory that takes rows as they are.
+pub(super) struct Judge {
+    sqlite: Connection,
+    table: String,
+    pub checks: Vec<Check>,
+}
+
+/// A CHECK constraint.
+pub(super) struct Check {
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Its expression.
+    pub text: String,
+    /// The columns that it names, by position.
+    pub columns: Vec<usize>,
+}
+
+/// What became of the constraints.
+pub(super) struct Verdict {
+    /// How many rows were looked at.
+    pub rows: u64,
+    /// For each constraint how many rows fail, and one of them in words.
+    failures: Vec<(u64, String)>,
+}
+
+impl Verdict {
+    pub(super) fn is_met(&self) -> bool {
+        self.failing().next().is_none()
+    }
+
+    pub(super) fn meets(&self, check: usize) -> bool {
+        self.failures[check].0 == 0
+    }
+
+    /// Constraints that fail.
+    pub(super) fn failing(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.failures.len()).filter(|&check| self.failures[check].0 > 0)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.failing().count()
+    }
+
+    pub(super) fn failure(&self, check: usize) -> (u64, &str) {
+        (self.failures[check].0, &self.failures[check].1)
+    }
+}
+
+impl Judge {
+    /// A judge of one table; `None` where SQLite cannot make it alone.
+    pub(super) fn new(schema: &Schema, table: usize) -> Option<Self> {
+        let of_table = &schema.tables[table];
+        let is_it =
+            |object: &&litepress_rows::schema::SchemaObject| object.kind == "table" && object.name == of_table.name;
+        let statement = schema.objects.iter().find(is_it)?.sql.as_ref()?;
+        let sqlite = Connection::open_in_memory().ok()?;
+        sqlite.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;").ok()?;
+        sqlite.execute_batch(statement).ok()?;
+        let columns_of = |text: &str| {
+            let words = words(text);
+            let is_named =
+                |&column: &usize| words.iter().any(|word| word.eq_ignore_ascii_case(&of_table.columns[column].name));
+            (0..of_table.columns.len()).filter(is_named).collect()
+        };
+        let checks = checks(statement)
+            .into_iter()
+            .map(|WrittenCheck { name, text }| Check { columns: columns_of(&text), name, text })
+            .collect();
+        Some(Self { sqlite, table: litepress_rows::quoted_name(&of_table.name), checks })
+    }
+
+    /// Tries rows of the table.
+    ///
+    /// # Errors
+    /// Those of the plan, as far as it is made.
+    pub(super) fn judge(&self, drafts: Drafts<'_, '_>, table: usize) -> Result<Verdict> {
+        let rows = sample(drafts, table)?;
+        let failures = self.failures(drafts, table, &rows);
+        // What SQLite cannot say here, the build will find.
+        Ok(failures.unwrap_or_else(|_| Verdict { rows: 0, failures: vec![(0, String::new()); self.checks.len()] }))
+    }
+
+    fn failures(&self, drafts: Drafts<'_, '_>, table: usize, rows: &[Vec<OwnedValue>]) -> rusqlite::Result<Verdict> {
+        let of_table = &drafts.schema.tables[table];
+        let names: Vec<String> = of_table
+            .ordinary_columns()
+            .map(|column| litepress_rows::quoted_name(&of_table.columns[column].name))
+            .collect();
+        self.sqlite.execute_batch(&format!("SAVEPOINT judging; DELETE FROM {}", self.table))?;
+        let marks = vec!["?"; names.len()].join(", ");
+        let insert = format!("INSERT OR IGNORE INTO {} ({}) VALUES ({marks})", self.table, names.join(", "));
+        let mut insert = self.sqlite.prepare_cached(&insert)?;
+        for row in rows {
+            // A value that the column does not take is refused elsewhere.
+            let _ = insert.execute(rusqlite::params_from_iter(row.iter().map(Bound)));
+        }
+        let failures =
+            self.checks.iter().map(|check| self.failure(check, drafts, table)).collect::<rusqlite::Result<_>>();
+        let count =
+            self.sqlite.query_row(&format!("SELECT count(*) FROM {}", self.table), [], |row| row.get::<_, i64>(0));
+        let ends = self.failing_ends(drafts, table);
+        self.sqlite.execute_batch("ROLLBACK TO judging; RELEASE judging")?;
+        let mut failures: Vec<(u64, String)> = failures?;
+        for (check, example) in ends? {
+            if failures[check].0 == 0 {
+                failures[check] = (1, example);
+            }
+        }
+        Ok(Verdict { rows: count?.unsigned_abs(), failures })
+    }
+
+    /// Constraints of one column that an end of what it draws from fails: it may be too rare to be among the samples.
+    fn failing_ends(&self, drafts: Drafts<'_, '_>, table: usize) -> rusqlite::Result<Vec<(usize, String)>> {
+        let of_table = &drafts.schema.tables[table];
+        let mut failing = Vec::new();
+        for (at, check) in self.checks.iter().enumerate() {
+            let [column] = check.columns[..] else { continue };
+            let Some(draft) = &drafts.columns[table][column] else { continue };
+            let name = &of_table.columns[column].name;
+            let quoted = litepress_rows::quoted_name(name);
+            let query = format!("SELECT NOT ({}) FROM (SELECT ?1 AS {quoted})", check.text);
+            for end in ends(draft) {
+                let fails: Option<bool> = self.sqlite.query_row(&query, [Bound(&end)], |row| row.get(0))?;
+                if fails == Some(true) {
+                    failing.push((at, format!("{name} = {}", litepress_rows::quote(&end.as_value()))));
+                }
+            }
+        }
+        Ok(failing)
+    }
+
+    /// How many rows fail a constraint, and one of them in words.
+    fn failure(&self, check: &Check, drafts: Drafts<'_, '_>, table: usize) -> rusqlite::Result<(u64, String)> {
+        let of_table = &drafts.schema.tables[table];
+        let words = check.columns.iter().map(|&column| {
+            let name = &of_table.columns[column].name;
+            let quoted = litepress_rows::quoted_name(name);
+            format!("'{} = ' || quote({quoted})", name.replace('\'', "''"))
+        });
+        let words: Vec<String> = words.collect();
+        let words = if words.is_empty() { "''".to_owned() } else { words.join(" || ', ' || ") };
+        let query = format!("SELECT count(*), max({words}) FROM {} WHERE NOT ({})", self.table, check.text);
+        self.sqlite.query_row(&query, [], |row| {
+            Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, Option<String>>(1)?.unwrap_or_default()))
+        })
+    }
+}
+
+/// A value on its way into SQLite.
+struct Bound<'a>(&'a OwnedValue);
+
+impl rusqlite::ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        use rusqlite::types::ValueRef;
+        Ok(ToSqlOutput::Borrowed(match self.0.as_value() {
+            Value::Null => ValueRef::Null,
+            Value::Int(int) => ValueRef::Integer(int),
+            Value::Real(real) => ValueRef::Real(real),
+            Value::Text(text) => ValueRef::Text(text),
+            Value::Blob(blob) => ValueRef::Blob(blob),
+        }))
+    }
+}
+
+/// Rows from all over the table.
+fn sample(drafts: Drafts<'_, '_>, table: usize) -> Result<Vec<Vec<OwnedValue>>> {
+    let program = compile::compile(drafts, table)?.program;
+    let mut scratch = Scratch::new(&program);
+    let count = drafts.sizes[table].rows;
+    let mut rows: Vec<Vec<OwnedValue>> = Vec::new();
+    let mut behind = 0;
+    for place in 0..PLACES {
+        let start = (count.saturating_sub(ROWS) / (PLACES - 1)).saturating_mul(place).max(behind);
+        let block = start.min(count)..count.min(start + ROWS);
+        behind = block.end;
+        program.run(&block, &mut scratch);
+        let values =
+            |row: usize| scratch.columns().iter().map(|cells| crate::generators::owned(cells.value(row))).collect();
+        rows.extend((0..usize::try_from(block.end - block.start).expect("a few")).map(values));
+    }
+    Ok(rows)
+}
+
+fn decimals_of(value: &OwnedValue) -> i64 {
+    match value {
+        OwnedValue::Int(int) => *int,
+        _ => 0,
+    }
+}
+
+/// The least and the largest number of an inferred `int` or `real`.
+fn ends(draft: &Draft<'_>) -> Vec<OwnedValue> {
+    let site = Site::new(&draft.expression, "<inferred>");
+    let Ok(expression) = parse(&site, 0..draft.expression.len()) else { return Vec::new() };
+    let ExpressionKind::Call(call) = &expression.kind else { return Vec::new() };
+    let numbers: Vec<OwnedValue> = call
+        .arguments
+        .iter()
+        .filter_map(|argument| match &argument.value.kind {
+            ExpressionKind::Literal(number @ (OwnedValue::Int(_) | OwnedValue::Real(_))) => Some(number.clone()),
+            _ => None,
+        })
+        .collect();
+    let real = |value: &OwnedValue| match value {
+        OwnedValue::Int(int) => *int as f64,
+        OwnedValue::Real(real) => *real,
+        _ => 0.0,
+    };
+    match (&draft.chosen, call.name.as_str(), &numbers[..]) {
+        (Chosen::Inferred(_), "int", [low, high, ..]) => vec![low.clone(), high.clone()],
+        (Chosen::Inferred(_), "real", [low, high, decimals]) => {
+            let step = (0..decimals_of(decimals)).fold(1.0, |step, _| step / 10.0);
+            vec![low.clone(), OwnedValue::Real(real(high) - step)]
+        }
+        _ => Vec::new(),
+    }
+}

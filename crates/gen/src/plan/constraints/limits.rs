@@ -1,0 +1,238 @@
+//! What the expression of a CHECK constraint says about one column, as far as it is plain.
+
+use crate::annotation::{Expression, ExpressionKind, Site, parse};
+use crate::expression::{Comparison, Function, Operator};
+use litepress_rows::cells::OwnedValue;
+
+/// An end of a range.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bound {
+    pub value: OwnedValue,
+    /// Whether the value itself is out.
+    pub is_out: bool,
+}
+
+/// What is said about a column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Limits {
+    /// It is one of these.
+    pub values: Option<Vec<OwnedValue>>,
+    pub low: Option<Bound>,
+    pub high: Option<Bound>,
+    pub least_length: Option<u64>,
+    pub most_length: Option<u64>,
+    /// How it compares with an expression of other columns.
+    pub others: Vec<(Comparison, String)>,
+    /// It is equal to this function of itself: `code = upper(code)`.
+    pub functions: Vec<&'static str>,
+}
+
+/// What is read, and where.
+struct Reader<'a> {
+    text: &'a str,
+    column: &'a str,
+    limits: &'a mut Limits,
+}
+
+impl Limits {
+    /// Adds what a constraint says about the column of this name. Nothing of one that is not plain.
+    pub(super) fn read(&mut self, text: &str, column: &str) {
+        if let Ok(expression) = parse(&Site::new(text, "<check>"), 0..text.len()) {
+            Reader { text, column, limits: self }.condition(&expression);
+        }
+    }
+
+    /// What it is different from.
+    pub(super) fn unequal(&self) -> impl Iterator<Item = &str> {
+        let is_unequal = |(comparison, _): &&(Comparison, String)| *comparison == Comparison::Unequal;
+        self.others.iter().filter(is_unequal).map(|(_, other)| other.as_str())
+    }
+}
+
+impl Reader<'_> {
+    fn condition(&mut self, expression: &Expression) {
+        let ExpressionKind::Operation { operator, operands } = &expression.kind else { return };
+        match (operator, &operands[..]) {
+            (Operator::And, [one, other]) => {
+                self.condition(one);
+                self.condition(other);
+            }
+            (Operator::Or, [one, other]) if is_null_test(one) => self.condition(other),
+            (Operator::Or, [one, other]) if is_null_test(other) => self.condition(one),
+            (Operator::Or, _) => {
+                if let Some(values) = self.either(expression) {
+                    self.among(values);
+                }
+            }
+            (Operator::In, [of, values @ ..]) if self.is_column(of) => {
+                if let Some(values) = values.iter().map(literal).collect() {
+                    self.among(values);
+                }
+            }
+            (Operator::Between, [of, low, high]) => {
+                self.compare(Comparison::GreaterOrEqual, of, low);
+                self.compare(Comparison::LessOrEqual, of, high);
+            }
+            (Operator::Compare(comparison), [one, other]) => {
+                self.compare(*comparison, one, other);
+                self.compare(turned(*comparison), other, one);
+            }
+            _ => {}
+        }
+    }
+
+    /// The values of `a = 1 OR a = 2 OR a IN (3, 4)`.
+    fn either(&self, expression: &Expression) -> Option<Vec<OwnedValue>> {
+        if is_null_test(expression) {
+            return Some(Vec::new());
+        }
+        let ExpressionKind::Operation { operator, operands } = &expression.kind else { return None };
+        match (operator, &operands[..]) {
+            (Operator::Or, [one, other]) => Some([self.either(one)?, self.either(other)?].concat()),
+            (Operator::Compare(Comparison::Equal), [of, value]) if self.is_column(of) => Some(vec![literal(value)?]),
+            (Operator::In, [of, values @ ..]) if self.is_column(of) => values.iter().map(literal).collect(),
+            _ => None,
+        }
+    }
+
+    fn among(&mut self, values: Vec<OwnedValue>) {
+        let values: Vec<OwnedValue> = values.into_iter().filter(|value| *value != OwnedValue::Null).collect();
+        let known = self.limits.values.take();
+        self.limits.values = Some(match known {
+            Some(known) => known.into_iter().filter(|value| values.contains(value)).collect(),
+            None => values,
+        });
+    }
+
+    fn compare(&mut self, comparison: Comparison, of: &Expression, with: &Expression) {
+        if let (Some(function), Some(OwnedValue::Int(length))) = (self.function_of(of), literal(with)) {
+            if function == Function::Length {
+                self.length(comparison, length);
+            }
+            return;
+        }
+        if !self.is_column(of) {
+            return;
+        }
+        match (literal(with), comparison) {
+            (Some(value), Comparison::Equal | Comparison::Is) => self.among(vec![value]),
+            (Some(value), _) => self.bound(comparison, value),
+            (None, Comparison::Equal) if self.function_of(with).is_some() => match self.function_of(with) {
+                Some(Function::Upper) => self.limits.functions.push("upper"),
+                Some(Function::Lower) => self.limits.functions.push("lower"),
+                _ => {}
+            },
+            (None, _) if !self.mentions(with) => {
+                self.limits.others.push((comparison, self.text[with.span.clone()].to_owned()));
+            }
+            (None, _) => {}
+        }
+    }
+
+    fn bound(&mut self, comparison: Comparison, value: OwnedValue) {
+        let is_out = matches!(comparison, Comparison::Less | Comparison::Greater);
+        let place = match comparison {
+            Comparison::Less | Comparison::LessOrEqual => &mut self.limits.high,
+            Comparison::Greater | Comparison::GreaterOrEqual => &mut self.limits.low,
+            _ => return,
+        };
+        *place = Some(Bound { value, is_out });
+    }
+
+    fn length(&mut self, comparison: Comparison, length: i64) {
+        let length = u64::try_from(length).unwrap_or(0);
+        let (least, most) = match comparison {
+            Comparison::Equal | Comparison::Is => (Some(length), Some(length)),
+            Comparison::Less => (None, Some(length.saturating_sub(1))),
+            Comparison::LessOrEqual => (None, Some(length)),
+            Comparison::Greater => (Some(length + 1), None),
+            Comparison::GreaterOrEqual => (Some(length), None),
+            _ => (None, None),
+        };
+        self.limits.least_length = self.limits.least_length.max(least);
+        self.limits.most_length = self.limits.most_length.into_iter().chain(most).min();
+    }
+
+    /// The function whose only argument the column is.
+    fn function_of(&self, expression: &Expression) -> Option<Function> {
+        match &expression.kind {
+            ExpressionKind::Operation { operator: Operator::Function(function), operands } => {
+                matches!(&operands[..], [of] if self.is_column(of)).then_some(*function)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_column(&self, expression: &Expression) -> bool {
+        match &expression.kind {
+            ExpressionKind::Call(call) => !call.is_called && call.name.eq_ignore_ascii_case(self.column),
+            ExpressionKind::Column { through: None, name } => name.eq_ignore_ascii_case(self.column),
+            _ => false,
+        }
+    }
+
+    fn mentions(&self, expression: &Expression) -> bool {
+        self.is_column(expression)
+            || match &expression.kind {
+                ExpressionKind::Operation { operands, .. } => operands.iter().any(|operand| self.mentions(operand)),
+                _ => false,
+            }
+    }
+}
+
+fn literal(expression: &Expression) -> Option<OwnedValue> {
+    match &expression.kind {
+        ExpressionKind::Literal(value) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// `x IS NULL`
+fn is_null_test(expression: &Expression) -> bool {
+    let ExpressionKind::Operation { operator: Operator::Compare(Comparison::Is), operands } = &expression.kind else {
+        return false;
+    };
+    literal(&operands[1]) == Some(OwnedValue::Null)
+}
+
+/// The comparison with its sides changed.
+fn turned(comparison: Comparison) -> Comparison {
+    match comparison {
+        Comparison::Less => Comparison::Greater,
+        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+        Comparison::Greater => Comparison::Less,
+        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_plain_is_read() {
+        let of = |text: &str| {
+            let mut limits = Limits::default();
+            limits.read(text, "a");
+            limits
+        };
+        let int = OwnedValue::Int;
+        let bound = |value, is_out| Some(Bound { value: int(value), is_out });
+        let none = Limits::default;
+        for (text, expected) in [
+            ("a IN (1, 2) AND b > 3", Limits { values: Some(vec![int(1), int(2)]), ..none() }),
+            ("a = 1 OR 2 = b OR a = 3", none()),
+            ("a IS NULL OR a = 1 OR a IN (3, NULL)", Limits { values: Some(vec![int(1), int(3)]), ..none() }),
+            ("a > 5 AND 10 >= A", Limits { low: bound(5, true), high: bound(10, false), ..none() }),
+            ("\"a\" BETWEEN -1 AND 4", Limits { low: bound(-1, false), high: bound(4, false), ..none() }),
+            ("length(a) <= 5 AND 2 < length(a)", Limits { least_length: Some(3), most_length: Some(5), ..none() }),
+            ("a = upper(a)", Limits { functions: vec!["upper"], ..none() }),
+            ("b + 1 <= a", Limits { others: vec![(Comparison::GreaterOrEqual, "b + 1".into())], ..none() }),
+            ("a > 5 OR b", none()),
+            ("a LIKE 'x%'", none()),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+    }
+}
