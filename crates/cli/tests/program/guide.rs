@@ -1,11 +1,11 @@
-//! The schemas of docs/expressions.md become databases in which every constraint holds.
+//! The schemas of docs/generators.md become databases in which every constraint holds.
 
 use crate::Room;
 use std::path::Path;
 
 /// The SQL blocks of one section.
 fn schemas(section: &str) -> Vec<String> {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/expressions.md");
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/generators.md");
     let guide = std::fs::read_to_string(guide).expect("the guide");
     let text = guide.split("\n## ").find(|text| text.starts_with(section)).expect(section);
     let blocks = text.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());

@@ -6,6 +6,7 @@ use super::{
     people, regex, relations, shuffle, template, text, time, unique, walk, wordlist,
 };
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse_call};
+use crate::expression::functions;
 use crate::random::CellRandom;
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
@@ -437,7 +438,7 @@ impl Sample {
     }
 }
 
-/// All generators as a table of Markdown, with the nanoseconds that a cell takes (a dash where they are not known).
+/// All generators, and the functions of expressions, as tables of Markdown, with the nanoseconds that a cell takes (a dash where they are not known).
 pub fn markdown(nanoseconds: impl Fn(&Entry) -> Option<f64>) -> String {
     let mut text = String::from(MARKDOWN_HEAD);
     for entry in all() {
@@ -446,6 +447,10 @@ pub fn markdown(nanoseconds: impl Fn(&Entry) -> Option<f64>) -> String {
         let (signature, example) = (escaped(entry.signature()), escaped(entry.example.to_owned()));
         let about = escaped(entry.about.to_owned());
         text.push_str(&format!("| `{signature}` | {about} | `{example}` | {time} |\n"));
+    }
+    text.push_str(MARKDOWN_FUNCTIONS);
+    for function in functions() {
+        text.push_str(&format!("| `{}` | {} |\n", function.signature, function.about));
     }
     text
 }
@@ -465,6 +470,19 @@ file.
 | Generator | What it gives | Example | ns |
 | --- | --- | --- | ---: |
 ";
+
+const MARKDOWN_FUNCTIONS: &str = "
+## Functions
+
+They stand in expressions, of which the next section tells.
+
+| Function | What it gives |
+| --- | --- |
+";
+
+/// Behind this line the document is written by hand.
+#[cfg(test)]
+const MARKDOWN_GUIDE: &str = "\n## Expressions and references\n";
 
 /// Whether an expression is a generator of this table and, where it is `null`, what is nested in it too.
 pub(crate) fn is_generator(expression: &Expression) -> bool {
@@ -526,11 +544,18 @@ mod tests {
     fn the_documentation_has_every_generator() {
         let written = include_str!("../../../../docs/generators.md");
         let without_times = |text: &str| -> Vec<String> {
-            let is_row = |line: &str| line.starts_with("| `");
-            let line = |line: &str| if is_row(line) { line.rsplitn(3, '|').last().map(str::to_owned) } else { None };
-            text.lines().map(|text| line(text).unwrap_or_else(|| text.to_owned())).collect()
+            let is_time = |cell: &str| cell == "-" || cell.parse::<f64>().is_ok();
+            let line = |line: &str| match line.trim_end_matches(" |").rsplit_once("| ") {
+                Some((rest, time)) if is_time(time) => rest.to_owned(),
+                _ => line.to_owned(),
+            };
+            text.lines().map(line).collect()
         };
-        assert_eq!(without_times(written), without_times(&markdown(|_| None)), "run bench/cells.py");
+        let (tables, guide) = written.split_once(MARKDOWN_GUIDE).expect("the part by hand");
+        assert_eq!(without_times(tables), without_times(&markdown(|_| None)), "run bench/cells.py");
+        for entry in relations() {
+            assert!(guide.contains(&format!("`{}", entry.name)), "{} is told of", entry.name);
+        }
     }
 
     #[test]

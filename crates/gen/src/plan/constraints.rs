@@ -13,6 +13,7 @@ mod judge;
 mod limits;
 
 use super::compile::Drafts;
+use super::rows::Size;
 use super::{Chosen, Planner};
 use crate::infer::{self, Inferred};
 use crate::tables::invented;
@@ -26,8 +27,9 @@ impl Planner<'_> {
     /// [`ErrorKind::Generator`] for a constraint that sampled rows do not meet.
     pub(super) fn meet_checks(&mut self) -> Result<()> {
         for (table, of_table) in invented(self.schema) {
+            let Size { rows, tpch, .. } = self.sizes[table];
             let is_judged =
-                of_table.has_check && self.sizes[table].rows > 0 && !of_table.may_lose_rows(self.on_conflict);
+                of_table.has_check && rows > 0 && tpch.is_none() && !of_table.may_lose_rows(self.on_conflict);
             let Some(judge) = Judge::new(self.schema, table).filter(|_| is_judged) else { continue };
             let mut verdict = judge.judge(self.drafts(), table)?;
             while !verdict.is_met() {

@@ -86,6 +86,8 @@ fn nothing_invented_refers_to_a_table_of_the_benchmark() {
         ("r INT NOT NULL REFERENCES region", "its parent region is a table of TPC-H"),
         ("r INT REFERENCES region /* gen: ref(region.r_regionkey) */", "table region is one of TPC-H"),
     ] {
+        let region = region.replace("r_name TEXT", "r_name TEXT CHECK (r_name <> '')");
+        Schema::from_sql(&region, "test.sql").and_then(|schema| plan(&schema, 1.0)).expect("no row is sampled");
         let sql = format!("{region} /* gen: rows=5 */ CREATE TABLE t ({column});");
         let schema = Schema::from_sql(&sql, "test.sql").expect(&sql);
         let error = GenPlan::new(&schema, &Request::default()).expect_err(&sql);
