@@ -20,7 +20,7 @@
 //! What a plan file does not say is as if it were not there: comments of the schema count, and columns are inferred.
 //!
 //! Its schema and its annotations are parsed as texts of their own. Where such a text stands in the file is known from
-//! the TOML parser, so that [`PlanFile::locate`] moves an error from there to its line and character in the file.
+//! the TOML parser, so that `PlanFile::locate` moves an error from there to its line and character in the file.
 
 mod place;
 mod write;
@@ -70,7 +70,7 @@ pub(crate) struct PlanFileTable {
 pub(crate) struct PlanFileColumn {
     /// The annotation, without the marks of TOML.
     pub expression: String,
-    /// What the text is called in errors until [`PlanFile::locate`] has seen them.
+    /// What the text is called in errors until `PlanFile::locate` has seen them.
     pub origin: String,
     span: Range<usize>,
 }
@@ -131,7 +131,7 @@ impl PlanFile {
     /// Reads a plan file; `origin` is what it is called in errors. Names of tables and columns are not looked at yet.
     ///
     /// # Errors
-    /// [`ErrorKind::Generator`] with line and character, where it is no TOML, says what no plan file says, or is of
+    /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) with line and character, where it is no TOML, says what no plan file says, or is of
     /// another [`ALGORITHM_VERSION`].
     pub fn parse(text: &str, origin: &str) -> Result<Self> {
         let site = Site::new(text, origin);
