@@ -273,30 +273,58 @@ fn set_wish<'a>(schema: &'a Schema, set: Named<'a>) -> Result<Wish<'a>> {
     Ok(Wish { table: position, column, site, span: 0..text.len(), chosen: Chosen::Set })
 }
 
-/// The rows of tables that nobody says them of, where they are the children of rows that are known.
+/// The rows of tables that nobody says them of, where they are the children of rows that are known. Where they are so many
+/// times as many as somebody says, there are no more of them than children.
 fn derive_rows(schema: &Schema, wishes: &[Wish<'_>], sizes: &mut [rows::Size]) {
     let children = |sizes: &[rows::Size], wish: &Wish<'_>| {
-        let scope = Scope { schema, sizes, table: wish.table, column: wish.column };
+        // As many as one likes are refused later.
+        let mut sizes = sizes.to_vec();
+        sizes[wish.table].rows = 0;
+        let scope = Scope { schema, sizes: &sizes, table: wish.table, column: wish.column };
         let expression = parse(&wish.site, wish.span.clone()).ok()?;
         let recipe = Resolver::new(&wish.site, scope).annotation(&expression).ok()?;
-        let reference = recipe.reference().filter(|reference| sizes[reference.parent].is_said)?;
+        let is_known =
+            |reference: &&resolve::Reference| reference.parent != wish.table && sizes[reference.parent].is_said;
+        let reference = recipe.reference().filter(is_known)?;
         match &reference.relation.draw {
-            Draw::Children(fan_out) => Some(fan_out.children()),
+            Draw::Children(fan_out) => {
+                Some(Children { of: reference.parent, parents: reference.relation.parents, rows: fan_out.children() })
+            }
             _ => None,
         }
     };
-    // A table a round at least, or it is over: parents come before their children.
-    let mut found = true;
-    while std::mem::take(&mut found) {
-        for wish in wishes {
-            if !sizes[wish.table].is_said
-                && let Some(rows) = children(sizes, wish)
-            {
-                sizes[wish.table] = rows::Size { rows, is_said: true, follows: true, ..sizes[wish.table] };
-                found = true;
+    let said = sizes.to_vec();
+    let mut known: Vec<Option<Children>> = vec![None; wishes.len()];
+    // Of tables that follow from one another a round settles one at least.
+    for _ in 0..=sizes.len() {
+        let before = sizes.to_vec();
+        let mut is_settled = vec![false; sizes.len()];
+        for (known, wish) in known.iter_mut().zip(wishes) {
+            let size = said[wish.table];
+            if size.is_said && !size.is_scaled || is_settled[wish.table] {
+                continue;
+            }
+            if known.is_none_or(|Children { of, parents, .. }| sizes[of].rows != parents) {
+                *known = children(sizes, wish);
+            }
+            if let Some(Children { rows, .. }) = *known {
+                let rows = if size.is_said { size.rows.min(rows) } else { rows };
+                sizes[wish.table] = rows::Size { rows, is_said: true, follows: !size.is_said, ..size };
+                is_settled[wish.table] = true;
             }
         }
+        if *sizes == *before {
+            break;
+        }
     }
+}
+
+/// How many children the rows of a table have.
+#[derive(Clone, Copy)]
+struct Children {
+    of: usize,
+    parents: u64,
+    rows: u64,
 }
 
 fn usage(message: impl Into<String>) -> Error {

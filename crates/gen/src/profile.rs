@@ -23,6 +23,8 @@ mod tests;
 
 pub use read::profile;
 
+use crate::annotation::{Expression, ExpressionKind, parse};
+use crate::comments;
 use crate::plan_file::{key_of, string};
 use crate::random::ALGORITHM_VERSION;
 use litepress_rows::Schema;
@@ -84,7 +86,12 @@ impl Profile {
         put(format_args!("algorithm_version = {ALGORITHM_VERSION}\nschema = {}\n", string(&self.schema.text)));
         for table in &self.tables {
             let name = key_of(&table.name);
-            put(format_args!("\n[tables.{name}]\nrows = {}\n\n[tables.{name}.columns]\n", table.rows));
+            put(format_args!("\n[tables.{name}]\n"));
+            match self.follows(table) {
+                true => put(format_args!("# rows = {}  # they follow from those of its parent\n", table.rows)),
+                false => put(format_args!("rows = {}\n", table.rows)),
+            }
+            put(format_args!("\n[tables.{name}.columns]\n"));
             for column in &table.columns {
                 let (name, because) = (key_of(&column.name), &column.because);
                 match &column.generator {
@@ -95,4 +102,25 @@ impl Profile {
         }
         out
     }
+
+    /// Whether the number of rows is left to the plan: the schema has annotations of its own, and one that counts here says
+    /// how many children each parent has.
+    fn follows(&self, table: &TableProfile) -> bool {
+        let annotations = comments::annotations(&self.schema).unwrap_or_default();
+        annotations.iter().any(|annotation| {
+            let of_table = &self.schema.tables[annotation.table];
+            let name = annotation.column.map(|column| &of_table.columns[column].name);
+            let counts = table.columns.iter().any(|column| Some(&column.name) == name && column.generator.is_none());
+            let site = comments::place(&self.schema, annotation);
+            let is_per_parent =
+                || parse(&site, annotation.span.clone()).is_ok_and(|expression| per_parent(&expression));
+            of_table.name == table.name && counts && is_per_parent()
+        })
+    }
+}
+
+/// Whether an annotation is, or holds, a call of `per_parent`.
+fn per_parent(expression: &Expression) -> bool {
+    let ExpressionKind::Call(call) = &expression.kind else { return false };
+    call.name.eq_ignore_ascii_case("per_parent") || call.arguments.iter().any(|argument| per_parent(&argument.value))
 }

@@ -22,7 +22,40 @@ fn every_preset_makes_a_good_database() {
         let bytes = |name: &str| std::fs::read(room.path(name)).expect(name);
         assert!(bytes("again.db") == bytes(&file) && bytes("planned.db") == bytes(&file), "{preset}");
     }
-    assert_eq!(room.query("shop.db", "SELECT count(*), (SELECT count(*) FROM line) FROM customer"), "200|6000");
+}
+
+#[test]
+fn the_shop_hangs_together() {
+    let room = Room::new();
+    room.done("gen shop.db --preset shop --scale 0.01");
+    for (query, expected) in [
+        ("SELECT count(*), (SELECT count(DISTINCT purchase) FROM line) FROM purchase", "10000|10000"),
+        ("SELECT count(*) FROM line l JOIN product p ON p.id = l.product WHERE l.price <> p.price OR l.tax <> p.tax", "0"),
+        (
+            "SELECT count(*) FROM purchase p JOIN customer c ON c.id = p.customer
+             WHERE (p.street, p.postcode, p.city, p.country, p.currency) <> (c.street, c.postcode, c.city, c.country, c.currency)",
+            "0",
+        ),
+        ("SELECT count(*) FROM line JOIN purchase p ON p.id = purchase WHERE returned_at <= ordered_at", "0"),
+        ("SELECT count(*) FROM line WHERE (reason IS NULL) <> (returned_at IS NULL)", "0"),
+        ("SELECT count(*) FROM purchase WHERE shipped_at <= ordered_at", "0"),
+        ("SELECT max(n) > 20 * avg(n) FROM (SELECT count(*) AS n FROM line GROUP BY product)", "1"),
+        ("SELECT count(*) BETWEEN 29000 AND 31000 FROM line", "1"),
+    ] {
+        assert_eq!(room.query("shop.db", query), expected, "{query}");
+    }
+    // The lines of a part refer to purchases that may be in another one.
+    let mut lines = 0;
+    for part in ["1/3", "2/3", "3/3"] {
+        room.done(&format!("gen part.db --preset shop --scale 0.01 --part {part} --replace"));
+        let part = room.sqlite("part.db");
+        part.execute("ATTACH ? AS whole", [room.path("shop.db").to_str().expect("UTF-8")]).expect("the whole");
+        let other = "SELECT count(*) FROM (SELECT * FROM main.line EXCEPT SELECT * FROM whole.line)";
+        assert_eq!(part.query_row(other, [], |row| row.get::<_, i64>(0)).expect(other), 0);
+        let count = "SELECT count(*) FROM main.line";
+        lines += part.query_row(count, [], |row| row.get::<_, i64>(0)).expect(count);
+    }
+    assert_eq!(room.query("shop.db", "SELECT count(*) FROM line"), lines.to_string());
 }
 
 /// The rows as the crate writes them to CSV, inserted by SQLite: but for suppliers that a part has twice at this scale.

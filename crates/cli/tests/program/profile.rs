@@ -19,7 +19,7 @@ fn a_look_alike_looks_alike() {
     look_alike(&room, "shop.db", "3");
     assert!(before == std::fs::read(room.path("shop.db")).expect("the source"));
     assert_eq!(room.files(), ["made.db", "plan.toml", "shop.db"]);
-    assert_eq!(room.query("made.db", "SELECT count(*), (SELECT count(*) FROM line) FROM customer"), "3000|90000");
+    assert_eq!(room.query("made.db", "SELECT count(*), (SELECT count(*) FROM line) FROM customer"), "3000|89184");
     for sql in [
         "SELECT round(avg(price)), round(avg(stock), -1) FROM product",
         "SELECT round(avg(stars), 1), round(avg(helpful)), round(avg(title IS NULL), 1) FROM review",
@@ -29,6 +29,18 @@ fn a_look_alike_looks_alike() {
         let numbers = |row: &str| row.split('|').map(|number| number.parse::<f64>().expect(row)).collect::<Vec<f64>>();
         let pairs = numbers(&source).into_iter().zip(numbers(&made));
         assert!(pairs.clone().all(|(one, other)| (one - other).abs() <= 0.1 * one.abs() + 0.11), "{sql}: {pairs:?}");
+    }
+}
+
+/// Annotations stay in the schema that a database keeps: numbers of rows that follow from those of parents are not said.
+#[test]
+fn a_look_alike_of_another_seed() {
+    let room = Room::new();
+    room.done("gen shop.db --preset shop --scale 0.003 --seed 5");
+    room.write("plan.toml", room.done("profile shop.db"));
+    for scale in ["", " --scale 0.5", " --scale 3"] {
+        room.done(&format!("gen made.db --plan plan.toml{scale} --replace --verify full"));
+        assert_eq!(room.query("made.db", "SELECT count(*) FROM pragma_foreign_key_check"), "0");
     }
 }
 

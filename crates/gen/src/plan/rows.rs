@@ -19,7 +19,9 @@ pub(super) struct Size {
     pub tpch: Option<(TpchTable, f64)>,
     /// Whether somebody says how many rows there are.
     pub is_said: bool,
-    /// Whether that is nobody, and it follows from the rows of parents.
+    /// Whether there are so many times as many as somebody says.
+    pub is_scaled: bool,
+    /// Whether nobody says it, and it follows from the rows of parents.
     pub follows: bool,
 }
 
@@ -47,7 +49,8 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
         };
         check(schema, table, rows.unwrap_or(0))?;
         let seed = seeds.into_iter().flatten().next().unwrap_or(0);
-        Ok(Size { rows: rows.unwrap_or(0), seed, fixed, tpch, is_said: rows.is_some(), follows: false })
+        let (is_said, is_scaled) = (rows.is_some(), factor.is_some() && requested[table].is_none());
+        Ok(Size { rows: rows.unwrap_or(0), seed, fixed, tpch, is_said, is_scaled, follows: false })
     };
     check_tpch(schema, &settings, &requested, scale, annotations)?;
     (0..schema.tables.len()).map(size).collect()

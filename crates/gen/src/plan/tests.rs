@@ -535,3 +535,21 @@ fn generators_nest_in_expressions_and_in_one_another() {
         plan_of("create table t (a text, b text -- gen: object(x: a || 'y')\n)", &rows(1)).expect_err("no generator");
     assert!(error.message().contains("object takes names and generators"), "{error}");
 }
+
+/// A number of rows times a scale is no more than there are children; so is one that follows from it.
+#[test]
+fn scaled_rows_are_no_more_than_children() {
+    let sql = "create table c (b /* gen: ref(b.id, per_parent(2)) */);
+        /* gen: rows=300 */ create table b (id integer primary key, a /* gen: ref(a.id, per_parent(1, 5)) */);
+        /* gen: rows=100 */ create table a (id integer primary key, up references a /* gen: ref(a.id, per_parent(2)) */)";
+    for scale in [0.07, 0.5, 3.0, 33.3] {
+        let request = Request { scale: Some(scale), ..Request::default() };
+        let plan = plan_of(sql, &request).expect(sql);
+        let rows: Vec<u64> = plan.tables().iter().map(|table| table.rows).collect();
+        assert_eq!((rows[2] as f64, rows[0]), ((100.0 * scale).round(), 2 * rows[1]));
+        assert!(rows[1] as f64 <= (300.0 * scale).round() && rows[1] >= rows[2], "{rows:?}");
+    }
+    let request = Request { rows: vec![(Some("b".to_owned()), 501)], ..Request::default() };
+    let error = plan_of(sql, &request).expect_err("so many children nobody has");
+    assert!(error.message().contains("100 parents have"), "{error}");
+}

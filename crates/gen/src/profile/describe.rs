@@ -171,12 +171,21 @@ fn histogram<N: Copy + PartialOrd>(sorted: &[N], mut bounds: Vec<N>, end: N, sho
     format!("histogram({bins}{})", show(end))
 }
 
-fn whole_histogram(sample: Vec<f64>, least: i64, largest: i64) -> (String, String) {
+/// The bounds of a sample, from the least number of all on. One that holds very many keeps its bin.
+fn from_least<N: Copy + PartialOrd>(mut bounds: Vec<N>, least: N, behind: impl Fn(N) -> N) -> Vec<N> {
+    match bounds[..] {
+        [first, next, ..] if least < first && next == behind(first) => bounds.insert(0, least),
+        _ => bounds[0] = least,
+    }
+    bounds
+}
+
+pub(super) fn whole_histogram(sample: Vec<f64>, least: i64, largest: i64) -> (String, String) {
     #[expect(clippy::cast_possible_truncation, reason = "saturates, and is clamped")]
     let mut sorted: Vec<i64> = sample.iter().map(|&number| (number as i64).clamp(least, largest)).collect();
     sorted.sort_unstable();
-    let mut bounds = bounds(&sorted, |bound| bound.saturating_add(1));
-    bounds[0] = least;
+    let behind = |bound: i64| bound.saturating_add(1);
+    let bounds = from_least(bounds(&sorted, behind), least, behind);
     let generator = match largest.checked_add(1) {
         Some(end) => histogram(&sorted, bounds, end, |bound| bound.to_string()),
         None => format!("int({least}, {largest})"),
@@ -187,8 +196,7 @@ fn whole_histogram(sample: Vec<f64>, least: i64, largest: i64) -> (String, Strin
 fn real_histogram(sample: Vec<f64>, least: f64, largest: f64) -> (String, String) {
     let mut sorted = sample;
     sorted.sort_unstable_by(f64::total_cmp);
-    let mut bounds = bounds(&sorted, f64::next_up);
-    bounds[0] = least;
+    let bounds = from_least(bounds(&sorted, f64::next_up), least, f64::next_up);
     let generator = histogram(&sorted, bounds, largest.next_up(), |bound| format!("{bound:?}"));
     (generator, "numbers so distributed".to_owned())
 }

@@ -174,3 +174,13 @@ fn what_is_no_database_is_an_error() {
     let error = profile(&file, &options(1, false)).expect_err("it is none");
     assert_eq!(error.kind(), litepress_rows::ErrorKind::Data, "{error}");
 }
+
+/// The least number of all may not be in the sample, and the least that is there may be a very frequent one.
+#[test]
+fn a_heavy_value_keeps_its_bin() {
+    let sample: Vec<f64> = (0..300).map(|n| if n % 3 == 0 { 50.0 + f64::from(n) } else { 42.0 }).collect();
+    let (histogram, _) = describe::whole_histogram(sample.clone(), 0, 400);
+    assert!(histogram.starts_with("histogram(0: 0, 42: 200, 43: "), "{histogram}");
+    let (histogram, _) = describe::whole_histogram(sample, 42, 400);
+    assert!(histogram.starts_with("histogram(42: 200, 43: "), "{histogram}");
+}
