@@ -14,6 +14,7 @@ from ._options import (
     Lists,
     Pairs,
     SchemaLike,
+    chosen,
     flag,
     is_schema_file,
     is_sql,
@@ -327,7 +328,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         reading[name] = number(name, given[name], words=True)
     for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8"):
         reading[name] = optional_text(name, given[name])
-    return reading, _chosen(table_options, given), _chosen(making_options, given)
+    return reading, chosen(table_options, given), chosen(making_options, given)
 
 
 def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, Arguments]:
@@ -340,12 +341,7 @@ def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, A
         "set": pairs("set", given["set"]),
         "seed": number("seed", given["seed"]),
     }
-    return read, rows, _chosen(making_options, given)
-
-
-def _chosen(function: Callable[..., Arguments], given: Arguments) -> Arguments:
-    """What a function that sees to some of the arguments makes of them."""
-    return function(**{name: given[name] for name in _defaults(function)})
+    return read, rows, chosen(making_options, given)
 
 
 def _defaults(function: Callable[..., Any]) -> Arguments:

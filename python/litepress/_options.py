@@ -75,6 +75,11 @@ def making_options(
     }
 
 
+def chosen(function: Callable[..., dict[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a function that sees to some of the arguments makes of them; others among them have their defaults."""
+    return function(**{name: given[name] for name in function.__kwdefaults__ or {} if name in given})
+
+
 def schema_text(schema: SchemaLike) -> tuple[str, str]:
     """CREATE statements, and what errors call them: those of a file, or ``schema`` itself."""
     if isinstance(schema, str) and not is_schema_file(schema):

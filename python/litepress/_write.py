@@ -17,6 +17,7 @@ from ._options import (
     Lists,
     Pairs,
     SchemaLike,
+    chosen,
     making_options,
     pairs,
     refuse_own_lock,
@@ -142,28 +143,8 @@ def write(
     Whatever is raised, also by an iterator of yours: ``path`` is as it was. So it is after Ctrl-C, unless that came when the
     new database, whole and synced, had just got its name.
     """
-    shape = table_options(
-        primary_key=primary_key,
-        without_rowid=without_rowid,
-        strict=strict,
-        types=types,
-        not_null=not_null,
-        indexes=indexes,
-        unique=unique,
-        foreign_keys=foreign_keys,
-    )
-    making = making_options(
-        if_exists=if_exists,
-        on_conflict=on_conflict,
-        page_size=page_size,
-        threads=threads,
-        memory=memory,
-        temp_dir=temp_dir,
-        analyze=analyze,
-        sync=sync,
-        verify=verify,
-    )
-    report, _ = _pressed(Path(path), tables, schema, columns, shape, forms, making, adapters, progress)
+    given = locals()
+    report, _ = _pressed(Path(path), given)
     return Summary.of(report)
 
 
@@ -195,25 +176,8 @@ def to_bytes(
     ``sqlite3.Connection.deserialize`` takes them, and so does ``Path.write_bytes``. Arguments are those of :func:`write`;
     data that are not in a mapping need a ``schema`` of one table, which names it.
     """
-    shape = table_options(
-        primary_key=primary_key,
-        without_rowid=without_rowid,
-        strict=strict,
-        types=types,
-        not_null=not_null,
-        indexes=indexes,
-        unique=unique,
-        foreign_keys=foreign_keys,
-    )
-    making = making_options(
-        on_conflict=on_conflict,
-        page_size=page_size,
-        threads=threads,
-        memory=memory,
-        temp_dir=temp_dir,
-        analyze=analyze,
-    )
-    _, data = _pressed(None, tables, schema, columns, shape, forms, making, adapters, progress)
+    given = locals()
+    _, data = _pressed(None, given)
     assert data is not None, "a database without a path is bytes"
     return data
 
@@ -246,29 +210,7 @@ def connect(
     Arguments are those of :func:`to_bytes`. The database is the connection's own: it may be changed, and is gone when
     the connection is closed.
     """
-    data = to_bytes(
-        tables,
-        schema=schema,
-        columns=columns,
-        primary_key=primary_key,
-        without_rowid=without_rowid,
-        strict=strict,
-        types=types,
-        not_null=not_null,
-        indexes=indexes,
-        unique=unique,
-        foreign_keys=foreign_keys,
-        forms=forms,
-        adapters=adapters,
-        on_conflict=on_conflict,
-        page_size=page_size,
-        threads=threads,
-        memory=memory,
-        temp_dir=temp_dir,
-        analyze=analyze,
-        progress=progress,
-    )
-    return _opened(data)
+    return _opened(to_bytes(**locals()))
 
 
 def _opened(data: bytes) -> sqlite3.Connection:
@@ -288,31 +230,21 @@ def _opened(data: bytes) -> sqlite3.Connection:
     return connection
 
 
-def _pressed(
-    path: Path | None,
-    tables: Any,
-    schema: SchemaLike | None,
-    columns: Columns | None,
-    shape: dict[str, Any],
-    forms: Pairs | None,
-    making: dict[str, Any],
-    adapters: Adapters | None,
-    progress: bool | ProgressFunction,
-) -> tuple[str, bytes | None]:
-    """The report in JSON, and the database's bytes where it has no path."""
-    text = None if schema is None else schema_text(schema)
+def _pressed(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]:
+    """The report in JSON of a database, made as the arguments of :func:`write` say, and its bytes where it has no path."""
+    shape, making, columns = chosen(table_options, given), chosen(making_options, given), given["columns"]
+    text = None if given["schema"] is None else schema_text(given["schema"])
     asked = [name for name, value in shape.items() if value]
     if text is not None and asked:
         raise ValueError(f"schema= says what the tables are, and so does {asked[0]}=: write it into the schema")
     if path is not None:
         _refuse_special(path)
-    named = _named(tables, path, text)
+    named = _named(given["tables"], path, text)
     _refuse_twins(named)
     described = [(name, describe(data, _names(columns, name))) for name, data in named.items()]
-    with Telling(progress) as telling:
-        return _litepress.write(
-            path, described, text, shape, pairs("forms", forms), making, dict(adapters or {}), telling.tell
-        )
+    forms, adapters = pairs("forms", given["forms"]), dict(given["adapters"] or {})
+    with Telling(given["progress"]) as telling:
+        return _litepress.write(path, described, text, shape, forms, making, adapters, telling.tell)
 
 
 def _refuse_special(path: Path) -> None:
