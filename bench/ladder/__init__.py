@@ -1,0 +1,1 @@
+"""The ladder: every way to fill SQLite, each a small program, measured side by side. See ../README.md."""

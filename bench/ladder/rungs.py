@@ -1,0 +1,102 @@
+"""What a rung is: one method of filling SQLite, as a program that is run, verified and timed.
+
+A module of `articles/` lists the rungs of one article: `TITLE`, `SOURCE`, `CASES` (each with the query that verifies it)
+and `RUNGS`. The runner knows no method and no language; the report knows nothing but what `describe` says of a rung.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Callable
+
+
+class Wrong(Exception):
+    """What a rung has written is not what it was to write."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """Rungs that do the same work, and can be compared: same rows, same table."""
+
+    name: str
+    """As in `--only`: `user`, `metrics`, `integers/key-order`."""
+    title: str
+    query: str
+    """One row of facts (counts, sums), asked of SQLite after the clock has stopped."""
+    verify: Callable[[tuple, int], None]
+    """Raises `Wrong` unless that row is right for so many rows."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Published:
+    """An article's figure, in the article's own unit."""
+
+    article: str
+    """The module of the article that has it: it may be another's that repeats it."""
+    label: str
+    """What the article calls it."""
+    rows: int
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Rung:
+    """One method in one language, on disk or in memory."""
+
+    case: str
+    """Name of its `Case`."""
+    language: str
+    """As people filter by it: `CPython`, `PyPy`, `Rust`, `Go`, `Ruby`, `C`, `Node.js`, `Java`, `SQL`, `litepress`."""
+    method: str
+    """In a few words for people, unique beside case, language and place: `prepared, 50 rows a statement`."""
+    place: str
+    """`disk`, `memory`, or `none` for a loop that writes nothing."""
+    command: Callable[["Setting"], list]
+    """The command line, for a target and a number of rows."""
+    needs: tuple[str, ...]
+    """Toolchains by name (`toolchains.py`): a rung is skipped, and says so, where one cannot be had."""
+    rows: int
+    """In a small run: what takes it about half a second."""
+    full_rows: int
+    """In a full run: what takes it about ten seconds at most."""
+    safe: bool
+    """Whether a crash in the middle leaves the database whole, as it was or as it should be."""
+    reference: bool = False
+    """What the others of its case are compared to: one a case."""
+    after: str | None = None
+    """Name of the rung that this one goes one step beyond; the report says what the step brought."""
+    at: float | None = None
+    """Where the case varies one thing (length of a text, pages of cache, columns): its value, the place on the axis."""
+    growth: tuple[int, ...] = ()
+    """Numbers of rows at which a full run measures it, too, for the curve of cost by rows."""
+    published: tuple[Published, ...] = ()
+    note: str = ""
+    """A sentence that a reader of its figure must know: what differs from the article, what is not timed."""
+
+    @property
+    def name(self):
+        return f"{self.case}/{self.language}/{self.method}/{self.place}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Absent:
+    """An article's figure that cannot be measured here, and why."""
+
+    case: str
+    method: str
+    published: Published
+    why: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """What a rung is run with."""
+
+    target: str
+    """Path of the database to make, or `:memory:`."""
+    rows: int
+    check: str
+    """The case's query, for a program whose database is in memory."""
+    folder: pathlib.Path
+    """Scratch for what a rung needs beside its target; emptied before each run."""
+    prepared: pathlib.Path
+    """Kept for the whole run: input files that some rungs share. Made by `command` where it is missing, before the clock."""
