@@ -1,0 +1,127 @@
+"""What the rungs' languages want: a program that is found or installed, and ours built with it.
+
+`ready(name)` brings a toolchain once a run, and raises `Missing` with the reason where it cannot be had: rungs that need
+it are skipped then, aloud. Installing asks the registries (Debian's packages only as root); what is built lies under
+`target/ladder`.
+"""
+
+import dataclasses
+import functools
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+
+import rivals
+from measure import ROOT, TARGET
+
+BUILT = ROOT / "target" / "ladder"
+PROGRAMS = ROOT / "bench" / "programs"
+
+
+class Missing(Exception):
+    """Why a toolchain cannot be had here."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Toolchain:
+    bring: Callable[[], None]
+    """Installs and builds what is not there; raises `Missing`."""
+    version: Callable[[], str]
+
+
+def run(*command, **options):
+    """A step of installing: its output, or `Missing` with the last of what it said."""
+    command = [str(part) for part in command]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise Missing(f"`{' '.join(command)}` failed: {said[-1] if said else done.returncode}")
+    return done.stdout
+
+
+def debian(program, *packages):
+    """A program of Debian's packages, installed where it is missing and we may."""
+    if shutil.which(program):
+        return
+    if not shutil.which("apt-get") or os.geteuid():
+        raise Missing(f"{program} is not installed: Debian's packages {', '.join(packages)} have it")
+    run("apt-get", "update", "-qq")
+    run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
+
+
+def found(program):
+    if not shutil.which(program):
+        raise Missing(f"{program} is not installed")
+
+
+def first_line(*command):
+    return run(*command).splitlines()[0]
+
+
+def cargo(name):
+    """A crate of its own, outside the workspace: what it depends on costs only those who run it."""
+    def bring():
+        manifest = PROGRAMS / name / "Cargo.toml"
+        run("cargo", "build", "--release", "--locked", "--manifest-path", manifest, "--target-dir", BUILT / name)
+
+    return Toolchain(bring, lambda: first_line("cargo", "--version"))
+
+
+def go(name):
+    def bring():
+        found("go")
+        run("go", "build", "-o", BUILT / f"go-{name}", ".", cwd=PROGRAMS / "go" / name)
+
+    return Toolchain(bring, lambda: first_line("go", "version"))
+
+
+def workspace(*packages):
+    def bring():
+        chosen = [part for package in packages for part in ("-p", package)]
+        run("cargo", "build", "--release", "--locked", *chosen, cwd=ROOT)
+
+    return Toolchain(bring, lambda: first_line("rustc", "--version"))
+
+
+def bundled_sqlite():
+    """Where the sources of the SQLite that litepress carries lie: a crate has them."""
+    meta = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked", cwd=ROOT))
+    [manifest] = [one["manifest_path"] for one in meta["packages"] if one["name"] == "libsqlite3-sys"]
+    return os.path.join(os.path.dirname(manifest), "sqlite3")
+
+
+TOOLCHAINS = {
+    "rust": workspace("litepress-bench"),
+    "litepress": workspace("litepress-cli"),
+    "sqlx": cargo("sqlx"),
+    "turso": cargo("turso"),
+    "go-cgo": go("cgo"),
+    "go-pure": go("pure"),
+    "cpython": Toolchain(lambda: None, lambda: first_line("python3", "--version")),
+    "pypy": Toolchain(lambda: debian("pypy3", "pypy3"), lambda: run("pypy3", "--version").replace("\n", " ").strip()),
+    "ruby": Toolchain(lambda: debian("ruby", "ruby", "ruby-sqlite3"), lambda: first_line("ruby", "--version")),
+    "sqlite3": Toolchain(lambda: debian("sqlite3", "sqlite3"), lambda: first_line("sqlite3", "--version").split()[0]),
+    "python-rivals": Toolchain(rivals.install, lambda: json.dumps(rivals.versions())),
+}
+
+
+@functools.cache
+def _outcome(name):
+    try:
+        TOOLCHAINS[name].bring()
+    except Missing as why:
+        return why
+    return None
+
+
+def ready(name):
+    """Brings a toolchain; raises `Missing` each time it is asked for, where it cannot be had."""
+    if why := _outcome(name):
+        raise why
+
+
+def binary(name):
+    """A program of the workspace's bench crate, or litepress itself."""
+    return TARGET / name
