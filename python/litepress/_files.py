@@ -172,7 +172,7 @@ def generate(
         The name of a built-in schema (``"user"``), ``CREATE`` statements with annotations (``-- gen: digits(6)``), or a
         path to a file of them.
     rows
-        Rows of the only table (``1_000_000`` or ``"1m"``), or by table: ``{"user": 1000, "order": "1m"}``.
+        Rows of each table that nothing says them of (``1_000_000`` or ``"1m"``), or by table: ``{"user": 1000, "order": "1m"}``.
     set
         Generators of columns, before those of the schema: ``{"user.area": "hex(6)"}``.
     seed

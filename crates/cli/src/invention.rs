@@ -19,7 +19,7 @@ pub struct InventionArguments {
     /// A built-in schema instead of a file
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Rows of a table, or of the only table: 1000, 10k, 100m, 1b; may be repeated
+    /// Rows of a table, or of every table that nothing says them of: 1000, 10k, 100m, 1b; may be repeated
     #[arg(long, value_name = "[TABLE=]N", value_parser = rows)]
     pub rows: Vec<(Option<String>, u64)>,
     /// The generator of a column, before that of the schema: T.AREA='digits(6)'; may be repeated

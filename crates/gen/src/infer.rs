@@ -308,6 +308,8 @@ pub(crate) enum Reuse {
     InTurn { each: u64 },
     /// None twice for the same row of the column of this name.
     DistinctIn(String),
+    /// So many rows one after another: another column of the key counts them.
+    PerParent { least: u64, most: u64 },
     /// As it happens, or as another column of the foreign key has it.
     AtRandom,
 }
@@ -326,6 +328,10 @@ pub(crate) fn of_parent(reuse: &Reuse, table: &Table, column: usize) -> Inferred
         Reuse::DistinctIn(other) => inferred(
             format!("ref({parent}, distinct_in({}))", quoted(other)),
             format!("{because}, in a key with {other}"),
+        ),
+        Reuse::PerParent { least, most } => inferred(
+            format!("ref({parent}, per_parent({least}, {most}))"),
+            format!("{because}, in a key with a number"),
         ),
     }
 }

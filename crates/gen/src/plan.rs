@@ -192,6 +192,8 @@ impl GenPlan {
         let mut sizes = rows::sizes(schema, request, &annotations)?;
         let wishes = wishes(schema, request, &annotations)?;
         derive_rows(schema, &wishes, &mut sizes);
+        rows::for_silent(schema, request, &mut sizes)?;
+        derive_rows(schema, &wishes, &mut sizes);
         rows::refuse_silent(schema, &sizes)?;
         let mut planner = Planner::new(schema, sizes, request.on_conflict);
         planner.wishes(&wishes)?;
@@ -309,7 +311,7 @@ fn derive_rows(schema: &Schema, wishes: &[Wish<'_>], sizes: &mut [rows::Size]) {
             }
             if let Some(Children { rows, .. }) = *known {
                 let rows = if size.is_said { size.rows.min(rows) } else { rows };
-                sizes[wish.table] = rows::Size { rows, is_said: true, follows: !size.is_said, ..size };
+                sizes[wish.table] = rows::Size { rows, is_said: true, follows: !size.is_said || size.follows, ..size };
                 is_settled[wish.table] = true;
             }
         }

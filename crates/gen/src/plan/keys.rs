@@ -1,11 +1,12 @@
 //! What is inferred: columns that nobody says anything about, foreign keys among them.
 
-use super::{Pending, Planner};
+use super::{Chosen, Pending, Planner, Wish};
+use crate::annotation::Site;
 use crate::infer::{self, Inferred, Reference, Reuse};
 use crate::relation::Draw;
 use crate::tables::invented;
-use litepress_rows::Result;
 use litepress_rows::schema::Generated;
+use litepress_rows::{Affinity, Result};
 
 /// The columns of one foreign key within a key of its table.
 struct Group {
@@ -14,6 +15,15 @@ struct Group {
     /// Rows of the parent.
     parents: u64,
     columns: Vec<usize>,
+}
+
+/// A key of a foreign key and a number.
+struct Counted {
+    /// Position of the foreign key among those of the table.
+    key: usize,
+    /// Its first column, which speaks for the others, and the number.
+    by: usize,
+    number: usize,
 }
 
 impl Planner<'_> {
@@ -95,9 +105,32 @@ impl Planner<'_> {
             }
             _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(Reuse::AtRandom),
             None if is_key => Ok(Reuse::Once),
+            None if self.counted(table).is_some_and(|counted| counted.key == parent.key) => {
+                Ok(self.per_parent(table, column, parent))
+            }
             None => Ok(Reuse::AtRandom),
             Some(reuse) => Ok(reuse),
         }
+    }
+
+    /// How many rows in a row refer to each parent, so that there are enough of them: fewer than twice as many as on
+    /// average, as far as chance allows.
+    fn per_parent(&self, table: usize, column: usize, parent: infer::Parent) -> Reuse {
+        const TRIES: u64 = 3;
+        let (rows, parents) = (self.sizes[table].rows, self.sizes[parent.table].rows);
+        let least = u64::from(rows >= parents);
+        let first = (2 * u128::from(rows)).div_ceil(parents.into()).saturating_sub(least.into());
+        let first = u64::try_from(first).unwrap_or(u64::MAX).max(1);
+        let of_parent = &self.schema.tables[parent.table];
+        let suffices = |reuse: &Reuse| {
+            let inferred = infer::of_parent(reuse, of_parent, parent.column);
+            let site = Site::new(&inferred.text, "<inferred>");
+            let span = 0..inferred.text.len();
+            self.draft(&Wish { table, column, site, span, chosen: Chosen::Inferred(inferred.because) }).is_ok()
+        };
+        let drawn = (0..TRIES).map(|more| Reuse::PerParent { least, most: first.saturating_add(more) });
+        let each = rows.div_ceil(parents);
+        drawn.into_iter().find(suffices).unwrap_or(Reuse::PerParent { least: each, most: each })
     }
 
     /// What a foreign key adds to a key that consists of foreign keys.
@@ -159,10 +192,37 @@ impl Planner<'_> {
         reference.is_some_and(|reference| matches!(reference.relation.draw, Draw::Children(_)))
     }
 
-    /// A whole number that makes a key of two unique together with a column whose rows are the children of parents.
+    /// A key of one foreign key and a whole number, if nobody says anything about either: rows that refer to the same row
+    /// can be counted.
+    fn counted(&self, table: usize) -> Option<Counted> {
+        let of_table = &self.schema.tables[table];
+        let reference = |column: usize| infer::reference(self.schema, of_table, column);
+        infer::unique_keys(of_table).find_map(|columns| {
+            let is_open = |&column: &usize| self.columns[table][column].is_none();
+            let is_settled = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
+            let (numbers, others): (Vec<usize>, Vec<usize>) =
+                columns.iter().partition(|&&column| reference(column) == Reference::None);
+            let [number] = numbers[..] else { return None };
+            let of = &of_table.columns[number];
+            let counts = of.affinity == Affinity::Integer && of.generated == Generated::No;
+            let [Group { key, .. }] = self.groups(table, &others)?[..] else { return None };
+            let foreign = &of_table.foreign_keys[key];
+            let refers_elsewhere = self.schema.position(&foreign.parent) != Some(table);
+            (counts && refers_elsewhere && !is_settled && columns.iter().all(is_open)).then(|| Counted {
+                key,
+                by: foreign.columns[0],
+                number,
+            })
+        })
+    }
+
+    /// A whole number that makes a key unique together with columns whose rows are the children of parents.
     fn number_in(&self, table: usize, column: usize) -> Option<Inferred> {
         let of_table = &self.schema.tables[table];
-        let is_int = of_table.columns[column].affinity == litepress_rows::Affinity::Integer;
+        if let Some(counted) = self.counted(table).filter(|counted| counted.number == column) {
+            return Some(infer::number_in(&of_table.columns[counted.by].name));
+        }
+        let is_int = of_table.columns[column].affinity == Affinity::Integer;
         let is_free = is_int && of_table.rowid_alias != Some(column) && !infer::is_key_alone(of_table, column);
         let mut keys = infer::unique_keys(of_table).filter(|key| key.len() == 2 && key.contains(&column));
         let other =

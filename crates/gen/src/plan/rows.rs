@@ -19,7 +19,7 @@ pub(super) struct Size {
     pub tpch: Option<(TpchTable, f64)>,
     /// Whether somebody says how many rows there are.
     pub is_said: bool,
-    /// Whether there are so many times as many as somebody says.
+    /// Whether there are so many times as many as somebody says, or as many as all tables get: no more than follow from parents.
     pub is_scaled: bool,
     /// Whether nobody says it, and it follows from the rows of parents.
     pub follows: bool,
@@ -115,7 +115,10 @@ fn requested(schema: &Schema, request: &Request) -> Result<Vec<Option<u64>>> {
     for (name, rows) in &request.rows {
         let table = match name {
             Some(name) => table_position(schema, name)?,
-            None => only_table(schema)?,
+            None => match only_table(schema)? {
+                Some(table) => table,
+                None => continue,
+            },
         };
         if requested[table].replace(*rows).is_some() {
             return Err(usage("the number of rows is given twice").in_table(&schema.tables[table].name));
@@ -124,18 +127,28 @@ fn requested(schema: &Schema, request: &Request) -> Result<Vec<Option<u64>>> {
     Ok(requested)
 }
 
-fn only_table(schema: &Schema) -> Result<usize> {
-    let tables: Vec<(usize, &Table)> = invented(schema).collect();
-    match tables[..] {
-        [(position, _)] => Ok(position),
-        [] => Err(usage("the schema has no table that rows could be invented for")),
-        _ => {
-            let count = tables.len();
-            let names: Vec<&str> = tables.iter().map(|(_, table)| table.name.as_str()).collect();
-            let error = usage(format!("a number of rows is given without a table, and the schema has {count} tables"));
-            Err(error.advise(format!("say which table it is for, of {}", names.join(", "))))
-        }
+/// The table that a number of rows without a table is for; `None` where there are several ([`for_silent`]).
+fn only_table(schema: &Schema) -> Result<Option<usize>> {
+    let mut tables = invented(schema).map(|(position, _)| position);
+    match (tables.next(), tables.next()) {
+        (Some(only), None) => Ok(Some(only)),
+        (Some(_), Some(_)) => Ok(None),
+        (None, _) => Err(usage("the schema has no table that rows could be invented for")),
     }
+}
+
+/// Gives the tables that nobody says the rows of as many as the request says for no table.
+pub(super) fn for_silent(schema: &Schema, request: &Request, sizes: &mut [Size]) -> Result<()> {
+    let mut unnamed = request.rows.iter().filter(|(name, _)| name.is_none()).map(|(_, rows)| *rows);
+    let (Some(rows), None) = (unnamed.next(), only_table(schema)?) else { return Ok(()) };
+    if unnamed.next().is_some() {
+        return Err(usage("the number of rows is given twice").advise("say which table each is for: --rows TABLE=N"));
+    }
+    for (table, _) in invented(schema).filter(|(table, _)| !sizes[*table].is_said).collect::<Vec<_>>() {
+        check(schema, table, rows)?;
+        sizes[table] = Size { rows, is_said: true, is_scaled: true, ..sizes[table] };
+    }
+    Ok(())
 }
 
 fn no_rows(schema: &Schema, silent: &[&str]) -> Error {
@@ -147,8 +160,9 @@ fn no_rows(schema: &Schema, silent: &[&str]) -> Error {
         [name] => usage("nobody says how many rows it gets").in_table(*name),
         _ => usage(format!("nobody says how many rows {} tables get: {}{more}", silent.len(), named.join(", "))),
     };
+    let all = if silent.len() > 1 { ", or --rows N for all of them" } else { "" };
     error.in_file(&schema.origin).advise(format!(
-        "write '-- gen: rows=1m' in front of CREATE TABLE, or give the number with the request ({}{more})",
+        "write '-- gen: rows=1m' in front of CREATE TABLE, or give the number with the request ({}{more}{all})",
         options.join(" ")
     ))
 }

@@ -191,6 +191,39 @@ fn pairs_are_different() {
     insert(inferred, &plan).expect(inferred);
 }
 
+/// Numbers in a key with a foreign key were numbers of the row: no number of a line on its order is 60,000.
+#[test]
+fn numbers_in_a_key_count_the_rows_of_a_parent() {
+    for (orders, lines, most) in [(300, 700, 5), (300, 300, 2), (1000, 10, 1), (7, 700, 250), (1, 30, 60)] {
+        let sql = format!(
+            "/* gen: rows={orders} */ CREATE TABLE orders (id INTEGER PRIMARY KEY, shop INT, n INT, UNIQUE (shop, n));
+            /* gen: rows={lines} */ CREATE TABLE line (o NOT NULL REFERENCES orders, pos INT CHECK (pos BETWEEN 1 AND 300),
+                PRIMARY KEY (o, pos)) WITHOUT ROWID;
+            /* gen: rows={lines} */ CREATE TABLE note (pos INT, shop INT, n INT, PRIMARY KEY (shop, pos, n),
+                FOREIGN KEY (shop, n) REFERENCES orders (shop, n));"
+        );
+        let sqlite = database(&sql);
+        assert!(number(&sqlite, "SELECT max(pos) FROM line") <= most, "{sql}");
+        assert!(number(&sqlite, "SELECT count(DISTINCT o) FROM line") * most >= lines, "{sql}");
+        assert_eq!(number(&sqlite, "SELECT count(*) FROM line JOIN note USING (pos)") > 0, true, "{sql}");
+    }
+}
+
+#[test]
+fn one_number_of_rows_is_for_all_tables_that_say_nothing() {
+    let sql = "CREATE TABLE a (id INTEGER PRIMARY KEY);
+        /* gen: rows=3 */ CREATE TABLE b (id INTEGER PRIMARY KEY);
+        CREATE TABLE c (a REFERENCES a /* gen: ref(a.id, per_parent(2)) */);
+        CREATE TABLE d (b REFERENCES b /* gen: ref(b.id, per_parent(2)) */);
+        CREATE TABLE e (b REFERENCES b);";
+    let schema = Schema::from_sql(sql, "test.sql").expect(sql);
+    let rows = vec![(None, 100), (Some("e".to_owned()), 7)];
+    let plan = GenPlan::new(&schema, &Request { rows, ..Request::default() }).expect(sql);
+    let rows: Vec<u64> = plan.tables().iter().map(|table| table.rows).collect();
+    assert_eq!(rows, [100, 3, 100, 6, 7]);
+    insert(sql, &plan).expect(sql);
+}
+
 #[test]
 fn references_that_cannot_be() {
     let tables = "/* gen: rows=5 */ CREATE TABLE p (id INTEGER PRIMARY KEY, name TEXT, twice AS (2 * id));

@@ -104,7 +104,11 @@ fn requests_name_what_exists() {
     let set = |table, column, text| Request { rows: both(), ..set(table, column, text) };
     for (request, kind, message) in [
         (with(Some("usr")), ErrorKind::Usage, "there is no table 'usr', did you mean 'user'?"),
-        (with(None), ErrorKind::Usage, "the schema has 2 tables"),
+        (
+            Request { rows: vec![(None, 1), (None, 2)], ..Request::default() },
+            ErrorKind::Usage,
+            "the number of rows is given twice",
+        ),
         (with(Some("user")), ErrorKind::Usage, "nobody says how many rows it gets"),
         (with(Some("v")), ErrorKind::Unsupported, "virtual table"),
         (Request { rows: [both(), both()].concat(), ..Request::default() }, ErrorKind::Usage, "given twice"),
