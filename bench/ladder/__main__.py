@@ -20,7 +20,7 @@ if __name__ == "__main__":
     sys.path[0] = str(BENCH)
 
 import measure
-from ladder import articles, line, running, summary, toolchains
+from ladder import articles, line, report, running, summary, toolchains
 from ladder.running import say
 
 SECONDS = {"small": 0.75, "full": 4}
@@ -167,11 +167,6 @@ def finish(options, result):
     """Report, summary, and the status to leave with."""
     summary.show(result)
     if not options.no_report:
-        try:
-            from ladder import report
-        except ImportError:
-            say("no report yet")
-            return 0
         for path in report.write(result, options.report):
             print(path)
     if result["interrupted"]:
