@@ -1,5 +1,6 @@
 """The report of the ladder: its figures, its Markdown, its page, and the page in a browser."""
 
+import contextlib
 import html.parser
 import json
 import math
@@ -142,6 +143,12 @@ class Facts(unittest.TestCase):
         self.assertIs(standing.rival(), UNSAFE)
         self.assertIs(standing.rival(safe_only=True), PREPARED)
         self.assertFalse(standing.tie)
+
+    def test_what_a_crash_does(self):
+        alone = self.line["rungs"][-1]
+        crashes = [facts.crash(one) for one in (PREPARED, UNSAFE, MEMORY, alone)]
+        self.assertEqual(crashes, ["whole", "may corrupt", "lost", None])
+        self.assertEqual([facts.survives(one) for one in (PREPARED, UNSAFE, MEMORY, alone)], [True, False, False, True])
 
     def test_points_of_an_axis_are_compared_with_their_like(self):
         widths = [one for one in facts.standings(self.line) if one.case["name"] == "integers/widths"]
@@ -379,8 +386,10 @@ class Page(unittest.TestCase):
 class InBrowser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = cls.enterClassContext(tempfile.TemporaryDirectory())
-        cls.browser = cls.enterClassContext(webdriver.browser())
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        cls.browser = stack.enter_context(webdriver.browser())
         _, cls.path = report.write(run_line(), folder)
 
     def setUp(self):
