@@ -96,6 +96,16 @@ def node():
     no finished one can be fetched, with the headers beside the installed Node."""
     found("node")
     found("npm")
+def ruby():
+    debian("ruby", "ruby", "ruby-sqlite3")
+    run("ruby", "-r", "sqlite3", "-e", "")
+
+
+def ruby_version():
+    gem = 'puts "ruby #{RUBY_VERSION}, sqlite3 #{SQLite3::VERSION}, SQLite #{SQLite3::SQLITE_VERSION}"'
+    return first_line("ruby", "-r", "sqlite3", "-e", gem)
+
+
     source, folder = PROGRAMS / "node", BUILT / "node"
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(source / "user.mjs", folder)
@@ -163,7 +173,7 @@ TOOLCHAINS = {
     "go-pure": go("pure"),
     "cpython": Toolchain(lambda: None, lambda: first_line("python3", "--version")),
     "pypy": Toolchain(lambda: debian("pypy3", "pypy3"), lambda: run("pypy3", "--version").replace("\n", " ").strip()),
-    "ruby": Toolchain(lambda: debian("ruby", "ruby", "ruby-sqlite3"), lambda: first_line("ruby", "--version")),
+    "ruby": Toolchain(ruby, ruby_version),
     "sqlite3": Toolchain(lambda: debian("sqlite3", "sqlite3"), lambda: first_line("sqlite3", "--version").split()[0]),
     "python-rivals": Toolchain(rivals.install, lambda: listed(rivals.versions())),
     "python-package": Toolchain(
