@@ -31,12 +31,17 @@ class Toolchain:
     bring: Callable[[], None]
     """Installs and builds what is not there; raises `Missing`."""
     version: Callable[[], str]
+    programs: tuple[str, ...] = ()
+    """What must be on the machine beforehand."""
 
 
 def run(*command, **options):
     """A step of installing: its output, or `Missing` with the last of what it said."""
     command = [str(part) for part in command]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    except OSError as error:
+        raise Missing(f"{command[0]} does not start: {error.strerror}") from None
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise Missing(f"`{' '.join(command)}` failed: {said[-1] if said else done.returncode}")
@@ -72,7 +77,7 @@ def cargo(name):
         manifest = PROGRAMS / name / "Cargo.toml"
         run("cargo", "build", "--release", "--locked", "--manifest-path", manifest, "--target-dir", BUILT / name)
 
-    return Toolchain(bring, lambda: first_line("cargo", "--version"))
+    return Toolchain(bring, lambda: first_line("cargo", "--version"), ("cargo",))
 
 
 def go(name):
@@ -80,7 +85,7 @@ def go(name):
         found("go")
         run("go", "build", "-o", BUILT / f"go-{name}", ".", cwd=PROGRAMS / "go" / name)
 
-    return Toolchain(bring, lambda: first_line("go", "version"))
+    return Toolchain(bring, lambda: first_line("go", "version"), ("go",))
 
 
 def workspace(*packages):
@@ -88,7 +93,7 @@ def workspace(*packages):
         chosen = [part for package in packages for part in ("-p", package)]
         run("cargo", "build", "--release", "--locked", *chosen, cwd=ROOT)
 
-    return Toolchain(bring, lambda: first_line("rustc", "--version"))
+    return Toolchain(bring, lambda: first_line("rustc", "--version"), ("cargo",))
 
 
 def node():
@@ -186,10 +191,13 @@ TOOLCHAINS = {
 
 @functools.cache
 def _outcome(name):
+    """None where it is there. What is shared with the other benches ends them where it fails."""
     try:
         TOOLCHAINS[name].bring()
     except Missing as why:
         return why
+    except (SystemExit, OSError, subprocess.CalledProcessError) as why:
+        return Missing(str(why))
     return None
 
 
@@ -197,6 +205,20 @@ def ready(name):
     """Brings a toolchain; raises `Missing` each time it is asked for, where it cannot be had."""
     if why := _outcome(name):
         raise why
+
+
+def lacking(name):
+    """What is known to be missing without bringing it, or an empty text."""
+    missing = [program for program in TOOLCHAINS[name].programs if not shutil.which(program)]
+    return f"{', '.join(missing)} not installed" if missing else ""
+
+
+def version(name):
+    """Of a toolchain that is ready; where it does not tell, None."""
+    try:
+        return TOOLCHAINS[name].version()
+    except Missing:
+        return None
 
 
 def binary(name):
