@@ -61,11 +61,11 @@ CSV = [
         note="With the start of Python, as of a program.",
     ),
     from_csv(
-        "CPython", "ADBC adbc_ingest of pyarrow's reader", "adbc", ["python-rivals"], 500_000, 10_000_000, safe=True,
+        "CPython", "ADBC adbc_ingest of pyarrow's reader", "adbc", ["python-rivals"], 1_000_000, 10_000_000, safe=True,
         growth=CURVE, note=f"{KEYLESS} With the start of Python, as of a program.",
     ),
     from_csv(
-        "CPython", "DuckDB's sqlite extension, journal off", "duckdb", ["python-rivals"], 500_000, 10_000_000,
+        "CPython", "DuckDB's sqlite extension, journal off", "duckdb", ["python-rivals"], 1_000_000, 10_000_000,
         note=f"{KEYLESS} With the start of Python, as of a program.",
     ),
     from_csv("litepress", "load", "litepress-load", [], 5_000_000, 10_000_000, safe=True, growth=CURVE),
@@ -100,12 +100,12 @@ FRAMES = [
     from_memory("CPython", f"executemany of tuples, {UNSAFE}", "executemany, tuples", 500_000, 5_000_000),
     from_memory("CPython", f"executemany of dicts, {UNSAFE}", "executemany, dicts", 500_000, 5_000_000),
     from_memory("CPython", "executemany of tuples", "executemany, in memory", 500_000, 5_000_000),
-    from_memory("litepress", "write, pandas frame", "litepress, pandas", 5_000_000, 10_000_000, safe=True),
-    from_memory("litepress", "write, polars frame", "litepress, polars", 5_000_000, 10_000_000, safe=True),
-    from_memory("litepress", "write, pyarrow table", "litepress, pyarrow", 5_000_000, 10_000_000, safe=True),
+    from_memory("litepress", "write, pandas frame", "litepress, pandas", 2_000_000, 10_000_000, safe=True),
+    from_memory("litepress", "write, polars frame", "litepress, polars", 2_000_000, 10_000_000, safe=True),
+    from_memory("litepress", "write, pyarrow table", "litepress, pyarrow", 2_000_000, 10_000_000, safe=True),
     from_memory("litepress", "write, tuples", "litepress, tuples", 1_000_000, 5_000_000, safe=True),
     from_memory("litepress", "write, dicts", "litepress, dicts", 1_000_000, 5_000_000, safe=True),
-    from_memory("litepress", "connect, pyarrow table", "litepress, in memory", 5_000_000, 10_000_000),
+    from_memory("litepress", "connect, pyarrow table", "litepress, in memory", 2_000_000, 10_000_000),
 ]  # fmt: skip
 
 
