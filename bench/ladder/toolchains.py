@@ -96,11 +96,6 @@ def workspace(*packages):
     return Toolchain(bring, lambda: first_line("rustc", "--version"), ("cargo",))
 
 
-def node():
-    """Our program beside its packages, which lie under `target`. What better-sqlite3 has of native code is compiled where
-    no finished one can be fetched, with the headers beside the installed Node."""
-    found("node")
-    found("npm")
 def ruby():
     debian("ruby", "ruby", "ruby-sqlite3")
     run("ruby", "-r", "sqlite3", "-e", "")
@@ -111,6 +106,11 @@ def ruby_version():
     return first_line("ruby", "-r", "sqlite3", "-e", gem)
 
 
+def node():
+    """Our program beside its packages, which lie under `target`. What better-sqlite3 has of native code is compiled where
+    no finished one can be fetched, with the headers beside the installed Node."""
+    found("node")
+    found("npm")
     source, folder = PROGRAMS / "node", BUILT / "node"
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(source / "user.mjs", folder)
@@ -156,8 +156,9 @@ def package_python():
 
 
 def python_package():
+    """Installs it as it is now: cargo builds what has changed since the last time."""
     if TESTED_PYTHON.exists():
-        run(TESTED_PYTHON, "-c", "import adbc_driver_sqlite, litepress, pandas, polars, pyarrow")
+        run(TESTED_PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", ROOT / "python")
     else:
         python.install()
 
@@ -184,7 +185,7 @@ TOOLCHAINS = {
     "python-package": Toolchain(
         python_package, lambda: listed(rivals.versions(["litepress", *python.PACKAGES], package_python()))
     ),
-    "node": Toolchain(node, node_version),
+    "node": Toolchain(node, node_version, ("node", "npm")),
     "java": Toolchain(java, java_version),
 }
 

@@ -88,7 +88,11 @@ METHODS = [
     ("stuffing-32766", "16,383 rows a statement", None, "499 rows a statement", 400_000, False),
 ]
 SYNCS = ("naive", "prepared")
-STUFFED = "In one transaction, prepared, journal and sync off."
+NOTES = {
+    "naive": "Each statement is closed, which the article leaves to the garbage collector.",
+    "stuffing-32766": "In one transaction, prepared, journal and sync off. SQLite since 3.32 has room for so many parameters.",
+}
+NOTES |= {"transaction": NOTES["naive"], "stuffing-999": "In one transaction, prepared, journal and sync off."}
 PLACES = [
     # What the program is told, the place, what is added to the method, the article's tables.
     ("", "memory", "", {"one by one": ONE_BY_ONE, "all together": TOGETHER, "memory DBs": MEMORY}),
@@ -108,10 +112,10 @@ def ruby(word, suffix):
 def in_ruby():
     for suffix, place, added, tables in PLACES:
         for word, method, title, after, rows, safe in METHODS:
-            note = STUFFED if word.startswith("stuffing") else ""
+            note = NOTES.get(word, "")
             syncs = place == "disk" and not suffix and word in SYNCS
             if syncs:
-                rows, note = 100, "Each row is a transaction, which waits for the disk: few rows."
+                rows, note = 100, f"Each row is a transaction, which waits for the disk: few rows. {note}".strip()
             yield Rung(
                 "metrics", "Ruby", method + added, place, ruby(word, suffix), ("ruby",), rows, rows * (10 if syncs else 12),
                 safe=place == "disk" and (safe or bool(suffix)), reference=place == "memory" and word == "naive",
