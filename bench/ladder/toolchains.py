@@ -92,7 +92,29 @@ def bundled_sqlite():
     return os.path.join(os.path.dirname(manifest), "sqlite3")
 
 
+def c(*names):
+    """Programs of one file each beside what they share, with the SQLite that litepress carries, and carray() in it."""
+    folder, built = PROGRAMS / "c", BUILT / "c"
+    options = ("-O2", "-DSQLITE_ENABLE_CARRAY")
+
+    def bring():
+        debian("gcc", "gcc", "libc6-dev")
+        built.mkdir(parents=True, exist_ok=True)
+        sources, library = bundled_sqlite(), built / "sqlite3.o"
+        newest = os.path.getmtime(os.path.join(sources, "sqlite3.c"))
+        if not library.exists() or library.stat().st_mtime < newest:
+            unfinished = built / "sqlite3.unfinished"
+            run("gcc", *options, "-c", os.path.join(sources, "sqlite3.c"), "-o", unfinished)
+            unfinished.rename(library)
+        strict = ("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-isystem", sources)
+        for name in names:
+            run("gcc", *options, *strict, folder / f"{name}.c", folder / "ladder.c", library, "-lm", "-o", built / name)
+
+    return Toolchain(bring, lambda: first_line("gcc", "--version"))
+
+
 TOOLCHAINS = {
+    "c": c("integers", "texts", "user"),
     "rust": workspace("litepress-bench"),
     "litepress": workspace("litepress-cli"),
     "sqlx": cargo("sqlx"),
