@@ -9,10 +9,12 @@ import dataclasses
 import functools
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 from collections.abc import Callable
 
+import python
 import rivals
 from measure import ROOT, TARGET
 
@@ -29,12 +31,17 @@ class Toolchain:
     bring: Callable[[], None]
     """Installs and builds what is not there; raises `Missing`."""
     version: Callable[[], str]
+    programs: tuple[str, ...] = ()
+    """What must be on the machine beforehand."""
 
 
 def run(*command, **options):
     """A step of installing: its output, or `Missing` with the last of what it said."""
     command = [str(part) for part in command]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    except OSError as error:
+        raise Missing(f"{command[0]} does not start: {error.strerror}") from None
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise Missing(f"`{' '.join(command)}` failed: {said[-1] if said else done.returncode}")
@@ -56,8 +63,12 @@ def found(program):
         raise Missing(f"{program} is not installed")
 
 
-def first_line(*command):
-    return run(*command).splitlines()[0]
+def first_line(*command, **options):
+    return run(*command, **options).splitlines()[0]
+
+
+def listed(versions):
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def cargo(name):
@@ -66,7 +77,7 @@ def cargo(name):
         manifest = PROGRAMS / name / "Cargo.toml"
         run("cargo", "build", "--release", "--locked", "--manifest-path", manifest, "--target-dir", BUILT / name)
 
-    return Toolchain(bring, lambda: first_line("cargo", "--version"))
+    return Toolchain(bring, lambda: first_line("cargo", "--version"), ("cargo",))
 
 
 def go(name):
@@ -74,7 +85,7 @@ def go(name):
         found("go")
         run("go", "build", "-o", BUILT / f"go-{name}", ".", cwd=PROGRAMS / "go" / name)
 
-    return Toolchain(bring, lambda: first_line("go", "version"))
+    return Toolchain(bring, lambda: first_line("go", "version"), ("go",))
 
 
 def workspace(*packages):
@@ -82,7 +93,63 @@ def workspace(*packages):
         chosen = [part for package in packages for part in ("-p", package)]
         run("cargo", "build", "--release", "--locked", *chosen, cwd=ROOT)
 
-    return Toolchain(bring, lambda: first_line("rustc", "--version"))
+    return Toolchain(bring, lambda: first_line("rustc", "--version"), ("cargo",))
+
+
+def node():
+    """Our program beside its packages, which lie under `target`. What better-sqlite3 has of native code is compiled where
+    no finished one can be fetched, with the headers beside the installed Node."""
+    found("node")
+    found("npm")
+    source, folder = PROGRAMS / "node", BUILT / "node"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source / "user.mjs", folder)
+    lock = folder / "package-lock.json"
+    if lock.exists() and lock.read_bytes() == (source / lock.name).read_bytes() and loads(folder):
+        return
+    for name in ("package.json", lock.name):
+        shutil.copy(source / name, folder)
+    prefix = pathlib.Path(run("node", "--print", "process.execPath").strip()).parent.parent
+    headers = {"npm_config_nodedir": str(prefix)} if (prefix / "include" / "node" / "node.h").exists() else {}
+    run("npm", "ci", "--no-audit", "--no-fund", "--logs-max=0", cwd=folder, env=os.environ | headers)
+    if not loads(folder):
+        raise Missing("better-sqlite3 is installed, but does not load")
+
+
+def loads(folder):
+    """Whether better-sqlite3 works with the Node that is there: its native code is of one version."""
+    script = "require('better-sqlite3')(':memory:')"
+    return subprocess.run(["node", "-e", script], cwd=folder, capture_output=True, check=False).returncode == 0
+
+
+def node_version():
+    script = "process.version + ', better-sqlite3 ' + require('better-sqlite3/package.json').version"
+    return first_line("node", "--print", script, cwd=BUILT / "node")
+
+
+def java():
+    debian("mvn", "maven", "default-jdk-headless")
+    run("mvn", "-q", "-B", f"-Dbuilt={BUILT / 'java'}", "compile", cwd=PROGRAMS / "java")
+
+
+def java_version():
+    return ", ".join([first_line("java", "--version"), *(jar.stem for jar in (BUILT / "java" / "lib").glob("*.jar"))])
+
+
+TESTED_PYTHON = ROOT / "target" / "python-venv" / "bin" / "python"
+"""Of `make test-python`: with the package, built and installed, and all that its tests compare it to."""
+
+
+def package_python():
+    """The interpreter that has litepress, pandas, polars, pyarrow and ADBC."""
+    return TESTED_PYTHON if TESTED_PYTHON.exists() else rivals.PYTHON
+
+
+def python_package():
+    if TESTED_PYTHON.exists():
+        run(TESTED_PYTHON, "-c", "import adbc_driver_sqlite, litepress, pandas, polars, pyarrow")
+    else:
+        python.install()
 
 
 def bundled_sqlite():
@@ -125,16 +192,24 @@ TOOLCHAINS = {
     "pypy": Toolchain(lambda: debian("pypy3", "pypy3"), lambda: run("pypy3", "--version").replace("\n", " ").strip()),
     "ruby": Toolchain(lambda: debian("ruby", "ruby", "ruby-sqlite3"), lambda: first_line("ruby", "--version")),
     "sqlite3": Toolchain(lambda: debian("sqlite3", "sqlite3"), lambda: first_line("sqlite3", "--version").split()[0]),
-    "python-rivals": Toolchain(rivals.install, lambda: json.dumps(rivals.versions())),
+    "python-rivals": Toolchain(rivals.install, lambda: listed(rivals.versions())),
+    "python-package": Toolchain(
+        python_package, lambda: listed(rivals.versions(["litepress", *python.PACKAGES], package_python()))
+    ),
+    "node": Toolchain(node, node_version),
+    "java": Toolchain(java, java_version),
 }
 
 
 @functools.cache
 def _outcome(name):
+    """None where it is there. What is shared with the other benches ends them where it fails."""
     try:
         TOOLCHAINS[name].bring()
     except Missing as why:
         return why
+    except (SystemExit, OSError, subprocess.CalledProcessError) as why:
+        return Missing(str(why))
     return None
 
 
@@ -142,6 +217,20 @@ def ready(name):
     """Brings a toolchain; raises `Missing` each time it is asked for, where it cannot be had."""
     if why := _outcome(name):
         raise why
+
+
+def lacking(name):
+    """What is known to be missing without bringing it, or an empty text."""
+    missing = [program for program in TOOLCHAINS[name].programs if not shutil.which(program)]
+    return f"{', '.join(missing)} not installed" if missing else ""
+
+
+def version(name):
+    """Of a toolchain that is ready; where it does not tell, None."""
+    try:
+        return TOOLCHAINS[name].version()
+    except Missing:
+        return None
 
 
 def binary(name):
