@@ -243,7 +243,7 @@ static void alone(const command_line *line, int64_t *values) {
     double seconds = now() - started;
     for (int64_t row = 0; row < line->rows; row++) all ^= (uint64_t)values[row];
     if (line->rows && !all) fail("alone", "the numbers are not random");
-    printf("{\"seconds\": %.6f}\n", seconds);
+    printf("{\"seconds\": %.9f}\n", seconds);
 }
 
 int main(int argc, char **argv) {

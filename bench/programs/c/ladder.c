@@ -118,7 +118,7 @@ static void print_facts(sqlite3 *database, const char *query) {
 void finish(sqlite3 *database, const command_line *line, double started) {
     bool in_memory = strcmp(line->target, ":memory:") == 0;
     if (!in_memory) check(database, sqlite3_close(database));
-    printf("{\"seconds\": %.6f", now() - started);
+    printf("{\"seconds\": %.9f", now() - started);
     if (in_memory) {
         if (line->check) print_facts(database, line->check);
         check(database, sqlite3_close(database));
