@@ -166,10 +166,33 @@ def bundled_sqlite():
     """Where the sources of the SQLite that litepress carries lie: a crate has them."""
     meta = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked", cwd=ROOT))
     [manifest] = [one["manifest_path"] for one in meta["packages"] if one["name"] == "libsqlite3-sys"]
-    return os.path.join(os.path.dirname(manifest), "sqlite3")
+    return pathlib.Path(manifest).parent / "sqlite3"
+
+
+def c(*names):
+    """Programs of one file each beside what they share, with the SQLite that litepress carries, and carray() in it."""
+    folder, built = PROGRAMS / "c", BUILT / "c"
+
+    def bring():
+        debian("gcc", "gcc", "libc6-dev")
+        built.mkdir(parents=True, exist_ok=True)
+        sources = bundled_sqlite()
+        compile_c = ("gcc", "-O2", "-DSQLITE_ENABLE_CARRAY")
+        # It takes a minute: once a version, whose folder has its name.
+        library = built / f"{sources.parent.name}.o"
+        if not library.exists():
+            unfinished = library.with_suffix(".unfinished")
+            run(*compile_c, "-c", sources / "sqlite3.c", "-o", unfinished)
+            unfinished.rename(library)
+        strict = ("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-isystem", sources)
+        for name in names:
+            run(*compile_c, *strict, folder / f"{name}.c", folder / "ladder.c", library, "-lm", "-o", built / name)
+
+    return Toolchain(bring, lambda: first_line("gcc", "--version"))
 
 
 TOOLCHAINS = {
+    "c": c("integers", "texts", "user"),
     "rust": workspace("litepress-bench"),
     "litepress": workspace("litepress-cli"),
     "sqlx": cargo("sqlx"),
