@@ -32,7 +32,7 @@ class Toolchain:
     """Installs and builds what is not there; raises `Missing`."""
     version: Callable[[], str]
     programs: tuple[str, ...] = ()
-    """What must be on the machine beforehand."""
+    """What it wants on the machine."""
 
 
 def run(*command, **options):
@@ -48,11 +48,19 @@ def run(*command, **options):
     return done.stdout
 
 
+DEBIAN = ("gcc", "mvn", "pypy3", "ruby", "sqlite3")
+"""Programs that `debian` brings."""
+
+
+def may_install():
+    return shutil.which("apt-get") and os.geteuid() == 0
+
+
 def debian(program, *packages):
     """A program of Debian's packages, installed where it is missing and we may."""
     if shutil.which(program):
         return
-    if not shutil.which("apt-get") or os.geteuid():
+    if not may_install():
         raise Missing(f"{program} is not installed: Debian's packages {', '.join(packages)} have it")
     run("apt-get", "update", "-qq")
     run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
@@ -96,11 +104,6 @@ def workspace(*packages):
     return Toolchain(bring, lambda: first_line("rustc", "--version"), ("cargo",))
 
 
-def node():
-    """Our program beside its packages, which lie under `target`. What better-sqlite3 has of native code is compiled where
-    no finished one can be fetched, with the headers beside the installed Node."""
-    found("node")
-    found("npm")
 def ruby():
     debian("ruby", "ruby", "ruby-sqlite3")
     run("ruby", "-r", "sqlite3", "-e", "")
@@ -111,6 +114,11 @@ def ruby_version():
     return first_line("ruby", "-r", "sqlite3", "-e", gem)
 
 
+def node():
+    """Our program beside its packages, which lie under `target`. What better-sqlite3 has of native code is compiled where
+    no finished one can be fetched, with the headers beside the installed Node."""
+    found("node")
+    found("npm")
     source, folder = PROGRAMS / "node", BUILT / "node"
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(source / "user.mjs", folder)
@@ -188,7 +196,7 @@ def c(*names):
         for name in names:
             run(*compile_c, *strict, folder / f"{name}.c", folder / "ladder.c", library, "-lm", "-o", built / name)
 
-    return Toolchain(bring, lambda: first_line("gcc", "--version"))
+    return Toolchain(bring, lambda: first_line("gcc", "--version"), ("gcc",))
 
 
 TOOLCHAINS = {
@@ -200,15 +208,19 @@ TOOLCHAINS = {
     "go-cgo": go("cgo"),
     "go-pure": go("pure"),
     "cpython": Toolchain(lambda: None, lambda: first_line("python3", "--version")),
-    "pypy": Toolchain(lambda: debian("pypy3", "pypy3"), lambda: run("pypy3", "--version").replace("\n", " ").strip()),
-    "ruby": Toolchain(ruby, ruby_version),
-    "sqlite3": Toolchain(lambda: debian("sqlite3", "sqlite3"), lambda: first_line("sqlite3", "--version").split()[0]),
+    "pypy": Toolchain(
+        lambda: debian("pypy3", "pypy3"), lambda: run("pypy3", "--version").replace("\n", " ").strip(), ("pypy3",)
+    ),
+    "ruby": Toolchain(ruby, ruby_version, ("ruby",)),
+    "sqlite3": Toolchain(
+        lambda: debian("sqlite3", "sqlite3"), lambda: first_line("sqlite3", "--version").split()[0], ("sqlite3",)
+    ),
     "python-rivals": Toolchain(rivals.install, lambda: listed(rivals.versions())),
     "python-package": Toolchain(
         python_package, lambda: listed(rivals.versions(["litepress", *python.PACKAGES], package_python()))
     ),
-    "node": Toolchain(node, node_version),
-    "java": Toolchain(java, java_version),
+    "node": Toolchain(node, node_version, ("node", "npm")),
+    "java": Toolchain(java, java_version, ("mvn",)),
 }
 
 
@@ -232,7 +244,8 @@ def ready(name):
 
 def lacking(name):
     """What is known to be missing without bringing it, or an empty text."""
-    missing = [program for program in TOOLCHAINS[name].programs if not shutil.which(program)]
+    brought = DEBIAN if may_install() else ()
+    missing = [program for program in TOOLCHAINS[name].programs if not shutil.which(program) and program not in brought]
     return f"{', '.join(missing)} not installed" if missing else ""
 
 
