@@ -185,14 +185,14 @@ class Sentences(unittest.TestCase):
     def test_where_litepress_is_the_fastest(self):
         self.assertEqual(
             self.said()[0],
-            'The table "user" & its rows, on disk. litepress is the fastest: litepress: gen (50.0 M rows/s), 20 times as fast as '
+            'The table "user" & its rows, on disk. litepress is the fastest: “gen” (50.0 M rows/s) is 20 times as fast as '
             f"the next, Rust: {ODD} (2.50 M rows/s), whose settings let a crash corrupt the file. Of those that survive a "
             "crash, it is 25 times as fast as the fastest other, Rust: prepared, 50 rows a statement (2.00 M rows/s).",
         )
 
     def test_where_it_is_not(self):
         self.assertIn(
-            "Metrics, on disk. litepress is not the fastest: C: carray (10.0 M rows/s) is 2.0 times as fast as litepress: load "
+            "Metrics, on disk. litepress is not the fastest: C: carray (10.0 M rows/s) is 2.0 times as fast as “load” "
             "(5.00 M rows/s), which comes 3rd of 3.",
             self.said(),
         )
@@ -200,7 +200,7 @@ class Sentences(unittest.TestCase):
     def test_a_tie_is_no_victory(self):
         line = run_line()
         line["rungs"] = METRICS[1:]
-        self.assertIn("A tie: litepress: load (5.00 M rows/s) and Go: prepared (5.13 M rows/s)", self.said(line)[0])
+        self.assertIn("A tie: the rounds of “load” (5.00 M rows/s) and of Go: prepared (5.13 M rows/s) overlap", self.said(line)[0])
         self.assertIn("by the medians Go: prepared is 1.03 times as fast", self.said(line)[0])
 
     def test_where_it_has_no_rung_or_no_rival(self):
@@ -220,7 +220,7 @@ class Sentences(unittest.TestCase):
 class Markdown(unittest.TestCase):
     def setUp(self):
         self.line = run_line()
-        self.text = markdown.page(report.TITLE, sections.report(self.line))
+        self.text = markdown.page(report.TITLE, report.INTRODUCTION, sections.report(self.line))
         self.tables = markdown_tables(self.text)
 
     def test_every_rung_is_once_in_the_tables_of_its_case(self):
@@ -252,12 +252,12 @@ class Markdown(unittest.TestCase):
     def test_every_section_is_there_with_nothing_measured(self):
         empty = run_line() | {"rungs": [], "skipped": [], "failed": [], "absent": [], "versions": {}}
         empty["ceilings"] = {"memory_copy_bytes_per_second": None, "raw_write": {}}
-        text = markdown.page(report.TITLE, sections.report(empty))
+        text = markdown.page(report.TITLE, report.INTRODUCTION, sections.report(empty))
         self.assertEqual(text.count("\n## "), 8)
         self.assertIn("Every rung that was asked for was measured.", text)
 
     def test_an_interrupted_run_says_so(self):
-        text = markdown.page(report.TITLE, sections.report(self.line | {"interrupted": True, "scale": "small"}))
+        text = markdown.page(report.TITLE, report.INTRODUCTION, sections.report(self.line | {"interrupted": True, "scale": "small"}))
         self.assertIn("The run was interrupted", text)
         self.assertIn("half a second", text)
 
@@ -339,6 +339,17 @@ class Page(unittest.TestCase):
         data = json.loads(self.elements.text["script"][0])
         self.assertEqual(len(data["rungs"]), len(self.line["rungs"]))
         self.assertIn(ODD, [one["method"] for one in data["rungs"]])
+
+    def test_every_colour_can_be_told_from_its_ground(self):
+        light, dark = [dict(re.findall(r"--(\w+): (#\w{6})", block)) for block in re.findall(r":root \{(.*?)\n *\}", self.text, re.DOTALL)]
+        self.assertEqual(len([name for name in light if re.fullmatch(r"c\d+", name)]), page.COLOURS)
+        self.assertEqual(light.keys(), dark.keys())
+        for scheme in (light, dark):
+            colours = {name: [int(value[place:place + 2], 16) for place in (1, 3, 5)] for name, value in scheme.items()}
+            grounds = [colours.pop("ground"), colours.pop("raised")]
+            for name in colours.keys() - {"rule", "stripe"}:
+                least = 3 if re.fullmatch(r"c[1-9]\d*", name) else 4.5
+                self.assertGreaterEqual(min(contrast(colours[name], ground) for ground in grounds), least, name)
 
     def test_links_lead_somewhere(self):
         anchors = [value for _, name, value in self.elements.attributes if name == "id"]
@@ -427,7 +438,7 @@ class InBrowser(unittest.TestCase):
     def test_hovering_tells_all_figures(self):
         self.browser.hover("#ladder-drawing [role=listitem]:nth-of-type(3) .bar")
         card = self.browser.run("return document.getElementById('card').hidden ? '' : document.getElementById('card').innerText")
-        for word in (ODD, "2.50 M", "400 ms for 1,000,000 rows", "360 ms", "42.0 MB", "20.0 MB", "10.0 ms", "may corrupt", "No journal <at all>"):
+        for word in (ODD, "2.50 M", "0.400 s for 1,000,000 rows", "0.380 s", "42.0 MB", "20.0 MB", "10.0 ms", "may corrupt", "No journal <at all>"):
             self.assertIn(word, card)
 
     def test_by_keyboard(self):

@@ -32,7 +32,7 @@ class Toolchain:
     """Installs and builds what is not there; raises `Missing`."""
     version: Callable[[], str]
     programs: tuple[str, ...] = ()
-    """What must be on the machine beforehand."""
+    """What it wants on the machine."""
 
 
 def run(*command, **options):
@@ -48,11 +48,19 @@ def run(*command, **options):
     return done.stdout
 
 
+DEBIAN = ("gcc", "mvn", "pypy3", "ruby", "sqlite3")
+"""Programs that `debian` brings."""
+
+
+def may_install():
+    return shutil.which("apt-get") and os.geteuid() == 0
+
+
 def debian(program, *packages):
     """A program of Debian's packages, installed where it is missing and we may."""
     if shutil.which(program):
         return
-    if not shutil.which("apt-get") or os.geteuid():
+    if not may_install():
         raise Missing(f"{program} is not installed: Debian's packages {', '.join(packages)} have it")
     run("apt-get", "update", "-qq")
     run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
@@ -167,10 +175,33 @@ def bundled_sqlite():
     """Where the sources of the SQLite that litepress carries lie: a crate has them."""
     meta = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked", cwd=ROOT))
     [manifest] = [one["manifest_path"] for one in meta["packages"] if one["name"] == "libsqlite3-sys"]
-    return os.path.join(os.path.dirname(manifest), "sqlite3")
+    return pathlib.Path(manifest).parent / "sqlite3"
+
+
+def c(*names):
+    """Programs of one file each beside what they share, with the SQLite that litepress carries, and carray() in it."""
+    folder, built = PROGRAMS / "c", BUILT / "c"
+
+    def bring():
+        debian("gcc", "gcc", "libc6-dev")
+        built.mkdir(parents=True, exist_ok=True)
+        sources = bundled_sqlite()
+        compile_c = ("gcc", "-O2", "-DSQLITE_ENABLE_CARRAY")
+        # It takes a minute: once a version, whose folder has its name.
+        library = built / f"{sources.parent.name}.o"
+        if not library.exists():
+            unfinished = library.with_suffix(".unfinished")
+            run(*compile_c, "-c", sources / "sqlite3.c", "-o", unfinished)
+            unfinished.rename(library)
+        strict = ("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-isystem", sources)
+        for name in names:
+            run(*compile_c, *strict, folder / f"{name}.c", folder / "ladder.c", library, "-lm", "-o", built / name)
+
+    return Toolchain(bring, lambda: first_line("gcc", "--version"), ("gcc",))
 
 
 TOOLCHAINS = {
+    "c": c("integers", "texts", "user"),
     "rust": workspace("litepress-bench"),
     "litepress": workspace("litepress-cli"),
     "sqlx": cargo("sqlx"),
@@ -178,15 +209,19 @@ TOOLCHAINS = {
     "go-cgo": go("cgo"),
     "go-pure": go("pure"),
     "cpython": Toolchain(lambda: None, lambda: first_line("python3", "--version")),
-    "pypy": Toolchain(lambda: debian("pypy3", "pypy3"), lambda: run("pypy3", "--version").replace("\n", " ").strip()),
-    "ruby": Toolchain(ruby, ruby_version),
-    "sqlite3": Toolchain(lambda: debian("sqlite3", "sqlite3"), lambda: first_line("sqlite3", "--version").split()[0]),
+    "pypy": Toolchain(
+        lambda: debian("pypy3", "pypy3"), lambda: run("pypy3", "--version").replace("\n", " ").strip(), ("pypy3",)
+    ),
+    "ruby": Toolchain(ruby, ruby_version, ("ruby",)),
+    "sqlite3": Toolchain(
+        lambda: debian("sqlite3", "sqlite3"), lambda: first_line("sqlite3", "--version").split()[0], ("sqlite3",)
+    ),
     "python-rivals": Toolchain(rivals.install, lambda: listed(rivals.versions())),
     "python-package": Toolchain(
         python_package, lambda: listed(rivals.versions(["litepress", *python.PACKAGES], package_python()))
     ),
     "node": Toolchain(node, node_version, ("node", "npm")),
-    "java": Toolchain(java, java_version),
+    "java": Toolchain(java, java_version, ("mvn",)),
 }
 
 
@@ -210,7 +245,8 @@ def ready(name):
 
 def lacking(name):
     """What is known to be missing without bringing it, or an empty text."""
-    missing = [program for program in TOOLCHAINS[name].programs if not shutil.which(program)]
+    brought = DEBIAN if may_install() else ()
+    missing = [program for program in TOOLCHAINS[name].programs if not shutil.which(program) and program not in brought]
     return f"{', '.join(missing)} not installed" if missing else ""
 
 

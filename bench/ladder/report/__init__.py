@@ -7,8 +7,10 @@ has the guide `which-way.md`, its block of figures is made anew, too.
 import pathlib
 
 from . import guide, html, markdown, sections
+from .blocks import Code, Link
 
 TITLE = "The ladder: every way to fill SQLite"
+INTRODUCTION = ("Made by ", Code("make bench"), ". ", Link("ladder.html", "ladder.html"), " has the same, with pictures and filters.")
 
 
 def write(line, folder):
@@ -16,7 +18,7 @@ def write(line, folder):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     told = sections.report(line)
-    texts = {"ladder.md": markdown.page(TITLE, told), "ladder.html": html.page(TITLE, told, line)}
+    texts = {"ladder.md": markdown.page(TITLE, INTRODUCTION, told), "ladder.html": html.page(TITLE, told, line)}
     paths = [folder / name for name in texts]
     for path, text in zip(paths, texts.values()):
         path.write_text(text, encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import re
 
-from . import facts, markdown
+from . import facts, headline, markdown
 from .blocks import Table
 from .formats import count, factor, optional, rate
 
@@ -38,30 +38,36 @@ def figures(line):
 
 
 def _first(line):
-    """On disk, at each point of an axis."""
+    """On disk; cases that vary one thing are left to the ladder's own curves."""
     columns = ("Case", "Fastest INSERT that survives a crash", ">Rows/s", ">If a crash may corrupt", ">litepress, rows/s")
-    rows = [_standing(one) for one in facts.standings(line) if one.place == "disk"]
+    rows = [_standing(one) for one in facts.standings(line) if one.place == "disk" and one.at is None]
     return Table("The fastest ways, on disk", columns, rows)
 
 
 def _standing(standing):
     safe, ours = standing.rival(safe_only=True), standing.ours
     risky = standing.rival() if standing.rival() is not safe else None
-    case = standing.case["title"] + ("" if standing.at is None else f", at {count(standing.at)}")
     cells = [optional(lambda rung: rate(rung["rows_per_second"]), rung) for rung in (safe, risky, ours)]
-    return (case, optional(facts.title, safe), *cells)
+    return (standing.case["title"], optional(facts.title, safe), *cells)
 
 
 def _steps(line):
-    """On disk, the largest first: what a habit is worth."""
-    steps = [step for case in line["cases"] for step in facts.steps(line, case["name"]) if step.brought]
-    steps = sorted((step for step in steps if step.rung["place"] == "disk"), key=lambda step: -step.brought)
+    """On disk, the largest first: what a habit is worth. Languages and cases that take the same step are told together."""
     by_name = {rung["name"]: rung for rung in line["rungs"]}
-    rows = [
-        (facts.title(by_name[step.rung["after"]]), facts.title(step.rung), factor(step.brought), facts.crash(step.rung))
-        for step in steps
-    ]
-    return Table("What a step brings, on disk", ("From", "To", ">Times as fast", "A crash leaves the file"), rows)
+    taken = {}
+    for step in (step for case in line["cases"] for step in facts.steps(line, case["name"])):
+        if step.brought and step.rung["place"] == "disk":
+            key = (by_name[step.rung["after"]]["method"], step.rung["method"], facts.crash(step.rung))
+            taken.setdefault(key, []).append(step)
+    rows = []
+    for (before, after, crash), steps in sorted(taken.items(), key=lambda pair: -_most(pair[1])):
+        languages = ", ".join(dict.fromkeys(step.rung["language"] for step in steps))
+        rows.append((before, after, languages, headline.range_of([step.brought for step in steps]), crash))
+    return Table("What a step brings, on disk", ("From", "To", "In", ">Times as fast", "A crash leaves the file"), rows)
+
+
+def _most(steps):
+    return max(step.brought for step in steps)
 
 
 def _by_rows(line):

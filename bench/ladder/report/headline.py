@@ -23,22 +23,22 @@ def _one(standing):
     if ours is None:
         return f"litepress has no rung here. The fastest is {_with_rate(rival)}."
     if rival is None:
-        return f"Only litepress was measured: {_with_rate(ours)}."
+        return f"Only litepress was measured: {_ours(ours)}."
     ahead = times_as_fast(ours, rival)
     if standing.tie:
         return (
-            f"A tie: {_with_rate(ours)} and {_with_rate(rival)}, whose slowest and fastest rounds overlap; "
+            f"A tie: the rounds of {_ours(ours)} and of {_with_rate(rival)} overlap; "
             f"by the medians {LITEPRESS if ahead >= 1 else title(rival)} is {factor(max(ahead, 1 / ahead))} times as fast."
             + _of_the_safe(standing)
         )
     if ahead > 1:
         return (
-            f"litepress is the fastest: {_with_rate(ours)}, {factor(ahead)} times as fast as the next, "
+            f"litepress is the fastest: {_ours(ours)} is {factor(ahead)} times as fast as the next, "
             f"{_with_rate(rival)}{_risk(rival).rstrip(',')}." + _of_the_safe(standing)
         )
     return (
         f"litepress is not the fastest: {_with_rate(rival)}{_risk(rival)} is {factor(1 / ahead)} times as fast as "
-        f"{_with_rate(ours)}, which comes {_ordinal(standing.position)} of {len(standing.rungs)}." + _of_the_safe(standing)
+        f"{_ours(ours)}, which comes {_ordinal(standing.position)} of {len(standing.rungs)}." + _of_the_safe(standing)
     )
 
 
@@ -60,7 +60,7 @@ def _along_axis(group):
     first = [one for one in compared if times_as_fast(one.ours, one.rival()) > 1]
     factors = [times_as_fast(one.ours, one.rival()) for one in first]
     said = f"litepress is the fastest at {len(first)} of {len(compared)} points"
-    said += f", {_range(factors)} times as fast as the next." if first else "."
+    said += f", {range_of(factors)} times as fast as the next." if first else "."
     for one in compared:
         if one not in first:
             rival = one.rival()
@@ -69,13 +69,17 @@ def _along_axis(group):
     return said
 
 
-def _range(factors):
+def range_of(factors):
     low, high = factor(min(factors)), factor(max(factors))
     return low if low == high else f"{low} to {high}"
 
 
 def _with_rate(rung):
     return f"{title(rung)} ({rate(rung['rows_per_second'])} rows/s)"
+
+
+def _ours(rung):
+    return f"“{rung['method']}” ({rate(rung['rows_per_second'])} rows/s)"
 
 
 def _risk(rung):

@@ -99,28 +99,31 @@ def _block(block, line, curves):
 
 
 def table(block):
-    """In a container of its own that scrolls sideways, by keyboard, too."""
-    left = [not column.startswith(">") for column in block.columns]
-    heads = "".join(_head(column.removeprefix(">"), is_left) for column, is_left in zip(block.columns, left))
+    """In a container of its own that scrolls sideways, by keyboard, too. Where a picture shows the rungs, bars are left out."""
+    columns = list(zip(block.columns, zip(*block.rows)))
+    if block.names:
+        columns = [column for column in columns if not isinstance(column[1][0], Bar)]
+    kinds = [_kind(title, cells) for title, cells in columns]
+    heads = "".join(f'<th scope="col"{kind}>{escape(title.removeprefix(">"))}</th>' for kind, (title, _) in zip(kinds, columns))
     names = block.names or [None] * len(block.rows)
-    rows = "\n".join(_row(row, left, name) for row, name in zip(block.rows, names))
+    rows = "\n".join(_row(row, kinds, name) for row, name in zip(zip(*(cells for _, cells in columns)), names))
     anchor = f' id="{escape(block.anchor)}"' if block.anchor else ""
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(block.caption)}"{anchor}>\n<table>\n'
-        f"<caption>{escape(block.caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n"
+        f"<caption><span>{escape(block.caption)}</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n"
         "</table>\n</div>"
     )
 
 
-def _head(title, left):
-    return f'<th scope="col"{"" if left else NUMBER}>{escape(title)}</th>'
+def _kind(title, cells):
+    """Numbers stand to the right; long texts get room before the table scrolls."""
+    if title.startswith(">"):
+        return ' class="number"'
+    return ' class="long"' if any(isinstance(cell, str) and len(cell) > 25 for cell in cells) else ""
 
 
-NUMBER = ' class="number"'
-
-
-def _row(row, left, name):
-    cells = "".join(f"<td{'' if is_left else NUMBER}>{_cell(cell)}</td>" for cell, is_left in zip(row, left))
+def _row(row, kinds, name):
+    cells = "".join(f"<td{kind}>{_cell(cell)}</td>" for cell, kind in zip(row, kinds))
     rung = f' data-rung="{escape(name)}"' if name else ""
     return f"<tr{rung}>{cells}</tr>"
 
@@ -170,8 +173,8 @@ def _curves(block, curves):
     """What lies at 0 has no place on a logarithmic scale: the table has it."""
     series = [{"name": one.name, "language": one.rung["language"], "points": _positive(one)} for one in block.series]
     curves.append({"title": block.title, "x": block.x, "y": block.y, "series": series})
-    scales = "both scales logarithmic" + ("" if all(_positive(one) == one.points for one in block.series) else "; 0 is left out")
-    caption = f"{block.title}: {block.y}, by {block.x} ({scales})"
+    scales = "logarithmic" + ("" if all(_positive(one) == one.points for one in block.series) else "; 0 is left out")
+    caption = f"{block.title} ({scales})"
     return (
         f'<figure class="curves" data-curves="{len(curves) - 1}">\n<figcaption>{escape(caption)}</figcaption>\n'
         '<div class="drawing"></div>\n<ul class="legend"></ul>\n</figure>'

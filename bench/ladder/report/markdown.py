@@ -7,8 +7,8 @@ from .blocks import Bar, Code, Curves, Fold, Items, Ladder, Link, Paragraph, Str
 BAR_LENGTH = 20
 
 
-def page(title, sections):
-    parts = [f"# {title}", *(part for section in sections for part in _section(section))]
+def page(title, introduction, sections):
+    parts = [f"# {title}", inline(introduction), *(part for section in sections for part in _section(section))]
     return "\n\n".join(parts) + "\n"
 
 

@@ -31,15 +31,21 @@ function short(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-// A logarithmic scale from whole decades to pixels, with its ticks: at 2 and 5, too, where there are few decades.
-function scale(values, from, to) {
-  const low = Math.floor(Math.log10(Math.min(...values) * 0.9));
-  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values)) - 1e-9));
+// A logarithmic scale to pixels, with its ticks: at 2 and 5, too, where there are few decades; not more than there is room for.
+// Bars begin at a whole decade below all values.
+function scale(values, from, to, bars = false) {
+  const least = Math.log10(Math.min(...values)), most = Math.log10(Math.max(...values));
+  const room = Math.max(0.05 * (most - least), 0.03);
+  const low = bars ? Math.floor(least - 0.02) : least - room, high = most + room;
   const at = value => from + (to - from) * (Math.log10(value) - low) / (high - low);
-  const steps = high - low > 2 ? [1] : [1, 2, 5];
+  const decade = Math.abs(to - from) / (high - low);
+  const steps = decade > 500 ? [1, 1.5, 2, 3, 4, 5, 7] : decade > 130 ? [1, 2, 5] : [1];
+  const every = Math.ceil(44 / decade);
   const ticks = [];
-  for (let power = low; power < high; power++) ticks.push(...steps.map(step => step * 10 ** power));
-  return {at, ticks: [...ticks, 10 ** high]};
+  for (let power = Math.floor(low); power <= high; power++) {
+    if (power % every === 0) ticks.push(...steps.map(step => step * 10 ** power));
+  }
+  return {at, ticks: ticks.filter(tick => Math.log10(tick) >= low - 1e-9 && Math.log10(tick) <= high)};
 }
 
 function fit(text, whole, width) {
@@ -85,7 +91,7 @@ const labels = [];  // texts that are cut to fit once they are in the page
 
 function ladder(rungs, width) {
   const box = layout(width);
-  const {at, ticks} = scale(rungs.flatMap(rung => [rung.low, rung.high, rung.ceiling ?? rung.rate]), box.left, box.right);
+  const {at, ticks} = scale(rungs.flatMap(rung => [rung.low, rung.high, rung.ceiling ?? rung.rate]), box.left, box.right, true);
   const svg = element("svg", {role: "list", "aria-label": "Rungs, the fastest first in each place"}, stripes());
   const grid = svg.appendChild(element("g", {"aria-hidden": "true"}));
   let y = 22;
@@ -100,7 +106,7 @@ function ladder(rungs, width) {
       y += box.pitch;
     }
     const reference = here.find(rung => rung.reference);
-    if (reference) svg.append(element("path", {class: "reference", "aria-hidden": "true", d: `M${at(reference.rate)} ${begin}V${y}`}));
+    if (reference) grid.append(element("path", {class: "reference", "aria-hidden": "true", d: `M${at(reference.rate)} ${begin}V${y}`}));
     y += 10;
   }
   for (const tick of ticks) {
@@ -126,14 +132,13 @@ function row(rung, y, box, at, width) {
   const label = element("text", {x: box.left < 100 ? 2 : 0, y: y + box.text, class: rung.language === "litepress" ? "ours" : ""});
   const whole = title(rung) + (rung.reference ? " (reference)" : "");
   labels.push([label, whole, box.label]);
-  group.append(
-    element("rect", {class: "hit", x: 0, y, width, height: box.pitch, rx: 3}), label,
-    element("rect", {...bar, class: `bar ${colour(rung.language)}`}));
+  group.append(element("rect", {class: "hit", x: 0, y, width, height: box.pitch, rx: 3}));
+  if (rung.ceiling) group.append(element("path", {class: "ceiling", d: `M${at(rung.ceiling)} ${y}v${box.pitch}`}));
+  group.append(label, element("rect", {...bar, class: `bar ${colour(rung.language)}`}));
   if (corrupts(rung)) group.append(element("rect", {...bar, class: "unsafe"}));
   group.append(
     element("path", {class: "range", d: `M${at(rung.low)} ${middle}H${at(rung.high)}M${at(rung.low)} ${middle - 4}v8M${at(rung.high)} ${middle - 4}v8`}),
     element("text", {x: Math.max(at(rung.high), at(rung.rate)) + 7, y: middle + 4}, short(rung.rate)));
-  if (rung.ceiling) group.append(element("path", {class: "ceiling", d: `M${at(rung.ceiling)} ${y}v${box.pitch}`}));
   group.addEventListener("mouseenter", () => show(group, title(rung), rung.words));
   group.addEventListener("mouseleave", hide);
   group.addEventListener("focus", () => show(group, title(rung), rung.words));
@@ -150,7 +155,7 @@ function show(near, name, words) {
   const at = near.getBoundingClientRect(), inside = card.getBoundingClientRect();
   const below = at.bottom + inside.height + 8 < innerHeight || at.top < inside.height + 8;
   card.style.top = `${scrollY + (below ? at.bottom + 4 : at.top - inside.height - 4)}px`;
-  card.style.left = `${Math.max(8, Math.min(at.left + at.width / 3, document.documentElement.clientWidth - inside.width - 8))}px`;
+  card.style.left = `${Math.max(8, Math.min(at.right + 8, document.documentElement.clientWidth - 8) - inside.width)}px`;
 }
 
 function hide() {
@@ -212,7 +217,7 @@ function drawCurves(figure) {
 }
 
 function line(series, style, d) {
-  return element("path", {class: `line ${colour(series.language)}`, "stroke-dasharray": DASHES[style], d});
+  return element("path", {class: `line ${colour(series.language)} ${series.language === "litepress" ? "first" : ""}`, "stroke-dasharray": DASHES[style], d});
 }
 
 function curve(series, style, x, y, chart) {

@@ -108,8 +108,8 @@ def _said(value):
 
 
 ARTICLE = (
-    "What the article calls it", "Rung here", ">Rows", ">Published s", ">Here s", ">Published rows/s", ">Here rows/s",
-    ">Here, times as fast",
+    "What the article calls it", "Rung here", ">Rows", ">Seconds published", ">Seconds here", ">Rows/s published",
+    ">Rows/s here", ">Times as fast here",
 )  # fmt: skip
 
 
@@ -144,7 +144,7 @@ def _article(article, comparisons):
         blocks.append(Table(f"{article['title']}: published and here", ARTICLE, rows, anchor=f"article-{article['name']}"))
     if missing:
         rows = [(one.published["label"], one.method, _published(one), one.why) for one in missing]
-        columns = ("What the article calls it", "Rung", ">Published rows/s", "Why it was not run")
+        columns = ("What the article calls it", "Rung", ">Rows/s published", "Why it was not run")
         blocks.append(Table(f"{article['title']}: not run here", columns, rows, anchor=f"article-{article['name']}-absent"))
     return blocks
 
@@ -221,7 +221,7 @@ def _by_rows(line, case):
     at = sorted({rows for one in series for rows, _ in one.points})
     columns = ("Nanoseconds a row, at so many rows", *(">" + count(rows) for rows in at))
     rows = [(one.name, *(optional(digits, dict(one.points).get(number)) for number in at)) for one in series]
-    chart = Curves(name, "rows", "nanoseconds a row", series)
+    chart = Curves(f"{case['title']}: nanoseconds a row, by the number of rows", "rows", "nanoseconds a row", series)
     blocks = [chart, Table(name, columns, rows, anchor=f"growth-{case['name']}")]
     return [*blocks, Paragraph("The fastest at each number of rows:"), Items(first)] if first else blocks
 
@@ -239,7 +239,7 @@ def _by_axis(line, case):
     columns = (">At", "Rung", "Place", ">Rows/s", ">Bytes a row in the file", ">Bytes of file a second")
     rungs = [rung for rung in facts.ladder(line, case["name"]) if rung["at"] is not None]
     rows = [_at(rung) for rung in sorted(rungs, key=lambda rung: rung["at"])]
-    chart = Curves(case["title"], "the case's axis", "rows/s", series)
+    chart = Curves(f"{case['title']}: rows a second, along its axis", "at", "rows/s", series)
     return [chart, Table(f"{case['title']}: along its axis", columns, rows, anchor=f"axis-{case['name']}")]
 
 
@@ -277,7 +277,7 @@ def _distances(line):
         "below 1 left bytes in the operating system's cache: its sync afterwards is in the ladder's tables."
     )
     blocks = [Paragraph(about)]
-    columns = ("Rung", "Place", ">Times the raw write's time", "On a logarithmic scale")
+    columns = ("Rung", "Place", ">Times the ceiling's time", "On a logarithmic scale")
     for case in line["cases"]:
         rungs = facts.distances(line, case["name"])
         if not rungs:
