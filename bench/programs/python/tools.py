@@ -30,14 +30,9 @@ def sql(name):
     return fill
 
 
-def gen(schema):
-    """`litepress gen` of a schema with annotations."""
-    source = BENCH / "programs" / "litepress" / schema
-
-    def fill(path, rows):
-        return measure.gen(path, [source, "--rows", rows])
-
-    return fill
+def gen_metrics(path, rows):
+    """A schema with annotations, which say how evenly the article's rows are spread."""
+    return measure.gen(path, [BENCH / "programs" / "litepress" / "metrics.sql", "--rows", rows])
 
 
 METHODS = {
@@ -46,7 +41,7 @@ METHODS = {
     "duckdb": lambda path, source: rivals.duckdb_csv(path, source, KEYLESS),
     "adbc": lambda path, source: rivals.adbc(path, source, KEYLESS),
     "litepress-load": lambda path, source: load.litepress(path, source, data.USER),
-    "litepress-gen-metrics": gen("metrics.sql"),
+    "litepress-gen-metrics": gen_metrics,
     "generate-series": sql("generate_series.sql"),
     "recursive": sql("recursive.sql"),
 }
