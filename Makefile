@@ -2,11 +2,13 @@
 
 CARGO ?= cargo
 PYTHON ?= python3
-ROWS ?= 100m
+ROWS ?=
 SCALE ?= small
+ONLY ?=
+REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install demo test test-python lint bench clean tools
+.PHONY: help build install demo test test-python lint bench figures clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,7 +20,7 @@ install: ## install the program for you
 	$(CARGO) install --locked --path crates/cli
 
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
-	python3 bench/demo.py --rows $(ROWS)
+	python3 bench/demo.py --rows $(or $(ROWS),100m)
 
 test: tools ## build everything and pass all tests
 	$(CARGO) build --release --locked -p litepress-cli -p litepress-bench
@@ -40,7 +42,10 @@ lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
-bench: ## measure against the disk, SQLite and rivals from PyPI, SCALE=small (or full: an hour, 60 GB of disk)
+bench: ## measure every way to fill SQLite and write docs/ladder.html, SCALE=small (or full), ONLY=ruby, ROWS=, REPEAT=
+	python3 bench/ladder --scale $(SCALE) $(ONLY:%=--only %) $(ROWS:%=--rows %) $(REPEAT:%=--repeat %)
+
+figures: ## measure litepress against its own targets, SCALE=small (or full: an hour, 60 GB of disk)
 	$(CARGO) build --release --locked -p litepress-cli -p litepress-bench
 ifeq ($(SCALE),full)
 	python3 bench/press.py --rows 1b --insert-rows 100m --repeat 3

@@ -164,8 +164,9 @@ def report(rounds, figures):
 
 
 def keep(results, line):
-    """Appends a run to a file of results, one JSON line each."""
+    """Appends a run to a file of results, one JSON line each, and gives what stands there."""
     line = {"when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "machine": machine()} | line
     results.parent.mkdir(parents=True, exist_ok=True)
     with open(results, "a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
+    return line

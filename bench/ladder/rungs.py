@@ -76,6 +76,12 @@ class Rung:
     def name(self):
         return f"{self.case}/{self.language}/{self.method}/{self.place}"
 
+    def describe(self):
+        """What is known of it before it is run, for the line of results."""
+        kept = ("name", "case", "language", "method", "place", "safe", "reference", "after", "at", "note", "needs")
+        figures = [dataclasses.asdict(figure) for figure in self.published]
+        return {key: getattr(self, key) for key in kept} | {"published": figures}
+
 
 @dataclasses.dataclass(frozen=True)
 class Absent:

@@ -1,0 +1,178 @@
+"""Measures every way to fill SQLite that the articles tried, side by side, and writes a report of it.
+
+In each round all rungs of a case take turns; a database is verified before its time counts. A rung whose language is
+not to be had is skipped, one that fails is named with the reason: neither costs the others anything, and Ctrl-C keeps
+what there is. Appends one JSON line to the results.
+
+    python3 bench/ladder --only ruby --only litepress --repeat 1
+"""
+
+import argparse
+import json
+import pathlib
+import signal
+import sys
+import time
+
+BENCH = pathlib.Path(__file__).resolve().parent.parent
+if __name__ == "__main__":
+    # A folder that is run stands itself at the head of the path, where its modules would take the names of others.
+    sys.path[0] = str(BENCH)
+
+import measure
+from ladder import articles, line, report, running, summary, toolchains
+from ladder.running import say
+
+SECONDS = {"small": 0.75, "full": 4}
+"""About what a run of a rung takes, verified, over all rungs: known from runs of everything."""
+
+
+def arguments(given=None):
+    parser = argparse.ArgumentParser(
+        prog="bench/ladder", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scale", choices=SECONDS, default="small", help="half a second a rung, or up to ten")
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="rungs with that in their name or article")
+    parser.add_argument("--rows", type=measure.number, help="in the place of the rungs' own")
+    parser.add_argument("--repeat", type=int, default=3, help="rounds")
+    parser.add_argument("--limit", type=float, help="seconds after which a rung is ended: 60, or 300 in a full run")
+    parser.add_argument("--dir", type=pathlib.Path, default=measure.ROOT / "target", help="the disk to measure")
+    parser.add_argument("--results", type=pathlib.Path, help="where the line goes: bench/results, or target/ladder for a part")
+    parser.add_argument("--report", type=pathlib.Path, help="folder of the report: docs, or target/ladder for a part")
+    parser.add_argument("--list", action="store_true", help="print the rungs, and which cannot be run")
+    parser.add_argument("--no-report", action="store_true", help="only the line of results")
+    parser.add_argument("--report-only", action="store_true", help="the report of the last line again")
+    options = parser.parse_args(given)
+    if options.repeat < 1 or (options.rows is not None and options.rows < 1):
+        parser.error("at least one round and one row")
+    part = bool(options.only) or options.rows is not None
+    options.results = options.results or (toolchains.BUILT if part else BENCH / "results") / "ladder.jsonl"
+    options.report = options.report or (toolchains.BUILT if part else measure.ROOT / "docs")
+    options.limit = options.limit or {"small": 60, "full": 300}[options.scale]
+    return options
+
+
+def choose(collected, only):
+    """The rungs that one of the texts is found in: name (case, language, method, place) or article."""
+    def wanted(article, rung):
+        return not only or any(text.lower() in f"{article.name}/{rung.name}".lower() for text in only)
+
+    return [rung for article in collected for rung in article.rungs if wanted(article, rung)]
+
+
+def bring(chosen):
+    """Those rungs whose toolchains are there, those that are skipped, and the versions."""
+    ready, skipped, versions = [], [], {}
+    needs = {need for rung in chosen for need in rung.needs}
+    missing = {}
+    for need in toolchains.TOOLCHAINS:
+        if need not in needs:
+            continue
+        say(f"bringing {need}")
+        try:
+            toolchains.ready(need)
+            versions[need] = toolchains.version(need)
+        except toolchains.Missing as why:
+            missing[need] = str(why)
+    for rung in chosen:
+        why = "; ".join(missing[need] for need in rung.needs if need in missing)
+        if why:
+            say(f"skipped: {rung.name}: {why}")
+            skipped.append(rung.describe() | {"why": why})
+        else:
+            ready.append(rung)
+    return ready, skipped, versions
+
+
+def measure_all(plan, collected, ready, result):
+    """Fills the line case by case."""
+    cases = [case for article in collected for case in article.cases if any(rung.case == case.name for rung in ready)]
+    started, done = time.monotonic(), 0
+    for case in cases:
+        measured = [running.Measured(rung, plan.rows_of(rung)) for rung in ready if rung.case == case.name]
+        say(f"{case.name}: {len(measured)} rungs{left(started, done, len(ready))}")
+        done += len(measured)
+        raw = []
+        try:
+            running.measure_case(plan, case, measured, raw)
+        finally:
+            copied = result["ceilings"]["memory_copy_bytes_per_second"]
+            rungs, written, failed, skipped = line.case_of(measured, raw, copied)
+            result["ceilings"]["raw_write"] |= {case.name: written} if written else {}
+            result["rungs"] += rungs
+            result["failed"] += failed
+            result["skipped"] += skipped
+
+
+def left(started, done, total):
+    if not done:
+        return ""
+    passed = time.monotonic() - started
+    return f", {passed / 60:.0f} min gone, about {passed / done * (total - done) / 60:.0f} left"
+
+
+def run(options, collected, chosen):
+    """All chosen rungs; the line of results."""
+    started = time.monotonic()
+    ready, skipped, versions = bring(chosen)
+    runs = len(ready) * (options.repeat + 1 / 4)
+    say(f"{len(ready)} rungs, {options.repeat} rounds: about {runs * SECONDS[options.scale] / 60:.0f} minutes")
+    result = {
+        "scale": options.scale,
+        "repeat": options.repeat,
+        "interrupted": False,
+        "versions": versions,
+        "ceilings": {"memory_copy_bytes_per_second": None, "raw_write": {}},
+        "rungs": [],
+        "skipped": skipped,
+        "failed": [],
+        **line.static(collected, chosen),
+    }
+    try:
+        with measure.scratch(options.dir) as folder:
+            plan = running.Plan(folder, options.scale, options.rows, options.repeat, options.limit)
+            result["ceilings"]["memory_copy_bytes_per_second"] = running.memory_copy()
+            measure_all(plan, collected, ready, result)
+    except KeyboardInterrupt:
+        say("interrupted: what there is is kept")
+        result["interrupted"] = True
+    return result | {"elapsed_seconds": time.monotonic() - started}
+
+
+def show(chosen):
+    """The list of rungs; nothing is installed or built for it."""
+    for rung in chosen:
+        why = "; ".join(lack for need in rung.needs if (lack := toolchains.lacking(need)))
+        rows = f"{rung.rows:,} rows, {rung.full_rows:,} in a full run"
+        print(f"{rung.name}: {rows}; needs {', '.join(rung.needs) or 'nothing'}{f'; skipped: {why}' if why else ''}")
+    print(f"{len(chosen)} rungs")
+
+
+def main(given=None):
+    options = arguments(given)
+    if options.report_only:
+        last = options.results.read_text(encoding="utf-8").splitlines()[-1]
+        return finish(options, json.loads(last))
+    collected = articles.collect()
+    chosen = choose(collected, options.only)
+    if not chosen:
+        raise SystemExit(f"no rung has {' or '.join(options.only)} in its name: --list prints them")
+    if options.list:
+        return show(chosen)
+    result = run(options, collected, chosen)
+    return finish(options, measure.keep(options.results, result))
+
+
+def finish(options, result):
+    """Report, summary, and the status to leave with."""
+    summary.show(result)
+    if not options.no_report:
+        for path in report.write(result, options.report):
+            print(path)
+    if result["interrupted"]:
+        return 128 + signal.SIGINT
+    return 1 if result["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""The block of figures in the guide docs/which-way.md, made from the line of a run: the prose around it stays."""
+
+import re
+
+from . import facts, headline, markdown
+from .blocks import Table
+from .formats import count, factor, optional, rate
+
+BEGIN = "<!-- figures of the ladder: made by `make bench SCALE=full`, do not edit -->"
+END = "<!-- end of the figures -->"
+
+
+def renew(path, line):
+    """Puts the figures between the two marks of the guide, where it is there; returns the paths that were written."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    marked = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    if len(marked.findall(text)) != 1:
+        raise ValueError(f"{path} wants one block between {BEGIN!r} and {END!r}")
+    path.write_text(marked.sub(lambda _: f"{BEGIN}\n\n{figures(line)}\n\n{END}", text), encoding="utf-8")
+    return [path]
+
+
+def figures(line):
+    """What the guide's advice rests on: who is first, what settings bring, and from how many rows on litepress pays."""
+    machine = line["machine"]
+    source = (
+        f"From the {line['scale']} run of {line['when'][:10]} ({machine['cpu']}, {machine['cores']} cores; "
+        "[ladder.md](ladder.md) has all rungs, and how they were measured)."
+    )
+    tables = [_first(line), _steps(line), _by_rows(line)]
+    parts = [source]
+    for table in tables:
+        if table.rows:
+            parts += [f"**{table.caption}**", markdown.table(table)]
+    return "\n\n".join(parts)
+
+
+def _first(line):
+    """On disk; cases that vary one thing are left to the ladder's own curves."""
+    columns = ("Case", "Fastest INSERT that survives a crash", ">Rows/s", ">If a crash may corrupt", ">litepress, rows/s")
+    rows = [_standing(one) for one in facts.standings(line) if one.place == "disk" and one.at is None]
+    return Table("The fastest ways, on disk", columns, rows)
+
+
+def _standing(standing):
+    safe, ours = standing.rival(safe_only=True), standing.ours
+    risky = standing.rival() if standing.rival() is not safe else None
+    cells = [optional(lambda rung: rate(rung["rows_per_second"]), rung) for rung in (safe, risky, ours)]
+    return (standing.case["title"], optional(facts.title, safe), *cells)
+
+
+def _steps(line):
+    """On disk, the largest first: what a habit is worth. Languages and cases that take the same step are told together."""
+    by_name = {rung["name"]: rung for rung in line["rungs"]}
+    taken = {}
+    for step in (step for case in line["cases"] for step in facts.steps(line, case["name"])):
+        if step.brought and step.rung["place"] == "disk":
+            key = (by_name[step.rung["after"]]["method"], step.rung["method"], facts.crash(step.rung))
+            taken.setdefault(key, []).append(step)
+    rows = []
+    for (before, after, crash), steps in sorted(taken.items(), key=lambda pair: -_most(pair[1])):
+        languages = ", ".join(dict.fromkeys(step.rung["language"] for step in steps))
+        rows.append((before, after, languages, headline.range_of([step.brought for step in steps]), crash))
+    return Table("What a step brings, on disk", ("From", "To", "In", ">Times as fast", "A crash leaves the file"), rows)
+
+
+def _most(steps):
+    return max(step.brought for step in steps)
+
+
+def _by_rows(line):
+    columns = ("Case", ">Rows", "Fastest", ">litepress takes, times as long")
+    rows = [
+        (case["title"], count(number), facts.title(best[1]), optional(lambda pair: factor(pair[0] / best[0]), ours))
+        for case in line["cases"]
+        for number, best, ours in facts.first_by_rows(facts.growth(line, case["name"]))
+    ]
+    return Table("From how many rows on", columns, rows)

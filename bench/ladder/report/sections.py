@@ -1,0 +1,345 @@
+"""The report of a run, section by section, as blocks: the same for Markdown and for HTML."""
+
+import json
+import math
+import re
+
+from . import facts, headline
+from .blocks import Bar, Code, Curves, Fold, Items, Ladder, Link, Paragraph, Section, Strong, Table
+from .formats import count, digits, factor, optional, rate, seconds, size
+
+PLACES = {"disk": "On disk", "memory": "In memory", "none": "Loops that write nothing"}
+
+
+def report(line):
+    return [
+        _standing(line),
+        _ladder(line),
+        _articles(line),
+        _steps(line),
+        _growth(line),
+        _distances(line),
+        _missing(line),
+        _method(line),
+    ]
+
+
+def _standing(line):
+    machine = line["machine"]
+    what = (
+        f"Measured on {line['when'][:10]}: {machine['cpu']}, {machine['cores']} cores, {size(machine['memory_bytes'])} of "
+        f"memory, Linux {machine['kernel']}. A {line['scale']} run: {line['repeat']} rounds, "
+        f"{len(line['rungs'])} rungs in {len(line['cases'])} cases, {seconds(line['elapsed_seconds'])} in all."
+    )
+    blocks = [Paragraph(what)]
+    if line["interrupted"]:
+        blocks.append(Paragraph((Strong("The run was interrupted:"), " what it had not come to is missing here.")))
+    if line["scale"] != "full":
+        blocks.append(Paragraph("Rungs of a small run take about half a second each: good for the order, not for close calls."))
+    blocks.append(Items(list(headline.sentences(line))))
+    rows = [(toolchain, _version(version)) for toolchain, version in line["versions"].items()]
+    blocks.append(Fold("Versions", [Table("Versions of what the rungs ran with", ("Toolchain", "Version"), rows)]))
+    return Section("Where litepress stands", "standing", blocks)
+
+
+def _version(text):
+    """Some toolchains are several packages: JSON."""
+    if text.startswith("{"):
+        return ", ".join(f"{name} {version}" for name, version in json.loads(text).items())
+    return text
+
+
+RUNGS = (
+    "Language", "Method", "Crash leaves the file", ">Rows/s", "On a logarithmic scale", ">Times the reference's speed",
+    ">Seconds", ">Fastest to slowest", ">Rows", ">CPU s", ">Peak memory", ">File", ">Sync after, s",
+)  # fmt: skip
+
+
+def _ladder(line):
+    about = Paragraph(
+        "All rungs of a case, by rows a second at the median of the rounds. A crash in the middle of those that “may corrupt” "
+        "leaves a file that can be damaged. The reference of a case is what its other rungs are compared to, in the same round."
+    )
+    blocks = [about, Ladder()]
+    for case in line["cases"]:
+        tables = [_rungs(line, case, place) for place in PLACES if facts.ladder(line, case["name"], place)]
+        if tables:
+            blocks.append(Fold(case["title"], tables + _notes(line, case["name"]), case["name"]))
+    return Section("The ladder", "ladder", blocks)
+
+
+def _rungs(line, case, place):
+    rungs = facts.ladder(line, case["name"], place)
+    rates = [rung["rows_per_second"] for rung in facts.ladder(line, case["name"])]
+    share = _logarithmic(min(rates), max(rates))
+    rows = [_rung(rung, share) for rung in rungs]
+    caption = f"{case['title']}: {PLACES[place].lower()}"
+    return Table(caption, RUNGS, rows, names=tuple(rung["name"] for rung in rungs))
+
+
+def _logarithmic(low, high):
+    """The share of a bar: from a decade below the slowest, so that it has a length, too."""
+    start = math.floor(math.log10(low * 0.999))
+    return lambda value: (math.log10(value) - start) / (math.log10(high) - start)
+
+
+def _rung(rung, share):
+    method = rung["method"] + (" (reference)" if rung["reference"] else "")
+    return (
+        rung["language"], method, facts.crash(rung) or "–", rate(rung["rows_per_second"]), Bar(share(rung["rows_per_second"])),
+        optional(lambda ratio: factor(1 / ratio["median"]), rung["ratio"]), digits(rung["median"]),
+        f"{digits(rung['min'])} to {digits(rung['max'])}", count(rung["rows"]), digits(rung["cpu_seconds"]),
+        size(rung["peak_memory_bytes"]), optional(size, rung["bytes"]), optional(digits, rung["sync_seconds"]),
+    )  # fmt: skip
+
+
+def _notes(line, case):
+    """What a reader of a figure must know, and what its program told beside."""
+    items = []
+    for rung in facts.ladder(line, case):
+        extra = [f"{key.replace('_', ' ')}: {_said(value)}" for key, value in rung["extra"].items()]
+        if note := ". ".join(filter(None, [rung["note"].rstrip("."), *extra])):
+            items.append((Strong(f"{facts.title(rung)}, {PLACES[rung['place']].lower()}"), f": {note}."))
+    return [Items(items)] if items else []
+
+
+def _said(value):
+    return digits(value) if isinstance(value, (int, float)) else str(value)
+
+
+ARTICLE = (
+    "What the article calls it", "Rung here", ">Rows", ">Seconds published", ">Seconds here", ">Rows/s published",
+    ">Rows/s here", ">Times as fast here",
+)  # fmt: skip
+
+
+def _articles(line):
+    found = [(article, facts.comparisons(line, article["name"])) for article in facts.articles(line)]
+    blocks = [
+        Paragraph(
+            "Seconds here are scaled to the article's number of rows. An article's machine, disk, SQLite and compilers are "
+            f"not those of this run ({line['machine']['cpu']}, {line['machine']['cores']} cores): the last column holds "
+            "that difference and the method's own. Where it lies far off the article's median, the method itself fares "
+            "differently here."
+        )
+    ]
+    for article, comparisons in found:
+        if comparisons:
+            blocks += _article(article, comparisons)
+    return Section("What the articles published, and what is measured here", "articles", blocks)
+
+
+def _article(article, comparisons):
+    measured = [one for one in comparisons if one.rung]
+    missing = [one for one in comparisons if not one.rung]
+    text = _source(article)
+    if measured:
+        middle = facts.statistics.median(one.times_as_fast for one in measured)
+        text.append(f": {_counted(len(measured), 'figure')}, in the median {factor(middle)} times as fast here as published.")
+    else:
+        text.append(": none of its figures was measured in this run.")
+    blocks = [Paragraph(tuple(text))]
+    if measured:
+        rows = [_comparison(one) for one in measured]
+        blocks.append(Table(f"{article['title']}: published and here", ARTICLE, rows, anchor=f"article-{article['name']}"))
+    if missing:
+        rows = [(one.published["label"], one.method, _published(one), one.why) for one in missing]
+        columns = ("What the article calls it", "Rung", ">Rows/s published", "Why it was not run")
+        blocks.append(Table(f"{article['title']}: not run here", columns, rows, anchor=f"article-{article['name']}-absent"))
+    return blocks
+
+
+def _source(article):
+    """An address, or whatever else tells people which article it is."""
+    title, source = article["title"], article["source"]
+    if source.startswith(("http://", "https://")):
+        return [Link(title, source)]
+    return [Strong(title), f" ({source})"] if source else [Strong(title)]
+
+
+def _counted(number, noun):
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _comparison(one):
+    published = one.published
+    where = "" if one.rung["place"] == "disk" else f", {PLACES[one.rung['place']].lower()}"
+    return (
+        published["label"], one.method + where, count(published["rows"]), digits(published["seconds"]), digits(one.seconds),
+        _published(one), rate(one.rung["rows_per_second"]), factor(one.times_as_fast),
+    )  # fmt: skip
+
+
+def _published(one):
+    return rate(one.published_rate)
+
+
+def _steps(line):
+    about = Paragraph(
+        "Rungs that go one step beyond another one. A step's factor is how many times as fast it is as the rung before, at "
+        "the medians; “in all” compares it to the first of its chain. A factor below 1 is a step back."
+    )
+    blocks = [about]
+    columns = ("Step", "Place", "Crash leaves the file", ">Rows/s", ">Step, times as fast", ">In all")
+    for case in line["cases"]:
+        if found := facts.steps(line, case["name"]):
+            rows = [_step(step) for step in found]
+            blocks.append(Table(case["title"], columns, rows, anchor=f"steps-{case['name']}"))
+    if len(blocks) == 1:
+        blocks = [Paragraph("No two rungs of this run are a step apart.")]
+    return Section("What each step brought", "steps", blocks)
+
+
+def _step(step):
+    arrow = "\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}" * step.depth + ("→ " if step.depth else "")
+    rung = step.rung
+    return (
+        arrow + facts.title(rung), rung["place"], facts.crash(rung) or "–", rate(rung["rows_per_second"]),
+        optional(factor, step.brought), optional(factor, step.in_all),
+    )  # fmt: skip
+
+
+def _growth(line):
+    blocks = []
+    for case in line["cases"]:
+        blocks += _by_rows(line, case) + _by_axis(line, case)
+    blocks += [block for case in line["cases"] if _about_keys(case) for block in _key_cost(line, case)]
+    if not blocks:
+        blocks = [Paragraph("This run has no curves: a full run measures some rungs at several numbers of rows.")]
+    return Section("How cost grows", "growth", blocks)
+
+
+def _by_rows(line, case):
+    series = facts.growth(line, case["name"])
+    if not series:
+        return []
+    first = [
+        f"{count(rows)} rows: {facts.title(best[1])} ({digits(best[0])} ns a row)" + _behind(best, ours)
+        for rows, best, ours in facts.first_by_rows(series)
+    ]
+    name = f"{case['title']}: cost by the number of rows"
+    at = sorted({rows for one in series for rows, _ in one.points})
+    columns = ("Nanoseconds a row, at so many rows", *(">" + count(rows) for rows in at))
+    rows = [(one.name, *(optional(digits, dict(one.points).get(number)) for number in at)) for one in series]
+    chart = Curves(f"{case['title']}: nanoseconds a row, by the number of rows", "rows", "nanoseconds a row", series)
+    blocks = [chart, Table(name, columns, rows, anchor=f"growth-{case['name']}")]
+    return [*blocks, Paragraph("The fastest at each number of rows:"), Items(first)] if first else blocks
+
+
+def _behind(best, ours):
+    if ours is None or ours[1] is best[1]:
+        return ""
+    return f"; litepress takes {factor(ours[0] / best[0])} times as long"
+
+
+def _by_axis(line, case):
+    series = facts.axis(line, case["name"])
+    if not series:
+        return []
+    columns = (">At", "Rung", "Place", ">Rows/s", ">Bytes a row in the file", ">Bytes of file a second")
+    rungs = [rung for rung in facts.ladder(line, case["name"]) if rung["at"] is not None]
+    rows = [_at(rung) for rung in sorted(rungs, key=lambda rung: rung["at"])]
+    chart = Curves(f"{case['title']}: rows a second, along its axis", "at", "rows/s", series)
+    return [chart, Table(f"{case['title']}: along its axis", columns, rows, anchor=f"axis-{case['name']}")]
+
+
+def _at(rung):
+    a_row = rung["bytes"] and rung["bytes"] / rung["rows"]
+    a_second = rung["bytes"] and rung["bytes"] / rung["median"]
+    rows_per_second = rate(rung["rows_per_second"])
+    return count(rung["at"]), facts.title(rung), rung["place"], rows_per_second, optional(digits, a_row), optional(size, a_second)
+
+
+def _about_keys(case):
+    """Cases whose subject is what an index or the order of keys costs; the title says it."""
+    return re.search(r"\b(index|indexes|indices|keys?|rowid)\b", f"{case['title']} {case['name']}", re.IGNORECASE)
+
+
+def _key_cost(line, case):
+    rungs = [rung for rung in facts.ladder(line, case["name"]) if rung["at"] is None]
+    if len(rungs) < 2:
+        return []
+    cheapest = rungs[0]
+    rows = [
+        (facts.title(rung), rung["place"], digits(1e9 / rung["rows_per_second"]), factor(facts.times_as_fast(cheapest, rung)))
+        for rung in rungs
+    ]
+    columns = ("Rung", "Place", ">Nanoseconds a row", ">Times the cheapest")
+    return [Table(f"{case['title']}: cost of a row", columns, rows, anchor=f"keys-{case['name']}")]
+
+
+def _distances(line):
+    ceilings = line["ceilings"]
+    about = (
+        "A rung's time, divided by the time that a raw write of as many bytes takes on this disk (direct I/O, synced, measured "
+        "in every round beside the rungs). In memory: by the time that copying as many bytes once takes. Raw writes ran at "
+        f"{_raw(ceilings)}; memory is copied at {optional(size, ceilings['memory_copy_bytes_per_second'])} a second. A rung "
+        "below 1 left bytes in the operating system's cache: its sync afterwards is in the ladder's tables."
+    )
+    blocks = [Paragraph(about)]
+    columns = ("Rung", "Place", ">Times the ceiling's time", "On a logarithmic scale")
+    for case in line["cases"]:
+        rungs = facts.distances(line, case["name"])
+        if not rungs:
+            continue
+        share = _distance_share(rungs)
+        rows = [(facts.title(rung), rung["place"], factor(facts.distance(rung)), share(rung)) for rung in rungs]
+        table = Table(f"{case['title']}: distance to the ceiling", columns, rows, anchor=f"ceiling-{case['name']}")
+        blocks.append(Fold(case["title"], [table]))
+    return Section("Distance to the ceiling", "ceiling", blocks)
+
+
+def _raw(ceilings):
+    speeds = sorted(one["bytes_per_second"] for one in ceilings["raw_write"].values())
+    if not speeds:
+        return "an unknown speed"
+    low, high = size(speeds[0]), size(speeds[-1])
+    return f"{low} a second" if low == high else f"{low} to {high} a second"
+
+
+def _distance_share(rungs):
+    share = _logarithmic(facts.distance(rungs[0]), facts.distance(rungs[-1]))
+    return lambda rung: Bar(share(facts.distance(rung)))
+
+
+def _missing(line):
+    rows = [(kind, facts.title(rung), rung["case"], rung["place"], rung["why"]) for kind, rung in facts.not_measured(line)]
+    blocks = [Paragraph("Every rung that was asked for was measured.")]
+    if rows:
+        blocks = [
+            Paragraph(f"{len(line['skipped'])} skipped, as a toolchain is missing; {len(line['failed'])} failed."),
+            Table("Rungs that were not measured", ("", "Rung", "Case", "Place", "Why"), rows, anchor="missing-rungs"),
+        ]
+    return Section("What was skipped or failed", "missing", blocks)
+
+
+def _method(line):
+    items = [
+        "Every rung is a program of its own, in its own language. Its clock starts before the database is opened, and stops "
+        "when the last row is committed and, on disk, the connection closed. Starting an interpreter is not timed.",
+        f"Rounds alternate: each of the {line['repeat']} runs every rung once, so that a busy minute of the machine hits all "
+        "alike. A round before them warms up, and does not count. A figure is the median of the rounds; bars go "
+        "from the slowest to the fastest.",
+        "Ratios to a reference are taken within a round, and their median is shown.",
+        "After each run, SQLite is asked for a count and sums of what was written; a rung that wrote something else fails, "
+        "and has no figure.",
+        "Rungs write as many rows as fit their speed, so rows a second are compared, not seconds; the section on growth "
+        "says what that hides.",
+        "What a program leaves to the operating system is not in its time; the column “sync after” is what an fsync of the "
+        "file takes afterwards. litepress syncs within its time.",
+        "Peak memory and CPU time are of the whole process, with its interpreter.",
+        _spread(line),
+    ]
+    again = Paragraph(("Again, on your machine: ", Code("make bench"), "; ", Code("make bench SCALE=full"), " for all rows."))
+    return Section("How it was measured", "method", [Items(items), again])
+
+
+def _spread(line):
+    found = facts.spreads(line)
+    if found is None:
+        return "One round was run: there is no spread, and no figure here says how far it can be trusted."
+    middle, (widest, rung) = found
+    return (
+        f"The slowest round took {factor(middle)} times the fastest in the median of all rungs, and {factor(widest)} times at "
+        f"the widest ({facts.title(rung)}). Ratios within these spreads mean nothing."
+    )
