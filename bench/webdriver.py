@@ -36,7 +36,9 @@ class Browser:
 
     def size(self, width, height, mobile=False):
         scale = 2 if mobile else 1
-        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile)
+        self.devtools(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile
+        )
 
     def colour_scheme(self, scheme):
         features = [{"name": "prefers-color-scheme", "value": scheme}]

@@ -10,7 +10,13 @@ from . import guide, html, markdown, sections
 from .blocks import Code, Link
 
 TITLE = "The ladder: every way to fill SQLite"
-INTRODUCTION = ("Made by ", Code("make bench"), ". ", Link("ladder.html", "ladder.html"), " has the same, with pictures and filters.")
+INTRODUCTION = (
+    "Made by ",
+    Code("make bench"),
+    ". ",
+    Link("ladder.html", "ladder.html"),
+    " has the same, with pictures and filters.",
+)
 
 
 def write(line, folder):

@@ -34,7 +34,13 @@ def factor(value):
     """Of a ratio, two digits are what a measurement on a shared machine can carry."""
     if value >= 10:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 2 else f"{value:.2f}"
+    if value >= 2:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def duration(value):
+    return seconds(value) if value < 120 else f"{value / 60:,.0f} minutes"
 
 
 def count(value):

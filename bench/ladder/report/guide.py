@@ -73,8 +73,12 @@ def _most(steps):
 def _by_rows(line):
     columns = ("Case", ">Rows", "Fastest", ">litepress takes, times as long")
     rows = [
-        (case["title"], count(number), facts.title(best[1]), optional(lambda pair: factor(pair[0] / best[0]), ours))
+        (case["title"], count(number), facts.title(best[1]), _as_long(best, ours))
         for case in line["cases"]
         for number, best, ours in facts.first_by_rows(facts.growth(line, case["name"]))
     ]
     return Table("From how many rows on", columns, rows)
+
+
+def _as_long(best, ours):
+    return optional(factor, ours and ours[0] / best[0])

@@ -89,4 +89,4 @@ def _risk(rung):
 def _ordinal(number):
     if number % 100 in (11, 12, 13):
         return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"

@@ -7,11 +7,16 @@ from html import escape
 
 from . import facts
 from .blocks import Bar, Code, Curves, Fold, Items, Ladder, Link, Paragraph, Strong, Table
-from .formats import count, digits, factor, rate, seconds, size
+from .formats import count, factor, rate, seconds, size
 
 FOLDER = pathlib.Path(__file__).parent
 COLOURS = 12
-CRASH = {"whole": "leaves the database whole", "may corrupt": "may corrupt the file", "lost": "loses the database", None: None}
+CRASH = {
+    "whole": "leaves the database whole",
+    "may corrupt": "may corrupt the file",
+    "lost": "loses the database",
+    None: None,
+}
 
 
 def page(title, sections, line):
@@ -48,7 +53,14 @@ def _rung(rung):
     low, high = facts.slowest_and_fastest(rung)
     kept = ("name", "case", "language", "method", "place", "reference")
     ceiling = rung["rows"] / rung["ceiling_seconds"] if rung["ceiling_seconds"] else None
-    found = {"safe": facts.survives(rung), "rate": rung["rows_per_second"], "low": low, "high": high, "ceiling": ceiling, "words": _words(rung)}
+    found = {
+        "safe": facts.survives(rung),
+        "rate": rung["rows_per_second"],
+        "low": low,
+        "high": high,
+        "ceiling": ceiling,
+        "words": _words(rung),
+    }
     return {name: rung[name] for name in kept} | found
 
 
@@ -104,7 +116,9 @@ def table(block):
     if block.names:
         columns = [column for column in columns if not isinstance(column[1][0], Bar)]
     kinds = [_kind(title, cells) for title, cells in columns]
-    heads = "".join(f'<th scope="col"{kind}>{escape(title.removeprefix(">"))}</th>' for kind, (title, _) in zip(kinds, columns))
+    heads = "".join(
+        f'<th scope="col"{kind}>{escape(title.removeprefix(">"))}</th>' for kind, (title, _) in zip(kinds, columns)
+    )
     names = block.names or [None] * len(block.rows)
     rows = "\n".join(_row(row, kinds, name) for row, name in zip(zip(*(cells for _, cells in columns)), names))
     anchor = f' id="{escape(block.anchor)}"' if block.anchor else ""
@@ -130,8 +144,8 @@ def _row(row, kinds, name):
 
 def _cell(cell):
     if isinstance(cell, Bar):
-        width = max(1, round(cell.share * 100))
-        return f'<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="{width}" height="8"/></svg>'
+        box = f'<rect width="{max(1, round(cell.share * 100))}" height="8"/>'
+        return f'<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">{box}</svg>'
     return inline(cell)
 
 

@@ -28,6 +28,8 @@ def _block(block, level):
         case Table():
             yield f"{'#' * level} {escaped(block.caption)}"
             yield table(block)
+        case Fold(_, [Table() as only], _):
+            yield from _block(only, level)
         case Fold(title, blocks, _):
             yield f"{'#' * level} {escaped(title)}"
             for inner in blocks:

@@ -71,7 +71,8 @@ function shown(rung, filter) {
 
 function layout(width) {
   const wide = width > 720;
-  return wide ? {label: 300, left: 312, right: width - 66, pitch: 26, bar: 6, thick: 14, text: 17}
+  const label = Math.min(400, 0.36 * width);
+  return wide ? {label, left: label + 12, right: width - 66, pitch: 26, bar: 6, thick: 14, text: 17}
     : {label: width - 4, left: 2, right: width - 60, pitch: 40, bar: 21, thick: 11, text: 14};
 }
 
@@ -100,15 +101,14 @@ function ladder(rungs, width) {
     if (!here.length) continue;
     svg.append(element("text", {class: "place", x: 0, y: y + 18, "aria-hidden": "true"}, PLACES[place]));
     y += 28;
-    const begin = y;
     for (const rung of here) {
       svg.append(row(rung, y, box, at, width));
       y += box.pitch;
     }
-    const reference = here.find(rung => rung.reference);
-    if (reference) grid.append(element("path", {class: "reference", "aria-hidden": "true", d: `M${at(reference.rate)} ${begin}V${y}`}));
     y += 10;
   }
+  const reference = rungs.find(rung => rung.reference);
+  if (reference) grid.append(element("path", {class: "reference", d: `M${at(reference.rate)} 18V${y - 10}`}));
   for (const tick of ticks) {
     grid.append(element("path", {class: "grid", d: `M${at(tick)} 18V${y}`}));
     grid.append(element("text", {class: "axis", x: at(tick), y: 12, "text-anchor": "middle"}, short(tick)));

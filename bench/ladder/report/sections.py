@@ -3,10 +3,11 @@
 import json
 import math
 import re
+import statistics
 
 from . import facts, headline
 from .blocks import Bar, Code, Curves, Fold, Items, Ladder, Link, Paragraph, Section, Strong, Table
-from .formats import count, digits, factor, optional, rate, seconds, size
+from .formats import count, digits, duration, factor, optional, rate, size
 
 PLACES = {"disk": "On disk", "memory": "In memory", "none": "Loops that write nothing"}
 
@@ -28,17 +29,20 @@ def _standing(line):
     machine = line["machine"]
     what = (
         f"Measured on {line['when'][:10]}: {machine['cpu']}, {machine['cores']} cores, {size(machine['memory_bytes'])} of "
-        f"memory, Linux {machine['kernel']}. A {line['scale']} run: {line['repeat']} rounds, "
-        f"{len(line['rungs'])} rungs in {len(line['cases'])} cases, {seconds(line['elapsed_seconds'])} in all."
+        f"memory, Linux {machine['kernel']}. A {line['scale']} run: {_counted(line['repeat'], 'round')}, "
+        f"{_counted(len(line['rungs']), 'rung')} in {_counted(len(line['cases']), 'case')}, {duration(line['elapsed_seconds'])}."
     )
     blocks = [Paragraph(what)]
     if line["interrupted"]:
         blocks.append(Paragraph((Strong("The run was interrupted:"), " what it had not come to is missing here.")))
     if line["scale"] != "full":
-        blocks.append(Paragraph("Rungs of a small run take about half a second each: good for the order, not for close calls."))
+        blocks.append(
+            Paragraph("Rungs of a small run take about half a second each: good for the order, not for close calls.")
+        )
     blocks.append(Items(list(headline.sentences(line))))
     rows = [(toolchain, _version(version)) for toolchain, version in line["versions"].items()]
-    blocks.append(Fold("Versions", [Table("Versions of what the rungs ran with", ("Toolchain", "Version"), rows)]))
+    if rows:
+        blocks.append(Fold("Versions", [Table("Versions of what the rungs ran with", ("Toolchain", "Version"), rows)]))
     return Section("Where litepress stands", "standing", blocks)
 
 
@@ -132,13 +136,7 @@ def _articles(line):
 def _article(article, comparisons):
     measured = [one for one in comparisons if one.rung]
     missing = [one for one in comparisons if not one.rung]
-    text = _source(article)
-    if measured:
-        middle = facts.statistics.median(one.times_as_fast for one in measured)
-        text.append(f": {_counted(len(measured), 'figure')}, in the median {factor(middle)} times as fast here as published.")
-    else:
-        text.append(": none of its figures was measured in this run.")
-    blocks = [Paragraph(tuple(text))]
+    blocks = [Paragraph((*_source(article), _in_all(measured)))]
     if measured:
         rows = [_comparison(one) for one in measured]
         blocks.append(Table(f"{article['title']}: published and here", ARTICLE, rows, anchor=f"article-{article['name']}"))
@@ -153,8 +151,19 @@ def _source(article):
     """An address, or whatever else tells people which article it is."""
     title, source = article["title"], article["source"]
     if source.startswith(("http://", "https://")):
-        return [Link(title, source)]
-    return [Strong(title), f" ({source})"] if source else [Strong(title)]
+        return (Link(title, source),)
+    return (Strong(title), f" ({source})") if source else (Strong(title),)
+
+
+def _in_all(measured):
+    if not measured:
+        return ": none of its figures was measured in this run."
+    middle = statistics.median(one.times_as_fast for one in measured)
+    if middle >= 1:
+        words = f"{factor(middle)} times as fast here as published"
+    else:
+        words = f"published {factor(1 / middle)} times as fast as here"
+    return f": {_counted(len(measured), 'figure')}, in the median {words}."
 
 
 def _counted(number, noun):
@@ -247,7 +256,14 @@ def _at(rung):
     a_row = rung["bytes"] and rung["bytes"] / rung["rows"]
     a_second = rung["bytes"] and rung["bytes"] / rung["median"]
     rows_per_second = rate(rung["rows_per_second"])
-    return count(rung["at"]), facts.title(rung), rung["place"], rows_per_second, optional(digits, a_row), optional(size, a_second)
+    return (
+        count(rung["at"]),
+        facts.title(rung),
+        rung["place"],
+        rows_per_second,
+        optional(digits, a_row),
+        optional(size, a_second),
+    )
 
 
 def _about_keys(case):
@@ -261,7 +277,12 @@ def _key_cost(line, case):
         return []
     cheapest = rungs[0]
     rows = [
-        (facts.title(rung), rung["place"], digits(1e9 / rung["rows_per_second"]), factor(facts.times_as_fast(cheapest, rung)))
+        (
+            facts.title(rung),
+            rung["place"],
+            digits(1e9 / rung["rows_per_second"]),
+            factor(facts.times_as_fast(cheapest, rung)),
+        )
         for rung in rungs
     ]
     columns = ("Rung", "Place", ">Nanoseconds a row", ">Times the cheapest")
@@ -307,7 +328,7 @@ def _missing(line):
     blocks = [Paragraph("Every rung that was asked for was measured.")]
     if rows:
         blocks = [
-            Paragraph(f"{len(line['skipped'])} skipped, as a toolchain is missing; {len(line['failed'])} failed."),
+            Paragraph(f"{len(line['skipped'])} skipped, {len(line['failed'])} failed, each for the reason beside it."),
             Table("Rungs that were not measured", ("", "Rung", "Case", "Place", "Why"), rows, anchor="missing-rungs"),
         ]
     return Section("What was skipped or failed", "missing", blocks)
@@ -317,20 +338,23 @@ def _method(line):
     items = [
         "Every rung is a program of its own, in its own language. Its clock starts before the database is opened, and stops "
         "when the last row is committed and, on disk, the connection closed. Starting an interpreter is not timed.",
-        f"Rounds alternate: each of the {line['repeat']} runs every rung once, so that a busy minute of the machine hits all "
-        "alike. A round before them warms up, and does not count. A figure is the median of the rounds; bars go "
-        "from the slowest to the fastest.",
+        "Rungs alternate: a round runs all of a case once, forwards or, the next time, backwards, so that a busy minute of the "
+        "machine hits all alike. Before the first, each runs once with a twentieth of the rows to warm up. A figure is the "
+        f"median of {_counted(line['repeat'], 'round')}; what is shown beside it are the fastest and the slowest one.",
         "Ratios to a reference are taken within a round, and their median is shown.",
         "After each run, SQLite is asked for a count and sums of what was written; a rung that wrote something else fails, "
-        "and has no figure.",
+        "and has no figure. Small files have their structure checked, too.",
         "Rungs write as many rows as fit their speed, so rows a second are compared, not seconds; the section on growth "
         "says what that hides.",
         "What a program leaves to the operating system is not in its time; the column “sync after” is what an fsync of the "
         "file takes afterwards. litepress syncs within its time.",
-        "Peak memory and CPU time are of the whole process, with its interpreter.",
+        "Peak memory and CPU time are of the whole process, with its interpreter. Linux counts the runner's own memory in, as "
+        "far as a process has less.",
         _spread(line),
     ]
-    again = Paragraph(("Again, on your machine: ", Code("make bench"), "; ", Code("make bench SCALE=full"), " for all rows."))
+    again = Paragraph(
+        ("Again, on your machine: ", Code("make bench"), "; ", Code("make bench SCALE=full"), " for all rows.")
+    )
     return Section("How it was measured", "method", [Items(items), again])
 
 
