@@ -10,6 +10,7 @@ import csv
 import dataclasses
 import gzip
 import pathlib
+import random
 import shutil
 import sqlite3
 import tempfile
@@ -79,6 +80,23 @@ USER_LINES = {
     ".ndjson": """SELECT '{"id":' || id || ',"area":"' || area || '","age":' || age || ',"active":' || active || '}'
         || char(10) FROM user""",
 }
+
+
+METRICS = ("foo", "bar", "baz", "bad", "bleg")
+
+
+def metrics(count):
+    """Names and values, the very ones that Ruby gives with `Random.new(42)`, `sample` and `rand`: it has Python's
+    generator of random numbers, and seeds it otherwise."""
+    state = [42]
+    for index in range(1, 624):
+        state.append((1812433253 * (state[-1] ^ (state[-1] >> 30)) + index) & 0xFFFFFFFF)
+    made = random.Random()
+    made.setstate((3, (*state, 624), None))
+    for _ in range(count):
+        while (choice := made.getrandbits(32) & 7) >= len(METRICS):
+            pass
+        yield METRICS[choice], made.random()
 
 
 def facts(path, table):

@@ -70,17 +70,18 @@ with adbc_driver_sqlite.dbapi.connect(f"file:{path}") as connection, connection.
     connection.commit()
 """
 
-# What its command `insert --nl` does, but without a journal and syncs, which that cannot do without: it commits every
-# batch, so that a busy disk would be measured. A larger batch is cut to what it binds at most.
+# What its command `insert` does with `--nl` or `--csv`, but without a journal and syncs, which that cannot do without: it
+# commits every batch, so that a busy disk would be measured. A larger batch is cut to what it binds at most.
 SQLITE_UTILS = """
-import json, sys
+import csv, json, sys
 import sqlite_utils
 path, source, table = sys.argv[1:]
 database = sqlite_utils.Database(path)
 for setting in ("journal_mode = off", "synchronous = off"):
     database.execute(f"PRAGMA {setting}").fetchall()
-with open(source, encoding="utf-8") as file:
-    database[table].insert_all(map(json.loads, file), batch_size=1000)
+with open(source, encoding="utf-8", newline="") as file:
+    rows = csv.DictReader(file) if source.endswith(".csv") else map(json.loads, file)
+    database[table].insert_all(rows, batch_size=1000)
 database.close()
 """
 

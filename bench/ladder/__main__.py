@@ -175,4 +175,6 @@ def finish(options, result):
 
 
 if __name__ == "__main__":
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.default_int_handler)  # Our programs hear of none of these: we end them.
     sys.exit(main())

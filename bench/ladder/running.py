@@ -26,6 +26,8 @@ WARM_UP = 20
 """A warming run has so many times fewer rows."""
 CHECKED = 8 << 20
 """SQLite checks the structure of files up to this size: that of larger ones comes from the same program."""
+START = 64 << 20
+"""What a program has in memory, whatever the rows."""
 RAW = 32 << 20
 """The disk's speed is measured with no less."""
 MEMORY_COPY = """
@@ -48,10 +50,6 @@ class Late(Failed):
     """The time limit ended it."""
 
 
-class TooLarge(Exception):
-    """What a rung would want of this machine."""
-
-
 def say(text):
     print(text, file=sys.stderr, flush=True)
 
@@ -67,7 +65,6 @@ class Plan:
     repeat: int = 3
     limit: float = 60
     """Seconds after which a rung is ended."""
-    warm_up: bool = True
 
     def rows_of(self, rung):
         return self.rows or (rung.rows if self.scale == "small" else rung.full_rows)
@@ -124,24 +121,41 @@ def process(command, limit):
     }
 
 
+def setting(plan, case, rung, rows):
+    work, prepared = plan.folder / "work", plan.folder / "prepared"
+    target = ":memory:" if rung.place == "memory" else str(work / "made.db")
+    return Setting(target, rows, case.query, work / "spare", prepared)
+
+
+@contextlib.contextmanager
+def emptied(plan):
+    """A folder for one run, and one that stays."""
+    (plan.folder / "prepared").mkdir(parents=True, exist_ok=True)
+    (plan.folder / "work" / "spare").mkdir(parents=True)
+    try:
+        yield
+    finally:
+        empty(plan.folder / "work")
+
+
 def once(plan, case, rung, rows):
     """One run: what it took, and what the program said."""
-    work, prepared = plan.folder / "work", plan.folder / "prepared"
-    with contextlib.ExitStack() as left:
-        work.mkdir(parents=True)
-        left.callback(empty, work)
-        prepared.mkdir(exist_ok=True)
-        target = work / "made.db"
-        spare = work / "spare"
-        spare.mkdir()
-        setting = Setting(":memory:" if rung.place == "memory" else str(target), rows, case.query, spare, prepared)
-        said, result = process(rung.command(setting), plan.limit)
+    with emptied(plan):
+        given = setting(plan, case, rung, rows)
+        said, result = process(rung.command(given), plan.limit)
         result |= answer(said, result["wall_seconds"])
         if rung.place == "disk":
-            result |= on_disk(target, case, rows)
+            result |= on_disk(pathlib.Path(given.target), case, rows)
         if rung.place == "memory":
             verify(case, result["extra"].pop("check", None), rows)
     return result
+
+
+def prepare(plan, case, rung, rows):
+    """Makes the input files of the rounds, that no round's first rung has them on the way to the disk while it runs."""
+    with emptied(plan):
+        rung.command(setting(plan, case, rung, rows))
+    return True
 
 
 def answer(said, wall):
@@ -188,13 +202,13 @@ def empty(folder):
     shutil.rmtree(folder)
 
 
-def attempt(plan, case, one, rows, late_is_failed=True):
-    """One run, whatever becomes of it: its result, or None and the reason kept.
+def attempt(plan, case, one, rows, what=None, late_is_failed=True):
+    """One run (or its preparation), whatever becomes of it: its result, or None and the reason kept.
 
     What a rung's own code may raise is anything, and what it prepares with the other benches' code ends those.
     """
     try:
-        return once(plan, case, one.rung, rows)
+        return (what or once)(plan, case, one.rung, rows)
     except Late as why:
         if not late_is_failed:
             say(f"left out: {one.rung.name}, {rows:,} rows: {why}")
@@ -210,9 +224,8 @@ def attempt(plan, case, one, rows, late_is_failed=True):
 
 def measure_case(plan, case, measured, raw):
     """Warms up, then so many rounds; `measured` and `raw` fill up as it goes, so that Ctrl-C loses nothing."""
-    going = list(measured)
-    if plan.warm_up:
-        going = [one for one in going if warm(plan, case, one)]
+    going = [one for one in measured if warm(plan, case, one)]
+    os.sync()
     for turn in range(plan.repeat):
         # Forwards and backwards, so that no rung always follows the same one.
         for one in going[:: -1 if turn % 2 else 1]:
@@ -228,29 +241,27 @@ def measure_case(plan, case, measured, raw):
 
 
 def warm(plan, case, one):
-    """The first run of a program reads it from the disk; ours shows too what the rest would take."""
+    """Runs with few rows: the first run reads the program from the disk, and shows what the rest will take."""
     rows = max(1, one.rows // WARM_UP)
     result = attempt(plan, case, one, rows)
     if not result:
         return False
-    try:
-        fits(plan, result, one.rows / rows)
-    except TooLarge as why:
-        one.why, one.too_large = str(why), True
+    if why := too_large(plan, result, one.rows / rows):
+        one.why, one.too_large = why, True
         say(f"skipped: {one.rung.name}: {why}")
-    return not one.why
+        return False
+    return attempt(plan, case, one, one.rows, prepare)
 
 
-def fits(plan, sample, times):
-    """Whether so many times the rows have room; raises `TooLarge`. A database and what makes it want twice its size."""
-    wanted = 2 * times * sample.get("bytes", 0)
-    free = shutil.disk_usage(plan.folder).free
-    if wanted > free:
-        raise TooLarge(f"it wants {wanted / 1e9:.0f} GB of disk, and {free / 1e9:.0f} GB are free")
-    wanted = times * max(0, sample["peak_memory_bytes"] - (64 << 20))
-    free = available_memory()
-    if wanted > 0.8 * free:
-        raise TooLarge(f"it wants {wanted / 1e9:.0f} GB of memory, and {free / 1e9:.0f} GB are free")
+def too_large(plan, sample, times):
+    """What so many times the rows want and is not there, or None. A database and what makes it want twice its size."""
+    disk, free_disk = 2 * times * sample.get("bytes", 0), shutil.disk_usage(plan.folder).free
+    memory, free_memory = times * max(0, sample["peak_memory_bytes"] - START), available_memory()
+    if disk > free_disk:
+        return f"it wants {disk / 1e9:.0f} GB of disk, and {free_disk / 1e9:.0f} GB are free"
+    if memory > 0.8 * free_memory:
+        return f"it wants {memory / 1e9:.0f} GB of memory, and {free_memory / 1e9:.0f} GB are free"
+    return None
 
 
 def available_memory():
@@ -268,14 +279,11 @@ def grow(plan, case, one):
         if rows == one.rows:
             continue
         times = rows / one.rows
-        try:
-            if sample["seconds"] * times > plan.limit:
-                raise TooLarge(f"it would take {sample['seconds'] * times:.0f} s")
-            fits(plan, sample, times)
-        except TooLarge as why:
+        seconds = sample["seconds"] * times
+        why = f"it would take {seconds:.0f} s" if seconds > plan.limit else too_large(plan, sample, times)
+        if why:
             say(f"left out: {one.rung.name}, {rows:,} rows: {why}")
-            continue
-        if result := attempt(plan, case, one, rows, late_is_failed=False):
+        elif result := attempt(plan, case, one, rows, late_is_failed=False):
             one.growth.append({"rows": rows, "seconds": result["seconds"]})
     one.growth.sort(key=lambda point: point["rows"])
 

@@ -1,0 +1,222 @@
+"""A key of three integers and a text, in memory, with SQLite's own API: what the answers to one question advise, step by step.
+
+The question has a database of 9 GB with 100 million rows; here it has fewer rows of the same kind. The article's figures are
+those of the question's author: no other machine is named.
+"""
+
+import functools
+
+from ladder import toolchains
+from ladder.rungs import Case, Published, Rung, Wrong
+
+TITLE = "A composite key, in memory: order, pages, caches, snapshots and writers"
+SOURCE = "Optimizing SQLite In-Memory Database Insert Performance for Large Datasets: 100 million rows in 90 minutes, and faster"
+
+ROWS = 10**8
+FIRST_TRY = 90 * 60
+MADE_MEANWHILE = "litepress makes its values while the clock runs, and syncs the file."
+IN_MEMORY = "The rows are in memory before the clock starts."
+
+KEYED = (
+    "SELECT count(*), min(b), max(b), sum(a), sum(b), sum(c), sum(length(name)), sum(name GLOB '*[^0-9a-f]*'), "
+    "min(name) < max(name) FROM keyed"
+)
+TABLES = 4
+WRITTEN = KEYED.replace("FROM keyed", f"FROM ({' UNION ALL '.join(f'SELECT * FROM keyed{table}' for table in range(TABLES))})")
+LONG = (
+    "SELECT count(*), min(length(body)), max(length(body)), sum(unicode(CAST(substr(body, 1, 1) AS TEXT))), "
+    "sum(unicode(CAST(substr(body, -1) AS TEXT))) FROM long"
+)
+LENGTHS = (10_000, 100_000, 1_000_000)
+
+
+# What is verified.
+
+
+@functools.cache
+def sums(rows):
+    """Of the numbers of the rows, their thousandths of all rows, and their last three digits."""
+    numbers = range(rows)
+    return sum(number * 1000 // rows for number in numbers), sum(numbers), sum(number % 1000 for number in numbers)
+
+
+def expect(found, right):
+    if tuple(found) != tuple(right):
+        raise Wrong(f"{tuple(found)} where {tuple(right)} is right")
+
+
+def verify_keyed(row, rows):
+    expect(row, (rows, 0, rows - 1, *sums(rows), 32 * rows, 0, int(rows > 1)))
+
+
+def verify_long(row, rows):
+    """Letters in turn, each text one further: which ones are first and last, the length tells."""
+    length = row[1]
+    if length not in LENGTHS:
+        raise Wrong(f"{length} is none of the lengths")
+    first, last = (sum(97 + (number + behind) % 26 for number in range(rows)) for behind in (0, length - 1))
+    expect(row, (rows, length, length, first, last))
+
+
+CASES = [
+    Case("composite/key", "Three integers and a text are the key", KEYED, verify_keyed),
+    Case("composite/transaction", "A composite key: rows a transaction", KEYED, verify_keyed),
+    Case("composite/page-size", "A composite key: bytes of a page", KEYED, verify_keyed),
+    Case("composite/page-cache", "A composite key: the page cache", KEYED, verify_keyed),
+    Case("composite/long-texts", "Long texts: bound, or written into their place", LONG, verify_long),
+    Case("composite/snapshot", "A composite key: a snapshot made and loaded", KEYED, verify_keyed),
+    Case("composite/writers", "Four tables with a composite key, written at the same time", WRITTEN, verify_keyed),
+]
+
+
+# Rungs.
+
+
+def program(path, method):
+    """`method` is the words, or gives them for a setting."""
+    def command(setting):
+        words = method if isinstance(method, str) else method(setting)
+        check = [setting.check] if setting.target == ":memory:" else []
+        return [path(), words, setting.target, setting.rows, *check]
+
+    return command
+
+
+def rust(case, title, method, rows=100_000, *, place="memory", full=10, safe=None, **more):
+    """A rung of composite.rs. A database in memory is lost with its program."""
+    safe = place == "disk" if safe is None else safe
+    return Rung(
+        case, "Rust", title, place, program(lambda: toolchains.binary("composite"), method), ("rust",), rows, full * rows,
+        safe, **more,
+    )  # fmt: skip
+
+
+def in_rust(case, title, place="memory"):
+    """Name of such a rung."""
+    return f"{case}/Rust/{title}/{place}"
+
+
+def press(case, title, rows=200_000, *, number="shuffle(0, {last})", options="", **more):
+    """litepress makes the same table: the number of a row is in order, or in none."""
+    def command(setting):
+        path = setting.folder / "schema.sql"
+        path.write_text(
+            "CREATE TABLE keyed (\n"
+            f"  a INTEGER NOT NULL, -- gen: b * 1000 / {setting.rows}\n"
+            f"  b INTEGER NOT NULL, -- gen: {number.format(last=setting.rows - 1)}\n"
+            "  c INTEGER NOT NULL, -- gen: b % 1000\n"
+            "  name TEXT NOT NULL, -- gen: hex(32)\n"
+            f"  PRIMARY KEY (a, b, c, name)\n){options};\n",
+            encoding="utf-8",
+        )
+        return [
+            toolchains.binary("litepress"), "gen", setting.target, path, "--rows", setting.rows, "--progress", "none", "--json",
+        ]  # fmt: skip
+
+    return Rung(
+        case, "litepress", title, "disk", command, ("litepress",), rows, 10 * rows, True, note=MADE_MEANWHILE, **more
+    )
+
+
+NO_ORDER, ORDER = "no order", "order of the key"
+WITHOUT_ROWID = f"{ORDER}, WITHOUT ROWID"
+
+
+def keys():
+    case = "composite/key"
+    yield rust(
+        case, NO_ORDER, "rows", reference=True, note=IN_MEMORY,
+        published=(Published("composite", "the first try: 18,000 rows a second", ROWS, FIRST_TRY),),
+    )  # fmt: skip
+    yield rust(
+        case, ORDER, "rows sorted", after=in_rust(case, NO_ORDER), note=IN_MEMORY,
+        published=(Published("composite", "in the order of the key: 80 % better", ROWS, FIRST_TRY / 1.8),),
+    )  # fmt: skip
+    yield rust(case, WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER), note=IN_MEMORY)
+    yield rust(case, f"{NO_ORDER}, WITHOUT ROWID", "rows without-rowid", after=in_rust(case, NO_ORDER), note=IN_MEMORY)
+    disk = functools.partial(rust, case, place="disk")
+    yield disk(NO_ORDER, "rows")
+    yield disk(ORDER, "rows sorted", after=in_rust(case, NO_ORDER, "disk"))
+    yield disk(WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER, "disk"))
+    yield disk(
+        f"{WITHOUT_ROWID}, WAL, no sync", "rows sorted without-rowid wal", after=in_rust(case, WITHOUT_ROWID, "disk"), safe=False,
+        published=(Published("composite", "WITHOUT ROWID, WAL, synchronous = 0", ROWS, ROWS / 250_000),),
+        note="The article's database is in memory, where SQLite has no WAL and syncs nothing: on disk, both mean something.",
+    )  # fmt: skip
+    for options, more in (("", ""), (" WITHOUT ROWID", ", WITHOUT ROWID")):
+        yield press(case, f"gen, {NO_ORDER}{more}", options=options)
+        yield press(case, f"gen, {ORDER}{more}", options=options, number="sequence(0)")
+
+
+def transactions():
+    case = "composite/transaction"
+    for place in ("memory", "disk"):
+        for rows in (1000, 10_000, 50_000):
+            yield rust(
+                case, f"{rows:,} rows a transaction", f"rows sorted transaction={rows}", place=place, at=rows,
+                reference=(place, rows) == ("memory", 50_000),
+            )  # fmt: skip
+        yield rust(case, "one transaction", "rows sorted transaction=0", place=place)
+
+
+def pages():
+    case = "composite/page-size"
+    for size in (4096, 16_384, 65_536):
+        yield rust(case, f"pages of {size:,} bytes", f"rows sorted page={size}", at=size, reference=size == 4096)
+
+
+def caches():
+    """SQLITE_DEFAULT_PCACHE_INITSZ is a matter of compiling; what it brings, memory for pages at once, can be had later."""
+    case = "composite/page-cache"
+    yield rust(case, f"{ORDER}, a page at a time", "rows sorted", reference=True)
+    yield rust(
+        case, f"{ORDER}, all pages at once", lambda setting: f"rows sorted cache-at-once={setting.rows // 30 + 100}",
+        after=in_rust(case, f"{ORDER}, a page at a time"),
+        note="SQLITE_CONFIG_PAGECACHE: for this SQLite SQLITE_DEFAULT_PCACHE_INITSZ has no effect.",
+    )  # fmt: skip
+    for cache in (500, 100_000):
+        yield rust(case, f"{NO_ORDER}, cache_size = {cache}", f"rows cache={cache}", place="disk", at=cache)
+
+
+def long_texts():
+    case = "composite/long-texts"
+    for length in LENGTHS:
+        rows = 50_000_000 // length
+        for title, word in (("bound", "text"), ("incremental BLOB I/O", "blob")):
+            yield rust(
+                case, f"{title}, {length:,} bytes", f"{word}={length}", rows, at=length, reference=(word, length) == ("text", 10_000),
+                note="The values are blobs of the same bytes: a handle leaves the type as it is." if word == "blob" else "",
+            )  # fmt: skip
+
+
+def snapshots():
+    case = "composite/snapshot"
+    insert = WITHOUT_ROWID
+    yield rust(case, insert, "rows sorted without-rowid", reference=True, note=IN_MEMORY)
+    yield rust(
+        case, "VACUUM INTO a file", "vacuum-into", 500_000, place="disk", safe=False, full=4,
+        note="Of a database in memory, filled before the clock starts.",
+    )  # fmt: skip
+    for title, word in (("backup API, from a snapshot", "backup"), ("sqlite3_deserialize, from a snapshot", "deserialize")):
+        yield rust(
+            case, title, lambda setting, word=word: f"{word}={setting.folder / 'snapshot.db'}", 500_000, full=4,
+            after=in_rust(case, insert), note="The file is made before the clock starts, and lies in the page cache.",
+        )  # fmt: skip
+    yield press(case, f"gen, {WITHOUT_ROWID}", options=" WITHOUT ROWID", number="sequence(0)")
+
+
+def writers():
+    """SQLite has BEGIN CONCURRENT on a branch; Turso's rewrite has it in its releases."""
+    case = "composite/writers"
+    turso = functools.partial(program, lambda: toolchains.BUILT / "turso" / "release" / "turso-rungs")
+    one = "Turso, BEGIN CONCURRENT, 1 writer"
+    for count in (1, 2, 4):
+        yield Rung(
+            case, "Rust", one if count == 1 else f"Turso, BEGIN CONCURRENT, {count} writers", "memory",
+            turso(f"concurrent writers={count}"), ("turso",), 20_000, 200_000, False, at=count, reference=count == 1,
+            after=None if count == 1 else in_rust(case, one),
+            note="Four tables, 1,000 rows a transaction, rows in the order of the key.",
+        )  # fmt: skip
+
+
+RUNGS = [*keys(), *transactions(), *pages(), *caches(), *long_texts(), *snapshots(), *writers()]

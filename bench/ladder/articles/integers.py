@@ -1,0 +1,544 @@
+"""Integers and beyond: what SQLite's own design costs, one column of integers at a time, in C.
+
+The article gives rows a second. Its tables of integers come from a billion rows (two billion of bools), which is what its
+figures are here where it names no other number; a factor of its table of unrolled statements is one of the 2,701,000 rows a
+second that it has for one row a statement.
+"""
+
+import functools
+
+from ladder import toolchains
+from ladder.rungs import Absent, Case, Published, Rung, Wrong
+
+TITLE = "Integers and beyond: one column, a billion rows, in C"
+SOURCE = "Inserting One Billion Rows in SQLite... and beyond: insert speed by method, value, key, order, cache and index (2023)"
+
+BILLION = 10**9
+ONE_ROW_A_STATEMENT = 2_701_000
+
+UNSAFE = "no journal, no sync"
+MADE_MEANWHILE = "litepress makes its values while the clock runs, and syncs the file."
+EVENLY = MADE_MEANWHILE + " They are the same values as the others', in ascending order."
+
+
+def published(label, speed, rows=BILLION):
+    """A figure in rows a second."""
+    return (Published("integers", label, rows, rows / speed),)
+
+
+# What is verified.
+
+VALUES = "count(*), min(value), max(value), sum(value >> 32), sum(value & 4294967295)"
+"""The sum of 64 bit numbers has more bits than SQLite has: of both halves."""
+
+
+def expect(found, right):
+    if tuple(found) != tuple(right):
+        raise Wrong(f"{tuple(found)} where {tuple(right)} is right")
+
+
+def facts(rows, least, most, total):
+    """Those of `VALUES`, both halves of the sum in one."""
+    return rows, least, most, total
+
+
+def joined(row):
+    count, least, most, high, low = row[:5]
+    return count, least, most, (high << 32) + low
+
+
+def spacing(rows, bits):
+    """First and last value and distance of values that lie evenly in what so many bits hold, over and over if they must."""
+    different = min(rows, 2**bits)
+    step = max(1, (2**bits - 1) // rows)
+    return -(2 ** (bits - 1)), -(2 ** (bits - 1)) + (different - 1) * step, step
+
+
+def spread(rows, bits):
+    """The facts of such values."""
+    least, most, step = spacing(rows, bits)
+    whole, rest = divmod(rows, 2**bits)
+    ranks = whole * (2**bits * (2**bits - 1) // 2) + rest * (rest - 1) // 2
+    return facts(rows, least, most, rows * least + step * ranks)
+
+
+def verify_spread(bits, row, rows):
+    expect(joined(row), spread(rows, bits))
+
+
+def verify_keys(row, rows):
+    """1 to the number of rows, each once: a key is unique, and the sum of others would be another one."""
+    expect(joined(row), facts(rows, 1, rows, rows * (rows + 1) // 2))
+
+
+def verify_widths(row, rows):
+    """Those of one of the widths: which one, the least value tells."""
+    least = row[1]
+    if least in (0, 1):
+        return expect(joined(row), facts(rows, least, least, rows * least))
+    bits = [bits for bits in (8, 16, 32, 64) if -least == 2 ** (bits - 1)]
+    if not bits:
+        raise Wrong(f"{least} is the least of no width")
+    return verify_spread(bits[0], row, rows)
+
+
+def verify_bools(row, rows):
+    expect(joined(row), facts(rows, 0, min(1, rows - 1), rows // 2))
+
+
+def verify_indexed(row, rows):
+    """The sums as of the table alone; the index has as many entries."""
+    expect(row[5:], [rows])
+    verify_spread(32, row, rows)
+
+
+# Rungs in C.
+
+
+def program(name, method):
+    def command(setting):
+        target = setting.target
+        check = [setting.check] if target == ":memory:" else []
+        return [toolchains.BUILT / "c" / name, method, target, setting.rows, *check]
+
+    return command
+
+
+def c(case, title, method, rows, *, name="integers", place="disk", full=10, **more):
+    """A rung of a program in C: so many rows, and ten times as many in a full run."""
+    safe = place == "disk" and "unsafe" not in method.split()
+    more = {"safe": safe, "needs": ("c",), "rows": rows, "full_rows": full * rows} | more
+    return Rung(case, "C", title, place, program(name, method), **more)
+
+
+def in_c(case, title, place="disk"):
+    """Name of such a rung."""
+    return f"{case}/C/{title}/{place}"
+
+
+# Rungs of litepress.
+
+
+def press(case, title, schema, rows, *, note=EVENLY, full=10, **more):
+    """`schema` gives the annotated schema for a number of rows."""
+    def command(setting):
+        path = setting.folder / "schema.sql"
+        path.write_text(schema(setting.rows), encoding="utf-8")
+        return [
+            toolchains.binary("litepress"), "gen", setting.target, path, "--rows", setting.rows, "--progress", "none", "--json",
+        ]  # fmt: skip
+
+    return Rung(
+        case, "litepress", title, "disk", command, needs=("litepress",), rows=rows, full_rows=full * rows,
+        safe=True, note=note, **more,
+    )  # fmt: skip
+
+
+def table(generator, column="value INTEGER", options="", rest=""):
+    """The one table, with a generator of its values, which may depend on the number of rows."""
+    def schema(rows):
+        text = generator if isinstance(generator, str) else generator(rows)
+        return f"CREATE TABLE integers (\n  {column} -- gen: {text}\n){options};\n{rest}"
+
+    return schema
+
+
+def evenly(bits):
+    def generator(rows):
+        least, most, step = spacing(rows, bits)
+        return f"repeat({least}, {most}, step={step})"
+
+    return generator
+
+
+# The tables of the article, each a case.
+
+
+def methods():
+    case = "integers/methods"
+    rung = functools.partial(c, case)
+    reused, unrolled = "reused statement", "20 rows a statement"
+    yield rung(
+        "a transaction a row", "transactions", 50, safe=True,
+        published=published("Separate transaction per row", 429),
+        note="Each row waits for the disk: few rows.",
+    )  # fmt: skip
+    yield rung(
+        "a statement a row", "statements", 200_000, after=in_c(case, "a transaction a row"),
+        published=published("One transaction, separate statement per row", 522_000),
+    )  # fmt: skip
+    yield rung(
+        reused, "unrolled=1", 1_000_000, reference=True, after=in_c(case, "a statement a row"),
+        published=published("One transaction, reused statement", 2_457_000)
+        + published("bound params, one row per insert", ONE_ROW_A_STATEMENT),
+    )  # fmt: skip
+    yield rung(
+        unrolled, "unrolled=20", 2_000_000, after=in_c(case, reused),
+        published=published("bound params, unrolled insert", 7_553_000),
+    )  # fmt: skip
+    yield rung("carray", "carray", 2_000_000, after=in_c(case, unrolled), published=published("carray", 7_968_000))
+    yield rung(
+        f"carray, {UNSAFE}", "carray unsafe", 2_000_000, after=in_c(case, "carray"),
+        published=published("carray with unsafe PRAGMAs", 9_960_000),
+    )  # fmt: skip
+    yield rung(
+        "copy of an attached database", "copy", 2_000_000,
+        published=published("ATTACH DATABASE (reference)", 10_684_000),
+        note="The source is made before the clock.",
+    )  # fmt: skip
+    yield rung(
+        "copy of an attached database, SELECT *", "copy-rows", 3_000_000, after=in_c(case, "copy of an attached database"),
+        note="SQLite copies whole rows where the tables are alike and all columns are asked for; the article names one.",
+    )  # fmt: skip
+    for method, words in ((reused, "unrolled=1"), (unrolled, "unrolled=20"), ("carray", "carray")):
+        yield rung(method, words, 2_000_000, place="memory")
+    yield Rung(
+        case, "C", "random numbers into an array", "none", program("integers", "alone"), needs=("c",), rows=20_000_000,
+        full_rows=200_000_000, safe=True, published=published("random values into an array", 362_000_000),
+        note="No database: xorshift of 64 bits.",
+    )  # fmt: skip
+    yield press(case, "gen", table(evenly(32)), 10_000_000)
+
+
+WIDTHS = (
+    ("all zeros", "zeros", 0, 9_341_000, "constant(0)"),
+    ("all ones", "ones", 0, 9_508_000, "constant(1)"),
+    ("int8", "int8", 1, 8_605_000, evenly(8)),
+    ("int16", "int16", 2, 8_743_000, evenly(16)),
+    ("int32", "int32", 4, 7_952_000, evenly(32)),
+    ("int64", "int64", 8, 7_294_000, evenly(64)),
+)
+"""Title, the program's word, bytes of a value in the record (0 and 1 take none), rows a second, litepress's generator."""
+
+
+def widths():
+    case = "integers/widths"
+    for title, word, size, speed, generator in WIDTHS:
+        figure = published(f"Integer size: {title}", speed)
+        yield c(case, f"carray, {title}", f"carray values={word}", 2_000_000, at=size, published=figure, reference=word == "int32")
+        yield press(case, f"gen, {title}", table(generator), 10_000_000, at=size)
+
+
+def bools():
+    case, rows = "integers/bools", 2 * BILLION
+    figure = functools.partial(published, rows=rows)
+    yield c(
+        case, "20 rows a statement", "unrolled=20 values=bools", 2_000_000, reference=True,
+        published=figure("Bools: bound params, unrolled insert", 8_638_000),
+    )  # fmt: skip
+    yield c(
+        case, "carray", "carray values=bools", 2_000_000, after=in_c(case, "20 rows a statement"),
+        published=figure("Bools: carray", 10_409_000),
+    )  # fmt: skip
+    yield c(
+        case, f"carray, {UNSAFE}", "carray values=bools unsafe", 2_000_000, after=in_c(case, "carray"),
+        published=figure("Bools: carray, unsafe PRAGMAs", 10_577_000)
+        + published("Bools: 635 million rows a minute", 635e6 / 60, 635_000_000),
+    )  # fmt: skip
+    yield press(case, "gen", table("repeat(0, 1)"), 10_000_000, note=MADE_MEANWHILE)
+
+
+def unrolling():
+    case = "integers/unrolling"
+    for at_once, factor in ((1, 1.00), (5, 1.95), (10, 2.30), (20, 2.47), (50, None), (200, None)):
+        title = f"{at_once} {'row' if at_once == 1 else 'rows'} a statement"
+        figure = published(f"Unroll degree {at_once}: {factor:.2f}x", factor * ONE_ROW_A_STATEMENT) if factor else ()
+        yield c(case, title, f"unrolled={at_once}", 1_000_000, at=at_once, reference=at_once == 1, published=figure)
+
+
+def safety():
+    case = "integers/safety"
+    figure = functools.partial(published, rows=10**8)
+    safe = "20 rows a statement"
+    yield c(case, safe, "unrolled=20", 2_000_000, reference=True, published=figure("100M 32-bit integers, safe", 5_845_000))
+    yield c(
+        case, f"{safe}, {UNSAFE}", "unrolled=20 unsafe", 2_000_000, after=in_c(case, safe),
+        published=figure("100M 32-bit integers, unsafe", 6_435_000),
+    )  # fmt: skip
+    yield press(case, "gen", table(evenly(32)), 10_000_000)
+
+
+def text_safety():
+    case = "integers/safety-of-texts"
+    figure = functools.partial(published, rows=10**6)
+    safe = "20 rows a statement"
+    rung = functools.partial(c, case, name="texts", full=5)
+    yield rung(safe, "length=1000", 100_000, reference=True, published=figure("1M 1k strings, safe", 278_000))
+    yield rung(
+        f"{safe}, {UNSAFE}", "length=1000 unsafe", 100_000, after=in_c(case, safe),
+        published=figure("1M 1k strings, unsafe", 617_000),
+    )  # fmt: skip
+    yield press(case, "gen", texts(1000), 100_000, note=MADE_MEANWHILE, full=5)
+
+
+def array_sizes():
+    """A thousandth, a hundredth, a tenth of the rows a statement, and all of them."""
+    case = "integers/carray"
+    rows = 2_000_000
+    for parts, speed in ((1000, 7_156_000), (100, 7_912_000), (10, 8_601_000), (1, 9_310_000)):
+        def command(setting, parts=parts):
+            return program("integers", f"carray={max(1, setting.rows // parts)}")(setting)
+
+        title = f"carray, 1/{parts} of the rows a statement" if parts > 1 else "carray, all rows in a statement"
+        yield Rung(
+            case, "C", title, "disk", command, needs=("c",), rows=rows, full_rows=10 * rows, safe=True, at=1 / parts,
+            reference=parts == 1000, published=published(f"{BILLION // parts:,} rows per statement", speed),
+            note="" if parts == 1 else f"The article's {BILLION // parts:,} of a billion rows.",
+        )  # fmt: skip
+
+
+def user_keys():
+    case = "integers/table-types"
+    for title, word, speed, column, options in (
+        ("rowid table", "rowid", 8_757_000, "value INTEGER", ""),
+        ("INTEGER PRIMARY KEY", "key", 4_248_000, "value INTEGER PRIMARY KEY", ""),
+        ("INT PRIMARY KEY, WITHOUT ROWID", "without-rowid", 3_108_000, "value INT PRIMARY KEY", " WITHOUT ROWID"),
+    ):
+        figure = published(f"User keys: {title}", speed)
+        method = f"carray values=keys order=sequential table={word}"
+        yield c(case, title, method, 2_000_000, reference=word == "rowid", published=figure)
+        yield press(case, f"gen, {title}", table("sequence", column, options), 10_000_000)
+
+
+def automatic_keys():
+    case = "integers/automatic-keys"
+    for title, word, speed, key in (
+        ("rowid", "rowid", 8_183_000, ""),
+        ("INTEGER PRIMARY KEY", "automatic", 8_224_000, "id INTEGER PRIMARY KEY,\n  "),
+        ("AUTOINCREMENT", "autoincrement", 7_784_000, "id INTEGER PRIMARY KEY AUTOINCREMENT,\n  "),
+    ):
+        figure = published(f"Automatic keys: {title}", speed)
+        yield c(case, title, f"carray table={word}", 2_000_000, reference=word == "rowid", published=figure)
+        yield press(case, f"gen, {title}", table(evenly(32), f"{key}value INTEGER"), 10_000_000)
+
+
+def key_order():
+    case = "integers/key-order"
+    for title, word, speed in (
+        ("sequential", "sequential", 3_030_000),
+        ("reversed", "reversed", 1_534_000),
+        ("shuffled", "shuffled", 161_000),
+        ("outside-in", "outside-in", 1_458_000),
+        ("inside-out", "inside-out", 1_529_000),
+        ("odds, then evens", "odds-evens", 2_857_000),
+        ("odds, then evens, reversed", "evens-odds", 1_488_000),
+        ("sawtooth", "sawtooth", 1_116_000),
+    ):
+        yield c(
+            case, title, f"carray values=keys table=key order={word}", 1_000_000, reference=word == "sequential",
+            full=5, published=published(f"Key order: {title}", speed),
+            note="The article does not say what kind of key: INTEGER PRIMARY KEY here.",
+        )  # fmt: skip
+    for title, generator in (
+        ("sequential", "sequence"), ("reversed", lambda rows: f"sequence({rows}, -1)"), ("shuffled", "shuffle"),
+    ):  # fmt: skip
+        keyed = table(generator, "value INTEGER PRIMARY KEY")
+        yield press(case, f"gen, {title}", keyed, 1_000_000, note=MADE_MEANWHILE, full=5)
+
+
+def page_cache():
+    for case, order, speeds in (
+        ("integers/cache-sequential", "sequential", (4_202_000, 4_292_000, 4_348_000)),
+        ("integers/cache-random", "shuffled", (306_000, 400_000, 988_000)),
+    ):
+        for pages, speed in zip((2000, 4000, 2_000_000), speeds):
+            yield c(
+                case, f"cache_size = {pages}", f"carray values=keys table=key order={order} cache={pages}", 1_000_000,
+                full=5, at=pages, reference=pages == 2000,
+                published=published(f"Page cache of {pages}, {order}", speed),
+                note="With few rows the table is not much larger than the cache." if order == "shuffled" else "",
+            )  # fmt: skip
+
+
+def indexes():
+    case = "integers/index"
+    before, after, presorted = "index before the rows", "index after the rows", "index before the rows, which are sorted"
+    yield c(
+        case, before, "carray index=before", 500_000, full=4, reference=True,
+        published=published("Index before", 293_000),
+    )  # fmt: skip
+    yield c(
+        case, after, "carray index=after", 500_000, full=4, after=in_c(case, before),
+        published=published("Index after", 963_000),
+    )  # fmt: skip
+    yield c(
+        case, presorted, "carray index=sorted", 500_000, full=4, after=in_c(case, before),
+        published=published("Index before, with sorting in application", 2_123_000),
+        note="The clock runs while the program sorts.",
+    )  # fmt: skip
+    index = "CREATE INDEX integers_value ON integers (value);\n"
+    yield press(case, "gen", table(shuffled, rest=index), 500_000, full=4, note=MADE_MEANWHILE)
+
+
+def shuffled(rows):
+    """The same values as the others', in random order."""
+    least, _, step = spacing(rows, 32)
+    return f"shuffle(0, {rows - 1}) * {step} + {least}"
+
+
+LENGTHS = {
+    4: 7_874_000, 16: 6_993_000, 32: 5_208_000, 64: 3_704_000, 128: 2_342_000, 256: 1_610_000, 512: 1_047_000,
+}  # fmt: skip
+COLUMNS = {1: 221_000, 2: 234_000, 4: 248_000, 8: 206_000, 16: 184_000}
+ROW = 1024
+"""Characters of all columns together."""
+
+FURTHER = [f"c{number}" for number in range(2, max(COLUMNS) + 1)]
+ALL = " || ".join(["c1", *FURTHER])
+TEXTS = f"""
+WITH absent AS (SELECT {", ".join(f"'' AS {column}" for column in FURTHER)})
+SELECT count(*), (SELECT count(*) FROM pragma_table_info('texts')), min(length(c1)), max(length(c1)),
+  (SELECT sum(length({ALL})) FROM texts), (SELECT sum({ALL} GLOB '*[^0-9a-f]*') FROM texts), min(c1) < max(c1)
+FROM texts, absent
+"""
+
+
+def texts(length, columns=1):
+    """So many columns of hexadecimal digits."""
+    names = [f"c{number}" for number in range(1, columns + 1)]
+
+    def schema(_rows):
+        lines = [f"  {name} TEXT{',' if name != names[-1] else ''} -- gen: hex({length})\n" for name in names]
+        return f"CREATE TABLE texts (\n{''.join(lines)});\n"
+
+    return schema
+
+
+def verify_texts(shapes, row, rows):
+    """`shapes`: columns, and characters of each."""
+    count, columns, least, most, total, other_digits, differ = row
+    if (columns, least) not in shapes:
+        raise Wrong(f"{columns} columns of {least} characters: not one of {shapes}")
+    expect((count, most, total, other_digits), (rows, least, rows * columns * least, 0))
+    if rows > 1 and not differ:
+        raise Wrong("all texts are the same")
+
+
+def text_lengths():
+    case = "integers/text-length"
+    for length, speed in LENGTHS.items():
+        rows = 1_000_000 if length <= 64 else 200_000
+        yield c(
+            case, f"{length} characters", f"length={length}", rows, name="texts", full=5, at=length, reference=length == 4,
+            published=published(f"String size {length}", speed),
+        )  # fmt: skip
+        yield press(case, f"gen, {length} characters", texts(length), rows, full=5, at=length, note=MADE_MEANWHILE)
+
+
+def column_counts():
+    case = "integers/columns"
+    for columns, speed in COLUMNS.items():
+        length = ROW // columns
+        title = f"{columns} {'column' if columns == 1 else 'columns'} of {length} characters"
+        yield c(
+            case, title, f"length={length} columns={columns}", 100_000, name="texts", full=5, at=columns,
+            reference=columns == 1, published=published(f"{columns} x {length} chars", speed),
+        )  # fmt: skip
+        yield press(case, f"gen, {title}", texts(length, columns), 100_000, full=5, at=columns, note=MADE_MEANWHILE)
+
+
+USER = """CREATE TABLE user (
+  id INTEGER not null primary key,
+  area CHAR(6), -- gen: {}
+  age INTEGER not null, -- gen: {}
+  active INTEGER not null -- gen: {}
+);
+"""
+USERS = (
+    "SELECT count(*), min(id), max(id), sum(area NOT GLOB '[0-9][0-9][0-9][0-9][0-9][0-9]'), sum(age NOT IN (5, 10, 15)), "
+    "sum(active NOT IN (0, 1)), sum(area = '123456'), sum(age), sum(active) FROM user"
+)
+
+
+def verify_constant(row, rows):
+    expect(row, [rows, 1, rows, 0, 0, 0, rows, 5 * rows, 0])
+
+
+def verify_random(row, rows):
+    """Six standard deviations of a mean: 4.1 for an age, 0.5 for a flag, over the root of the rows."""
+    expect(row[:6], [rows, 1, rows, 0, 0, 0])
+    _, ages, actives = row[6:]
+    deviation = 6 / rows**0.5
+    if abs(ages / rows - 10) > 4.1 * deviation or abs(actives / rows - 0.5) > 0.5 * deviation:
+        raise Wrong(f"{ages} and {actives} are no sums of {rows} random ages and flags")
+
+
+def mixed():
+    case = "integers/mixed-constant"
+    large = "In a cache of 1,000,000 pages, as the article's advice is to make it larger."
+    for title, word, safe, unsafe in (
+        ("no parameters", "literal", 6_130_000, 7_673_000), ("parameters", "constant", 3_732_000, 4_307_000),
+    ):  # fmt: skip
+        label = "Constant data, no binding" if word == "literal" else "Constant data, bound"
+        yield c(
+            case, title, word, 1_000_000, name="user", reference=word == "constant", note=large,
+            published=published(label, safe, 10**8),
+        )  # fmt: skip
+        yield c(
+            case, f"{title}, {UNSAFE}", f"{word} unsafe", 1_000_000, name="user", after=in_c(case, title), note=large,
+            published=published(f"{label}, unsafe", unsafe, 10**8),
+        )  # fmt: skip
+    fixed = USER.format("constant('123456')", "constant(5)", "constant(0)")
+    yield press(case, "gen", lambda _rows: fixed, 5_000_000, note=MADE_MEANWHILE)
+    case = "integers/mixed-random"
+    yield c(
+        case, "parameters", "random", 1_000_000, name="user", reference=True, note=large,
+        published=published("Random data, bound", 2_851_000, 10**8),
+    )  # fmt: skip
+    yield c(
+        case, f"parameters, {UNSAFE}", "random unsafe", 1_000_000, name="user", after=in_c(case, "parameters"), note=large,
+        published=published("Random data, bound, unsafe", 3_258_000, 10**8),
+    )  # fmt: skip
+    drawn = USER.format("digits(6)", "choice(5, 10, 15)", "int(0, 1)")
+    yield press(case, "gen", lambda _rows: drawn, 5_000_000, note=MADE_MEANWHILE)
+
+
+OF_VALUES = f"SELECT {VALUES} FROM integers"
+OF_INDEX = f"SELECT {VALUES}, (SELECT count(*) FROM integers INDEXED BY integers_value WHERE value IS NOT NULL) FROM integers"
+verify_32 = functools.partial(verify_spread, 32)
+verify_lengths = functools.partial(verify_texts, [(1, length) for length in LENGTHS])
+verify_columns = functools.partial(verify_texts, [(columns, ROW // columns) for columns in COLUMNS])
+
+CASES = [
+    Case("integers/methods", "32 bit integers: how rows are inserted", OF_VALUES, verify_32),
+    Case("integers/widths", "Integers by their size", OF_VALUES, verify_widths),
+    Case("integers/bools", "Zeros and ones", OF_VALUES, verify_bools),
+    Case("integers/unrolling", "32 bit integers: rows a statement", OF_VALUES, verify_32),
+    Case("integers/carray", "32 bit integers: share of the rows in one array", OF_VALUES, verify_32),
+    Case("integers/safety", "32 bit integers: journal and sync, or none", OF_VALUES, verify_32),
+    Case(
+        "integers/safety-of-texts", "Texts of 1,000 characters: journal and sync, or none", TEXTS,
+        functools.partial(verify_texts, [(1, 1000)]),
+    ),
+    Case("integers/table-types", "The user's key: kinds of table", OF_VALUES, verify_keys),
+    Case("integers/automatic-keys", "SQLite's key: kinds of it", OF_VALUES, verify_32),
+    Case("integers/key-order", "Keys in eight orders", OF_VALUES, verify_keys),
+    Case("integers/cache-sequential", "Keys in order: pages of cache", OF_VALUES, verify_keys),
+    Case("integers/cache-random", "Keys in random order: pages of cache", OF_VALUES, verify_keys),
+    Case("integers/index", "Random integers with an index", OF_INDEX, verify_indexed),
+    Case("integers/text-length", "Texts by their length", TEXTS, verify_lengths),
+    Case("integers/columns", "1,024 characters in one to sixteen columns", TEXTS, verify_columns),
+    Case("integers/mixed-constant", "The user table: the same row all over", USERS, verify_constant),
+    Case("integers/mixed-random", "The user table: random rows", USERS, verify_random),
+]  # fmt: skip
+
+RUNGS = [
+    *methods(), *widths(), *bools(), *unrolling(), *array_sizes(), *safety(), *text_safety(), *user_keys(), *automatic_keys(),
+    *key_order(), *page_cache(), *indexes(), *text_lengths(), *column_counts(), *mixed(),
+]  # fmt: skip
+
+ABSENT = [
+    Absent(
+        "integers/methods", "raw writes to the disk", Published("integers", "SSD, sustained writes: bytes", 454 << 20, 1.0),
+        "It is no database: the raw write that is measured in each case is the ceiling beside its figures.",
+    ),
+    Absent(
+        "integers/methods", "integer rows in bytes", Published("integers", "integer rows, in bytes", 40 << 20, 1.0),
+        "It is the figure of the copy between two databases in another unit: four bytes a row.",
+    ),
+    Absent(
+        "integers/mixed-random", "the best program of the user article",
+        Published("integers", "best of the user article's repository, unsafe", 10**8, 10**8 / 4_300_000),
+        "Another's program on another's machine: the case `user` has those.",
+    ),
+]  # fmt: skip

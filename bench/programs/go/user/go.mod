@@ -1,0 +1,3 @@
+module litepress/bench/user
+
+go 1.25

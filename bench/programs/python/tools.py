@@ -1,0 +1,51 @@
+"""A program that people fill SQLite with, as a whole process: what a user waits for who starts it in a shell.
+
+    python tools.py METHOD TARGET INPUT
+
+INPUT is a file of CSV with the rows of `user`, or their number where the program makes them up.
+"""
+
+import dataclasses
+import json
+import pathlib
+import sys
+
+BENCH = pathlib.Path(__file__).parents[2]
+sys.path.append(str(BENCH))
+import data
+import load
+import measure
+import rivals
+
+KEYLESS = dataclasses.replace(data.USER, key=())
+
+
+def sql(name):
+    """A script for SQLite's own program, which is told the number of rows."""
+    script = BENCH / "programs" / "sql" / name
+
+    def fill(path, rows):
+        return measure.run(["sqlite3", "-bail", "-cmd", f".parameter set :rows {rows}", path, f".read '{script}'"])
+
+    return fill
+
+
+def gen_metrics(path, rows):
+    """A schema with annotations, which say how evenly the article's rows are spread."""
+    return measure.gen(path, [BENCH / "programs" / "litepress" / "metrics.sql", "--rows", rows])
+
+
+METHODS = {
+    "sqlite3-import": lambda path, source: rivals.sqlite3_import(path, source, data.USER),
+    "sqlite-utils": lambda path, source: rivals.sqlite_utils(path, source, data.USER),
+    "duckdb": lambda path, source: rivals.duckdb_csv(path, source, KEYLESS),
+    "adbc": lambda path, source: rivals.adbc(path, source, KEYLESS),
+    "litepress-load": lambda path, source: load.litepress(path, source, data.USER),
+    "litepress-gen-metrics": gen_metrics,
+    "generate-series": sql("generate_series.sql"),
+    "recursive": sql("recursive.sql"),
+}
+
+if __name__ == "__main__":
+    method, target, given = sys.argv[1:]
+    print(json.dumps({"seconds": METHODS[method](pathlib.Path(target), given)["seconds"]}))

@@ -1,0 +1,307 @@
+//! A key of three integers and a text, into a database in memory or on disk, by everything that is said to help: rows
+//! in the order of the key, other transactions, pages and caches, WITHOUT ROWID; long texts by incremental BLOB I/O; and
+//! a snapshot that is loaded instead of rows that are inserted.
+//!
+//! All rows are there before the clock starts. See `bench/README.md` for the command line and what is printed.
+
+use rusqlite::backup::Backup;
+use rusqlite::blob::Blob;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, MAIN_DB, Transaction, ffi};
+use std::error::Error;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const USAGE: &str = "usage: composite METHOD TARGET ROWS [CHECK], where METHOD is one of
+  rows [sorted] [transaction=ROWS] [page=BYTES] [cache=PAGES] [cache-at-once=PAGES] [wal] [without-rowid]
+  text=BYTES, blob=BYTES       long texts, bound or written through a handle
+  vacuum-into                  a database in memory to the file TARGET
+  backup=FILE, deserialize=FILE    such a file, made before the clock starts, into memory";
+
+const LONG: &str = "CREATE TABLE long (id INTEGER PRIMARY KEY, body TEXT NOT NULL)";
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [method, target, rows, check @ ..] = arguments.as_slice() else { return Err(USAGE.into()) };
+    let rows: u32 = rows.parse()?;
+    let (what, settings) = method.split_once(' ').unwrap_or((method, ""));
+    let (seconds, database) = match what.split_once('=').unwrap_or((what, "")) {
+        ("rows", "") => insert_rows(&Settings::parse(settings)?, target, rows)?,
+        ("text", length) => insert_long(target, rows, length.parse()?, bind_texts)?,
+        ("blob", length) => insert_long(target, rows, length.parse()?, write_blobs)?,
+        ("vacuum-into", "") => vacuum_into(target, rows)?,
+        ("backup", snapshot) => load(snapshot, target, rows, restore)?,
+        ("deserialize", snapshot) => load(snapshot, target, rows, deserialize)?,
+        _ => return Err(USAGE.into()),
+    };
+    print!("{{\"seconds\": {seconds}");
+    if let ([check], ":memory:") = (check, target.as_str()) {
+        print!(", \"check\": [{}]", facts(&database, check)?);
+    }
+    println!("}}");
+    Ok(())
+}
+
+/// The one row that a query gives, as JSON would have it between brackets.
+fn facts(database: &Connection, query: &str) -> Outcome<String> {
+    let mut statement = database.prepare(query)?;
+    let columns = statement.column_count();
+    let values = statement.query_row([], |row| {
+        (0..columns).map(|column| row.get_ref(column).map(literal)).collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(values.join(", "))
+}
+
+fn literal(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        _ => String::from("null"),
+    }
+}
+
+/// Seconds since the clock started, with a database on disk closed; one in memory is still there to be asked.
+fn stop(started: Instant, database: Connection, target: &str) -> Outcome<(f64, Connection)> {
+    if target == ":memory:" {
+        return Ok((started.elapsed().as_secs_f64(), database));
+    }
+    database.close().map_err(|(_, error)| error)?;
+    Ok((started.elapsed().as_secs_f64(), Connection::open_in_memory()?))
+}
+
+/// What differs from SQLite's own settings and the article's first try.
+struct Settings {
+    sorted: bool,
+    rows_per_transaction: usize,
+    page_size: Option<u32>,
+    cache: Option<u32>,
+    /// Pages of cache that SQLite is given before the database is opened.
+    cache_at_once: Option<u32>,
+    wal: bool,
+    without_rowid: bool,
+}
+
+impl Settings {
+    fn parse(words: &str) -> Outcome<Self> {
+        let (sorted, wal, without_rowid) = (false, false, false);
+        let (page_size, cache, cache_at_once) = (None, None, None);
+        let rows_per_transaction = 50_000;
+        let mut it = Self { sorted, rows_per_transaction, page_size, cache, cache_at_once, wal, without_rowid };
+        for word in words.split_whitespace() {
+            match word.split_once('=').unwrap_or((word, "")) {
+                ("sorted", "") => it.sorted = true,
+                ("wal", "") => it.wal = true,
+                ("without-rowid", "") => it.without_rowid = true,
+                ("transaction", rows) => it.rows_per_transaction = rows.parse()?,
+                ("page", size) => it.page_size = Some(size.parse()?),
+                ("cache", pages) => it.cache = Some(pages.parse()?),
+                ("cache-at-once", pages) => it.cache_at_once = Some(pages.parse()?),
+                _ => return Err(USAGE.into()),
+            }
+        }
+        Ok(it)
+    }
+
+    fn open(&self, target: &str) -> Outcome<Connection> {
+        if let Some(pages) = self.cache_at_once {
+            allocate_at_once(pages, self.page_size.unwrap_or(4096))?;
+        }
+        let database = Connection::open(target)?;
+        if let Some(pages) = self.cache {
+            database.pragma_update(None, "cache_size", pages)?;
+        }
+        if let Some(size) = self.page_size {
+            database.pragma_update(None, "page_size", size)?;
+        }
+        if self.wal {
+            let mode: String = database.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+            if mode != "wal" {
+                return Err(format!("the journal is {mode}: only a database on disk has a WAL").into());
+            }
+            database.pragma_update(None, "synchronous", "off")?;
+        }
+        create(&database, self.without_rowid)?;
+        Ok(database)
+    }
+}
+
+/// Gives SQLite the memory of so many pages, for all databases that are opened from now on. SQLITE_DEFAULT_PCACHE_INITSZ
+/// would do it where SQLite is compiled without SQLITE_ENABLE_MEMORY_MANAGEMENT: this one is not.
+fn allocate_at_once(pages: u32, page_size: u32) -> Outcome<()> {
+    let mut header: i32 = 0;
+    // SAFETY: no other thread runs, SQLite is not initialized yet, and the option takes a pointer to an int.
+    let code = unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_PCACHE_HDRSZ, &raw mut header) };
+    succeed(code)?;
+    let slot = (u32::try_from(header)? + page_size).next_multiple_of(8);
+    let memory = vec![0_u64; slot as usize / 8 * pages as usize].leak();
+    let (slot, pages) = (i32::try_from(slot)?, i32::try_from(pages)?);
+    // SAFETY: as above; the option takes a pointer to so many slots of so many bytes, aligned to 8, which live for ever.
+    let code = unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_PAGECACHE, memory.as_mut_ptr(), slot, pages) };
+    succeed(code)
+}
+
+fn succeed(code: i32) -> Outcome<()> {
+    if code == ffi::SQLITE_OK { Ok(()) } else { Err(format!("sqlite3_config gives {code}").into()) }
+}
+
+fn create(database: &Connection, without_rowid: bool) -> Outcome<()> {
+    let options = if without_rowid { " WITHOUT ROWID" } else { "" };
+    database.execute_batch(&format!(
+        "CREATE TABLE keyed (a INTEGER NOT NULL, b INTEGER NOT NULL, c INTEGER NOT NULL, name TEXT NOT NULL, \
+         PRIMARY KEY (a, b, c, name)){options}"
+    ))?;
+    Ok(())
+}
+
+/// A row: `b` is its number, `a` its thousandth of all rows, `c` the last three digits, the name 32 hexadecimal ones.
+struct Row {
+    a: i64,
+    b: i64,
+    c: i64,
+    name: String,
+}
+
+impl Row {
+    fn new(number: u32, rows: u32) -> Self {
+        let mut random = Random(u64::from(number) + 1);
+        random.next();
+        let (a, b) = (i64::from(number) * 1000 / i64::from(rows), i64::from(number));
+        Self { a, b, c: b % 1000, name: format!("{:016x}{:016x}", random.next(), random.next()) }
+    }
+}
+
+/// Marsaglia's xorshift with 64 bits, multiplied, so that neighbouring states give numbers that are not alike.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        let product = u128::from(self.next()) * u128::from(limit);
+        u32::try_from(product >> 64).expect("below the limit")
+    }
+}
+
+/// All rows, in the order of their key or in none.
+fn rows_of(rows: u32, sorted: bool) -> Vec<Row> {
+    let mut all: Vec<Row> = (0..rows).map(|number| Row::new(number, rows)).collect();
+    if !sorted {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        for last in (1..rows).rev() {
+            all.swap(last as usize, random.below(last + 1) as usize);
+        }
+    }
+    all
+}
+
+fn insert_rows(settings: &Settings, target: &str, rows: u32) -> Outcome<(f64, Connection)> {
+    let rows = rows_of(rows, settings.sorted);
+    let started = Instant::now();
+    let mut database = settings.open(target)?;
+    let at_once = if settings.rows_per_transaction == 0 { rows.len() } else { settings.rows_per_transaction };
+    for some in rows.chunks(at_once.max(1)) {
+        insert(&mut database, some)?;
+    }
+    stop(started, database, target)
+}
+
+/// One transaction, one statement a row.
+fn insert(database: &mut Connection, rows: &[Row]) -> Outcome<()> {
+    let transaction = database.transaction()?;
+    {
+        let mut insert = transaction.prepare_cached("INSERT INTO keyed VALUES (?, ?, ?, ?)")?;
+        for row in rows {
+            insert.execute((row.a, row.b, row.c, row.name.as_str()))?;
+        }
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Writes texts of one length, made before the clock starts, each starting one byte behind the one before.
+fn insert_long(target: &str, rows: u32, length: usize, write: Writer) -> Outcome<(f64, Connection)> {
+    let alphabet = "abcdefghijklmnopqrstuvwxyz";
+    let text = alphabet.repeat((length + alphabet.len()).div_ceil(alphabet.len()));
+    let started = Instant::now();
+    let mut database = Connection::open(target)?;
+    database.execute_batch(LONG)?;
+    let transaction = database.transaction()?;
+    let texts = (0..rows).map(|row| &text[row as usize % alphabet.len()..][..length]);
+    write(&transaction, &mut { texts })?;
+    transaction.commit()?;
+    stop(started, database, target)
+}
+
+type Writer = fn(&Transaction<'_>, &mut dyn Iterator<Item = &str>) -> Outcome<()>;
+
+fn bind_texts(transaction: &Transaction<'_>, texts: &mut dyn Iterator<Item = &str>) -> Outcome<()> {
+    let mut insert = transaction.prepare("INSERT INTO long (body) VALUES (?)")?;
+    for text in texts {
+        insert.execute([text])?;
+    }
+    Ok(())
+}
+
+/// A row of zeros first, and the bytes into their place in it: such a value is a blob and no text.
+fn write_blobs(transaction: &Transaction<'_>, texts: &mut dyn Iterator<Item = &str>) -> Outcome<()> {
+    let mut insert = transaction.prepare("INSERT INTO long (body) VALUES (zeroblob(?))")?;
+    let mut handle: Option<Blob<'_>> = None;
+    for text in texts {
+        insert.execute([text.len()])?;
+        let row = transaction.last_insert_rowid();
+        match &mut handle {
+            Some(blob) => blob.reopen(row)?,
+            None => handle = Some(transaction.blob_open(MAIN_DB, "long", "body", row, false)?),
+        }
+        handle.as_mut().ok_or("no handle")?.write_all(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A database in memory with all rows.
+fn filled(rows: u32) -> Outcome<Connection> {
+    let mut database = Connection::open_in_memory()?;
+    create(&database, true)?;
+    insert(&mut database, &rows_of(rows, true))?;
+    Ok(database)
+}
+
+fn vacuum_into(target: &str, rows: u32) -> Outcome<(f64, Connection)> {
+    let database = filled(rows)?;
+    let started = Instant::now();
+    database.execute("VACUUM INTO ?", [target])?;
+    Ok((started.elapsed().as_secs_f64(), database))
+}
+
+/// How a snapshot, a file, comes into the database.
+type Loader = fn(&Path, &mut Connection) -> Outcome<()>;
+
+fn load(snapshot: &str, target: &str, rows: u32, load: Loader) -> Outcome<(f64, Connection)> {
+    filled(rows)?.execute("VACUUM INTO ?", [snapshot])?;
+    let started = Instant::now();
+    let mut database = Connection::open(target)?;
+    load(Path::new(snapshot), &mut database)?;
+    stop(started, database, target)
+}
+
+fn restore(snapshot: &Path, database: &mut Connection) -> Outcome<()> {
+    let source = Connection::open(snapshot)?;
+    Backup::new(&source, database)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
+    Ok(())
+}
+
+fn deserialize(snapshot: &Path, database: &mut Connection) -> Outcome<()> {
+    let file = File::open(snapshot)?;
+    let size = usize::try_from(file.metadata()?.len())?;
+    database.deserialize_read_exact(MAIN_DB, file, size, false)?;
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Four threads make rows and send them through a channel; the thread that called inserts them.
+
+use crate::Outcome;
+use crate::row::Random;
+use crate::statements::{Inserter, batches, text_of};
+use rusqlite::Transaction;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+pub const PRODUCERS: u64 = 4;
+/// Rows a statement, and a message.
+const BATCH: usize = 50;
+/// Messages on their way: as many as keep everybody busy, and memory small.
+const QUEUE: usize = 1000;
+
+/// What is sent are rows, bound to a prepared statement.
+pub fn prepared(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
+    let mut inserter = Inserter::new(transaction, BATCH, None)?;
+    from_producers(rows, Random::rows, |rows| inserter.insert(rows.into_iter()))
+}
+
+/// What is sent are statements with all their values.
+pub fn text(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
+    from_producers(rows, text_of, |text| Ok(transaction.execute_batch(&text)?))
+}
+
+fn from_producers<T: Send>(
+    rows: u64,
+    make: fn(&mut Random, usize) -> T,
+    write: impl FnMut(T) -> Outcome<()>,
+) -> Outcome<()> {
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(QUEUE);
+        for share in shares(rows) {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                let mut random = Random::new();
+                // Nobody listens any more where a statement has failed.
+                batches(share, BATCH).map(|size| make(&mut random, size)).all(|batch| sender.send(batch).is_ok())
+            });
+        }
+        drop(sender);
+        receiver.into_iter().try_for_each(write)
+    })
+}
+
+/// How many rows each producer makes.
+pub fn shares(rows: u64) -> impl Iterator<Item = u64> {
+    (0..PRODUCERS).map(move |producer| rows / PRODUCERS + u64::from(producer < rows % PRODUCERS))
+}

@@ -1,0 +1,27 @@
+//! What programs of the ladder share: the line that each of them prints. README.md describes it.
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+/// The line of a program that took so long, with the row of numbers that its database in memory answers a query with.
+///
+/// # Errors
+/// What SQLite says of the query, and another value than a number.
+pub fn answer(seconds: f64, asked: Option<(&Connection, &str)>) -> rusqlite::Result<String> {
+    let check = asked.map(|(database, query)| row(database, query)).transpose()?;
+    let check = check.map_or_else(String::new, |row| format!(", \"check\": [{row}]"));
+    Ok(format!("{{\"seconds\": {seconds}{check}}}"))
+}
+
+fn row(database: &Connection, query: &str) -> rusqlite::Result<String> {
+    let mut statement = database.prepare(query)?;
+    let columns = statement.column_count();
+    statement.query_row([], |row| {
+        let values = (0..columns).map(|column| match row.get_ref(column)? {
+            ValueRef::Integer(value) => Ok(value.to_string()),
+            ValueRef::Real(value) => Ok(format!("{value:?}")),
+            other => Err(rusqlite::Error::InvalidColumnType(column, query.to_owned(), other.data_type())),
+        });
+        Ok(values.collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
+    })
+}
