@@ -5,7 +5,6 @@ later day. What both have stands here once. All figures but the first two are of
 four cores.
 """
 
-import dataclasses
 import functools
 import math
 
@@ -42,8 +41,7 @@ def verify(row, rows):
     ages, actives = counts[:3], counts[3:]
     if (count, first, last, areas, sum(ages), sum(actives)) != (rows, 1, rows, rows, rows, rows):
         raise Wrong(f"{row} is not of {rows} rows of user")
-    numbers = MILLION
-    expect_near("sum of areas", area_sum, rows * (numbers - 1) / 2, math.sqrt(rows * (numbers**2 - 1) / 12))
+    expect_near("sum of areas", area_sum, rows * (MILLION - 1) / 2, math.sqrt(rows * (MILLION**2 - 1) / 12))
     for values in (ages, actives):
         share = 1 / len(values)
         for found in values:
@@ -93,13 +91,14 @@ def rung(title, word, by, rows, full_rows, *, place="disk", safe=False, **more):
     return Rung(case, by.split(",")[0], title, place, command, needs, rows, full_rows, safe, **more)
 
 
-def both(title, word, by, rows, full_rows, *, after=None, figures=(), in_memory=(), growth=(), **more):
-    """On disk, with the curve and `figures`, and in memory; `after` is language and title of another such rung."""
-    for place, its_figures in ("disk", figures), ("memory", in_memory):
-        yield rung(
-            title, word, by, rows, full_rows, place=place, after=after and f"user/{after}/{place}", published=its_figures,
-            **(more | {"growth": growth} if place == "disk" else {key: more[key] for key in more if key != "safe"}),
-        )  # fmt: skip
+def both(
+    title, word, by, rows, full_rows, *, after=None, figures=(), in_memory=(), growth=(), safe=False, reference=False, note=""
+):
+    """On disk and in memory; `after` is language and title of another such pair. What is no figure holds on disk alone."""
+    before = after and f"user/{after}"
+    here = functools.partial(rung, title, word, by, rows, full_rows)
+    yield here(after=before and f"{before}/disk", published=figures, growth=growth, safe=safe, reference=reference, note=note)
+    yield here(place="memory", after=before and f"{before}/memory", published=in_memory)
 
 
 # Python. In the author's programs without PRAGMAs the connection begins no transaction: a batch is as many as it has rows.
@@ -180,7 +179,10 @@ def rust():
         ONE, "prepared", "Rust", MILLION, 10 * MILLION, after=f"Rust/{NAIVE}",
         figures=(published("Rust, prepared statement", 1 * MINUTE),),
     )  # fmt: skip
-    yield from rust_batched()
+    yield from both(
+        FIFTY, "prepared-50", "Rust", 2 * MILLION, 10 * MILLION, after=f"Rust/{ONE}", growth=LONG_CURVE, reference=True,
+        figures=(published("Rust, batched", 34.3),),
+    )  # fmt: skip
     yield from both(TEXT, "text-50", "Rust", 600_000, 8 * MILLION, after=f"Rust/{NAIVE}")
     yield from both("text of 10,000 rows a statement", "text-10000", "Rust", 600_000, 8 * MILLION, after=f"Rust/{TEXT}")
     yield from both(
@@ -201,15 +203,6 @@ def rust():
     )  # fmt: skip
 
 
-def rust_batched():
-    disk, memory = both(
-        FIFTY, "prepared-50", "Rust", 2 * MILLION, 10 * MILLION, after=f"Rust/{ONE}", growth=LONG_CURVE,
-        figures=(published("Rust, batched", 34.3),),
-    )  # fmt: skip
-    yield dataclasses.replace(disk, reference=True)
-    yield memory
-
-
 # Go, as the author wanted to try it: PRAGMAs, one transaction, and no garbage collector.
 
 DRIVERS = {"Go, cgo": "mattn/go-sqlite3", "Go, pure": "modernc.org/sqlite"}
@@ -219,10 +212,9 @@ OFF = "garbage collector off"
 def go():
     for by, driver in DRIVERS.items():
         one, fifty = f"{driver}, {ONE}", f"{driver}, {FIFTY}"
-        growth = {"growth": CURVE}
         yield from both(one, "prepared", by, 300_000, 4 * MILLION)
         yield from both(f"{one}, {OFF}", "prepared-nogc", by, 300_000, 4 * MILLION, after=f"Go/{one}")
-        yield from both(fifty, "prepared-50", by, 600_000, 8 * MILLION, after=f"Go/{one}", **growth)
+        yield from both(fifty, "prepared-50", by, 600_000, 8 * MILLION, after=f"Go/{one}", growth=CURVE)
         yield from both(f"{fifty}, {OFF}", "prepared-50-nogc", by, 600_000, 8 * MILLION, after=f"Go/{fifty}")
 
 
@@ -271,7 +263,7 @@ def busy():
     alone = rung(
         BUSY_BATCHES, "busy", "Rust", 10 * MILLION, 10 * MILLION, place="none", safe=True, reference=True,
         after=f"user/rows/CPython/{BUSY_BATCHES}/none", published=(published("Busy loop: Rust", 17),),
-        note="The author's rows had a string each on the heap; he suspected that the compiler leaves work out, which ours cannot.",
+        note="The author's rows had a string each on the heap. He suspected that his compiler left work out: ours cannot.",
     )  # fmt: skip
     yield alone
     yield rung(
