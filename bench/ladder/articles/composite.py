@@ -82,7 +82,7 @@ def program(path, method):
     return command
 
 
-def rust(case, title, method, rows=100_000, *, place="memory", full=10, safe=None, **more):
+def rust(case, title, method, rows=200_000, *, place="memory", full=10, safe=None, **more):
     """A rung of composite.rs. A database in memory is lost with its program."""
     safe = place == "disk" if safe is None else safe
     return Rung(
@@ -96,7 +96,7 @@ def in_rust(case, title, place="memory"):
     return f"{case}/Rust/{title}/{place}"
 
 
-def press(case, title, rows=200_000, *, number="shuffle(0, {last})", options="", **more):
+def press(case, title, rows=500_000, *, number="shuffle(0, {last})", options="", **more):
     """litepress makes the same table: the number of a row is in order, or in none."""
     def command(setting):
         path = setting.folder / "schema.sql"
@@ -119,17 +119,18 @@ def press(case, title, rows=200_000, *, number="shuffle(0, {last})", options="",
 
 
 NO_ORDER, ORDER = "no order", "order of the key"
+CURVE = (10**4, 10**5, 10**6)
 WITHOUT_ROWID = f"{ORDER}, WITHOUT ROWID"
 
 
 def keys():
     case = "composite/key"
     yield rust(
-        case, NO_ORDER, "rows", reference=True, note=IN_MEMORY,
+        case, NO_ORDER, "rows", reference=True, note=IN_MEMORY, growth=CURVE,
         published=(Published("composite", "the first try: 18,000 rows a second", ROWS, FIRST_TRY),),
     )  # fmt: skip
     yield rust(
-        case, ORDER, "rows sorted", after=in_rust(case, NO_ORDER), note=IN_MEMORY,
+        case, ORDER, "rows sorted", after=in_rust(case, NO_ORDER), note=IN_MEMORY, growth=CURVE,
         published=(Published("composite", "in the order of the key: 80 % better", ROWS, FIRST_TRY / 1.8),),
     )  # fmt: skip
     yield rust(case, WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER), note=IN_MEMORY)
@@ -144,8 +145,8 @@ def keys():
         note="The article's database is in memory, where SQLite has no WAL and syncs nothing: on disk, both mean something.",
     )  # fmt: skip
     for options, more in (("", ""), (" WITHOUT ROWID", ", WITHOUT ROWID")):
-        yield press(case, f"gen, {NO_ORDER}{more}", options=options)
-        yield press(case, f"gen, {ORDER}{more}", options=options, number="sequence(0)")
+        yield press(case, f"gen, {NO_ORDER}{more}", options=options, growth=CURVE)
+        yield press(case, f"gen, {ORDER}{more}", options=options, number="sequence(0)", growth=CURVE)
 
 
 def transactions():
