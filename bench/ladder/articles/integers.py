@@ -215,7 +215,8 @@ def widths():
     case = "integers/widths"
     for title, word, size, speed, generator in WIDTHS:
         figure = published(f"Integer size: {title}", speed)
-        yield c(case, f"carray, {title}", f"carray values={word}", 2_000_000, at=size, published=figure, reference=word == "int32")
+        reference = word == "int32"
+        yield c(case, f"carray, {title}", f"carray values={word}", 2_000_000, at=size, published=figure, reference=reference)
         yield press(case, f"gen, {title}", table(generator), 4_000_000, at=size)
 
 
@@ -330,7 +331,8 @@ def key_order():
     ):
         yield c(
             case, title, f"carray values=keys table=key order={word}", 500_000, reference=word == "sequential",
-            full=4, growth=GROWTH if word in ("sequential", "shuffled") else (), published=published(f"Key order: {title}", speed),
+            full=4, growth=GROWTH if word in ("sequential", "shuffled") else (),
+            published=published(f"Key order: {title}", speed),
             note="The article does not say what kind of key: INTEGER PRIMARY KEY here.",
         )  # fmt: skip
     for title, generator in (
