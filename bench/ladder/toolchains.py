@@ -200,10 +200,13 @@ def c(*names):
     return Toolchain(bring, lambda: first_line("gcc", "--version"), ("gcc",))
 
 
+# Both at once, as `make bench` builds them: what one of them needs is compiled once more for the other alone.
+OURS = workspace("litepress-cli", "litepress-bench")
+
 TOOLCHAINS = {
     "c": c("integers", "texts", "user"),
-    "rust": workspace("litepress-bench"),
-    "litepress": workspace("litepress-cli"),
+    "rust": OURS,
+    "litepress": OURS,
     "sqlx": cargo("sqlx"),
     "turso": cargo("turso"),
     "go-cgo": go("cgo"),
