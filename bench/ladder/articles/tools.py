@@ -57,7 +57,7 @@ CSV = [
         growth=CURVE,
     ),
     from_csv(
-        "CPython", "sqlite-utils insert_all, journal and sync off", "sqlite-utils", ["python-rivals"], 20_000, 300_000,
+        "CPython", "sqlite-utils insert_all, journal and sync off", "sqlite-utils", ["python-rivals"], 50_000, 1_000_000,
         note="With the start of Python, as of a program.",
     ),
     from_csv(
