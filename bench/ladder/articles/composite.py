@@ -10,7 +10,7 @@ from ladder import toolchains
 from ladder.rungs import Case, Published, Rung, Wrong
 
 TITLE = "A composite key, in memory: order, pages, caches, snapshots and writers"
-SOURCE = "Optimizing SQLite In-Memory Database Insert Performance for Large Datasets: 100 million rows in 90 minutes, and faster"
+SOURCE = "Optimizing SQLite In-Memory Database Insert Performance for Large Datasets: a question, and what was advised"
 
 ROWS = 10**8
 FIRST_TRY = 90 * 60
@@ -82,7 +82,7 @@ def program(path, method):
     return command
 
 
-def rust(case, title, method, rows=100_000, *, place="memory", full=10, safe=None, **more):
+def rust(case, title, method, rows=200_000, *, place="memory", full=10, safe=None, **more):
     """A rung of composite.rs. A database in memory is lost with its program."""
     safe = place == "disk" if safe is None else safe
     return Rung(
@@ -96,7 +96,7 @@ def in_rust(case, title, place="memory"):
     return f"{case}/Rust/{title}/{place}"
 
 
-def press(case, title, rows=200_000, *, number="shuffle(0, {last})", options="", **more):
+def press(case, title, rows=500_000, *, number="shuffle(0, {last})", options="", **more):
     """litepress makes the same table: the number of a row is in order, or in none."""
     def command(setting):
         path = setting.folder / "schema.sql"
@@ -119,17 +119,18 @@ def press(case, title, rows=200_000, *, number="shuffle(0, {last})", options="",
 
 
 NO_ORDER, ORDER = "no order", "order of the key"
+CURVE = (10**4, 10**5, 10**6)
 WITHOUT_ROWID = f"{ORDER}, WITHOUT ROWID"
 
 
 def keys():
     case = "composite/key"
     yield rust(
-        case, NO_ORDER, "rows", reference=True, note=IN_MEMORY,
+        case, NO_ORDER, "rows", reference=True, note=IN_MEMORY, growth=CURVE,
         published=(Published("composite", "the first try: 18,000 rows a second", ROWS, FIRST_TRY),),
     )  # fmt: skip
     yield rust(
-        case, ORDER, "rows sorted", after=in_rust(case, NO_ORDER), note=IN_MEMORY,
+        case, ORDER, "rows sorted", after=in_rust(case, NO_ORDER), note=IN_MEMORY, growth=CURVE,
         published=(Published("composite", "in the order of the key: 80 % better", ROWS, FIRST_TRY / 1.8),),
     )  # fmt: skip
     yield rust(case, WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER), note=IN_MEMORY)
@@ -139,13 +140,14 @@ def keys():
     yield disk(ORDER, "rows sorted", after=in_rust(case, NO_ORDER, "disk"))
     yield disk(WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER, "disk"))
     yield disk(
-        f"{WITHOUT_ROWID}, WAL, no sync", "rows sorted without-rowid wal", after=in_rust(case, WITHOUT_ROWID, "disk"), safe=False,
+        f"{WITHOUT_ROWID}, WAL, no sync", "rows sorted without-rowid wal", safe=False,
+        after=in_rust(case, WITHOUT_ROWID, "disk"),
         published=(Published("composite", "WITHOUT ROWID, WAL, synchronous = 0", ROWS, ROWS / 250_000),),
         note="The article's database is in memory, where SQLite has no WAL and syncs nothing: on disk, both mean something.",
     )  # fmt: skip
     for options, more in (("", ""), (" WITHOUT ROWID", ", WITHOUT ROWID")):
-        yield press(case, f"gen, {NO_ORDER}{more}", options=options)
-        yield press(case, f"gen, {ORDER}{more}", options=options, number="sequence(0)")
+        yield press(case, f"gen, {NO_ORDER}{more}", options=options, growth=CURVE)
+        yield press(case, f"gen, {ORDER}{more}", options=options, number="sequence(0)", growth=CURVE)
 
 
 def transactions():
@@ -184,7 +186,8 @@ def long_texts():
         rows = 50_000_000 // length
         for title, word in (("bound", "text"), ("incremental BLOB I/O", "blob")):
             yield rust(
-                case, f"{title}, {length:,} bytes", f"{word}={length}", rows, at=length, reference=(word, length) == ("text", 10_000),
+                case, f"{title}, {length:,} bytes", f"{word}={length}", rows, at=length,
+                reference=(word, length) == ("text", LENGTHS[0]),
                 note="The values are blobs of the same bytes: a handle leaves the type as it is." if word == "blob" else "",
             )  # fmt: skip
 
