@@ -79,13 +79,23 @@ def listed(versions):
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
+UNOPTIMIZED = os.environ.get("LITEPRESS_UNOPTIMIZED_RUNGS") == "1"
+"""For tests, where only the rows count: crates apart are compiled in a third of the time."""
+
+
 def cargo(name):
     """A crate of its own, outside the workspace: what it depends on costs only those who run it."""
     def bring():
-        manifest = PROGRAMS / name / "Cargo.toml"
-        run("cargo", "build", "--release", "--locked", "--manifest-path", manifest, "--target-dir", BUILT / name)
+        profile = ("--config", "profile.dev.debug=false") if UNOPTIMIZED else ("--release",)
+        place = ("--manifest-path", PROGRAMS / name / "Cargo.toml", "--target-dir", BUILT / name)
+        run("cargo", "build", "--locked", *profile, *place)
 
     return Toolchain(bring, lambda: first_line("cargo", "--version"), ("cargo",))
+
+
+def built_apart(name, program):
+    """The program of such a crate."""
+    return BUILT / name / ("debug" if UNOPTIMIZED else "release") / program
 
 
 def go(name):
