@@ -1,8 +1,7 @@
 //! Operators that choose one of their operands' values in each row.
 
-use super::apply::{Operand, put_texts};
+use super::apply::{Operand, owned, put_texts};
 use super::{Comparison, Function, compare, numbers};
-use crate::generators::owned;
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock, Cells};
