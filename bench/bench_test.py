@@ -6,12 +6,15 @@ import dataclasses
 import io
 import json
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import cells
 import data
+import gen
 import load
 import measure
 import press
@@ -119,6 +122,45 @@ class Load(unittest.TestCase):
             for what, arguments in wrong.items():
                 with self.subTest(what), self.assertRaises(SystemExit):
                     load.verify(path, *arguments)
+
+
+class Gen(unittest.TestCase):
+    def test_a_tiny_run_gives_every_figure(self):
+        sizes = ["--shop", "0.001", "--tpch", "0.001", "--rows", "2k", "--faker-rows", "200"]
+        line = tiny("gen.py", [*sizes, "--skip-missing"])
+        cases = [case for case, needs in gen.NEEDS.items() if all(need in line["versions"] for need in needs)]
+        self.assertIn("shop", cases)
+        expected = {name for name in gen.TARGETS if name.partition(",")[0] in cases}
+        self.assertEqual(line["figures"].keys(), expected)
+        self.assertTrue(all(figure["median"] > 0 for figure in line["figures"].values()))
+
+    def test_rivals_that_are_not_installed_are_left_out_aloud(self):
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            self.assertEqual(gen.chosen(argparse.Namespace(only=None), {"sqlite3": "3"}), ["shop"])
+        for name in ("tpch, for want of tpchgen-cli", "people, for want of dbgen, faker"):
+            self.assertIn(f"skipped: {name}", said.getvalue())
+
+    def test_wrong_people_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            schema, path = pathlib.Path(folder) / "people.sql", pathlib.Path(folder) / "people.db"
+            schema.write_text(gen.PEOPLE)
+            measure.gen(path, [schema, "--rows", 1000])
+            gen.check_people(path, 1000)
+            with self.assertRaises(SystemExit):
+                gen.check_people(path, 1001)
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                database.execute("UPDATE people SET plan = 'none' WHERE id = 7")
+                database.commit()
+            with self.assertRaises(SystemExit):
+                gen.check_people(path, 1000)
+
+
+class Cells(unittest.TestCase):
+    def test_times_are_read_out_of_the_document(self):
+        found = cells.times(cells.DOCUMENT.read_text())
+        self.assertGreater(len(found), 50)
+        self.assertTrue(all(nanoseconds > 0 for nanoseconds in found.values()))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""The rivals of `litepress load`, one function each, with the settings that were fastest for it.
+"""The rivals of `litepress load` and `litepress gen`, one function each, with the settings that were fastest for it.
 
-A rival loads a file into a new database, and gives what `measure.run` gives. Packages come from PyPI into a virtualenv
-of their own, the newest of their day. DuckDB's extension is a package, too: no other network is wanted. The `sqlite3`
-program is the machine's.
+A rival loads a file into a new database, or makes rows up, and gives what `measure.run` gives. Packages come from PyPI
+into a virtualenv of their own, the newest of their day; kennytm's dbgen comes from crates.io. DuckDB's extension is a
+package, too: no other network is wanted. The `sqlite3` program is the machine's.
 """
 
 import contextlib
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -17,10 +18,14 @@ from measure import ROOT, run
 ENVIRONMENT = ROOT / "target" / "bench-venv"
 PYTHON = ENVIRONMENT / "bin" / "python"
 TPCHGEN = ENVIRONMENT / "bin" / "tpchgen-cli"
+DBGEN_PROJECT = ROOT / "target" / "dbgen"
+DBGEN = DBGEN_PROJECT / "target" / "release" / "dbgen"
+DBGEN_VERSION = "0.8.0"
 PACKAGES = [
     "adbc-driver-sqlite",
     "duckdb",
     "duckdb-extension-sqlite-scanner",
+    "faker",
     "isal",
     "pyarrow",
     "sqlite-utils",
@@ -85,6 +90,99 @@ with open(source, encoding="utf-8", newline="") as file:
 database.close()
 """
 
+# As published, dbgen does not ask rand and chrono for all that it takes from them, and `cargo install` fails: a package
+# around it does. Its program is this one, but for the status that it leaves with.
+DBGEN_PACKAGE = f"""
+[package]
+name = "dbgen-program"
+version = "0.0.0"
+edition = "2021"
+
+[[bin]]
+name = "dbgen"
+path = "main.rs"
+
+[dependencies]
+chrono = {{ version = "0.4", features = ["clock"] }}
+dbgen = "={DBGEN_VERSION}"
+rand = {{ version = "0.8", features = ["std"] }}
+structopt = "0.3"
+
+[workspace]
+"""
+
+DBGEN_PROGRAM = """
+use dbgen::{cli, span::Registry};
+use structopt::StructOpt;
+
+fn main() {
+    let mut registry = Registry::default();
+    if let Err(error) = cli::run(cli::Args::from_args(), &mut registry) {
+        eprintln!("{}", registry.describe(&error));
+        std::process::exit(1);
+    }
+}
+"""
+
+# The columns of people as dbgen has them: picks from lists, joined.
+DBGEN_TEMPLATE = """
+{{ @first := ARRAY['Ada', 'Bruno', 'Clara', 'David', 'Elena', 'Felix', 'Greta', 'Hugo', 'Ida', 'Jonas', 'Lea', 'Nora'] }}
+{{ @last := ARRAY['Adler', 'Becker', 'Costa', 'Diaz', 'Engel', 'Fischer', 'Garcia', 'Haas', 'Ito', 'Khan', 'Lopez', 'Rao'] }}
+{{ @lower := ARRAY['ada', 'bruno', 'clara', 'david', 'elena', 'felix', 'greta', 'hugo', 'ida', 'jonas', 'lea', 'nora'] }}
+{{ @domain := ARRAY['com', 'net', 'org'] }}
+{{ @street := ARRAY['Oak', 'Maple', 'River', 'Hill', 'Lake', 'Park', 'Station', 'Church', 'Mill', 'Garden'] }}
+{{ @city := ARRAY['Accra', 'Berlin', 'Cairo', 'Delhi', 'Geneva', 'Hanoi', 'Lima', 'Oslo', 'Quito', 'Tokyo', 'Vienna'] }}
+{{ @word := ARRAY['amber', 'basil', 'candle', 'desert', 'ember', 'forest', 'ginger', 'harbor', 'ivory', 'juniper'] }}
+CREATE TABLE people (
+  id INTEGER {{ rownum }},
+  name TEXT {{ @first[rand.range_inclusive(1, 12)] || ' ' || @last[rand.range_inclusive(1, 12)] }},
+  email TEXT {{ @lower[rand.range_inclusive(1, 12)] || rownum || '@example.' || @domain[rand.range_inclusive(1, 3)] }},
+  street TEXT {{ rand.range_inclusive(1, 250) || ' ' || @street[rand.range_inclusive(1, 10)] || ' Street' }},
+  city TEXT {{ @city[rand.range_inclusive(1, 11)] }},
+  age INTEGER {{ rand.range_inclusive(18, 99) }},
+  balance REAL {{ rand.range(0, 500000) / 100.0 }},
+  born DATE {{ substring((TIMESTAMP '1940-01-01 00:00:00' + INTERVAL rand.range(0, 24472) DAY) || '' FOR 10) }},
+  plan TEXT {{ CASE WHEN rand.bool(0.7) THEN 'free' WHEN rand.bool(0.83) THEN 'basic' ELSE 'pro' END }},
+  note TEXT {{ @word[rand.range_inclusive(1, 10)] || ' ' || @word[rand.range_inclusive(1, 10)] || ' ' ||
+    @word[rand.range_inclusive(1, 10)] || ' ' || @word[rand.range_inclusive(1, 10)] || ' ' ||
+    @word[rand.range_inclusive(1, 10)] || ' ' || @word[rand.range_inclusive(1, 10)] || ' ' ||
+    @word[rand.range_inclusive(1, 10)] }}
+);
+"""
+
+# The same as people do it with Faker: its providers, and one transaction of executemany.
+FAKER = """
+import collections, datetime, sqlite3, sys
+from faker import Faker
+path, create, rows = sys.argv[1], sys.argv[2], int(sys.argv[3])
+Faker.seed(42)
+fake = Faker()
+plans = collections.OrderedDict([("free", 0.7), ("basic", 0.25), ("pro", 0.05)])
+born = datetime.date(1940, 1, 1), datetime.date(2006, 12, 31)
+people = (
+    (
+        number,
+        fake.name(),
+        fake.email(),
+        fake.street_address(),
+        fake.city(),
+        fake.random_int(18, 99),
+        fake.pyfloat(min_value=0, max_value=5000, right_digits=2),
+        fake.date_between(*born).isoformat(),
+        fake.random_element(plans),
+        fake.sentence(nb_words=7),
+    )
+    for number in range(1, rows + 1)
+)
+database = sqlite3.connect(path)
+database.execute("PRAGMA journal_mode = off")
+database.execute("PRAGMA synchronous = off")
+database.execute(create)
+database.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", people)
+database.commit()
+database.close()
+"""
+
 INFLATE = """
 import sys
 from isal import isal_zlib
@@ -107,6 +205,16 @@ def install():
         raise SystemExit("the program sqlite3 is not installed: Debian's package of that name has it")
 
 
+def install_dbgen():
+    """Builds kennytm's dbgen."""
+    if not DBGEN.exists():
+        DBGEN_PROJECT.mkdir(parents=True, exist_ok=True)
+        (DBGEN_PROJECT / "Cargo.toml").write_text(DBGEN_PACKAGE)
+        (DBGEN_PROJECT / "main.rs").write_text(DBGEN_PROGRAM)
+        command = ["cargo", "build", "--release", "--quiet", "--manifest-path", DBGEN_PROJECT / "Cargo.toml"]
+        subprocess.run([*command, "--target-dir", DBGEN_PROJECT / "target"], check=True)
+
+
 def versions(packages=PACKAGES, python=PYTHON):
     """What is there of the rivals, and which versions."""
     found = {}
@@ -114,17 +222,33 @@ def versions(packages=PACKAGES, python=PYTHON):
         found = json.loads(run([python, "-c", VERSIONS, *packages])["output"])
     if shutil.which("sqlite3"):
         found["sqlite3"] = run(["sqlite3", "--version"])["output"].split()[0]
+    if DBGEN.exists():
+        found["dbgen"] = DBGEN_VERSION
     return found
 
 
 def sqlite3_import(path, source, table):
+    return sqlite3_imports(path, [table.create()], {table.name: [source]}, table.create_indexes(), skip=1)
+
+
+def sqlite3_imports(path, tables, sources, indexes, skip=0):
+    """Into typed tables, of which each has files; `tables` and `indexes` are CREATE statements."""
     settings = ["journal_mode=off", "synchronous=off", "cache_size=-1000000", "threads=2"]
-    return run(
-        ["sqlite3", "-bail", path]
-        + [f"PRAGMA {setting}" for setting in settings]
-        + [table.create(), f".import --csv --skip 1 '{source}' {table.name}"]
-        + table.create_indexes()
-    )
+    imports = [f".import --csv --skip {skip} '{file}' {table}" for table, files in sources.items() for file in files]
+    return run(["sqlite3", "-bail", path, *(f"PRAGMA {one}" for one in settings), *tables, *imports, *indexes])
+
+
+def dbgen(folder, rows):
+    """CSV without headers, a file for each core."""
+    folder.mkdir()
+    template = folder.with_suffix(".template")
+    template.write_text(DBGEN_TEMPLATE)
+    sizes = ["--total-count", rows, "--rows-per-file", -(-rows // os.cpu_count()), "--rows-count", 1000]
+    return run([DBGEN, "--template", template, "--out-dir", folder, *sizes, "--format", "csv", "--no-schemas", "--quiet"])
+
+
+def faker(path, create, rows):
+    return run([PYTHON, "-c", FAKER, path, create, rows])
 
 
 def duckdb(path, query, table):

@@ -27,7 +27,7 @@ mod select;
 mod tests;
 mod texts;
 
-pub(crate) use apply::{Operand, apply};
+pub(crate) use apply::{Operand, apply, owned};
 pub use functions::{Function, all as functions};
 pub(crate) use texts::stored;
 

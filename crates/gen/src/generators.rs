@@ -29,7 +29,6 @@ mod numbers;
 mod people;
 mod regex;
 pub(crate) mod relations;
-mod rows;
 mod shuffle;
 mod template;
 mod text;
@@ -38,20 +37,22 @@ mod unique;
 mod walk;
 mod wordlist;
 mod words;
+mod zipf;
 
 #[cfg(test)]
 mod tests;
 
 use arguments::Arguments;
+pub(crate) use functions::pow;
 pub(crate) use nulls::fill_flags;
-pub(crate) use rows::{copy, owned};
 pub(crate) use shuffle::Scattered;
+pub(crate) use time::{END, date_text, time_text};
+pub(crate) use zipf::Zipf;
 
-use crate::random::{CellRandom, Draws};
+use crate::random::{CellRandom, Draws, Rows};
 use litepress_rows::CellBlock;
 use std::cmp::Reverse;
 use std::fmt::Debug;
-use std::ops::Range;
 
 /// Gives every row of a column its value.
 ///
@@ -60,12 +61,7 @@ use std::ops::Range;
 pub(crate) trait Generator: Debug + Send + Sync {
     /// Fills `out` with the values of these rows, which are counted from 0; at most
     /// [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock);
-
-    /// Fills `out` with the values of these rows, in whatever order they come; no more than [`fill`](Self::fill) takes.
-    fn fill_rows(&self, random: &CellRandom, rows: &[u64], out: &mut CellBlock) {
-        rows::fill_rows(self, random, rows, out);
-    }
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock);
 
     /// What kinds of values come, NULL apart.
     fn kinds(&self) -> Kinds;
@@ -247,12 +243,6 @@ pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Bytes of a number in a block.
 const NUMBER_BYTES: u64 = 8;
-
-/// How many rows a range holds, as a length of a slice.
-#[inline]
-fn count(rows: &Range<u64>) -> usize {
-    size(rows.end - rows.start)
-}
 
 /// A length or index.
 #[inline]

@@ -12,9 +12,9 @@
 //! where it is needed, and nothing is looked up.
 
 use crate::expression::{Operand, Operator, apply, stored};
-use crate::generators::{Generator, copy, fill_flags};
-use crate::random::CellRandom;
-use crate::relation::{Relation, RowList, Rows};
+use crate::generators::{Generator, fill_flags};
+use crate::random::{CellRandom, Rows};
+use crate::relation::{Relation, RowList};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock};
 use std::ops::Range;
@@ -180,11 +180,9 @@ impl Step {
     fn fill(&self, rows: &Range<u64>, scratch: &mut Scratch, out: &mut CellBlock) {
         let count = usize::try_from(rows.end - rows.start).expect("a block of rows");
         match self {
-            Self::Generate { generator, random, space: 0, .. } => generator.fill(random, rows.clone(), out),
             Self::Generate { generator, random, space, .. } => {
-                let list = &scratch.spaces[*space];
-                generator.fill_rows(random, &list.rows, out);
-                mark(&list.nulls, out.nulls_mut());
+                generator.fill(random, &scratch.rows(rows, *space), out);
+                mark(&scratch.spaces[*space].nulls, out.nulls_mut());
             }
             Self::Number { space, .. } => {
                 let list = &scratch.spaces[*space];
@@ -200,7 +198,7 @@ impl Step {
                 apply(*operator, &operands, affinities, count, out);
             }
             Self::Copy { from, .. } => match scratch.operand(from) {
-                Operand::Block(block) => copy(block, count, out),
+                Operand::Block(block) => out.copy_from(block),
                 Operand::Constant(value) => out.values().resize(count, value.clone()),
             },
             Self::Refer { .. } | Self::Null { .. } => {}
@@ -211,18 +209,7 @@ impl Step {
 impl Nulls {
     /// Sets a flag for each of these rows that is NULL.
     fn fill(&self, rows: &Rows<'_>, flags: &mut Vec<bool>) {
-        let Self { share, levels, random } = self;
-        match rows {
-            Rows::Range(range) => fill_flags(*share, *levels, random, range.clone(), flags),
-            Rows::List(list) => {
-                let mut one = Vec::new();
-                flags.clear();
-                flags.extend(list.iter().map(|&row| {
-                    fill_flags(*share, *levels, random, row..row + 1, &mut one);
-                    one[0]
-                }));
-            }
-        }
+        fill_flags(self.share, self.levels, &self.random, rows, flags);
     }
 }
 

@@ -17,6 +17,8 @@
 //! **Frozen.** Whatever changes a single value of any generator is a new [`ALGORITHM_VERSION`]; the golden tests of
 //! this crate pin them.
 
+use std::ops::Range;
+
 /// Version of everything that decides which value a cell gets. A change of any value is a new version.
 pub const ALGORITHM_VERSION: u32 = 1;
 
@@ -44,6 +46,68 @@ fn mix(mut word: u64, key: u64) -> u64 {
 #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
 fn low_half(product: u128) -> u64 {
     product as u64
+}
+
+/// Rows of a table, by their numbers: those that are made together.
+#[derive(Clone, Debug)]
+pub enum Rows<'a> {
+    /// Consecutive ones.
+    Range(Range<u64>),
+    /// Any, in any order: those that the rows of another table refer to.
+    List(&'a [u64]),
+}
+
+impl From<Range<u64>> for Rows<'_> {
+    fn from(range: Range<u64>) -> Self {
+        Self::Range(range)
+    }
+}
+
+impl Rows<'_> {
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Range(range) => usize::try_from(range.end - range.start).expect("a block of rows"),
+            Self::List(list) => list.len(),
+        }
+    }
+
+    /// Some of them, by their places.
+    #[must_use]
+    pub fn part(&self, places: Range<usize>) -> Self {
+        match self {
+            Self::Range(range) => Self::Range(range.start + places.start as u64..range.start + places.end as u64),
+            Self::List(list) => Self::List(&list[places]),
+        }
+    }
+
+    /// Calls `f` for each.
+    #[inline(always)]
+    pub fn for_each(&self, f: impl FnMut(u64)) {
+        match self {
+            Self::Range(range) => range.clone().for_each(f),
+            Self::List(list) => list.iter().copied().for_each(f),
+        }
+    }
+
+    /// Calls `f` for each, and the slot that is its.
+    #[inline(always)]
+    pub fn zip<T>(&self, slots: impl Iterator<Item = T>, mut f: impl FnMut(u64, T)) {
+        match self {
+            Self::Range(range) => slots.zip(range.clone()).for_each(|(slot, row)| f(row, slot)),
+            Self::List(list) => slots.zip(*list).for_each(|(slot, &row)| f(row, slot)),
+        }
+    }
+
+    /// Appends what `f` makes of each.
+    #[inline(always)]
+    pub fn append_to<T>(&self, out: &mut Vec<T>, f: impl FnMut(u64) -> T) {
+        match self {
+            Self::Range(range) => out.extend(range.clone().map(f)),
+            Self::List(list) => out.extend(list.iter().copied().map(f)),
+        }
+    }
 }
 
 /// 64 random bits, read as a fraction of 0 to 1: a number below `n` is the whole part of `n` times the fraction, and
@@ -118,7 +182,15 @@ impl CellRandom {
 
     /// Gives each slot what `make` makes of its row's [`u64`](Self::u64).
     #[inline(always)]
-    pub fn fill_u64<T>(&self, first_row: u64, out: &mut [T], make: impl Fn(u64) -> T) {
+    pub fn fill_u64<T>(&self, rows: &Rows<'_>, out: &mut [T], make: impl Fn(u64) -> T) {
+        match rows {
+            Rows::Range(range) => self.fill_u64_from(range.start, out, make),
+            Rows::List(_) => rows.zip(out.iter_mut(), |row, slot| *slot = make(self.u64(row))),
+        }
+    }
+
+    #[inline(always)]
+    fn fill_u64_from<T>(&self, first_row: u64, out: &mut [T], make: impl Fn(u64) -> T) {
         let mut weyl = self.offset.wrapping_add(first_row.wrapping_mul(WEYL));
         for slot in out {
             *slot = make(mix(weyl, self.key));
@@ -129,7 +201,15 @@ impl CellRandom {
     /// Gives each slot what `take` takes of a word that two rows share: 32 bits at most. The even row is the first to
     /// take.
     #[inline(always)]
-    pub fn fill_shared<T>(&self, first_row: u64, out: &mut [T], take: impl Fn(&mut Fraction) -> T) {
+    pub fn fill_shared<T>(&self, rows: &Rows<'_>, out: &mut [T], take: impl Fn(&mut Fraction) -> T) {
+        match rows {
+            Rows::Range(range) => self.fill_shared_from(range.start, out, take),
+            Rows::List(_) => rows.zip(out.iter_mut(), |row, slot| *slot = self.shared(row, &take)),
+        }
+    }
+
+    #[inline(always)]
+    fn fill_shared_from<T>(&self, first_row: u64, out: &mut [T], take: impl Fn(&mut Fraction) -> T) {
         let single = usize::from(first_row & 1 == 1).min(out.len());
         let (single, rest) = out.split_at_mut(single);
         for slot in single {
@@ -138,7 +218,7 @@ impl CellRandom {
         let (pairs, last) = rest.as_chunks_mut::<2>();
         let first_pair = first_row.div_ceil(2);
         let last_row = (first_pair.wrapping_add(pairs.len() as u64)) << 1;
-        self.fill_u64(first_pair, pairs, |word| {
+        self.fill_u64_from(first_pair, pairs, |word| {
             let mut fraction = Fraction(word);
             let even = take(&mut fraction);
             [even, take(&mut fraction)]
@@ -151,11 +231,18 @@ impl CellRandom {
     /// Gives each slot what `make` makes of a number in `0..n`; `n` must not be 0. Up to [`NARROW`] two rows share a
     /// word.
     #[inline(always)]
-    pub fn fill_below<T>(&self, first_row: u64, out: &mut [T], n: u64, make: impl Fn(u64) -> T) {
-        if n <= NARROW {
-            self.fill_shared(first_row, out, |fraction| make(fraction.take(n)));
-        } else {
-            self.fill_u64(first_row, out, |word| make(Fraction(word).take(n)));
+    pub fn fill_below<T>(&self, rows: &Rows<'_>, out: &mut [T], n: u64, make: impl Fn(u64) -> T) {
+        if n > NARROW {
+            self.fill_u64(rows, out, |word| make(Fraction(word).take(n)));
+            return;
+        }
+        match rows {
+            Rows::Range(range) => self.fill_shared_from(range.start, out, |fraction| make(fraction.take(n))),
+            // Of a row alone only the number is made for the other row of its word, too.
+            Rows::List(_) => {
+                let number = |row| self.shared(row, |fraction| fraction.take(n));
+                rows.zip(out.iter_mut(), |row, slot| *slot = make(number(row)));
+            }
         }
     }
 }
@@ -322,12 +409,12 @@ mod tests {
             for len in 0..9 {
                 let rows = || first..first + len as u64;
                 let mut out = vec![0; len];
-                random.fill_shared(first, &mut out, Fraction::take_u32);
+                random.fill_shared(&rows().into(), &mut out, Fraction::take_u32);
                 let halves = |row: u64| (random.u64(row / 2) >> (32 * (1 - row % 2)) & 0xFFFF_FFFF) as u32;
                 assert_eq!(out, rows().map(halves).collect::<Vec<_>>());
                 for n in [1, 3, NARROW, NARROW + 1] {
                     let mut out = vec![0; len];
-                    random.fill_below(first, &mut out, n, |value| value);
+                    random.fill_below(&rows().into(), &mut out, n, |value| value);
                     let wide = |row| Fraction(random.u64(row)).take(n);
                     let shared = |row| random.shared(row, |fraction| fraction.take(n));
                     let single = |row| if n <= NARROW { shared(row) } else { wide(row) };

@@ -15,48 +15,17 @@
 //! to nothing, or to itself where it must refer to something. `in_turn` alone takes later rows too.
 
 mod fan_out;
-mod zipf;
 
-use crate::generators::Scattered;
-use crate::random::{CellRandom, Fraction};
+use crate::generators::{Scattered, Zipf, pow};
+use crate::random::{CellRandom, Fraction, Rows};
 pub(crate) use fan_out::FanOut;
-use std::ops::Range;
 use std::sync::Arc;
-pub(crate) use zipf::Zipf;
 
 /// The purpose of the random numbers of `distinct_in` in [`CellRandom::fork`], of which every parent has its own.
 const PARTNERS: u64 = 1 << 32;
 
 /// The purpose of the order of the most frequent parents.
 const ORDER: u64 = 64;
-
-/// Rows of a table, by their numbers.
-#[derive(Clone, Debug)]
-pub(crate) enum Rows<'a> {
-    /// Consecutive ones.
-    Range(Range<u64>),
-    /// Any.
-    List(&'a [u64]),
-}
-
-impl Rows<'_> {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Range(range) => usize::try_from(range.end - range.start).expect("a block of rows"),
-            Self::List(list) => list.len(),
-        }
-    }
-
-    /// Gives each slot what `f` makes of its row.
-    #[inline(always)]
-    fn each(&self, out: &mut Vec<u64>, f: impl FnMut(u64) -> u64) {
-        out.clear();
-        match self {
-            Self::Range(range) => out.extend(range.clone().map(f)),
-            Self::List(list) => out.extend(list.iter().copied().map(f)),
-        }
-    }
-}
 
 /// Rows of another table, one for each row of a block.
 #[derive(Debug, Default)]
@@ -125,6 +94,7 @@ impl Draw {
 impl Relation {
     /// The rows that these rows refer to. `siblings` is what the column of `distinct_in` refers to.
     pub(crate) fn draw(&self, random: &CellRandom, rows: &Rows<'_>, siblings: Option<&RowList>, out: &mut RowList) {
+        out.rows.clear();
         out.nulls.clear();
         out.places.clear();
         if self.is_to_earlier() {
@@ -133,34 +103,24 @@ impl Relation {
         }
         let parents = self.parents.max(1);
         match &self.draw {
-            Draw::Uniform => match rows {
-                Rows::Range(range) => {
-                    out.rows.clear();
-                    out.rows.resize(rows.len(), 0);
-                    random.fill_below(range.start, &mut out.rows, parents, |row| row);
-                }
-                Rows::List(_) => {
-                    let mut one = [0];
-                    rows.each(&mut out.rows, |row| {
-                        random.fill_below(row, &mut one, parents, |row| row);
-                        one[0]
-                    });
-                }
-            },
+            Draw::Uniform => {
+                out.rows.resize(rows.len(), 0);
+                random.fill_below(rows, &mut out.rows, parents, |row| row);
+            }
             Draw::Zipf { zipf, scatter } => {
-                rows.each(&mut out.rows, |row| zipf.draw(&mut random.draws(row)) - 1);
+                rows.append_to(&mut out.rows, |row| zipf.draw(&mut random.draws(row)) - 1);
                 if *scatter {
                     Scattered::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Draw::Once => rows.each(&mut out.rows, |row| row.min(parents - 1)),
-            Draw::InTurn { each } => rows.each(&mut out.rows, |row| row / each % parents),
+            Draw::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
+            Draw::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Draw::Children(fan_out) => fan_out.find(rows, 0, out),
             Draw::OtherThan { each, .. } => {
                 let siblings = siblings.expect("the column that it differs from is known");
                 let others = (parents - 1).max(1);
                 let mut at = 0;
-                rows.each(&mut out.rows, |row| {
+                rows.append_to(&mut out.rows, |row| {
                     let step = each.map_or_else(|| Fraction(random.u64(row)).take(others), |each| row % each % others);
                     at += 1;
                     (siblings.rows[at - 1] + 1 + step) % parents
@@ -182,12 +142,12 @@ impl Relation {
     fn draw_earlier(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut RowList) {
         match &self.draw {
             Draw::Zipf { zipf, .. } => {
-                rows.each(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.draws(row)) - 1);
+                rows.append_to(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.draws(row)) - 1);
             }
-            Draw::Once if self.is_total => rows.each(&mut out.rows, |row| row),
-            Draw::Once => rows.each(&mut out.rows, |row| row.saturating_sub(1)),
+            Draw::Once if self.is_total => rows.append_to(&mut out.rows, |row| row),
+            Draw::Once => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
             Draw::Children(fan_out) => fan_out.find(rows, 1, out),
-            _ => rows.each(&mut out.rows, |row| Fraction(random.u64(row)).take(row.max(1))),
+            _ => rows.append_to(&mut out.rows, |row| Fraction(random.u64(row)).take(row.max(1))),
         }
         let is_first = |row: u64| row == 0;
         if !self.is_total {
@@ -205,7 +165,6 @@ impl Relation {
     fn draw_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, out: &mut RowList) {
         let parents = self.parents.max(1);
         let order = Scattered::new(parents, &random.fork(ORDER));
-        out.rows.clear();
         for (&row, place) in siblings.rows.iter().zip(&siblings.places) {
             let own = random.fork(PARTNERS.wrapping_add(row));
             let start = stretch(place.number, place.of, parents, skew);
@@ -227,9 +186,50 @@ fn stretch(number: u64, of: u64, parents: u64, skew: f64) -> u64 {
         let share = u128::from(spare) * u128::from(number) / u128::from(of.max(1));
         return number + u64::try_from(share).unwrap_or(spare);
     }
-    let share = zipf::power(number as f64 / of.max(1) as f64, skew);
+    let share = if number == 0 { 0.0 } else { pow(number as f64 / of.max(1) as f64, skew) };
     #[expect(clippy::cast_possible_truncation, reason = "a share of a number of rows")]
     #[expect(clippy::cast_sign_loss, reason = "it is positive")]
     let share = (spare as f64 * share) as u64;
     number + share.min(spare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(draw: &Draw, to_itself: bool, rows: &Rows<'_>) -> Vec<u64> {
+        let relation = Relation { parents: 1000, draw: draw.clone(), to_itself, is_total: false };
+        let mut out = RowList::default();
+        relation.draw(&CellRandom::new(42, "t", "c"), rows, None, &mut out);
+        out.rows
+    }
+
+    /// What rows refer to is as frozen as values are.
+    #[test]
+    fn golden_rows_of_version_1() {
+        let zipf = |exponent, scatter| Draw::Zipf { zipf: Arc::new(Zipf::new(1000, exponent)), scatter };
+        let draws = [
+            (Draw::Uniform, false),
+            (Draw::Uniform, true),
+            (zipf(1.1, true), false),
+            (zipf(1.1, false), false),
+            (zipf(0.8, false), false),
+            (zipf(1.0, false), true),
+        ];
+        let found = draws.each_ref().map(|(draw, to_itself)| {
+            let found = drawn(draw, *to_itself, &Rows::List(&[0, 1, 2, 999, 1_000_000_007]));
+            let consecutive = drawn(draw, *to_itself, &(0..1000).into());
+            assert!([0, 1, 2, 999].map(|row| consecutive[row]) == found[..4], "{draw:?} in one block");
+            found
+        });
+        let expected = [
+            [565, 927, 842, 42, 446],
+            [0, 0, 1, 201, 654_442_033],
+            [687, 139, 139, 948, 140],
+            [6, 0, 0, 130, 3],
+            [54, 4, 0, 425, 28],
+            [0, 0, 0, 219, 872],
+        ];
+        assert_eq!(found, expected);
+    }
 }

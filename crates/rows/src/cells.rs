@@ -140,6 +140,13 @@ impl Strings {
         self.fixed_len = spans.first().map(Range::len).filter(|&len| spans.iter().all(|span| span.len() == len));
     }
 
+    /// Makes this the same strings as `other`.
+    fn copy_from(&mut self, other: &Self) {
+        self.data.clone_from(&other.data);
+        self.ends.clone_from(&other.ends);
+        self.fixed_len = other.fixed_len;
+    }
+
     /// Takes back all strings from this one on.
     pub fn truncate(&mut self, count: usize) {
         match self.fixed_len {
@@ -240,6 +247,19 @@ impl CellBlock {
             Cells::Choice(choice) => &mut choice.picks,
             _ => unreachable!("the kind was set above"),
         }
+    }
+
+    /// Makes this the same values as `other`, with the memory kept.
+    pub fn copy_from(&mut self, other: &Self) {
+        match &other.cells {
+            Cells::Int(ints) => self.ints().extend_from_slice(ints),
+            Cells::Real(reals) => self.reals().extend_from_slice(reals),
+            Cells::Text(texts) => self.texts().copy_from(texts),
+            Cells::Blob(blobs) => self.blobs().copy_from(blobs),
+            Cells::Choice(choice) => self.picks(&choice.values).extend_from_slice(&choice.picks),
+            Cells::Values(values) => self.values().extend_from_slice(values),
+        }
+        self.nulls.clone_from(&other.nulls);
     }
 
     /// Which rows are NULL whatever their value says: empty (none is) or one flag a row. To be set after the values.

@@ -5,6 +5,17 @@ use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock, Cells};
 
+/// A value that owns its bytes.
+pub(crate) fn owned(value: Value<'_>) -> OwnedValue {
+    match value {
+        Value::Null => OwnedValue::Null,
+        Value::Int(int) => OwnedValue::Int(int),
+        Value::Real(real) => OwnedValue::Real(real),
+        Value::Text(text) => OwnedValue::Text(String::from_utf8_lossy(text).into_owned()),
+        Value::Blob(blob) => OwnedValue::Blob(blob.to_vec()),
+    }
+}
+
 /// What an operator computes with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand<'a> {

@@ -2,10 +2,10 @@
 
 use super::apply::{Operand, put_texts, put_values};
 use super::numbers::integer;
+use crate::generators::{END, date_text, time_text};
 use litepress_format::value::Value;
 use litepress_rows::CellBlock;
 use litepress_rows::cells::OwnedValue;
-use std::io::Write;
 
 const DAY: i64 = 86_400;
 
@@ -26,18 +26,27 @@ enum Unit {
 impl Unit {
     /// `day`, `days`, and so on.
     fn of(value: Value<'_>) -> Option<Self> {
+        const UNITS: [(&[u8], Unit); 7] = [
+            (b"second", Unit::Seconds(1)),
+            (b"minute", Unit::Seconds(60)),
+            (b"hour", Unit::Seconds(3600)),
+            (b"day", Unit::Seconds(DAY)),
+            (b"week", Unit::Seconds(7 * DAY)),
+            (b"month", Unit::Months(1)),
+            (b"year", Unit::Months(12)),
+        ];
         let Value::Text(name) = value else { return None };
-        let name = name.to_ascii_lowercase();
-        Some(match name.strip_suffix(b"s").unwrap_or(&name) {
-            b"second" => Self::Seconds(1),
-            b"minute" => Self::Seconds(60),
-            b"hour" => Self::Seconds(3600),
-            b"day" => Self::Seconds(DAY),
-            b"week" => Self::Seconds(7 * DAY),
-            b"month" => Self::Months(1),
-            b"year" => Self::Months(12),
-            _ => return None,
-        })
+        let name = name.strip_suffix(b"s").or(name.strip_suffix(b"S")).unwrap_or(name);
+        UNITS.iter().find(|(unit, _)| unit.eq_ignore_ascii_case(name)).map(|(_, unit)| *unit)
+    }
+
+    /// That of each row; a constant is read once.
+    fn in_rows<'a>(operand: &'a Operand<'a>) -> impl Fn(usize) -> Option<Self> + 'a {
+        let constant = match operand {
+            Operand::Constant(value) => Some(Self::of(value.as_value())),
+            Operand::Block(_) => None,
+        };
+        move |row| constant.unwrap_or_else(|| Self::of(operand.value(row)))
     }
 }
 
@@ -101,15 +110,14 @@ impl Time {
 
     /// Appends its text; `false` where its year has no four digits.
     fn write(self, text: &mut Vec<u8>) -> bool {
-        let (year, month, day) = civil(self.seconds.div_euclid(DAY));
-        let second = self.seconds.rem_euclid(DAY);
-        if !(0..=9999).contains(&year) {
-            return false;
-        }
-        write!(text, "{year:04}-{month:02}-{day:02}").expect("memory takes everything");
-        if !self.is_day {
-            let (hour, minute) = (second / 3600, second / 60 % 60);
-            write!(text, " {hour:02}:{minute:02}:{:02}", second % 60).expect("memory takes everything");
+        // January and February of the year 0 are before the first of March.
+        const TO_MARCH: i64 = (31 + 29) * DAY;
+        let seconds = self.seconds.checked_add(TO_MARCH).and_then(|seconds| u64::try_from(seconds).ok());
+        let Some(seconds) = seconds.filter(|&seconds| seconds < END) else { return false };
+        if self.is_day {
+            text.extend_from_slice(&date_text(seconds / DAY.unsigned_abs()));
+        } else {
+            text.extend_from_slice(&time_text(seconds));
         }
         true
     }
@@ -117,18 +125,20 @@ impl Time {
 
 /// `date_add(time, n, unit)`
 pub(super) fn add(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let unit = Unit::in_rows(&operands[2]);
     let sum = |row: usize| {
-        let [time, count, unit] = [0, 1, 2].map(|at| operands[at].value(row));
-        Time::parse(time)?.plus(integer(count)?, Unit::of(unit)?)
+        let [time, count] = [0, 1].map(|at| operands[at].value(row));
+        Time::parse(time)?.plus(integer(count)?, unit(row)?)
     };
     put_texts(out, rows, |row, text| sum(row).is_some_and(|time| time.write(text)));
 }
 
 /// `date_diff(from, to, unit)`, rounded towards 0.
 pub(super) fn difference(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
+    let unit = Unit::in_rows(&operands[2]);
     let difference = |row: usize| {
-        let [from, to, unit] = [0, 1, 2].map(|at| operands[at].value(row));
-        match Unit::of(unit)? {
+        let [from, to] = [0, 1].map(|at| operands[at].value(row));
+        match unit(row)? {
             Unit::Seconds(length) => Some((Time::parse(to)?.seconds - Time::parse(from)?.seconds) / length),
             Unit::Months(_) => None,
         }

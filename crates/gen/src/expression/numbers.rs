@@ -3,8 +3,8 @@
 use super::Operator;
 use super::apply::{Operand, Slice, combined_nulls, put_values};
 use litepress_format::value::Value;
-use litepress_rows::CellBlock;
-use litepress_rows::cells::OwnedValue;
+use litepress_rows::cells::{Choice, OwnedValue};
+use litepress_rows::{CellBlock, Cells};
 
 /// The number that a value counts as: of a text the number that it begins with, 0 where it begins with none.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,6 +97,9 @@ pub(super) fn truth(value: Value<'_>) -> Option<bool> {
 
 /// `a + b` and its like.
 pub(super) fn arithmetic(operator: Operator, operands: [&Operand<'_>; 2], rows: usize, out: &mut CellBlock) {
+    let spread = operands.map(spread);
+    let operands = [0, 1].map(|at| spread[at].as_ref().map_or(*operands[at], Operand::Block));
+    let operands = [&operands[0], &operands[1]];
     let [left, right] = operands;
     let is_done = match operator {
         Operator::Add => ints(operands, rows, out, i64::overflowing_add) || reals(operands, rows, out, |a, b| a + b),
@@ -112,6 +115,23 @@ pub(super) fn arithmetic(operator: Operator, operands: [&Operand<'_>; 2], rows: 
         let compute = |row| binary(operator, left.value(row), right.value(row)).owned();
         put_values(out, rows, compute);
     }
+}
+
+/// What rows pick from numbers of one kind, as a block of them.
+fn spread(operand: &Operand<'_>) -> Option<CellBlock> {
+    let Operand::Block(block) = operand else { return None };
+    let Cells::Choice(Choice { values, picks }) = block.cells() else { return None };
+    let int = |value: &OwnedValue| if let OwnedValue::Int(int) = value { Some(*int) } else { None };
+    let real = |value: &OwnedValue| if let OwnedValue::Real(real) = value { Some(*real) } else { None };
+    let mut out = CellBlock::default();
+    if let Some(ints) = values.iter().map(int).collect::<Option<Vec<_>>>() {
+        out.ints().extend(picks.iter().map(|&pick| ints[pick as usize]));
+    } else {
+        let reals = values.iter().map(real).collect::<Option<Vec<_>>>()?;
+        out.reals().extend(picks.iter().map(|&pick| reals[pick as usize]));
+    }
+    out.nulls_mut().extend_from_slice(block.nulls());
+    Some(out)
 }
 
 /// Whole numbers of both; gives up where one of them does not fit.

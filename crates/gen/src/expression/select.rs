@@ -1,8 +1,7 @@
 //! Operators that choose one of their operands' values in each row.
 
-use super::apply::{Operand, put_texts};
+use super::apply::{Operand, owned, put_texts};
 use super::{Comparison, Function, compare, numbers};
-use crate::generators::owned;
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock, Cells};
@@ -18,7 +17,8 @@ pub(super) fn case(
     let affinity = |at: usize| affinities.get(at).copied().flatten();
     let first = usize::from(has_base);
     let last = operands.len() - 1;
-    choose(operands, rows, out, |row| {
+    let values = operands[first + 1..].iter().step_by(2).chain(operands.last());
+    choose(operands, values, rows, out, |row| {
         let holds = |&at: &usize| {
             let condition = operands[at].value(row);
             let is = match has_base {
@@ -35,7 +35,12 @@ pub(super) fn case(
 
 pub(super) fn function(function: Function, operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let value = |at: usize, row| operands[at].value(row);
-    choose(operands, rows, out, |row| match function {
+    let values = match function {
+        Function::If => &operands[1..],
+        Function::NullIf => &operands[..1],
+        _ => operands,
+    };
+    choose(operands, values.iter(), rows, out, |row| match function {
         Function::If if numbers::truth(value(0, row)) == Some(true) => Some(1),
         Function::If => Some(2).filter(|&at| at < operands.len()),
         Function::NullIf => {
@@ -91,10 +96,16 @@ fn kind(operand: &Operand<'_>) -> Option<Kind> {
     }
 }
 
-/// Gives every row the value of the operand that `choice` names, or NULL.
-fn choose(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock, choice: impl Fn(usize) -> Option<usize>) {
+/// Gives every row the value of the operand that `choice` names, one of `values`, or NULL.
+fn choose<'o, 'a: 'o>(
+    operands: &'o [Operand<'a>],
+    values: impl Iterator<Item = &'o Operand<'a>>,
+    rows: usize,
+    out: &mut CellBlock,
+    choice: impl Fn(usize) -> Option<usize>,
+) {
     let value = |row| choice(row).map_or(Value::Null, |at| operands[at].value(row));
-    let mut kinds = operands.iter().filter_map(kind);
+    let mut kinds = values.filter_map(kind);
     let first = kinds.next().unwrap_or(Kind::Any);
     match if kinds.all(|kind| kind == first) { first } else { Kind::Any } {
         Kind::Int => {

@@ -1,20 +1,24 @@
 //! Texts, and what columns make of values.
 
 use super::Function;
-use super::apply::{Operand, put_texts, put_values};
+use super::apply::{Operand, owned, put_texts, put_values};
 use super::compare::is_as_stored;
 use super::numbers::integer;
-use crate::generators::owned;
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::cells::OwnedValue;
-use litepress_rows::{Affinity, CellBlock};
+use litepress_rows::{Affinity, CellBlock, Cells};
 use std::io::Write;
 
 /// What a column of this affinity stores of a block's values; `None` where it stores them as they are.
 pub(crate) fn stored(block: &CellBlock, affinity: Affinity, rows: usize, out: &mut CellBlock) -> Option<()> {
     if is_as_stored(block, affinity) {
         return None;
+    }
+    if let (Affinity::Integer | Affinity::Numeric, Cells::Real(reals)) = (affinity, block.cells()) {
+        put_values(out, rows, |row| owned(affinity::apply(Value::Real(reals[row]), affinity)));
+        out.nulls_mut().extend_from_slice(block.nulls());
+        return Some(());
     }
     put_values(out, rows, |row| match (affinity, block.value(row)) {
         (Affinity::Text, number @ (Value::Int(_) | Value::Real(_))) => {

@@ -1,10 +1,9 @@
 //! Random bytes, plain and in hex.
 
 use super::alias::threshold;
-use super::{Arguments, Distinct, Generator, Kinds, Lengths, count, size};
-use crate::random::{CellRandom, Draws};
+use super::{Arguments, Distinct, Generator, Kinds, Lengths, size};
+use crate::random::{CellRandom, Draws, Rows};
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 
 /// The longest value that is made: SQLite's own limit for a record, less a little for its header.
 pub(super) const LONGEST: u64 = 999_999_000;
@@ -61,9 +60,9 @@ pub(super) fn blob(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Generator for Blob {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let blobs = out.blobs();
-        for row in rows {
+        rows.for_each(|row| {
             let mut draws = random.draws(row);
             let first = draws.u64();
             let len = self.lengths.draw(&mut draws);
@@ -73,7 +72,7 @@ impl Generator for Blob {
                 self.push_with_zeros(first, &mut draws, len, blobs.arena());
             }
             blobs.end_string();
-        }
+        });
     }
 
     fn kinds(&self) -> Kinds {
@@ -130,16 +129,16 @@ pub(super) fn hex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Generator for Hex {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let texts = out.texts().fixed(count(&rows), self.len);
-        for (text, row) in texts.chunks_exact_mut(self.len).zip(rows) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let texts = out.texts().fixed(rows.len(), self.len);
+        rows.zip(texts.chunks_exact_mut(self.len), |row, text| {
             let mut draws = random.draws(row);
             let (words, last) = text.as_chunks_mut::<WORD_HEX>();
             words.iter_mut().for_each(|word| *word = hex_digits(draws.u64()));
             if !last.is_empty() {
                 last.copy_from_slice(&hex_digits(draws.u64())[..last.len()]);
             }
-        }
+        });
     }
 
     fn kinds(&self) -> Kinds {

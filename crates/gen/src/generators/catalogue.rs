@@ -3,7 +3,7 @@
 
 use super::{
     Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nested, nulls, numbers,
-    people, regex, relations, shuffle, template, text, time, unique, walk, wordlist,
+    people, regex, relations, shuffle, template, text, time, unique, walk, wordlist, zipf,
 };
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse_call};
 use crate::expression::functions;
@@ -381,7 +381,7 @@ static ENTRIES: &[Entry] = &[
         &[given("n"), default("s", "1")],
         "a rank of 1 to n, rank k in proportion to k^-s",
         "zipf(1m, 1.1)",
-        distributions::zipf,
+        zipf::zipf,
     ),
 ];
 
@@ -434,7 +434,7 @@ impl Sample {
 
     /// Fills `out` with the values of these rows, [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) at most.
     pub fn fill(&self, rows: Range<u64>, out: &mut CellBlock) {
-        self.generator.fill(&self.random, rows, out);
+        self.generator.fill(&self.random, &rows.into(), out);
     }
 }
 

@@ -1,11 +1,10 @@
 //! Picks from a list: the encoder makes each value's bytes once, and rows only say which.
 
 use super::alias::{AliasTable, threshold};
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, count};
-use crate::random::{CellRandom, Fraction};
+use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES};
+use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// A list to pick from, and how.
@@ -99,15 +98,16 @@ pub(super) fn steps(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Generator for Steps {
-    fn fill(&self, _: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, _: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let picks = out.picks(&self.values);
-        let mut row = rows.start;
-        let mut step = self.ends.partition_point(|&end| end <= row);
-        while row < rows.end {
-            let end = self.ends[step].min(rows.end);
-            picks.resize(picks.len() + count(&(row..end)), narrow(step as u64));
-            (row, step) = (end, step + 1);
-        }
+        let mut step = 0;
+        rows.append_to(picks, |row| {
+            let is_its = row < self.ends[step] && (step == 0 || row >= self.ends[step - 1]);
+            if !is_its {
+                step = self.ends.partition_point(|&end| end <= row);
+            }
+            narrow(step as u64)
+        });
     }
 
     fn kinds(&self) -> Kinds {
@@ -148,17 +148,17 @@ impl Pick {
 }
 
 impl Generator for Pick {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let picks = out.picks(&self.values);
-        picks.resize(count(&rows), 0);
+        picks.resize(rows.len(), 0);
         let values = self.values.len() as u64;
         match &self.how {
             How::Always => {}
-            How::Evenly => random.fill_below(rows.start, picks, values, narrow),
+            How::Evenly => random.fill_below(rows, picks, values, narrow),
             How::Below(share) => {
-                random.fill_shared(rows.start, picks, |bits| u32::from(u64::from(bits.take_u32()) < *share));
+                random.fill_shared(rows, picks, |bits| u32::from(u64::from(bits.take_u32()) < *share));
             }
-            How::Alias(table) => random.fill_u64(rows.start, picks, |word| table.pick(&mut Fraction(word))),
+            How::Alias(table) => random.fill_u64(rows, picks, |word| table.pick(&mut Fraction(word))),
         }
     }
 

@@ -1,9 +1,8 @@
 //! Texts of decimal digits.
 
-use super::{Arguments, Distinct, Generator, Kinds, count, size};
-use crate::random::{CellRandom, Fraction};
+use super::{Arguments, Distinct, Generator, Kinds, size};
+use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 
 /// `000` to `999`; what stands behind them is never asked for, and lets the compiler see that an index of ten bits
 /// is within the table.
@@ -100,22 +99,22 @@ pub(super) fn digits(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 /// Up to six digits two rows share a word, as numbers below 10^6 do.
-fn fill<const N: usize>(random: &CellRandom, first_row: u64, bytes: &mut [u8]) {
+fn fill<const N: usize>(random: &CellRandom, rows: &Rows<'_>, bytes: &mut [u8]) {
     let (texts, _) = bytes.as_chunks_mut::<N>();
     if N <= 6 {
-        random.fill_shared(first_row, texts, take_digits::<N>);
+        random.fill_shared(rows, texts, take_digits::<N>);
     } else {
-        random.fill_u64(first_row, texts, |word| take_digits::<N>(&mut Fraction(word)));
+        random.fill_u64(rows, texts, |word| take_digits::<N>(&mut Fraction(word)));
     }
 }
 
 impl Generator for Digits {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let bytes = out.texts().fixed(count(&rows), self.len);
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let bytes = out.texts().fixed(rows.len(), self.len);
         macro_rules! by_len {
             ($($len:literal)*) => {
                 match self.len {
-                    $($len => fill::<$len>(random, rows.start, bytes),)*
+                    $($len => fill::<$len>(random, rows, bytes),)*
                     _ => unreachable!("1 to 18 digits"),
                 }
             };

@@ -5,11 +5,10 @@
 
 use super::functions::{exp, ln, normal_quantile, pow, round};
 use super::numbers::units;
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, count};
-use crate::random::{CellRandom, Draws};
+use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES};
+use crate::random::{CellRandom, Draws, Rows};
 use litepress_rows::{CellBlock, Result};
 use std::fmt::Debug;
-use std::ops::Range;
 
 /// How often a value beyond the bounds is drawn anew before it becomes the bound.
 const RETRIES: usize = 32;
@@ -22,7 +21,7 @@ trait Law: Debug + Send + Sync {
 
 /// A number above 0 and below 1.
 #[inline(always)]
-fn between(word: u64) -> f64 {
+pub(super) fn between(word: u64) -> f64 {
     ((word >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
 }
 
@@ -95,13 +94,13 @@ impl Decimals {
 }
 
 impl<L: Law> Generator for Drawn<L> {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let numbers = rows.clone().zip(0..count(&rows)).map(|(row, _)| self.value(&mut random.draws(row)));
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let number = |row| self.value(&mut random.draws(row));
         match self.decimals {
-            None => out.reals().extend(numbers),
+            None => rows.append_to(out.reals(), number),
             #[expect(clippy::cast_possible_truncation, reason = "whole numbers within 2^53")]
-            Some(decimals) if self.whole => out.ints().extend(numbers.map(|value| decimals.units_of(value) as i64)),
-            Some(decimals) => out.reals().extend(numbers.map(|value| decimals.units_of(value) / decimals.divisor)),
+            Some(decimals) if self.whole => rows.append_to(out.ints(), |row| decimals.units_of(number(row)) as i64),
+            Some(decimals) => rows.append_to(out.reals(), |row| decimals.units_of(number(row)) / decimals.divisor),
         }
     }
 
@@ -252,97 +251,5 @@ impl Law for Beta {
     fn draw(&self, draws: &mut Draws) -> f64 {
         let (a, b) = (self.a.draw(draws), self.b.draw(draws));
         a / (a + b)
-    }
-}
-
-/// `zipf(n, s)`: ranks of 1 to `n`, rank k in proportion to `k^-s`.
-///
-/// Rejection-inversion (Hörmann and Derflinger, *ACM TOMACS* 6, 1996): under the curve `x^-s` a point is found by the
-/// inverse of the curve's integral and rounded to a rank; it is rejected where the step of the rank is below the
-/// curve, less than once in ten times. No table: a billion ranks cost what ten do. Any exponent above 0 will do, 1
-/// too: near it the integral is a series.
-#[derive(Debug)]
-struct Zipf {
-    n: f64,
-    s: f64,
-    /// The integral at the lower and the upper end, the lower one less the step of rank 1.
-    lowest: f64,
-    highest: f64,
-    /// Ranks at most so far above their point are accepted at sight.
-    sure: f64,
-}
-
-pub(super) fn zipf(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let n = arguments.int_within("n", 1, 1 << 52)? as f64;
-    let s = arguments.positive("s")?;
-    if s > 100.0 {
-        return Err(arguments.error_at("s", "argument 's' of zipf is above 0, 100 at most"));
-    }
-    let mut zipf = Zipf { n, s, lowest: 0.0, highest: 0.0, sure: 0.0 };
-    zipf.lowest = zipf.integral(1.5) - 1.0;
-    zipf.highest = zipf.integral(n + 0.5);
-    zipf.sure = 2.0 - zipf.inverse(zipf.integral(2.5) - pow(2.0, -s));
-    Ok(Box::new(zipf))
-}
-
-impl Zipf {
-    /// The integral of `x^-s` from 1 to `x`: `(x^(1-s) - 1) / (1-s)`.
-    #[inline(always)]
-    fn integral(&self, x: f64) -> f64 {
-        let ln_x = ln(x);
-        let t = (1.0 - self.s) * ln_x;
-        let quotient = if t.abs() < 1e-4 {
-            1.0 + t / 2.0 * (1.0 + t / 3.0 * (1.0 + t / 4.0 * (1.0 + t / 5.0)))
-        } else {
-            (exp(t) - 1.0) / t
-        };
-        quotient * ln_x
-    }
-
-    /// The `x` of an integral.
-    #[inline(always)]
-    fn inverse(&self, integral: f64) -> f64 {
-        let t = ((1.0 - self.s) * integral).max(f64::EPSILON - 1.0);
-        let quotient = if t.abs() < 1e-4 {
-            1.0 - t * (1.0 / 2.0 - t * (1.0 / 3.0 - t * (1.0 / 4.0 - t / 5.0)))
-        } else {
-            ln(1.0 + t) / t
-        };
-        exp(quotient * integral)
-    }
-
-    #[inline(always)]
-    fn rank(&self, draws: &mut Draws) -> f64 {
-        loop {
-            let integral = self.highest + between(draws.u64()) * (self.lowest - self.highest);
-            let x = self.inverse(integral);
-            let rank = round(x).clamp(1.0, self.n);
-            if rank - x <= self.sure || integral >= self.integral(rank + 0.5) - pow(rank, -self.s) {
-                return rank;
-            }
-        }
-    }
-}
-
-impl Generator for Zipf {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        #[expect(clippy::cast_possible_truncation, reason = "1 to 2^52")]
-        let rank = |row| self.rank(&mut random.draws(row)) as i64;
-        out.ints().extend(rows.clone().zip(0..count(&rows)).map(|(row, _)| rank(row)));
-    }
-
-    fn kinds(&self) -> Kinds {
-        Kinds::INT
-    }
-
-    fn longest_bytes(&self) -> u64 {
-        NUMBER_BYTES
-    }
-
-    fn distinct(&self) -> Distinct {
-        #[expect(clippy::cast_possible_truncation, reason = "1 to 2^52")]
-        #[expect(clippy::cast_sign_loss, reason = "1 to 2^52")]
-        let values = self.n as u64;
-        Distinct::Among { values }
     }
 }

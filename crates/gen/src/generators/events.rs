@@ -1,10 +1,9 @@
 //! Times that follow a rhythm: hours of work, and streams of events.
 
 use super::time::{DAY, END, Format, bound, bounds};
-use super::{Arguments, Distinct, Generator, Kinds, count};
-use crate::random::CellRandom;
+use super::{Arguments, Distinct, Generator, Kinds};
+use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Error, Result};
-use std::ops::Range;
 
 /// `business_hours(from, to, open, close)`: of Mondays to Fridays, all hours alike.
 #[derive(Debug)]
@@ -55,9 +54,9 @@ fn time_of_day(arguments: &Arguments<'_>, name: &str) -> Result<u64> {
 }
 
 impl Generator for BusinessHours {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let mut times = vec![0; count(&rows)];
-        random.fill_below(rows.start, &mut times, self.days * self.seconds, |n| {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let mut times = vec![0; rows.len()];
+        random.fill_below(rows, &mut times, self.days * self.seconds, |n| {
             let day = self.first + n / self.seconds;
             let day = day / 5 * 7 + day % 5 - SATURDAY;
             (day * DAY + self.open + n % self.seconds) * 1000
@@ -141,18 +140,17 @@ impl Events {
 }
 
 impl Generator for Events {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let mut times = vec![0; count(&rows)];
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let mut times = vec![0; rows.len()];
         let last = END * 1000 - 1 - self.from;
-        random.fill_u64(rows.start, &mut times, |word| word);
-        for (row, time) in rows.zip(&mut times) {
-            let share = (*time >> 12) as f64 / 4_503_599_627_370_496.0;
+        rows.zip(times.iter_mut(), |row, time| {
+            let share = (random.u64(row) >> 12) as f64 / 4_503_599_627_370_496.0;
             let after = (row as f64 + self.jitter * share) * self.interval;
             #[expect(clippy::cast_possible_truncation, reason = "a number beyond the integers is brought back to them")]
             #[expect(clippy::cast_sign_loss, reason = "nothing is before the start")]
             let after = (after as u64).min(last);
             *time = self.from + after;
-        }
+        });
         self.format.write(&times, out);
     }
 

@@ -72,7 +72,7 @@ pub(super) fn ln(x: f64) -> f64 {
 
 /// `x^power` of a normal number above 0.
 #[inline(always)]
-pub(super) fn pow(x: f64, power: f64) -> f64 {
+pub(crate) fn pow(x: f64, power: f64) -> f64 {
     exp(power * ln(x))
 }
 

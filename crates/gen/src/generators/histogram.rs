@@ -2,11 +2,10 @@
 
 use super::alias::AliasTable;
 use super::arguments::Pair;
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, count};
-use crate::random::{CellRandom, Fraction};
+use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES};
+use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Error, Result};
-use std::ops::Range;
 
 /// `histogram(bound: weight, ..., bound)`: a bin by weight, and within the bin every number alike.
 #[derive(Debug)]
@@ -93,19 +92,19 @@ impl<B: Copy> Histogram<B> {
 
     /// Gives each row a number that `make` draws from its bin.
     #[inline(always)]
-    fn fill<T>(&self, random: &CellRandom, rows: &Range<u64>, out: &mut Vec<T>, make: impl Fn(B, u64) -> T) {
-        out.extend(rows.clone().zip(0..count(rows)).map(|(row, _)| {
+    fn fill<T>(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut Vec<T>, make: impl Fn(B, u64) -> T) {
+        rows.append_to(out, |row| {
             let mut draws = random.draws(row);
             let bin = self.bins[self.table.pick(&mut Fraction(draws.u64())) as usize];
             make(bin, draws.u64())
-        }));
+        });
     }
 }
 
 impl Generator for Histogram<IntBin> {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let number = |bin: IntBin, word| bin.low.wrapping_add(Fraction(word).take(bin.width).cast_signed());
-        Histogram::fill(self, random, &rows, out.ints(), number);
+        Histogram::fill(self, random, rows, out.ints(), number);
     }
 
     fn kinds(&self) -> Kinds {
@@ -122,8 +121,8 @@ impl Generator for Histogram<IntBin> {
 }
 
 impl Generator for Histogram<RealBin> {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        Histogram::fill(self, random, &rows, out.reals(), |bin: RealBin, word| {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        Histogram::fill(self, random, rows, out.reals(), |bin: RealBin, word| {
             let share = (word >> 11).cast_signed() as f64 / EXACT;
             (bin.low + share * bin.width).min(bin.largest)
         });
@@ -172,10 +171,10 @@ pub(super) fn poisson(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Generator for Poisson {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let ints = out.ints();
-        ints.resize(count(&rows), 0);
-        random.fill_u64(rows.start, ints, |word| self.first + i64::from(self.table.pick(&mut Fraction(word))));
+        ints.resize(rows.len(), 0);
+        random.fill_u64(rows, ints, |word| self.first + i64::from(self.table.pick(&mut Fraction(word))));
     }
 
     fn kinds(&self) -> Kinds {

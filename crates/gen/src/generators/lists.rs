@@ -4,10 +4,9 @@ use super::choice::Pick;
 use super::digits::push_decimal;
 use super::words::{CITIES, COUNTRIES, FIRST_NAMES, LAST_NAMES, WORDS};
 use super::{Arguments, Distinct, Generator, Kinds, size};
-use crate::random::{CellRandom, Draws};
+use crate::random::{CellRandom, Draws, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 
 fn pick(list: &[&str]) -> Box<dyn Generator> {
     Box::new(Pick::evenly(list.iter().map(|&word| OwnedValue::Text(word.to_owned())).collect()))
@@ -101,12 +100,12 @@ struct Composed {
 }
 
 impl Generator for Composed {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let texts = out.texts();
-        for row in rows {
+        rows.for_each(|row| {
             (self.compose)(row, &mut random.draws(row), texts.arena());
             texts.end_string();
-        }
+        });
     }
 
     fn kinds(&self) -> Kinds {

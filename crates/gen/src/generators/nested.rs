@@ -4,13 +4,12 @@
 //! `row * max + i` of its generator, so that elements are made in blocks too, and no element is another row's.
 
 use super::digits::push_decimal;
-use super::{Arguments, Distinct, Generator, Kinds, count, size};
-use crate::random::{CellRandom, Fraction};
+use super::{Arguments, Distinct, Generator, Kinds, size};
+use crate::random::{CellRandom, Fraction, Rows};
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{CellBlock, Result};
 use std::io::Write;
-use std::ops::Range;
 
 /// The purpose of the first field's random numbers in [`CellRandom::fork`]; an array's elements are a first field.
 const FIRST_FIELD: u64 = 1 << 32;
@@ -45,15 +44,15 @@ pub(super) fn object(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Generator for Object {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let mut blocks = Vec::with_capacity(self.fields.len());
         for (purpose, field) in (FIRST_FIELD..).zip(&self.fields) {
             let mut block = CellBlock::default();
-            field.inner.fill(&random.fork(purpose), rows.clone(), &mut block);
+            field.inner.fill(&random.fork(purpose), rows, &mut block);
             blocks.push((block, &field.begin, field.inner.is_json()));
         }
         let texts = out.texts();
-        for row in 0..count(&rows) {
+        for row in 0..rows.len() {
             let arena = texts.arena();
             for (block, begin, is_json) in &blocks {
                 arena.extend_from_slice(begin);
@@ -113,19 +112,26 @@ pub(super) fn array(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Generator for Array {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let of_elements = random.fork(FIRST_FIELD);
         let is_json = self.inner.is_json();
-        let at_once = (BLOCK_ROWS as u64 / self.max.max(1)).max(1);
-        let mut elements = CellBlock::default();
+        let at_once = (BLOCK_ROWS / size(self.max.max(1))).max(1);
+        let (mut elements, mut numbers) = (CellBlock::default(), Vec::new());
         let texts = out.texts();
-        let mut row = rows.start;
-        while row < rows.end {
-            let some = at_once.min(rows.end - row);
-            let first = row % ROWS * self.max;
-            self.inner.fill(&of_elements, first..first + some * self.max, &mut elements);
-            for nth in 0..some {
-                let len = self.min + Fraction(random.u64(row + nth)).take(self.max - self.min + 1);
+        for start in (0..rows.len()).step_by(at_once) {
+            let some = rows.part(start..rows.len().min(start + at_once));
+            let of = |row: u64, rows: usize| row % ROWS * self.max..(row % ROWS + rows as u64) * self.max;
+            let of_rows = match &some {
+                Rows::Range(range) => Rows::Range(of(range.start, some.len())),
+                Rows::List(list) => {
+                    numbers.clear();
+                    numbers.extend(list.iter().flat_map(|&row| of(row, 1)));
+                    Rows::List(&numbers)
+                }
+            };
+            self.inner.fill(&of_elements, &of_rows, &mut elements);
+            some.zip(0.., |row, nth| {
+                let len = self.min + Fraction(random.u64(row)).take(self.max - self.min + 1);
                 let arena = texts.arena();
                 arena.push(b'[');
                 for element in 0..len {
@@ -136,8 +142,7 @@ impl Generator for Array {
                 }
                 arena.push(b']');
                 texts.end_string();
-            }
-            row += some;
+            });
         }
     }
 

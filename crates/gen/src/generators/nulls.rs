@@ -1,11 +1,10 @@
 //! NULL in some of the rows.
 
 use super::alias::threshold;
-use super::{Arguments, Distinct, Generator, Kinds, count};
-use crate::random::{CellRandom, Fraction};
+use super::{Arguments, Distinct, Generator, Kinds};
+use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The purpose of the flags' random numbers in [`CellRandom::fork`], by how many `null` there are within: each needs
@@ -18,12 +17,12 @@ fn flags(levels: u64) -> u64 {
 }
 
 /// Sets one flag for each of these rows, so that this share of all is set.
-pub(crate) fn fill_flags(share: f64, levels: u64, random: &CellRandom, rows: Range<u64>, out: &mut Vec<bool>) {
+pub(crate) fn fill_flags(share: f64, levels: u64, random: &CellRandom, rows: &Rows<'_>, out: &mut Vec<bool>) {
     let below = threshold(share);
     out.clear();
-    out.resize(count(&rows), false);
+    out.resize(rows.len(), false);
     let take = |bits: &mut Fraction| u64::from(bits.take_u32()) < below;
-    random.fork(flags(levels)).fill_shared(rows.start, out, take);
+    random.fork(flags(levels)).fill_shared(rows, out, take);
 }
 
 /// `null(p, inner)`. The flags have random numbers of their own and `inner` has the column's: rows that are not
@@ -45,9 +44,9 @@ pub(super) fn null(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Generator for Null {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let mut nulls = std::mem::take(out.nulls_mut());
-        fill_flags(self.share, self.inner.null_levels(), random, rows.clone(), &mut nulls);
+        fill_flags(self.share, self.inner.null_levels(), random, rows, &mut nulls);
         if nulls.iter().all(|&null| null) {
             // Values that nobody sees may be giants.
             out.picks(&self.null).resize(nulls.len(), 0);

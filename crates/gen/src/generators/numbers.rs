@@ -1,9 +1,8 @@
 //! Whole and real numbers.
 
-use super::{Arguments, Cycle, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, Progression, count};
-use crate::random::CellRandom;
+use super::{Arguments, Cycle, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, Progression};
+use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 
 /// `sequence(start, step)`
 #[derive(Debug)]
@@ -18,21 +17,9 @@ pub(super) fn sequence(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
 }
 
 impl Generator for Sequence {
-    fn fill(&self, _: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, _: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let Progression { start, step } = self.0;
-        let first = start.wrapping_add(rows.start.cast_signed().wrapping_mul(step));
-        let ints = out.ints();
-        ints.resize(count(&rows), 0);
-        let mut next = first;
-        for value in ints {
-            *value = next;
-            next = next.wrapping_add(step);
-        }
-    }
-
-    fn fill_rows(&self, _: &CellRandom, rows: &[u64], out: &mut CellBlock) {
-        let Progression { start, step } = self.0;
-        out.ints().extend(rows.iter().map(|row| start.wrapping_add(row.cast_signed().wrapping_mul(step))));
+        rows.append_to(out.ints(), |row| start.wrapping_add(row.cast_signed().wrapping_mul(step)));
     }
 
     fn kinds(&self) -> Kinds {
@@ -69,13 +56,18 @@ pub(super) fn repeat(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Generator for Repeat {
-    fn fill(&self, _: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, _: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let Self { low, step, cycle: Cycle { each, values } } = *self;
-        let (mut n, mut times) = (rows.start / each % values, rows.start % each);
         let ints = out.ints();
-        ints.resize(count(&rows), 0);
-        for value in ints {
-            *value = low.wrapping_add(n.wrapping_mul(step).cast_signed());
+        let value = |n: u64| low.wrapping_add(n.wrapping_mul(step).cast_signed());
+        let Rows::Range(range) = rows else {
+            rows.append_to(ints, |row| value(row / each % values));
+            return;
+        };
+        // Counting is faster than two divisions a row.
+        let (mut n, mut times) = (range.start / each % values, range.start % each);
+        rows.append_to(ints, |_| {
+            let this = value(n);
             times += 1;
             if times == each {
                 times = 0;
@@ -84,7 +76,8 @@ impl Generator for Repeat {
             if n == values {
                 n = 0;
             }
-        }
+            this
+        });
     }
 
     fn kinds(&self) -> Kinds {
@@ -120,15 +113,15 @@ pub(super) fn int(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Generator for Int {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let Self { low, step, count: values } = *self;
         let ints = out.ints();
-        ints.resize(count(&rows), 0);
+        ints.resize(rows.len(), 0);
         let value = |n: u64| low.wrapping_add(n.wrapping_mul(step).cast_signed());
         match (values, step) {
-            (0, _) => random.fill_u64(rows.start, ints, value),
-            (_, 1) => random.fill_below(rows.start, ints, values, |n| low.wrapping_add(n.cast_signed())),
-            _ => random.fill_below(rows.start, ints, values, value),
+            (0, _) => random.fill_u64(rows, ints, value),
+            (_, 1) => random.fill_below(rows, ints, values, |n| low.wrapping_add(n.cast_signed())),
+            _ => random.fill_below(rows, ints, values, value),
         }
     }
 
@@ -203,11 +196,11 @@ pub(super) fn units(bound: f64, divisor: f64) -> f64 {
 }
 
 impl Generator for Real {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let Self { low, width, largest } = *self;
         let reals = out.reals();
-        reals.resize(count(&rows), 0.0);
-        random.fill_u64(rows.start, reals, |word| {
+        reals.resize(rows.len(), 0.0);
+        random.fill_u64(rows, reals, |word| {
             let share = (word >> 11).cast_signed() as f64 / EXACT;
             (low + share * width).min(largest)
         });
@@ -227,11 +220,11 @@ impl Generator for Real {
 }
 
 impl Generator for Decimal {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let Self { first, count: values, divisor } = *self;
         let reals = out.reals();
-        reals.resize(count(&rows), 0.0);
-        random.fill_below(rows.start, reals, values, |n| (first + n.cast_signed()) as f64 / divisor);
+        reals.resize(rows.len(), 0.0);
+        random.fill_below(rows, reals, values, |n| (first + n.cast_signed()) as f64 / divisor);
     }
 
     fn kinds(&self) -> Kinds {

@@ -1,6 +1,7 @@
 //! What stands in `ref(...)`: calls as generators are, but what they give is rows of another table and no values.
 
 use super::catalogue::{Entry, build, default, entry, given, optional};
+use super::zipf::exponent;
 use super::{Arguments, Generator};
 use crate::annotation::{Call, Expression, ExpressionKind, Site};
 use crate::suggest::did_you_mean;
@@ -136,13 +137,7 @@ fn distribution(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Distr
     let arguments = bind(site, call)?;
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
-        "zipf" => {
-            let exponent = arguments.real("s")?;
-            if exponent <= 0.0 || exponent > 100.0 {
-                return Err(arguments.error_at("s", "argument 's' of zipf is above 0, 100 at most"));
-            }
-            Distribution::Zipf { exponent, scatter: arguments.int("scatter")? != 0 }
-        }
+        "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
         "once" => Distribution::Once,
         "in_turn" => Distribution::InTurn { each: arguments.int_within("each", 1, i64::MAX.unsigned_abs())? },
         "per_parent" => Distribution::PerParent(children(site, &arguments, rows)?),

@@ -12,10 +12,9 @@
 //! going on until a place below `count` comes, *cycle walking*, permutes these. As `height` and `width` are next to
 //! the square root of `count`, that happens to less than one row in a root of `count`.
 
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES, count};
-use crate::random::{CellRandom, Fraction};
+use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
+use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 
 /// Four are enough in theory (Luby and Rackoff); the orders of as few as four numbers need eight to come evenly.
 const ROUNDS: usize = 8;
@@ -161,10 +160,22 @@ fn add(one: u64, other: u64, modulus: u64) -> u64 {
 
 /// Gives each of these rows what `make` makes of its number: 0 to `last` in random order, each once. Rows that there
 /// are no numbers for begin anew.
-pub(super) fn shuffled<T>(random: &CellRandom, last: u64, rows: Range<u64>, out: &mut [T], make: impl Fn(u64) -> T) {
+pub(super) fn shuffled<T>(random: &CellRandom, last: u64, rows: &Rows<'_>, out: &mut [T], make: impl Fn(u64) -> T) {
     let places = Places::new(last);
     let permutation = Permutation::new(places, random);
-    let mut place = if places.last == u64::MAX { rows.start } else { rows.start % (places.last + 1) };
+    let place_of = |row: u64| if places.last == u64::MAX { row } else { row % (places.last + 1) };
+    let range = match rows {
+        Rows::Range(range) => range,
+        Rows::List(list) => {
+            for (values, rows) in out.chunks_mut(LANES).zip(list.chunks(LANES)) {
+                let mut splits = [(0, 0); LANES];
+                splits.iter_mut().zip(rows).for_each(|(split, &row)| *split = places.split(place_of(row)));
+                values.iter_mut().zip(permutation.at(splits)).for_each(|(value, number)| *value = make(number));
+            }
+            return;
+        }
+    };
+    let mut place = place_of(range.start);
     let (mut left, mut right) = places.split(place);
     for values in out.chunks_mut(LANES) {
         let splits = [(); LANES].map(|()| {
@@ -187,9 +198,9 @@ pub(super) fn shuffled<T>(random: &CellRandom, last: u64, rows: Range<u64>, out:
 }
 
 impl Generator for Shuffle {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let ints = out.ints();
-        ints.resize(count(&rows), 0);
+        ints.resize(rows.len(), 0);
         shuffled(random, self.places.last, rows, ints, |number| self.low.wrapping_add(number.cast_signed()));
     }
 

@@ -6,10 +6,9 @@
 //! every row has another ([`Node::write_number`]).
 
 use super::shuffle::shuffled;
-use super::{Arguments, Distinct, Generator, Kinds, count, size};
-use crate::random::{CellRandom, Draws, Fraction};
+use super::{Arguments, Distinct, Generator, Kinds, size};
+use crate::random::{CellRandom, Draws, Fraction, Rows};
 use litepress_rows::{CellBlock, Error, Result};
-use std::ops::Range;
 
 /// Lists are multiplied out up to so many texts, of so many bytes each.
 const MOST_FUSED: usize = 1 << 12;
@@ -492,20 +491,20 @@ pub(super) fn unique(node: Node, refused: impl FnOnce() -> Error) -> Result<Box<
 }
 
 impl Generator for Template {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         if let Some(layout) = &self.layout {
-            let texts = out.texts().fixed(count(&rows), layout.len);
-            for (text, row) in texts.chunks_exact_mut(layout.len).zip(rows) {
+            let texts = out.texts().fixed(rows.len(), layout.len);
+            rows.zip(texts.chunks_exact_mut(layout.len), |row, text| {
                 let mut bits = Bits::new(random.draws(row));
                 layout.line(|list| bits.take(list.count as u64), text);
-            }
+            });
             return;
         }
         let texts = out.texts();
-        for row in rows {
+        rows.for_each(|row| {
             self.node.write(&mut Bits::new(random.draws(row)), texts.arena());
             texts.end_string();
-        }
+        });
     }
 
     fn kinds(&self) -> Kinds {
@@ -522,9 +521,9 @@ impl Generator for Template {
 }
 
 impl Generator for UniqueTemplate {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let mut numbers = vec![0; count(&rows)];
-        shuffled(random, self.last, rows.clone(), &mut numbers, |number| number);
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let mut numbers = vec![0; rows.len()];
+        shuffled(random, self.last, rows, &mut numbers, |number| number);
         if let Some(layout) = self.texts.layout.as_ref().filter(|_| self.each == 1) {
             let texts = out.texts().fixed(numbers.len(), layout.len);
             for (text, mut number) in texts.chunks_exact_mut(layout.len).zip(numbers) {
@@ -534,7 +533,7 @@ impl Generator for UniqueTemplate {
             return;
         }
         let texts = out.texts();
-        for (number, row) in numbers.into_iter().zip(rows) {
+        rows.zip(numbers.into_iter(), |row, number| {
             let mut number = u128::from(number);
             if self.each > 1 {
                 let mut draws = random.draws(row);
@@ -543,7 +542,7 @@ impl Generator for UniqueTemplate {
             }
             self.texts.node.write_number(number, texts.arena());
             texts.end_string();
-        }
+        });
     }
 
     fn kinds(&self) -> Kinds {

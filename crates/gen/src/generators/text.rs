@@ -3,9 +3,8 @@
 use super::blobs::LONGEST;
 use super::words::{PADDED, PADDED_LEN, PaddedWord, WORDS};
 use super::{Arguments, Distinct, Generator, Kinds, Lengths, size};
-use crate::random::{CellRandom, Draws};
+use crate::random::{CellRandom, Draws, Rows};
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 
 /// `text(min, max)`
 #[derive(Debug)]
@@ -36,10 +35,10 @@ fn write_words(draws: &mut Draws, len: usize, line: &mut [u8]) {
 }
 
 impl Generator for Text {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let texts = out.texts();
         let mut line = vec![0; size(self.0.max) + PADDED_LEN];
-        for row in rows {
+        rows.for_each(|row| {
             let mut draws = random.draws(row);
             let len = self.0.draw(&mut draws);
             write_words(&mut draws, len, &mut line);
@@ -47,7 +46,7 @@ impl Generator for Text {
                 line[len - 1] = b's'; // a text does not end in a blank
             }
             texts.push(&line[..len]);
-        }
+        });
     }
 
     fn kinds(&self) -> Kinds {

@@ -1,10 +1,9 @@
 //! Days and times: as ISO 8601 text, and in the other forms that SQLite's date functions take ([`Format`]).
 
 use super::digits::{three, two};
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES, count};
-use crate::random::CellRandom;
+use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
+use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 
 pub(super) const DAY: u64 = 86_400;
 const DATE_LEN: usize = 10;
@@ -17,7 +16,7 @@ const UNIX_DAYS: u64 = 719_528;
 const JULIAN_DAYS: f64 = 1_721_059.5;
 
 /// The first second that has no text: 10000-01-01.
-pub(super) const END: u64 = 3_652_425 * DAY;
+pub(crate) const END: u64 = 3_652_425 * DAY;
 
 /// Days of 400 years of the Gregorian calendar: after so many it repeats.
 const ERA_DAYS: u64 = 146_097;
@@ -242,7 +241,7 @@ fn write_date(days: u64, text: &mut [u8]) {
 }
 
 #[inline(always)]
-fn date_text(days: u64) -> [u8; DATE_LEN] {
+pub(crate) fn date_text(days: u64) -> [u8; DATE_LEN] {
     let mut text = [0; DATE_LEN];
     write_date(days, &mut text);
     text
@@ -258,7 +257,7 @@ fn time_of_day_text(second: u64) -> [u8; TIME_OF_DAY_LEN] {
 }
 
 #[inline(always)]
-fn time_text(seconds: u64) -> [u8; TIME_LEN] {
+pub(crate) fn time_text(seconds: u64) -> [u8; TIME_LEN] {
     let mut text = [b' '; TIME_LEN];
     write_date(seconds / DAY, &mut text);
     text[DATE_LEN + 1..].copy_from_slice(&time_of_day_text(seconds % DAY));
@@ -274,9 +273,9 @@ fn time_ms_text(ms: u64) -> [u8; TIME_MS_LEN] {
 }
 
 impl Generator for Date {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let (texts, _) = out.texts().fixed(count(&rows), DATE_LEN).as_chunks_mut();
-        random.fill_below(rows.start, texts, self.count, |n| date_text(self.first + n));
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let (texts, _) = out.texts().fixed(rows.len(), DATE_LEN).as_chunks_mut();
+        random.fill_below(rows, texts, self.count, |n| date_text(self.first + n));
     }
 
     fn kinds(&self) -> Kinds {
@@ -293,9 +292,9 @@ impl Generator for Date {
 }
 
 impl Generator for Timestamp {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let (texts, _) = out.texts().fixed(count(&rows), TIME_LEN).as_chunks_mut();
-        random.fill_below(rows.start, texts, self.count, |n| time_text(self.first + n));
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let (texts, _) = out.texts().fixed(rows.len(), TIME_LEN).as_chunks_mut();
+        random.fill_below(rows, texts, self.count, |n| time_text(self.first + n));
     }
 
     fn kinds(&self) -> Kinds {
@@ -312,9 +311,9 @@ impl Generator for Timestamp {
 }
 
 impl Generator for FormattedTime {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let mut times = vec![0; count(&rows)];
-        random.fill_below(rows.start, &mut times, self.count, |n| self.first + n * self.step);
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let mut times = vec![0; rows.len()];
+        random.fill_below(rows, &mut times, self.count, |n| self.first + n * self.step);
         self.format.write(&times, out);
     }
 
@@ -332,9 +331,9 @@ impl Generator for FormattedTime {
 }
 
 impl Generator for TimeOfDay {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let (texts, _) = out.texts().fixed(count(&rows), TIME_OF_DAY_LEN).as_chunks_mut();
-        random.fill_below(rows.start, texts, DAY, time_of_day_text);
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let (texts, _) = out.texts().fixed(rows.len(), TIME_OF_DAY_LEN).as_chunks_mut();
+        random.fill_below(rows, texts, DAY, time_of_day_text);
     }
 
     fn kinds(&self) -> Kinds {

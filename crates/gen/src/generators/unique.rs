@@ -1,10 +1,9 @@
 //! Texts that are different in every row by construction.
 
 use super::blobs::hex_digits;
-use super::{Arguments, Distinct, Generator, Kinds, count, size};
-use crate::random::CellRandom;
+use super::{Arguments, Distinct, Generator, Kinds, size};
+use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 
 /// `unique_hex(n)`: the row number, shuffled within the numbers of `n` hex digits.
 #[derive(Debug)]
@@ -28,14 +27,14 @@ fn shuffle(value: u64, bits: u64, keys: [u64; 3]) -> u64 {
 }
 
 impl Generator for UniqueHex {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let (bits, len) = (4 * self.digits, size(self.digits));
         let mut draws = random.draws(0);
         let keys = [draws.u64(), draws.u64(), draws.u64()];
-        let texts = out.texts().fixed(count(&rows), len);
-        for (text, row) in texts.chunks_exact_mut(len).zip(rows) {
+        let texts = out.texts().fixed(rows.len(), len);
+        rows.zip(texts.chunks_exact_mut(len), |row, text| {
             text.copy_from_slice(&hex_digits(shuffle(row, bits, keys))[16 - len..]);
-        }
+        });
     }
 
     fn kinds(&self) -> Kinds {
@@ -75,12 +74,12 @@ fn uuid_text(word: u64, more: u64) -> [u8; 36] {
 }
 
 impl Generator for Uuid {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let (texts, _) = out.texts().fixed(count(&rows), 36).as_chunks_mut::<36>();
-        for (text, row) in texts.iter_mut().zip(rows) {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let (texts, _) = out.texts().fixed(rows.len(), 36).as_chunks_mut::<36>();
+        rows.zip(texts.iter_mut(), |row, text| {
             let mut draws = random.draws(row);
             *text = uuid_text(draws.u64(), draws.u64());
-        }
+        });
     }
 
     fn kinds(&self) -> Kinds {

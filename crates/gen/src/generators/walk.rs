@@ -12,11 +12,10 @@
 
 use super::functions::{normal_quantile, round};
 use super::numbers::units;
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, count, size};
-use crate::random::CellRandom;
+use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, size};
+use crate::random::{CellRandom, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
-use std::ops::Range;
 
 /// Rows that are made together.
 const CHUNK: u64 = 256;
@@ -146,17 +145,17 @@ impl Walk {
 }
 
 impl Generator for Walk {
-    fn fill(&self, random: &CellRandom, rows: Range<u64>, out: &mut CellBlock) {
-        let mut values = Vec::with_capacity(count(&rows));
-        let mut row = rows.start;
-        while row < rows.end {
-            let place = row % ROWS;
-            let points = chunk(random, place / CHUNK * CHUNK);
-            let within = place % CHUNK;
-            let end = (within + (rows.end - row)).min(CHUNK);
-            values.extend(points[size(within)..size(end)].iter().map(|&position| self.value(position)));
-            row += end - within;
-        }
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let mut values = Vec::with_capacity(rows.len());
+        let (mut start, mut points) = (u64::MAX, [0.0; CHUNK_LEN + 1]);
+        rows.append_to(&mut values, |row| {
+            let (place, within) = (row % ROWS, row % CHUNK);
+            if place - within != start {
+                start = place - within;
+                points = chunk(random, start);
+            }
+            self.value(points[size(within)])
+        });
         if self.whole {
             #[expect(
                 clippy::cast_possible_truncation,

@@ -228,7 +228,7 @@ mod tests {
             let mut block = CellBlock::default();
             let mut seen = 0;
             for start in (0..50).map(|block| block * 1024) {
-                generator.fill(&CellRandom::new(1, "t", "c"), start..start + 1024, &mut block);
+                generator.fill(&CellRandom::new(1, "t", "c"), &(start..start + 1024).into(), &mut block);
                 for row in 0..1024 {
                     let Value::Text(bytes) = block.value(row) else { panic!("{text} is no text") };
                     let number = if text == "email" { (start + row as u64 + 1).to_string().len() } else { 0 };

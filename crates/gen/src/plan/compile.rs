@@ -150,7 +150,13 @@ impl Compiler<'_, '_> {
         let table = self.spaces[space];
         self.refuse_circle(table, column)?;
         self.path.push((table, column));
-        let part = self.part(space, column, &self.drafts.draft((table, column)).recipe);
+        let part = match &self.drafts.draft((table, column)).recipe {
+            Recipe::Through { through, name, at } => {
+                let affinity = self.drafts.schema.tables[table].columns[column].affinity;
+                self.through(space, (through, name), column, *at, Some(affinity))
+            }
+            recipe => self.part(space, column, recipe),
+        };
         self.path.pop();
         part
     }
@@ -221,7 +227,7 @@ impl Compiler<'_, '_> {
             }
             Recipe::Reference(_) => self.values_of_key(space, column, recipe),
             Recipe::Null { .. } if recipe.reference().is_some() => self.values_of_key(space, column, recipe),
-            Recipe::Through { through, name, at } => self.through(space, (through, name), column, *at),
+            Recipe::Through { through, name, at } => self.through(space, (through, name), column, *at, None),
             Recipe::Number { column: by, at } => {
                 let is_counted = self
                     .drafts
@@ -419,8 +425,17 @@ impl Compiler<'_, '_> {
         self.drafts.draft(place).error_at(self.drafts.schema, place, at, message.to_owned())
     }
 
-    /// A column of the row that another column, or the only one that refers to a table, refers to.
-    fn through(&mut self, space: usize, (through, name): (&str, &str), column: usize, at: usize) -> Result<Part> {
+    /// A column of the row that another column, or the only one that refers to a table, refers to. `taker` is the
+    /// affinity of a column that takes it as it is: one of the same affinity stores the same, and it need not be
+    /// converted twice.
+    fn through(
+        &mut self,
+        space: usize,
+        (through, name): (&str, &str),
+        column: usize,
+        at: usize,
+        taker: Option<Affinity>,
+    ) -> Result<Part> {
         let table = self.spaces[space];
         let by = self.referring(table, through).map_err(|message| self.error_in(space, column, at, &message))?;
         let parent = self.drafts.reference((table, by)).expect("it refers to something").parent;
@@ -435,7 +450,14 @@ impl Compiler<'_, '_> {
             return Err(self.error_in(space, column, at, &message));
         }
         let of = self.relation(space, by)?;
-        let mut part = self.stored(of, wanted)?;
+        let affinity = of_parent.columns[wanted].affinity;
+        let mut part = if taker == Some(affinity) {
+            let Column { slot, facts } = self.column(of, wanted)?;
+            let facts = Facts { kinds: stored_kinds(facts.kinds, affinity), ..facts };
+            Part { source: Source::Slot(slot), is_own: false, facts, affinity: None }
+        } else {
+            self.stored(of, wanted)?
+        };
         let leader = self.drafts.leader((table, by));
         let distinct = Distinct::Among { values: part.facts.distinct.at_most() };
         part.facts = with_nulls(Facts { distinct, cycle: None, ..part.facts }, self.null_share(table, leader));

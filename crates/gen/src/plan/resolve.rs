@@ -3,10 +3,11 @@
 use super::rows::Size;
 use crate::annotation::{Call, Expression, ExpressionKind, Site};
 use crate::expression::{Operator, functions};
+use crate::generators::Zipf;
 use crate::generators::relations::{Children, Distribution, is_call, number_in_call, ref_call};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
-use crate::relation::{Draw, FanOut, Relation, Zipf};
+use crate::relation::{Draw, FanOut, Relation};
 use crate::suggest::did_you_mean;
 use crate::tables::is_invented;
 use litepress_rows::cells::OwnedValue;

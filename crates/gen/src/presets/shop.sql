@@ -102,7 +102,7 @@ CREATE TABLE review (
   id INTEGER PRIMARY KEY,                                -- gen: sequence
   product INTEGER NOT NULL REFERENCES product(id),       -- gen: ref(product.id, zipf(1.1))
   customer INTEGER NOT NULL REFERENCES customer(id),     -- gen: ref(customer.id, zipf(0.8))
-  stars INTEGER NOT NULL CHECK (stars BETWEEN 1 AND 5),  -- gen: choice(5: 55, 4: 22, 3: 9, 2: 5, 1: 9)
+  stars INTEGER NOT NULL,                                -- gen: choice(5: 55, 4: 22, 3: 9, 2: 5, 1: 9)
   title TEXT,                                            -- gen: null(0.2, text(5, 40))
   body TEXT,                                             -- gen: null(0.1, sentences(1, 8))
   written_at TIMESTAMP NOT NULL,                         -- gen: timestamp('2020-01-01', '2026-01-01')

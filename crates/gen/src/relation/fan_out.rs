@@ -8,9 +8,9 @@
 //!
 //! So a billion parents cost 8 MB, and any row can be asked for alone. Rows that follow one another share a block.
 
-use super::{Place, RowList, Rows};
+use super::{Place, RowList};
 use crate::generators::Generator;
-use crate::random::CellRandom;
+use crate::random::{CellRandom, Rows};
 use litepress_format::value::Value;
 use litepress_rows::CellBlock;
 use litepress_rows::cells::BLOCK_ROWS;
@@ -104,14 +104,14 @@ impl FanOut {
     pub(super) fn find(&self, rows: &Rows<'_>, skip: u64, out: &mut RowList) {
         let places = &mut out.places;
         match self {
-            Self::Even { each, parents } => rows.each(&mut out.rows, |row| {
+            Self::Even { each, parents } => rows.append_to(&mut out.rows, |row| {
                 let child = row.saturating_sub(skip);
                 places.push(Place { number: child % each, of: *each });
                 (child / each).min(parents.saturating_sub(1))
             }),
             Self::Drawn(drawn) => {
                 let mut cursor = Cursor::new(drawn);
-                rows.each(&mut out.rows, |row| {
+                rows.append_to(&mut out.rows, |row| {
                     let (parent, place) = cursor.find(row.saturating_sub(skip));
                     places.push(place);
                     parent
@@ -127,7 +127,7 @@ impl Drawn {
         let first = block * BLOCK;
         let rows = first..self.parents.min(first + BLOCK);
         let count = usize::try_from(rows.end - rows.start).expect("a block");
-        self.counts.fill(&self.random, rows, cells);
+        self.counts.fill(&self.random, &rows.into(), cells);
         counts.clear();
         counts.extend((0..count).map(|row| match cells.value(row) {
             Value::Int(int) => u64::try_from(int).unwrap_or(0),

@@ -193,7 +193,7 @@ fn sample(drafts: Drafts<'_, '_>, table: usize) -> Result<Vec<Vec<OwnedValue>>> 
         behind = block.end;
         program.run(&block, &mut scratch);
         let values =
-            |row: usize| scratch.columns().iter().map(|cells| crate::generators::owned(cells.value(row))).collect();
+            |row: usize| scratch.columns().iter().map(|cells| crate::expression::owned(cells.value(row))).collect();
         rows.extend((0..usize::try_from(block.end - block.start).expect("a few")).map(values));
     }
     Ok(rows)
