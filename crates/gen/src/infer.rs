@@ -282,6 +282,11 @@ fn leads_to(schema: &Schema, from: (usize, usize), to: (usize, usize), steps: us
     from == to || steps < MOST_STEPS && keys_of(of_table, from.1).filter_map(next).any(leads)
 }
 
+/// Whether a foreign key of a column leads to a table and a key that there are.
+pub(crate) fn refers(schema: &Schema, table: &Table, position: usize) -> bool {
+    owner(schema, table, position).is_some()
+}
+
 /// What a column refers to by a foreign key, or why it refers to nothing.
 fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::result::Result<Parent, String> {
     let ForeignKey { columns, parent, parent_columns, .. } = &table.foreign_keys[key];

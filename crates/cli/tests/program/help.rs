@@ -45,6 +45,7 @@ fn every_option_works() {
         ("plan", "plan q.db --plan r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
         ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
+        ("profile", "profile u.db --compare u.db".to_owned()),
         ("profile", "profile --help".to_owned()),
         ("check", "check u.db --sqlite --threads 1 --memory 64m --max-faults 1 --progress json --json".to_owned()),
         ("check", "check --help".to_owned()),
