@@ -353,7 +353,9 @@ pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Resul
         return Ok(inferred("constant(NULL)", why));
     }
     let error = Error::new(ErrorKind::Generator, format!("nothing can be inferred for this foreign key: {why}"));
-    Err(error.in_table(&table.name).in_column(&column.name).advise("annotate the column: ref(table.column), say"))
+    Err(error.in_table(&table.name).in_column(&column.name).advise(
+        "annotate the column: ref(table.column), say; docs/generators.md shows how two foreign keys share a column",
+    ))
 }
 
 #[cfg(test)]

@@ -74,6 +74,7 @@ fn every_example_works() {
         write_examples(&room);
         if ["profile", "check", "dump"].contains(&command) {
             room.done("gen user.db --preset user --rows 1k");
+            room.done("gen large.db --preset user --rows 2k");
         }
         let help = room.done(&format!("{command} --help"));
         let examples = help.lines().skip_while(|line| *line != "Examples:").filter_map(|line| line.strip_prefix("  "));

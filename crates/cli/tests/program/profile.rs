@@ -117,7 +117,7 @@ fn a_schema_without_annotations_there_and_back() {
     assert_eq!(room.query("made.db", sql), "16000|80000|0");
     assert_eq!(room.query("made.db", "SELECT count(*) FROM line WHERE round(amount, 2) <> amount"), "0");
     let distances = distances(&room, "source.db", "made.db");
-    assert!(distances[0].0 < 0.15, "{distances:?}");
+    assert!(distances[0].0 < 0.2, "{distances:?}");
     assert_eq!(room.run("profile source.db --compare made.db --keep-values").code, Some(2));
     let shown = room.done("profile source.db --compare made.db");
     assert!(
@@ -139,7 +139,7 @@ fn odd_databases() {
     let room = Room::new();
     room.sqlite("odd.db")
         .execute_batch(
-            "CREATE TABLE nulls (a, b TEXT, c INT); INSERT INTO nulls VALUES (NULL, NULL, NULL), (NULL, NULL, NULL);
+            "PRAGMA foreign_keys = 0; CREATE TABLE nulls (a, b TEXT, c INT); INSERT INTO nulls VALUES (NULL, NULL, NULL), (NULL, NULL, NULL);
             CREATE TABLE huge (t TEXT, b BLOB); INSERT INTO huge VALUES (printf('%.1000000c', 'x'), zeroblob(1000000)), ('', x'');
             CREATE TABLE mixed (v); INSERT INTO mixed VALUES (1), ('a'), (2.5), (x'00'), (NULL), (9223372036854775807), (-9223372036854775808), (9e999), (1e308);
             CREATE TABLE times (day TEXT, unix INT, julian REAL, iso TEXT, at TEXT UNIQUE);

@@ -22,7 +22,7 @@ use litepress_rows::{Error, ErrorKind, Result};
 use std::path::Path;
 
 /// Buckets of a histogram, about.
-const BUCKETS: usize = 8;
+const BUCKETS: usize = 10;
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
@@ -160,7 +160,7 @@ fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
     let spreads = pair[0].spread(column).zip(pair[1].spread(of_other));
     let (measure, (distance, buckets)) = match spreads {
         Some((one, other)) => (Measure::Children, children([one, other])),
-        None => values(both, infer::is_key_alone(pair[0].table(), column)),
+        None => values(both, infer::is_made_unique(pair[0].table(), column)),
     };
     Some(ColumnComparison {
         name: name.to_owned(),
@@ -321,10 +321,10 @@ fn histogram(mut both: [Vec<f64>; 2], show: impl Fn(f64) -> String) -> Histogram
     (distance(one, other), (0..bounds.len()).map(bucket).collect())
 }
 
-/// Where the buckets of these numbers begin: round numbers, up to where nearly all are below.
+/// Where the buckets of these numbers begin: round numbers, up to where nine of ten are below.
 fn even_bounds(sorted: &[f64]) -> Vec<f64> {
     const MOST: usize = 4 * BUCKETS;
-    let (least, largest) = (sorted[0], sorted[(sorted.len() - 1) * 98 / 100]);
+    let (least, largest) = (sorted[0], sorted[(sorted.len() - 1) * 9 / 10]);
     let width = (largest - least) / BUCKETS as f64;
     if !(width > 0.0 && width.is_finite()) {
         return vec![least];

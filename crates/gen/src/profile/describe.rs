@@ -330,7 +330,11 @@ fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, 
     let shape = shape::of(&sample, longest, is_unique.then_some(texts), |shape| by_length(&stats, shape));
     match shape.filter(|(generator, _)| is_good(generator, texts)) {
         Some((generator, because)) => (generator, because.to_owned()),
-        None if is_unique => (format!("unique_hex({})", longest.clamp(1, 16)), "unique texts".to_owned()),
+        None if is_unique => {
+            // Room for a thousand times as many, where the texts were short.
+            let enough = (texts.max(1).ilog2() + 10).div_ceil(4).max(1);
+            (format!("unique_hex({})", longest.clamp(u64::from(enough).min(16), 16)), "unique texts".to_owned())
+        }
         None if longest == 0 => ("constant('')".to_owned(), "empty texts".to_owned()),
         None => {
             let text = |shortest: u64, longest: u64| format!("text({shortest}, {longest})");

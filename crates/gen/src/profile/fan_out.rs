@@ -18,7 +18,6 @@
 use super::read::{RANGES, SMALL, TableStats};
 use super::references::{ForeignKey, ReferenceStats};
 use crate::infer::{self, quoted};
-use litepress_rows::Affinity;
 use litepress_rows::schema::{Schema, Table};
 use std::collections::BTreeMap;
 
@@ -72,6 +71,8 @@ struct Chooser<'c, 'a> {
     stats: &'a TableStats,
     spreads: Vec<Spread>,
     draws: Vec<Option<Draw>>,
+    /// Columns that count the rows of a parent: the number, the foreign key's column, and the first number.
+    numbers: Vec<(usize, usize, i64)>,
 }
 
 impl<'a> Choice<'a> {
@@ -92,12 +93,18 @@ impl<'a> Choice<'a> {
             self.follows[position] = Some(position);
         }
         let table = &schema.tables[position];
-        let mut chooser = Chooser { choice: self, position, table, stats, spreads, draws };
+        let mut chooser = Chooser { choice: self, position, table, stats, spreads, draws, numbers: Vec::new() };
         chooser.settle_alone(annotated);
         chooser.settle_keys(annotated);
         chooser.settle_clustered();
         chooser.settle_rest();
-        (0..stats.foreign_keys.len()).flat_map(|key| chooser.said(key)).collect()
+        // Where the parents are missing, keys are values like any other.
+        let has_parents = |&key: &usize| parents(&stats.foreign_keys[key].0) > 0 || chooser.spreads[key].children == 0;
+        (0..stats.foreign_keys.len())
+            .filter(has_parents)
+            .flat_map(|key| chooser.said(key))
+            .chain(chooser.said_numbers())
+            .collect()
     }
 }
 
@@ -143,8 +150,9 @@ impl Chooser<'_, '_> {
                         self.draws[part] = Some(Draw::Inferred("in a key of foreign keys"));
                     }
                 }
-                (&[key], &[number]) if self.is_number(number) && !annotated.contains(&number) => {
-                    if self.may_have_children(key) {
+                (&[key], &[number]) if !annotated.contains(&number) && self.may_have_children(key) => {
+                    if let Some(first) = self.first_number(key, number) {
+                        self.numbers.push((number, self.key(key).0.columns[0], first));
                         self.give_children(key);
                     }
                 }
@@ -157,15 +165,25 @@ impl Chooser<'_, '_> {
         keys.iter().any(|&key| self.key(key).0.columns.contains(&column))
     }
 
-    /// Whether a column can count the children of a row.
-    fn is_number(&self, column: usize) -> bool {
-        self.table.columns[column].affinity == Affinity::Integer
-            && !infer::is_key_alone(self.table, column)
-            && self.table.foreign_keys.iter().all(|foreign| !foreign.columns.contains(&column))
+    /// Where a column begins to count, if it counts the children of each parent: from 0 or 1 on, up to the most that one has.
+    fn first_number(&self, key: usize, column: usize) -> Option<i64> {
+        let place = self.table.ordinary_columns().position(|ordinary| ordinary == column)?;
+        let (stats, most) = (&self.stats.columns[place], i64::try_from(self.spreads[key].most()).ok()?);
+        let is_free = !infer::is_key_alone(self.table, column)
+            && self.table.foreign_keys.iter().all(|foreign| !foreign.columns.contains(&column));
+        let counts = stats.ints == self.stats.rows && stats.largest_int.checked_sub(stats.least_int) == Some(most - 1);
+        (is_free && counts && matches!(stats.least_int, 0 | 1)).then_some(stats.least_int)
     }
 
     /// Two foreign keys that make a key.
     fn settle_pair(&mut self, one: usize, other: usize) {
+        if [one, other].iter().all(|&key| self.spreads[key].is_even()) {
+            // Both in turn, as it is inferred.
+            for part in [one, other] {
+                self.draws[part] = Some(Draw::Inferred("in a key of foreign keys"));
+            }
+            return;
+        }
         let uneven = |key: usize| self.spreads[key].shared * self.spreads[key].all as f64;
         let (first, second) = if uneven(one) >= uneven(other) { (one, other) } else { (other, one) };
         let fits = |key: usize, other: usize| {
@@ -207,10 +225,9 @@ impl Chooser<'_, '_> {
         const NEAR: f64 = 0.05;
         for key in self.open().collect::<Vec<_>>() {
             let (spread, is_sampled) = (&self.spreads[key], self.key(key).1.children.weight() > 1);
-            let (least, most) = (spread.least(), spread.most());
             let exponent = spread.exponent();
-            self.draws[key] = Some(if most - least <= 1 && spread.children >= spread.all {
-                Draw::InTurn(if self.is_together(key) { most } else { 1 })
+            self.draws[key] = Some(if spread.is_even() {
+                Draw::InTurn(if self.is_together(key) { spread.most() } else { 1 })
             } else if exponent < 0.1 && spread.distance(0.0) < NEAR {
                 Draw::Uniform
             } else if is_sampled && exponent > 0.0 && spread.distance(exponent) < NEAR {
@@ -284,6 +301,15 @@ impl Chooser<'_, '_> {
         foreign.columns.iter().enumerate().map(said).collect()
     }
 
+    /// What is said of columns that count.
+    fn said_numbers(&self) -> impl Iterator<Item = Said> {
+        self.numbers.iter().map(|&(column, by, first)| {
+            let by = quoted(&self.table.columns[by].name);
+            let generator = if first == 1 { format!("number_in({by})") } else { format!("number_in({by}) - 1") };
+            Said { column, generator: Some(generator), because: format!("it counts the rows of each {by}") }
+        })
+    }
+
     fn distribution(&self, draw: &Draw, spread: &Spread) -> String {
         match draw {
             Draw::Once => ", once".to_owned(),
@@ -325,6 +351,11 @@ impl Spread {
 
     pub fn most(&self) -> u64 {
         self.parents.keys().next_back().copied().unwrap_or(0)
+    }
+
+    /// Whether all parents have as many children, or one more.
+    fn is_even(&self) -> bool {
+        self.most() - self.least() <= 1 && self.children >= self.all
     }
 
     fn with_children(&self) -> u64 {

@@ -210,7 +210,7 @@ fn assert_plannable(profile: &Profile) {
     }
 }
 
-const NUMBERS: &str = "CREATE TEMP TABLE k AS WITH RECURSIVE k(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM k WHERE n < 9999) SELECT n FROM k;";
+const NUMBERS: &str = "PRAGMA foreign_keys = 0; CREATE TEMP TABLE k AS WITH RECURSIVE k(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM k WHERE n < 9999) SELECT n FROM k;";
 
 #[test]
 fn foreign_keys_keep_their_numbers_of_children() {
@@ -231,9 +231,9 @@ fn foreign_keys_keep_their_numbers_of_children() {
         INSERT INTO clustered SELECT 1 + n / 20 * 2 FROM k WHERE n < 1000;
         INSERT INTO skewed SELECT CASE WHEN n % 4 THEN 1 + (n * 7919 % 100) * (n * 7907 % 100) / 100 END, 'Rome ' || (n * 7919 % 97 * (n * 31 % 89) / 100), n * 37 % 100 + 1 FROM k;
         INSERT INTO once SELECT n + 1, CASE WHEN n % 2 THEN 'Rome ' || n END FROM k WHERE n < 60;
-        INSERT INTO composite SELECT n * 7919 % 50, CASE WHEN n % 5 THEN 'x' || (n * 7919 % 50) END, iif(n % 2, n % 10, NULL), iif(n % 2, 'x' || n % 10, NULL) FROM k WHERE n < 1000;
+        INSERT INTO composite SELECT n * 7919 % 50, CASE WHEN n % 5 THEN 'x' || (n * 7919 % 50) END, iif(n % 2, n % 10, NULL), iif(n % 2, 'x' || (n % 10), NULL) FROM k WHERE n < 1000;
         INSERT INTO line SELECT n / 4 + 1, n % 4 FROM k WHERE n < 400;
-        INSERT INTO pair SELECT 1 + n / 30, 'Rome ' || n % 30 * 3 FROM k WHERE n < 300;
+        INSERT INTO pair SELECT 1 + n / 30, 'Rome ' || (n % 30 * 3) FROM k WHERE n < 300;
         INSERT INTO tree SELECT n, CASE WHEN n > 0 THEN n / 3 END FROM k WHERE n < 300;
         INSERT INTO lost VALUES (1), (2);"
     );
@@ -253,7 +253,7 @@ fn foreign_keys_keep_their_numbers_of_children() {
     starts("composite.x", "null(0.5, ref(q.a, deal(0: 45, 100: 5)))");
     starts("composite.y", "ref(q.b)");
     starts("line.p", "ref(p.id, per_parent(4))");
-    starts("line.number", "inferred: ");
+    starts("line.number", "number_in(p) - 1");
     starts("pair.p", "ref(p.id, per_parent(deal(0: 90, 30: 10)))");
     starts("pair.code", "ref(p.code, distinct_in(p))");
     starts("tree.up", "ref(tree.id)");

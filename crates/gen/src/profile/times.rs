@@ -88,10 +88,10 @@ mod tests {
             of(&texts, unique).map(|(annotation, _)| annotation)
         };
         for (texts, expected) in [
-            (&["2020-05-17", "2020-05-15"][..], Some("date_add('2020-05-15', histogram(0: 1, 1: 0, 2: 1, 3), 'days')")),
+            (&["2020-05-17", "2020-05-15"][..], Some("date_add('2020-05-15', histogram(0: 2, 3), 'days')")),
             (
                 &["2020-05-17 00:00:00", "2020-05-16 00:00:00"],
-                Some("date_add('2020-05-16 00:00:00', histogram(0: 1, 1: 1, 2), 'days')"),
+                Some("date_add('2020-05-16 00:00:00', histogram(0: 2, 2), 'days')"),
             ),
             (&["2020-05-17 10:00"], Some("substr(date_add('2020-05-17 10:00', histogram(0: 1, 1), 'days'), 1, 16)")),
             (
