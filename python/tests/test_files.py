@@ -509,7 +509,7 @@ def test_a_mistake_in_a_plan_has_its_table_and_column(db: Path, shop: Path, tmp_
     with pytest.raises(litepress.GeneratorError, match="sequense") as caught:
         litepress.generate(db, plan=plan)
     assert (caught.value.table, caught.value.column) == ("customer", "id")
-    with pytest.raises(litepress.Error, match="no database"):
+    with pytest.raises(litepress.DataError, match="not a database"):
         litepress.profile(written(tmp_path / "no.db", "this is no database, and long enough to be seen as none"))
     with pytest.raises(litepress.FileError):
         litepress.profile(tmp_path / "nowhere.db")

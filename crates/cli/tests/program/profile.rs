@@ -145,6 +145,7 @@ fn odd_databases() {
             CREATE TABLE times (day TEXT, unix INT, julian REAL, iso TEXT, at TEXT UNIQUE);
             WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 500) INSERT INTO times
                 SELECT date('2020-01-01', n || ' days'), 1600000000 + 60 * n * n, 2459000.5 + n / 3.0, strftime('%Y-%m-%dT%H:%M:%S.', '2020-01-01', (n * n) || ' minutes') || printf('%03dZ', n), datetime('2020-01-01', n || ' hours') FROM k;
+            CREATE TABLE few (day TEXT); INSERT INTO few SELECT date('2024-05-01', (unix % 28) || ' days') FROM times;
             CREATE TABLE emoji (\"naïve 🦀\" TEXT PRIMARY KEY, \"\" INT) WITHOUT ROWID; INSERT INTO emoji VALUES ('🦀', 1), ('é', 2);
             CREATE TABLE orphan (p INT REFERENCES nulls(c), q INT REFERENCES gone); INSERT INTO orphan VALUES (1, 2), (NULL, 3);
             CREATE TABLE self (id INTEGER PRIMARY KEY, me INT NOT NULL REFERENCES self); INSERT INTO self VALUES (1, 1), (2, 1), (3, 2);",
@@ -159,6 +160,7 @@ fn odd_databases() {
     let sql = "SELECT count(*), min(julianday(day) IS NOT NULL), min(julianday(iso) IS NOT NULL), min(iso LIKE '____-__-__T__:__:__.___Z'),
         count(DISTINCT at), min(length(at)), sum((unix - 1600000060) % 60) FROM times";
     assert_eq!(room.query("made.db", sql), "5000|1|1|1|5000|19|0");
+    assert_eq!(room.query("made.db", "SELECT count(*), count(date(day)) FROM few"), "5000|5000");
     assert_eq!(room.query("made.db", "SELECT count(*), count(a), count(b), count(c) FROM nulls"), "20|0|0|0");
     room.done("profile odd.db --compare made.db");
 }

@@ -319,13 +319,14 @@ fn mean_end(stats: &ColumnStats) -> u64 {
 }
 
 fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, String) {
-    if let Some(few) = few_texts(subject, &stats).filter(|_| !is_unique) {
-        return few;
-    }
     let (texts, longest) = (stats.texts, stats.longest);
     let sample = stats.text_sample.clone().values();
+    // Days stay days, however few they are.
     if let Some(found) = times::of(&sample, is_unique.then_some(texts)).filter(|(made, _)| is_good(made, texts)) {
         return found;
+    }
+    if let Some(few) = few_texts(subject, &stats).filter(|_| !is_unique) {
+        return few;
     }
     let shape = shape::of(&sample, longest, is_unique.then_some(texts), |shape| by_length(&stats, shape));
     match shape.filter(|(generator, _)| is_good(generator, texts)) {

@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn made_up_names_are_as_long_and_different() {
         assert_eq!(made_up(["new", "old", "", "x", "two"].into_iter()), ["aaa", "bbb", "", "a", "ccc"]);
-        let texts: Vec<String> = (0..300).map(|number| char::from(b'0' + number as u8 % 10).to_string()).collect();
+        let texts: Vec<String> = (0..300).map(|number| (number % 10).to_string()).collect();
         let names: std::collections::HashSet<String> = made_up(texts.iter().map(String::as_str)).into_iter().collect();
         assert!(names.len() == 300 && names.iter().all(|name| name.len() <= 2));
     }
