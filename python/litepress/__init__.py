@@ -14,6 +14,7 @@ or absent.
 :func:`to_bytes`             a database in memory, as bytes
 :func:`connect`              a database in memory, connected to
 :func:`plan`                 what would be made, and how
+:func:`profile`              a plan for a database that looks like one there is
 :func:`check`                whether every page of a database is as it should be
 ===========================  ====================================================================
 
@@ -36,7 +37,7 @@ from ._errors import (
     UnsupportedError,
     UsageError,
 )
-from ._files import CheckReport, check, generate, load, plan
+from ._files import CheckReport, check, generate, load, plan, profile
 from ._litepress import __version__
 from ._progress import Progress
 from ._result import Summary
@@ -72,6 +73,7 @@ __all__ = [
     "generate",
     "load",
     "plan",
+    "profile",
     "to_bytes",
     "write",
 ]

@@ -1,4 +1,4 @@
-"""``load``, ``generate``, ``plan`` and ``check``: what the program ``litepress`` does."""
+"""``load``, ``generate``, ``plan``, ``profile`` and ``check``: what the program ``litepress`` does."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ._options import (
     SchemaLike,
     chosen,
     flag,
+    is_plan,
     is_schema_file,
     is_sql,
     making_options,
@@ -23,6 +24,7 @@ from ._options import (
     number,
     optional_text,
     pairs,
+    plan_text,
     refuse_own_lock,
     schema_text,
     table_options,
@@ -146,9 +148,12 @@ def load(
 
 def generate(
     path: PathLike,
-    schema: SchemaLike,
+    schema: SchemaLike | None = None,
     rows: Rows | None = None,
     *,
+    plan: SchemaLike | None = None,
+    scale: float | None = None,
+    part: str | tuple[int, int] | None = None,
     set: Pairs | None = None,
     seed: int | None = None,
     if_exists: str = "fail",
@@ -173,6 +178,12 @@ def generate(
         path to a file of them.
     rows
         Rows of each table that nothing says them of (``1_000_000`` or ``"1m"``), or by table: ``{"user": 1000, "order": "1m"}``.
+    plan
+        Instead of a schema a plan: the text of a plan file, such as :func:`profile` gives, or a path to one.
+    scale
+        Factor for the numbers of rows that the plan, the schema or the built-in schema gives; those of ``rows`` stay.
+    part
+        Only the rows of one of so many equal stretches of every table, counted from 1: ``(1, 4)`` or ``"1/4"``.
     set
         Generators of columns, before those of the schema: ``{"user.area": "hex(6)"}``.
     seed
@@ -185,7 +196,7 @@ def generate(
     TypeError, ValueError
         Arguments that are wrong by themselves.
     SchemaError, GeneratorError
-        What is wrong with the schema and its annotations: with ``line`` and ``character``.
+        What is wrong with the schema, the plan and their annotations: with ``table``, ``column``, ``line`` and ``character``.
 
     Whatever is raised, also by Ctrl-C: ``path`` is as it was.
     """
@@ -201,19 +212,48 @@ def plan(
 ) -> dict[str, Any]:
     """Tell what :func:`generate` or :func:`load` would do with the same arguments, and why, and make nothing.
 
-    ``source`` is a schema as for :func:`generate`, or files as for :func:`load`; further arguments are theirs, and
+    ``source`` is a schema or a plan as for :func:`generate`, or files as for :func:`load`; further arguments are theirs, and
     ``path`` is the file that would be made. What is told: expected bytes and memory, tables with their columns, and how
     each table, index and constraint is made.
     """
     target = None if path is None else _path(path)
     if _is_generated(source, arguments):
         given = _given("a schema", {"rows": None, **_defaults(generate)}, arguments)
-        told = _litepress.plan_generate(target, *_generate_arguments({"schema": source, **given}))
+        if given["plan"] is not None:
+            raise TypeError("plan() takes a plan as its first argument")
+        named = {"plan": source, "schema": None} if is_plan(source) else {"schema": source}
+        told = _litepress.plan_generate(target, *_generate_arguments({**given, **named}))
     else:
         given = _given("files", _defaults(load), arguments)
         told = _litepress.plan_load(target, *_load_arguments({"files": source, **given}))
     report: dict[str, Any] = json.loads(told)
     return report
+
+
+def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = None) -> str:
+    """Look at all rows of a database and write a plan for one that looks alike: for ``generate(plan=)``.
+
+    Parameters
+    ----------
+    path
+        The database, which is only read.
+    keep_values
+        Whether texts are kept where a column has few different ones: states, countries, but names, too. Without it the plan
+        has no texts of the rows, but numbers and days, as ends of ranges and bins.
+    threads
+        How many threads read; by default one a core.
+
+    Returns
+    -------
+    str
+        A plan file (TOML), to be looked at, changed and kept.
+
+    Raises
+    ------
+    FileError, DataError
+        The file cannot be read, or is no database.
+    """
+    return _litepress.profile(_path(path), flag("keep_values", keep_values), {"threads": number("threads", threads)})
 
 
 @dataclass(frozen=True)
@@ -333,13 +373,21 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
 
 def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, Arguments]:
     """Schema, rows and making, as the extension's ``generate`` takes them, out of the arguments of :func:`generate`."""
-    schema = given["schema"]
-    is_preset = isinstance(schema, str) and not is_sql(schema) and not is_schema_file(schema)
-    read = _litepress.preset(schema) if is_preset else schema_text(schema)
+    schema, plan = given["schema"], given["plan"]
+    if (schema is None) == (plan is None):
+        raise TypeError("either a schema or a plan is given")
+    is_preset = plan is None and isinstance(schema, str) and not is_sql(schema) and not is_schema_file(schema)
+    if plan is not None:
+        read = plan_text(plan)
+    else:
+        read = _litepress.preset(schema) if is_preset else schema_text(schema)
     rows = {
         "rows": _rows(given["rows"]),
         "set": pairs("set", given["set"]),
         "seed": number("seed", given["seed"]),
+        "is_plan": plan is not None,
+        "scale": _scale(given["scale"]),
+        "part": _part(given["part"]),
     }
     return read, rows, chosen(making_options, given)
 
@@ -361,6 +409,8 @@ def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
     """Whether a plan is about invented rows."""
     if arguments.keys() & {"format", "schema", "table"}:
         return False
+    if is_plan(source):
+        return True
     is_schema = isinstance(source, str) and (is_sql(source) or source in _litepress.presets())
     return is_schema or (isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith(".sql"))
 
@@ -397,6 +447,18 @@ def _rows(rows: Rows | None) -> list[tuple[str | None, str]]:
     if isinstance(rows, Mapping):
         return [(text("a key of rows", table), _count(f"rows[{table!r}]", count)) for table, count in rows.items()]
     return [(None, _count("rows", rows))]
+
+
+def _scale(scale: float | None) -> str | None:
+    if scale is None or (isinstance(scale, (int, float)) and not isinstance(scale, bool)):
+        return None if scale is None else str(scale)
+    wrong("scale", "a number", scale)
+
+
+def _part(part: str | tuple[int, int] | None) -> str | None:
+    if isinstance(part, tuple) and len(part) == 2:
+        return f"{number('part', part[0])}/{number('part', part[1])}"
+    return part if part is None or isinstance(part, str) else wrong("part", 'a pair such as (1, 4), or "1/4"', part)
 
 
 def _count(name: str, count: int | str) -> str:

@@ -90,6 +90,23 @@ def schema_text(schema: SchemaLike) -> tuple[str, str]:
     return read
 
 
+def is_plan(source: object) -> bool:
+    """Whether this is the text of a plan file, or names one."""
+    if isinstance(source, os.PathLike):
+        source = os.fspath(source)
+    return isinstance(source, str) and ("algorithm_version" in source or source.lower().endswith(".toml"))
+
+
+def plan_text(plan: SchemaLike) -> tuple[str, str]:
+    """A plan file, and what errors call it."""
+    if isinstance(plan, str) and "algorithm_version" in plan:
+        return plan, "<plan>"
+    if not isinstance(plan, (str, os.PathLike)):
+        wrong("plan", "the text of a plan file, or a path to one", plan)
+    read: tuple[str, str] = _litepress.schema_file(os.fspath(plan))
+    return read
+
+
 def refuse_own_lock(path: str | os.PathLike[str]) -> None:
     """Refuses a database on which this program itself holds a lock: a transaction of ``sqlite3``'s, say.
 

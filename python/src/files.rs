@@ -1,4 +1,4 @@
-//! `load`, `generate`, `plan` and `check`: what the program does, without its printing. Arguments come from
+//! `load`, `generate`, `plan`, `profile` and `check`: what the program does, without its printing. Arguments come from
 //! `litepress/_files.py`, which has seen to their types.
 
 use crate::errors::{exception, of_failure};
@@ -90,6 +90,15 @@ pub fn check(py: Python<'_>, path: PathBuf, asks_sqlite: bool, arguments: &Bound
     let progress = Arc::new(Progress::default());
     let job = || litepress_cli::check(&path, &options, asks_sqlite, &progress, &Audience::NOBODY);
     Ok(press::run(py, &progress, None, Vec::new(), job)?.to_json().to_string())
+}
+
+/// A plan for a database that looks alike, as a plan file.
+#[pyfunction]
+pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
+    let threads = Keywords(arguments).parsed("threads", options::threads)?;
+    let threads = threads.unwrap_or(litepress::Options::default().threads);
+    let progress = Arc::new(Progress::default());
+    press::run(py, &progress, None, Vec::new(), || litepress_cli::plan_alike(&path, keep_values, threads))
 }
 
 /// The schema in a file.
@@ -192,6 +201,10 @@ fn invention(rows: &Bound<'_, PyDict>) -> PyResult<InventionArguments> {
         rows: rows.collect::<PyResult<_>>()?,
         set: given.or_default("set")?,
         seed: given.parsed("seed", numbers::count)?,
+        // What the plan says comes as the schema does; here it only counts that it is one.
+        plan: given.or_default::<bool>("is_plan")?.then(PathBuf::new),
+        scale: given.parsed("scale", litepress_cli::scale)?,
+        part: given.parsed("part", litepress_cli::part)?,
         ..InventionArguments::default()
     })
 }

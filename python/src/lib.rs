@@ -5,7 +5,7 @@
 //!        |
 //!  write.rs   data that is all there: given readers -> LoadPlan -> press
 //!  writer.rs  rows as they come: the table that is filled first streams, others wait (spool.rs)
-//!  files.rs   load, generate, plan, check: what the program does, without its printing
+//!  files.rs   load, generate, plan, profile, check: what the program does, without its printing
 //!        |
 //!  arrow_in.rs  Arrow capsules     -+
 //!  rows.rs      rows, one by one    +--> pieces --feed.rs--> LoadSource --> engine, on a thread of its own (press.rs)
@@ -36,7 +36,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _litepress {
     #[pymodule_export]
-    use crate::files::{check, generate, load, plan_generate, plan_load, preset, presets, run_program, schema_file};
+    use crate::files::{
+        check, generate, load, plan_generate, plan_load, preset, presets, profile, run_program, schema_file,
+    };
     #[pymodule_export]
     use crate::wording::in_python;
     #[pymodule_export]

@@ -413,6 +413,108 @@ def test_what_cannot_be_invented(db: Path, arguments: Any, kind: type[Exception]
     assert not db.exists()
 
 
+# -------------------------------------------------------------------------------------------------- profiles and plans
+
+SHOP = """
+CREATE TABLE customer (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, city TEXT);
+CREATE TABLE purchase (id INTEGER PRIMARY KEY, customer INT NOT NULL REFERENCES customer, total REAL NOT NULL, at DATE);
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript(SHOP)
+        customers = [(n, f"ada{n}@lovelace.org", ("Paris", "Rome")[n % 5 == 0]) for n in range(1, 101)]
+        connection.executemany("INSERT INTO customer VALUES (?, ?, ?)", customers)
+        purchases = [(n, 1 + n * n % 37, n % 700 / 100, f"2024-05-{1 + n % 28:02}") for n in range(1, 1001)]
+        connection.executemany("INSERT INTO purchase VALUES (?, ?, ?, ?)", purchases)
+    return path
+
+
+def children(query: Query, db: Path) -> list[tuple[Any, ...]]:
+    counts = "SELECT (SELECT count(*) FROM purchase WHERE customer = customer.id) AS n FROM customer"
+    return query(db, f"SELECT n, count(*) FROM ({counts}) GROUP BY n ORDER BY n")
+
+
+def test_a_profile_is_a_plan_for_a_larger_look_alike(db: Path, shop: Path, query: Query) -> None:
+    before = shop.read_bytes()
+    plan = litepress.profile(shop)
+    assert plan == litepress.profile(str(shop), threads=1)
+    assert "lovelace" not in plan and "Paris" not in plan and "Paris" in litepress.profile(shop, keep_values=True)
+    summary = litepress.generate(db, plan=plan, scale=3, verify="full")
+    assert summary.tables == {"customer": 300, "purchase": 3000}
+    assert query(db, "SELECT count(*) FROM pragma_foreign_key_check") == [(0,)]
+    assert query(db, "SELECT count(*) FROM purchase WHERE round(total, 2) <> total OR date(at) IS NOT at") == [(0,)]
+    assert children(query, db) == [(n, 3 * parents) for n, parents in children(query, shop)]
+    assert shop.read_bytes() == before
+
+
+def test_plans_are_texts_and_files(db: Path, shop: Path, tmp_path: Path, query: Query) -> None:
+    text = litepress.profile(shop)
+    file = written(tmp_path / "shop.toml", text)
+    made = set()
+    for plan in (text, file, str(file)):
+        litepress.generate(db, plan=plan, if_exists="replace", seed=4)
+        made.add(db.read_bytes())
+        told = litepress.plan(plan, scale=2)
+        assert told["rows"] == 2200
+    assert len(made) == 1
+    litepress.generate(db, None, {"customer": 10, "purchase": 20}, plan=text, scale=7, if_exists="replace")
+    assert query(db, "SELECT count(*), (SELECT count(*) FROM purchase) FROM customer") == [(10, 20)]
+
+
+def test_parts_joined_are_the_whole(shop: Path, tmp_path: Path, query: Query) -> None:
+    plan = litepress.profile(shop)
+    whole = tmp_path / "whole.db"
+    litepress.generate(whole, plan=plan, scale=1.5, seed=9)
+    rows: dict[str, list[tuple[Any, ...]]] = {"customer": [], "purchase": []}
+    parts: list[Any] = [(1, 3), "2/3", (3, 3)]
+    for part in parts:
+        db = tmp_path / "part.db"
+        litepress.generate(db, plan=plan, scale=1.5, seed=9, part=part, if_exists="replace")
+        for table, found in rows.items():
+            found += query(db, f"SELECT * FROM {table} ORDER BY id")
+    for table, found in rows.items():
+        assert found == query(whole, f"SELECT * FROM {table} ORDER BY id")
+
+
+def test_presets_have_scales(db: Path) -> None:
+    assert litepress.generate(db, "log", scale=0.001).rows == 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({}, TypeError, "either a schema or a plan is given"),
+        ({"schema": "user", "plan": "algorithm_version = 1"}, TypeError, "either a schema or a plan is given"),
+        ({"plan": 5}, TypeError, "plan must be the text of a plan file, or a path to one"),
+        ({"plan": "nowhere.toml"}, litepress.FileError, "nowhere.toml"),
+        ({"plan": "algorithm_version = 999\nschema = ''"}, litepress.GeneratorError, "algorithm version 999"),
+        ({"schema": "user", "rows": 5, "scale": "2"}, TypeError, "scale must be a number"),
+        ({"schema": "user", "rows": 5, "scale": -1}, ValueError, "scale: a scale is a number above 0"),
+        ({"schema": "user", "rows": 5, "part": 3}, TypeError, "part must be a pair"),
+        ({"schema": "user", "rows": 5, "part": (3, 2)}, ValueError, "part: a part is written I/N"),
+    ],
+)
+def test_arguments_of_plan_files(db: Path, arguments: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        litepress.generate(db, **arguments)
+    assert not db.exists()
+
+
+def test_a_mistake_in_a_plan_has_its_table_and_column(db: Path, shop: Path, tmp_path: Path) -> None:
+    plan = litepress.profile(shop).replace('id = "sequence"', 'id = "sequense"', 1)
+    with pytest.raises(litepress.GeneratorError, match="sequense") as caught:
+        litepress.generate(db, plan=plan)
+    assert (caught.value.table, caught.value.column) == ("customer", "id")
+    with pytest.raises(litepress.DataError, match="not a database"):
+        litepress.profile(written(tmp_path / "no.db", "this is no database, and long enough to be seen as none"))
+    with pytest.raises(litepress.FileError):
+        litepress.profile(tmp_path / "nowhere.db")
+
+
 # ----------------------------------------------------------------------------------------------------------------- plan
 
 

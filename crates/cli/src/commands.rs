@@ -12,4 +12,4 @@ pub use dump::{DumpArguments, run as run_dump};
 pub use r#gen::{GenArguments, generate, run as run_gen};
 pub use load::{LoadArguments, load, run as run_load};
 pub use plan::{PlanArguments, plan_generate, plan_load, run as run_plan};
-pub use profile::{ProfileArguments, run as run_profile};
+pub use profile::{ProfileArguments, plan_alike, run as run_profile};

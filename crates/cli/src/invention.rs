@@ -233,14 +233,20 @@ fn schema_of(read: &SchemaText, arguments: &InventionArguments) -> Result<(Schem
 }
 
 /// `I/N`
-fn part(text: &str) -> Result<Shard, String> {
+///
+/// # Errors
+/// Says what a part is.
+pub fn part(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
     let shard = numbers.and_then(|(number, of)| Shard::new(number, of));
     shard.ok_or_else(|| "a part is written I/N, I from 1 to N: 1/4".to_owned())
 }
 
 /// A factor for numbers of rows.
-fn scale(text: &str) -> Result<f64, String> {
+///
+/// # Errors
+/// Says what one is.
+pub fn scale(text: &str) -> Result<f64, String> {
     let scale = text.parse().map_err(|_| "a scale is a number above 0: 0.1, 100".to_owned())?;
     check_scale(scale).map(|()| scale)
 }

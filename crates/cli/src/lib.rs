@@ -35,9 +35,9 @@ pub mod report;
 mod schema_text;
 
 pub use audience::Audience;
-pub use commands::{Verdict, check, generate, load, plan_generate, plan_load};
+pub use commands::{Verdict, check, generate, load, plan_alike, plan_generate, plan_load};
 pub use failure::{Failure, advice};
-pub use invention::InventionArguments;
+pub use invention::{InventionArguments, part, scale};
 pub use loading::{LoadJob, ReadingArguments, WrongRecordArguments, ascii, delimiter, quote};
 pub use outcome::Outcome;
 pub use schema_text::SchemaText;

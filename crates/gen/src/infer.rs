@@ -282,6 +282,11 @@ fn leads_to(schema: &Schema, from: (usize, usize), to: (usize, usize), steps: us
     from == to || steps < MOST_STEPS && keys_of(of_table, from.1).filter_map(next).any(leads)
 }
 
+/// Whether a foreign key of a column leads to a table and a key that there are.
+pub(crate) fn refers(schema: &Schema, table: &Table, position: usize) -> bool {
+    owner(schema, table, position).is_some()
+}
+
 /// What a column refers to by a foreign key, or why it refers to nothing.
 fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::result::Result<Parent, String> {
     let ForeignKey { columns, parent, parent_columns, .. } = &table.foreign_keys[key];
@@ -354,7 +359,9 @@ pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Resul
         return Ok(inferred("constant(NULL)", why));
     }
     let error = Error::new(ErrorKind::Generator, format!("nothing can be inferred for this foreign key: {why}"));
-    Err(error.in_table(&table.name).in_column(&column.name).advise("annotate the column: ref(table.column), say"))
+    Err(error.in_table(&table.name).in_column(&column.name).advise(
+        "annotate the column: ref(table.column), say; docs/generators.md shows how two foreign keys share a column",
+    ))
 }
 
 #[cfg(test)]

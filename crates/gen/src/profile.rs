@@ -2,33 +2,42 @@
 //!
 //! ```text
 //! source --read.rs--> ranges of rowids, side by side --column.rs, sketch.rs--> ColumnStats, merged in any order
-//! ColumnStats --describe.rs, shape.rs--> an annotation a column --> plan file
+//! ColumnStats --describe.rs, shape.rs, times.rs--> an annotation a column --> plan file
+//! ReferenceStats --fan_out.rs--> the annotations of foreign keys
+//! two databases' stats --compare.rs--> their columns side by side
 //! ```
 //!
 //! Everything is learned in one pass and in memory that does not grow with the source: counts, the least and the largest
-//! value, values and their numbers as long as they are few, a sketch of how many there are, and a sample. What is learned
-//! does not depend on the number of threads: ranges follow from the rowids alone, the sample from a hash of the rowid.
+//! value, values and their numbers as long as they are few, a sketch of how many there are, a sample, and the rows of
+//! each parent, of a sample of parents where they are many. What is learned does not depend on the number of threads: ranges follow from the rowids alone, the sample from a hash of the rowid.
 //!
 //! **No text of the source's rows is kept** unless the caller wants it: of texts that are few their shares stay, under
 //! made-up names, and of others their shape. Texts that the schema itself names, in a CHECK say, are no secret, nor is a
 //! character that stands at the same place in all of many texts. Numbers and days are kept, as ends of ranges and bins.
 
 mod column;
+mod compare;
 mod describe;
+mod fan_out;
 mod read;
+mod references;
 mod shape;
 mod sketch;
 #[cfg(test)]
 mod tests;
+mod times;
 
-pub use read::profile;
+pub use compare::{Bucket, ColumnComparison, Comparison, Measure, TableComparison, compare};
 
 use crate::annotation::{Expression, ExpressionKind, parse};
-use crate::comments;
-use crate::plan_file::{key_of, string};
+use crate::comments::{self, Annotation};
+use crate::plan::{GenPlan, Request};
+use crate::plan_file::{PlanFile, key_of, string};
 use crate::random::ALGORITHM_VERSION;
-use litepress_rows::Schema;
+use fan_out::Choice;
+use litepress_rows::{Result, Schema};
 use std::fmt::Write;
+use std::path::Path;
 
 /// How a profile is made.
 #[derive(Clone, Debug)]
@@ -55,6 +64,8 @@ pub struct TableProfile {
     pub name: String,
     /// Number of rows.
     pub rows: u64,
+    /// Whether the number is left to the plan: it follows from how many children the rows of a parent have.
+    pub follows: bool,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnProfile>,
 }
@@ -78,7 +89,75 @@ pub struct ColumnProfile {
     pub because: String,
 }
 
+/// Looks at all rows of a database; one connection a thread.
+///
+/// # Errors
+/// [`ErrorKind::Data`](litepress_rows::ErrorKind::Data) where SQLite cannot read the file;
+/// [`ErrorKind::Schema`](litepress_rows::ErrorKind::Schema) where its schema uses what this program's SQLite does not have.
+pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
+    let read::DatabaseStats { schema, tables: stats } = read::read(file, options.threads)?;
+    // Annotations that a schema has by chance are none.
+    let annotations = comments::annotations(&schema).unwrap_or_default();
+    let mut choice = Choice::new(&schema, &stats);
+    let mut said = Vec::new();
+    for position in 0..schema.tables.len() {
+        let own = || annotations.iter().filter(|annotation| annotation.table == position);
+        let annotated: Vec<usize> = own().filter_map(|annotation| annotation.column).collect();
+        let has_children = own().any(|annotation| annotation.column.is_some() && says_per_parent(&schema, annotation));
+        said.push(choice.table(position, &annotated, has_children));
+    }
+    let follows = choice.follows;
+    let mut tables = Vec::new();
+    for (position, (stats, said)) in stats.into_iter().zip(said).enumerate() {
+        let (Some(stats), table) = (stats, &schema.tables[position]) else { continue };
+        let columns = table.ordinary_columns().zip(stats.columns).map(|(column, stats)| {
+            let said = said.iter().find(|said| said.column == column).cloned();
+            describe::describe(&describe::Subject { schema: &schema, table, column, options }, stats, said)
+        });
+        let (name, rows, follows) = (table.name.clone(), stats.rows, follows[position].is_some());
+        tables.push(TableProfile { name, rows, follows, columns: columns.collect() });
+    }
+    let mut profile = Profile { schema, tables };
+    profile.leave_what_fails();
+    Ok(profile)
+}
+
+/// Whether an annotation of the schema is, or holds, a call of `per_parent`.
+fn says_per_parent(schema: &Schema, annotation: &Annotation) -> bool {
+    let site = comments::place(schema, annotation);
+    parse(&site, annotation.span.clone()).is_ok_and(|expression| per_parent(&expression))
+}
+
+fn per_parent(expression: &Expression) -> bool {
+    let ExpressionKind::Call(call) = &expression.kind else { return false };
+    call.name.eq_ignore_ascii_case("per_parent") || call.arguments.iter().any(|argument| per_parent(&argument.value))
+}
+
 impl Profile {
+    /// Plans what was learnt, as `gen` will. Columns whose values a constraint refuses, a CHECK of two columns say, are
+    /// left to be inferred, as that may meet it.
+    fn leave_what_fails(&mut self) {
+        while let Some((table, names)) = self.fault() {
+            let Some(of) = self.tables.iter_mut().find(|of| of.name == table) else { return };
+            let mut left = false;
+            for column in of.columns.iter_mut().filter(|column| names.split(", ").any(|name| name == column.name)) {
+                left |= column.generator.take().is_some();
+                column.because = "what was learnt does not meet the constraints of the table".to_owned();
+            }
+            if !left {
+                return;
+            }
+        }
+    }
+
+    /// The table and the columns of the first mistake in the plan.
+    fn fault(&self) -> Option<(String, String)> {
+        let plan = PlanFile::parse(&self.to_toml(), "the profile").ok()?;
+        let schema = plan.schema().ok()?;
+        let error = GenPlan::new(&schema, &Request { plan: Some(plan), ..Request::default() }).err()?;
+        Some((error.place().table.clone()?, error.place().column.clone()?))
+    }
+
     /// The profile as a plan file.
     pub fn to_toml(&self) -> String {
         let mut out = String::from("# litepress gen OUT.db --plan THIS_FILE [--scale F]\n");
@@ -87,7 +166,7 @@ impl Profile {
         for table in &self.tables {
             let name = key_of(&table.name);
             put(format_args!("\n[tables.{name}]\n"));
-            match self.follows(table) {
+            match table.follows {
                 true => put(format_args!("# rows = {}  # they follow from those of its parent\n", table.rows)),
                 false => put(format_args!("rows = {}\n", table.rows)),
             }
@@ -102,25 +181,4 @@ impl Profile {
         }
         out
     }
-
-    /// Whether the number of rows is left to the plan: the schema has annotations of its own, and one that counts here says
-    /// how many children each parent has.
-    fn follows(&self, table: &TableProfile) -> bool {
-        let annotations = comments::annotations(&self.schema).unwrap_or_default();
-        annotations.iter().any(|annotation| {
-            let of_table = &self.schema.tables[annotation.table];
-            let name = annotation.column.map(|column| &of_table.columns[column].name);
-            let counts = table.columns.iter().any(|column| Some(&column.name) == name && column.generator.is_none());
-            let site = comments::place(&self.schema, annotation);
-            let is_per_parent =
-                || parse(&site, annotation.span.clone()).is_ok_and(|expression| per_parent(&expression));
-            of_table.name == table.name && counts && is_per_parent()
-        })
-    }
-}
-
-/// Whether an annotation is, or holds, a call of `per_parent`.
-fn per_parent(expression: &Expression) -> bool {
-    let ExpressionKind::Call(call) = &expression.kind else { return false };
-    call.name.eq_ignore_ascii_case("per_parent") || call.arguments.iter().any(|argument| per_parent(&argument.value))
 }

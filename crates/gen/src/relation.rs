@@ -8,16 +8,19 @@
 //! | `once` | row r: each parent has one child at most |
 //! | `in_turn(each)` | row r / each, and from the first row on again: keys of several such columns count like digits |
 //! | `per_parent(...)` | that whose children row r is one of: the children of a parent are consecutive rows, as many as are said |
+//! | `deal(n: parents, ...)` | any, but so many parents have n children each |
 //! | `other_than(c)` | any but the one that the row refers to through column c |
 //! | `distinct_in(c)` | any, but no two rows that refer to the same row through column c share one |
 //!
 //! A table that refers to itself refers to earlier rows only, so that nothing goes round in circles. Its first row refers
 //! to nothing, or to itself where it must refer to something. `in_turn` alone takes later rows too.
 
+mod dealt;
 mod fan_out;
 
 use crate::generators::{Scattered, Zipf, pow};
 use crate::random::{CellRandom, Fraction, Rows};
+pub(crate) use dealt::Dealt;
 pub(crate) use fan_out::FanOut;
 use std::sync::Arc;
 
@@ -72,6 +75,7 @@ pub(crate) enum Draw {
         each: u64,
     },
     Children(Arc<FanOut>),
+    Dealt(Arc<Dealt>),
     /// `each`: column c is `in_turn(each)`, and rows that share its row have others one after another.
     OtherThan {
         column: usize,
@@ -116,6 +120,7 @@ impl Relation {
             Draw::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
             Draw::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
             Draw::Children(fan_out) => fan_out.find(rows, 0, out),
+            Draw::Dealt(dealt) => dealt.find(random, rows, out),
             Draw::OtherThan { each, .. } => {
                 let siblings = siblings.expect("the column that it differs from is known");
                 let others = (parents - 1).max(1);

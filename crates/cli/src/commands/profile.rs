@@ -4,16 +4,21 @@ use crate::failure::{DONE, Failure};
 use crate::options;
 use crate::output::{print, print_json};
 use clap::Args;
-use litepress::Options;
-use litepress_gen::profile::{ColumnProfile, Profile, ProfileOptions, TableProfile, profile};
+use litepress::{Options, Result};
+use litepress_gen::profile::{
+    ColumnComparison, ColumnProfile, Comparison, Measure, Profile, ProfileOptions, TableProfile, compare, profile,
+};
+use litepress_rows::grouped;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   litepress profile user.db > plan.toml
   litepress profile user.db --json --threads 1
   litepress profile user.db --keep-values
+  litepress profile user.db --compare large.db
 ";
 
 /// Write a plan for a database that looks like this one; texts of its rows are not in it
@@ -26,6 +31,9 @@ pub struct ProfileArguments {
     /// Keep texts where a column has few different ones: states, countries, but names, too
     #[arg(long)]
     keep_values: bool,
+    /// Write no plan, but the histograms of both databases side by side, and how far apart they are
+    #[arg(long, value_name = "OTHER", conflicts_with = "keep_values")]
+    compare: Option<PathBuf>,
     /// Threads that read [default: one a core]
     #[arg(long, value_name = "N", value_parser = options::threads)]
     threads: Option<usize>,
@@ -36,6 +44,14 @@ pub struct ProfileArguments {
 
 pub fn run(arguments: &ProfileArguments) -> Result<u8, Failure> {
     let threads = arguments.threads.unwrap_or(Options::default().threads);
+    if let Some(other) = &arguments.compare {
+        let comparison = compare(&arguments.database, other, threads)?;
+        match arguments.json {
+            true => print_json(&comparison_as_json(&comparison))?,
+            false => print(&side_by_side(&comparison))?,
+        }
+        return Ok(DONE);
+    }
     let options = ProfileOptions { threads, keep_values: arguments.keep_values };
     let learnt = profile(&arguments.database, &options)?;
     if arguments.json {
@@ -44,6 +60,14 @@ pub fn run(arguments: &ProfileArguments) -> Result<u8, Failure> {
         print(&learnt.to_toml())?
     }
     Ok(DONE)
+}
+
+/// A plan for a database that looks like this one, as a plan file.
+///
+/// # Errors
+/// What SQLite cannot read.
+pub fn plan_alike(database: &Path, keep_values: bool, threads: usize) -> Result<String> {
+    Ok(profile(database, &ProfileOptions { threads, keep_values })?.to_toml())
 }
 
 fn as_json(profile: &Profile) -> Value {
@@ -67,4 +91,83 @@ fn as_json(profile: &Profile) -> Value {
         "tables": profile.tables.iter().map(table).collect::<Vec<Value>>(),
         "plan": profile.to_toml(),
     })
+}
+
+/// What is compared, in words.
+fn measured(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Nothing => "nothing to compare",
+        Measure::Numbers => "numbers",
+        Measure::Places => "places of unique numbers",
+        Measure::Times => "times",
+        Measure::Shares => "shares of values",
+        Measure::Lengths => "lengths",
+        Measure::Children => "rows that refer to a row",
+    }
+}
+
+/// Bars for people; the columns that are farthest apart come once more at the end.
+fn side_by_side(comparison: &Comparison) -> String {
+    const WORST: usize = 5;
+    let mut out = String::new();
+    let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a string takes everything");
+    let mut columns = Vec::new();
+    for table in &comparison.tables {
+        let [one, other] = table.rows.map(grouped);
+        put(format_args!("{}: {one} rows | {other} rows\n", table.name));
+        for column in &table.columns {
+            put(format_args!("{}", of_column(column)));
+            columns.push((column.distance, format!("{}.{} {:.3}", table.name, column.name, column.distance)));
+        }
+    }
+    columns.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let worst: Vec<String> = columns.into_iter().take(WORST).map(|(_, column)| column).collect();
+    put(format_args!("Farthest apart (0 is alike, 1 has nothing in common): {}\n", worst.join(", ")));
+    out
+}
+
+fn of_column(column: &ColumnComparison) -> String {
+    const WIDTH: usize = 30;
+    let percent = |share: f64| format!("{:.1}%", 100.0 * share);
+    let ([nulls, nulls_of_other], [distinct, distinct_of_other]) =
+        (column.nulls.map(percent), column.distinct.map(grouped));
+    let mut out = format!(
+        "  {}: {}, distance {:.3}; NULL {nulls} | {nulls_of_other}; {distinct} | {distinct_of_other} different\n",
+        column.name,
+        measured(column.measure),
+        column.distance
+    );
+    let bar = |share: f64| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the width")]
+        let eighths = (share * 8.0 * WIDTH as f64).round() as usize;
+        let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+        format!("{}{rest}", "█".repeat(eighths / 8))
+    };
+    let widest = column.buckets.iter().map(|bucket| bucket.label.chars().count()).max().unwrap_or(0);
+    for bucket in &column.buckets {
+        let [one, other] = bucket.shares.map(|share| format!("{:>6} {}", percent(share), bar(share)));
+        let line = format!("    {:>widest$} {one:<width$} |{other}", bucket.label, width = WIDTH + 7);
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn comparison_as_json(comparison: &Comparison) -> Value {
+    let column = |column: &ColumnComparison| {
+        let buckets = column.buckets.iter().map(|bucket| json!({"values": bucket.label, "shares": bucket.shares}));
+        json!({
+            "name": column.name,
+            "measure": measured(column.measure),
+            "distance": column.distance,
+            "nulls": column.nulls,
+            "distinct": column.distinct,
+            "buckets": buckets.collect::<Vec<Value>>(),
+        })
+    };
+    let tables = comparison.tables.iter().map(|table| {
+        let columns: Vec<Value> = table.columns.iter().map(column).collect();
+        json!({"name": table.name, "rows": table.rows, "columns": columns})
+    });
+    json!({"tables": tables.collect::<Vec<Value>>()})
 }

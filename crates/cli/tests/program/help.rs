@@ -45,6 +45,7 @@ fn every_option_works() {
         ("plan", "plan q.db --plan r.toml".to_owned()),
         ("plan", "plan --help".to_owned()),
         ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
+        ("profile", "profile u.db --compare u.db".to_owned()),
         ("profile", "profile --help".to_owned()),
         ("check", "check u.db --sqlite --threads 1 --memory 64m --max-faults 1 --progress json --json".to_owned()),
         ("check", "check --help".to_owned()),
@@ -73,6 +74,7 @@ fn every_example_works() {
         write_examples(&room);
         if ["profile", "check", "dump"].contains(&command) {
             room.done("gen user.db --preset user --rows 1k");
+            room.done("gen large.db --preset user --rows 2k");
         }
         let help = room.done(&format!("{command} --help"));
         let examples = help.lines().skip_while(|line| *line != "Examples:").filter_map(|line| line.strip_prefix("  "));

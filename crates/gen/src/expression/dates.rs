@@ -123,6 +123,17 @@ impl Time {
     }
 }
 
+/// A day or time in seconds from some day on.
+pub(crate) fn seconds(text: &str) -> Option<i64> {
+    Time::parse(Value::Text(text.as_bytes())).map(|time| time.seconds)
+}
+
+/// The time that [`seconds`] gives so many of.
+pub(crate) fn written(seconds: i64) -> Option<String> {
+    let mut text = Vec::new();
+    Time { seconds, is_day: false }.write(&mut text).then(|| String::from_utf8(text).ok()).flatten()
+}
+
 /// `date_add(time, n, unit)`
 pub(super) fn add(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let unit = Unit::in_rows(&operands[2]);

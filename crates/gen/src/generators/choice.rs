@@ -1,7 +1,7 @@
 //! Picks from a list: the encoder makes each value's bytes once, and rows only say which.
 
 use super::alias::{AliasTable, threshold};
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES};
+use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, Scattered};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -40,6 +40,77 @@ pub(super) fn choice(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let chosen = weighted.into_iter().filter(|(_, weight)| *weight > 0.0);
     let (values, weights): (Vec<_>, Vec<_>) = chosen.unzip();
     Ok(Box::new(Pick::by_weight(values, &weights)))
+}
+
+/// `deal(v: n, ...)`: values as cards of a deck, in which each is n times; when all are dealt it is shuffled anew.
+#[derive(Debug)]
+struct Deal {
+    values: Arc<[OwnedValue]>,
+    /// For each value the place behind its last card.
+    ends: Vec<u64>,
+}
+
+/// The purpose of the orders of decks in [`CellRandom::fork`]; within, each deck has its own.
+const DECKS: u64 = 66;
+
+pub(super) fn deal(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
+    const MOST: u64 = 1 << 40;
+    let (mut values, mut ends, mut end) = (Vec::new(), Vec::new(), 0_u64);
+    for (index, pair) in arguments.pairs()?.into_iter().enumerate() {
+        let cards = pair.weight.unwrap_or(1.0);
+        if cards.fract() != 0.0 || cards > MOST as f64 {
+            return Err(arguments.error_at_pair(index, "a value is dealt a whole number of times"));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole, and neither negative nor large"
+        )]
+        let cards = cards as u64;
+        if cards > 0 {
+            end += cards;
+            values.push(pair.value);
+            ends.push(end);
+        }
+    }
+    match values.is_empty() {
+        true => Err(arguments.error_here("deal has nothing to deal")),
+        false => Ok(Box::new(Deal { values: values.into(), ends })),
+    }
+}
+
+impl Generator for Deal {
+    fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
+        let (picks, mut places, mut all) = (out.picks(&self.values), Vec::new(), Vec::new());
+        rows.append_to(&mut all, |row| row);
+        let (decks, cards) = (random.fork(DECKS), self.ends.last().copied().unwrap_or(1));
+        for of_deck in all.chunk_by(|one, next| one / cards == next / cards) {
+            places.clear();
+            places.extend(of_deck.iter().map(|row| row % cards));
+            Scattered::new(cards, &decks.fork(of_deck[0] / cards)).apply(&mut places);
+            let value = |&place: &u64| narrow(self.ends.partition_point(|&end| end <= place) as u64);
+            picks.extend(places.iter().map(value));
+        }
+    }
+
+    fn kinds(&self) -> Kinds {
+        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::and)
+    }
+
+    fn longest_bytes(&self) -> u64 {
+        self.values.iter().map(bytes_of).max().unwrap_or(0)
+    }
+
+    fn distinct(&self) -> Distinct {
+        Distinct::Among { values: self.values.len() as u64 }
+    }
+
+    fn null_share(&self) -> f64 {
+        let first = |value: usize| if value == 0 { 0 } else { self.ends[value - 1] };
+        let nulls = (0..self.values.len()).filter(|&value| self.values[value] == OwnedValue::Null);
+        let cards: u64 = nulls.map(|value| self.ends[value] - first(value)).sum();
+        cards as f64 / self.ends.last().copied().unwrap_or(1) as f64
+    }
 }
 
 pub(super) fn constant(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {

@@ -7,7 +7,7 @@ use crate::generators::Zipf;
 use crate::generators::relations::{Children, Distribution, is_call, number_in_call, ref_call};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
-use crate::relation::{Draw, FanOut, Relation};
+use crate::relation::{Dealt, Draw, FanOut, Relation};
 use crate::suggest::did_you_mean;
 use crate::tables::is_invented;
 use litepress_rows::cells::OwnedValue;
@@ -235,7 +235,15 @@ impl<'a> Resolver<'a> {
     }
 
     fn reference(&mut self, call: &Call) -> Result<Recipe> {
-        let of = ref_call(self.site, call, Some(self.rows()))?;
+        // `deal` is a generator, too; in `ref` it is the numbers of children that are dealt.
+        let dealt = call.arguments.get(1).and_then(|argument| match &argument.value.kind {
+            ExpressionKind::Call(of) if is_call(of, "deal") => Some(of),
+            _ => None,
+        });
+        let of = match dealt {
+            Some(_) => ref_call(self.site, &Call { arguments: call.arguments[..1].to_vec(), ..call.clone() }, None)?,
+            None => ref_call(self.site, call, Some(self.rows()))?,
+        };
         let (parent, key) = self.parent(&of.parent)?;
         let parents = self.scope.sizes[parent].rows;
         let random = || {
@@ -243,6 +251,7 @@ impl<'a> Resolver<'a> {
             CellRandom::new(self.scope.sizes[self.scope.table].seed, &self.table.name, column)
         };
         let draw = match of.distribution {
+            _ if parents > 0 && dealt.is_some() => dealt.map_or(Ok(Draw::Uniform), |deal| self.dealt(deal, parents))?,
             Distribution::Uniform => Draw::Uniform,
             Distribution::Zipf { exponent, scatter } => {
                 Draw::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
@@ -261,6 +270,24 @@ impl<'a> Resolver<'a> {
         let relation = Relation { parents, draw, to_itself: parent == self.scope.table, is_total };
         self.check_relation(&relation, of.at)?;
         Ok(Recipe::Reference(Reference { parent, key, relation, at: of.at }))
+    }
+
+    /// `deal(n: parents, ...)` of so many parents.
+    fn dealt(&self, call: &Call, parents: u64) -> Result<Draw> {
+        let whole = |expression: Option<&Expression>| match expression.map(|expression| &expression.kind) {
+            Some(ExpressionKind::Literal(OwnedValue::Int(int))) => u64::try_from(*int).ok(),
+            _ => None,
+        };
+        let pairs: Option<Vec<(u64, u64)>> = call
+            .arguments
+            .iter()
+            .map(|argument| Some((whole(Some(&argument.value))?, whole(argument.weight.as_ref())?)))
+            .collect();
+        let dealt = pairs.and_then(|pairs| Dealt::new(&pairs, parents));
+        dealt.map(|dealt| Draw::Dealt(Arc::new(dealt))).ok_or_else(|| {
+            let message = "deal in ref says how many rows have so many children: numbers, and some have children";
+            self.site.error(call.span.start, message).advise("deal(0: 2, 1: 5, 7: 1), say")
+        })
     }
 
     /// The column that `table.column` names, or `table`, whose primary key it is.
@@ -313,7 +340,7 @@ impl<'a> Resolver<'a> {
             return refused("the table that is referred to has no rows".to_owned(), "give it rows".to_owned());
         }
         match (&relation.draw, relation.to_itself) {
-            (Draw::DistinctIn { .. } | Draw::OtherThan { .. }, true) => refused(
+            (Draw::DistinctIn { .. } | Draw::OtherThan { .. } | Draw::Dealt(_), true) => refused(
                 "a table refers to its own earlier rows, which this is no order of".to_owned(),
                 "leave it out, or use in_turn, once, zipf or per_parent".to_owned(),
             ),

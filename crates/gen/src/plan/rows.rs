@@ -5,7 +5,7 @@ use crate::annotation::{TableSettings, parse_settings};
 use crate::comments::{self, Annotation};
 use crate::tables::invented;
 use crate::tpch::TpchTable;
-use litepress_rows::schema::{Schema, Table};
+use litepress_rows::schema::Schema;
 use litepress_rows::{Error, ErrorKind, Result};
 
 /// Rows and seed of a table.

@@ -1,41 +1,53 @@
 //! From what is remembered of a column to the annotation that gives such values.
 
 use super::column::{ColumnStats, Order, Run, Step};
+use super::fan_out::Said;
 use super::shape::{self, quoted};
-use super::{ColumnProfile, ProfileOptions};
-use crate::annotation::{Site, parse_call};
+use super::{ColumnProfile, ProfileOptions, times};
+use crate::annotation::{Expression, ExpressionKind, Site, parse};
 use crate::generators::catalogue;
 use crate::infer::{self, Reference};
 use litepress_rows::schema::{Schema, Table};
 use std::fmt::Display;
 
 /// Values are named one by one if they are so few, and each comes so often in the mean.
-const FEW: usize = 60;
-const OFTEN: u64 = 8;
-/// Bins of a histogram, and that many more for values that come very often.
+pub(super) const FEW: usize = 200;
+pub(super) const OFTEN: u64 = 3;
+/// Bins of a histogram, and that many more for values that come very often. Of few values there are fewer bins: none is for
+/// one row alone.
 const BINS: usize = 48;
+const IN_A_BIN: usize = 5;
+/// Ranges of lengths, and that many more.
+const LENGTHS: usize = 8;
+/// Texts are made of several ranges of lengths up to this one: each range costs.
+const LONG: u64 = 4096;
 
-/// What a column looks like.
-pub(super) fn describe(
-    schema: &Schema,
-    table: &Table,
-    position: usize,
-    stats: ColumnStats,
-    options: &ProfileOptions,
-) -> ColumnProfile {
+/// A column of the source.
+pub(super) struct Subject<'a> {
+    pub schema: &'a Schema,
+    pub table: &'a Table,
+    pub column: usize,
+    pub options: &'a ProfileOptions,
+}
+
+/// What a column looks like. Of those of foreign keys something is said already.
+pub(super) fn describe(subject: &Subject<'_>, stats: ColumnStats, said: Option<Said>) -> ColumnProfile {
     let (distinct, distinct_is_exact) = stats.distinct();
     let range = if stats.ints + stats.reals > 0 {
         Some((stats.least, stats.largest))
     } else {
         (stats.texts + stats.blobs > 0).then_some((stats.shortest as f64, stats.longest as f64))
     };
-    let (name, nulls) = (table.columns[position].name.clone(), stats.nulls);
-    let (generator, because) = match inferred(schema, table, position, &stats) {
-        Some(because) => (None, because),
-        None => {
-            let is_unique = infer::is_key_alone(table, position);
+    let (name, nulls) = (subject.table.columns[subject.column].name.clone(), stats.nulls);
+    let (generator, because) = match (said, inferred(subject, &stats)) {
+        (Some(Said { generator: None, .. }), _) if stats.values() == 0 && nulls > 0 => {
+            (Some("constant(NULL)".to_owned()), "only NULL".to_owned())
+        }
+        (Some(Said { generator, because, .. }), _) => (generator, because),
+        (None, Some(because)) => (None, because),
+        (None, None) => {
             let rows = stats.nulls + stats.values();
-            let (inner, because) = values(schema, stats, is_unique, options);
+            let (inner, because) = values(subject, stats);
             (Some(with_nulls(inner, nulls, rows)), because)
         }
     };
@@ -43,36 +55,37 @@ pub(super) fn describe(
 }
 
 /// Why a column is left to be inferred, if it is: keys hang on how many rows there are.
-fn inferred(schema: &Schema, table: &Table, position: usize, stats: &ColumnStats) -> Option<String> {
+fn inferred(subject: &Subject<'_>, stats: &ColumnStats) -> Option<String> {
+    let (table, column) = (subject.table, subject.column);
     if stats.values() == 0 {
         return (stats.nulls == 0).then(|| "there are no rows".to_owned());
     }
-    if let Reference::Single(parent) = infer::reference(schema, table, position) {
-        let of = &schema.tables[parent.table];
-        if of.rowid_alias == Some(parent.column) {
-            return Some(format!("refers to {}.{}", of.name, of.columns[parent.column].name));
-        }
+    if let Reference::Unclear(why) = infer::reference(subject.schema, table, column)
+        && infer::refers(subject.schema, table, column)
+    {
+        return Some(why);
     }
-    let is_unique = infer::is_key_alone(table, position);
-    infer::unique_because(table, position).filter(|_| !is_unique).map(str::to_owned)
+    let is_unique = infer::is_key_alone(table, column);
+    infer::unique_because(table, column).filter(|_| !is_unique).map(str::to_owned)
 }
 
 /// The annotation for the values that are not NULL.
-fn values(schema: &Schema, stats: ColumnStats, is_unique: bool, options: &ProfileOptions) -> (String, String) {
+fn values(subject: &Subject<'_>, stats: ColumnStats) -> (String, String) {
     let values = stats.values();
     if values == 0 {
         return ("constant(NULL)".to_owned(), "only NULL".to_owned());
     }
+    let is_unique = infer::is_key_alone(subject.table, subject.column);
     let numbers = stats.ints + stats.reals;
     let most = numbers.max(stats.texts).max(stats.blobs);
     let (generator, because) = if most == numbers {
         number(stats, is_unique)
     } else if most == stats.texts {
-        text(schema, stats, is_unique, options)
+        text(subject, stats, is_unique)
     } else {
-        let (shortest, longest) = (stats.shortest, mean_end(&stats));
-        let unique = if is_unique { 8 } else { 0 };
-        (format!("blob({}, {})", shortest.max(unique), longest.max(unique)), "blobs of such lengths".to_owned())
+        let least = if is_unique { 8 } else { 0 };
+        let blob = |shortest: u64, longest: u64| format!("blob({}, {})", shortest.max(least), longest.max(least));
+        (by_length(&stats, blob), "blobs of such lengths".to_owned())
     };
     let mixed = if most == values { "" } else { ", and values of other kinds, which are left out" };
     if is_good(&generator, values) {
@@ -83,12 +96,21 @@ fn values(schema: &Schema, stats: ColumnStats, is_unique: bool, options: &Profil
 }
 
 /// What is written out here is read by the plan: nothing may come out that it refuses.
-fn is_good(generator: &str, rows: u64) -> bool {
-    let site = Site::new(generator, "<profile>");
-    parse_call(&site, 0..generator.len()).and_then(|call| catalogue::build(&site, &call, Some(rows))).is_ok()
+fn is_good(annotation: &str, rows: u64) -> bool {
+    let site = Site::new(annotation, "<profile>");
+    parse(&site, 0..annotation.len()).is_ok_and(|expression| is_made(&site, &expression, rows))
 }
 
-fn with_nulls(inner: String, nulls: u64, rows: u64) -> String {
+fn is_made(site: &Site<'_>, expression: &Expression, rows: u64) -> bool {
+    match &expression.kind {
+        ExpressionKind::Call(call) => catalogue::build(site, call, Some(rows)).is_ok(),
+        ExpressionKind::Operation { operands, .. } => operands.iter().all(|operand| is_made(site, operand, rows)),
+        ExpressionKind::Literal(_) => true,
+        ExpressionKind::Column { .. } => false,
+    }
+}
+
+pub(super) fn with_nulls(inner: String, nulls: u64, rows: u64) -> String {
     if nulls == 0 || nulls == rows {
         return inner;
     }
@@ -141,12 +163,17 @@ fn weighted<V: Display + Ord>(counts: impl Iterator<Item = (V, u64)>) -> (String
     (format!("choice({})", values.join(", ")), "a few values by their shares".to_owned())
 }
 
+/// The bins for so many values.
+fn bins(values: usize) -> usize {
+    BINS.min(values / IN_A_BIN).max(1)
+}
+
 /// Bounds of bins that hold about equally many of these numbers; one that holds very many has a bin of its own, up to
 /// what comes behind it.
-fn bounds<N: Copy + PartialOrd>(sorted: &[N], behind: impl Fn(N) -> N) -> Vec<N> {
+fn bounds<N: Copy + PartialOrd>(sorted: &[N], bins: usize, behind: impl Fn(N) -> N) -> Vec<N> {
     let mut bounds: Vec<N> = Vec::new();
-    for bin in 0..BINS {
-        let bound = sorted[bin * sorted.len() / BINS];
+    for bin in 0..bins {
+        let bound = sorted[bin * sorted.len() / bins];
         match bounds.last() {
             Some(last) if *last == bound => bounds.push(behind(bound)),
             Some(last) if *last > bound => {}
@@ -184,21 +211,102 @@ pub(super) fn whole_histogram(sample: Vec<f64>, least: i64, largest: i64) -> (St
     #[expect(clippy::cast_possible_truncation, reason = "saturates, and is clamped")]
     let mut sorted: Vec<i64> = sample.iter().map(|&number| (number as i64).clamp(least, largest)).collect();
     sorted.sort_unstable();
+    (stepped(sorted, least, largest), "whole numbers so distributed".to_owned())
+}
+
+/// A histogram of whole numbers; of multiples where they are all some multiple above the least one.
+fn stepped(mut sorted: Vec<i64>, least: i64, largest: i64) -> String {
+    const ENOUGH: usize = 20;
+    // Larger ones are not exact in the sample.
+    const EXACT: u64 = 1 << 53;
     let behind = |bound: i64| bound.saturating_add(1);
-    let bounds = from_least(bounds(&sorted, behind), least, behind);
-    let generator = match largest.checked_add(1) {
+    let is_exact = least.unsigned_abs() < EXACT && largest.unsigned_abs() < EXACT;
+    let step = if is_exact && sorted.len() >= ENOUGH { common_step(&sorted, least, largest) } else { 1 };
+    if step > 1 {
+        sorted.iter_mut().for_each(|number| *number = (*number - least) / step);
+        let steps = (largest - least) / step;
+        let bounds = from_least(bounds(&sorted, bins(sorted.len()), behind), 0, behind);
+        let from = match least {
+            0 => String::new(),
+            1.. => format!(" + {least}"),
+            _ => format!(" - {}", least.unsigned_abs()),
+        };
+        return format!("{} * {step}{from}", histogram(&sorted, bounds, steps + 1, |bound| bound.to_string()));
+    }
+    let bounds = from_least(bounds(&sorted, bins(sorted.len()), behind), least, behind);
+    match largest.checked_add(1) {
         Some(end) => histogram(&sorted, bounds, end, |bound| bound.to_string()),
         None => format!("int({least}, {largest})"),
+    }
+}
+
+/// What all distances from the least number are multiples of.
+fn common_step(sorted: &[i64], least: i64, largest: i64) -> i64 {
+    let common = |one: i64, other: i64| {
+        let (mut one, mut other) = (one, other);
+        while other != 0 {
+            (one, other) = (other, one % other);
+        }
+        one
     };
-    (generator, "whole numbers so distributed".to_owned())
+    sorted.iter().map(|number| number - least).fold(largest - least, common).max(1)
 }
 
 fn real_histogram(sample: Vec<f64>, least: f64, largest: f64) -> (String, String) {
+    if let Some(decimals) = decimals(&sample).filter(|_| least.abs().max(largest.abs()) < 1e9) {
+        let unit = 10_f64.powi(decimals);
+        #[expect(clippy::cast_possible_truncation, reason = "below 2^53")]
+        let whole = |number: f64| (number * unit).round() as i64;
+        let mut sorted: Vec<i64> = sample.into_iter().map(whole).collect();
+        sorted.sort_unstable();
+        let generator = stepped(sorted, whole(least), whole(largest));
+        let generator = if generator.ends_with(')') { generator } else { format!("({generator})") };
+        return (format!("{generator} / {unit:.1}"), format!("numbers of {decimals} decimals so distributed"));
+    }
     let mut sorted = sample;
     sorted.sort_unstable_by(f64::total_cmp);
-    let bounds = from_least(bounds(&sorted, f64::next_up), least, f64::next_up);
+    let bounds = from_least(bounds(&sorted, bins(sorted.len()), f64::next_up), least, f64::next_up);
     let generator = histogram(&sorted, bounds, largest.next_up(), |bound| format!("{bound:?}"));
     (generator, "numbers so distributed".to_owned())
+}
+
+/// With how many decimals all of these numbers are written, if they are few.
+fn decimals(numbers: &[f64]) -> Option<i32> {
+    const MOST: i32 = 6;
+    let is_written = |number: f64, decimals: i32| {
+        let unit = 10_f64.powi(decimals);
+        (number * unit).round() / unit == number
+    };
+    let of = |number: &f64| (0..=MOST).find(|&decimals| is_written(*number, decimals));
+    numbers.iter().map(of).try_fold(0, |most, decimals| Some(most.max(decimals?)))
+}
+
+/// What makes values of the lengths that were sampled: ranges of lengths by their shares.
+fn by_length(stats: &ColumnStats, inner: impl Fn(u64, u64) -> String) -> String {
+    if stats.longest > LONG {
+        return inner(stats.shortest, mean_end(stats));
+    }
+    let mut sorted = stats.lengths.clone().values();
+    sorted.sort_unstable();
+    let behind = |length: u64| length + 1;
+    let mut bounds = from_least(bounds(&sorted, LENGTHS, behind), stats.shortest, behind);
+    bounds.retain(|bound| *bound <= stats.longest);
+    bounds.push(stats.longest + 1);
+    let mut above = sorted.len();
+    let mut made = String::new();
+    for pair in bounds.windows(2).rev() {
+        let below = if pair[0] == stats.shortest { 0 } else { sorted.partition_point(|length| *length < pair[0]) };
+        let range = inner(pair[0], pair[1] - 1);
+        // Of those that are not shorter, the share that is of this range.
+        let share = (above - below) as f64 / (sorted.len() - below).max(1) as f64;
+        made = match made.is_empty() {
+            true => range,
+            false if above == below => made,
+            false => format!("if(bool({share:.4}), {range}, {made})"),
+        };
+        above = below;
+    }
+    made
 }
 
 /// The end of a range of lengths that begins with the shortest and has the mean that they have.
@@ -210,36 +318,48 @@ fn mean_end(stats: &ColumnStats) -> u64 {
     end.saturating_sub(stats.shortest).clamp(stats.shortest, stats.longest)
 }
 
-fn text(schema: &Schema, stats: ColumnStats, is_unique: bool, options: &ProfileOptions) -> (String, String) {
-    let (distinct, is_exact) = stats.distinct();
-    if let Some(counts) = &stats.text_counts.0
-        && !is_unique
-        && is_exact
-        && distinct <= FEW as u64
-        && stats.texts >= OFTEN * distinct
-    {
-        let mut counts: Vec<(&str, u64)> = counts.iter().map(|(text, count)| (&**text, *count)).collect();
-        counts.sort_unstable_by_key(|&(text, count)| (std::cmp::Reverse(count), text));
-        let is_named = |text: &str| schema.text.contains(&quoted(text));
-        let (names, because): (Vec<String>, _) = if options.keep_values {
-            (counts.iter().map(|(text, _)| (*text).to_owned()).collect(), "a few texts by their shares")
-        } else if counts.iter().all(|(text, _)| is_named(text)) {
-            (
-                counts.iter().map(|(text, _)| (*text).to_owned()).collect(),
-                "texts that the schema names, by their shares",
-            )
-        } else {
-            (shape::made_up(counts.iter().map(|(text, _)| *text)), "a few texts by their shares, under made-up names")
-        };
-        let values = names.iter().zip(&counts).map(|(name, (_, count))| format!("{}: {count}", quoted(name)));
-        return (format!("choice({})", values.collect::<Vec<String>>().join(", ")), because.to_owned());
+fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, String) {
+    let (texts, longest) = (stats.texts, stats.longest);
+    let sample = stats.text_sample.clone().values();
+    // Days stay days, however few they are.
+    if let Some(found) = times::of(&sample, is_unique.then_some(texts)).filter(|(made, _)| is_good(made, texts)) {
+        return found;
     }
-    let (shortest, end, texts, longest) = (stats.shortest, mean_end(&stats), stats.texts, stats.longest);
-    let shape = shape::of(&stats.text_sample.values(), longest, is_unique.then_some(texts));
+    if let Some(few) = few_texts(subject, &stats).filter(|_| !is_unique) {
+        return few;
+    }
+    let shape = shape::of(&sample, longest, is_unique.then_some(texts), |shape| by_length(&stats, shape));
     match shape.filter(|(generator, _)| is_good(generator, texts)) {
         Some((generator, because)) => (generator, because.to_owned()),
-        None if is_unique => (format!("unique_hex({})", longest.clamp(1, 16)), "unique texts".to_owned()),
+        None if is_unique => {
+            // Room for a thousand times as many, where the texts were short.
+            let enough = (texts.max(1).ilog2() + 10).div_ceil(4).max(1);
+            (format!("unique_hex({})", longest.clamp(u64::from(enough).min(16), 16)), "unique texts".to_owned())
+        }
         None if longest == 0 => ("constant('')".to_owned(), "empty texts".to_owned()),
-        None => (format!("text({shortest}, {end})"), "texts of such lengths".to_owned()),
+        None => {
+            let text = |shortest: u64, longest: u64| format!("text({shortest}, {longest})");
+            (by_length(&stats, text), "texts of such lengths".to_owned())
+        }
     }
+}
+
+/// Texts that are so few that each has its share.
+fn few_texts(subject: &Subject<'_>, stats: &ColumnStats) -> Option<(String, String)> {
+    let (distinct, is_exact) = stats.distinct();
+    let is_few = is_exact && distinct <= FEW as u64 && stats.texts >= OFTEN * distinct;
+    let counts = stats.text_counts.0.as_ref().filter(|_| is_few)?;
+    let mut counts: Vec<(&str, u64)> = counts.iter().map(|(text, count)| (&**text, *count)).collect();
+    counts.sort_unstable_by_key(|&(text, count)| (std::cmp::Reverse(count), text));
+    let is_named = |text: &str| subject.schema.text.contains(&quoted(text));
+    let real = || counts.iter().map(|(text, _)| (*text).to_owned()).collect();
+    let (names, because): (Vec<String>, _) = if subject.options.keep_values {
+        (real(), "a few texts by their shares")
+    } else if counts.iter().all(|(text, _)| is_named(text)) {
+        (real(), "texts that the schema names, by their shares")
+    } else {
+        (shape::made_up(counts.iter().map(|(text, _)| *text)), "a few texts by their shares, under made-up names")
+    };
+    let values = names.iter().zip(&counts).map(|(name, (_, count))| format!("{}: {count}", quoted(name)));
+    Some((format!("choice({})", values.collect::<Vec<String>>().join(", ")), because.to_owned()))
 }

@@ -4,9 +4,8 @@
 //! cannot change, for SQLite would make files beside it otherwise.
 
 use super::column::ColumnStats;
-use super::describe::describe;
+use super::references::{ForeignKey, ReferenceStats, foreign_keys};
 use super::sketch::hash_int;
-use super::{Profile, ProfileOptions, TableProfile};
 use crate::tables::invented;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
@@ -18,16 +17,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A table whose rowids span less is read at one go.
-const SMALL: u64 = 1 << 16;
+pub(super) const SMALL: u64 = 1 << 16;
 /// Others are read in so many ranges.
-const RANGES: u64 = 32;
+pub(super) const RANGES: u64 = 32;
+
+/// What is remembered of a database: its schema, and its tables by position, virtual tables apart.
+#[derive(Debug)]
+pub(super) struct DatabaseStats {
+    pub schema: Schema,
+    pub tables: Vec<Option<TableStats>>,
+}
 
 /// Looks at all rows of a database; one connection a thread.
-///
-/// # Errors
-/// [`ErrorKind::Data`] where SQLite cannot read the file; [`ErrorKind::Schema`] where its schema uses what this program's
-/// SQLite does not have.
-pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
+pub(super) fn read(file: &Path, threads: usize) -> Result<DatabaseStats> {
     let reader = Reader::new(file)?;
     let first = reader.connect()?;
     let text = reader.ask(schema_text(&first))?;
@@ -48,22 +50,19 @@ pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
             if let Some((before, read)) = held.take_if(|(before, _)| *before != job.table) {
                 add(&stats[before], read);
             }
-            let (_, read) = held.get_or_insert_with(|| (job.table, TableStats::new(table)));
+            let (_, read) = held.get_or_insert_with(|| (job.table, TableStats::new(&schema, table)));
             reader.ask(job.read(&connection, table, read))?;
         }
         held.into_iter().for_each(|(table, read)| add(&stats[table], read));
         Ok(())
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..options.threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("a thread that reads does not panic"))
     })?;
-    let mut tables = Vec::new();
-    for (stats, table) in stats.into_iter().zip(&schema.tables) {
-        let stats = stats.into_inner().unwrap_or_else(PoisonError::into_inner);
-        tables.extend(stats.map(|stats| stats.finish(&schema, table, options)));
-    }
-    Ok(Profile { schema, tables })
+    let whole = |stats: Mutex<Option<TableStats>>| stats.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let tables = stats.into_iter().map(whole).collect();
+    Ok(DatabaseStats { schema, tables })
 }
 
 fn add(whole: &Mutex<Option<TableStats>>, read: TableStats) {
@@ -191,6 +190,10 @@ impl Job {
             for (column, stats) in stats.columns.iter_mut().enumerate() {
                 stats.add(row_hash, row.get_ref(column + 1)?);
             }
+            for ((_, stats), places) in stats.foreign_keys.iter_mut().zip(&stats.places) {
+                let values: rusqlite::Result<Vec<_>> = places.iter().map(|&place| row.get_ref(place + 1)).collect();
+                stats.add(values?.into_iter());
+            }
             stats.rows += 1;
         }
         for column in &mut stats.columns {
@@ -201,14 +204,27 @@ impl Job {
 }
 
 /// What is remembered of a table.
-struct TableStats {
-    rows: u64,
-    columns: Vec<ColumnStats>,
+#[derive(Debug)]
+pub(super) struct TableStats {
+    pub rows: u64,
+    /// Of the ordinary columns.
+    pub columns: Vec<ColumnStats>,
+    pub foreign_keys: Vec<(ForeignKey, ReferenceStats)>,
+    /// For each foreign key the places of its columns in `columns`.
+    places: Vec<Vec<usize>>,
 }
 
 impl TableStats {
-    fn new(table: &Table) -> Self {
-        Self { rows: 0, columns: table.ordinary_columns().map(|_| ColumnStats::new()).collect() }
+    fn new(schema: &Schema, table: &Table) -> Self {
+        let ordinary: Vec<usize> = table.ordinary_columns().collect();
+        let place = |column: &usize| ordinary.iter().position(|of| of == column);
+        let keys = foreign_keys(schema, table);
+        Self {
+            rows: 0,
+            columns: ordinary.iter().map(|_| ColumnStats::new()).collect(),
+            places: keys.iter().map(|key| key.columns.iter().filter_map(place).collect()).collect(),
+            foreign_keys: keys.into_iter().map(|key| (key, ReferenceStats::new())).collect(),
+        }
     }
 
     fn merge(&mut self, other: Self) {
@@ -216,14 +232,8 @@ impl TableStats {
         for (one, other) in self.columns.iter_mut().zip(other.columns) {
             one.merge(other);
         }
-    }
-
-    fn finish(self, schema: &Schema, table: &Table, options: &ProfileOptions) -> TableProfile {
-        let columns = table.ordinary_columns().zip(self.columns);
-        TableProfile {
-            name: table.name.clone(),
-            rows: self.rows,
-            columns: columns.map(|(column, stats)| describe(schema, table, column, stats, options)).collect(),
+        for ((_, one), (_, other)) in self.foreign_keys.iter_mut().zip(other.foreign_keys) {
+            one.merge(other);
         }
     }
 }

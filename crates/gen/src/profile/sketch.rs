@@ -1,5 +1,7 @@
 //! What can be remembered of a stream of values in little memory, and merged in any order.
 
+use std::collections::HashMap;
+
 /// A hash of a whole number: every bit of it hangs on every bit of the number.
 pub(super) fn hash_int(value: u64) -> u64 {
     let mut word = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -103,6 +105,55 @@ impl<T> Sample<T> {
     }
 }
 
+/// How often each key comes: of all keys while they are few, else of those with the least hashes, which are a random
+/// sample of keys, each with all of its rows.
+#[derive(Clone, Debug)]
+pub(super) struct KeyCounts {
+    counts: HashMap<u64, u64>,
+    /// Keys whose hashes begin with so many zeros belong to the sample.
+    level: u32,
+}
+
+impl KeyCounts {
+    const MOST: usize = 1 << 15;
+
+    pub fn new() -> Self {
+        Self { counts: HashMap::new(), level: 0 }
+    }
+
+    pub fn add(&mut self, hash: u64, rows: u64) {
+        if hash.leading_zeros() >= self.level {
+            *self.counts.entry(hash).or_default() += rows;
+            self.cut();
+        }
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        if other.level > self.level {
+            self.level = other.level;
+            self.counts.retain(|hash, _| hash.leading_zeros() >= other.level);
+        }
+        other.counts.into_iter().for_each(|(hash, rows)| self.add(hash, rows));
+    }
+
+    fn cut(&mut self) {
+        while self.counts.len() > Self::MOST {
+            self.level += 1;
+            self.counts.retain(|hash, _| hash.leading_zeros() >= self.level);
+        }
+    }
+
+    /// Of how many keys each one of the sample stands.
+    pub fn weight(&self) -> u64 {
+        1 << self.level
+    }
+
+    /// The numbers of rows of the keys in the sample.
+    pub fn rows(&self) -> impl Iterator<Item = u64> {
+        self.counts.values().copied()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,5 +188,22 @@ mod tests {
         assert_eq!(parts.values(), whole);
         let mean = whole.iter().sum::<u64>() / 100;
         assert!((3500..6500).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn keys_are_counted_whole_however_many_there_are() {
+        let count = |rows: std::ops::Range<u64>| {
+            let mut counts = KeyCounts::new();
+            rows.for_each(|row| counts.add(hash_int(row % 200_000), 1));
+            counts
+        };
+        let whole = count(0..600_000);
+        let mut parts = count(500_000..600_000);
+        parts.merge(count(0..1000));
+        parts.merge(count(1000..500_000));
+        assert_eq!((&whole.counts, whole.level), (&parts.counts, parts.level));
+        assert!(whole.rows().all(|rows| rows == 3) && whole.weight() == 8);
+        let keys = whole.rows().count() as u64 * whole.weight();
+        assert!(keys.abs_diff(200_000) < 4000, "{keys}");
     }
 }

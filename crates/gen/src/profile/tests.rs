@@ -61,13 +61,11 @@ fn made(plan: &str, column: usize, scale: f64) -> Vec<f64> {
     values
 }
 
-/// The largest difference of two distributions (Kolmogorov and Smirnov).
+/// How far apart two samples are.
 fn distance(one: &mut [f64], other: &mut [f64]) -> f64 {
     one.sort_unstable_by(f64::total_cmp);
     other.sort_unstable_by(f64::total_cmp);
-    let share = |sorted: &[f64], at: f64| sorted.partition_point(|value| *value <= at) as f64 / sorted.len() as f64;
-    let all = one.iter().chain(other.iter());
-    all.map(|&at| (share(one, at) - share(other, at)).abs()).fold(0.0, f64::max)
+    compare::distance(one, other)
 }
 
 #[test]
@@ -183,4 +181,174 @@ fn a_heavy_value_keeps_its_bin() {
     assert!(histogram.starts_with("histogram(0: 0, 42: 200, 43: "), "{histogram}");
     let (histogram, _) = describe::whole_histogram(sample, 42, 400);
     assert!(histogram.starts_with("histogram(42: 200, 43: "), "{histogram}");
+}
+
+/// What a plan says of a column, by `table.column`.
+fn said(profile: &Profile, name: &str) -> String {
+    let (table, column) = name.split_once('.').expect("table.column");
+    let table = profile.tables.iter().find(|of| of.name == table).expect(name);
+    let column = table.columns.iter().find(|of| of.name == column).expect(name);
+    column.generator.clone().unwrap_or_else(|| format!("inferred: {}", column.because))
+}
+
+/// Whether a plan can be made for every table, at some scales.
+fn assert_plannable(profile: &Profile) {
+    for scale in [0.5, 1.0, 2.5, 100.0] {
+        let file = PlanFile::parse(&profile.to_toml(), "plan.toml").expect("a plan file");
+        let schema = file.schema().expect("a schema");
+        let request = Request { plan: Some(file), scale: Some(scale), ..Request::default() };
+        let plan = GenPlan::new(&schema, &request).expect("a plan");
+        for (table, of) in plan.tables().iter().zip(&profile.tables) {
+            let expected = of.rows as f64 * scale;
+            assert!(
+                (table.rows as f64 - expected).abs() <= 0.1 * expected + 5.0,
+                "{}: {} {expected}",
+                of.name,
+                table.rows
+            );
+        }
+    }
+}
+
+const NUMBERS: &str = "PRAGMA foreign_keys = 0; CREATE TEMP TABLE k AS WITH RECURSIVE k(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM k WHERE n < 9999) SELECT n FROM k;";
+
+#[test]
+fn foreign_keys_keep_their_numbers_of_children() {
+    let sql = format!(
+        "{NUMBERS}
+        CREATE TABLE p (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE);
+        CREATE TABLE q (a INT, b TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID;
+        CREATE TABLE clustered (p INT NOT NULL REFERENCES p);
+        CREATE TABLE skewed (p INT REFERENCES p, code TEXT NOT NULL REFERENCES p(code), even INT REFERENCES p(id));
+        CREATE TABLE once (p INTEGER PRIMARY KEY REFERENCES p, code TEXT UNIQUE REFERENCES p(code));
+        CREATE TABLE composite (a INT NOT NULL, b TEXT, x INT, y TEXT, FOREIGN KEY (a, b) REFERENCES q, FOREIGN KEY (x, y) REFERENCES q(a, b));
+        CREATE TABLE line (p INT REFERENCES p, number INT, PRIMARY KEY (p, number));
+        CREATE TABLE pair (p INT REFERENCES p, code TEXT REFERENCES p(code), PRIMARY KEY (p, code));
+        CREATE TABLE tree (id INTEGER PRIMARY KEY, up INT REFERENCES tree);
+        CREATE TABLE lost (x INT NOT NULL REFERENCES nobody);
+        INSERT INTO p SELECT n + 1, 'Rome ' || n FROM k WHERE n < 100;
+        INSERT INTO q SELECT n, 'x' || n FROM k WHERE n < 50;
+        INSERT INTO clustered SELECT 1 + n / 20 * 2 FROM k WHERE n < 1000;
+        INSERT INTO skewed SELECT CASE WHEN n % 4 THEN 1 + (n * 7919 % 100) * (n * 7907 % 100) / 100 END, 'Rome ' || (n * 7919 % 97 * (n * 31 % 89) / 100), n * 37 % 100 + 1 FROM k;
+        INSERT INTO once SELECT n + 1, CASE WHEN n % 2 THEN 'Rome ' || n END FROM k WHERE n < 60;
+        INSERT INTO composite SELECT n * 7919 % 50, CASE WHEN n % 5 THEN 'x' || (n * 7919 % 50) END, iif(n % 2, n % 10, NULL), iif(n % 2, 'x' || (n % 10), NULL) FROM k WHERE n < 1000;
+        INSERT INTO line SELECT n / 4 + 1, n % 4 FROM k WHERE n < 400;
+        INSERT INTO pair SELECT 1 + n / 30, 'Rome ' || (n % 30 * 3) FROM k WHERE n < 300;
+        INSERT INTO tree SELECT n, CASE WHEN n > 0 THEN n / 3 END FROM k WHERE n < 300;
+        INSERT INTO lost VALUES (1), (2);"
+    );
+    let learnt = profile_of(&sql, false);
+    let starts = |name: &str, expected: &str| {
+        let said = said(&learnt, name);
+        assert!(said.starts_with(expected), "{name}: {said}");
+    };
+    starts("clustered.p", "ref(p.id, per_parent(deal(0: 50, 20: 50)))");
+    starts("skewed.p", "null(0.25, ref(p.id, deal(");
+    starts("skewed.code", "ref(p.code, deal(");
+    starts("skewed.even", "ref(p.id, in_turn)");
+    starts("once.p", "ref(p.id, once)");
+    starts("once.code", "null(0.5, ref(p.code, once))");
+    starts("composite.a", "ref(q.a, ");
+    starts("composite.b", "null(0.2, a.b)");
+    starts("composite.x", "null(0.5, ref(q.a, deal(0: 45, 100: 5)))");
+    starts("composite.y", "ref(q.b)");
+    starts("line.p", "ref(p.id, per_parent(4))");
+    starts("line.number", "number_in(p) - 1");
+    starts("pair.p", "ref(p.id, per_parent(deal(0: 90, 30: 10)))");
+    starts("pair.code", "ref(p.code, distinct_in(p))");
+    starts("tree.up", "ref(tree.id)");
+    starts("lost.x", "histogram(");
+    let skewed = learnt.tables.iter().find(|table| table.name == "skewed").expect("skewed");
+    assert_eq!((skewed.rows, skewed.follows, skewed.columns[0].nulls), (10_000, false, 2500));
+    assert!(!learnt.to_toml().contains("Rome"), "{}", learnt.to_toml());
+    assert_plannable(&learnt);
+}
+
+/// Of very many parents a sample is counted: with their shares, and none in more memory.
+#[test]
+fn many_parents_are_sampled() {
+    let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p INT NOT NULL REFERENCES p);
+        WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 200000) INSERT INTO p SELECT n FROM k;
+        INSERT INTO c SELECT 1 + id * 7919 % 100003 FROM p; INSERT INTO c SELECT p FROM c WHERE p % 4 = 0;";
+    let learnt = profile_of(sql, false);
+    let said = said(&learnt, "c.p");
+    let numbers: Vec<f64> = said
+        .trim_start_matches("ref(p.id, deal(")
+        .trim_end_matches(')')
+        .split([',', ':'])
+        .map(|number| number.trim().parse().expect(&said))
+        .collect();
+    let shares: f64 = numbers.iter().skip(1).step_by(2).sum();
+    assert!((shares - 200_000.0).abs() < 4000.0, "{said}");
+    // Half of the parents have none, and a quarter of the others twice as many.
+    assert_eq!((numbers[0], numbers[numbers.len() - 2]), (0.0, 4.0), "{said}");
+    assert!((numbers[1] / shares - 0.5).abs() < 0.02 && (numbers[numbers.len() - 1] / shares - 0.125).abs() < 0.02);
+}
+
+#[test]
+fn numbers_keep_their_decimals_and_steps() {
+    let select =
+        "n, (n * 7919 % 10007) / 100.0, 1000 + 25 * (n * 31 % 997), (n * 7919 % 10007) / 7.0, (n * 31 % 997) * -0.5";
+    let learnt =
+        profile_of(&table("id INTEGER PRIMARY KEY, price REAL, k INT, r REAL, h NUMERIC", 5000, select), false);
+    let plan = learnt.to_toml();
+    assert!(said(&learnt, "t.price").ends_with(") / 100.0"), "{plan}");
+    assert!(said(&learnt, "t.k").ends_with(") * 25 + 1000"), "{plan}");
+    assert!(!said(&learnt, "t.r").contains('/'), "{plan}");
+    let of = |column: usize| made(&plan, column, 3.0);
+    assert!(of(1).iter().all(|price| ((price * 100.0).round() / 100.0 - price).abs() < f64::EPSILON));
+    assert!(of(2).iter().all(|number| number.rem_euclid(25.0) == 0.0 && (1000.0..=25_900.0).contains(number)));
+    assert!(of(4).iter().all(|half| (half * 2.0).fract() == 0.0 && (-498.0..=0.0).contains(half)));
+}
+
+/// A constraint between columns, which no column alone can meet, is left to what is inferred.
+#[test]
+fn checks_between_columns_are_met() {
+    let select = "n, date('2020-01-01', (n * 7919 % 500) || ' days'), date('2020-01-01', (n * 7919 % 500 + 1 + n % 9) || ' days'), n % 50, 60 + n % 30";
+    let definition = "id INTEGER PRIMARY KEY, begins TEXT, ends TEXT, least INT, most INT CHECK (most BETWEEN 60 AND 89), CHECK (ends > begins), CHECK (most > least)";
+    let learnt = profile_of(&table(definition, 2000, select), false);
+    assert!(said(&learnt, "t.most").starts_with("choice(60: "));
+    assert!(learnt.tables[0].columns.iter().any(|column| column.because.contains("constraints")));
+    assert_plannable(&learnt);
+}
+
+/// Two foreign keys that share a column cannot be followed both: there is a mistake to see, and no broken database.
+#[test]
+fn keys_that_share_a_tenant_are_refused() {
+    let sql = "CREATE TABLE tenant (id INTEGER PRIMARY KEY);
+        CREATE TABLE a (tenant INT REFERENCES tenant, id INT, PRIMARY KEY (tenant, id));
+        CREATE TABLE b (tenant INT REFERENCES tenant, id INT, PRIMARY KEY (tenant, id));
+        CREATE TABLE c (tenant INT NOT NULL, a INT NOT NULL, b INT NOT NULL,
+            FOREIGN KEY (tenant, a) REFERENCES a, FOREIGN KEY (tenant, b) REFERENCES b);
+        INSERT INTO tenant VALUES (1), (2);
+        INSERT INTO a VALUES (1, 1), (2, 2); INSERT INTO b VALUES (1, 1), (2, 2); INSERT INTO c VALUES (1, 1, 1), (2, 2, 2);";
+    let learnt = profile_of(sql, false);
+    let file = PlanFile::parse(&learnt.to_toml(), "plan.toml").expect("a plan file");
+    let schema = file.schema().expect("a schema");
+    let error = GenPlan::new(&schema, &Request { plan: Some(file), ..Request::default() }).expect_err("one key only");
+    assert_eq!(error.place().table.as_deref(), Some("c"));
+    assert!(error.to_string().contains("another foreign key decides about tenant"), "{error}");
+}
+
+/// What persons are called is nowhere in a plan, however few they are: names, keys that are names, addresses.
+#[test]
+fn no_person_is_in_a_plan() {
+    let people = ["Ada Lovelace", "Grace Hopper", "Alan Turing"];
+    let sql = format!(
+        "{NUMBERS}
+        CREATE TABLE person (name TEXT PRIMARY KEY, email TEXT NOT NULL, nick TEXT UNIQUE, city TEXT, phone TEXT, note TEXT, home TEXT);
+        CREATE TABLE visit (who TEXT NOT NULL REFERENCES person, said TEXT);
+        INSERT INTO person SELECT v || ' ' || n, lower(replace(v, ' ', '.')) || '@analytical.org', substr(v, 1, 3) || n,
+            'Marylebone', '+44 20 7946 0' || (100 + n), v || ' wrote this', 'Ockham Park'
+            FROM (SELECT 'Ada Lovelace' v, 1 n UNION ALL SELECT 'Grace Hopper', 2 UNION ALL SELECT 'Alan Turing', 3);
+        INSERT INTO visit SELECT (SELECT name FROM person WHERE rowid = 1 + n % 3), 'Ada Lovelace' FROM k WHERE n < 500;"
+    );
+    let learnt = profile_of(&sql, false);
+    let plan = learnt.to_toml();
+    let parts = people.iter().flat_map(|name| name.split(' '));
+    for secret in parts.chain(["analytical", "Marylebone", "Ockham", "wrote", "7946"]) {
+        assert!(!plan.to_lowercase().contains(&secret.to_lowercase()), "{secret}: {plan}");
+    }
+    assert_plannable(&learnt);
+    assert!(profile_of(&sql, true).to_toml().contains("Ada Lovelace"));
 }

@@ -154,3 +154,17 @@ fn sparse_values_come_in_their_share() {
         assert!(chi_square(&values(text, 100_000), &shares) < 10.8, "{text}");
     }
 }
+
+/// Whole decks have every value in its number, whatever rows they begin with, and no two decks are alike.
+#[test]
+fn decks_are_dealt_whole() {
+    let dealt = values("deal('a': 3, 'b': 1, 'c': 1200)", 1204 * 3);
+    let count = |rows: &[String], value: &str| rows.iter().filter(|row| *row == value).count();
+    for deck in dealt.chunks(1204) {
+        assert_eq!([count(deck, "'a'"), count(deck, "'b'"), count(deck, "'c'")], [3, 1, 1200]);
+    }
+    assert_ne!(dealt[..1204], dealt[1204..2408]);
+    let generator = build("deal('a': 3, 'b': 1, 'c': 1200)");
+    assert_eq!(block(&*generator, 1000..1500), dealt[1000..1500]);
+    assert_eq!(values("deal(7)", 3), ["7", "7", "7"]);
+}

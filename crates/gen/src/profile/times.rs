@@ -1,0 +1,114 @@
+//! Days and times that are written as texts.
+
+use super::describe::whole_histogram;
+use super::shape::quoted;
+use crate::expression::seconds;
+
+/// Units that offsets are whole numbers of, the largest first.
+const UNITS: [(i64, &str); 4] = [(86_400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds")];
+
+/// How times are written: `2024-05-17T10:00:00.250Z`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Form {
+    /// Characters up to the fraction.
+    len: usize,
+    /// What stands between day and time.
+    mark: char,
+    /// Digits behind the point.
+    fraction: usize,
+    has_zone: bool,
+}
+
+impl Form {
+    fn of(text: &str) -> Option<Self> {
+        let (time, has_zone) = text.strip_suffix('Z').map_or((text, false), |time| (time, true));
+        let (time, fraction) = time.split_once('.').map_or((time, ""), |(time, fraction)| (time, fraction));
+        seconds(time)?;
+        let is_fraction = fraction.bytes().all(|byte| byte.is_ascii_digit()) && fraction.len() <= 9;
+        let mark = time.chars().nth(10).unwrap_or(' ');
+        is_fraction.then_some(Self { len: time.len(), mark, fraction: fraction.len(), has_zone })
+    }
+
+    /// The annotation for such texts, from one for times as `date_add` writes them.
+    fn written(self, mut annotation: String) -> String {
+        if self.len == "2024-05-17 10:00".len() {
+            annotation = format!("substr({annotation}, 1, {})", self.len);
+        }
+        if self.mark != ' ' {
+            annotation = format!("replace({annotation}, ' ', {})", quoted(&self.mark.to_string()));
+        }
+        match self.fraction {
+            0 => {}
+            digits => annotation = format!("{annotation} || '.' || digits({digits})"),
+        }
+        if self.has_zone { format!("{annotation} || 'Z'") } else { annotation }
+    }
+}
+
+/// The annotation for texts that are all days or times of one form; `unique` of so many that are all different.
+pub(super) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
+    let first = texts.first()?;
+    if texts.iter().all(|text| is_time_of_day(text)) && unique.is_none() {
+        return Some(("time_of_day".to_owned(), "they look like times of day".to_owned()));
+    }
+    let form = Form::of(first)?;
+    let time = |text: &str| seconds(&text[..form.len]);
+    let all: Option<Vec<i64>> = texts.iter().map(|text| time(text).filter(|_| Form::of(text) == Some(form))).collect();
+    let all = all?;
+    let (least, text) = all.iter().copied().zip(texts).min()?;
+    let is_of = |unit: i64| all.iter().all(|time| (time - least) % unit == 0);
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| is_of(*unit))?;
+    let largest = (all.iter().max()? - least) / unit;
+    let offsets = match unique {
+        None => whole_histogram(all.iter().map(|time| ((time - least) / unit) as f64).collect(), 0, largest).0,
+        Some(texts) => {
+            let steps = i64::try_from(texts.saturating_sub(1)).unwrap_or(i64::MAX).max(1);
+            format!("sequence(0, {})", (largest / steps).max(1))
+        }
+    };
+    let from = text[..form.len].replace(form.mark, " ");
+    let because = if form.len == 10 { "days so distributed" } else { "times so distributed" };
+    Some((form.written(format!("date_add({}, {offsets}, '{name}')", quoted(&from))), because.to_owned()))
+}
+
+/// `10:00:00`
+fn is_time_of_day(text: &str) -> bool {
+    let is_like = |(byte, mask): (u8, u8)| if mask == b'0' { byte.is_ascii_digit() } else { byte == mask };
+    text.len() == 8 && text.bytes().zip(*b"00:00:00").all(is_like)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_keep_their_form() {
+        let found = |texts: &[&str], unique: Option<u64>| {
+            let texts: Vec<Box<str>> = texts.iter().map(|text| Box::from(*text)).collect();
+            of(&texts, unique).map(|(annotation, _)| annotation)
+        };
+        for (texts, expected) in [
+            (&["2020-05-17", "2020-05-15"][..], Some("date_add('2020-05-15', histogram(0: 2, 3), 'days')")),
+            (
+                &["2020-05-17 00:00:00", "2020-05-16 00:00:00"],
+                Some("date_add('2020-05-16 00:00:00', histogram(0: 2, 2), 'days')"),
+            ),
+            (&["2020-05-17 10:00"], Some("substr(date_add('2020-05-17 10:00', histogram(0: 1, 1), 'days'), 1, 16)")),
+            (
+                &["2020-05-17T10:00:00.123Z"],
+                Some(
+                    "replace(date_add('2020-05-17 10:00:00', histogram(0: 1, 1), 'days'), ' ', 'T') || '.' || digits(3) || 'Z'",
+                ),
+            ),
+            (&["10:00:00", "11:59:59"], Some("time_of_day")),
+            (&["2020-05-17", "2020-05-17 10:00"], None),
+            (&["2020-13-17"], None),
+            (&["Anna"], None),
+            (&[], None),
+        ] {
+            assert_eq!(found(texts, None).as_deref(), expected, "{texts:?}");
+        }
+        let unique = found(&["2020-05-17", "2020-05-31", "2020-05-24"], Some(3));
+        assert_eq!(unique.as_deref(), Some("date_add('2020-05-17', sequence(0, 7), 'days')"));
+    }
+}

@@ -1,0 +1,98 @@
+//! Numbers of children that are dealt to parents: so many parents have so many, whichever these are, and the rows of a parent
+//! stand anywhere.
+//!
+//! ```text
+//! row --its place in random order--> child --search ends--> number of children, parent by rank --random order--> parent
+//! ```
+//!
+//! Nothing is kept but the numbers that there are; any row can be asked for alone.
+
+use super::RowList;
+use crate::generators::Scattered;
+use crate::random::{CellRandom, Rows};
+
+/// The purposes of the order of children and of that of parents in [`CellRandom::fork`].
+const CHILDREN: u64 = 67;
+const PARENTS: u64 = 68;
+
+/// So many parents with so many children.
+#[derive(Clone, Debug)]
+pub(crate) struct Dealt {
+    parents: u64,
+    /// For each number of children, none apart: that number, and the parents and the children up to here.
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    each: u64,
+    parents: u64,
+    children: u64,
+}
+
+impl Dealt {
+    /// Of `parents` rows the shares that `weights` say have so many children: pairs of a number of children and its weight.
+    /// `None` where nobody has children.
+    pub(crate) fn new(weights: &[(u64, u64)], parents: u64) -> Option<Self> {
+        let all = weights.iter().map(|(_, weight)| u128::from(*weight)).sum::<u128>().max(1);
+        let (mut steps, mut before, mut weight) = (Vec::new(), Step { each: 0, parents: 0, children: 0 }, 0_u128);
+        for &(each, of) in weights.iter().filter(|(each, _)| *each > 0) {
+            weight += u128::from(of);
+            // Rounded in sum, so that no parent is lost.
+            let up_to = u64::try_from((u128::from(parents) * weight + all / 2) / all).unwrap_or(parents).min(parents);
+            let children = (up_to - before.parents).checked_mul(each)?.checked_add(before.children)?;
+            before = Step { each, parents: up_to, children };
+            steps.push(before);
+        }
+        (before.children > 0).then_some(Self { parents, steps })
+    }
+
+    /// The parents of these rows. Where there are more rows than children, it begins anew.
+    pub(super) fn find(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut RowList) {
+        let children = self.steps.last().map_or(1, |step| step.children);
+        rows.append_to(&mut out.rows, |row| row % children);
+        Scattered::new(children, &random.fork(CHILDREN)).apply(&mut out.rows);
+        for row in &mut out.rows {
+            let at = self.steps.partition_point(|step| step.children <= *row);
+            let before =
+                at.checked_sub(1).map_or((0, 0), |before| (self.steps[before].parents, self.steps[before].children));
+            *row = before.0 + (*row - before.1) / self.steps[at].each;
+        }
+        Scattered::new(self.parents, &random.fork(PARENTS)).apply(&mut out.rows);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// How many parents have so many children.
+    fn spread(weights: &[(u64, u64)], parents: u64, rows: u64) -> BTreeMap<u64, u64> {
+        let random = CellRandom::new(1, "t", "c");
+        let mut list = RowList::default();
+        Dealt::new(weights, parents).expect("there are children").find(&random, &Rows::Range(0..rows), &mut list);
+        let mut children = vec![0_u64; usize::try_from(parents).expect("few")];
+        list.rows.iter().for_each(|&parent| children[usize::try_from(parent).expect("few")] += 1);
+        let mut spread = BTreeMap::new();
+        children.into_iter().for_each(|children| *spread.entry(children).or_default() += 1);
+        let one = |row: u64| {
+            let mut list = RowList::default();
+            let dealt = Dealt::new(weights, parents).expect("there are children");
+            dealt.find(&random, &Rows::List(&[row]), &mut list);
+            list.rows[0]
+        };
+        assert!((0..rows).step_by(97).all(|row| one(row) == list.rows[usize::try_from(row).expect("few")]));
+        spread
+    }
+
+    #[test]
+    fn parents_have_the_numbers_that_are_dealt() {
+        let weights = [(0, 5), (1, 3), (7, 2)];
+        assert_eq!(spread(&weights, 10, 17), BTreeMap::from([(0, 5), (1, 3), (7, 2)]));
+        assert_eq!(spread(&weights, 1000, 1700), BTreeMap::from([(0, 500), (1, 300), (7, 200)]));
+        assert_eq!(spread(&weights, 5, 9), BTreeMap::from([(0, 2), (1, 2), (7, 1)]));
+        assert_eq!(spread(&weights, 10, 34), BTreeMap::from([(0, 5), (2, 3), (14, 2)]));
+        assert!(Dealt::new(&[(0, 3)], 10).is_none());
+    }
+}
