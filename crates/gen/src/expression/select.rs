@@ -109,22 +109,14 @@ fn choose<'o, 'a: 'o>(
     let first = kinds.next().unwrap_or(Kind::Any);
     match if kinds.all(|kind| kind == first) { first } else { Kind::Any } {
         Kind::Int => {
-            let mut nulls = Vec::new();
-            let ints = out.ints();
-            ints.extend((0..rows).map(|row| match value(row) {
-                Value::Int(int) => int,
-                _ => {
-                    nulls.push(row);
-                    0
-                }
-            }));
-            nulls.into_iter().for_each(|row| out.set_null(row, rows));
+            let number = |value| if let Value::Int(int) = value { Some(int) } else { None };
+            let nulls = put_numbers(out.ints(), (0..rows).map(|row| number(value(row))));
+            *out.nulls_mut() = nulls;
         }
         Kind::Real => {
-            out.reals().extend((0..rows).map(|row| match value(row) {
-                Value::Real(real) => real,
-                _ => f64::NAN,
-            }));
+            let number = |value| if let Value::Real(real) = value { Some(real) } else { None };
+            let nulls = put_numbers(out.reals(), (0..rows).map(|row| number(value(row))));
+            *out.nulls_mut() = nulls;
         }
         Kind::Text => put_texts(out, rows, |row, text| match value(row) {
             Value::Text(bytes) => {
@@ -135,4 +127,14 @@ fn choose<'o, 'a: 'o>(
         }),
         Kind::Any => out.values().extend((0..rows).map(|row| owned(value(row)))),
     }
+}
+
+/// Appends the numbers, and anything where there is none: these rows are flagged, if there are any.
+fn put_numbers<T: Default>(out: &mut Vec<T>, numbers: impl Iterator<Item = Option<T>>) -> Vec<bool> {
+    let mut nulls = Vec::new();
+    out.extend(numbers.map(|number| {
+        nulls.push(number.is_none());
+        number.unwrap_or_default()
+    }));
+    if nulls.contains(&true) { nulls } else { Vec::new() }
 }
