@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 COLUMNS = ["Track.Milliseconds", "Album.ArtistId", "Invoice.Total"]
-WIDTH, HEIGHT, TOP, BOTTOM = 260, 210, 44, 40
+WIDTH, HEIGHT, TOP, BOTTOM = 260, 226, 60, 40
 STYLE = """
   text { font: 11px system-ui, sans-serif; fill: #57606a } .title { font-size: 13px; font-weight: 600 }
   .source { fill: #0969da } .made { fill: #fb8f44 }
@@ -39,7 +39,8 @@ def panel(left, name, table, column):
     step, height = (WIDTH - 30) / len(buckets), HEIGHT - TOP - BOTTOM
     rows = " | ".join(f"{rows:,}" for rows in table["rows"])
     yield f'<text class="title" x="{left}" y="16">{escape(name)}</text>'
-    yield f'<text x="{left}" y="32">{escape(column["measure"])}; {rows} rows; distance {column["distance"]:.3f}</text>'
+    yield f'<text x="{left}" y="32">{escape(column["measure"])}</text>'
+    yield f'<text x="{left}" y="47">{rows} rows; distance {column["distance"]:.3f}</text>'
     for number, bucket in enumerate(buckets):
         for side, share in enumerate(bucket["shares"]):
             x, bar = left + number * step + side * step * 0.42, height * share / most

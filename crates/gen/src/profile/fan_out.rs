@@ -3,8 +3,8 @@
 //! | what was counted | what the plan says |
 //! |---|---|
 //! | the foreign key is a key of its table | `once` |
-//! | two foreign keys make a key | `per_parent(...)` for the one that is spread less evenly, `distinct_in(...)` for the other |
-//! | a foreign key and a whole number make a key | `per_parent(...)`; the number becomes `number_in(...)` |
+//! | two foreign keys make a key | as inferred where both are spread evenly; else `per_parent(...)` for the one that is spread less evenly, `distinct_in(...)` for the other |
+//! | a foreign key and a number from 0 or 1 on make a key | `per_parent(...)`, `number_in(...)` for the number |
 //! | the children of each parent stand together | `per_parent(...)` |
 //! | all parents have as many children, or one more | `in_turn` |
 //! | parents have as many children as by chance | `uniform` |
