@@ -212,12 +212,14 @@ def writers():
     """SQLite has BEGIN CONCURRENT on a branch; Turso's rewrite has it in its releases."""
     case = "composite/writers"
     turso = functools.partial(program, lambda: toolchains.BUILT / "turso" / "release" / "turso-rungs")
-    one = "Turso, BEGIN CONCURRENT, 1 writer"
-    for count in (1, 2, 4):
+    alone, one = "Turso, BEGIN, 1 writer", "Turso, BEGIN CONCURRENT, 1 writer"
+    for title, method, count, after in (
+        (alone, "alone", 1, None), (one, "concurrent", 1, alone),
+        ("Turso, BEGIN CONCURRENT, 2 writers", "concurrent", 2, one), ("Turso, BEGIN CONCURRENT, 4 writers", "concurrent", 4, one),
+    ):  # fmt: skip
         yield Rung(
-            case, "Rust", one if count == 1 else f"Turso, BEGIN CONCURRENT, {count} writers", "memory",
-            turso(f"concurrent writers={count}"), ("turso",), 20_000, 200_000, False, at=count, reference=count == 1,
-            after=None if count == 1 else in_rust(case, one),
+            case, "Rust", title, "memory", turso(f"{method} writers={count}"), ("turso",), 20_000, 200_000, False, at=count,
+            reference=title == alone, after=after and in_rust(case, after),
             note="Four tables, 1,000 rows a transaction, rows in the order of the key.",
         )  # fmt: skip
 

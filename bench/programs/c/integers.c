@@ -48,6 +48,8 @@ static way way_of(char *method) {
         }
     }
     if (!it.insert) fail("no way to insert", USAGE);
+    if (is(it.insert, "unrolled") && !it.rows_per_statement) fail("unrolled: 0 rows", USAGE);
+    if (it.index && !is(it.index, "before") && !is(it.index, "after") && !is(it.index, "sorted")) fail(it.index, USAGE);
     return it;
 }
 
@@ -56,7 +58,7 @@ static way way_of(char *method) {
 /* Evenly over all that so many bits can hold, in ascending order; over and over, where there are more rows. */
 static void spread(int64_t *values, int64_t rows, int bits) {
     uint64_t span = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    uint64_t each = span / (uint64_t)rows > 1 ? span / (uint64_t)rows : 1;
+    uint64_t each = rows && span / (uint64_t)rows > 1 ? span / (uint64_t)rows : 1;
     uint64_t least = UINT64_C(1) << (bits - 1);
     for (int64_t row = 0; row < rows; row++) values[row] = (int64_t)((((uint64_t)row * each) & span) - least);
 }
@@ -67,7 +69,10 @@ static void fill(int64_t *values, int64_t rows, const char *kind) {
     else if (is(kind, "ones")) for (row = 0; row < rows; row++) values[row] = 1;
     else if (is(kind, "bools")) for (row = 0; row < rows; row++) values[row] = row & 1;
     else if (is(kind, "keys")) for (row = 0; row < rows; row++) values[row] = row + 1;
-    else if (strncmp(kind, "int", 3) == 0) spread(values, rows, (int)number(kind + 3, 64));
+    else if (is(kind, "int8")) spread(values, rows, 8);
+    else if (is(kind, "int16")) spread(values, rows, 16);
+    else if (is(kind, "int32")) spread(values, rows, 32);
+    else if (is(kind, "int64")) spread(values, rows, 64);
     else fail(kind, USAGE);
 }
 
