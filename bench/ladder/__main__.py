@@ -175,6 +175,6 @@ def finish(options, result):
 
 
 if __name__ == "__main__":
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, signal.default_int_handler)  # Our programs hear of none of these: we end them.
+    # The programs that we run hear of neither this nor Ctrl-C: we end them.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())
