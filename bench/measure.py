@@ -49,16 +49,17 @@ def run(command, **options):
     }
 
 
-def remove(path):
+def remove(path, patience=120):
     """Deletes a large file. Some file systems hand its blocks back to the disk some time later: not while the next
-    contender runs, which wants the room. Nobody wants that of a small file."""
+    contender runs, which wants the room. Nobody wants that of a small file. Where others fill the disk meanwhile, it
+    never looks as if they were back: patience is how many seconds to wait at most."""
     size = path.stat().st_size
     before = shutil.disk_usage(path.parent).free
     path.unlink()
     if size < SMALL:
         return
     os.sync()
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + patience
     while shutil.disk_usage(path.parent).free < before + size // 2 and time.monotonic() < deadline:
         time.sleep(0.2)
 

@@ -198,7 +198,7 @@ def empty(folder):
     """Large files first, as `measure.remove` does it."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
-            measure.remove(path)
+            measure.remove(path, patience=10)
     shutil.rmtree(folder)
 
 
