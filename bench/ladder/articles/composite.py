@@ -82,7 +82,7 @@ def program(path, method):
     return command
 
 
-def rust(case, title, method, rows=200_000, *, place="memory", full=10, safe=None, **more):
+def rust(case, title, method, rows=200_000, *, place="memory", full=5, safe=None, **more):
     """A rung of composite.rs. A database in memory is lost with its program."""
     safe = place == "disk" if safe is None else safe
     return Rung(

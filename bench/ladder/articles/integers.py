@@ -104,7 +104,7 @@ def program(name, method):
     return command
 
 
-def c(case, title, method, rows, *, name="integers", place="disk", full=10, **more):
+def c(case, title, method, rows, *, name="integers", place="disk", full=5, **more):
     """A rung of a program in C: so many rows, and ten times as many in a full run."""
     safe = place == "disk" and "unsafe" not in method.split()
     more = {"safe": safe, "needs": ("c",), "rows": rows, "full_rows": full * rows} | more
@@ -119,7 +119,7 @@ def in_c(case, title, place="disk"):
 # Rungs of litepress.
 
 
-def press(case, title, schema, rows, *, note=EVENLY, full=10, **more):
+def press(case, title, schema, rows, *, note=EVENLY, full=5, **more):
     """`schema` gives the annotated schema for a number of rows."""
     def command(setting):
         path = setting.folder / "schema.sql"
