@@ -3,9 +3,10 @@
 use super::catalogue::{Entry, build, default, entry, given, optional};
 use super::zipf::exponent;
 use super::{Arguments, Generator};
-use crate::annotation::{Call, Expression, ExpressionKind, Site};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site};
 use crate::suggest::did_you_mean;
 use litepress_rows::Result;
+use litepress_rows::cells::OwnedValue;
 use std::sync::Arc;
 
 /// Calls that only `ref` and expressions understand.
@@ -82,12 +83,22 @@ pub(crate) struct RefCall {
 #[derive(Debug)]
 pub(crate) enum Distribution {
     Uniform,
-    Zipf { exponent: f64, scatter: bool },
+    Zipf {
+        exponent: f64,
+        scatter: bool,
+    },
     Once,
-    InTurn { each: u64 },
+    InTurn {
+        each: u64,
+    },
     PerParent(Children),
     OtherThan(Expression),
-    DistinctIn { column: Expression, skew: f64 },
+    DistinctIn {
+        column: Expression,
+        skew: f64,
+    },
+    /// Pairs of a number of children and how many rows have it.
+    Dealt(Vec<(u64, u64)>),
 }
 
 /// How many children a parent has.
@@ -106,7 +117,9 @@ fn bind<'a>(site: &'a Site<'a>, call: &'a Call) -> Result<Arguments<'a>> {
     let Some(entry) = ENTRIES.iter().find(|entry| is_call(call, entry.name)) else {
         let near = did_you_mean(&call.name, ENTRIES.iter().map(|entry| entry.name));
         let error = site.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
-        return Err(error.advise("there are distinct_in, in_turn, once, other_than, per_parent, uniform and zipf"));
+        return Err(
+            error.advise("there are deal, distinct_in, in_turn, once, other_than, per_parent, uniform and zipf")
+        );
     };
     Arguments::bind(site, call, entry, None)
 }
@@ -134,6 +147,10 @@ pub(crate) fn number_in_call(site: &Site<'_>, call: &Call) -> Result<Expression>
 }
 
 fn distribution(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Distribution> {
+    // It is a generator, too, and takes as many pairs as one likes.
+    if is_call(call, "deal") {
+        return dealt(site, call);
+    }
     let arguments = bind(site, call)?;
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
@@ -154,6 +171,20 @@ fn distribution(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Distr
             Distribution::DistinctIn { column: column.ok_or_else(|| arguments.error_here("it needs a column"))?, skew }
         }
         _ => return Err(arguments.error_here(format!("'{}' is no distribution", call.name))),
+    })
+}
+
+fn dealt(site: &Site<'_>, call: &Call) -> Result<Distribution> {
+    let whole = |expression: &Expression| match expression.kind {
+        ExpressionKind::Literal(OwnedValue::Int(int)) => u64::try_from(int).ok(),
+        _ => None,
+    };
+    let pair = |argument: &Argument| Some((whole(&argument.value)?, whole(argument.weight.as_ref()?)?));
+    let pairs: Option<Vec<(u64, u64)>> = call.arguments.iter().map(pair).collect();
+    let has_children = |pairs: &Vec<(u64, u64)>| pairs.iter().any(|&(children, parents)| children > 0 && parents > 0);
+    pairs.filter(has_children).map(Distribution::Dealt).ok_or_else(|| {
+        let message = "deal in ref says how many rows have so many children: numbers, and some have children";
+        site.error(call.span.start, message).advise("deal(0: 2, 1: 5, 7: 1), say")
     })
 }
 

@@ -235,15 +235,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn reference(&mut self, call: &Call) -> Result<Recipe> {
-        // `deal` is a generator, too; in `ref` it is the numbers of children that are dealt.
-        let dealt = call.arguments.get(1).and_then(|argument| match &argument.value.kind {
-            ExpressionKind::Call(of) if is_call(of, "deal") => Some(of),
-            _ => None,
-        });
-        let of = match dealt {
-            Some(_) => ref_call(self.site, &Call { arguments: call.arguments[..1].to_vec(), ..call.clone() }, None)?,
-            None => ref_call(self.site, call, Some(self.rows()))?,
-        };
+        let of = ref_call(self.site, call, Some(self.rows()))?;
         let (parent, key) = self.parent(&of.parent)?;
         let parents = self.scope.sizes[parent].rows;
         let random = || {
@@ -251,7 +243,6 @@ impl<'a> Resolver<'a> {
             CellRandom::new(self.scope.sizes[self.scope.table].seed, &self.table.name, column)
         };
         let draw = match of.distribution {
-            _ if parents > 0 && dealt.is_some() => dealt.map_or(Ok(Draw::Uniform), |deal| self.dealt(deal, parents))?,
             Distribution::Uniform => Draw::Uniform,
             Distribution::Zipf { exponent, scatter } => {
                 Draw::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
@@ -264,30 +255,18 @@ impl<'a> Resolver<'a> {
             }
             Distribution::OtherThan(column) => Draw::OtherThan { column: self.own_column(&column)?, each: None },
             Distribution::DistinctIn { column, skew } => Draw::DistinctIn { column: self.own_column(&column)?, skew },
+            // Without parents there is nothing to deal; that it has none is told later.
+            Distribution::Dealt(_) if parents == 0 => Draw::Uniform,
+            Distribution::Dealt(pairs) => match Dealt::new(&pairs, parents) {
+                Some(dealt) => Draw::Dealt(Arc::new(dealt)),
+                None => return Err(self.site.error(of.at, "there are more children than rows can be counted")),
+            },
         };
         let own = &self.table.columns[self.scope.column];
         let is_total = own.not_null || self.table.rowid_alias == Some(self.scope.column);
         let relation = Relation { parents, draw, to_itself: parent == self.scope.table, is_total };
         self.check_relation(&relation, of.at)?;
         Ok(Recipe::Reference(Reference { parent, key, relation, at: of.at }))
-    }
-
-    /// `deal(n: parents, ...)` of so many parents.
-    fn dealt(&self, call: &Call, parents: u64) -> Result<Draw> {
-        let whole = |expression: Option<&Expression>| match expression.map(|expression| &expression.kind) {
-            Some(ExpressionKind::Literal(OwnedValue::Int(int))) => u64::try_from(*int).ok(),
-            _ => None,
-        };
-        let pairs: Option<Vec<(u64, u64)>> = call
-            .arguments
-            .iter()
-            .map(|argument| Some((whole(Some(&argument.value))?, whole(argument.weight.as_ref())?)))
-            .collect();
-        let dealt = pairs.and_then(|pairs| Dealt::new(&pairs, parents));
-        dealt.map(|dealt| Draw::Dealt(Arc::new(dealt))).ok_or_else(|| {
-            let message = "deal in ref says how many rows have so many children: numbers, and some have children";
-            self.site.error(call.span.start, message).advise("deal(0: 2, 1: 5, 7: 1), say")
-        })
     }
 
     /// The column that `table.column` names, or `table`, whose primary key it is.

@@ -31,8 +31,8 @@ struct Step {
 }
 
 impl Dealt {
-    /// Of `parents` rows the shares that `weights` say have so many children: pairs of a number of children and its weight.
-    /// `None` where nobody has children.
+    /// Of `parents` rows the shares that `weights` say have so many children: pairs of a number of children and its weight. One
+    /// has some at least, however few they are. `None` where the weights leave nobody with children, or there are too many.
     pub(crate) fn new(weights: &[(u64, u64)], parents: u64) -> Option<Self> {
         let all = weights.iter().map(|(_, weight)| u128::from(*weight)).sum::<u128>().max(1);
         let (mut steps, mut before, mut weight) = (Vec::new(), Step { each: 0, parents: 0, children: 0 }, 0_u128);
@@ -44,7 +44,11 @@ impl Dealt {
             before = Step { each, parents: up_to, children };
             steps.push(before);
         }
-        (before.children > 0).then_some(Self { parents, steps })
+        if before.children == 0 {
+            let &(each, _) = weights.iter().find(|&&(each, weight)| each > 0 && weight > 0)?;
+            steps = vec![Step { each, parents: 1, children: each }];
+        }
+        Some(Self { parents, steps })
     }
 
     /// The parents of these rows. Where there are more rows than children, it begins anew.
@@ -93,6 +97,11 @@ mod tests {
         assert_eq!(spread(&weights, 1000, 1700), BTreeMap::from([(0, 500), (1, 300), (7, 200)]));
         assert_eq!(spread(&weights, 5, 9), BTreeMap::from([(0, 2), (1, 2), (7, 1)]));
         assert_eq!(spread(&weights, 10, 34), BTreeMap::from([(0, 5), (2, 3), (14, 2)]));
-        assert!(Dealt::new(&[(0, 3)], 10).is_none());
+        assert_eq!(
+            spread(&[(0, 99), (3, 1)], 2, 5),
+            BTreeMap::from([(0, 1), (5, 1)]),
+            "few parents, and one has children"
+        );
+        assert!(Dealt::new(&[(0, 3), (2, 0)], 10).is_none());
     }
 }
