@@ -163,6 +163,8 @@ def answer(said, wall):
     try:
         told = json.loads(said)
         seconds = told.pop("seconds")
+        # Where the file lay is nobody's business.
+        told.pop("file", None)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Failed(f"it printed no line with its seconds: {said[:200]!r}") from None
     if not 0 < seconds <= wall:
@@ -218,6 +220,7 @@ def attempt(plan, case, one, rows, what=None, late_is_failed=True):
         one.why = str(why)
     except (Exception, SystemExit) as why:
         one.why = f"{type(why).__name__}: {why}"
+    one.why = one.why.replace(f"{measure.ROOT}/", "")
     say(f"failed: {one.rung.name}, {rows:,} rows: {one.why}")
     return None
 

@@ -44,7 +44,8 @@ def run(*command, **options):
         raise Missing(f"{command[0]} does not start: {error.strerror}") from None
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
-        raise Missing(f"`{' '.join(command)}` failed: {said[-1] if said else done.returncode}")
+        failed = f"`{' '.join(command)}` failed: {said[-1] if said else done.returncode}"
+        raise Missing(failed.replace(f"{ROOT}/", ""))
     return done.stdout
 
 
