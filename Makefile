@@ -42,7 +42,7 @@ lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
-bench: ## measure every way to fill SQLite and write docs/ladder.html, SCALE=small (or full), ONLY=ruby, ROWS=, REPEAT=
+bench: ## measure every way to fill SQLite and report in target/ladder/ladder.html, SCALE=small (or full), ONLY=ruby, ROWS=, REPEAT=
 	python3 bench/ladder --scale $(SCALE) $(ONLY:%=--only %) $(ROWS:%=--rows %) $(REPEAT:%=--repeat %)
 
 figures: ## measure litepress against its own targets, SCALE=small (or full: an hour, 60 GB of disk)

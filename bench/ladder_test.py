@@ -301,8 +301,10 @@ class Selection(unittest.TestCase):
             self.assertIn(one.name, printed.getvalue())
 
     def test_a_part_of_the_ladder_stays_out_of_the_figures_that_are_kept(self):
-        self.assertEqual(command.arguments([]).results, measure.ROOT / "bench" / "results" / "ladder.jsonl")
-        for part in ["--only", "x"], ["--rows", "10"]:
+        kept = command.arguments(["--scale", "full"])
+        self.assertEqual(kept.results, measure.ROOT / "bench" / "results" / "ladder.jsonl")
+        self.assertEqual(kept.report, measure.ROOT / "docs")
+        for part in [], ["--scale", "full", "--only", "x"], ["--scale", "full", "--rows", "10"]:
             options = command.arguments(part)
             self.assertTrue(options.results.is_relative_to(measure.ROOT / "target"))
             self.assertTrue(options.report.is_relative_to(measure.ROOT / "target"))

@@ -37,17 +37,17 @@ def arguments(given=None):
     parser.add_argument("--repeat", type=int, default=3, help="rounds")
     parser.add_argument("--limit", type=float, help="seconds after which a rung is ended: 60, or 300 in a full run")
     parser.add_argument("--dir", type=pathlib.Path, default=measure.ROOT / "target", help="the disk to measure")
-    parser.add_argument("--results", type=pathlib.Path, help="where the line goes: bench/results, or target/ladder for a part")
-    parser.add_argument("--report", type=pathlib.Path, help="folder of the report: docs, or target/ladder for a part")
+    parser.add_argument("--results", type=pathlib.Path, help="where the line goes: bench/results for all of a full run, else target/ladder")
+    parser.add_argument("--report", type=pathlib.Path, help="folder of the report: docs for all of a full run, else target/ladder")
     parser.add_argument("--list", action="store_true", help="print the rungs, and which cannot be run")
     parser.add_argument("--no-report", action="store_true", help="only the line of results")
     parser.add_argument("--report-only", action="store_true", help="the report of the last line again")
     options = parser.parse_args(given)
     if options.repeat < 1 or (options.rows is not None and options.rows < 1):
         parser.error("at least one round and one row")
-    part = bool(options.only) or options.rows is not None
-    options.results = options.results or (toolchains.BUILT if part else BENCH / "results") / "ladder.jsonl"
-    options.report = options.report or (toolchains.BUILT if part else measure.ROOT / "docs")
+    kept = options.scale == "full" and not options.only and options.rows is None
+    options.results = options.results or (BENCH / "results" if kept else toolchains.BUILT) / "ladder.jsonl"
+    options.report = options.report or (measure.ROOT / "docs" if kept else toolchains.BUILT)
     options.limit = options.limit or {"small": 60, "full": 300}[options.scale]
     return options
 
