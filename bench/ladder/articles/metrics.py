@@ -117,7 +117,7 @@ def in_ruby():
             if syncs:
                 rows, note = 100, f"Each row is a transaction, which waits for the disk: few rows. {note}".strip()
             yield Rung(
-                "metrics", "Ruby", method + added, place, ruby(word, suffix), ("ruby",), rows, rows * (10 if syncs else 12),
+                "metrics", "Ruby", method + added, place, ruby(word, suffix), ("ruby",), rows, rows * (10 if syncs else 6),
                 safe=place == "disk" and (safe or bool(suffix)), reference=place == "memory" and word == "naive",
                 after=after and f"metrics/Ruby/{after}{added}/{place}", published=published(title, tables), note=note,
             )  # fmt: skip

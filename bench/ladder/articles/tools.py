@@ -57,7 +57,7 @@ CSV = [
         growth=CURVE,
     ),
     from_csv(
-        "CPython", "sqlite-utils insert_all, journal and sync off", "sqlite-utils", ["python-rivals"], 50_000, 1_000_000,
+        "CPython", "sqlite-utils insert_all, journal and sync off", "sqlite-utils", ["python-rivals"], 50_000, 500_000,
         note="With the start of Python, as of a program.",
     ),
     from_csv(
@@ -136,15 +136,15 @@ def rows_of(setting):
 SQL = "With the start of the program, which is short."
 MADE_UP = [
     made_up("SQL", "generate_series", tool("generate-series", rows_of), "sqlite3", 1_000_000, 10_000_000, note=SQL),
-    made_up("SQL", "recursive query", tool("recursive", rows_of), "sqlite3", 500_000, 10_000_000, note=SQL),
+    made_up("SQL", "recursive query", tool("recursive", rows_of), "sqlite3", 500_000, 5_000_000, note=SQL),
 ]
 for place in ("disk", "memory"):
     one = f"user/Node.js/better-sqlite3, prepared/{place}"
     many = "better-sqlite3, prepared, 50 rows a statement"
     MADE_UP += [
         made_up("Node.js", "better-sqlite3, prepared", node("prepared"), "node", 500_000, 5_000_000, place),
-        made_up("Node.js", many, node("prepared-50"), "node", 500_000, 10_000_000, place, after=one),
-        made_up("Java", "sqlite-jdbc, batches of 1,000 rows", java, "java", 300_000, 5_000_000, place),
+        made_up("Node.js", many, node("prepared-50"), "node", 500_000, 5_000_000, place, after=one),
+        made_up("Java", "sqlite-jdbc, batches of 1,000 rows", java, "java", 300_000, 3_000_000, place),
     ]
 
 RUNGS = CSV + FRAMES + MADE_UP

@@ -116,28 +116,28 @@ EACH_NOTE = (
 
 def cpython():
     yield rung(
-        f"{LOOP}, {EACH}", "autocommit-row-by-row", "CPython", 100, 2_000, safe=True,
+        f"{LOOP}, {EACH}", "autocommit-row-by-row", "CPython", 100, 1_000, safe=True,
         published=(published("Python, naive", 15 * MINUTE, 10 * MILLION),), note=EACH_NOTE,
     )  # fmt: skip
     yield rung(
-        f"{BATCHES}, {EACH}", "autocommit-batched", "CPython", 100, 2_000, safe=True,
+        f"{BATCHES}, {EACH}", "autocommit-batched", "CPython", 100, 1_000, safe=True,
         after=f"user/CPython/{LOOP}, {EACH}/disk", note=EACH_NOTE,
         published=(published("Python, batched", 10 * MINUTE, 10 * MILLION),),
     )  # fmt: skip
-    yield from both(LOOP, "row-by-row", "CPython", 150_000, 2 * MILLION, safe=True, note="One commit at the end.")
+    yield from both(LOOP, "row-by-row", "CPython", 150_000, MILLION, safe=True, note="One commit at the end.")
     yield from both(
-        BATCHES, "batched", "CPython", 250_000, 3 * MILLION, safe=True, after=f"CPython/{LOOP}", note=BY_BATCH
+        BATCHES, "batched", "CPython", 250_000, 2 * MILLION, safe=True, after=f"CPython/{LOOP}", note=BY_BATCH
     )
     yield from both(
-        f"{LOOP}, {PRAGMAS}", "pragmas-row-by-row", "CPython", 150_000, 2 * MILLION, after=f"CPython/{LOOP}",
+        f"{LOOP}, {PRAGMAS}", "pragmas-row-by-row", "CPython", 150_000, MILLION, after=f"CPython/{LOOP}",
         figures=(published("Python, naive, with PRAGMAs", 10 * MINUTE),),
     )  # fmt: skip
     yield from both(
-        f"{BATCHES}, {PRAGMAS}", "pragmas-batched", "CPython", 250_000, 3 * MILLION, after=f"CPython/{BATCHES}", growth=CURVE,
+        f"{BATCHES}, {PRAGMAS}", "pragmas-batched", "CPython", 250_000, 2 * MILLION, after=f"CPython/{BATCHES}", growth=CURVE,
         figures=(published("Python, batched, with PRAGMAs", 8.5 * MINUTE), published("Leaderboard: CPython", 510)),
     )  # fmt: skip
     yield from both(
-        f"{BATCHES}, {PRAGMAS}, {CHEAP}", "pragmas-batched-cheap", "CPython", 300_000, 5 * MILLION,
+        f"{BATCHES}, {PRAGMAS}, {CHEAP}", "pragmas-batched-cheap", "CPython", 300_000, 2 * MILLION,
         after=f"CPython/{BATCHES}, {PRAGMAS}", figures=(published("Later leaderboard: CPython", 210),),
         note="Another way of cheaper random numbers halved the author's time.",
     )  # fmt: skip
@@ -146,15 +146,15 @@ def cpython():
 def pypy():
     """The same programs: each is a step from CPython's."""
     for title, word, rows, full_rows, more in (
-        (LOOP, "row-by-row", 150_000, 2 * MILLION, {"safe": True, "note": "One commit at the end."}),
-        (BATCHES, "batched", 400_000, 5 * MILLION, {"safe": True, "note": BY_BATCH}),
-        (f"{LOOP}, {PRAGMAS}", "pragmas-row-by-row", 150_000, 2 * MILLION, {}),
+        (LOOP, "row-by-row", 150_000, MILLION, {"safe": True, "note": "One commit at the end."}),
+        (BATCHES, "batched", 400_000, 3 * MILLION, {"safe": True, "note": BY_BATCH}),
+        (f"{LOOP}, {PRAGMAS}", "pragmas-row-by-row", 150_000, MILLION, {}),
         (
-            f"{BATCHES}, {PRAGMAS}", "pragmas-batched", 400_000, 5 * MILLION,
+            f"{BATCHES}, {PRAGMAS}", "pragmas-batched", 400_000, 3 * MILLION,
             {"figures": (published("PyPy, batched, with PRAGMAs", 2.5 * MINUTE), published("Leaderboard: PyPy", 150))},
         ),
         (
-            f"{BATCHES}, {PRAGMAS}, {CHEAP}", "pragmas-batched-cheap", 400_000, 5 * MILLION,
+            f"{BATCHES}, {PRAGMAS}, {CHEAP}", "pragmas-batched-cheap", 400_000, 3 * MILLION,
             {"figures": (published("Later leaderboard: PyPy", 126),)},
         ),
     ):  # fmt: skip
@@ -169,10 +169,10 @@ NAIVE, TEXT = "statement compiled for each row", "text of 50 rows a statement"
 
 def rust():
     yield from both(
-        NAIVE, "row-by-row", "Rust", 250_000, 3 * MILLION, figures=(published("Rust, naive", 3 * MINUTE),)
+        NAIVE, "row-by-row", "Rust", 250_000, 2 * MILLION, figures=(published("Rust, naive", 3 * MINUTE),)
     )
     yield from both(
-        "sqlx, row by row", "row-by-row", "Rust, sqlx", 40_000, 500_000, after=f"Rust/{NAIVE}",
+        "sqlx, row by row", "row-by-row", "Rust, sqlx", 40_000, 200_000, after=f"Rust/{NAIVE}",
         figures=(published("Rust, sqlx", 14 * MINUTE),),
     )  # fmt: skip
     yield from both(
@@ -183,8 +183,8 @@ def rust():
         FIFTY, "prepared-50", "Rust", 2 * MILLION, 10 * MILLION, after=f"Rust/{ONE}", growth=LONG_CURVE, reference=True,
         figures=(published("Rust, batched", 34.3),),
     )  # fmt: skip
-    yield from both(TEXT, "text-50", "Rust", 600_000, 8 * MILLION, after=f"Rust/{NAIVE}")
-    yield from both("text of 10,000 rows a statement", "text-10000", "Rust", 600_000, 8 * MILLION, after=f"Rust/{TEXT}")
+    yield from both(TEXT, "text-50", "Rust", 600_000, 4 * MILLION, after=f"Rust/{NAIVE}")
+    yield from both("text of 10,000 rows a statement", "text-10000", "Rust", 600_000, 4 * MILLION, after=f"Rust/{TEXT}")
     yield from both(
         "prepared, 50 rows a statement, made by four threads", "threaded", "Rust", 2 * MILLION, 10 * MILLION,
         after=f"Rust/{FIFTY}", in_memory=(published("Rust, threaded, in memory", 29),),
@@ -212,10 +212,10 @@ OFF = "garbage collector off"
 def go():
     for by, driver in DRIVERS.items():
         one, fifty = f"{driver}, {ONE}", f"{driver}, {FIFTY}"
-        yield from both(one, "prepared", by, 300_000, 4 * MILLION)
-        yield from both(f"{one}, {OFF}", "prepared-nogc", by, 300_000, 4 * MILLION, after=f"Go/{one}")
-        yield from both(fifty, "prepared-50", by, 600_000, 8 * MILLION, after=f"Go/{one}", growth=CURVE)
-        yield from both(f"{fifty}, {OFF}", "prepared-50-nogc", by, 600_000, 8 * MILLION, after=f"Go/{fifty}")
+        yield from both(one, "prepared", by, 300_000, 2 * MILLION)
+        yield from both(f"{one}, {OFF}", "prepared-nogc", by, 300_000, 2 * MILLION, after=f"Go/{one}")
+        yield from both(fifty, "prepared-50", by, 600_000, 4 * MILLION, after=f"Go/{one}", growth=CURVE)
+        yield from both(f"{fifty}, {OFF}", "prepared-50-nogc", by, 600_000, 4 * MILLION, after=f"Go/{fifty}")
 
 
 # litepress: the author's crazy idea, to make pages without SQLite.
@@ -249,9 +249,9 @@ BUSY_BATCHES = "in lists of 100,000"
 
 
 def busy():
-    yield rung(BUSY, "busy-row-by-row", "CPython", 400_000, 5 * MILLION, place="none", safe=True)
+    yield rung(BUSY, "busy-row-by-row", "CPython", 400_000, 3 * MILLION, place="none", safe=True)
     yield rung(
-        BUSY_BATCHES, "busy-batched", "CPython", 400_000, 5 * MILLION, place="none", safe=True,
+        BUSY_BATCHES, "busy-batched", "CPython", 400_000, 3 * MILLION, place="none", safe=True,
         published=(published("Busy loop, batched: CPython", 5.5 * MINUTE),),
     )  # fmt: skip
     for title, word, figures in (
