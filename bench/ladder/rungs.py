@@ -57,7 +57,7 @@ class Rung:
     rows: int
     """In a small run: what takes it about half a second."""
     full_rows: int
-    """In a full run: what takes it about ten seconds at most."""
+    """In a full run: what takes it some seconds."""
     safe: bool
     """Whether a crash in the middle leaves the database whole, as it was or as it should be."""
     reference: bool = False
