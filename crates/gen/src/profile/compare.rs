@@ -230,7 +230,7 @@ fn times(stats: &ColumnStats) -> Option<Vec<f64>> {
     stats.text_sample.clone().values().iter().map(|text| time_of(text)).collect()
 }
 
-/// The shares of numbers that are few in the first.
+/// The shares of numbers that are few in both.
 fn few_numbers(both: [&ColumnStats; 2]) -> Option<Histogram> {
     const SHOWN: usize = 12;
     let few = |stats: &ColumnStats| -> Option<Vec<(f64, f64)>> {
@@ -241,7 +241,8 @@ fn few_numbers(both: [&ColumnStats; 2]) -> Option<Histogram> {
         counts.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
         Some(counts)
     };
-    let (one, other) = few(both[0]).filter(|counts| counts.len() <= SHOWN).zip(few(both[1]))?;
+    let [one, other] = both.map(|stats| few(stats).filter(|counts| counts.len() <= SHOWN));
+    let (one, other) = one.zip(other)?;
     let mut values: Vec<f64> = one.iter().chain(&other).map(|(value, _)| *value).collect();
     values.sort_unstable_by(f64::total_cmp);
     values.dedup();
@@ -343,11 +344,26 @@ pub(super) fn distance(one: &[f64], other: &[f64]) -> f64 {
     one.iter().chain(other).map(|&at| (share(one, at) - share(other, at)).abs()).fold(0.0, f64::max)
 }
 
-/// A number, with as many digits as tell it.
+/// A number, with as many digits as tell it: those of very large and very small ones by their power of ten.
 fn shown(number: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
-    match number.fract() == 0.0 && number.abs() < 1e15 {
-        true => (number as i64).to_string(),
-        false => format!("{number:.4}").trim_end_matches('0').to_owned(),
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        1e-4..1e15 if number.fract() == 0.0 => (number as i64).to_string(),
+        1e-4..1e15 => format!("{number:.4}").trim_end_matches('0').to_owned(),
+        _ => format!("{number:.3e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    /// 1e300 was written with all of its digits.
+    #[test]
+    fn numbers_are_short() {
+        let shorter =
+            [(0.0, "0"), (-12.0, "-12"), (2.25, "2.25"), (0.5, "0.5"), (1e300, "1.000e300"), (-3e-9, "-3.000e-9")];
+        shorter.into_iter().for_each(|(number, text)| assert_eq!(shown(number), text));
     }
 }
