@@ -92,7 +92,8 @@ fn annotations_and_rows() {
         (TABLE, "gen t.db schema.sql --rows 10 --rows t=20", 2, &["twice"]),
         (TABLE, "gen t.db schema.sql", 2, &["table t", "--rows t=N"]),
         (TABLE, "gen t.db schema.sql --rows ten", 2, &["'ten'", "--rows"]),
-        ("CREATE TABLE t (a); CREATE TABLE u (a);", GEN, 2, &["t, u"]),
+        ("CREATE TABLE t (a); CREATE TABLE u (a);", "gen t.db schema.sql", 2, &["t, u", "--rows N for all"]),
+        ("CREATE TABLE t (a); CREATE TABLE u (a);", "gen t.db schema.sql --rows 1 --rows 2", 2, &["twice"]),
         (
             "CREATE TABLE t (a); CREATE TABLE u (a);",
             "gen t.db schema.sql --rows t=1 --rows u=1 --set a=uuid",

@@ -197,8 +197,8 @@ fn a_real_database() {
         assert_eq!(room.query("made.db", &sql(1)), room.query("source.db", &sql(100)), "{child} of {parent}");
     }
     let distances = distances(&room, "source.db", "made.db");
-    // Lengths of a few names, and keys of five rows, are the farthest.
-    assert!(distances[0].0 < 0.3 && distances[10].0 < 0.12, "{distances:?}");
+    // Days of eight rows, lengths of a few names and keys of five rows are the farthest.
+    assert!(distances[0].0 < 0.35 && distances[10].0 < 0.12, "{distances:?}");
 }
 
 /// No text of more than three characters in a column of the database stands in the plan.

@@ -160,7 +160,9 @@ fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
     let spreads = pair[0].spread(column).zip(pair[1].spread(of_other));
     let (measure, (distance, buckets)) = match spreads {
         Some((one, other)) => (Measure::Children, children([one, other])),
-        None => values(both, infer::is_made_unique(pair[0].table(), column)),
+        None => {
+            values(both, infer::is_made_unique(pair[0].table(), column) && both.iter().all(|stats| is_unique(stats)))
+        }
     };
     Some(ColumnComparison {
         name: name.to_owned(),
@@ -170,6 +172,11 @@ fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
         distance,
         buckets,
     })
+}
+
+/// Whether hardly a value repeats: those of a column in a key of several may.
+fn is_unique(stats: &ColumnStats) -> bool {
+    10 * stats.distinct().0 >= 9 * stats.values()
 }
 
 type Histogram = (f64, Vec<Bucket>);
