@@ -337,7 +337,8 @@ def _missing(line):
 def _method(line):
     items = [
         "Every rung is a program of its own, in its own language. Its clock starts before the database is opened, and stops "
-        "when the last row is committed and, on disk, the connection closed. Starting an interpreter is not timed.",
+        "when the last row is committed and, on disk, the connection closed. Starting an interpreter is "
+        "not timed, but for whole tools, whose notes say so.",
         "Rungs alternate: a round runs all of a case once, forwards or, the next time, backwards, so that a busy minute of the "
         "machine hits all alike. Before the first, each runs once with a twentieth of the rows to warm up. A figure is the "
         f"median of {_counted(line['repeat'], 'round')}; what is shown beside it are the fastest and the slowest one.",
