@@ -13,6 +13,17 @@ class Wrong(Exception):
     """What a rung has written is not what it was to write."""
 
 
+def expect(found, right):
+    if tuple(found) != tuple(right):
+        raise Wrong(f"{tuple(found)} where {tuple(right)} is right")
+
+
+def expect_near(what, found, expected, deviation):
+    """Chance gives more than six standard deviations once in 500 million times."""
+    if abs(found - expected) > 6 * deviation:
+        raise Wrong(f"{what}: {found}, {expected:g} expected")
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     """Rungs that do the same work, and can be compared: same rows, same table."""

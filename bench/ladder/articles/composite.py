@@ -7,7 +7,7 @@ those of the question's author: no other machine is named.
 import functools
 
 from ladder import toolchains
-from ladder.rungs import Case, Published, Rung, Wrong
+from ladder.rungs import Case, Published, Rung, Wrong, expect
 
 TITLE = "A composite key, in memory: order, pages, caches, snapshots and writers"
 SOURCE = "Optimizing SQLite In-Memory Database Insert Performance for Large Datasets: a question, and what was advised"
@@ -38,11 +38,6 @@ def sums(rows):
     """Of the numbers of the rows, their thousandths of all rows, and their last three digits."""
     numbers = range(rows)
     return sum(number * 1000 // rows for number in numbers), sum(numbers), sum(number % 1000 for number in numbers)
-
-
-def expect(found, right):
-    if tuple(found) != tuple(right):
-        raise Wrong(f"{tuple(found)} where {tuple(right)} is right")
 
 
 def verify_keyed(row, rows):

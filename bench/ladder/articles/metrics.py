@@ -6,7 +6,7 @@ import sys
 
 import data
 from ladder import toolchains
-from ladder.rungs import Case, Published, Rung, Wrong
+from ladder.rungs import Case, Published, Rung, Wrong, expect_near
 
 TITLE = "Metrics: hashes in memory, 500,000 rows, in Ruby"
 SOURCE = "Maximum Speed SQLite Inserts: the metrics of a simulator, from Ruby hashes, on disk and in memory"
@@ -41,12 +41,6 @@ def verify(row, rows):
     for name, found in zip(data.METRICS, names):
         expect_near(f"rows of {name}", found, rows / 5, math.sqrt(rows * 0.16))
     expect_near("sum of values", total, rows / 2, math.sqrt(rows / 12))
-
-
-def expect_near(what, found, expected, deviation):
-    """Chance gives more than six standard deviations once in 500 million times."""
-    if abs(found - expected) > 6 * deviation:
-        raise Wrong(f"{what}: {found}, {expected:g} expected")
 
 
 CASES = [Case("metrics", "Rows that a program has in memory: metrics(name, value)", QUERY, verify)]

@@ -9,7 +9,7 @@ import functools
 import math
 
 from ladder import toolchains
-from ladder.rungs import Absent, Case, Published, Rung, Wrong
+from ladder.rungs import Absent, Case, Published, Rung, Wrong, expect_near
 
 TITLE = "Towards a billion rows in a minute: the table user, made up while it is filled"
 SOURCE = "avinassh, Towards Inserting One Billion Rows in SQLite Under A Minute (2021), and a report of it in Chinese"
@@ -46,12 +46,6 @@ def verify(row, rows):
         share = 1 / len(values)
         for found in values:
             expect_near("rows with one value", found, rows * share, math.sqrt(rows * share * (1 - share)))
-
-
-def expect_near(what, found, expected, deviation):
-    """Chance gives more than six standard deviations once in 500 million times."""
-    if abs(found - expected) > 6 * deviation:
-        raise Wrong(f"{what}: {found}, {expected:g} expected")
 
 
 def nothing_to_verify(_row, _rows):
