@@ -7,6 +7,7 @@ those of the question's author: no other machine is named.
 import functools
 
 from ladder import toolchains
+from ladder.printed import MADE_MEANWHILE, printed_by
 from ladder.rungs import Case, Published, Rung, Wrong, expect
 
 TITLE = "A composite key, in memory: order, pages, caches, snapshots and writers"
@@ -14,7 +15,6 @@ SOURCE = "Optimizing SQLite In-Memory Database Insert Performance for Large Data
 
 ROWS = 10**8
 FIRST_TRY = 90 * 60
-MADE_MEANWHILE = "litepress makes its values while the clock runs, and syncs the file."
 IN_MEMORY = "The rows are in memory before the clock starts."
 
 KEYED = (
@@ -94,19 +94,15 @@ def in_rust(case, title, place="memory"):
 def press(case, title, rows=500_000, *, number="shuffle(0, {last})", options="", **more):
     """litepress makes the same table: the number of a row is in order, or in none."""
     def command(setting):
-        path = setting.folder / "schema.sql"
-        path.write_text(
+        return printed_by(
+            setting,
             "CREATE TABLE keyed (\n"
             f"  a INTEGER NOT NULL, -- gen: b * 1000 / {setting.rows}\n"
             f"  b INTEGER NOT NULL, -- gen: {number.format(last=setting.rows - 1)}\n"
             "  c INTEGER NOT NULL, -- gen: b % 1000\n"
             "  name TEXT NOT NULL, -- gen: hex(32)\n"
             f"  PRIMARY KEY (a, b, c, name)\n){options};\n",
-            encoding="utf-8",
         )
-        return [
-            toolchains.binary("litepress"), "gen", setting.target, path, "--rows", setting.rows, "--progress", "none", "--json",
-        ]  # fmt: skip
 
     return Rung(
         case, "litepress", title, "disk", command, ("litepress",), rows, 10 * rows, True, note=MADE_MEANWHILE, **more

@@ -8,6 +8,7 @@ its tables, 9 to 17 bytes a row, are those of 100 million rows.
 import functools
 
 from ladder import toolchains
+from ladder.printed import MADE_MEANWHILE, printed_by
 from ladder.rungs import Absent, Case, Published, Rung, Wrong, expect, expect_near
 
 TITLE = "Integers and beyond: one column, method by method, in C"
@@ -17,7 +18,6 @@ BILLION = 10**9
 ONE_ROW_A_STATEMENT = 2_701_000
 
 UNSAFE = "no journal, no sync"
-MADE_MEANWHILE = "litepress makes its values while the clock runs, and syncs the file."
 EVENLY = MADE_MEANWHILE + " They are the same values as the others', ascending, over and over where there are few."
 
 
@@ -101,7 +101,7 @@ def program(name, method):
 
 
 def c(case, title, method, rows, *, name="integers", place="disk", full=5, **more):
-    """A rung of a program in C: so many rows, and ten times as many in a full run."""
+    """A rung of a program in C: so many rows, and `full` times as many in a full run."""
     safe = place == "disk" and "unsafe" not in method.split()
     more = {"safe": safe, "needs": ("c",), "rows": rows, "full_rows": full * rows} | more
     return Rung(case, "C", title, place, program(name, method), **more)
@@ -118,11 +118,7 @@ def in_c(case, title, place="disk"):
 def press(case, title, schema, rows, *, note=EVENLY, full=5, **more):
     """`schema` gives the annotated schema for a number of rows."""
     def command(setting):
-        path = setting.folder / "schema.sql"
-        path.write_text(schema(setting.rows), encoding="utf-8")
-        return [
-            toolchains.binary("litepress"), "gen", setting.target, path, "--rows", setting.rows, "--progress", "none", "--json",
-        ]  # fmt: skip
+        return printed_by(setting, schema(setting.rows))
 
     return Rung(
         case, "litepress", title, "disk", command, needs=("litepress",), rows=rows, full_rows=full * rows,

@@ -9,6 +9,7 @@ import functools
 import math
 
 from ladder import toolchains
+from ladder.printed import printed
 from ladder.rungs import Absent, Case, Published, Rung, Wrong, expect_near
 
 TITLE = "Towards a billion rows in a minute: the table user, made up while it is filled"
@@ -221,8 +222,7 @@ def go():
 
 
 def printed_file(setting):
-    rows = ["--preset", "user", "--rows", setting.rows]
-    return [toolchains.binary("litepress"), "gen", setting.target, *rows, "--progress", "none", "--json"]
+    return printed(setting, "--preset", "user")
 
 
 def printed_in_memory(setting):
