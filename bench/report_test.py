@@ -32,8 +32,8 @@ def rung(case, language, method, seconds, place="disk", rows=1_000_000, **more):
     return described | measured | more
 
 
-def figure(label, seconds, rows=100_000_000, article="user"):
-    return {"article": article, "label": label, "rows": rows, "seconds": seconds}
+def figure(label, seconds, rows=100_000_000, article="user", size=None):
+    return {"article": article, "label": label, "rows": rows, "seconds": seconds, "bytes": size}
 
 
 def grown(*nanoseconds):
@@ -89,9 +89,9 @@ def run_line():
             {"name": "metrics", "title": "Maximum speed", "source": "an article (2023)"},
         ],
         "cases": [
-            {"name": "user", "title": 'The table "user" & its rows', "article": "user"},
-            {"name": "metrics", "title": "Metrics", "article": "metrics"},
-            {"name": "integers/widths", "title": "Bytes of a key", "article": "metrics"},
+            {"name": "user", "title": 'The table "user" & its rows', "article": "user", "axis": ""},
+            {"name": "metrics", "title": "Metrics", "article": "metrics", "axis": ""},
+            {"name": "integers/widths", "title": "Widths of a key", "article": "metrics", "axis": "bytes of a key"},
         ],
         "rungs": rungs,
         "skipped": [
@@ -257,6 +257,18 @@ class Markdown(unittest.TestCase):
     def test_ratios_of_a_published_figure(self):
         [row] = [row for row in self.tables["A billion &lt;rows&gt;: published and here"] if row[0] == "batched"]
         self.assertEqual(row[2:], ["100,000,000", "33.0", "50.0", "3.03 M", "2.00 M", "0.66"])
+
+    def test_sizes_of_files_stand_beside_where_an_article_has_them(self):
+        sized = rung("metrics", "C", "sized", 0.1, published=[figure("sized", 1, 100, "metrics", size=1234)])
+        lost = rung("metrics", "C", "sized", 0.1, "memory", published=[figure("lost", 1, 100, "metrics", size=1234)])
+        line = self.line | {"rungs": [*METRICS, sized, lost]}
+        tables = markdown_tables(markdown.page(report.TITLE, report.INTRODUCTION, sections.report(line)))
+        rows = {row[0]: row[-2:] for row in tables["Maximum speed: published and here"]}
+        self.assertEqual(rows, {"carray": ["–", "–"], "sized": ["12.3", "20.0"], "lost": ["12.3", "–"]})
+
+    def test_an_axis_has_its_name(self):
+        self.assertIn("| Bytes of a key | Rung |", self.text)
+        self.assertEqual(len(self.tables["Widths of a key: by bytes of a key"]), 10)
 
     def test_what_was_not_measured_says_why(self):
         why = {row[1]: row[4] for row in self.tables["Rungs that were not measured"]}

@@ -11,7 +11,7 @@ def static(articles, chosen):
     return {
         "articles": [{"name": one.name, "title": one.title, "source": one.source} for one in articles],
         "cases": [
-            {"name": case.name, "title": case.title, "article": article.name}
+            {"name": case.name, "title": case.title, "article": article.name, "axis": case.axis}
             for article in articles
             for case in article.cases
             if case.name in cases

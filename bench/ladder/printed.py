@@ -2,7 +2,9 @@
 
 from ladder import toolchains
 
+PRESS = "press, then sqlite3_deserialize"
 MADE_MEANWHILE = "litepress makes its values while the clock runs, and syncs the file."
+MADE_IN_MEMORY = "litepress makes its values while the clock runs; SQLite copies the bytes that it is given."
 
 
 def printed(setting, *schema):
@@ -11,8 +13,13 @@ def printed(setting, *schema):
     return [toolchains.binary("litepress"), "gen", setting.target, *schema, *rows]
 
 
+def printed_in_memory(setting, schema):
+    """The pages into memory, and SQLite's connection to them."""
+    return [toolchains.binary("press"), schema, setting.target, setting.rows, setting.check]
+
+
 def printed_by(setting, text):
-    """The same for the text of a schema."""
+    """Either, for the text of a schema."""
     path = setting.folder / "schema.sql"
     path.write_text(text, encoding="utf-8")
-    return printed(setting, path)
+    return printed_in_memory(setting, path) if setting.target == ":memory:" else printed(setting, path)

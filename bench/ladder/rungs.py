@@ -35,6 +35,8 @@ class Case:
     """One row of facts (counts, sums), asked of SQLite after the clock has stopped."""
     verify: Callable[[tuple, int], None]
     """Raises `Wrong` unless that row is right for so many rows."""
+    axis: str = ""
+    """What the case varies, where it varies one thing: `characters of a text`. Its rungs have their place there in `at`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Published:
     """What the article calls it."""
     rows: int
     seconds: float
+    bytes: int | None = None
+    """Size of the file, where the article has one."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -57,6 +57,9 @@ def mistakes(articles):
     yield from twice("published figure", ((one.article, one.label, one.rows) for one in published))
     for case in sorted(cases - {rung.case for rung in rungs if rung.reference}):
         yield f"{case} has no reference"
+    for case in (case for article in articles for case in article.cases):
+        if bool(case.axis) != any(rung.case == case.name and rung.at is not None for rung in rungs):
+            yield f"{case.name}: a name of the axis, and rungs that lie on it: only one of both"
     for one in (*rungs, *absent):
         if one.case not in cases:
             yield f"{one.method}: no case {one.case}"

@@ -7,8 +7,8 @@ those of the question's author: no other machine is named.
 import functools
 
 from ladder import toolchains
-from ladder.printed import MADE_MEANWHILE, printed_by
-from ladder.rungs import Case, Published, Rung, Wrong, expect
+from ladder.printed import MADE_IN_MEMORY, MADE_MEANWHILE, PRESS, printed_by
+from ladder.rungs import Absent, Case, Published, Rung, Wrong, expect
 
 TITLE = "A composite key, in memory: order, pages, caches, snapshots and writers"
 SOURCE = "Optimizing SQLite In-Memory Database Insert Performance for Large Datasets: a question, and what was advised"
@@ -55,12 +55,12 @@ def verify_long(row, rows):
 
 CASES = [
     Case("composite/key", "Three integers and a text are the key", KEYED, verify_keyed),
-    Case("composite/transaction", "A composite key: rows a transaction", KEYED, verify_keyed),
-    Case("composite/page-size", "A composite key: bytes of a page", KEYED, verify_keyed),
-    Case("composite/page-cache", "A composite key: the page cache", KEYED, verify_keyed),
-    Case("composite/long-texts", "Long texts: bound, or written into their place", LONG, verify_long),
+    Case("composite/transaction", "A composite key: rows a transaction", KEYED, verify_keyed, "rows a transaction"),
+    Case("composite/page-size", "A composite key: bytes of a page", KEYED, verify_keyed, "bytes of a page"),
+    Case("composite/page-cache", "A composite key: the page cache", KEYED, verify_keyed, "pages of cache"),
+    Case("composite/long-texts", "Long texts: bound, or written into their place", LONG, verify_long, "bytes of a text"),
     Case("composite/snapshot", "A composite key: a snapshot made and loaded", KEYED, verify_keyed),
-    Case("composite/writers", "Four tables with a composite key, written at the same time", WRITTEN, verify_keyed),
+    Case("composite/writers", "Four tables with a composite key, written at the same time", WRITTEN, verify_keyed, "writers"),
 ]
 
 
@@ -91,25 +91,35 @@ def in_rust(case, title, place="memory"):
     return f"{case}/Rust/{title}/{place}"
 
 
-def press(case, title, rows=500_000, *, number="shuffle(0, {last})", options="", **more):
-    """litepress makes the same table: the number of a row is in order, or in none."""
+def press(case, title, schema, rows=500_000, *, place="disk", full=10, **more):
+    """`schema` gives the annotated schema for a number of rows."""
     def command(setting):
-        return printed_by(
-            setting,
-            "CREATE TABLE keyed (\n"
-            f"  a INTEGER NOT NULL, -- gen: b * 1000 / {setting.rows}\n"
-            f"  b INTEGER NOT NULL, -- gen: {number.format(last=setting.rows - 1)}\n"
+        return printed_by(setting, schema(setting.rows))
+
+    on_disk = place == "disk"
+    return Rung(
+        case, "litepress", title, place, command, ("litepress",) if on_disk else ("rust",), rows, full * rows, on_disk,
+        note=MADE_MEANWHILE if on_disk else MADE_IN_MEMORY, **more,
+    )  # fmt: skip
+
+
+def keyed(number, *, options="", first="", name="keyed", annotation=""):
+    """The same rows, the number of a row in order or in none; `first` stands before the table, `annotation` behind its name."""
+    def schema(rows):
+        return (
+            f"{first}CREATE TABLE {name} ({annotation}\n"
+            f"  a INTEGER NOT NULL, -- gen: b * 1000 / {rows}\n"
+            f"  b INTEGER NOT NULL, -- gen: {number.format(last=rows - 1)}\n"
             "  c INTEGER NOT NULL, -- gen: b % 1000\n"
             "  name TEXT NOT NULL, -- gen: hex(32)\n"
-            f"  PRIMARY KEY (a, b, c, name)\n){options};\n",
+            f"  PRIMARY KEY (a, b, c, name)\n){options};\n"
         )
 
-    return Rung(
-        case, "litepress", title, "disk", command, ("litepress",), rows, 10 * rows, True, note=MADE_MEANWHILE, **more
-    )
+    return schema
 
 
 NO_ORDER, ORDER = "no order", "order of the key"
+SHUFFLED, ASCENDING = "shuffle(0, {last})", "sequence(0)"
 CURVE = (10**4, 10**5, 10**6)
 WITHOUT_ROWID = f"{ORDER}, WITHOUT ROWID"
 
@@ -118,7 +128,7 @@ def keys():
     case = "composite/key"
     yield rust(
         case, NO_ORDER, "rows", reference=True, note=IN_MEMORY, growth=CURVE,
-        published=(Published("composite", "the first try: 18,000 rows a second", ROWS, FIRST_TRY),),
+        published=(Published("composite", "the first try: 18,000 rows a second, 9 GB", ROWS, FIRST_TRY, 9 * 10**9),),
     )  # fmt: skip
     yield rust(
         case, ORDER, "rows sorted", after=in_rust(case, NO_ORDER), note=IN_MEMORY, growth=CURVE,
@@ -139,8 +149,10 @@ def keys():
         after=in_rust(case, WITHOUT_ROWID, "disk"), note="On disk, where WAL and synchronous = 0 mean something.",
     )  # fmt: skip
     for options, more in (("", ""), (" WITHOUT ROWID", ", WITHOUT ROWID")):
-        yield press(case, f"gen, {NO_ORDER}{more}", options=options, growth=CURVE)
-        yield press(case, f"gen, {ORDER}{more}", options=options, number="sequence(0)", growth=CURVE)
+        for order, number in ((NO_ORDER, SHUFFLED), (ORDER, ASCENDING)):
+            schema = keyed(number, options=options)
+            yield press(case, f"gen, {order}{more}", schema, growth=CURVE)
+            yield press(case, f"{PRESS}, {order}{more}", schema, place="memory", full=4)
 
 
 def transactions():
@@ -152,12 +164,17 @@ def transactions():
                 reference=(place, rows) == ("memory", 50_000),
             )  # fmt: skip
         yield rust(case, "one transaction", "rows sorted transaction=0", place=place)
+    yield press(case, PRESS, keyed(ASCENDING), place="memory", full=4)
+    yield press(case, "gen", keyed(ASCENDING))
 
 
 def pages():
     case = "composite/page-size"
     for size in (4096, 16_384, 65_536):
-        yield rust(case, f"pages of {size:,} bytes", f"rows sorted page={size}", at=size, reference=size == 4096)
+        title = f"pages of {size:,} bytes"
+        yield rust(case, title, f"rows sorted page={size}", at=size, reference=size == 4096)
+        pages = keyed(ASCENDING, first=f"PRAGMA page_size = {size};\n")
+        yield press(case, f"{PRESS}, {title}", pages, place="memory", full=4, at=size)
 
 
 def caches():
@@ -171,6 +188,8 @@ def caches():
     )  # fmt: skip
     for cache in (500, 100_000):
         yield rust(case, f"{NO_ORDER}, cache_size = {cache}", f"rows cache={cache}", place="disk", at=cache)
+    yield press(case, f"{PRESS}, {ORDER}", keyed(ASCENDING), place="memory", full=4)
+    yield press(case, f"gen, {NO_ORDER}", keyed(SHUFFLED))
 
 
 def long_texts():
@@ -183,6 +202,22 @@ def long_texts():
                 reference=(word, length) == ("text", LENGTHS[0]),
                 note="The values are blobs of the same bytes: a handle leaves the type as it is." if word == "blob" else "",
             )  # fmt: skip
+        yield press(case, f"{PRESS}, {length:,} bytes", long_text(length), rows, place="memory", full=5, at=length)
+
+
+def long_text(length):
+    """Letters in turn, each text one further."""
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    some = alphabet * min(1000, length // len(alphabet) + 2)
+    many = "x" * (length // len(some) + 2)
+
+    def schema(_rows):
+        return (
+            "CREATE TABLE long (\n  id INTEGER PRIMARY KEY,\n"
+            f"  body TEXT NOT NULL -- gen: substr(replace('{many}', 'x', '{some}'), (id - 1) % 26 + 1, {length})\n);\n"
+        )
+
+    return schema
 
 
 def snapshots():
@@ -198,7 +233,9 @@ def snapshots():
             case, title, lambda setting, word=word: f"{word}={setting.folder / 'snapshot.db'}", 500_000, full=4,
             after=in_rust(case, insert), note="The file is made before the clock starts, and lies in the page cache.",
         )  # fmt: skip
-    yield press(case, f"gen, {WITHOUT_ROWID}", options=" WITHOUT ROWID", number="sequence(0)")
+    schema = keyed(ASCENDING, options=" WITHOUT ROWID")
+    yield press(case, f"gen, {WITHOUT_ROWID}", schema)
+    yield press(case, f"{PRESS}, {WITHOUT_ROWID}", schema, place="memory", full=4)
 
 
 def writers():
@@ -215,6 +252,34 @@ def writers():
             reference=title == alone, after=after and in_rust(case, after),
             note="Four tables, 1,000 rows a transaction, rows in the order of the key.",
         )  # fmt: skip
+    yield press(case, PRESS, four_tables, place="memory", full=4)
+
+
+def four_tables(rows):
+    """The stretches of the rows that Turso's writers put into a table each."""
+    stretch = -(-rows // TABLES)
+    return "".join(
+        keyed(
+            f"sequence({table * stretch})", name=f"keyed{table}",
+            annotation=f" -- gen: rows={max(0, min(stretch, rows - table * stretch))}",
+        )(rows)
+        for table in range(TABLES)
+    )  # fmt: skip
 
 
 RUNGS = [*keys(), *transactions(), *pages(), *caches(), *long_texts(), *snapshots(), *writers()]
+
+ABSENT = [
+    Absent(
+        "composite/key", f"a profile of {NO_ORDER}", Published("composite", f"{what}: {share} % of the first try's time", ROWS, FIRST_TRY * share / 100),
+        "A share of a profile is no method of its own: what it names is in the time of the rung.",
+    )
+    for what, share in (("memcpy_repmovs", 75), ("sqlite3BtreeMovetoUnpacked", 97))
+]
+ABSENT += [
+    Absent(
+        "composite/key", f"a profile of {ORDER}",
+        Published("composite", "memcpy: 15 % of the time in the order of the key", ROWS, FIRST_TRY / 1.8 * 0.15),
+        "As above. What is left is malloc, which the case of the page cache is about.",
+    )
+]  # fmt: skip

@@ -8,7 +8,7 @@ its tables, 9 to 17 bytes a row, are those of 100 million rows.
 import functools
 
 from ladder import toolchains
-from ladder.printed import MADE_MEANWHILE, printed_by
+from ladder.printed import MADE_IN_MEMORY, MADE_MEANWHILE, PRESS, printed_by
 from ladder.rungs import Absent, Case, Published, Rung, Wrong, expect, expect_near
 
 TITLE = "Integers and beyond: one column, method by method, in C"
@@ -21,10 +21,10 @@ UNSAFE = "no journal, no sync"
 EVENLY = MADE_MEANWHILE + " They are the same values as the others', ascending, over and over where there are few."
 
 
-def published(label, speed, rows=None):
-    """A figure in rows a second, of so many rows where the article says so."""
+def published(label, speed, rows=None, size=None):
+    """A figure in rows a second, of so many rows and bytes where the article says so."""
     rows = rows or round(speed)
-    return (Published("integers", label, rows, rows / speed),)
+    return (Published("integers", label, rows, rows / speed, size),)
 
 
 # What is verified.
@@ -115,14 +115,15 @@ def in_c(case, title, place="disk"):
 # Rungs of litepress.
 
 
-def press(case, title, schema, rows, *, note=EVENLY, full=5, **more):
+def press(case, title, schema, rows, *, place="disk", note=EVENLY, full=5, **more):
     """`schema` gives the annotated schema for a number of rows."""
     def command(setting):
         return printed_by(setting, schema(setting.rows))
 
+    on_disk = place == "disk"
     return Rung(
-        case, "litepress", title, "disk", command, needs=("litepress",), rows=rows, full_rows=full * rows,
-        safe=True, note=note, **more,
+        case, "litepress", title, place, command, needs=("litepress",) if on_disk else ("rust",), rows=rows,
+        full_rows=full * rows, safe=on_disk, note=note, **more,
     )  # fmt: skip
 
 
@@ -190,23 +191,25 @@ def methods():
         note="No database: xorshift of 64 bits.",
     )  # fmt: skip
     yield press(case, "gen", table(evenly(32)), 4_000_000)
+    yield press(case, PRESS, table(evenly(32)), 4_000_000, place="memory", note=MADE_IN_MEMORY)
 
 
 WIDTHS = (
-    ("all zeros", "zeros", 0, 9_341_000, "constant(0)"),
-    ("all ones", "ones", 0, 9_508_000, "constant(1)"),
-    ("int8", "int8", 1, 8_605_000, evenly(8)),
-    ("int16", "int16", 2, 8_743_000, evenly(16)),
-    ("int32", "int32", 4, 7_952_000, evenly(32)),
-    ("int64", "int64", 8, 7_294_000, evenly(64)),
+    ("all zeros", "zeros", 0, 9_341_000, 0.90, "constant(0)"),
+    ("all ones", "ones", 0, 9_508_000, 0.90, "constant(1)"),
+    ("int8", "int8", 1, 8_605_000, 1.00, evenly(8)),
+    ("int16", "int16", 2, 8_743_000, 1.10, evenly(16)),
+    ("int32", "int32", 4, 7_952_000, 1.32, evenly(32)),
+    ("int64", "int64", 8, 7_294_000, 1.71, evenly(64)),
 )
-"""Title, the program's word, bytes of a value in the record (0 and 1 take none), rows a second, litepress's generator."""
+"""Title, the program's word, bytes of a value in the record (0 and 1 take none), rows a second and GB of the article's file,
+litepress's generator."""
 
 
 def widths():
     case = "integers/widths"
-    for title, word, size, speed, generator in WIDTHS:
-        figure = published(f"Integer size: {title}", speed, 10**8)
+    for title, word, size, speed, gigabytes, generator in WIDTHS:
+        figure = published(f"Integer size: {title}", speed, 10**8, round(gigabytes * 1e9))
         reference = word == "int32"
         yield c(case, f"carray, {title}", f"carray values={word}", 2_000_000, at=size, published=figure, reference=reference)
         yield press(case, f"gen, {title}", table(generator), 4_000_000, at=size)
@@ -237,6 +240,7 @@ def unrolling():
         title = f"{at_once} {'row' if at_once == 1 else 'rows'} a statement"
         figure = published(f"Unroll degree {at_once}: {factor:.2f}x", factor * ONE_ROW_A_STATEMENT) if factor else ()
         yield c(case, title, f"unrolled={at_once}", 1_000_000, at=at_once, reference=at_once == 1, published=figure, note=note)
+    yield press(case, "gen", table(evenly(32)), 4_000_000)
 
 
 def safety():
@@ -258,16 +262,16 @@ def text_safety():
     case = "integers/safety-of-texts"
     figure = functools.partial(published, rows=10**6)
     safe = "20 rows a statement"
-    rung = functools.partial(c, case, name="texts", full=5)
+    rung = functools.partial(c, case, name="texts", full=10)
     yield rung(
-        safe, "length=1000", 100_000, reference=True, published=figure("1M 1k strings, safe", 278_000),
+        safe, "length=1000", 50_000, reference=True, published=figure("1M 1k strings, safe", 278_000),
         note="The article does not name the method of its table.",
     )  # fmt: skip
     yield rung(
-        f"{safe}, {UNSAFE}", "length=1000 unsafe", 100_000, after=in_c(case, safe),
+        f"{safe}, {UNSAFE}", "length=1000 unsafe", 50_000, after=in_c(case, safe),
         published=figure("1M 1k strings, unsafe", 617_000),
     )  # fmt: skip
-    yield press(case, "gen", texts(1000), 100_000, note=MADE_MEANWHILE, full=5)
+    yield press(case, "gen", texts(1000), 50_000, note=MADE_MEANWHILE, full=10)
 
 
 def array_sizes():
@@ -284,16 +288,17 @@ def array_sizes():
             reference=parts == 1000, published=published(f"{BILLION // parts:,} rows per statement", speed, BILLION),
             note="" if parts == 1 else f"The article's {BILLION // parts:,} of a billion rows.",
         )  # fmt: skip
+    yield press(case, "gen", table(evenly(32)), 4_000_000)
 
 
 def user_keys():
     case = "integers/table-types"
-    for title, word, speed, column, options in (
-        ("rowid table", "rowid", 8_757_000, "value INTEGER", ""),
-        ("INTEGER PRIMARY KEY", "key", 4_248_000, "value INTEGER PRIMARY KEY", ""),
-        ("INT PRIMARY KEY, WITHOUT ROWID", "without-rowid", 3_108_000, "value INT PRIMARY KEY", " WITHOUT ROWID"),
+    for title, word, speed, megabytes, column, options in (
+        ("rowid table", "rowid", 8_757_000, 1331, "value INTEGER", ""),
+        ("INTEGER PRIMARY KEY", "key", 4_248_000, 861, "value INTEGER PRIMARY KEY", ""),
+        ("INT PRIMARY KEY, WITHOUT ROWID", "without-rowid", 3_108_000, 974, "value INT PRIMARY KEY", " WITHOUT ROWID"),
     ):
-        figure = published(f"User keys: {title}", speed, 10**8)
+        figure = published(f"User keys: {title}", speed, 10**8, megabytes * 10**6)
         method = f"carray values=keys order=sequential table={word}"
         yield c(case, title, method, 2_000_000, reference=word == "rowid", published=figure)
         yield press(case, f"gen, {title}", table("sequence", column, options), 4_000_000)
@@ -341,17 +346,19 @@ def key_order():
 
 
 def page_cache():
-    for case, order, speeds in (
-        ("integers/cache-sequential", "sequential", (4_202_000, 4_292_000, 4_348_000)),
-        ("integers/cache-random", "shuffled", (306_000, 400_000, 988_000)),
+    for case, order, full, generator, speeds in (
+        ("integers/cache-sequential", "sequential", 4, "sequence", (4_202_000, 4_292_000, 4_348_000)),
+        ("integers/cache-random", "shuffled", 8, "shuffle", (306_000, 400_000, 988_000)),
     ):
         for pages, speed in zip((2000, 4000, 2_000_000), speeds):
             yield c(
                 case, f"cache_size = {pages}", f"carray values=keys table=key order={order} cache={pages}", 500_000,
-                full=4, at=pages, reference=pages == 2000,
+                full=full, at=pages, reference=pages == 2000,
                 published=published(f"Page cache of {pages}, {order}", speed),
-                note="In a small run the whole table fits into 2,000 pages, so the three are alike; a full run's is a few thousand pages." if order == "shuffled" else "",
+                note="In a small run the whole table fits into 2,000 pages, so the three are alike; a full run's is twice as large as 4,000 pages." if order == "shuffled" else "",
             )  # fmt: skip
+        keyed = table(generator, "value INTEGER PRIMARY KEY")
+        yield press(case, "gen", keyed, 500_000, note=MADE_MEANWHILE, full=full)
 
 
 def indexes():
@@ -435,10 +442,10 @@ def column_counts():
         length = ROW // columns
         title = f"{columns} {'column' if columns == 1 else 'columns'} of {length} characters"
         yield c(
-            case, title, f"length={length} columns={columns}", 100_000, name="texts", full=5, at=columns,
+            case, title, f"length={length} columns={columns}", 50_000, name="texts", full=10, at=columns,
             reference=columns == 1, published=published(f"{columns} x {length} chars", speed),
         )  # fmt: skip
-        yield press(case, f"gen, {title}", texts(length, columns), 100_000, full=5, at=columns, note=MADE_MEANWHILE)
+        yield press(case, f"gen, {title}", texts(length, columns), 50_000, full=10, at=columns, note=MADE_MEANWHILE)
 
 
 USER = """CREATE TABLE user (
@@ -504,10 +511,10 @@ verify_columns = functools.partial(verify_texts, [(columns, ROW // columns) for 
 
 CASES = [
     Case("integers/methods", "32 bit integers: how rows are inserted", OF_VALUES, verify_32),
-    Case("integers/widths", "Integers by their size", OF_VALUES, verify_widths),
+    Case("integers/widths", "Integers by their size", OF_VALUES, verify_widths, "bytes of a value"),
     Case("integers/bools", "Zeros and ones", OF_VALUES, verify_bools),
-    Case("integers/unrolling", "32 bit integers: rows a statement", OF_VALUES, verify_32),
-    Case("integers/carray", "32 bit integers: share of the rows in one array", OF_VALUES, verify_32),
+    Case("integers/unrolling", "32 bit integers: rows a statement", OF_VALUES, verify_32, "rows a statement"),
+    Case("integers/carray", "32 bit integers: share of the rows in one array", OF_VALUES, verify_32, "share of the rows in a statement"),
     Case("integers/safety", "32 bit integers: journal and sync, or none", OF_VALUES, verify_32),
     Case(
         "integers/safety-of-texts", "Texts of 1,000 characters: journal and sync, or none", TEXTS,
@@ -516,11 +523,11 @@ CASES = [
     Case("integers/table-types", "The user's key: kinds of table", OF_VALUES, verify_keys),
     Case("integers/automatic-keys", "SQLite's key: kinds of it", OF_VALUES, verify_32),
     Case("integers/key-order", "Keys in eight orders", OF_VALUES, verify_keys),
-    Case("integers/cache-sequential", "Keys in order: pages of cache", OF_VALUES, verify_keys),
-    Case("integers/cache-random", "Keys in random order: pages of cache", OF_VALUES, verify_keys),
+    Case("integers/cache-sequential", "Keys in order: pages of cache", OF_VALUES, verify_keys, "pages of cache"),
+    Case("integers/cache-random", "Keys in random order: pages of cache", OF_VALUES, verify_keys, "pages of cache"),
     Case("integers/index", "Random integers with an index", OF_INDEX, verify_indexed),
-    Case("integers/text-length", "Texts by their length", TEXTS, verify_lengths),
-    Case("integers/columns", "1,024 characters in one to sixteen columns", TEXTS, verify_columns),
+    Case("integers/text-length", "Texts by their length", TEXTS, verify_lengths, "characters of a text"),
+    Case("integers/columns", "1,024 characters in one to sixteen columns", TEXTS, verify_columns, "columns"),
     Case("integers/mixed-constant", "The user table: the same row all over", USERS, verify_constant),
     Case("integers/mixed-random", "The user table: random rows", USERS, verify_random),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import functools
 import math
 
 from ladder import toolchains
-from ladder.printed import printed
+from ladder.printed import MADE_IN_MEMORY, PRESS, printed, printed_in_memory
 from ladder.rungs import Absent, Case, Published, Rung, Wrong, expect_near
 
 TITLE = "Towards a billion rows in a minute: the table user, made up while it is filled"
@@ -225,8 +225,8 @@ def printed_file(setting):
     return printed(setting, "--preset", "user")
 
 
-def printed_in_memory(setting):
-    return program([toolchains.binary("press")], "user", setting)
+def pressed(setting):
+    return printed_in_memory(setting, "user")
 
 
 LITEPRESS = [
@@ -235,8 +235,8 @@ LITEPRESS = [
         growth=LONG_CURVE, note="An fsync of file and folder is in its time.",
     ),
     Rung(
-        "user", "litepress", "press, then sqlite3_deserialize", "memory", printed_in_memory, ("rust",), 5 * MILLION,
-        10 * MILLION, safe=False, note="The time includes the copy that SQLite takes of the bytes.",
+        "user", "litepress", PRESS, "memory", pressed, ("rust",), 5 * MILLION, 10 * MILLION, safe=False,
+        note=MADE_IN_MEMORY,
     ),
 ]  # fmt: skip
 

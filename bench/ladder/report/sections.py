@@ -115,6 +115,7 @@ ARTICLE = (
     "What the article calls it", "Rung here", ">Rows", ">Seconds published", ">Seconds here", ">Rows/s published",
     ">Rows/s here", ">Times as fast here",
 )  # fmt: skip
+SIZES = (">Bytes a row published", ">Bytes a row here")
 
 
 def _articles(line):
@@ -138,8 +139,10 @@ def _article(article, comparisons):
     missing = [one for one in comparisons if not one.rung]
     blocks = [Paragraph((*_source(article), _in_all(measured)))]
     if measured:
-        rows = [_comparison(one) for one in measured]
-        blocks.append(Table(f"{article['title']}: published and here", ARTICLE, rows, anchor=f"article-{article['name']}"))
+        with_sizes = any(one.published["bytes"] for one in measured)
+        rows = [_comparison(one) + (_sizes(one) if with_sizes else ()) for one in measured]
+        columns = ARTICLE + (SIZES if with_sizes else ())
+        blocks.append(Table(f"{article['title']}: published and here", columns, rows, anchor=f"article-{article['name']}"))
     if missing:
         rows = [(one.published["label"], one.method, _published(one), one.why) for one in missing]
         columns = ("What the article calls it", "Rung", ">Rows/s published", "Why it was not run")
@@ -177,6 +180,14 @@ def _comparison(one):
         published["label"], one.method + where, count(published["rows"]), digits(published["seconds"]), digits(one.seconds),
         _published(one), rate(one.rung["rows_per_second"]), factor(one.times_as_fast),
     )  # fmt: skip
+
+
+def _sizes(one):
+    published, rung = one.published, one.rung
+    return (
+        optional(lambda size: digits(size / published["rows"]), published["bytes"]),
+        optional(lambda size: digits(size / rung["rows"]), published["bytes"] and rung["bytes"]),
+    )
 
 
 def _published(one):
@@ -245,11 +256,12 @@ def _by_axis(line, case):
     series = facts.axis(line, case["name"])
     if not series:
         return []
-    columns = (">At", "Rung", "Place", ">Rows/s", ">Bytes a row in the file", ">Bytes of file a second")
+    name = case["axis"]
+    columns = (f">{name[0].upper()}{name[1:]}", "Rung", "Place", ">Rows/s", ">Bytes a row in the file", ">Bytes of file a second")
     rungs = [rung for rung in facts.ladder(line, case["name"]) if rung["at"] is not None]
     rows = [_at(rung) for rung in sorted(rungs, key=lambda rung: rung["at"])]
-    chart = Curves(f"{case['title']}: rows a second, along its axis", "at", "rows/s", series)
-    return [chart, Table(f"{case['title']}: along its axis", columns, rows, anchor=f"axis-{case['name']}")]
+    chart = Curves(f"{case['title']}: rows a second, by {name}", name, "rows/s", series)
+    return [chart, Table(f"{case['title']}: by {name}", columns, rows, anchor=f"axis-{case['name']}")]
 
 
 def _at(rung):

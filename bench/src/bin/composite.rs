@@ -4,9 +4,9 @@
 //!
 //! All rows are there before the clock starts. See `bench/README.md` for the command line and what is printed.
 
+use litepress_bench::answer;
 use rusqlite::backup::Backup;
 use rusqlite::blob::Blob;
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, MAIN_DB, Transaction, ffi};
 use std::error::Error;
 use std::fs::File;
@@ -38,30 +38,9 @@ fn main() -> Outcome<()> {
         ("deserialize", snapshot) => load(snapshot, target, rows, deserialize)?,
         _ => return Err(USAGE.into()),
     };
-    print!("{{\"seconds\": {seconds}");
-    if let ([check], ":memory:") = (check, target.as_str()) {
-        print!(", \"check\": [{}]", facts(&database, check)?);
-    }
-    println!("}}");
+    let asked = check.first().filter(|_| target == ":memory:").map(|check| (&database, check.as_str()));
+    println!("{}", answer(seconds, asked)?);
     Ok(())
-}
-
-/// The one row that a query gives, as JSON would have it between brackets.
-fn facts(database: &Connection, query: &str) -> Outcome<String> {
-    let mut statement = database.prepare(query)?;
-    let columns = statement.column_count();
-    let values = statement.query_row([], |row| {
-        (0..columns).map(|column| row.get_ref(column).map(literal)).collect::<Result<Vec<_>, _>>()
-    })?;
-    Ok(values.join(", "))
-}
-
-fn literal(value: ValueRef<'_>) -> String {
-    match value {
-        ValueRef::Integer(number) => number.to_string(),
-        ValueRef::Real(number) => number.to_string(),
-        _ => String::from("null"),
-    }
 }
 
 /// Seconds since the clock started, with a database on disk closed; one in memory is still there to be asked.

@@ -1,9 +1,9 @@
 //! A database in memory, printed by litepress: SQLite is given the bytes of a whole file.
 //!
-//!     press PRESET :memory: ROWS [CHECK]
+//!     press PRESET|SCHEMA.sql :memory: ROWS [CHECK]
 //!
-//! The preset has one table, of so many rows. For a file there is `litepress gen`. What a program tells is described in
-//! ../../README.md.
+//! ROWS are those of a table that the schema does not say them of. For a file there is `litepress gen`. What a program
+//! tells is described in ../../README.md.
 
 use litepress::{Database, Options, PageSize, Schema, Target};
 use litepress_bench::answer;
@@ -12,7 +12,7 @@ use rusqlite::{Connection, MAIN_DB};
 use std::error::Error;
 use std::time::Instant;
 
-const USAGE: &str = "usage: press PRESET :memory: ROWS [CHECK]";
+const USAGE: &str = "usage: press PRESET|SCHEMA.sql :memory: ROWS [CHECK]";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -32,11 +32,16 @@ fn main() -> Outcome<()> {
 }
 
 fn press(name: &str, rows: u64) -> Outcome<Connection> {
-    let schema = Schema::from_sql(preset(name).ok_or(USAGE)?.sql, name)?;
+    let text = preset(name).map_or_else(|| std::fs::read_to_string(name), |preset| Ok(preset.sql.to_owned()))?;
+    let schema = Schema::from_sql(&text, name)?;
     let plan = GenPlan::new(&schema, &Request { rows: vec![(None, rows)], ..Request::default() })?;
-    let source = GenSource::new(&plan, &schema, 0, PageSize::DEFAULT)?;
+    let page_size = schema.settings.page_size.and_then(PageSize::new).unwrap_or(PageSize::DEFAULT);
+    let sources = (0..schema.tables.len()).map(|table| GenSource::new(&plan, &schema, table, page_size));
+    let sources = sources.collect::<Result<Vec<_>, _>>()?;
     let mut printed = Database::create(&Target::Memory, schema, &Options::default())?;
-    printed.fill(0, &source)?;
+    for (table, source) in sources.iter().enumerate() {
+        printed.fill(table, source)?;
+    }
     let bytes = printed.finish()?.bytes.ok_or("a database in memory has bytes")?;
     let mut database = Connection::open_in_memory()?;
     database.deserialize_read_exact(MAIN_DB, bytes.as_slice(), bytes.len(), false)?;
