@@ -9,6 +9,7 @@ use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock, Cells};
 use std::io::Write;
+use std::string::FromUtf8Error;
 
 /// What a column of this affinity stores of a block's values; `None` where it stores them as they are.
 pub(crate) fn stored(block: &CellBlock, affinity: Affinity, rows: usize, out: &mut CellBlock) -> Option<()> {
@@ -94,19 +95,30 @@ pub(super) fn substr(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock)
             return None;
         }
         let bytes = text_of(value, &mut memory)?;
-        let count = if is_blob { bytes.len() } else { characters(bytes) };
-        let (skip, take) = part(count, start, length);
-        let cut = match is_blob {
-            true => bytes.iter().skip(skip).take(take).copied().collect(),
-            false => String::from_utf8_lossy(bytes).chars().skip(skip).take(take).collect::<String>().into_bytes(),
+        let single = is_blob || bytes.is_ascii();
+        let (skip, take) = part(if single { bytes.len() } else { characters(bytes) }, start, length);
+        let (from, to) = match single {
+            true => (skip, skip + take),
+            false => (start_of(bytes, skip), start_of(bytes, skip + take)),
         };
-        Some((cut, is_blob))
+        Some((bytes[from..to].to_vec(), is_blob))
     };
     put_values(out, rows, |row| match cut(row) {
         None => OwnedValue::Null,
         Some((bytes, true)) => OwnedValue::Blob(bytes),
-        Some((bytes, false)) => OwnedValue::Text(String::from_utf8_lossy(&bytes).into_owned()),
+        Some((bytes, false)) => OwnedValue::Text(String::from_utf8(bytes).unwrap_or_else(lossy)),
     });
+}
+
+/// Where the character of that number, from 0, starts in a UTF-8 text; its end for the one behind the last.
+fn start_of(text: &[u8], character: usize) -> usize {
+    let starts = text.iter().enumerate().filter(|(_, byte)| **byte & 0xC0 != 0x80);
+    starts.map(|(position, _)| position).nth(character).unwrap_or(text.len())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the error holds the bytes that were no UTF-8")]
+fn lossy(error: FromUtf8Error) -> String {
+    String::from_utf8_lossy(error.as_bytes()).into_owned()
 }
 
 /// Of `count` characters how many are skipped and how many taken. A length below 0 takes those before the start; before
