@@ -27,7 +27,7 @@ started = time.perf_counter()
 with sqlite3.connect(target) as database:
     database.execute("CREATE TABLE fact(value INTEGER)")
     database.executemany("INSERT INTO fact VALUES (?)", ((value,) for value in range(rows)))
-told = {"seconds": time.perf_counter() - started, "rows_alone": 0.5, "engine": "SQLite"}
+told = {"seconds": time.perf_counter() - started}
 if target == ":memory:":
     told["check"] = database.execute(check).fetchone()
 database.close()
@@ -93,7 +93,6 @@ class Ladder(unittest.TestCase):
                 self.assertEqual(one["bytes"], 8192 if disk else None)
                 self.assertEqual(one["sync_seconds"] is not None, disk)
                 self.assertGreater(one["ceiling_seconds"], 0)
-                self.assertEqual(one["extra"], {"rows_alone": 0.5, "engine": "SQLite"})
         self.assertEqual(kept["rungs"][0]["ratio"], {"median": 1, "min": 1, "max": 1})
         self.assertEqual(len(kept["ceilings"]["raw_write"]["fake"]["seconds"]), 2)
         self.assertIn("fake, disk: Facts", printed)
@@ -268,10 +267,6 @@ class Figures(unittest.TestCase):
         self.assertEqual(line.ratio(twice, reference), {"median": 0.5, "min": 0.5, "max": 0.5})
         self.assertIsNone(line.ratio(twice, None))
         self.assertIsNone(line.ratio(of(1, {7: 1.0}), reference))
-
-    def test_what_programs_say_beside_is_summed_up(self):
-        told = [{"pages": 1, "engine": "old"}, {"pages": 3}, {"pages": 2, "engine": "new"}]
-        self.assertEqual(line.extra(told), {"pages": 2, "engine": "new"})
 
 
 class Selection(unittest.TestCase):

@@ -101,11 +101,15 @@ def dd(folder, total, writers):
     ]
     started = time.perf_counter()
     children = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for command in commands]
-    if any(child.wait() for child in children):
+    try:
+        failed = any([child.wait() for child in children])
+        seconds = time.perf_counter() - started
+    finally:
+        for file in files:
+            if file.exists():
+                remove(file)
+    if failed:
         raise SystemExit("dd failed: does the folder's file system take direct I/O?")
-    seconds = time.perf_counter() - started
-    for file in files:
-        remove(file)
     return {"seconds": seconds, "bytes": blocks * writers * BLOCK}
 
 

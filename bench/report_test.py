@@ -27,7 +27,7 @@ def rung(case, language, method, seconds, place="disk", rows=1_000_000, **more):
         "rows": rows, "seconds": [seconds * 1.05, seconds * 0.95, seconds], "median": seconds, "min": seconds * 0.95,
         "max": seconds * 1.05, "rows_per_second": rows / seconds, "ratio": None, "cpu_seconds": seconds * 0.9,
         "wall_seconds": seconds + 0.02, "peak_memory_bytes": 42_000_000, "sync_seconds": 0.01 if disk else None,
-        "bytes": 20 * rows if disk else None, "ceiling_seconds": 0.01 if disk else None, "extra": {}, "growth": [],
+        "bytes": 20 * rows if disk else None, "ceiling_seconds": 0.01 if disk else None, "growth": [],
     }  # fmt: skip
     return described | measured | more
 
@@ -50,7 +50,7 @@ PREPARED = rung(
 )  # fmt: skip
 UNSAFE = rung(
     "user", "Rust", ODD, 0.4, after=PREPARED["name"], safe=False, note="No journal <at all> & no sync",
-    extra={"rows_alone": 0.123}, published=[figure('threads & "channels" <b>', 32.37)],
+    published=[figure('threads & "channels" <b>', 32.37)],
 )  # fmt: skip
 PRESSED = rung("user", "litepress", "gen", 0.02, growth=grown(2000, 300, 20, 10, 9), bytes=19_000_000)
 MEMORY = rung("user", "Ruby", "prepared", 0.6, "memory", safe=False)
@@ -79,7 +79,7 @@ def run_line():
         "when": "2025-01-31T12:00:00+00:00",
         "machine": {"cpu": "AMD EPYC", "cores": 2, "memory_bytes": 25274793984, "kernel": "6.18"},
         "scale": "full", "repeat": 3, "interrupted": False, "elapsed_seconds": 754.0,
-        "versions": {"cpython": "Python 3.11.7", "python-rivals": '{"pyarrow": "26.0.1", "duckdb": "1.5.5"}'},
+        "versions": {"cpython": "Python 3.11.7", "python-rivals": "pyarrow 26.0.1, duckdb 1.5.5", "java": None},
         "ceilings": {
             "memory_copy_bytes_per_second": 9.9e9,
             "raw_write": {"user": {"bytes": 2e7, "seconds": [0.01] * 3, "bytes_per_second": 2e9}},

@@ -6,7 +6,7 @@ from measure import spread
 
 
 def static(articles, chosen):
-    """What the line says of articles and cases; those without a chosen rung are left out."""
+    """What the line says of articles, and of cases; cases without a chosen rung are left out."""
     cases = {rung.case for rung in chosen}
     return {
         "articles": [{"name": one.name, "title": one.title, "source": one.source} for one in articles],
@@ -57,7 +57,6 @@ def figures(one, reference):
         "peak_memory_bytes": max(result["peak_memory_bytes"] for result in one.rounds.values()),
         "sync_seconds": middle(one, "sync_seconds") if disk else None,
         "bytes": last(one, "bytes") if disk else None,
-        "extra": extra([result["extra"] for result in one.rounds.values()]),
         "growth": one.growth,
     }
 
@@ -90,13 +89,3 @@ def ceiling(one, speed, row_bytes, memory_copy):
     if one.rung.place == "memory" and row_bytes and memory_copy:
         return row_bytes * one.rows / memory_copy
     return None
-
-
-def extra(told):
-    """Of what a program said beside in each round: the median of numbers, the last of anything else."""
-    return {key: typical([one[key] for one in told if key in one]) for key in told[-1]}
-
-
-def typical(values):
-    number = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return statistics.median(values) if number else values[-1]

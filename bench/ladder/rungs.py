@@ -84,6 +84,8 @@ class Rung:
     growth: tuple[int, ...] = ()
     """Numbers of rows at which a full run measures it, too, for the curve of cost by rows."""
     published: tuple[Published, ...] = ()
+    verify: Callable[[tuple, int], None] | None = None
+    """In the place of its case's, where rungs of the case do not make the same rows, or tables."""
     note: str = ""
     """A sentence that a reader of its figure must know: what differs from the article, what is not timed."""
 

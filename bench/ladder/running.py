@@ -143,11 +143,11 @@ def once(plan, case, rung, rows):
     with emptied(plan):
         given = setting(plan, case, rung, rows)
         said, result = process(rung.command(given), plan.limit)
-        result |= answer(said, result["wall_seconds"])
+        result["seconds"], check = answer(said, result["wall_seconds"])
         if rung.place == "disk":
-            result |= on_disk(pathlib.Path(given.target), case, rows)
+            result |= on_disk(pathlib.Path(given.target), case, rung, rows)
         if rung.place == "memory":
-            verify(case, result["extra"].pop("check", None), rows)
+            verify(case, rung, check, rows)
     return result
 
 
@@ -159,20 +159,18 @@ def prepare(plan, case, rung, rows):
 
 
 def answer(said, wall):
-    """The line that a program has printed."""
+    """Of the line that a program has printed the seconds, and the facts of a database in memory."""
     try:
         told = json.loads(said)
-        seconds = told.pop("seconds")
-        # Where the file lay is nobody's business.
-        told.pop("file", None)
+        seconds, check = told["seconds"], told.get("check")
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Failed(f"it printed no line with its seconds: {said[:200]!r}") from None
     if not 0 < seconds <= wall:
         raise Wrong(f"its clock says {seconds} s, ours {wall} s")
-    return {"seconds": seconds, "extra": told}
+    return seconds, check
 
 
-def on_disk(path, case, rows):
+def on_disk(path, case, rung, rows):
     """Synced first, while the system has what the program left to it; then read by SQLite."""
     if not path.is_file():
         raise Wrong("it made no file")
@@ -182,7 +180,7 @@ def on_disk(path, case, rows):
     took = time.perf_counter() - started
     size = path.stat().st_size
     with measure.reading(path) as database:
-        verify(case, database.execute(case.query).fetchone(), rows)
+        verify(case, rung, database.execute(case.query).fetchone(), rows)
         if size <= CHECKED:
             [found] = database.execute("PRAGMA integrity_check(1)").fetchone()
             if found != "ok":
@@ -190,10 +188,10 @@ def on_disk(path, case, rows):
     return {"sync_seconds": took, "bytes": size}
 
 
-def verify(case, row, rows):
+def verify(case, rung, row, rows):
     if row is None:
         raise Wrong("no row answers the case's query")
-    case.verify(tuple(row), rows)
+    (rung.verify or case.verify)(tuple(row), rows)
 
 
 def empty(folder):

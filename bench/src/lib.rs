@@ -1,4 +1,4 @@
-//! What programs of the ladder share: the line that each of them prints. README.md describes it.
+//! What programs of the ladder share: the line that each of them prints, which README.md describes, and chance.
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -24,4 +24,28 @@ fn row(database: &Connection, query: &str) -> rusqlite::Result<String> {
         });
         Ok(values.collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
     })
+}
+
+/// Marsaglia's xorshift with 64 bits, from any number but 0 on.
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number.
+    #[expect(clippy::should_implement_trait, reason = "it has no end")]
+    #[inline]
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// A number below `limit`, each as likely as another.
+    ///
+    /// # Panics
+    /// Never: the upper half of the product is less than `limit`.
+    pub fn below(&mut self, limit: u32) -> u32 {
+        let product = u128::from(self.next()) * u128::from(limit);
+        u32::try_from(product >> 64).expect("below the limit")
+    }
 }

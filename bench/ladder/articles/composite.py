@@ -8,7 +8,7 @@ import functools
 
 from ladder import toolchains
 from ladder.printed import MADE_IN_MEMORY, MADE_MEANWHILE, PRESS, printed_by
-from ladder.rungs import Absent, Case, Published, Rung, Wrong, expect
+from ladder.rungs import Absent, Case, Published, Rung, expect
 
 TITLE = "A composite key, in memory: order, pages, caches, snapshots and writers"
 SOURCE = "Optimizing SQLite In-Memory Database Insert Performance for Large Datasets: a question, and what was advised"
@@ -22,6 +22,9 @@ KEYED = (
     "min(name) < max(name) FROM keyed"
 )
 TABLES = 4
+OF_TABLE = KEYED.replace(" FROM keyed", ", (SELECT wr FROM pragma_table_list WHERE name = 'keyed') FROM keyed")
+"""Whether it is a table WITHOUT ROWID, too."""
+OF_PAGES = KEYED.replace(" FROM keyed", ", (SELECT page_size FROM pragma_page_size) FROM keyed")
 WRITTEN = KEYED.replace("FROM keyed", f"FROM ({' UNION ALL '.join(f'SELECT * FROM keyed{table}' for table in range(TABLES))})")
 LONG = (
     "SELECT count(*), min(length(body)), max(length(body)), sum(unicode(CAST(substr(body, 1, 1) AS TEXT))), "
@@ -44,21 +47,24 @@ def verify_keyed(row, rows):
     expect(row, (rows, 0, rows - 1, *sums(rows), 32 * rows, 0, int(rows > 1)))
 
 
-def verify_long(row, rows):
+def verify_keyed_and(last, row, rows):
+    """What is said behind the rows, too."""
+    expect(row[-1:], [last])
+    verify_keyed(row[:-1], rows)
+
+
+def verify_long(length, row, rows):
     """Letters in turn, each text one further: which ones are first and last, the length tells."""
-    length = row[1]
-    if length not in LENGTHS:
-        raise Wrong(f"{length} is none of the lengths")
     first, last = (sum(97 + (number + behind) % 26 for number in range(rows)) for behind in (0, length - 1))
     expect(row, (rows, length, length, first, last))
 
 
 CASES = [
-    Case("composite/key", "Three integers and a text are the key", KEYED, verify_keyed),
+    Case("composite/key", "Three integers and a text are the key", OF_TABLE, functools.partial(verify_keyed_and, 0)),
     Case("composite/transaction", "A composite key: rows a transaction", KEYED, verify_keyed, "rows a transaction"),
-    Case("composite/page-size", "A composite key: bytes of a page", KEYED, verify_keyed, "bytes of a page"),
+    Case("composite/page-size", "A composite key: bytes of a page", OF_PAGES, functools.partial(verify_keyed_and, 4096), "bytes of a page"),
     Case("composite/page-cache", "A composite key: the page cache", KEYED, verify_keyed, "pages of cache"),
-    Case("composite/long-texts", "Long texts: bound, or written into their place", LONG, verify_long, "bytes of a text"),
+    Case("composite/long-texts", "Long texts: bound, or written into their place", LONG, functools.partial(verify_long, LENGTHS[0]), "bytes of a text"),
     Case("composite/snapshot", "A composite key: a snapshot made and loaded", KEYED, verify_keyed),
     Case("composite/writers", "Four tables with a composite key, written at the same time", WRITTEN, verify_keyed, "writers"),
 ]
@@ -103,11 +109,11 @@ def press(case, title, schema, rows=500_000, *, place="disk", full=10, **more):
     )  # fmt: skip
 
 
-def keyed(number, *, options="", first="", name="keyed", annotation=""):
-    """The same rows, the number of a row in order or in none; `first` stands before the table, `annotation` behind its name."""
+def keyed(number, *, options="", first="", name="keyed"):
+    """The same rows, the number of a row in order or in none; `first` stands before the table."""
     def schema(rows):
         return (
-            f"{first}CREATE TABLE {name} ({annotation}\n"
+            f"{first}CREATE TABLE {name} (\n"
             f"  a INTEGER NOT NULL, -- gen: b * 1000 / {rows}\n"
             f"  b INTEGER NOT NULL, -- gen: {number.format(last=rows - 1)}\n"
             "  c INTEGER NOT NULL, -- gen: b % 1000\n"
@@ -125,7 +131,7 @@ WITHOUT_ROWID = f"{ORDER}, WITHOUT ROWID"
 
 
 def keys():
-    case = "composite/key"
+    case, keyed_alone = "composite/key", functools.partial(verify_keyed_and, 1)
     yield rust(
         case, NO_ORDER, "rows", reference=True, note=IN_MEMORY, growth=CURVE,
         published=(Published("composite", "the first try: 18,000 rows a second, 9 GB", ROWS, FIRST_TRY, 9 * 10**9),),
@@ -135,24 +141,24 @@ def keys():
         published=(Published("composite", "in the order of the key: 80 % better (read as 1.8 times as fast)", ROWS, FIRST_TRY / 1.8),),
     )  # fmt: skip
     yield rust(
-        case, WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER),
+        case, WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER), verify=keyed_alone,
         published=(Published("composite", "WITHOUT ROWID, WAL, synchronous = 0", ROWS, ROWS / 250_000),),
         note=IN_MEMORY + " The article adds WAL and synchronous = 0, which change nothing in memory.",
     )  # fmt: skip
-    yield rust(case, f"{NO_ORDER}, WITHOUT ROWID", "rows without-rowid", after=in_rust(case, NO_ORDER), note=IN_MEMORY)
+    yield rust(case, f"{NO_ORDER}, WITHOUT ROWID", "rows without-rowid", after=in_rust(case, NO_ORDER), note=IN_MEMORY, verify=keyed_alone)
     disk = functools.partial(rust, case, place="disk")
     yield disk(NO_ORDER, "rows")
     yield disk(ORDER, "rows sorted", after=in_rust(case, NO_ORDER, "disk"))
-    yield disk(WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER, "disk"))
+    yield disk(WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER, "disk"), verify=keyed_alone)
     yield disk(
-        f"{WITHOUT_ROWID}, WAL, no sync", "rows sorted without-rowid wal", safe=False,
+        f"{WITHOUT_ROWID}, WAL, no sync", "rows sorted without-rowid wal", safe=False, verify=keyed_alone,
         after=in_rust(case, WITHOUT_ROWID, "disk"), note="On disk, where WAL and synchronous = 0 mean something.",
     )  # fmt: skip
     for options, more in (("", ""), (" WITHOUT ROWID", ", WITHOUT ROWID")):
         for order, number in ((NO_ORDER, SHUFFLED), (ORDER, ASCENDING)):
-            schema = keyed(number, options=options)
-            yield press(case, f"gen, {order}{more}", schema, growth=CURVE)
-            yield press(case, f"{PRESS}, {order}{more}", schema, place="memory", full=4)
+            schema, verify = keyed(number, options=options), keyed_alone if options else None
+            yield press(case, f"gen, {order}{more}", schema, growth=CURVE, verify=verify)
+            yield press(case, f"{PRESS}, {order}{more}", schema, place="memory", full=4, verify=verify)
 
 
 def transactions():
@@ -172,9 +178,10 @@ def pages():
     case = "composite/page-size"
     for size in (4096, 16_384, 65_536):
         title = f"pages of {size:,} bytes"
-        yield rust(case, title, f"rows sorted page={size}", at=size, reference=size == 4096)
+        same = {"at": size, "verify": functools.partial(verify_keyed_and, size)}
+        yield rust(case, title, f"rows sorted page={size}", reference=size == 4096, **same)
         pages = keyed(ASCENDING, first=f"PRAGMA page_size = {size};\n")
-        yield press(case, f"{PRESS}, {title}", pages, place="memory", full=4, at=size)
+        yield press(case, f"{PRESS}, {title}", pages, place="memory", full=4, **same)
 
 
 def caches():
@@ -196,13 +203,14 @@ def long_texts():
     case = "composite/long-texts"
     for length in LENGTHS:
         rows = 50_000_000 // length
+        same = {"at": length, "verify": functools.partial(verify_long, length)}
         for title, word in (("bound", "text"), ("incremental BLOB I/O", "blob")):
             yield rust(
-                case, f"{title}, {length:,} bytes", f"{word}={length}", rows, at=length,
+                case, f"{title}, {length:,} bytes", f"{word}={length}", rows, **same,
                 reference=(word, length) == ("text", LENGTHS[0]),
                 note="The values are blobs of the same bytes: a handle leaves the type as it is." if word == "blob" else "",
             )  # fmt: skip
-        yield press(case, f"{PRESS}, {length:,} bytes", long_text(length), rows, place="memory", full=5, at=length)
+        yield press(case, f"{PRESS}, {length:,} bytes", long_text(length), rows, place="memory", full=5, **same)
 
 
 def long_text(length):
@@ -258,13 +266,7 @@ def writers():
 def four_tables(rows):
     """The stretches of the rows that Turso's writers put into a table each."""
     stretch = -(-rows // TABLES)
-    return "".join(
-        keyed(
-            f"sequence({table * stretch})", name=f"keyed{table}",
-            annotation=f" -- gen: rows={max(0, min(stretch, rows - table * stretch))}",
-        )(rows)
-        for table in range(TABLES)
-    )  # fmt: skip
+    return "".join(keyed(f"sequence({table * stretch})", name=f"keyed{table}")(rows) for table in range(TABLES))
 
 
 RUNGS = [*keys(), *transactions(), *pages(), *caches(), *long_texts(), *snapshots(), *writers()]

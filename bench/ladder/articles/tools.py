@@ -50,11 +50,12 @@ def from_csv(language, method, word, needs, rows, full_rows, *, safe=False, **mo
     )
 
 
+SHORT = "With the start of the program, which is short."
 CURVE = (10**4, 10**5, 10**6, 10**7)
 CSV = [
     from_csv(
         "SQL", "sqlite3 .import, journal and sync off", "sqlite3-import", ["sqlite3"], 500_000, 5_000_000, reference=True,
-        growth=CURVE,
+        growth=CURVE, note=SHORT,
     ),
     from_csv(
         "CPython", "sqlite-utils insert_all, journal and sync off", "sqlite-utils", ["python-rivals"], 50_000, 500_000,
@@ -68,7 +69,7 @@ CSV = [
         "CPython", "DuckDB's sqlite extension, journal off", "duckdb", ["python-rivals"], 1_000_000, 10_000_000,
         note=f"{KEYLESS} With the start of Python, as of a program.",
     ),
-    from_csv("litepress", "load", "litepress-load", [], 5_000_000, 10_000_000, safe=True, growth=CURVE),
+    from_csv("litepress", "load", "litepress-load", [], 5_000_000, 10_000_000, safe=True, growth=CURVE, note=SHORT),
 ]  # fmt: skip
 
 
@@ -134,10 +135,9 @@ def rows_of(setting):
     return setting.rows
 
 
-SQL = " With the start of the program, which is short."
 MADE_UP = [
-    made_up("SQL", "generate_series", tool("generate-series", rows_of), "sqlite3", 1_000_000, 10_000_000, note=SQL),
-    made_up("SQL", "recursive query", tool("recursive", rows_of), "sqlite3", 500_000, 5_000_000, note=SQL),
+    made_up("SQL", "generate_series", tool("generate-series", rows_of), "sqlite3", 1_000_000, 10_000_000, note=f" {SHORT}"),
+    made_up("SQL", "recursive query", tool("recursive", rows_of), "sqlite3", 500_000, 5_000_000, note=f" {SHORT}"),
 ]
 for place in ("disk", "memory"):
     one = f"user/Node.js/better-sqlite3, prepared/{place}"

@@ -187,14 +187,18 @@ def _by_rows(rung):
 
 
 def first_by_rows(series):
-    """At each number of rows: the fastest, and litepress's fastest or None; only where two or more were measured."""
+    """At each number of rows: the fastest, and litepress's fastest or None; only where two or more were measured, and
+    litepress was, if it was anywhere."""
+    has_ours = any(one.rung["language"] == LITEPRESS for one in series)
     at = {}
     for one in series:
         for rows, cost in one.points:
             at.setdefault(rows, []).append((cost, one.rung))
     for rows in sorted(rows for rows, found in at.items() if len(found) > 1):
         found = sorted(at[rows], key=lambda pair: pair[0])
-        yield rows, found[0], next((pair for pair in found if pair[1]["language"] == LITEPRESS), None)
+        ours = next((pair for pair in found if pair[1]["language"] == LITEPRESS), None)
+        if ours or not has_ours:
+            yield rows, found[0], ours
 
 
 def axis(line, case):

@@ -57,8 +57,9 @@ def _steps(line):
     taken = {}
     for step in (step for case in line["cases"] for step in facts.steps(line, case["name"])):
         if step.brought and step.rung["place"] == "disk":
-            key = (by_name[step.rung["after"]]["method"], step.rung["method"], facts.crash(step.rung))
-            taken.setdefault(key, []).append(step)
+            pair = (by_name[step.rung["after"]], step.rung)
+            named = (rung["method"] for rung in pair) if pair[0]["language"] == pair[1]["language"] else map(facts.title, pair)
+            taken.setdefault((*named, facts.crash(step.rung)), []).append(step)
     rows = []
     for (before, after, crash), steps in sorted(taken.items(), key=lambda pair: -_most(pair[1])):
         languages = ", ".join(dict.fromkeys(step.rung["language"] for step in steps))

@@ -1,6 +1,5 @@
 """The report of a run, section by section, as blocks: the same for Markdown and for HTML."""
 
-import json
 import math
 import re
 import statistics
@@ -40,17 +39,10 @@ def _standing(line):
             Paragraph("Rungs of a small run take about half a second each: good for the order, not for close calls.")
         )
     blocks.append(Items(list(headline.sentences(line))))
-    rows = [(toolchain, _version(version)) for toolchain, version in line["versions"].items()]
+    rows = [(toolchain, optional(str, version)) for toolchain, version in line["versions"].items()]
     if rows:
         blocks.append(Fold("Versions", [Table("Versions of what the rungs ran with", ("Toolchain", "Version"), rows)]))
     return Section("Where litepress stands", "standing", blocks)
-
-
-def _version(text):
-    """Some toolchains are several packages: JSON."""
-    if text.startswith("{"):
-        return ", ".join(f"{name} {version}" for name, version in json.loads(text).items())
-    return text
 
 
 RUNGS = (
@@ -98,17 +90,10 @@ def _rung(rung, share):
 
 
 def _notes(line, case):
-    """What a reader of a figure must know, and what its program told beside."""
-    items = []
-    for rung in facts.ladder(line, case):
-        extra = [f"{key.replace('_', ' ')}: {_said(value)}" for key, value in rung["extra"].items()]
-        if note := ". ".join(filter(None, [rung["note"].rstrip("."), *extra])):
-            items.append((Strong(f"{facts.title(rung)}, {PLACES[rung['place']].lower()}"), f": {note}."))
+    """What a reader of a figure must know."""
+    noted = [rung for rung in facts.ladder(line, case) if rung["note"]]
+    items = [(Strong(f"{facts.title(rung)}, {PLACES[rung['place']].lower()}"), f": {rung['note']}") for rung in noted]
     return [Items(items)] if items else []
-
-
-def _said(value):
-    return digits(value) if isinstance(value, (int, float)) else str(value)
 
 
 ARTICLE = (
@@ -361,8 +346,9 @@ def _method(line):
         "says what that hides.",
         "What a program leaves to the operating system is not in its time; the column “sync after” is what an fsync of the "
         "file takes afterwards. litepress syncs within its time.",
-        "Peak memory and CPU time are of the whole process, with its interpreter. Linux counts the runner's own memory in, as "
-        "far as a process has less.",
+        "Peak memory and CPU time are of the whole process: with its interpreter, with what it makes before its clock starts, "
+        "and, of a database in memory, with the query that verifies it. Linux counts the runner's own memory in, as far as a "
+        "process has less.",
         _spread(line),
     ]
     again = Paragraph(

@@ -30,18 +30,12 @@ def sql(name):
     return fill
 
 
-def gen_metrics(path, rows):
-    """A schema with annotations, which say how evenly the article's rows are spread."""
-    return measure.gen(path, [BENCH / "programs" / "litepress" / "metrics.sql", "--rows", rows])
-
-
 METHODS = {
     "sqlite3-import": lambda path, source: rivals.sqlite3_import(path, source, data.USER),
     "sqlite-utils": lambda path, source: rivals.sqlite_utils(path, source, data.USER),
     "duckdb": lambda path, source: rivals.duckdb_csv(path, source, KEYLESS),
     "adbc": lambda path, source: rivals.adbc(path, source, KEYLESS),
     "litepress-load": lambda path, source: load.litepress(path, source, data.USER),
-    "litepress-gen-metrics": gen_metrics,
     "generate-series": sql("generate_series.sql"),
     "recursive": sql("recursive.sql"),
 }

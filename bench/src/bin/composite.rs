@@ -4,7 +4,7 @@
 //!
 //! All rows are there before the clock starts. See `bench/README.md` for the command line and what is printed.
 
-use litepress_bench::answer;
+use litepress_bench::{Random, answer};
 use rusqlite::backup::Backup;
 use rusqlite::blob::Blob;
 use rusqlite::{Connection, MAIN_DB, Transaction, ffi};
@@ -149,24 +149,9 @@ impl Row {
         let mut random = Random(u64::from(number) + 1);
         random.next();
         let (a, b) = (i64::from(number) * 1000 / i64::from(rows), i64::from(number));
-        Self { a, b, c: b % 1000, name: format!("{:016x}{:016x}", random.next(), random.next()) }
-    }
-}
-
-/// Marsaglia's xorshift with 64 bits, multiplied, so that neighbouring states give numbers that are not alike.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        let product = u128::from(self.next()) * u128::from(limit);
-        u32::try_from(product >> 64).expect("below the limit")
+        // Multiplied, so that neighbouring states give numbers that are not alike.
+        let mut word = || random.next().wrapping_mul(0x2545_f491_4f6c_dd1d);
+        Self { a, b, c: b % 1000, name: format!("{:016x}{:016x}", word(), word()) }
     }
 }
 

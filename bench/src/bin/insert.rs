@@ -5,6 +5,7 @@
 //! Rows are made up while they are inserted, from a few shifts each. What order they come in is settled before the
 //! clock starts. Prints its times as JSON.
 
+use litepress_bench::Random;
 use rusqlite::{Connection, Statement};
 use std::error::Error;
 use std::time::Instant;
@@ -58,7 +59,8 @@ impl Job {
                 _ => return Err(USAGE.into()),
             }
         }
-        Ok(job)
+        // The index is one of `user`.
+        if job.keyed && job.index { Err(USAGE.into()) } else { Ok(job) }
     }
 }
 
@@ -111,23 +113,6 @@ fn shuffled(job: &Job) -> Option<Vec<u32>> {
         rows.swap(last as usize, random.below(last + 1) as usize);
     }
     Some(rows)
-}
-
-/// Marsaglia's xorshift with 64 bits.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        let product = u128::from(self.next()) * u128::from(limit);
-        u32::try_from(product >> 64).expect("below the limit")
-    }
 }
 
 /// Binds one row behind parameter `at`: the row's number, how many rows there are, and the random numbers.

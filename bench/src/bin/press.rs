@@ -2,8 +2,8 @@
 //!
 //!     press PRESET|SCHEMA.sql :memory: ROWS [CHECK]
 //!
-//! ROWS are those of a table that the schema does not say them of. For a file there is `litepress gen`. What a program
-//! tells is described in ../../README.md.
+//! Several tables have a stretch of so many rows each, the last one what is left. For a file there is `litepress gen`.
+//! What a program tells is described in ../../README.md.
 
 use litepress::{Database, Options, PageSize, Schema, Target};
 use litepress_bench::answer;
@@ -34,7 +34,10 @@ fn main() -> Outcome<()> {
 fn press(name: &str, rows: u64) -> Outcome<Connection> {
     let text = preset(name).map_or_else(|| std::fs::read_to_string(name), |preset| Ok(preset.sql.to_owned()))?;
     let schema = Schema::from_sql(&text, name)?;
-    let plan = GenPlan::new(&schema, &Request { rows: vec![(None, rows)], ..Request::default() })?;
+    let stretch = rows.div_ceil(schema.tables.len().max(1) as u64);
+    let stretches = (0..).map(|table| stretch.min(rows.saturating_sub(table * stretch)));
+    let names = schema.tables.iter().map(|table| Some(table.name.clone()));
+    let plan = GenPlan::new(&schema, &Request { rows: names.zip(stretches).collect(), ..Request::default() })?;
     let page_size = schema.settings.page_size.and_then(PageSize::new).unwrap_or(PageSize::DEFAULT);
     let sources = (0..schema.tables.len()).map(|table| GenSource::new(&plan, &schema, table, page_size));
     let sources = sources.collect::<Result<Vec<_>, _>>()?;

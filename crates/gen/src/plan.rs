@@ -15,7 +15,7 @@ mod keys;
 mod resolve;
 mod rows;
 #[cfg(test)]
-mod schemas;
+pub(crate) mod schemas;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,6 @@
 //! Rows are made in batches, and nothing becomes of them.
 
-use crate::row::Random;
+use crate::row::RandomRows;
 use crate::statements::batches;
 use crate::threads::shares;
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use std::thread;
 const BATCH: usize = 100_000;
 
 pub fn alone(rows: u64) {
-    let mut random = Random::new();
+    let mut random = RandomRows::new();
     for size in batches(rows, BATCH) {
         // The compiler must not find out that nobody looks at them.
         black_box(random.rows(size));

@@ -2,7 +2,7 @@
 //!
 //! Schemas are the same and ids ascend from part to part: SQLite copies records as they are, to the end of the table.
 
-use crate::row::Random;
+use crate::row::RandomRows;
 use crate::statements::{Inserter, batches};
 use crate::{Outcome, open};
 use rusqlite::Connection;
@@ -43,7 +43,7 @@ fn write(path: &Path, rows: u64, first_id: i64) -> Outcome<Connection> {
     let mut database = open(path)?;
     let transaction = database.transaction()?;
     let mut inserter = Inserter::new(&transaction, ROWS_PER_STATEMENT, Some(first_id))?;
-    let mut random = Random::new();
+    let mut random = RandomRows::new();
     for size in batches(rows, ROWS_PER_STATEMENT) {
         inserter.insert((0..size).map(|_| random.row()))?;
     }

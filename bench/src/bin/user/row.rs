@@ -1,5 +1,6 @@
 //! The rows, from a random number each.
 
+use litepress_bench::Random;
 use std::hash::{BuildHasher, RandomState};
 
 /// What differs from row to row.
@@ -15,20 +16,16 @@ impl Row {
     }
 }
 
-/// Marsaglia's xorshift with 64 bits, begun by the standard library's only source of chance.
-pub struct Random(u64);
+/// Rows by chance, begun by the standard library's only source of it.
+pub struct RandomRows(Random);
 
-impl Random {
+impl RandomRows {
     pub fn new() -> Self {
-        Self(RandomState::new().hash_one(0) | 1)
+        Self(Random(RandomState::new().hash_one(0) | 1))
     }
 
     pub fn row(&mut self) -> Row {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        // The upper bits choose one of so many rows, evenly.
-        let mut rest = u32::try_from((u128::from(self.0) * 6_000_000) >> 64).expect("below 6,000,000");
+        let mut rest = self.0.below(6_000_000);
         let (age, active) = ([5, 10, 15][rest as usize % 3], [0, 1][rest as usize / 3 % 2]);
         rest /= 6;
         let mut area = [b'0'; 6];

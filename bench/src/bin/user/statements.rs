@@ -1,13 +1,13 @@
 //! Rows go into one transaction, by statements of one or more rows.
 
 use crate::Outcome;
-use crate::row::{Random, Row};
+use crate::row::{RandomRows, Row};
 use rusqlite::{Statement, Transaction, params};
 use std::fmt::Write as _;
 
 /// SQLite is handed the text of the statement for each row, and compiles it.
 pub fn row_by_row(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
-    let mut random = Random::new();
+    let mut random = RandomRows::new();
     for _ in 0..rows {
         let row = random.row();
         transaction.execute("INSERT INTO user VALUES (NULL, ?, ?, ?)", params![row.area(), row.age, row.active])?;
@@ -18,7 +18,7 @@ pub fn row_by_row(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
 /// A statement for so many rows, compiled once.
 pub fn prepared<const ROWS: usize>(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
     let mut inserter = Inserter::new(transaction, ROWS, None)?;
-    let mut random = Random::new();
+    let mut random = RandomRows::new();
     for size in batches(rows, ROWS) {
         inserter.insert((0..size).map(|_| random.row()))?;
     }
@@ -27,7 +27,7 @@ pub fn prepared<const ROWS: usize>(transaction: &Transaction<'_>, rows: u64) -> 
 
 /// Statements for so many rows without parameters, compiled each.
 pub fn text<const ROWS: usize>(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
-    let mut random = Random::new();
+    let mut random = RandomRows::new();
     for size in batches(rows, ROWS) {
         transaction.execute_batch(&text_of(&mut random, size))?;
     }
@@ -40,7 +40,7 @@ pub fn batches(rows: u64, size: usize) -> impl Iterator<Item = usize> {
 }
 
 /// A statement with all its values in its text.
-pub fn text_of(random: &mut Random, rows: usize) -> String {
+pub fn text_of(random: &mut RandomRows, rows: usize) -> String {
     let mut text = "INSERT INTO user VALUES".to_owned();
     for place in 0..rows {
         let row = random.row();

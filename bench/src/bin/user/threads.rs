@@ -1,7 +1,7 @@
 //! Four threads make rows and send them through a channel; the thread that called inserts them.
 
 use crate::Outcome;
-use crate::row::Random;
+use crate::row::RandomRows;
 use crate::statements::{Inserter, batches, text_of};
 use rusqlite::Transaction;
 use std::sync::mpsc::sync_channel;
@@ -16,7 +16,7 @@ const QUEUE: usize = 1000;
 /// What is sent are rows, bound to a prepared statement.
 pub fn prepared(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
     let mut inserter = Inserter::new(transaction, BATCH, None)?;
-    from_producers(rows, Random::rows, |rows| inserter.insert(rows.into_iter()))
+    from_producers(rows, RandomRows::rows, |rows| inserter.insert(rows.into_iter()))
 }
 
 /// What is sent are statements with all their values.
@@ -26,7 +26,7 @@ pub fn text(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
 
 fn from_producers<T: Send>(
     rows: u64,
-    make: fn(&mut Random, usize) -> T,
+    make: fn(&mut RandomRows, usize) -> T,
     write: impl FnMut(T) -> Outcome<()>,
 ) -> Outcome<()> {
     thread::scope(|scope| {
@@ -34,7 +34,7 @@ fn from_producers<T: Send>(
         for share in shares(rows) {
             let sender = sender.clone();
             scope.spawn(move || {
-                let mut random = Random::new();
+                let mut random = RandomRows::new();
                 // Nobody listens any more where a statement has failed.
                 batches(share, BATCH).map(|size| make(&mut random, size)).all(|batch| sender.send(batch).is_ok())
             });

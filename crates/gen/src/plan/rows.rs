@@ -144,7 +144,12 @@ pub(super) fn for_silent(schema: &Schema, request: &Request, sizes: &mut [Size])
     if unnamed.next().is_some() {
         return Err(usage("the number of rows is given twice").advise("say which table each is for: --rows TABLE=N"));
     }
-    for (table, _) in invented(schema).filter(|(table, _)| !sizes[*table].is_said).collect::<Vec<_>>() {
+    let silent: Vec<usize> = invented(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_said).collect();
+    if silent.is_empty() {
+        let message = "every table's number of rows is said: one for the others is for none";
+        return Err(usage(message).in_file(&schema.origin).advise("use --rows TABLE=N, or --scale for all tables"));
+    }
+    for table in silent {
         check(schema, table, rows)?;
         sizes[table] = Size { rows, is_said: true, is_scaled: true, ..sizes[table] };
     }

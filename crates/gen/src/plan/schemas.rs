@@ -22,7 +22,7 @@ fn plan_of(sql: &str) -> Result<GenPlan> {
 }
 
 /// A database with the rows of a plan, which SQLite has inserted.
-fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
+pub(crate) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
     let sqlite = Connection::open_in_memory().expect("memory");
     sqlite.execute_batch("PRAGMA foreign_keys = OFF").expect("a setting");
     sqlite.execute_batch(sql).expect(sql);
@@ -222,6 +222,10 @@ fn one_number_of_rows_is_for_all_tables_that_say_nothing() {
     let rows: Vec<u64> = plan.tables().iter().map(|table| table.rows).collect();
     assert_eq!(rows, [100, 3, 100, 6, 7]);
     insert(sql, &plan).expect(sql);
+    // Where no table is left that it could be for, it was passed over without a word.
+    let rows = vec![(None, 100), (Some("a".to_owned()), 5), (Some("e".to_owned()), 7)];
+    let error = GenPlan::new(&schema, &Request { rows, ..Request::default() }).expect_err(sql);
+    assert!(error.to_string().contains("one for the others is for none"), "{error}");
 }
 
 #[test]

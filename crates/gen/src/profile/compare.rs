@@ -12,7 +12,7 @@
 //! are very many values: two samples of one distribution are 0.01 apart.
 
 use super::column::ColumnStats;
-use super::describe::{FEW, OFTEN};
+use super::describe::is_few;
 use super::fan_out::Spread;
 use super::read::{DatabaseStats, TableStats, read};
 use crate::expression::{seconds, written};
@@ -255,7 +255,8 @@ fn few_numbers(both: [&ColumnStats; 2]) -> Option<Histogram> {
     values.dedup();
     let share = |counts: &[(f64, f64)], value: f64| {
         let all: f64 = counts.iter().map(|(_, count)| count).sum();
-        counts.iter().find(|(of, _)| *of == value).map_or(0.0, |(_, count)| count / all)
+        // 1 and 1.0 are one value here.
+        counts.iter().filter(|(of, _)| *of == value).map(|(_, count)| count / all).sum()
     };
     let buckets: Vec<Bucket> = values
         .into_iter()
@@ -271,7 +272,7 @@ fn total_variation(buckets: &[Bucket]) -> f64 {
 /// The shares of texts that are few, the largest first.
 fn ranked(stats: &ColumnStats) -> Option<Vec<f64>> {
     let counts = stats.text_counts.0.as_ref()?;
-    let is_few = counts.len() <= FEW && stats.texts >= OFTEN * counts.len() as u64;
+    let is_few = is_few(stats.texts, counts.len());
     let mut shares: Vec<f64> = counts.values().map(|count| *count as f64 / stats.texts as f64).collect();
     shares.sort_unstable_by(|one, other| other.total_cmp(one));
     is_few.then_some(shares)

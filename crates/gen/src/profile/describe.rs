@@ -136,23 +136,26 @@ fn number(stats: ColumnStats, is_unique: bool) -> (String, String) {
     if is_unique {
         return ("shuffle".to_owned(), "they are unique, in no order".to_owned());
     }
-    let (distinct, is_exact) = stats.distinct();
-    let is_few = is_exact && distinct <= FEW as u64 && stats.values() >= OFTEN * distinct;
     if stats.reals == 0 {
-        if let Some(counts) = stats.int_counts.0.as_ref().filter(|_| is_few) {
+        if let Some(counts) = stats.int_counts.0.as_ref().filter(|counts| is_few(stats.ints, counts.len())) {
             return weighted(counts.iter().map(|(value, count)| (*value, *count)));
         }
         let (least, largest) = (stats.least_int, stats.largest_int);
         return whole_histogram(stats.numbers.values(), least, largest);
     }
     if let (Some(ints), Some(reals)) = (&stats.int_counts.0, &stats.real_counts.0)
-        && is_few
+        && is_few(stats.ints + stats.reals, ints.len() + reals.len())
     {
         let of_ints = ints.iter().map(|(value, count)| (value.to_string(), *count));
         let of_reals = reals.iter().map(|(value, count)| (format!("{:?}", f64::from_bits(*value)), *count));
         return weighted(of_ints.chain(of_reals));
     }
     real_histogram(stats.numbers.values(), stats.least, stats.largest)
+}
+
+/// Whether so many values are of so few that each is worth its share. Values of other types in the column do not count.
+pub(super) fn is_few(values: u64, distinct: usize) -> bool {
+    distinct <= FEW && values >= OFTEN * distinct as u64
 }
 
 /// `choice(value: count, ...)`
@@ -346,9 +349,7 @@ fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, 
 
 /// Texts that are so few that each has its share.
 fn few_texts(subject: &Subject<'_>, stats: &ColumnStats) -> Option<(String, String)> {
-    let (distinct, is_exact) = stats.distinct();
-    let is_few = is_exact && distinct <= FEW as u64 && stats.texts >= OFTEN * distinct;
-    let counts = stats.text_counts.0.as_ref().filter(|_| is_few)?;
+    let counts = stats.text_counts.0.as_ref().filter(|counts| is_few(stats.texts, counts.len()))?;
     let mut counts: Vec<(&str, u64)> = counts.iter().map(|(text, count)| (&**text, *count)).collect();
     counts.sort_unstable_by_key(|&(text, count)| (std::cmp::Reverse(count), text));
     let is_named = |text: &str| subject.schema.text.contains(&quoted(text));

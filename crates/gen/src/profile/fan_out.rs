@@ -53,6 +53,8 @@ pub(super) struct Spread {
     pub all: u64,
     /// Of all pairs of children the share that has one parent.
     shared: f64,
+    /// How far the number of parents with children may be off: it is estimated where only a sample was counted.
+    slack: u64,
 }
 
 /// What is chosen for the foreign keys of all tables.
@@ -80,14 +82,17 @@ impl<'a> Choice<'a> {
         Self { schema, stats, follows: vec![None; schema.tables.len()] }
     }
 
+    fn rows_of(&self, table: usize) -> u64 {
+        self.stats[table].as_ref().map_or(0, |stats| stats.rows)
+    }
+
     /// What the plan says of the columns of a table's foreign keys. `annotated` columns have annotations in the schema;
     /// `has_children` says that one of them has `per_parent`.
     pub fn table(&mut self, position: usize, annotated: &[usize], has_children: bool) -> Vec<Said> {
         let (schema, all) = (self.schema, self.stats);
         let Some(stats) = &all[position] else { return Vec::new() };
-        let parents = |key: &ForeignKey| all[key.parent].as_ref().map_or(0, |parent| parent.rows);
         let keys = stats.foreign_keys.iter();
-        let spreads = keys.map(|(key, of)| Spread::new(of, parents(key))).collect();
+        let spreads = keys.map(|(key, of)| Spread::new(of, self.rows_of(key.parent))).collect();
         let draws = vec![None; stats.foreign_keys.len()];
         if has_children {
             self.follows[position] = Some(position);
@@ -99,7 +104,8 @@ impl<'a> Choice<'a> {
         chooser.settle_clustered();
         chooser.settle_rest();
         // Where the parents are missing, keys are values like any other.
-        let has_parents = |&key: &usize| parents(&stats.foreign_keys[key].0) > 0 || chooser.spreads[key].children == 0;
+        let rows = |key: usize| chooser.choice.rows_of(stats.foreign_keys[key].0.parent);
+        let has_parents = |&key: &usize| rows(key) > 0 || chooser.spreads[key].children == 0;
         (0..stats.foreign_keys.len())
             .filter(has_parents)
             .flat_map(|key| chooser.said(key))
@@ -127,6 +133,9 @@ impl Chooser<'_, '_> {
                 Some(Draw::Inferred("an annotation of the schema says it"))
             } else if self.stats.rows == 0 || self.spreads[key].children == 0 {
                 Some(Draw::Inferred("no row refers to one"))
+            } else if self.choice.rows_of(foreign.parent) == 0 {
+                // Nor may the number of rows follow from parents that are missing.
+                Some(Draw::Inferred("there are no parents"))
             } else if is_key {
                 Some(Draw::Once)
             } else {
@@ -239,7 +248,8 @@ impl Chooser<'_, '_> {
     }
 
     fn is_together(&self, key: usize) -> bool {
-        self.key(key).1.changes <= self.spreads[key].with_children() + self.cuts()
+        let spread = &self.spreads[key];
+        self.key(key).1.changes <= spread.with_children() + self.cuts() + spread.slack
     }
 
     /// Where a table is read in ranges, rows of one parent may lie in two.
@@ -337,12 +347,16 @@ impl Spread {
             pairs += (count as f64) * (count - 1) as f64 * weight as f64;
         }
         let with_children: u64 = parents.values().sum();
-        let all = rows.max(with_children);
-        if all > with_children {
-            parents.insert(0, all - with_children);
+        // Three standard deviations of how many a sample stands for.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of a number of rows")]
+        let slack = (3.0 * (rows as f64 * (weight - 1) as f64).sqrt()) as u64;
+        let childless = rows.saturating_sub(with_children);
+        if childless > slack {
+            parents.insert(0, childless);
         }
+        let all = parents.values().sum();
         let shared = pairs / ((children as f64) * (children as f64 - 1.0)).max(1.0);
-        Self { parents, children, all, shared }
+        Self { parents, children, all, shared, slack }
     }
 
     fn least(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Reading the source: its schema, then all rows of its tables, in ranges, by all threads.
 //!
-//! The source is opened for reading and nothing else. A database in WAL mode that nobody has open is read as one that
-//! cannot change, for SQLite would make files beside it otherwise.
+//! The source is opened for reading and nothing else. A database in WAL mode without a WAL is read as one that cannot
+//! change, for SQLite would make files beside it otherwise. Where there is a WAL, SQLite may make its index beside it.
 
 use super::column::ColumnStats;
 use super::references::{ForeignKey, ReferenceStats, foreign_keys};
@@ -198,6 +198,9 @@ impl Job {
         }
         for column in &mut stats.columns {
             column.end_range(self.range);
+        }
+        for (_, references) in &mut stats.foreign_keys {
+            references.end_range();
         }
         Ok(())
     }

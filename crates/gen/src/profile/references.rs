@@ -75,6 +75,11 @@ impl ReferenceStats {
         self.changes += u64::from(self.last.replace(hash) != Some(hash));
     }
 
+    /// A range of rows ends: what comes next may lie anywhere.
+    pub fn end_range(&mut self) {
+        self.last = None;
+    }
+
     pub fn merge(&mut self, other: Self) {
         self.nulls += other.nulls;
         self.children.merge(other.children);

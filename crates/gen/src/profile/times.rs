@@ -52,8 +52,8 @@ pub(super) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, Str
         return Some(("time_of_day".to_owned(), "they look like times of day".to_owned()));
     }
     let form = Form::of(first)?;
-    let time = |text: &str| seconds(&text[..form.len]);
-    let all: Option<Vec<i64>> = texts.iter().map(|text| time(text).filter(|_| Form::of(text) == Some(form))).collect();
+    let time = |text: &str| if Form::of(text) == Some(form) { seconds(&text[..form.len]) } else { None };
+    let all: Option<Vec<i64>> = texts.iter().map(|text| time(text)).collect();
     let all = all?;
     let (least, text) = all.iter().copied().zip(texts).min()?;
     let is_of = |unit: i64| all.iter().all(|time| (time - least) % unit == 0);
@@ -102,6 +102,10 @@ mod tests {
             ),
             (&["10:00:00", "11:59:59"], Some("time_of_day")),
             (&["2020-05-17", "2020-05-17 10:00"], None),
+            // A shorter text behind a longer one was cut behind its end, one of other characters within a character.
+            (&["2020-05-17 10:00", "2020-05-17"], None),
+            (&["2020-05-17", ""], None),
+            (&["2020-05-17", "2020-05-é\u{e9}7"], None),
             (&["2020-13-17"], None),
             (&["Anna"], None),
             (&[], None),
