@@ -108,8 +108,12 @@ impl Planner<'_> {
             shortened(&judged.text),
             verdict.rows
         );
-        let error = Error::new(ErrorKind::Generator, message).in_table(&of_table.name).in_column(names.join(", "));
-        error.advise(format!("annotate {} so that the constraint is met", names.join(" or ")))
+        let error = Error::new(ErrorKind::Generator, message).in_table(&of_table.name);
+        if names.is_empty() {
+            return error.advise("no column is named there: no row can meet it");
+        }
+        let advice = format!("annotate {} so that the constraint is met", names.join(" or "));
+        error.in_column(names.join(", ")).advise(advice)
     }
 }
 

@@ -112,7 +112,7 @@ pub(super) struct ColumnStats {
     pub reals: u64,
     pub texts: u64,
     pub blobs: u64,
-    /// Least and largest number.
+    /// Least and largest number that is finite; where there is none, the least is above the largest.
     pub least: f64,
     pub largest: f64,
     /// Least and largest whole number, exact beyond 2^53 too.
@@ -195,7 +195,11 @@ impl ColumnStats {
         self.number(row_hash, real);
     }
 
+    /// Infinities have no place in a histogram.
     fn number(&mut self, row_hash: u64, number: f64) {
+        if number.is_infinite() {
+            return;
+        }
         self.least = self.least.min(number);
         self.largest = self.largest.max(number);
         self.numbers.add(row_hash, || number);

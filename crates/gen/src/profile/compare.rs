@@ -187,7 +187,8 @@ fn values(both: [&ColumnStats; 2], is_unique: bool) -> (Measure, Histogram) {
     }
     let are = |count: fn(&ColumnStats) -> u64| both.iter().all(|stats| 2 * count(stats) > stats.values());
     let numbers = || both.map(|stats| stats.numbers.clone().values());
-    if are(|stats| stats.ints + stats.reals) {
+    let have_numbers = numbers().iter().all(|numbers| !numbers.is_empty());
+    if have_numbers && are(|stats| stats.ints + stats.reals) {
         return match few_numbers(both) {
             _ if is_unique => (Measure::Places, histogram(both.map(places), |place| format!("{:.0}%", 100.0 * place))),
             Some(shares) => (Measure::Shares, shares),
@@ -234,7 +235,10 @@ fn day(days: f64) -> String {
 }
 
 fn times(stats: &ColumnStats) -> Option<Vec<f64>> {
-    stats.text_sample.clone().values().iter().map(|text| time_of(text)).collect()
+    let texts = stats.text_sample.clone().values();
+    // Empty ones say that nothing is known.
+    let times: Option<Vec<f64>> = texts.iter().filter(|text| !text.is_empty()).map(|text| time_of(text)).collect();
+    times.filter(|times| !times.is_empty())
 }
 
 /// The shares of numbers that are few in both.

@@ -33,7 +33,7 @@ pub(super) struct Subject<'a> {
 /// What a column looks like. Of those of foreign keys something is said already.
 pub(super) fn describe(subject: &Subject<'_>, stats: ColumnStats, said: Option<Said>) -> ColumnProfile {
     let (distinct, distinct_is_exact) = stats.distinct();
-    let range = if stats.ints + stats.reals > 0 {
+    let range = if stats.least <= stats.largest {
         Some((stats.least, stats.largest))
     } else {
         (stats.texts + stats.blobs > 0).then_some((stats.shortest as f64, stats.longest as f64))
@@ -90,6 +90,8 @@ fn values(subject: &Subject<'_>, stats: ColumnStats) -> (String, String) {
     let mixed = if most == values { "" } else { ", and values of other kinds, which are left out" };
     if is_good(&generator, values) {
         (generator, because + mixed)
+    } else if most == numbers {
+        ("int(0, 1000)".to_owned(), format!("nothing better than numbers was found{mixed}"))
     } else {
         ("text(1, 10)".to_owned(), format!("nothing better than texts was found{mixed}"))
     }
@@ -136,6 +138,9 @@ fn number(stats: ColumnStats, is_unique: bool) -> (String, String) {
     if is_unique {
         return ("shuffle".to_owned(), "they are unique, in no order".to_owned());
     }
+    if stats.least > stats.largest {
+        return ("real(0, 1)".to_owned(), "infinite numbers, which are left out".to_owned());
+    }
     if stats.reals == 0 {
         if let Some(counts) = stats.int_counts.0.as_ref().filter(|counts| is_few(stats.ints, counts.len())) {
             return weighted(counts.iter().map(|(value, count)| (*value, *count)));
@@ -147,7 +152,9 @@ fn number(stats: ColumnStats, is_unique: bool) -> (String, String) {
         && is_few(stats.ints + stats.reals, ints.len() + reals.len())
     {
         let of_ints = ints.iter().map(|(value, count)| (value.to_string(), *count));
-        let of_reals = reals.iter().map(|(value, count)| (format!("{:?}", f64::from_bits(*value)), *count));
+        let finite =
+            reals.iter().map(|(value, count)| (f64::from_bits(*value), *count)).filter(|(value, _)| value.is_finite());
+        let of_reals = finite.map(|(value, count)| (format!("{value:?}"), count));
         return weighted(of_ints.chain(of_reals));
     }
     real_histogram(stats.numbers.values(), stats.least, stats.largest)
@@ -325,7 +332,7 @@ fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, 
     let (texts, longest) = (stats.texts, stats.longest);
     let sample = stats.text_sample.clone().values();
     // Days stay days, however few they are.
-    if let Some(found) = times::of(&sample, is_unique.then_some(texts)).filter(|(made, _)| is_good(made, texts)) {
+    if let Some(found) = days(&sample, is_unique.then_some(texts)).filter(|(made, _)| is_good(made, texts)) {
         return found;
     }
     if let Some(few) = few_texts(subject, &stats).filter(|_| !is_unique) {
@@ -343,6 +350,20 @@ fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, 
         None => {
             let text = |shortest: u64, longest: u64| format!("text({shortest}, {longest})");
             (by_length(&stats, text), "texts of such lengths".to_owned())
+        }
+    }
+}
+
+/// Texts that are days or times, but for those that are empty: these say that nothing is known.
+fn days(sample: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
+    let filled: Vec<Box<str>> = sample.iter().filter(|text| !text.is_empty()).cloned().collect();
+    let (made, because) = times::of(&filled, unique)?;
+    match sample.len() - filled.len() {
+        0 => Some((made, because)),
+        _ if unique.is_some() => None,
+        empty => {
+            let share = empty as f64 / sample.len() as f64;
+            Some((format!("if(bool({share:.6}), '', {made})"), format!("{because}, and empty texts")))
         }
     }
 }

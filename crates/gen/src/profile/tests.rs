@@ -184,6 +184,23 @@ fn few_texts_are_few_whatever_else_a_column_holds() {
     assert!(!plan.contains("Lovelace") && !plan.contains("Hopper"), "{plan}");
 }
 
+/// One infinity made a column of numbers one of words, and one empty text a column of days.
+#[test]
+fn what_is_odd_in_a_column_leaves_the_rest_as_it_is() {
+    let select = "iif(n = 77, 9e999, n * 0.37), iif(n % 2, 9e999, -9e999), iif(n % 3, 1.5, 9e999), iif(n = 77, '', date('2020-01-01', (n % 900) || ' days')),
+        iif(n % 2, '', datetime('2020-01-01', n || ' minutes'))";
+    let learnt = profile_of(&table("a REAL, b REAL, c REAL, d DATE, e TEXT", 5000, select), false);
+    let starts = ["histogram(0", "real(0, 1)", "choice(1.5: ", "if(bool(0.000", "if(bool(0.5"];
+    for (generator, start) in generators(&learnt).into_iter().zip(starts) {
+        assert!(generator.starts_with(start), "{generator}, not {start}");
+    }
+    assert!(generators(&learnt)[4].contains("'', date_add('2020-01-01 00:00:00', "), "{}", generators(&learnt)[4]);
+    assert_plannable(&learnt);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = database(folder.path(), &table("a REAL, b REAL, d DATE", 100, "n, 9e999, iif(n, '2020-01-01', '')"));
+    compare::compare(&file, &file, 2).expect("itself");
+}
+
 /// Where only a sample of the parents is counted, their number is about right: some seemed to have no children.
 #[test]
 fn sampled_parents_all_have_children_where_all_had() {
