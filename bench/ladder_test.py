@@ -183,6 +183,8 @@ class Ladder(unittest.TestCase):
         self.assertIn("brainfuck", printed)
 
     def test_ctrl_c_keeps_what_there_is(self):
+        # A shell that runs the tests in the background has them ignore Ctrl-C.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         # Once it is warm, the second rung interrupts the runner, as a terminal does.
         interrupts = (
             "import os, pathlib, signal, sys, time\n"

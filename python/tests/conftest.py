@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -32,6 +33,12 @@ def query() -> Callable[[Path | bytes, str], Rows]:
 def db(tmp_path: Path) -> Path:
     """Where a test's database goes."""
     return tmp_path / "made.db"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ctrl_c_is_heard_by_the_tests() -> None:
+    """A shell that runs them in the background has them ignore it: a test of Ctrl-C then wrote rows until the disk was full."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
