@@ -161,8 +161,11 @@ def main(given=None):
         return show(chosen)
     result = run(options, collected, chosen)
     if result["interrupted"]:
-        # What is kept in docs/ and bench/results/ is whole.
-        options.results, options.report = toolchains.BUILT / options.results.name, toolchains.BUILT
+        # What the project keeps is whole.
+        if options.results.parent == BENCH / "results":
+            options.results = toolchains.BUILT / options.results.name
+        if options.report == measure.ROOT / "docs":
+            options.report = toolchains.BUILT
     return finish(options, measure.keep(options.results, result))
 
 
