@@ -4,7 +4,7 @@ import functools
 import unittest
 
 from ladder.articles import composite, integers
-from ladder.rungs import Wrong
+from ladder.rungs import Wrong, verify_and
 
 LOW = (1 << 32) - 1
 
@@ -40,7 +40,7 @@ class Integers(unittest.TestCase):
             (integers.verify_keys, facts(range(100))),
             (integers.verify_bools, facts([0] * 49 + [1] * 51)),
             (functools.partial(integers.verify_same, 1), facts([0] * 100)),
-            (functools.partial(integers.verify_kind, 3, integers.verify_keys), (*facts(range(1, 101)), 1)),
+            (functools.partial(verify_and, 3, integers.verify_keys), (*facts(range(1, 101)), 1)),
             # Values of another width.
             (functools.partial(integers.verify_spread, 64), facts(values)),
             (integers.verify_indexed, (*facts(values), 99)),

@@ -1,6 +1,7 @@
 """litepress's command line for invented rows, as rungs of several articles have it."""
 
 from ladder import toolchains
+from ladder.rungs import Rung
 
 PRESS = "press, then sqlite3_deserialize"
 MADE_MEANWHILE = "litepress makes its values while the clock runs, and syncs the file."
@@ -23,3 +24,15 @@ def printed_by(setting, text):
     path = setting.folder / "schema.sql"
     path.write_text(text, encoding="utf-8")
     return printed_in_memory(setting, path) if setting.target == ":memory:" else printed(setting, path)
+
+
+def press(case, title, schema, rows, *, full, place="disk", note=None, **more):
+    """A rung of litepress: `schema` gives the annotated schema for a number of rows, `full` times as many in a full run."""
+    def command(setting):
+        return printed_by(setting, schema(setting.rows))
+
+    on_disk = place == "disk"
+    return Rung(
+        case, "litepress", title, place, command, needs=("litepress",) if on_disk else ("rust",), rows=rows,
+        full_rows=full * rows, safe=on_disk, note=note or (MADE_MEANWHILE if on_disk else MADE_IN_MEMORY), **more,
+    )  # fmt: skip

@@ -24,6 +24,12 @@ def expect_near(what, found, expected, deviation):
         raise Wrong(f"{what}: {found}, {expected:g} expected")
 
 
+def verify_and(last, verify, row, rows):
+    """What stands last in the row (the kind of table, the size of a page), and the rest by `verify`."""
+    expect(row[-1:], [last])
+    verify(row[:-1], rows)
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     """Rungs that do the same work, and can be compared: same rows, same table."""

@@ -6,9 +6,9 @@ those of the question's author: no other machine is named.
 
 import functools
 
-from ladder import toolchains
-from ladder.printed import MADE_IN_MEMORY, MADE_MEANWHILE, PRESS, printed_by
-from ladder.rungs import Absent, Case, Published, Rung, expect
+from ladder import printed, toolchains
+from ladder.printed import PRESS
+from ladder.rungs import Absent, Case, Published, Rung, expect, verify_and
 
 TITLE = "A composite key, in memory: order, pages, caches, snapshots and writers"
 SOURCE = "Optimizing SQLite In-Memory Database Insert Performance for Large Datasets: a question, and what was advised"
@@ -47,12 +47,6 @@ def verify_keyed(row, rows):
     expect(row, (rows, 0, rows - 1, *sums(rows), 32 * rows, 0, int(rows > 1)))
 
 
-def verify_keyed_and(last, row, rows):
-    """What is said behind the rows, too."""
-    expect(row[-1:], [last])
-    verify_keyed(row[:-1], rows)
-
-
 def verify_long(length, row, rows):
     """Letters in turn, each text one further: which ones are first and last, the length tells."""
     first, last = (sum(97 + (number + behind) % 26 for number in range(rows)) for behind in (0, length - 1))
@@ -60,9 +54,9 @@ def verify_long(length, row, rows):
 
 
 CASES = [
-    Case("composite/key", "Three integers and a text are the key", OF_TABLE, functools.partial(verify_keyed_and, 0)),
+    Case("composite/key", "Three integers and a text are the key", OF_TABLE, functools.partial(verify_and, 0, verify_keyed)),
     Case("composite/transaction", "A composite key: rows a transaction", KEYED, verify_keyed, "rows a transaction"),
-    Case("composite/page-size", "A composite key: bytes of a page", OF_PAGES, functools.partial(verify_keyed_and, 4096), "bytes of a page"),
+    Case("composite/page-size", "A composite key: bytes of a page", OF_PAGES, functools.partial(verify_and, 4096, verify_keyed), "bytes of a page"),
     Case("composite/page-cache", "A composite key: the page cache", KEYED, verify_keyed, "pages of cache"),
     Case("composite/long-texts", "Long texts: bound, or written into their place", LONG, functools.partial(verify_long, LENGTHS[0]), "bytes of a text"),
     Case("composite/snapshot", "A composite key: a snapshot made and loaded", KEYED, verify_keyed),
@@ -97,16 +91,7 @@ def in_rust(case, title, place="memory"):
     return f"{case}/Rust/{title}/{place}"
 
 
-def press(case, title, schema, rows=500_000, *, place="disk", full=10, **more):
-    """`schema` gives the annotated schema for a number of rows."""
-    def command(setting):
-        return printed_by(setting, schema(setting.rows))
-
-    on_disk = place == "disk"
-    return Rung(
-        case, "litepress", title, place, command, ("litepress",) if on_disk else ("rust",), rows, full * rows, on_disk,
-        note=MADE_MEANWHILE if on_disk else MADE_IN_MEMORY, **more,
-    )  # fmt: skip
+press = functools.partial(printed.press, rows=500_000, full=10)
 
 
 def keyed(number, *, options="", first="", name="keyed"):
@@ -131,7 +116,7 @@ WITHOUT_ROWID = f"{ORDER}, WITHOUT ROWID"
 
 
 def keys():
-    case, keyed_alone = "composite/key", functools.partial(verify_keyed_and, 1)
+    case, keyed_alone = "composite/key", functools.partial(verify_and, 1, verify_keyed)
     yield rust(
         case, NO_ORDER, "rows", reference=True, note=IN_MEMORY, growth=CURVE,
         published=(Published("composite", "the first try: 18,000 rows a second, 9 GB", ROWS, FIRST_TRY, 9 * 10**9),),
@@ -178,7 +163,7 @@ def pages():
     case = "composite/page-size"
     for size in (4096, 16_384, 65_536):
         title = f"pages of {size:,} bytes"
-        same = {"at": size, "verify": functools.partial(verify_keyed_and, size)}
+        same = {"at": size, "verify": functools.partial(verify_and, size, verify_keyed)}
         yield rust(case, title, f"rows sorted page={size}", reference=size == 4096, **same)
         pages = keyed(ASCENDING, first=f"PRAGMA page_size = {size};\n")
         yield press(case, f"{PRESS}, {title}", pages, place="memory", full=4, **same)
@@ -210,7 +195,7 @@ def long_texts():
                 reference=(word, length) == ("text", LENGTHS[0]),
                 note="The values are blobs of the same bytes: a handle leaves the type as it is." if word == "blob" else "",
             )  # fmt: skip
-        yield press(case, f"{PRESS}, {length:,} bytes", long_text(length), rows, place="memory", full=5, **same)
+        yield press(case, f"{PRESS}, {length:,} bytes", long_text(length), rows=rows, place="memory", full=5, **same)
 
 
 def long_text(length):

@@ -7,9 +7,9 @@ its tables, 9 to 17 bytes a row, are those of 100 million rows.
 
 import functools
 
-from ladder import toolchains
-from ladder.printed import MADE_IN_MEMORY, MADE_MEANWHILE, PRESS, printed_by
-from ladder.rungs import Absent, Case, Published, Rung, Wrong, expect, expect_near
+from ladder import printed, toolchains
+from ladder.printed import MADE_IN_MEMORY, MADE_MEANWHILE, PRESS
+from ladder.rungs import Absent, Case, Published, Rung, Wrong, expect, expect_near, verify_and
 
 TITLE = "Integers and beyond: one column, method by method, in C"
 SOURCE = "an article of 2023-09-25 on how fast rows with bound data can be inserted, and what is in your control"
@@ -74,12 +74,6 @@ def verify_same(value, row, rows):
     expect(joined(row), facts(rows, value, value, rows * value))
 
 
-def verify_kind(kind, verify, row, rows):
-    """The kind of table, too."""
-    expect(row[5:], [kind])
-    verify(row, rows)
-
-
 def verify_bools(row, rows):
     expect(joined(row), facts(rows, 0, min(1, rows - 1), rows // 2))
 
@@ -117,16 +111,7 @@ def in_c(case, title, place="disk"):
 # Rungs of litepress.
 
 
-def press(case, title, schema, rows, *, place="disk", note=EVENLY, full=5, **more):
-    """`schema` gives the annotated schema for a number of rows."""
-    def command(setting):
-        return printed_by(setting, schema(setting.rows))
-
-    on_disk = place == "disk"
-    return Rung(
-        case, "litepress", title, place, command, needs=("litepress",) if on_disk else ("rust",), rows=rows,
-        full_rows=full * rows, safe=on_disk, note=note, **more,
-    )  # fmt: skip
+press = functools.partial(printed.press, full=5, note=EVENLY)
 
 
 def table(generator, column="value INTEGER", options="", rest=""):
@@ -303,7 +288,7 @@ def user_keys():
         ("INTEGER PRIMARY KEY", "key", 4_248_000, 861, 1, "value INTEGER PRIMARY KEY", ""),
         ("INT PRIMARY KEY, WITHOUT ROWID", "without-rowid", 3_108_000, 974, 3, "value INT PRIMARY KEY", " WITHOUT ROWID"),
     ):
-        verify = functools.partial(verify_kind, kind, verify_keys)
+        verify = functools.partial(verify_and, kind, verify_keys)
         figure = published(f"User keys: {title}", speed, 10**8, megabytes * 10**6)
         method = f"carray values=keys order=sequential table={word}"
         yield c(case, title, method, 2_000_000, reference=word == "rowid", published=figure, verify=verify)
@@ -317,7 +302,7 @@ def automatic_keys():
         ("INTEGER PRIMARY KEY", "automatic", 8_224_000, 1, "id INTEGER PRIMARY KEY,\n  "),
         ("AUTOINCREMENT", "autoincrement", 7_784_000, 5, "id INTEGER PRIMARY KEY AUTOINCREMENT,\n  "),
     ):
-        verify = functools.partial(verify_kind, kind, verify_32)
+        verify = functools.partial(verify_and, kind, verify_32)
         figure = published(f"Automatic keys: {title}", speed)
         yield c(case, title, f"carray table={word}", 2_000_000, reference=word == "rowid", published=figure, verify=verify)
         yield press(case, f"gen, {title}", table(evenly(32), f"{key}value INTEGER"), 4_000_000, verify=verify)
