@@ -39,6 +39,20 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
+    /// Serial type and place of each of `columns`, `None` for the rowid, where `record` does not begin like the one before.
+    #[inline(always)]
+    pub fn places_if_new<'f>(
+        &'f mut self,
+        columns: &'f [Cut],
+        record: &[u8],
+    ) -> Result<Option<impl Iterator<Item = Option<(u64, Range<usize>)>> + 'f>> {
+        if self.header.starts(record) && record.len() >= self.record_len {
+            return Ok(None);
+        }
+        self.find(columns, record).map_err(|error| bad_item(&error))?;
+        Ok(Some(columns.iter().zip(&self.places).map(|(cut, place)| cut.field().map(|_| place.clone()))))
+    }
+
     /// The values of `columns` in `record`, which are always the same columns.
     ///
     /// # Errors

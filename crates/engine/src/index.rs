@@ -8,17 +8,20 @@
 use crate::fields::{Cut, Fields};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemWithSlack, RunWriter, SortOptions, Sorter};
+use crate::sort::{ItemBatch, ItemWithSlack, RunWriter, SortOptions, Sorter};
 use crate::sorted_tree::{self, Items, SortedTree, bad_item};
 use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::order::{Collation, EntryShape, KeyPart, ShortCell};
+use litepress_format::order::{Collation, EntryShape, HEAD_ROOM, HeadMaker, KeyPart, ShortCell};
 use litepress_format::page::PageKind;
 use litepress_format::record;
 use litepress_rows::schema::{Index, IndexColumn};
+use litepress_rows::chunk::HEADROOM;
 use litepress_rows::{RecordChunk, Table};
+
+const _: () = assert!(HEADROOM >= HEAD_ROOM, "what is read in front of records");
 
 /// An index whose entries can be cut out of the table's records.
 #[derive(Clone, Debug)]
@@ -117,17 +120,24 @@ pub(crate) struct Cutter<'s> {
     writer: RunWriter<'s>,
     fields: Fields,
     item: Vec<u8>,
+    /// What makes short items of records like the last one.
+    head_fields: Fields,
+    head_maker: HeadMaker,
 }
 
 impl<'s> Cutter<'s> {
     pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
-        Self { plan, writer, fields: Fields::default(), item: Vec::new() }
+        let (fields, head_fields) = Default::default();
+        Self { plan, writer, fields, item: Vec::new(), head_fields, head_maker: HeadMaker::default() }
     }
 
     /// Adds the entries of all rows of `chunk`.
     pub fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
         let plan = self.plan;
         for (row, &rowid) in chunk.rowids().iter().enumerate() {
+            if self.writer.takes_heads() && self.add_head(chunk, row)? {
+                continue;
+            }
             let values = self.fields.values(&plan.columns, chunk.record(row), rowid)?;
             let rowid = plan.has_rowid.then_some(rowid);
             let made = self.writer.room().and_then(|room| plan.shape.make_short(values.clone(), rowid, room));
@@ -138,6 +148,20 @@ impl<'s> Cutter<'s> {
             }
         }
         Ok(())
+    }
+
+    /// Adds the entry of a row in one number; `false` where it is none for that.
+    #[inline(always)]
+    fn add_head(&mut self, chunk: &RecordChunk, row: usize) -> Result<bool> {
+        let record = chunk.record(row);
+        if let Some(places) = self.head_fields.places_if_new(&self.plan.columns, record)? {
+            self.head_maker = HeadMaker::new(&self.plan.shape, places).unwrap_or_default();
+        }
+        let start = chunk.ends()[row] as usize - record.len();
+        match self.head_maker.make(chunk.arena(), start, chunk.rowids()[row]) {
+            Some((head, len)) => self.writer.take_head(head, len),
+            None => Ok(false),
+        }
     }
 
     /// All rows are added.
@@ -209,6 +233,23 @@ impl Items for IndexPlan {
         printer.record.clear();
         self.shape.write_record(item.item(), &mut printer.record).map_err(|error| bad_item(&error))?;
         printer.builder.add(&printer.record);
+        Ok(())
+    }
+
+    fn add_batch(&self, printer: &mut IndexPrinter, batch: ItemBatch<'_>) -> Result<()> {
+        let mut index = 0;
+        while index < batch.len() {
+            let cells = (index..batch.len()).map(|index| batch.get(index));
+            let make = |item: ItemWithSlack<'_>, cell: &mut ShortCell| {
+                self.shape.make_short_cell(item.bytes, item.len, cell)
+            };
+            index += printer.builder.fill_page(cells, &mut printer.cell, make);
+            // One that does not fit the page, or no short cell.
+            if index < batch.len() {
+                self.add(printer, batch.get(index))?;
+                index += 1;
+            }
+        }
         Ok(())
     }
 

@@ -25,26 +25,32 @@ mod arena;
 mod buckets;
 mod delta;
 mod merge;
+mod packing;
 mod radix;
 mod rank;
 mod read_ahead;
+mod routes;
 mod run;
 mod sample;
+mod segments;
+mod sorted_buckets;
 mod spill;
 mod varying;
+mod words;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use arena::common_prefix;
-pub(crate) use merge::{ItemWithSlack, Merge};
+pub(crate) use merge::{ItemBatch, ItemWithSlack, Merge};
 pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;
-use buckets::{BucketFill, Buckets, Routes};
+use buckets::{BucketFill, BucketLimits};
 use delta::{RunEncoder, SpilledRun};
 use rank::{HeldRun, Runs};
+use routes::Routes;
 use run::{FillRun, MIN_MEMORY_BYTES, MemoryRun};
 use spill::{ALIGNMENT, SpillFile, SpillFolder};
 use std::ops::Range;
@@ -67,7 +73,7 @@ impl SortOptions {
     /// Bytes of items that stay in memory: more are spilled.
     pub fn run_bytes(&self) -> u64 {
         let budget = Budget::new(self.memory_bytes, self.writers);
-        budget.writers * budget.bucket_bytes() as u64
+        budget.writers * budget.bucket_limits().memory_bytes as u64
     }
 }
 
@@ -130,9 +136,20 @@ impl Budget {
         Self { memory, writers, buffer_bytes, block_bytes, sample_bytes }
     }
 
-    /// What a writer may have in buckets: the rest, sorting that and sorting a bucket take what is left of the memory.
-    fn bucket_bytes(&self) -> usize {
-        self.buffer_bytes / 8 * 7
+    /// What a writer may have in buckets: the rest, sorting that and writing blocks take what is left of its memories,
+    /// and later sorting a bucket for each merge.
+    fn bucket_limits(&self) -> BucketLimits {
+        let bucket_bytes = self.sorted_bucket_bytes() / self.writers;
+        BucketLimits {
+            memory_bytes: self.buffer_bytes / 2 * 3,
+            bucket_bytes: usize::try_from(bucket_bytes).unwrap_or(usize::MAX),
+            write_bytes: self.block_bytes,
+        }
+    }
+
+    /// The most that the items of a bucket take, of all writers. Sorting it takes as much again.
+    fn sorted_bucket_bytes(&self) -> u64 {
+        self.memory / 32 / self.writers
     }
 
     /// The memory of items without a bucket.
@@ -157,8 +174,8 @@ impl Budget {
 
     /// What each of `merges` at once has for reading.
     fn merge_bytes(&self, held_bytes: u64) -> u64 {
-        let writing = self.writers * (self.block_bytes + ALIGNMENT) as u64;
-        self.memory.saturating_sub(held_bytes + writing) / self.writers
+        let others = (self.block_bytes + ALIGNMENT) as u64 + 2 * self.sorted_bucket_bytes();
+        (self.memory.saturating_sub(held_bytes) / self.writers).saturating_sub(others)
     }
 
     /// How many spilled runs one merge can read.
@@ -210,11 +227,16 @@ impl Sorter {
         }
         drop(state);
         for run in evicted {
-            let encoder = self.budget.encoder(&self.folder.create()?);
-            self.add_spilled(match run {
-                HeldRun::Sorted(run) => writer::encode(&run, encoder)?,
-                HeldRun::Buckets(fill) => writer::encode_buckets(&Buckets::of(fill), encoder)?,
-            });
+            match run {
+                HeldRun::Sorted(run) => {
+                    let encoder = self.budget.encoder(&self.folder.create()?);
+                    self.add_spilled(writer::encode(&run, encoder)?);
+                }
+                HeldRun::Buckets(mut fill) => {
+                    fill.write_all()?;
+                    self.state().runs.buckets.add(fill);
+                }
+            }
         }
         Ok(())
     }

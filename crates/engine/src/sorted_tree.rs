@@ -5,7 +5,7 @@
 
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemWithSlack, Sorted};
+use crate::sort::{ItemBatch, ItemWithSlack, Sorted};
 use crate::statistics::{KeyCounter, distinct_keys};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::tree::index::IndexPart;
@@ -30,6 +30,11 @@ pub(crate) trait Items: Sync {
 
     /// Adds the next item.
     fn add(&self, builder: &mut Self::Builder, item: ItemWithSlack<'_>) -> Result<()>;
+
+    /// Adds the next items.
+    fn add_batch(&self, builder: &mut Self::Builder, batch: ItemBatch<'_>) -> Result<()> {
+        (0..batch.len()).try_for_each(|index| self.add(builder, batch.get(index)))
+    }
 
     /// Completes a part; `is_last` where no other follows it.
     fn finish(&self, builder: Self::Builder, is_last: bool) -> IndexPart;
@@ -181,8 +186,16 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
         for number in first..end {
             let in_part = |error| (number, error);
             let mut builder = (self.begin)();
-            for _ in 0..self.per_part.min(self.sorted.len() - number * self.per_part) {
+            let mut left = self.per_part.min(self.sorted.len() - number * self.per_part);
+            while left > 0 {
+                if let Some(batch) = ranked.next_batch(left).map_err(in_part)? {
+                    left -= batch.len() as u64;
+                    neighbours.check_batch(batch).map_err(in_part)?;
+                    self.items.add_batch(&mut builder, batch).map_err(in_part)?;
+                    continue;
+                }
                 let item = ranked.next_with_slack().map_err(in_part)?.expect("as many items as ranks");
+                left -= 1;
                 neighbours.check(item.item()).map_err(in_part)?;
                 self.items.add(&mut builder, item).map_err(in_part)?;
             }
@@ -207,6 +220,13 @@ impl<I: Items> Neighbours<'_, I> {
     fn keep(&mut self, item: &[u8]) {
         self.previous.clear();
         self.previous.extend_from_slice(&item[..self.items.kept_len(item)]);
+    }
+
+    fn check_batch(&mut self, batch: ItemBatch<'_>) -> Result<()> {
+        if !self.counter.counts() && !self.items.is_unique() {
+            return Ok(());
+        }
+        (0..batch.len()).try_for_each(|index| self.check(batch.get(index).item()))
     }
 
     fn check(&mut self, item: &[u8]) -> Result<()> {

@@ -62,6 +62,7 @@
 
 mod compare;
 mod entry;
+mod head;
 mod number;
 mod short;
 mod text;
@@ -71,8 +72,9 @@ use crate::value::Value;
 
 pub use compare::compare;
 pub use entry::{EntryShape, UniqueKey};
+pub use head::{HEAD_LEN, HEAD_ROOM, HeadMaker};
 pub use number::{MAX_ROWID_LEN, push_rowid, read_rowid, rowid_len, skip_rowid};
-pub use short::{SHORT_LEN, SHORT_ROOM, ShortCell};
+pub use short::{CELL_WINDOW, SHORT_LEN, SHORT_ROOM, ShortCell};
 
 /// First byte of the form of NULL.
 const NULL: u8 = 0x00;

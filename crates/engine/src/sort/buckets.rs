@@ -9,198 +9,108 @@
 //! ```
 //!
 //! Sorting a run as a whole reads and writes all of it several times, and needs as much memory again. Here an item is
-//! written once to its block, and once more to where its bucket is sorted, which is used again for the next bucket.
+//! written once to its block, and once more to where its bucket is sorted, which is used again for the next bucket. Where
+//! blocks run out, those of some buckets are moved to a file, as they are (see `segments`): nothing is sorted, encoded or
+//! merged for it, and a bucket is still read back from few places.
 //!
-//! Routes are made of the first items, by whoever has enough of them first, and hold for all writers of a sort. They know
-//! the bits that varied among these, and how often each combination of the topmost ones came. An item that differs in
-//! other bits, or whose bucket has more than its share, goes to the rest: so a sample that says nothing about what comes
-//! costs a little time and no memory. Zeros are thought behind items shorter than what routes look at: then buckets
-//! follow each other as memcmp has it.
+//! Short items of one form stand in their blocks as words of eight bytes (see `packing`).
+//!
+//! An item whose bucket is too large to be sorted in the memory that is left for it goes to the rest, too.
 
 use super::arena::read_length;
-use super::merge::ItemWithSlack;
-use super::radix::Digit;
-use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, MemoryRun, SLACK_BYTES};
-use super::sample::Samples;
-use super::varying::Varying;
-use std::convert::Infallible;
+use super::routes::{BLOCKS_PER_BUCKET, Routes, head, in_front};
+use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
+use super::segments::{self, BLOCK_BYTES, Segment, SegmentWriter};
+use super::spill::{AlignedMemory, SpillFolder};
+use crate::Result;
 use std::sync::Arc;
 
-/// Bytes of a block: items of one bucket, cut anywhere. As many as a page of memory has.
-const BLOCK_BYTES: usize = 4096;
+/// Blocks of a bucket that are worth writing: reading back fewer of them takes longer than writing them saves.
+const MIN_SEGMENT_BLOCKS: usize = BLOCKS_PER_BUCKET / 2;
 
-/// Their last blocks, one a bucket, are to be written to by turns: as many as the caches of memory and addresses hold.
-const MAX_BUCKETS: usize = 1024;
-const MIN_BUCKETS: usize = 64;
-
-/// A memory has at least so many blocks for each bucket.
-const BLOCKS_PER_BUCKET: usize = 16;
-
-/// A bucket has at most this part of the blocks.
-const MAX_SHARE: usize = 32;
-
-/// How many bits tell the bucket: the fewest that make enough buckets, because looking these up is waited for.
-const ROUTE_BITS: [u32; 3] = [12, 14, 16];
+/// When blocks run out, this part of them is written.
+const WRITTEN_SHARE: usize = 16;
 
 /// Bytes of items that are staged before they go to their buckets: what the nearest cache holds beside.
 const STAGE_BYTES: usize = 16 << 10;
 
-/// Bytes of the first items.
-const SAMPLE_BYTES: usize = 1 << 20;
-
-/// To which bucket an item goes.
-#[derive(Debug)]
-pub(super) struct Routes {
-    /// An item's first 16 bytes, and the bits of them that all items have in common.
-    first: u128,
-    same: u128,
-    /// How far a word of 64 of these bits is from their end, and the bits of it that tell.
-    shift: u32,
-    digit: Digit,
-    bucket_of: Vec<u16>,
-    /// The first digit of each bucket.
-    starts: Vec<usize>,
-}
-
-impl Routes {
-    /// How many bytes of items make a sample, in a memory of so many; `None` where it is too small for buckets.
-    pub fn sample_bytes(memory_bytes: usize) -> Option<usize> {
-        (buckets_in(memory_bytes) >= MIN_BUCKETS).then_some(SAMPLE_BYTES.min(memory_bytes / 16))
-    }
-
-    /// The routes of items like these, in a memory of so many bytes; `None` where they would not be worth it.
-    pub fn new(sample: &FillRun, memory_bytes: usize) -> Option<Self> {
-        let mut heads = Vec::new();
-        let each = |item: &[u8]| -> Result<(), Infallible> {
-            heads.push(head(item));
-            Ok(())
-        };
-        let Ok(()) = sample.for_each(each);
-        // What comes in order is sorted in no time.
-        if heads.is_sorted() || heads.is_sorted_by(|a, b| a >= b) {
-            return None;
-        }
-        let first = heads[0];
-        let differ = heads.iter().fold(0, |differ, head| differ | head ^ first);
-        let shift = 64 - (differ.leading_zeros() / 8 * 8).min(64);
-        let routes = |bits| Self::with_bits(bits, &heads, differ, shift, buckets_in(memory_bytes));
-        let all = ROUTE_BITS.map(routes);
-        let is_enough = |routes: &Self| routes.starts.len() >= buckets_in(memory_bytes) / 2;
-        let best = all.iter().position(is_enough).unwrap_or(ROUTE_BITS.len() - 1);
-        all.into_iter().nth(best).filter(|routes| routes.starts.len() >= MIN_BUCKETS / 2)
-    }
-
-    /// The routes that so many of the bits tell that differ.
-    fn with_bits(bits: u32, heads: &[u128], differ: u128, shift: u32, buckets: usize) -> Self {
-        let first = heads[0];
-        let digit = Digit::topmost(low_word(differ >> shift), bits);
-        let reach = u128::MAX << 64 << shift | u128::from(digit.reach()) << shift;
-        let mut counts = vec![0usize; 1 << digit.bits];
-        for head in heads {
-            counts[digit.of_word::<{ Digit::MAX_FIELDS }>(low_word(head >> shift))] += 1;
-        }
-        let (mut bucket_of, mut starts, mut count) = (Vec::with_capacity(counts.len()), vec![0], 0);
-        let share = heads.len().div_ceil(buckets);
-        for (digit, more) in counts.into_iter().enumerate() {
-            if count > 0 && count + more > share {
-                starts.push(digit);
-                count = 0;
-            }
-            count += more;
-            bucket_of.push(u16::try_from(starts.len() - 1).expect("few buckets"));
-        }
-        Self { first, same: reach & !differ, shift, digit, bucket_of, starts }
-    }
-
-    #[inline]
-    fn bucket(&self, head: u128) -> Option<usize> {
-        if (head ^ self.first) & self.same != 0 {
-            return None;
-        }
-        let digit = self.digit.of_word::<{ Digit::MAX_FIELDS }>(low_word(head >> self.shift));
-        Some(self.bucket_of[digit].into())
-    }
-
-    /// What separates the items of a bucket from those of the buckets before.
-    fn key(&self, bucket: usize) -> Vec<u8> {
-        let word = u128::from(self.digit.spread(self.starts[bucket])) << self.shift;
-        let head = (self.first & self.same | word).to_be_bytes();
-        let len = head.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-        if bucket == 0 { Vec::new() } else { head[..len].to_vec() }
-    }
-}
-
-fn buckets_in(memory_bytes: usize) -> usize {
-    MAX_BUCKETS.min(memory_bytes / BLOCK_BYTES / BLOCKS_PER_BUCKET)
-}
-
-/// The lower half.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the upper half is not wanted")]
-fn low_word(bits: u128) -> u64 {
-    bits as u64
-}
-
-/// The first 16 bytes of an item, zeros behind its end.
-#[inline]
-fn head(item: &[u8]) -> u128 {
-    match item.first_chunk() {
-        Some(first) => u128::from_be_bytes(*first),
-        None => {
-            let mut first = [0; 16];
-            first[..item.len()].copy_from_slice(item);
-            u128::from_be_bytes(first)
-        }
-    }
-}
-
 /// The items of one writer, in buckets.
 #[derive(Debug)]
 pub(super) struct BucketFill {
-    routes: Arc<Routes>,
+    pub routes: Arc<Routes>,
+    /// How items are staged, and how they stand in blocks.
     layout: Layout,
-    memory: Vec<u8>,
-    /// How many blocks may be filled, and the one that follows each of those that are.
+    pub stored: Layout,
+    pub memory: Vec<u8>,
+    /// How many blocks may be filled, the one that follows each of those that were, and those that are free again.
     max_blocks: usize,
     next_blocks: Vec<u32>,
+    free_blocks: Vec<u32>,
     /// Where in memory the next item of each bucket goes; where a block begins, none is open. Alone, so that the nearest
     /// cache holds all.
     ends: Vec<usize>,
     buckets: Vec<Bucket>,
+    limits: BucketLimits,
+    /// What was written to a file, where there is one, and the bucket that is written next.
+    folder: Arc<SpillFolder>,
+    written: Option<SegmentWriter>,
+    next_written: usize,
     items: u64,
-    item_bytes: u64,
+    pub item_bytes: u64,
 }
 
 /// What a bucket has.
 #[derive(Clone, Debug, Default)]
 struct Bucket {
+    /// Its blocks in memory.
     first_block: u32,
     last_block: u32,
     blocks: usize,
+    /// What comes before those, in a file, and the bytes of it.
+    segments: Vec<Segment>,
+    segment_bytes: usize,
     /// Items in an arena: slots are as many as there are bytes for.
     long_items: usize,
 }
 
+/// What a writer's buckets may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BucketLimits {
+    /// Bytes of all blocks in memory.
+    pub memory_bytes: usize,
+    /// Bytes of one bucket, in memory and in the file.
+    pub bucket_bytes: usize,
+    /// Bytes of a write to the file.
+    pub write_bytes: usize,
+}
+
 impl BucketFill {
-    /// No items yet, and `memory` for so many bytes of blocks.
-    pub fn new(routes: Arc<Routes>, layout: Layout, memory: Vec<u8>, bytes: usize) -> Self {
-        let buckets = vec![Bucket::default(); routes.starts.len()];
-        let (ends, next_blocks) = (vec![0; buckets.len()], Vec::new());
-        let max_blocks = bytes.min(memory.len()) / BLOCK_BYTES;
-        Self { routes, layout, memory, max_blocks, next_blocks, ends, buckets, items: 0, item_bytes: 0 }
+    /// No items yet, of this layout where they are staged.
+    pub fn new(routes: Arc<Routes>, layout: Layout, limits: BucketLimits, folder: &Arc<SpillFolder>) -> Self {
+        let stored = if routes.packing.is_some() { Layout::WORDS } else { layout };
+        let buckets = vec![Bucket::default(); routes.len()];
+        Self {
+            routes,
+            layout,
+            stored,
+            memory: vec![0; limits.memory_bytes],
+            max_blocks: limits.memory_bytes / BLOCK_BYTES,
+            next_blocks: Vec::new(),
+            free_blocks: Vec::new(),
+            ends: vec![0; buckets.len()],
+            buckets,
+            limits,
+            folder: folder.clone(),
+            written: None,
+            next_written: 0,
+            items: 0,
+            item_bytes: 0,
+        }
     }
 
     /// Where items are staged for it.
     pub fn stage(&self) -> FillRun {
         FillRun::new(vec![0; STAGE_BYTES + SLACK_BYTES], self.layout)
-    }
-
-    pub fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    pub fn routes(&self) -> &Arc<Routes> {
-        &self.routes
     }
 
     pub fn items(&self) -> u64 {
@@ -209,20 +119,31 @@ impl BucketFill {
 
     /// Bytes of memory that the items take.
     pub fn used(&self) -> usize {
-        self.next_blocks.len() * BLOCK_BYTES
+        (self.next_blocks.len() - self.free_blocks.len()) * BLOCK_BYTES
+    }
+
+    pub fn is_in_memory(&self) -> bool {
+        self.written.is_none()
+    }
+
+    /// Has it take items that are staged in another layout from now on; `false` where its blocks cannot hold these.
+    #[must_use]
+    pub fn set_layout(&mut self, layout: Layout) -> bool {
+        self.layout = layout;
+        self.stored == layout || self.routes.packing.is_some()
     }
 
     /// Takes all staged items, which have its layout, and gives those without a bucket to `rest`; `false` where not all
-    /// of them may fit.
-    #[must_use]
-    pub fn take(&mut self, staged: &FillRun, rest: &mut FillRun) -> bool {
-        // Not every bucket opens a block at once; those that find none add to the rest.
-        let blocks = staged.items().min(self.buckets.len()) / 4 + staged.used() / BLOCK_BYTES + 1;
-        if self.next_blocks.len() + blocks > self.max_blocks || !rest.has_room_for(staged) {
-            return false;
+    /// of them may fit that.
+    pub fn take(&mut self, staged: &FillRun, rest: &mut FillRun) -> Result<bool> {
+        if !rest.has_room_for(staged) {
+            return Ok(false);
         }
+        // Not every bucket opens a block at once; those that find none add to the rest.
+        self.make_room(staged.items().min(self.buckets.len()) / 4 + staged.used() / BLOCK_BYTES + 1)?;
         let before = (rest.items(), rest.item_bytes());
         match self.layout {
+            Layout::Slots { width: 8, .. } => self.take_slots::<8>(staged, rest),
             Layout::Slots { width: 12, .. } => self.take_slots::<12>(staged, rest),
             Layout::Slots { width: 16, .. } => self.take_slots::<16>(staged, rest),
             Layout::Slots { width: 20, .. } => self.take_slots::<20>(staged, rest),
@@ -232,18 +153,41 @@ impl BucketFill {
         }
         self.items += (staged.items() - (rest.items() - before.0)) as u64;
         self.item_bytes += staged.item_bytes() - (rest.item_bytes() - before.1);
-        true
+        Ok(true)
+    }
+
+    /// Takes words, and gives the items of those without a bucket to `rest`; `false` where not all may fit that.
+    pub fn take_words(&mut self, words: &[u64], rest: &mut FillRun) -> Result<bool> {
+        let routes = self.routes.clone();
+        let Some(packing) = &routes.packing else { unreachable!("words are packed") };
+        if !rest.has_room_for_items(words.len(), packing.longest()) {
+            return Ok(false);
+        }
+        self.make_room(words.len().min(self.buckets.len()) / 4 + size_of_val(words) / BLOCK_BYTES + 1)?;
+        for &word in words {
+            if self.take_word(&routes, Some(word)) {
+                self.items += 1;
+                self.item_bytes += packing.len_of(word) as u64;
+            } else {
+                packing.with_item(word, |item| rest.push(item)).expect("room for all words");
+            }
+        }
+        Ok(true)
     }
 
     fn take_slots<const N: usize>(&mut self, staged: &FillRun, rest: &mut FillRun) {
+        let is_full = matches!(self.layout, Layout::Slots { full: true, .. });
         // The length at the end of a slot is no byte of the item.
-        let is_length = N <= 16 && !matches!(self.layout, Layout::Slots { full: true, .. });
-        let item_bits = if is_length { u128::MAX << (8 * (17 - N)) } else { u128::MAX };
+        let item_bits = if N <= 16 && !is_full { u128::MAX << (8 * (17 - N)) } else { u128::MAX };
         let slots: &[[u8; N]] = staged.bytes().as_chunks().0;
+        let routes = self.routes.clone();
         for (index, slot) in slots.iter().enumerate() {
-            let taken = match self.routes.bucket(head(slot) & item_bits) {
-                Some(bucket) => self.append(bucket, slot),
-                None => false,
+            let head = head(slot) & item_bits;
+            let taken = if let Some(packing) = &routes.packing {
+                let len = if is_full { N } else { usize::from(slot[N - 1]) };
+                self.take_word(&routes, packing.pack(head, len))
+            } else {
+                routes.bucket(head).is_some_and(|bucket| self.append(bucket, slot))
             };
             if !taken {
                 rest.push(staged.slot(index)).expect("room for all that is staged");
@@ -251,18 +195,24 @@ impl BucketFill {
         }
     }
 
+    #[inline(always)]
+    fn take_word(&mut self, routes: &Routes, word: Option<u64>) -> bool {
+        let Some(word) = word else { return false };
+        let bucket = routes.bucket(in_front(word));
+        bucket.is_some_and(|bucket| self.append(bucket, &word.to_be_bytes()))
+    }
+
     fn take_long(&mut self, staged: &FillRun, rest: &mut FillRun) {
+        let routes = self.routes.clone();
         let mut bytes = staged.bytes();
         while !bytes.is_empty() {
             let (len, width) = read_length(bytes);
             let (with_length, behind) = bytes.split_at(width + len);
             let item = &with_length[width..];
-            let taken = match self.routes.bucket(head(item)) {
-                Some(bucket) if self.append(bucket, with_length) => {
-                    self.buckets[bucket].long_items += 1;
-                    true
-                }
-                _ => false,
+            let taken = if let Some(packing) = &routes.packing {
+                self.take_word(&routes, packing.pack(head(item), len))
+            } else {
+                routes.bucket(head(item)).is_some_and(|bucket| self.take_into_arena(bucket, with_length))
             };
             if !taken {
                 rest.push(item).expect("room for all that is staged");
@@ -271,7 +221,13 @@ impl BucketFill {
         }
     }
 
-    /// Appends an item as its layout has it; `false` where its bucket has too much.
+    fn take_into_arena(&mut self, bucket: usize, with_length: &[u8]) -> bool {
+        let taken = self.append(bucket, with_length);
+        self.buckets[bucket].long_items += usize::from(taken);
+        taken
+    }
+
+    /// Appends an item as it is stored; `false` where its bucket has too much.
     #[inline(always)]
     fn append(&mut self, bucket: usize, bytes: &[u8]) -> bool {
         let at = self.ends[bucket];
@@ -286,9 +242,10 @@ impl BucketFill {
 
     #[inline(never)]
     fn append_to_blocks(&mut self, bucket: usize, mut bytes: &[u8]) -> bool {
-        let Bucket { first_block, last_block, blocks, .. } = &mut self.buckets[bucket];
+        let Bucket { first_block, last_block, blocks, segment_bytes, .. } = &mut self.buckets[bucket];
         let more = bytes.len() / BLOCK_BYTES + 1;
-        if (*blocks + more) * MAX_SHARE > self.max_blocks || self.next_blocks.len() + more > self.max_blocks {
+        let has_room = self.next_blocks.len() + more <= self.max_blocks + self.free_blocks.len();
+        if !has_room || *segment_bytes + (*blocks + more) * BLOCK_BYTES > self.limits.bucket_bytes {
             return false;
         }
         let mut at = self.ends[bucket];
@@ -301,8 +258,10 @@ impl BucketFill {
                 self.ends[bucket] = at;
                 return true;
             }
-            let block = u32::try_from(self.next_blocks.len()).expect("blocks are counted in 32 bits");
-            self.next_blocks.push(block);
+            let block = self.free_blocks.pop().unwrap_or_else(|| {
+                self.next_blocks.push(0);
+                u32::try_from(self.next_blocks.len() - 1).expect("blocks are counted in 32 bits")
+            });
             match *blocks {
                 0 => *first_block = block,
                 _ => self.next_blocks[*last_block as usize] = block,
@@ -312,219 +271,133 @@ impl BucketFill {
         }
     }
 
-    /// Bytes of a bucket's items.
-    fn bytes(&self, bucket: usize) -> usize {
+    /// Sees to it that there are so many blocks that hold nothing.
+    fn make_room(&mut self, blocks: usize) -> Result<()> {
+        let has_room = self.next_blocks.len() + blocks <= self.max_blocks + self.free_blocks.len();
+        if has_room { Ok(()) } else { self.write_some(blocks.max(self.max_blocks / WRITTEN_SHARE)) }
+    }
+
+    /// Writes full blocks of the buckets whose turn it is, until there is room for so many.
+    fn write_some(&mut self, blocks: usize) -> Result<()> {
+        for _ in 0..self.buckets.len() {
+            if self.next_blocks.len() + blocks <= self.max_blocks + self.free_blocks.len() {
+                break;
+            }
+            let bucket = self.next_written;
+            self.next_written = (bucket + 1) % self.buckets.len();
+            let is_open = !self.ends[bucket].is_multiple_of(BLOCK_BYTES);
+            let full = self.buckets[bucket].blocks - usize::from(is_open);
+            if full >= MIN_SEGMENT_BLOCKS {
+                self.write_blocks(bucket, full)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the first `count` blocks of a bucket.
+    fn write_blocks(&mut self, bucket: usize, count: usize) -> Result<()> {
+        let bytes = self.bytes_in_memory(bucket).min(count * BLOCK_BYTES);
+        let writer = match &mut self.written {
+            Some(writer) => writer,
+            none => none.insert(SegmentWriter::new(self.folder.create()?, self.limits.write_bytes)),
+        };
+        let one = &mut self.buckets[bucket];
+        writer.begin();
+        for _ in 0..count {
+            let block = one.first_block as usize;
+            writer.push(&self.memory[block * BLOCK_BYTES..][..BLOCK_BYTES])?;
+            self.free_blocks.push(one.first_block);
+            one.first_block = self.next_blocks[block];
+        }
+        one.segments.push(writer.end(bytes));
+        one.segment_bytes += bytes;
+        one.blocks -= count;
+        if one.blocks == 0 {
+            self.ends[bucket] = 0;
+        }
+        Ok(())
+    }
+
+    /// Writes all that is in memory, and gives that back. There are no more items to come.
+    pub fn write_all(&mut self) -> Result<()> {
+        for bucket in 0..self.buckets.len() {
+            let blocks = self.buckets[bucket].blocks;
+            if blocks > 0 {
+                self.write_blocks(bucket, blocks)?;
+            }
+        }
+        (self.memory, self.next_blocks, self.free_blocks) = Default::default();
+        self.finish()
+    }
+
+    /// All items are taken.
+    pub fn finish(&mut self) -> Result<()> {
+        self.written.as_mut().map_or(Ok(()), SegmentWriter::finish)
+    }
+
+    /// Bytes of a bucket's items, and those of them that are in memory.
+    pub fn bytes(&self, bucket: usize) -> usize {
+        self.buckets[bucket].segment_bytes + self.bytes_in_memory(bucket)
+    }
+
+    fn bytes_in_memory(&self, bucket: usize) -> usize {
         let end = self.ends[bucket];
         self.buckets[bucket].blocks * BLOCK_BYTES - (end.next_multiple_of(BLOCK_BYTES) - end)
     }
 
-    fn items_of(&self, bucket: usize) -> usize {
-        match self.layout {
+    pub fn items_of(&self, bucket: usize) -> usize {
+        match self.stored {
             Layout::Slots { width, .. } => self.bytes(bucket) / width,
             Layout::Arena => self.buckets[bucket].long_items,
         }
     }
 
-    /// Appends a bucket's items to `run`, which has the same layout.
-    fn gather(&self, bucket: usize, run: &mut FillRun) {
-        let mut left = self.bytes(bucket);
-        let mut block = self.buckets[bucket].first_block as usize;
+    /// Appends a bucket's items to `run`, which has the layout that they are stored in.
+    pub fn gather(&self, bucket: usize, run: &mut FillRun, room: &mut AlignedMemory) -> Result<()> {
+        self.read(bucket, room, |bytes| run.append(bytes))?;
+        run.count(self.items_of(bucket));
+        Ok(())
+    }
+
+    /// Hands out the bytes of a bucket's items, in whole blocks but for the last one.
+    pub fn read(&self, bucket: usize, room: &mut AlignedMemory, mut each: impl FnMut(&[u8])) -> Result<()> {
+        let one = &self.buckets[bucket];
+        if let Some(writer) = &self.written {
+            segments::read(writer.file(), &one.segments, room, &mut each)?;
+        }
+        let mut left = self.bytes_in_memory(bucket);
+        let mut block = one.first_block as usize;
         while left > 0 {
             let len = left.min(BLOCK_BYTES);
-            run.append(&self.memory[block * BLOCK_BYTES..][..len]);
+            each(&self.memory[block * BLOCK_BYTES..][..len]);
             left -= len;
             block = self.next_blocks[block] as usize;
         }
-        run.count(self.items_of(bucket));
+        Ok(())
     }
 
-    /// Its items, bucket by bucket.
-    pub fn for_each<E>(&self, mut each: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    /// Its items, bucket by bucket; all are in memory.
+    pub fn for_each(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut memory = Vec::new();
         for bucket in 0..self.buckets.len() {
             memory.resize((self.bytes(bucket) + SLACK_BYTES).max(MIN_MEMORY_BYTES).max(memory.len()), 0);
-            let mut run = FillRun::new(memory, self.layout);
-            self.gather(bucket, &mut run);
-            run.for_each(&mut each)?;
+            let mut run = FillRun::new(memory, self.stored);
+            self.gather(bucket, &mut run, &mut AlignedMemory::default())?;
+            run.for_each(|item| match &self.routes.packing {
+                Some(packing) => {
+                    let word = item.try_into().expect("a word of eight bytes");
+                    packing.with_item(u64::from_be_bytes(word), &mut each)
+                }
+                None => each(item),
+            })?;
             memory = run.into_memory();
         }
         Ok(())
     }
 
-    pub fn into_memory(self) -> Vec<u8> {
-        self.memory
-    }
-
     /// Gives back the memory that no item uses.
-    fn shrink(&mut self) {
-        self.memory.truncate(self.used());
+    pub fn shrink(&mut self) {
+        self.memory.truncate(self.next_blocks.len() * BLOCK_BYTES);
         self.memory.shrink_to_fit();
-    }
-}
-
-/// The items of all writers that have the same routes.
-#[derive(Debug, Default)]
-pub(super) struct Buckets {
-    fills: Vec<BucketFill>,
-    /// Where each bucket begins.
-    samples: Samples,
-}
-
-impl Buckets {
-    /// Those of one writer.
-    pub fn of(fill: BucketFill) -> Self {
-        let mut buckets = Self::default();
-        buckets.fills.push(fill);
-        buckets.seal();
-        buckets
-    }
-
-    pub fn add(&mut self, mut fill: BucketFill) {
-        fill.shrink();
-        self.fills.push(fill);
-    }
-
-    pub fn pop(&mut self) -> Option<BucketFill> {
-        self.fills.pop()
-    }
-
-    pub fn into_memory(mut self) -> Vec<u8> {
-        self.fills.pop().map(BucketFill::into_memory).unwrap_or_default()
-    }
-
-    /// All are added.
-    pub fn seal(&mut self) {
-        let Some(routes) = self.fills.first().map(|fill| fill.routes.clone()) else { return };
-        let mut ordinal = 0;
-        for bucket in 0..routes.starts.len() {
-            self.samples.push(ordinal, bucket as u64, &routes.key(bucket));
-            ordinal += self.items_of(bucket) as u64;
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.fills.is_empty()
-    }
-
-    pub fn len(&self) -> u64 {
-        self.fills.iter().map(BucketFill::items).sum()
-    }
-
-    pub fn item_bytes(&self) -> u64 {
-        self.fills.iter().map(|fill| fill.item_bytes).sum()
-    }
-
-    pub fn memory_bytes(&self) -> u64 {
-        self.fills.iter().map(|fill| fill.memory.capacity() as u64).sum()
-    }
-
-    pub fn samples(&self) -> &Samples {
-        &self.samples
-    }
-
-    fn items_of(&self, bucket: usize) -> usize {
-        self.fills.iter().map(|fill| fill.items_of(bucket)).sum()
-    }
-
-    /// A bucket, sorted, in memories that another one had.
-    fn sort(&self, bucket: usize, [mut memory, mut order]: [Vec<u8>; 2]) -> (MemoryRun, Vec<u8>) {
-        let layout = self.fills.iter().map(BucketFill::layout).reduce(Layout::and).expect("there are items");
-        let bytes: usize = self.fills.iter().map(|fill| fill.bytes(bucket)).sum();
-        let room = SLACK_BYTES + layout.bytes_for(self.items_of(bucket), bytes);
-        memory.resize(room.max(MIN_MEMORY_BYTES).max(memory.len()), 0);
-        let mut run = FillRun::new(memory, layout);
-        for fill in &self.fills {
-            if fill.layout == layout {
-                fill.gather(bucket, &mut run);
-            } else {
-                let mut others = FillRun::new(vec![0; room.max(MIN_MEMORY_BYTES)], fill.layout);
-                fill.gather(bucket, &mut others);
-                others.for_each(|item| run.push(item)).expect("room for the items of all layouts");
-            }
-        }
-        order.resize(run.scratch_bytes().max(order.len()), 0);
-        let (run, scratch) = run.sort(order);
-        (run, scratch.unwrap_or_default())
-    }
-}
-
-/// Goes through the items in order.
-#[derive(Debug)]
-pub(super) struct BucketCursor<'s> {
-    buckets: &'s Buckets,
-    /// The bucket that is sorted, and what memory it does not need.
-    run: MemoryRun,
-    scratch: Vec<u8>,
-    /// The next bucket.
-    next: usize,
-    /// Items in the buckets before the one that is sorted.
-    before: u64,
-    index: usize,
-    bounds: (usize, usize),
-    /// What varies in the items so far.
-    varying: Option<Varying>,
-}
-
-impl<'s> BucketCursor<'s> {
-    /// At the first item that is not less than `key`.
-    pub fn at_key(buckets: &'s Buckets, key: &[u8]) -> Self {
-        let (before, bucket) = buckets.samples.before(key);
-        let bucket = usize::try_from(bucket).expect("few buckets");
-        let (run, scratch) = buckets.sort(bucket, Default::default());
-        let index = run.rank(key);
-        let mut cursor = Self { buckets, run, scratch, next: bucket + 1, before, index, bounds: (0, 0), varying: None };
-        cursor.arrive();
-        cursor
-    }
-
-    pub fn ordinal(&self) -> u64 {
-        self.before + self.index as u64
-    }
-
-    #[inline]
-    pub fn is_at_end(&self) -> bool {
-        self.index >= self.run.len()
-    }
-
-    #[inline]
-    pub fn item_with_slack(&self) -> ItemWithSlack<'_> {
-        let (start, end) = self.bounds;
-        ItemWithSlack { bytes: &self.run.bytes()[start..], len: end - start }
-    }
-
-    /// What varies in the items of the buckets that it was in.
-    pub fn varying(&self) -> Varying {
-        self.varying.unwrap_or(Varying::unknown())
-    }
-
-    #[inline]
-    pub fn advance(&mut self) {
-        self.index += 1;
-        if self.index < self.run.len() {
-            self.run.approach(self.index);
-            self.bounds = self.run.bounds(self.index);
-        } else {
-            self.arrive();
-        }
-    }
-
-    /// Goes on to a bucket with items if this one has no more.
-    #[cold]
-    fn arrive(&mut self) {
-        while self.is_at_end() && self.next < self.buckets.samples.len() {
-            self.before += self.run.len() as u64;
-            self.index = 0;
-            let empty = std::mem::replace(&mut self.run, MemoryRun::empty());
-            let [memory, order] = empty.into_memory();
-            let order = if order.is_empty() { std::mem::take(&mut self.scratch) } else { order };
-            (self.run, self.scratch) = self.buckets.sort(self.next, [memory, order]);
-            self.next += 1;
-        }
-        if !self.is_at_end() {
-            let varying = self.run.varying();
-            self.varying = Some(self.varying.map_or(*varying, |so_far| so_far.and(varying)));
-            self.run.approach(self.index);
-            self.bounds = self.run.bounds(self.index);
-        }
     }
 }

@@ -19,7 +19,7 @@ use super::run::SLACK_BYTES;
 use super::sample::Samples;
 use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
 use super::varying::Varying;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 use litepress_format::copy::two_words;
 use std::sync::Arc;
 
@@ -64,9 +64,7 @@ impl SpilledRun {
 
     /// The error of a file that holds something else than what was written.
     pub fn damaged(&self) -> Error {
-        Error::new(ErrorKind::Io, "a temporary file in this folder does not hold what was written to it")
-            .in_file(self.file.path())
-            .advise("check the disk, or name another folder for temporary files")
+        self.file.damaged()
     }
 }
 

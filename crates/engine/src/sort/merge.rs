@@ -9,7 +9,7 @@
 //!
 //! A match is nearly always decided by 16 of the bytes that vary among all items (see `varying`).
 
-use super::buckets::BucketCursor;
+use super::sorted_buckets::BucketCursor;
 use super::delta::RunDecoder;
 use super::run::MemoryRun;
 use super::varying::MatchBytes;
@@ -28,6 +28,35 @@ impl<'s> ItemWithSlack<'s> {
     #[inline]
     pub fn item(self) -> &'s [u8] {
         &self.bytes[..self.len]
+    }
+}
+
+/// Items that stand in order in slots of one width, and behind them at least
+/// [`SLACK_BYTES`](super::run::SLACK_BYTES) of anything.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ItemBatch<'s> {
+    pub(super) slots: &'s [u8],
+    pub(super) width: usize,
+    /// Slots have no lengths in their last bytes: items fill them.
+    pub(super) is_full: bool,
+    pub(super) count: usize,
+}
+
+impl<'s> ItemBatch<'s> {
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    #[inline]
+    pub fn get(&self, index: usize) -> ItemWithSlack<'s> {
+        let bytes = &self.slots[index * self.width..];
+        let len = if self.is_full { self.width } else { usize::from(bytes[self.width - 1]) };
+        ItemWithSlack { bytes, len }
+    }
+
+    fn first(self, most: u64) -> Self {
+        Self { count: usize::try_from(most).map_or(self.count, |most| self.count.min(most)), ..self }
     }
 }
 
@@ -78,6 +107,23 @@ impl<'s> Cursor<'s> {
         }
     }
 
+    /// The items from the current one on that are at hand in slots.
+    fn batch(&self) -> Option<ItemBatch<'_>> {
+        match self {
+            Self::Memory { run, index, .. } => run.batch(*index),
+            Self::Buckets(cursor) => cursor.batch(),
+            Self::Spilled(_) => None,
+        }
+    }
+
+    /// As [`advance`](Self::advance), `count` times; there are as many items.
+    fn skip(&mut self, count: u64) -> Result<()> {
+        match self {
+            Self::Buckets(cursor) => cursor.skip(count),
+            _ => (0..count).try_for_each(|_| self.advance()),
+        }
+    }
+
     #[inline]
     fn advance(&mut self) -> Result<()> {
         match self {
@@ -89,10 +135,7 @@ impl<'s> Cursor<'s> {
                 }
                 Ok(())
             }
-            Self::Buckets(cursor) => {
-                cursor.advance();
-                Ok(())
-            }
+            Self::Buckets(cursor) => cursor.advance(),
             Self::Spilled(decoder) => decoder.advance(),
         }
     }
@@ -122,8 +165,8 @@ pub(crate) struct Merge<'s> {
     winner: u32,
     bytes: MatchBytes,
     remaining: u64,
-    /// The winner is handed out: it moves on before the next match.
-    handed_out: bool,
+    /// Items of the winner that are handed out: it moves on before the next match.
+    handed_out: u64,
 }
 
 impl<'s> Merge<'s> {
@@ -131,7 +174,7 @@ impl<'s> Merge<'s> {
     pub(super) fn new(cursors: Vec<Cursor<'s>>, bytes: MatchBytes, count: u64) -> Self {
         let keys = cursors.iter().map(|cursor| cursor.key(bytes)).collect();
         let losers = vec![0; cursors.len()];
-        let mut merge = Self { cursors, keys, losers, winner: 0, bytes, remaining: count, handed_out: false };
+        let mut merge = Self { cursors, keys, losers, winner: 0, bytes, remaining: count, handed_out: 0 };
         if !merge.cursors.is_empty() {
             merge.winner = merge.play_all(1);
         }
@@ -178,19 +221,38 @@ impl<'s> Merge<'s> {
             return Ok(None);
         }
         self.remaining -= 1;
-        if self.handed_out {
-            self.step()?;
-        }
-        self.handed_out = true;
+        self.move_on()?;
+        self.handed_out = 1;
         Ok(Some(self.cursors[self.winner as usize].item_with_slack()))
+    }
+
+    /// The next items, up to `most` of them, where they come from one run and are at hand in slots.
+    pub fn next_batch(&mut self, most: u64) -> Result<Option<ItemBatch<'_>>> {
+        if self.remaining == 0 || self.cursors.len() > 1 {
+            return Ok(None);
+        }
+        self.move_on()?;
+        let batch = self.cursors.first().and_then(Cursor::batch).map(|batch| batch.first(most.min(self.remaining)));
+        self.handed_out = batch.map_or(0, |batch| batch.len() as u64);
+        self.remaining -= self.handed_out;
+        Ok(batch)
+    }
+
+    #[inline]
+    fn move_on(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.handed_out) {
+            0 => Ok(()),
+            1 => self.step(),
+            many => self.skip(many),
+        }
     }
 
     /// Leaves out `count` items.
     pub(super) fn skip(&mut self, count: u64) -> Result<()> {
-        for _ in 0..count {
-            self.step()?;
+        match &mut self.cursors[..] {
+            [alone] => alone.skip(count),
+            _ => (0..count).try_for_each(|_| self.step()),
         }
-        Ok(())
     }
 
     #[inline]

@@ -190,6 +190,11 @@ impl Digit {
         u64::MAX << lowest
     }
 
+    /// How many groups of neighbouring bits it has.
+    pub fn fields(&self) -> usize {
+        self.fields
+    }
+
     /// The bits of the word that say this.
     pub fn spread(&self, digit: usize) -> u64 {
         (0..self.fields).fold(0, |word, field| word | (digit as u64 & self.masks[field]) << self.shifts[field])

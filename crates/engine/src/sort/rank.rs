@@ -4,11 +4,12 @@
 //! samples of the spilled ones. Every run is opened at that key, which tells its exact rank, and the few items that
 //! are still before the wanted one are merged and dropped.
 
-use super::buckets::{BucketCursor, BucketFill, Buckets};
+use super::buckets::BucketFill;
 use super::delta::{RunDecoder, SpilledRun};
 use super::merge::{Cursor, Merge};
 use super::read_ahead::ReadAhead;
 use super::run::MemoryRun;
+use super::sorted_buckets::{BucketCursor, Buckets};
 use super::varying::{MatchBytes, Varying};
 use crate::Result;
 use std::ops::Range;
@@ -31,7 +32,7 @@ pub(super) enum HeldRun {
 impl Runs {
     /// Takes a run out of memory.
     pub fn pop_memory(&mut self) -> Option<HeldRun> {
-        self.memory.pop().map(HeldRun::Sorted).or_else(|| self.buckets.pop().map(HeldRun::Buckets))
+        self.memory.pop().map(HeldRun::Sorted).or_else(|| self.buckets.take_from_memory().map(HeldRun::Buckets))
     }
 
     pub fn len(&self) -> u64 {
@@ -72,7 +73,7 @@ impl Runs {
         let mut cursors = Vec::with_capacity(self.memory.len() + self.spilled.len() + 1);
         cursors.extend(self.memory.iter().map(|run| Cursor::in_memory(run, key)));
         if !self.buckets.is_empty() {
-            cursors.push(Cursor::Buckets(BucketCursor::at_key(&self.buckets, key)));
+            cursors.push(Cursor::Buckets(BucketCursor::at_key(&self.buckets, key)?));
         }
         let ahead = if self.spilled.is_empty() { None } else { ReadAhead::start() };
         for run in &self.spilled {

@@ -13,7 +13,7 @@
 //! for it; the writer then goes on in the layout that [`Layout::widened`] gives.
 
 use super::arena::{self, ENTRY_BYTES};
-use super::merge::ItemWithSlack;
+use super::merge::{ItemBatch, ItemWithSlack};
 use super::radix::{self, Whole};
 use super::varying::{MatchBytes, Varying};
 use litepress_format::copy::copy_short;
@@ -27,7 +27,7 @@ const _: () = assert!(MatchBytes::READ_BYTES <= SLACK_BYTES && MAX_SLOT_BYTES <=
 const _: () = assert!(MAX_SLOT_BYTES == SHORT_LEN && SLACK_BYTES == SHORT_ROOM);
 
 /// Slot widths that the sort is compiled for.
-const SLOTS: [usize; 5] = [12, 16, 20, 24, MAX_SLOT_BYTES];
+const SLOTS: [usize; 6] = [8, 12, 16, 20, 24, MAX_SLOT_BYTES];
 pub(super) const MAX_SLOT_BYTES: usize = 32;
 
 /// Items of an arena that are brought to the cache at once.
@@ -48,6 +48,9 @@ pub(super) enum Layout {
 }
 
 impl Layout {
+    /// Words of eight bytes.
+    pub const WORDS: Self = Self::Slots { width: 8, full: true };
+
     /// The narrowest layout for items of `len` bytes.
     pub fn for_items_of(len: usize) -> Self {
         let width = SLOTS.into_iter().find(|&width| width >= len);
@@ -60,6 +63,11 @@ impl Layout {
         let longest = len.max(if full { old } else { old - 1 });
         let width = SLOTS.into_iter().find(|&width| width > longest);
         width.map_or(Self::Arena, |width| Self::Slots { width, full: false })
+    }
+
+    /// The layout for items of this one and all of up to `len` bytes.
+    pub fn for_up_to(self, len: usize) -> Self {
+        if self.fits(len) && (self.has_lengths() || self == Self::Arena) { self } else { self.widened(len) }
     }
 
     /// The layout for items of this one and of another one.
@@ -179,9 +187,17 @@ impl FillRun {
 
     /// Whether all items of another run of the same layout will be accepted.
     pub fn has_room_for(&self, other: &Self) -> bool {
-        let entries = 2 * ENTRY_BYTES * (self.items + other.items);
-        let end = self.used + other.used + arena::MAX_LENGTH_BYTES;
-        end <= self.limit && (self.layout != Layout::Arena || entries <= self.limit)
+        self.has_room(other.items, other.used + arena::MAX_LENGTH_BYTES)
+    }
+
+    /// Whether `items` items of at most `len` bytes each, which fit its slots, will be accepted.
+    pub fn has_room_for_items(&self, items: usize, len: usize) -> bool {
+        self.has_room(items, items * self.width.max(arena::MAX_LENGTH_BYTES + len))
+    }
+
+    fn has_room(&self, items: usize, bytes: usize) -> bool {
+        let entries = 2 * ENTRY_BYTES * (self.items + items);
+        self.used + bytes <= self.limit && (self.layout != Layout::Arena || entries <= self.limit)
     }
 
     /// Appends bytes of items as they lie in the memory of another run of the same layout. [`count`](Self::count) follows.
@@ -332,6 +348,7 @@ fn sort_slots(width: usize, slots: &mut [u8], scratch: &mut [u8]) -> Varying {
         if N <= 16 { Varying::unknown() } else { Varying::of_windows(&*slots) }
     }
     match width {
+        8 => sort::<8>(slots, scratch),
         12 => sort::<12>(slots, scratch),
         16 => sort::<16>(slots, scratch),
         20 => sort::<20>(slots, scratch),
@@ -359,6 +376,12 @@ impl MemoryRun {
     pub fn empty() -> Self {
         let (memory, order, layout) = (Vec::new(), Vec::new(), Layout::Arena);
         Self { memory, order, layout, items: 0, used: 0, item_bytes: 0, varying: Varying::unknown() }
+    }
+
+    /// A run of items in slots that are in order; behind them there is [`SLACK_BYTES`] of anything.
+    pub fn of_slots(memory: Vec<u8>, layout: Layout, items: usize) -> Self {
+        let (order, used) = (Vec::new(), layout.bytes_for(items, 0));
+        Self { memory, order, layout, items, used, item_bytes: 0, varying: Varying::unknown() }
     }
 
     pub fn len(&self) -> usize {
@@ -436,6 +459,13 @@ impl MemoryRun {
     pub fn item_with_slack(&self, index: usize) -> ItemWithSlack<'_> {
         let (start, end) = self.bounds(index);
         ItemWithSlack { bytes: &self.memory[start..], len: end - start }
+    }
+
+    /// The items from `index` on, where they stand in slots.
+    pub fn batch(&self, index: usize) -> Option<ItemBatch<'_>> {
+        let Layout::Slots { width, full } = self.layout else { return None };
+        let slots = &self.memory[index * width..];
+        Some(ItemBatch { slots, width, is_full: full, count: self.items - index })
     }
 
     pub fn varying(&self) -> &Varying {

@@ -4,7 +4,7 @@
 //! whatever happens. It is written and read past the page cache where the file system takes that: copying into cold
 //! memory costs more than writing does, and would push out everything else.
 
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -125,6 +125,13 @@ impl SpillFile {
             done => done,
         };
         read.map_err(|cause| Error::io("read back a temporary file in this folder", self.path(), cause))
+    }
+
+    /// The error of a file that holds something else than what was written.
+    pub fn damaged(&self) -> Error {
+        Error::new(ErrorKind::Io, "a temporary file in this folder does not hold what was written to it")
+            .in_file(self.path())
+            .advise("check the disk, or name another folder for temporary files")
     }
 
     /// Gives the room of a run back. Where the file system cannot, it comes back with the file.

@@ -10,17 +10,17 @@
 //! Where the first items tell what the others will be like, items go to buckets instead (see `buckets`):
 //!
 //! ```text
-//! memory 1   sample |         | fill run 1 ...           once memory is full, there are ordinary runs
-//! memory 2          | buckets | spill buckets ...
+//! memory 1   sample
+//! memory 2          | buckets ...            blocks that are full go to a file when memory is
 //! ```
 
 use super::arena::{ENTRY_BYTES, MAX_LENGTH_BYTES};
-use super::buckets::{BucketCursor, BucketFill, Buckets, Routes};
+use super::buckets::BucketFill;
 use super::delta::{RunEncoder, SpilledRun};
-use super::rank::Runs;
+use super::routes::Routes;
 use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, Refusal, SLACK_BYTES};
 use super::spill::SpillFile;
-use super::varying::{MatchBytes, Varying};
+use super::varying::Varying;
 use super::{Budget, Sorter};
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -35,6 +35,8 @@ pub(crate) struct RunWriter<'s> {
     fill: Option<FillRun>,
     /// Where the items go for which `fill` is only a stage.
     routed: Option<Routed>,
+    /// Where items are staged that their buckets have as words.
+    words: Option<WordStage>,
     /// What `fill` has will tell whether they can.
     samples: bool,
     /// Scratch room, and the memory of the next run: none, one or both.
@@ -45,22 +47,33 @@ pub(crate) struct RunWriter<'s> {
     finished: bool,
 }
 
+/// Items as words.
+struct WordStage {
+    routes: Arc<Routes>,
+    words: Vec<u64>,
+}
+
+/// Words that are staged.
+const STAGED_WORDS: usize = 2048;
+
 /// Items in buckets, and those without one.
 struct Routed {
     buckets: BucketFill,
     rest: FillRun,
+    /// Items without a bucket that are in files.
+    spilled: u64,
 }
 
 /// More items without a bucket than with one are too many from this number on.
-const MANY_ITEMS: usize = 1 << 14;
+const MANY_ITEMS: u64 = 1 << 14;
 
 /// A run that is in the file, and the memory that it had.
 type Spilled = (SpilledRun, [Vec<u8>; 2]);
 
 impl<'s> RunWriter<'s> {
     pub(super) fn new(sorter: &'s Sorter) -> Self {
-        let (fill, routed, spare) = (None, None, Vec::new());
-        Self { sorter, fill, routed, samples: true, spare, spilling: None, file: None, finished: false }
+        let (fill, routed, words, spare) = (None, None, None, Vec::new());
+        Self { sorter, fill, routed, words, samples: true, spare, spilling: None, file: None, finished: false }
     }
 
     /// Takes an item. Items are distinct, and none is a prefix of another.
@@ -89,6 +102,25 @@ impl<'s> RunWriter<'s> {
         self.fill.as_mut().is_some_and(|fill| fill.take(len))
     }
 
+    /// Whether short items may be [taken](Self::take_head) as they are at the front of 16 bytes.
+    #[inline]
+    pub fn takes_heads(&self) -> bool {
+        self.words.is_some()
+    }
+
+    /// Takes the item of `len` bytes that stands at the front of 16 bytes, zeros behind it; `false` where it must be
+    /// [pushed](Self::push).
+    #[inline]
+    pub fn take_head(&mut self, head: u128, len: usize) -> Result<bool> {
+        let Some(WordStage { routes, words }) = &mut self.words else { return Ok(false) };
+        let Some(word) = routes.packing.as_ref().and_then(|packing| packing.pack(head, len)) else { return Ok(false) };
+        words.push(word);
+        if words.len() == STAGED_WORDS {
+            self.empty_stage()?;
+        }
+        Ok(true)
+    }
+
     #[cold]
     fn push_after_change(&mut self, item: &[u8]) -> Result<()> {
         let buffer_bytes = self.sorter.budget.buffer_bytes;
@@ -108,8 +140,7 @@ impl<'s> RunWriter<'s> {
                 Err(Refusal::Full) => self.make_room(layout)?,
                 Err(Refusal::TooWide) => {
                     self.empty_stage()?;
-                    let widened = layout.widened(item.len());
-                    if self.used() > buffer_bytes / 4 { self.cut(widened)? } else { self.refill(widened)? }
+                    self.widen(layout.widened(item.len()))?;
                 }
             }
         }
@@ -123,12 +154,6 @@ impl<'s> RunWriter<'s> {
             None => self.samples = false,
         }
         self.fill = Some(fill);
-    }
-
-    /// Bytes of memory that the items take.
-    fn used(&self) -> usize {
-        let stage = self.fill.as_ref().map_or(0, FillRun::used);
-        self.routed.as_ref().map_or(stage, |routed| routed.buckets.used() + routed.rest.used())
     }
 
     /// Has the run take items again.
@@ -163,55 +188,82 @@ impl<'s> RunWriter<'s> {
         Ok(())
     }
 
-    fn begin_buckets(&mut self, routes: &Arc<Routes>, layout: Layout) {
+    fn begin_buckets(&mut self, routes: &Arc<Routes>, mut layout: Layout) {
         let budget = self.sorter.budget;
-        let buckets = BucketFill::new(routes.clone(), layout, self.take_spare(), budget.bucket_bytes());
+        if let Some(packing) = &routes.packing {
+            // Words without a bucket go to the rest as the items that they are.
+            layout = layout.for_up_to(packing.longest());
+        }
+        let buckets = BucketFill::new(routes.clone(), layout, budget.bucket_limits(), &self.sorter.folder);
+        self.spare.clear();
         self.fill = Some(buckets.stage());
-        self.routed = Some(Routed { buckets, rest: FillRun::new(vec![0; budget.rest_bytes()], layout) });
+        let words = || WordStage { routes: routes.clone(), words: Vec::with_capacity(STAGED_WORDS) };
+        self.words = routes.packing.is_some().then(words);
+        let rest = FillRun::new(vec![0; budget.rest_bytes()], layout);
+        self.routed = Some(Routed { buckets, rest, spilled: 0 });
     }
 
     /// Gives what is staged to the buckets, if there are any.
     fn empty_stage(&mut self) -> Result<()> {
         let Some(stage) = &mut self.fill else { return Ok(()) };
-        let layout = stage.layout();
-        let Some(Routed { buckets, rest }) = &mut self.routed else { return Ok(()) };
-        if buckets.take(stage, rest) {
-            stage.clear();
-            let misses = rest.items() > MANY_ITEMS && rest.items() as u64 > buckets.items();
-            return if misses { self.leave_buckets(layout) } else { Ok(()) };
+        let Some(Routed { buckets, rest, spilled }) = &mut self.routed else { return Ok(()) };
+        while !buckets.take(stage, rest)? {
+            *spilled += rest.items() as u64;
+            spill_rest(self.sorter, &mut self.file, rest)?;
         }
-        let Some(stage) = self.fill.take() else { return Ok(()) };
-        self.cut(layout)?;
-        stage.for_each(|item| self.push(item))
+        stage.clear();
+        if let Some(WordStage { words, .. }) = &mut self.words {
+            while !buckets.take_words(words, rest)? {
+                *spilled += rest.items() as u64;
+                spill_rest(self.sorter, &mut self.file, rest)?;
+            }
+            words.clear();
+        }
+        let misses = rest.items() as u64 + *spilled;
+        let layout = stage.layout();
+        if misses > MANY_ITEMS && misses > buckets.items() { self.leave_buckets(layout) } else { Ok(()) }
     }
 
     /// Takes an item that is too long for the stage.
     fn push_to_rest(&mut self, item: &[u8]) -> Result<()> {
-        let Some(Routed { rest, buckets }) = &mut self.routed else { unreachable!("there is a stage") };
+        let Some(Routed { rest, spilled, .. }) = &mut self.routed else { unreachable!("there is a stage") };
         if rest.push(item).is_ok() {
             return Ok(());
         }
-        let layout = buckets.layout();
-        self.cut(layout)?;
-        self.push(item)
+        *spilled += rest.items() as u64;
+        spill_rest(self.sorter, &mut self.file, rest)?;
+        if rest.push(item).is_ok() { Ok(()) } else { self.spill_alone(item) }
     }
 
     /// Goes on with an ordinary run: most items have no bucket.
     fn leave_buckets(&mut self, layout: Layout) -> Result<()> {
-        self.await_spill()?;
         let Some(routed) = self.routed.take() else { return Ok(()) };
+        let is_small = self.is_small(&routed.buckets);
+        self.words = None;
         self.fill = Some(FillRun::new(self.take_spare(), layout));
-        self.push_again(routed)
+        self.push_again(routed, is_small)
     }
 
-    /// Moves the items so far to a wider layout; none is staged.
-    fn refill(&mut self, layout: Layout) -> Result<()> {
-        self.await_spill()?;
-        if let Some(routed) = self.routed.take() {
-            self.begin_buckets(&routed.buckets.routes().clone(), layout);
-            return self.push_again(routed);
+    /// Goes on with a wider layout; none is staged.
+    fn widen(&mut self, layout: Layout) -> Result<()> {
+        if let Some(mut routed) = self.routed.take() {
+            if routed.buckets.set_layout(layout) {
+                self.fill = Some(routed.buckets.stage());
+                let rest = FillRun::new(vec![0; self.sorter.budget.rest_bytes()], layout);
+                let rest = std::mem::replace(&mut routed.rest, rest);
+                self.routed = Some(routed);
+                return rest.for_each(|item| self.push_to_rest(item));
+            }
+            let is_small = self.is_small(&routed.buckets);
+            self.begin_buckets(&routed.buckets.routes.clone(), layout);
+            return self.push_again(routed, is_small);
         }
+        self.await_spill()?;
         let Some(fill) = self.fill.take() else { return Ok(()) };
+        if fill.used() > self.sorter.budget.buffer_bytes / 4 {
+            self.fill = Some(fill);
+            return self.cut(layout);
+        }
         let mut wider = FillRun::new(self.take_spare(), layout);
         if self.samples {
             wider.set_limit(fill.limit());
@@ -222,11 +274,20 @@ impl<'s> RunWriter<'s> {
         Ok(())
     }
 
-    fn push_again(&mut self, Routed { buckets, rest }: Routed) -> Result<()> {
-        buckets.for_each(|item| self.push(item))?;
-        rest.for_each(|item| self.push(item))?;
-        self.spare.push(buckets.into_memory());
-        Ok(())
+    /// Whether there is memory to have the items of buckets twice.
+    fn is_small(&self, buckets: &BucketFill) -> bool {
+        buckets.is_in_memory() && buckets.used() <= self.sorter.budget.buffer_bytes / 4
+    }
+
+    /// Moves items to where the next ones go; where there are too many for that, they stay what they are, in a file.
+    fn push_again(&mut self, Routed { mut buckets, rest, .. }: Routed, is_small: bool) -> Result<()> {
+        if is_small {
+            buckets.for_each(|item| self.push(item))?;
+        } else {
+            buckets.write_all()?;
+            self.sorter.state().runs.buckets.add(buckets);
+        }
+        rest.for_each(|item| self.push(item))
     }
 
     fn take_spare(&mut self) -> Vec<u8> {
@@ -236,12 +297,6 @@ impl<'s> RunWriter<'s> {
     /// Has all items spilled, and begins again with `layout`.
     fn cut(&mut self, layout: Layout) -> Result<()> {
         self.await_spill()?;
-        if let Some(routed) = self.routed.take() {
-            // What is spilled is merged from its runs: from here on buckets would only make these shorter.
-            self.spill(move |encoder| routed.encode(encoder))?;
-            self.fill = Some(FillRun::new(self.take_spare(), layout));
-            return Ok(());
-        }
         let Some(fill) = self.fill.take() else { return Ok(()) };
         let (run, scratch) = fill.sort(self.take_spare());
         self.spare.extend(scratch);
@@ -253,16 +308,9 @@ impl<'s> RunWriter<'s> {
         Ok(())
     }
 
-    fn file(&mut self) -> Result<Arc<SpillFile>> {
-        if self.file.is_none() {
-            self.file = Some(self.sorter.folder.create()?);
-        }
-        Ok(self.file.clone().expect("made above"))
-    }
-
     /// Begins to write a run to the file, on a thread of its own.
     fn spill(&mut self, encode: impl FnOnce(RunEncoder) -> Result<Spilled> + Send + 'static) -> Result<()> {
-        let file = self.file()?;
+        let file = file(self.sorter, &mut self.file)?;
         let budget = self.sorter.budget;
         let encoder = budget.encoder(&file);
         let thread = std::thread::Builder::new().name("litepress-spill".to_owned());
@@ -284,7 +332,7 @@ impl<'s> RunWriter<'s> {
     /// Writes an item that is larger than the memory for runs, as a run of its own.
     fn spill_alone(&mut self, item: &[u8]) -> Result<()> {
         self.await_spill()?;
-        let file = self.file()?;
+        let file = file(self.sorter, &mut self.file)?;
         let mut encoder = self.sorter.budget.encoder(&file);
         encoder.push_alone(item)?;
         self.sorter.add_spilled(encoder.finish(Varying::of_item(item))?);
@@ -297,7 +345,8 @@ impl<'s> RunWriter<'s> {
         self.empty_stage()?;
         self.await_spill()?;
         let routed = self.routed.take();
-        let (buckets, rest) = routed.map_or((None, None), |routed| (Some(routed.buckets), Some(routed.rest)));
+        let (mut buckets, rest) = routed.map_or((None, None), |routed| (Some(routed.buckets), Some(routed.rest)));
+        buckets.as_mut().map_or(Ok(()), BucketFill::finish)?;
         let Some(fill) = rest.or(self.fill.take()) else { return Ok(()) };
         let scratch = match self.spare.pop() {
             Some(spare) if spare.len() >= fill.scratch_bytes() => spare,
@@ -311,25 +360,27 @@ impl<'s> RunWriter<'s> {
     }
 }
 
-impl Routed {
-    /// Writes all items to a file.
-    fn encode(self, mut encoder: RunEncoder) -> Result<Spilled> {
-        let Self { buckets, rest } = self;
-        let buckets = Buckets::of(buckets);
-        if rest.items() == 0 {
-            let run = encode_buckets(&buckets, encoder)?;
-            return Ok((run, [buckets.into_memory(), Vec::new()]));
-        }
-        let scratch = vec![0; rest.scratch_bytes()];
-        let runs = Runs { memory: vec![rest.sort(scratch).0], buckets, ..Runs::default() };
-        let varying = runs.varying();
-        let mut merge = runs.merge(0..runs.len(), MatchBytes::new(&varying), 0)?;
-        while let Some(item) = merge.next_with_slack()? {
-            encoder.push(item)?;
-        }
-        drop(merge);
-        Ok((encoder.finish(varying)?, [runs.buckets.into_memory(), Vec::new()]))
+/// The file of a writer's runs.
+fn file(sorter: &Sorter, file: &mut Option<Arc<SpillFile>>) -> Result<Arc<SpillFile>> {
+    match file {
+        Some(file) => Ok(file.clone()),
+        none => Ok(none.insert(sorter.folder.create()?).clone()),
     }
+}
+
+/// Makes a spilled run of the items without a bucket.
+fn spill_rest(sorter: &Sorter, spill_file: &mut Option<Arc<SpillFile>>, rest: &mut FillRun) -> Result<()> {
+    let empty = FillRun::new(vec![0; MIN_MEMORY_BYTES], rest.layout());
+    let full = std::mem::replace(rest, empty);
+    let layout = full.layout();
+    let scratch = vec![0; full.scratch_bytes()];
+    let (run, _) = full.sort(scratch);
+    if run.len() > 0 {
+        sorter.add_spilled(encode(&run, sorter.budget.encoder(&file(sorter, spill_file)?))?);
+    }
+    let [memory, _] = run.into_memory();
+    *rest = FillRun::new(memory, layout);
+    Ok(())
 }
 
 impl Drop for RunWriter<'_> {
@@ -401,14 +452,4 @@ pub(super) fn encode(run: &MemoryRun, mut encoder: RunEncoder) -> Result<Spilled
         encoder.push(run.item_with_slack(index))?;
     }
     encoder.finish(*run.varying())
-}
-
-/// Writes what is in buckets to a file.
-pub(super) fn encode_buckets(buckets: &Buckets, mut encoder: RunEncoder) -> Result<SpilledRun> {
-    let mut cursor = BucketCursor::at_key(buckets, &[]);
-    while !cursor.is_at_end() {
-        encoder.push(cursor.item_with_slack())?;
-        cursor.advance();
-    }
-    encoder.finish(cursor.varying())
 }

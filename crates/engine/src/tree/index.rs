@@ -102,6 +102,36 @@ impl IndexBuilder {
         cell.len() <= self.max_local && self.add_local(cell.len(), 1, |bytes| cell.write(bytes))
     }
 
+    /// Adds the next entries, whose cells `make` makes of `items`, as long as it makes one and the page has room for it;
+    /// how many.
+    #[inline(always)]
+    pub fn fill_page<T>(
+        &mut self,
+        items: impl Iterator<Item = T>,
+        cell: &mut ShortCell,
+        mut make: impl FnMut(T, &mut ShortCell) -> bool,
+    ) -> usize {
+        let mut open = self.open_page();
+        let page = self.part.run.page_mut(open.index);
+        let (before, end) = (open.cells, open.content_start);
+        for item in items {
+            if !make(item, cell) || !(MIN_CELL_LEN..=self.max_local).contains(&cell.len()) {
+                break;
+            }
+            let Some(window) = open.window(page) else { break };
+            if !cell.write_at_end(window) {
+                break;
+            }
+            open.push_written(page, cell.len());
+        }
+        let added = open.cells - before;
+        self.part.entries += added as u64;
+        // Each has a length of one byte in front of its record.
+        self.part.payload_bytes += (end - open.content_start - added) as u64;
+        self.page = Some(open);
+        added
+    }
+
     /// Adds an entry whose cell, of `len` bytes behind the `prefix` ones that say how long its record is, needs no
     /// overflow pages, and is written straight to the page; `false` where it is too short for a leaf as it stands.
     #[inline]

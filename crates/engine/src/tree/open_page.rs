@@ -46,6 +46,19 @@ impl OpenPage {
         &mut page[self.content_start..end]
     }
 
+    /// The last bytes of the room for the next cell, where there are so many that a cell and its pointer fit, too.
+    #[inline]
+    pub fn window<'p, const N: usize>(&self, page: &'p mut [u8]) -> Option<&'p mut [u8; N]> {
+        let has_room = self.pointers_end() + CELL_POINTER_LEN + N <= self.content_start;
+        if has_room { page[..self.content_start].last_chunk_mut() } else { None }
+    }
+
+    /// Adds the cell of `len` bytes that was written to the end of the [window](Self::window).
+    #[inline]
+    pub fn push_written(&mut self, page: &mut [u8], len: usize) {
+        self.push_room(page, len);
+    }
+
     /// Completes the page.
     pub fn finish(&self, page: &mut [u8], kind: PageKind) {
         let header = PageHeader {

@@ -24,6 +24,12 @@ pub const SHORT_ROOM: usize = 2 * SHORT_LEN;
 /// Length of the payload, header, an integer of 8 bytes for every value, and what texts take beyond that.
 const CELL_ROOM: usize = 1 + (2 + MAX_COLUMNS) + 8 * (1 + MAX_COLUMNS) + 2 * SHORT_LEN;
 
+/// What of a cell's columns is copied at once where it is written to a page.
+const ENDING_LEN: usize = 32;
+
+/// Bytes up to the end of a cell that [`ShortCell::write_at_end`] may write to.
+pub const CELL_WINDOW: usize = ENDING_LEN + 8;
+
 /// An index entry as the cell of a leaf: the length of its record in one byte, and the record.
 ///
 /// Made again and again, it keeps the columns of the entry before: entries of one key differ in their rowids alone.
@@ -32,6 +38,9 @@ pub struct ShortCell {
     /// The cell without what the rowid decides: both lengths, its serial type and its body.
     columns: [u8; CELL_ROOM],
     columns_end: usize,
+    /// The columns' last bytes, ending where they do, and the last eight of these.
+    ending: [u8; ENDING_LEN],
+    last: u64,
     /// The forms of the columns, and which bits of it those are.
     key: [u128; 2],
     key_mask: [u128; 2],
@@ -63,7 +72,8 @@ impl ShortInt {
 impl Default for ShortCell {
     fn default() -> Self {
         let (columns, key, key_mask) = ([0; CELL_ROOM], [0; 2], [0; 2]);
-        Self { columns, columns_end: 0, key, key_mask, key_len: 0, rowid: None, rowid_serial_at: 0 }
+        let ending = [0; ENDING_LEN];
+        Self { columns, columns_end: 0, ending, last: 0, key, key_mask, key_len: 0, rowid: None, rowid_serial_at: 0 }
     }
 }
 
@@ -90,6 +100,28 @@ impl ShortCell {
         out[0] = one_byte(out.len() as u64 - 1);
     }
 
+    /// Writes the cell so that it ends where `window` does, and anything in front of it; `false` where it is too long.
+    #[inline]
+    #[must_use]
+    pub fn write_at_end(&self, window: &mut [u8; CELL_WINDOW]) -> bool {
+        let ShortInt { serial, width, body } = self.rowid.unwrap_or(ShortInt { serial: 0, width: 0, body: 0 });
+        if self.columns_end > ENDING_LEN {
+            return false;
+        }
+        let columns_end = CELL_WINDOW - width;
+        window[columns_end - ENDING_LEN..columns_end].copy_from_slice(&self.ending);
+        // Twice, because no shift is by 64 bits. What of the columns' last bytes stands in front is written again.
+        let half = 4 * (8 - width);
+        let last = if width == 8 { body } else { self.last << (8 * width) | (body >> half) >> half };
+        window[CELL_WINDOW - 8..].copy_from_slice(&last.to_be_bytes());
+        let start = columns_end - self.columns_end;
+        if self.rowid.is_some() {
+            window[start + self.rowid_serial_at] = serial;
+        }
+        window[start] = one_byte((self.columns_end + width) as u64 - 1);
+        true
+    }
+
     /// Whether the columns at the start of an item are those that are there.
     #[inline]
     fn has_key(&self, item: [u128; 2]) -> bool {
@@ -103,6 +135,9 @@ impl ShortCell {
         self.key = item;
         self.key_mask = [mask(key_len), mask(key_len.saturating_sub(16))];
         (self.key_len, self.columns_end) = (key_len, columns_end);
+        let len = columns_end.min(ENDING_LEN);
+        self.ending[ENDING_LEN - len..].copy_from_slice(&self.columns[columns_end - len..columns_end]);
+        self.last = u64::from_be_bytes(*self.ending.last_chunk().expect("more than eight bytes"));
     }
 }
 
@@ -135,7 +170,7 @@ impl EntryShape {
     /// Makes the cell of the record that [`write_record`](Self::write_record) would append for the item of `len` bytes
     /// at the start of `item`, behind which anything may stand; `false` where it is none for this module. A cell is for
     /// one shape.
-    #[inline]
+    #[inline(always)]
     pub fn make_short_cell(&self, item: &[u8], len: usize, cell: &mut ShortCell) -> bool {
         let Some(words) = item.first_chunk().filter(|_| len <= SHORT_LEN) else { return false };
         let words = two_words(words);
@@ -145,7 +180,10 @@ impl EntryShape {
         }
         let mut at = cell.key_len;
         if self.has_rowid {
-            let Ok((rowid, form_len)) = read_rowid(&item[at..]) else { return false };
+            let form = &item[at..];
+            let word = form.first_chunk().map(|form| u64::from_be_bytes(*form));
+            let read = word.and_then(number::rowid_of_front).or_else(|| read_rowid(form).ok());
+            let Some((rowid, form_len)) = read else { return false };
             cell.rowid = Some(ShortInt::new(rowid));
             at += form_len;
         }
@@ -153,7 +191,7 @@ impl EntryShape {
     }
 
     /// Writes everything of the cell but what the rowid decides.
-    #[inline]
+    #[inline(never)]
     fn write_columns_of(&self, item: &[u8], len: usize, words: [u128; 2], cell: &mut ShortCell) -> bool {
         if self.parts.len() > MAX_COLUMNS {
             return false;

@@ -339,6 +339,7 @@ fn check_short(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, it
         assert_eq!(&room[..len], item, "{columns:?} {rowid:?}");
         assert!(room[len..SHORT_LEN].iter().all(|byte| *byte == 0));
     }
+    check_head(shape, columns, rowid, item, made.is_some());
     let is_plain = |value: &Value<'_>| match value {
         Value::Null | Value::Int(_) => true,
         Value::Text(bytes) | Value::Blob(bytes) => bytes.iter().all(|byte| (2..0x40).contains(byte)),
@@ -358,9 +359,34 @@ fn check_short(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, it
     assert!(made || !plain || descends || columns.len() > 4 || item.len() > SHORT_LEN, "{columns:?} {rowid:?}");
 }
 
+/// As [`check_short`], of what is made of a record.
+fn check_head(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8], is_plain: bool) {
+    let mut bytes = vec![0xaa; HEAD_ROOM];
+    record::write_record(columns, &mut bytes);
+    let mut fields = record::RecordReader::new(&bytes[HEAD_ROOM..]).unwrap();
+    let places: Vec<_> = std::iter::from_fn(|| fields.next_field().unwrap())
+        .map(|field| Some((field.serial, field.body)))
+        .collect();
+    let maker = HeadMaker::new(shape, places);
+    let head = maker.and_then(|maker| maker.make(&bytes, HEAD_ROOM, rowid.unwrap_or(0)));
+    let is_binary = shape.parts().iter().all(|part| part.collation == Collation::Binary);
+    assert!(head.is_some() || !is_plain || !is_binary || item.len() > HEAD_LEN, "{columns:?} {rowid:?}");
+    if let Some((head, len)) = head {
+        let mut expected = [0; HEAD_LEN];
+        expected[..item.len()].copy_from_slice(item);
+        assert_eq!((head.to_be_bytes(), len), (expected, item.len()), "{columns:?} {rowid:?}");
+    }
+}
+
 fn bytes_of(cell: &ShortCell) -> Vec<u8> {
     let mut bytes = vec![0; cell.len()];
     cell.write(&mut bytes);
+    let mut window = [0xaa; CELL_WINDOW];
+    if cell.write_at_end(&mut window) {
+        assert!(window.ends_with(&bytes), "{bytes:x?} at the end of {window:x?}");
+    } else {
+        assert!(bytes.len() > CELL_WINDOW - 8);
+    }
     bytes
 }
 

@@ -161,7 +161,7 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
 /// The high bit of each byte that is 0 or 1, and nothing else.
 #[inline]
-const fn low_bytes(word: u64) -> u64 {
+pub(super) const fn low_bytes(word: u64) -> u64 {
     let without_lowest_bits = word & !(HIGH_BITS >> 7);
     // No sum of seven bits and 0x7f carries into the next byte.
     let not_zero = ((without_lowest_bits & !HIGH_BITS) + !HIGH_BITS) | without_lowest_bits;
