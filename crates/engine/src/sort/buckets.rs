@@ -18,7 +18,8 @@
 //! An item whose bucket is too large to be sorted in the memory that is left for it goes to the rest, too.
 
 use super::arena::read_length;
-use super::routes::{BLOCKS_PER_BUCKET, Routes, head, in_front};
+use super::packing::halves;
+use super::routes::{BLOCKS_PER_BUCKET, Form, Routes, head};
 use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
 use super::segments::{self, BLOCK_BYTES, Segment, SegmentWriter};
 use super::spill::{AlignedMemory, SpillFolder};
@@ -87,7 +88,7 @@ pub(super) struct BucketLimits {
 impl BucketFill {
     /// No items yet, of this layout where they are staged.
     pub fn new(routes: Arc<Routes>, layout: Layout, limits: BucketLimits, folder: &Arc<SpillFolder>) -> Self {
-        let stored = if routes.packing.is_some() { Layout::WORDS } else { layout };
+        let stored = if routes.packing().is_some() { Layout::WORDS } else { layout };
         let buckets = vec![Bucket::default(); routes.len()];
         Self {
             routes,
@@ -130,7 +131,7 @@ impl BucketFill {
     #[must_use]
     pub fn set_layout(&mut self, layout: Layout) -> bool {
         self.layout = layout;
-        self.stored == layout || self.routes.packing.is_some()
+        self.stored == layout || self.routes.packing().is_some()
     }
 
     /// Takes all staged items, which have its layout, and gives those without a bucket to `rest`; `false` where not all
@@ -159,13 +160,13 @@ impl BucketFill {
     /// Takes words, and gives the items of those without a bucket to `rest`; `false` where not all may fit that.
     pub fn take_words(&mut self, words: &[u64], rest: &mut FillRun) -> Result<bool> {
         let routes = self.routes.clone();
-        let Some(packing) = &routes.packing else { unreachable!("words are packed") };
+        let Form::Words { packing, behind } = routes.form() else { unreachable!("only words are staged as such") };
         if !rest.has_room_for_items(words.len(), packing.longest()) {
             return Ok(false);
         }
         self.make_room(words.len().min(self.buckets.len()) / 4 + size_of_val(words) / BLOCK_BYTES + 1)?;
         for &word in words {
-            if self.take_word(&routes, Some(word)) {
+            if self.append(routes.bucket_of_word(word, *behind), &word.to_be_bytes()) {
                 self.items += 1;
                 self.item_bytes += packing.len_of(word) as u64;
             } else {
@@ -183,23 +184,11 @@ impl BucketFill {
         let routes = self.routes.clone();
         for (index, slot) in slots.iter().enumerate() {
             let head = head(slot) & item_bits;
-            let taken = if let Some(packing) = &routes.packing {
-                let len = if is_full { N } else { usize::from(slot[N - 1]) };
-                self.take_word(&routes, packing.pack(head, len))
-            } else {
-                routes.bucket(head).is_some_and(|bucket| self.append(bucket, slot))
-            };
-            if !taken {
+            let len = if is_full { N } else { usize::from(slot[N - 1]) };
+            if !self.take_one(&routes, head, len, slot).1 {
                 rest.push(staged.slot(index)).expect("room for all that is staged");
             }
         }
-    }
-
-    #[inline(always)]
-    fn take_word(&mut self, routes: &Routes, word: Option<u64>) -> bool {
-        let Some(word) = word else { return false };
-        let bucket = routes.bucket(in_front(word));
-        bucket.is_some_and(|bucket| self.append(bucket, &word.to_be_bytes()))
     }
 
     fn take_long(&mut self, staged: &FillRun, rest: &mut FillRun) {
@@ -209,22 +198,31 @@ impl BucketFill {
             let (len, width) = read_length(bytes);
             let (with_length, behind) = bytes.split_at(width + len);
             let item = &with_length[width..];
-            let taken = if let Some(packing) = &routes.packing {
-                self.take_word(&routes, packing.pack(head(item), len))
-            } else {
-                routes.bucket(head(item)).is_some_and(|bucket| self.take_into_arena(bucket, with_length))
-            };
-            if !taken {
-                rest.push(item).expect("room for all that is staged");
+            match self.take_one(&routes, head(item), len, with_length) {
+                (bucket, true) => self.buckets[bucket].long_items += 1,
+                (_, false) => rest.push(item).expect("room for all that is staged"),
             }
             bytes = behind;
         }
     }
 
-    fn take_into_arena(&mut self, bucket: usize, with_length: &[u8]) -> bool {
-        let taken = self.append(bucket, with_length);
-        self.buckets[bucket].long_items += usize::from(taken);
-        taken
+    /// Takes an item with this head and length, which is staged like this; its bucket, and whether that took it.
+    #[inline(always)]
+    fn take_one(&mut self, routes: &Routes, head: u128, len: usize, staged: &[u8]) -> (usize, bool) {
+        let (bucket, is_taken) = match routes.form() {
+            Form::Words { packing, behind } => match packing.pack(halves(head), len) {
+                Some(word) => {
+                    let bucket = routes.bucket_of_word(word, *behind);
+                    (bucket, self.append(bucket, &word.to_be_bytes()))
+                }
+                None => (0, false),
+            },
+            Form::Items(selector) => match routes.bucket(head, selector) {
+                Some(bucket) => (bucket, self.append(bucket, staged)),
+                None => (0, false),
+            },
+        };
+        (bucket, is_taken)
     }
 
     /// Appends an item as it is stored; `false` where its bucket has too much.
@@ -383,7 +381,7 @@ impl BucketFill {
             memory.resize((self.bytes(bucket) + SLACK_BYTES).max(MIN_MEMORY_BYTES).max(memory.len()), 0);
             let mut run = FillRun::new(memory, self.stored);
             self.gather(bucket, &mut run, &mut AlignedMemory::default())?;
-            run.for_each(|item| match &self.routes.packing {
+            run.for_each(|item| match self.routes.packing() {
                 Some(packing) => {
                     let word = item.try_into().expect("a word of eight bytes");
                     packing.with_item(u64::from_be_bytes(word), &mut each)

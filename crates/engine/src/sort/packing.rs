@@ -27,9 +27,6 @@ const LENGTHS: usize = 1 << LENGTH_BITS;
 /// A longer item than the first ones' longest is expected: numbers grow on.
 const GROWTH_BYTES: usize = 1;
 
-/// More pieces of the head than these cost more than is gained.
-const MAX_FIELDS: usize = 12;
-
 /// Bytes of the slots of so many unpacked items.
 pub(super) fn unpacked_bytes(items: usize) -> usize {
     items * UNPACKED_BYTES
@@ -41,16 +38,10 @@ pub(super) struct Packing {
     /// An item, and the bits of it that all have.
     first: [u64; 2],
     same: [u64; 2],
-    /// What a word takes of either half of a head.
-    fields: [Vec<Field>; 2],
+    /// What a word has of the halves of a head, and where in the word that ends.
+    gathers: [Gather; 2],
+    ends: [u32; 2],
     shortest: usize,
-}
-
-/// Bits side by side in half a head, and how far they are turned to where they stand in a word.
-#[derive(Clone, Copy, Debug)]
-struct Field {
-    bits: u64,
-    turn: u32,
 }
 
 impl Packing {
@@ -64,38 +55,31 @@ impl Packing {
             return None;
         }
         let tail_start = start_of_last_group(differ);
-        let key = differ & !(u128::MAX >> (8 * tail_start));
-        let tail_bits = (u64::BITS - LENGTH_BITS).checked_sub(key.count_ones())?;
+        let tail = u128::MAX >> (8 * tail_start);
+        let tail_bits = (u64::BITS - LENGTH_BITS).checked_sub((differ & !tail).count_ones())?;
         if 8 * longest.saturating_sub(tail_start) > tail_bits as usize {
             return None;
         }
-        let tail = u128::MAX >> (8 * tail_start);
-        // Shifts are by less than 128 bits: the tail has at most 61 of them.
-        let behind = u128::MAX.checked_shr(u32::try_from(8 * tail_start).ok()? + tail_bits).unwrap_or(0);
-        let packed = key | tail & !behind;
+        let packed = differ & !tail | tail & !(tail >> tail_bits);
+        let gathers = halves(packed).map(Gather::new);
         // Of lengths in use, the longest is the last that is known: some shorter ones may come, too.
         let shortest = shortest.min((longest + 1).saturating_sub(LENGTHS));
-        let fields = fields(packed);
-        (fields[0].len() + fields[1].len() <= MAX_FIELDS)
-            .then(|| Self { first: halves(first), same: halves(!packed), fields, shortest })
+        let ends = [u64::BITS - halves(packed)[0].count_ones(), u64::BITS - packed.count_ones()];
+        Some(Self { first: halves(first), same: halves(!packed), gathers, ends, shortest })
     }
 
-    /// The word of the item of `len` bytes with this head, zeros behind its end; `None` where it is not like the others.
+    /// The word of the item of `len` bytes with these halves of a head, zeros behind its end; `None` where it is not like
+    /// the others.
     #[inline]
-    pub fn pack(&self, head: u128, len: usize) -> Option<u64> {
-        let head = halves(head);
+    pub fn pack(&self, head: [u64; 2], len: usize) -> Option<u64> {
         let differ = |half: usize| (head[half] ^ self.first[half]) & self.same[half];
         let length = len.wrapping_sub(self.shortest);
         if differ(0) | differ(1) != 0 || length >= LENGTHS {
             return None;
         }
-        let mut word = length as u64;
-        for (half, fields) in head.iter().zip(&self.fields) {
-            for field in fields {
-                word |= (half & field.bits).rotate_left(field.turn);
-            }
-        }
-        Some(word)
+        // No shift is by 64 bits where there is something to shift.
+        let part = |half: usize| self.gathers[half].pack(head[half]) << (self.ends[half] & 63);
+        Some(part(0) | part(1) | length as u64)
     }
 
     /// Length of the longest item that could be packed.
@@ -109,23 +93,20 @@ impl Packing {
         self.shortest + (word as usize & (LENGTHS - 1))
     }
 
-    /// The head and the length of the item with this word.
+    /// The halves of the head, and the length, of the item with this word.
     #[inline]
-    pub fn unpack(&self, word: u64) -> (u128, usize) {
-        let mut head = [self.first[0] & self.same[0], self.first[1] & self.same[1]];
-        for (half, fields) in head.iter_mut().zip(&self.fields) {
-            for field in fields {
-                *half |= word.rotate_right(field.turn) & field.bits;
-            }
-        }
-        let [high, low] = head;
-        (u128::from(high) << 64 | u128::from(low), self.len_of(word))
+    pub fn unpack(&self, word: u64) -> ([u64; 2], usize) {
+        let part = |half: usize| {
+            let packed = self.gathers[half].unpack(word >> (self.ends[half] & 63));
+            self.first[half] & self.same[half] | packed
+        };
+        ([part(0), part(1)], self.len_of(word))
     }
 
     /// Hands out the item with this word.
     pub fn with_item<T>(&self, word: u64, each: impl FnOnce(&[u8]) -> T) -> T {
         let (head, len) = self.unpack(word);
-        each(&head.to_be_bytes()[..len])
+        each(&in_bytes(head)[..len])
     }
 
     /// Writes the items of `words` to slots as [`UNPACKED`] says.
@@ -133,9 +114,67 @@ impl Packing {
         let slots: &mut [[u8; UNPACKED_BYTES]] = slots.as_chunks_mut().0;
         for (word, slot) in words.iter().zip(slots) {
             let (head, len) = self.unpack(*word);
-            slot[..HEAD_BYTES].copy_from_slice(&head.to_be_bytes());
+            slot[..HEAD_BYTES].copy_from_slice(&in_bytes(head));
             slot[HEAD_BYTES..].copy_from_slice(&[0, 0, 0, (len & 0x1f) as u8]);
         }
+    }
+}
+
+/// Some bits of a word, moved side by side to its end.
+///
+/// Every bit moves by as many places as unwanted ones are behind it. Moves of 1, 2, 4, ... places make up all of these;
+/// which bits take part in each of them is found out beforehand (Warren, Hacker's Delight, section 7-4).
+#[derive(Clone, Debug)]
+struct Gather {
+    wanted: u64,
+    /// Where they come to lie.
+    packed: u64,
+    moves: Vec<Move>,
+}
+
+/// Bits, and how far they are moved.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    from: u64,
+    places: u32,
+}
+
+impl Gather {
+    fn new(wanted: u64) -> Self {
+        let mut moves = Vec::new();
+        // Where each bit is, and how many unwanted ones it had behind it.
+        let places = (0..u64::BITS).filter(|place| wanted >> place & 1 == 1);
+        let mut at: Vec<(u32, u32)> = places.zip(0..).map(|(place, before)| (place, place - before)).collect();
+        for step in 0..u64::BITS.ilog2() {
+            let places = 1 << step;
+            let moved = at.iter_mut().filter(|(_, distance)| distance & places != 0);
+            let from = moved.fold(0, |from, (place, _)| {
+                let bit = 1 << *place;
+                *place -= places;
+                from | bit
+            });
+            if from != 0 {
+                moves.push(Move { from, places });
+            }
+        }
+        let packed = if wanted == 0 { 0 } else { u64::MAX >> wanted.count_zeros() };
+        Self { wanted, packed, moves }
+    }
+
+    #[inline]
+    fn pack(&self, word: u64) -> u64 {
+        self.moves.iter().fold(word & self.wanted, |word, Move { from, places }| {
+            let moved = word & from;
+            word ^ moved | moved >> places
+        })
+    }
+
+    #[inline]
+    fn unpack(&self, word: u64) -> u64 {
+        self.moves.iter().rev().fold(word & self.packed, |word, Move { from, places }| {
+            let to = from >> places;
+            word & !to | (word & to) << places
+        })
     }
 }
 
@@ -146,27 +185,18 @@ fn start_of_last_group(differ: u128) -> usize {
     bytes[..last].iter().rposition(|&bits| bits == 0).map_or(0, |same| same + 1)
 }
 
-fn halves(head: u128) -> [u64; 2] {
+/// A head as two words.
+#[inline]
+pub(super) fn halves(head: u128) -> [u64; 2] {
     let bytes = head.to_be_bytes();
     let (halves, _) = bytes.as_chunks();
     [u64::from_be_bytes(halves[0]), u64::from_be_bytes(halves[1])]
 }
 
-/// The pieces of both halves whose bits are set, from the top of a word down.
-fn fields(packed: u128) -> [Vec<Field>; 2] {
-    let mut used = 0;
-    halves(packed).map(|mut half| {
-        let mut fields = Vec::new();
-        while half != 0 {
-            let top = half.leading_zeros();
-            let width = (!(half << top)).leading_zeros();
-            let bits = u64::MAX << (u64::BITS - width) >> top;
-            fields.push(Field { bits, turn: (u64::BITS + top - used) % u64::BITS });
-            used += width;
-            half &= !bits;
-        }
-        fields
-    })
+/// The bytes of a head.
+#[inline]
+pub(super) fn in_bytes([high, low]: [u64; 2]) -> [u8; HEAD_BYTES] {
+    (u128::from(high) << 64 | u128::from(low)).to_be_bytes()
 }
 
 #[cfg(test)]
@@ -178,6 +208,10 @@ mod tests {
         let mut head = [0; HEAD_BYTES];
         head[..item.len()].copy_from_slice(item);
         u128::from_be_bytes(head)
+    }
+
+    fn pack(packing: &Packing, item: &[u8]) -> Option<u64> {
+        packing.pack(halves(head(item)), item.len())
     }
 
     fn packing(items: &[Vec<u8>]) -> Option<Packing> {
@@ -201,14 +235,14 @@ mod tests {
         let mut packed: Vec<(u64, Vec<u8>)> = Vec::new();
         for row in (0..1000).chain(1 << 23..(1 << 23) + 1000) {
             let item = entry(row * 31 % 1_000_000, row);
-            let word = packing.pack(head(&item), item.len()).expect("rows may grow");
-            assert_eq!(packing.unpack(word), (head(&item), item.len()));
+            let word = pack(&packing, &item).expect("rows may grow");
+            assert_eq!(packing.unpack(word), (halves(head(&item)), item.len()));
             packed.push((word, item));
         }
         packed.sort();
         assert!(packed.is_sorted_by_key(|(_, item)| item));
         let other = [b"t12345a\0".as_slice(), &[0x81, 7]].concat();
-        assert_eq!(packing.pack(head(&other), other.len()), None, "a letter among digits");
+        assert_eq!(pack(&packing, &other), None, "a letter among digits");
     }
 
     #[test]
@@ -230,10 +264,10 @@ mod tests {
         ) {
             let Some(packing) = packing(&samples) else { return Ok(()) };
             for item in samples.iter().chain(&others) {
-                let word = packing.pack(head(item), item.len());
+                let word = pack(&packing, item);
                 prop_assert!(word.is_some() || !samples.contains(item));
                 if let Some(word) = word {
-                    prop_assert_eq!(packing.unpack(word), (head(item), item.len()));
+                    prop_assert_eq!(packing.unpack(word), (halves(head(item)), item.len()));
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! other bits has no bucket: so a sample that says nothing about what comes costs a little time and no memory. Zeros are
 //! thought behind items shorter than what routes look at: then buckets follow each other as memcmp has it.
 
-use super::packing::Packing;
+use super::packing::{self, Packing, halves};
 use super::radix::Digit;
 use super::run::FillRun;
 use super::segments::BLOCK_BYTES;
@@ -27,17 +27,31 @@ const SAMPLE_BYTES: usize = 1 << 20;
 /// To which bucket an item goes, and what it is there.
 #[derive(Debug)]
 pub(super) struct Routes {
-    /// Items are words in their buckets. Routes then look at these, as if they stood in front of 16 bytes.
-    pub packing: Option<Packing>,
+    form: Form,
+    /// By their digits.
+    bucket_of: Vec<u16>,
+    /// The first digit of each bucket.
+    starts: Vec<usize>,
+}
+
+/// How items stand in buckets, and what bits of them tell which one.
+#[derive(Clone, Debug)]
+pub(super) enum Form {
+    /// As words: by their first bits, without so many behind them.
+    Words { packing: Packing, behind: u32 },
+    /// As they are.
+    Items(Selector),
+}
+
+/// Bits of items' heads that tell the bucket.
+#[derive(Clone, Debug)]
+pub(super) struct Selector {
     /// An item's first 16 bytes, and the bits of them that all items have in common.
     first: u128,
     same: u128,
     /// How far a word of 64 of these bits is from their end, and the bits of it that tell.
     shift: u32,
     digit: Digit,
-    bucket_of: Vec<u16>,
-    /// The first digit of each bucket.
-    starts: Vec<usize>,
 }
 
 impl Routes {
@@ -59,39 +73,33 @@ impl Routes {
         if heads.is_sorted() || heads.is_sorted_by(|a, b| a >= b) {
             return None;
         }
-        let packing = Packing::new(&heads, &lens);
-        if let Some(packing) = &packing {
-            let words = heads.iter().zip(&lens).map(|(&head, &len)| packing.pack(head, len));
-            heads = words.map(|word| in_front(word.expect("made for these"))).collect();
+        let buckets = buckets_in(memory_bytes);
+        if let Some(packing) = Packing::new(&heads, &lens) {
+            let words = heads.iter().zip(&lens).map(|(&head, &len)| packing.pack(halves(head), len));
+            let words: Vec<u64> = words.map(|word| word.expect("made for these")).collect();
+            let routes = |bits: u32| {
+                let behind = u64::BITS - bits;
+                let digits = words.iter().map(|word| digit_of(word >> behind));
+                Self::of_digits(Form::Words { packing: packing.clone(), behind }, bits, digits, buckets)
+            };
+            return Self::best(ROUTE_BITS.map(routes), buckets);
         }
-        let first = heads[0];
-        let differ = heads.iter().fold(0, |differ, head| differ | head ^ first);
+        let differ = heads.iter().fold(0, |differ, head| differ | head ^ heads[0]);
         let shift = 64 - (differ.leading_zeros() / 8 * 8).min(64);
-        let routes = |bits| Self::with_bits(bits, &heads, differ, shift, buckets_in(memory_bytes), packing.clone());
-        let all = ROUTE_BITS.map(routes);
-        let is_enough = |routes: &Self| routes.starts.len() >= buckets_in(memory_bytes) / 2;
-        let best = all.iter().position(is_enough).unwrap_or(ROUTE_BITS.len() - 1);
-        all.into_iter().nth(best).filter(|routes| routes.starts.len() >= MIN_BUCKETS / 2)
+        let routes = |bits| {
+            let selector = Selector::new(bits, heads[0], differ, shift);
+            let digits = heads.iter().map(|&head| selector.digit_of(head));
+            Self::of_digits(Form::Items(selector.clone()), selector.digit.bits, digits, buckets)
+        };
+        Self::best(ROUTE_BITS.map(routes), buckets)
     }
 
-    /// The routes that so many of the bits tell that differ.
-    fn with_bits(
-        bits: u32,
-        heads: &[u128],
-        differ: u128,
-        shift: u32,
-        buckets: usize,
-        packing: Option<Packing>,
-    ) -> Self {
-        let first = heads[0];
-        let digit = Digit::topmost(low_word(differ >> shift), bits);
-        let reach = u128::MAX << 64 << shift | u128::from(digit.reach()) << shift;
-        let mut counts = vec![0usize; 1 << digit.bits];
-        for head in heads {
-            counts[digit.of_word::<{ Digit::MAX_FIELDS }>(low_word(head >> shift))] += 1;
-        }
+    /// The routes that so many bits tell, of which the sample has these.
+    fn of_digits(form: Form, bits: u32, digits: impl ExactSizeIterator<Item = usize>, buckets: usize) -> Self {
+        let share = digits.len().div_ceil(buckets);
+        let mut counts = vec![0usize; 1 << bits];
+        digits.for_each(|digit| counts[digit] += 1);
         let (mut bucket_of, mut starts, mut count) = (Vec::with_capacity(counts.len()), vec![0], 0);
-        let share = heads.len().div_ceil(buckets);
         for (digit, more) in counts.into_iter().enumerate() {
             if count > 0 && count + more > share {
                 starts.push(digit);
@@ -100,17 +108,13 @@ impl Routes {
             count += more;
             bucket_of.push(u16::try_from(starts.len() - 1).expect("few buckets"));
         }
-        Self { packing, first, same: reach & !differ, shift, digit, bucket_of, starts }
+        Self { form, bucket_of, starts }
     }
 
-    /// The bucket of an item with this head, or with this word in front; `None` where it has none.
-    #[inline]
-    pub fn bucket(&self, head: u128) -> Option<usize> {
-        if (head ^ self.first) & self.same != 0 {
-            return None;
-        }
-        let digit = self.digit.of_word::<{ Digit::MAX_FIELDS }>(low_word(head >> self.shift));
-        Some(self.bucket_of[digit].into())
+    /// Those of the fewest bits that make enough buckets.
+    fn best(all: [Self; ROUTE_BITS.len()], buckets: usize) -> Option<Self> {
+        let best = all.iter().position(|routes| routes.len() >= buckets / 2).unwrap_or(ROUTE_BITS.len() - 1);
+        all.into_iter().nth(best).filter(|routes| routes.len() >= MIN_BUCKETS / 2)
     }
 
     /// How many buckets there are.
@@ -118,14 +122,65 @@ impl Routes {
         self.starts.len()
     }
 
+    pub fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// How items are packed, where they are words in their buckets.
+    pub fn packing(&self) -> Option<&Packing> {
+        match &self.form {
+            Form::Words { packing, .. } => Some(packing),
+            Form::Items(_) => None,
+        }
+    }
+
+    /// The bucket of a word.
+    #[inline]
+    pub fn bucket_of_word(&self, word: u64, behind: u32) -> usize {
+        self.bucket_of[digit_of(word >> (behind & 63))].into()
+    }
+
+    /// The bucket of an item with this head; `None` where it has none.
+    #[inline]
+    pub fn bucket(&self, head: u128, selector: &Selector) -> Option<usize> {
+        let is_known = (head ^ selector.first) & selector.same == 0;
+        is_known.then(|| self.bucket_of[selector.digit_of(head)].into())
+    }
+
     /// What separates the items of a bucket from those of the buckets before.
     pub fn key(&self, bucket: usize) -> Vec<u8> {
-        let word = u128::from(self.digit.spread(self.starts[bucket])) << self.shift;
-        let head = self.first & self.same | word;
-        let head = self.packing.as_ref().map_or(head, |packing| packing.unpack((head >> 64) as u64).0).to_be_bytes();
+        let start = self.starts[bucket];
+        let head = match &self.form {
+            Form::Words { packing, behind } => packing::in_bytes(packing.unpack((start as u64) << behind).0),
+            Form::Items(selector) => selector.head_of(start).to_be_bytes(),
+        };
         let len = head.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         if bucket == 0 { Vec::new() } else { head[..len].to_vec() }
     }
+}
+
+impl Selector {
+    /// The topmost of the bits that differ, as many as are wanted.
+    fn new(bits: u32, first: u128, differ: u128, shift: u32) -> Self {
+        let digit = Digit::topmost(low_word(differ >> shift), bits);
+        let reach = u128::MAX << 64 << shift | u128::from(digit.reach()) << shift;
+        Self { first, same: reach & !differ, shift, digit }
+    }
+
+    #[inline]
+    fn digit_of(&self, head: u128) -> usize {
+        self.digit.of_word::<{ Digit::MAX_FIELDS }>(low_word(head >> self.shift))
+    }
+
+    /// The least head with this digit.
+    fn head_of(&self, digit: usize) -> u128 {
+        self.first & self.same | u128::from(self.digit.spread(digit)) << self.shift
+    }
+}
+
+#[inline]
+fn digit_of(bits: u64) -> usize {
+    usize::try_from(bits).expect("a digit has few bits")
 }
 
 fn buckets_in(memory_bytes: usize) -> usize {
@@ -137,12 +192,6 @@ fn buckets_in(memory_bytes: usize) -> usize {
 #[expect(clippy::cast_possible_truncation, reason = "the upper half is not wanted")]
 fn low_word(bits: u128) -> u64 {
     bits as u64
-}
-
-/// A word where routes look for it.
-#[inline]
-pub(super) fn in_front(word: u64) -> u128 {
-    u128::from(word) << 64
 }
 
 /// The first 16 bytes of an item, zeros behind its end.

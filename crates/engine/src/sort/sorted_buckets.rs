@@ -67,7 +67,7 @@ impl Buckets {
     }
 
     fn packing(&self) -> Option<&Packing> {
-        self.fills.first().and_then(|fill| fill.routes.packing.as_ref())
+        self.fills.first().and_then(|fill| fill.routes.packing())
     }
 
     /// The words of a bucket, sorted.

@@ -17,6 +17,7 @@
 use super::arena::{ENTRY_BYTES, MAX_LENGTH_BYTES};
 use super::buckets::BucketFill;
 use super::delta::{RunEncoder, SpilledRun};
+use super::packing::Packing;
 use super::routes::Routes;
 use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, Refusal, SLACK_BYTES};
 use super::spill::SpillFile;
@@ -49,7 +50,7 @@ pub(crate) struct RunWriter<'s> {
 
 /// Items as words.
 struct WordStage {
-    routes: Arc<Routes>,
+    packing: Packing,
     words: Vec<u64>,
 }
 
@@ -102,18 +103,18 @@ impl<'s> RunWriter<'s> {
         self.fill.as_mut().is_some_and(|fill| fill.take(len))
     }
 
-    /// Whether short items may be [taken](Self::take_head) as they are at the front of 16 bytes.
+    /// Whether short items may be [taken](Self::take_head) as the two words that they make.
     #[inline]
     pub fn takes_heads(&self) -> bool {
         self.words.is_some()
     }
 
-    /// Takes the item of `len` bytes that stands at the front of 16 bytes, zeros behind it; `false` where it must be
+    /// Takes the item of `len` bytes that stands at the front of two words, zeros behind it; `false` where it must be
     /// [pushed](Self::push).
     #[inline]
-    pub fn take_head(&mut self, head: u128, len: usize) -> Result<bool> {
-        let Some(WordStage { routes, words }) = &mut self.words else { return Ok(false) };
-        let Some(word) = routes.packing.as_ref().and_then(|packing| packing.pack(head, len)) else { return Ok(false) };
+    pub fn take_head(&mut self, head: [u64; 2], len: usize) -> Result<bool> {
+        let Some(WordStage { packing, words }) = &mut self.words else { return Ok(false) };
+        let Some(word) = packing.pack(head, len) else { return Ok(false) };
         words.push(word);
         if words.len() == STAGED_WORDS {
             self.empty_stage()?;
@@ -190,15 +191,15 @@ impl<'s> RunWriter<'s> {
 
     fn begin_buckets(&mut self, routes: &Arc<Routes>, mut layout: Layout) {
         let budget = self.sorter.budget;
-        if let Some(packing) = &routes.packing {
+        if let Some(packing) = routes.packing() {
             // Words without a bucket go to the rest as the items that they are.
             layout = layout.for_up_to(packing.longest());
         }
         let buckets = BucketFill::new(routes.clone(), layout, budget.bucket_limits(), &self.sorter.folder);
         self.spare.clear();
         self.fill = Some(buckets.stage());
-        let words = || WordStage { routes: routes.clone(), words: Vec::with_capacity(STAGED_WORDS) };
-        self.words = routes.packing.is_some().then(words);
+        let stage = |packing: &Packing| WordStage { packing: packing.clone(), words: Vec::with_capacity(STAGED_WORDS) };
+        self.words = routes.packing().map(stage);
         let rest = FillRun::new(vec![0; budget.rest_bytes()], layout);
         self.routed = Some(Routed { buckets, rest, spilled: 0 });
     }

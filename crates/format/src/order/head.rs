@@ -1,7 +1,14 @@
-//! Sort items of up to 16 bytes, made in one number of records that have one header.
+//! Sort items of up to 16 bytes, made in two words of records that have one header.
 //!
 //! The header of a record says where its columns are and how long they are. What is left for each record is to take
 //! their bytes to where they stand in the item, and to see that none of them must be escaped.
+//!
+//! ```text
+//! record   04 19 09 08 '123456'            rowid 70000
+//!                      ^^^^^^^^            the last bytes of a word that is read, in front of its end
+//! head     fd 31 32 33 34 35 36 00         one fixed segment: a tag, the bytes, an end
+//!          a9 11 70 00 00 00 00 00         one number
+//! ```
 
 use super::{BLOB, Collation, EntryShape, KeyPart, NULL, TEXT, number, text};
 use crate::record::serial;
@@ -13,36 +20,43 @@ pub const HEAD_LEN: usize = 16;
 /// Bytes in front of a record that are read, and do not matter.
 pub const HEAD_ROOM: usize = 16;
 
-/// The longest text or blob: a tag stands in front of it, and an end behind.
-const MAX_STRING: usize = HEAD_LEN - 2;
+const WORD: usize = 8;
 
 /// Makes the items of one shape of records that have one header.
 #[derive(Clone, Debug, Default)]
 pub struct HeadMaker {
-    pieces: Vec<Piece>,
+    segments: Vec<Segment>,
 }
 
-/// What makes one form.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    kind: Kind,
-    /// Where the column's body ends in the record, and its length.
-    end: usize,
+/// Some forms side by side.
+#[derive(Clone, Debug)]
+enum Segment {
+    /// Of as many bytes in every record.
+    Fixed(Fixed),
+    /// An integer that stands in so many bytes before `end`.
+    Int { end: usize, len: usize, descends: bool },
+    Rowid { descends: bool },
+}
+
+/// Forms of as many bytes in every record, as two words.
+#[derive(Clone, Debug, Default)]
+struct Fixed {
     len: usize,
-    /// Inverts the form of a column that descends.
-    inverted: u128,
+    /// What the forms have beside what is read, and which bits are inverted at last.
+    constant: [u64; 2],
+    inverted: [u64; 2],
+    loads: Vec<Load>,
 }
 
+/// Bytes of a text or blob.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
-    Null,
-    Rowid,
-    /// An integer that its serial type tells.
-    Known(i64),
-    /// An integer that is read from the body.
-    Int,
-    /// A text or blob with this tag, the last eight bytes of it, and those before.
-    String { tag: u8, last: u64, before: u64 },
+struct Load {
+    /// Where the word ends that is read, and which of its bytes are wanted.
+    end: usize,
+    wanted: u64,
+    /// How far it is turned to where it belongs in either word, and which bits belong there.
+    turn: u32,
+    places: [u64; 2],
 }
 
 impl HeadMaker {
@@ -50,78 +64,156 @@ impl HeadMaker {
     /// rowid; `None` where they are none for this module.
     #[must_use]
     pub fn new(shape: &EntryShape, columns: impl IntoIterator<Item = Option<(u64, Range<usize>)>>) -> Option<Self> {
-        let columns = columns.into_iter().zip(shape.parts());
-        let mut pieces = columns.map(|(column, part)| Piece::new(column, *part)).collect::<Option<Vec<_>>>()?;
-        if shape.has_rowid {
-            pieces.push(Piece { kind: Kind::Rowid, end: 0, len: 0, inverted: 0 });
+        let mut maker = Self::default();
+        for (column, part) in columns.into_iter().zip(shape.parts()) {
+            match column {
+                Some((serial, body)) => maker.add(serial, &body, *part)?,
+                None => maker.segments.push(Segment::Rowid { descends: part.descending }),
+            }
         }
-        Some(Self { pieces })
+        if shape.has_rowid {
+            maker.segments.push(Segment::Rowid { descends: false });
+        }
+        Some(maker)
     }
 
-    /// The item that [`EntryShape::push_item`] would append for the record that begins at `start`, with [`HEAD_ROOM`] bytes
-    /// of anything in front of it, at the front of 16 bytes with zeros behind it; and its length. `None` where it is none
-    /// for this module.
+    fn add(&mut self, serial: u64, body: &Range<usize>, part: KeyPart) -> Option<()> {
+        let (end, len, descends) = (body.end, body.len(), part.descending);
+        match serial {
+            serial::NULL => self.fixed().add(&[NULL], descends)?,
+            serial::ZERO | serial::ONE => {
+                let (form, len) = number::int_front((serial - serial::ZERO).cast_signed())?;
+                self.fixed().add(&form.to_be_bytes()[..len], descends)?;
+            }
+            serial::I8..=serial::I64 => self.segments.push(Segment::Int { end, len, descends }),
+            serial::REAL => return None,
+            _ if serial % 2 == 0 => self.fixed().add_string(BLOB, end, len, descends)?,
+            _ if part.collation == Collation::Binary => self.fixed().add_string(TEXT, end, len, descends)?,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The last segment, if it is fixed, or a new one.
+    fn fixed(&mut self) -> &mut Fixed {
+        if !matches!(self.segments.last(), Some(Segment::Fixed(_))) {
+            self.segments.push(Segment::Fixed(Fixed::default()));
+        }
+        match self.segments.last_mut() {
+            Some(Segment::Fixed(fixed)) => fixed,
+            _ => unreachable!("pushed above"),
+        }
+    }
+
+    /// The item that [`EntryShape::push_item`] would append for the record that begins at `start` of `bytes`, behind at
+    /// least [`HEAD_ROOM`] bytes of anything: its length, and two big-endian words with zeros behind it. `None` where it
+    /// is none for this module.
     #[inline(always)]
     #[must_use]
-    pub fn make(&self, bytes: &[u8], start: usize, rowid: i64) -> Option<(u128, usize)> {
-        let (mut head, mut len) = (0, 0);
-        for piece in &self.pieces {
-            let (form, form_len) = piece.form(bytes, start, rowid)?;
+    pub fn make(&self, bytes: &[u8], start: usize, rowid: i64) -> Option<([u64; 2], usize)> {
+        let (mut head, mut len) = ([0; 2], 0);
+        for segment in &self.segments {
+            let (form, form_len) = match segment {
+                Segment::Fixed(fixed) => (fixed.form(bytes, start)?, fixed.len),
+                Segment::Rowid { descends } => one_word(number::rowid_front(rowid)?, *descends),
+                Segment::Int { end, len, descends } => {
+                    let unused = u64::BITS as usize - 8 * len;
+                    let int = (word_before(bytes, start + end) << unused).cast_signed() >> unused;
+                    one_word(number::int_front(int)?, *descends)
+                }
+            };
             if len + form_len > HEAD_LEN {
                 return None;
             }
-            // A form has a byte at least: no shift is by 128 bits.
-            head |= (form ^ piece.inverted & !(u128::MAX >> (8 * form_len - 1) >> 1)) >> (8 * len);
+            append(&mut head, len, form);
             len += form_len;
         }
         (len > 0).then_some((head, len))
     }
 }
 
-impl Piece {
-    fn new(column: Option<(u64, Range<usize>)>, part: KeyPart) -> Option<Self> {
-        let inverted = if part.descending { u128::MAX } else { 0 };
-        let Some((serial, body)) = column else {
-            return Some(Self { kind: Kind::Rowid, end: 0, len: 0, inverted });
-        };
-        let string = |tag| {
-            let is_plain = body.len() <= MAX_STRING && (tag == BLOB || part.collation == Collation::Binary);
-            is_plain.then(|| Kind::String { tag, last: last_bytes(body.len()), before: last_bytes(body.len().max(8) - 8) })
-        };
-        let kind = match serial {
-            serial::NULL => Kind::Null,
-            serial::ZERO => Kind::Known(0),
-            serial::ONE => Kind::Known(1),
-            serial::I8..=serial::I64 => Kind::Int,
-            serial::REAL => return None,
-            _ if serial % 2 == 1 => string(TEXT)?,
-            _ => string(BLOB)?,
-        };
-        Some(Self { kind, end: body.end, len: body.len(), inverted })
+impl Fixed {
+    /// Appends known bytes.
+    fn add(&mut self, form: &[u8], descends: bool) -> Option<()> {
+        let end = self.len + form.len();
+        if end > HEAD_LEN {
+            return None;
+        }
+        for (at, byte) in (self.len..end).zip(form) {
+            self.constant[at / WORD] |= in_word(at, *byte);
+            self.inverted[at / WORD] |= in_word(at, if descends { 0xff } else { 0 });
+        }
+        self.len = end;
+        Some(())
     }
 
-    /// The form at the front of 16 bytes, zeros behind it, and its length.
+    /// Appends a text or blob whose bytes end at `end` of the record.
+    fn add_string(&mut self, tag: u8, end: usize, len: usize, descends: bool) -> Option<()> {
+        let start = self.len + 1;
+        if start + len + 1 > HEAD_LEN {
+            return None;
+        }
+        let mut form = [0; HEAD_LEN];
+        form[0] = tag;
+        const { assert!(text::END == 0) };
+        self.add(&form[..len + 2], descends)?;
+        let rests = (0..len).step_by(WORD).map(|behind| len - behind);
+        self.loads.extend(rests.map(|rest| Load::new(start, end + rest - len, rest)));
+        Some(())
+    }
+
     #[inline(always)]
-    fn form(&self, bytes: &[u8], start: usize, rowid: i64) -> Option<(u128, usize)> {
-        let end = start + self.end;
-        Some(match self.kind {
-            Kind::Null => (u128::from(NULL) << 120, 1),
-            Kind::Rowid => number::rowid_front(rowid),
-            Kind::Known(int) => number::int_front(int),
-            Kind::Int => {
-                let unused = u64::BITS as usize - 8 * self.len;
-                number::int_front((word_before(bytes, end) << unused).cast_signed() >> unused)
-            }
-            Kind::String { tag, last, before } => {
-                let (low, high) = (word_before(bytes, end), word_before(bytes, end - 8));
-                if text::low_bytes(low | !last) | text::low_bytes(high | !before) != 0 {
-                    return None;
-                }
-                let body = u128::from(high & before) << 64 | u128::from(low & last);
-                const { assert!(text::END == 0) };
-                (u128::from(tag) << 120 | body << (8 * (MAX_STRING + 1 - self.len)), self.len + 2)
-            }
-        })
+    fn form(&self, bytes: &[u8], start: usize) -> Option<[u64; 2]> {
+        let (mut form, mut low) = (self.constant, 0);
+        for load in &self.loads {
+            let word = word_before(bytes, start + load.end);
+            low |= text::low_bytes(word | !load.wanted);
+            let turned = word.rotate_right(load.turn);
+            form[0] |= turned & load.places[0];
+            form[1] |= turned & load.places[1];
+        }
+        (low == 0).then_some([form[0] ^ self.inverted[0], form[1] ^ self.inverted[1]])
+    }
+}
+
+impl Load {
+    /// Of a string that stands at `start` of two words, the last bytes among the first `len`, which end at `end`.
+    fn new(start: usize, end: usize, len: usize) -> Self {
+        let count = len.min(WORD);
+        let mut places = [0; 2];
+        for at in start + len - count..start + len {
+            places[at / WORD] |= in_word(at, 0xff);
+        }
+        // The last byte stands last in the word that is read.
+        let turn = u32::try_from(8 * ((start + len) % WORD)).expect("less than a word");
+        let wanted = if count == WORD { u64::MAX } else { (1 << (8 * count)) - 1 };
+        Self { end, wanted, turn, places }
+    }
+}
+
+/// A byte where it stands in its word, the first one at the top.
+fn in_word(at: usize, byte: u8) -> u64 {
+    u64::from(byte) << (8 * (WORD - 1 - at % WORD))
+}
+
+/// The form of a number, inverted where its column descends.
+#[inline(always)]
+fn one_word((form, len): (u64, usize), descends: bool) -> ([u64; 2], usize) {
+    let inverted = if descends { u64::MAX << (u64::BITS as usize - 8 * len) } else { 0 };
+    ([form ^ inverted, 0], len)
+}
+
+/// Places what begins at the front of two words behind `len` bytes.
+#[inline(always)]
+fn append(head: &mut [u64; 2], len: usize, [first, second]: [u64; 2]) {
+    let bits = 8 * len;
+    if len == 0 {
+        *head = [first, second];
+    } else if len < WORD {
+        head[0] |= first >> bits;
+        head[1] |= first << (u64::BITS as usize - bits) | second >> bits;
+    } else {
+        head[1] |= first >> (bits - u64::BITS as usize);
     }
 }
 
@@ -129,9 +221,4 @@ impl Piece {
 #[inline(always)]
 fn word_before(bytes: &[u8], end: usize) -> u64 {
     u64::from_be_bytes(*bytes[..end].last_chunk().expect("room in front of a record"))
-}
-
-/// Which bits of a word are its last `count` bytes, or all of it.
-fn last_bytes(count: usize) -> u64 {
-    if count >= 8 { u64::MAX } else { (1 << (8 * count)) - 1 }
 }

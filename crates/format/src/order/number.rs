@@ -99,21 +99,19 @@ impl Lengths {
         1 + tail
     }
 
-    /// `magnitude` as [`write`](Self::write) writes it, at the front of 16 bytes with zeros behind it; how many bytes it
-    /// takes.
-    #[inline]
-    fn front(&self, magnitude: u64, mask: u8) -> (u128, usize) {
-        self.front_with_tail(self.tail_of(magnitude), magnitude, mask)
-    }
-
-    #[inline]
-    fn front_with_tail(&self, tail: usize, magnitude: u64, mask: u8) -> (u128, usize) {
-        let head = high_bytes(magnitude, 8 - tail);
-        let first = (self.first_by_tail[tail] + (head & 0x7f) as u8) ^ mask;
-        // Twice, because no shift is by 64 bits.
-        let half = 4 * (8 - tail);
-        let low = ((magnitude ^ repeated(mask)) << half) << half;
-        (u128::from(first) << 120 | u128::from(low) << 56, 1 + tail)
+    /// `magnitude` as [`write`](Self::write) writes it, at the front of a word with zeros behind it, and how many bytes it
+    /// takes; `None` where it takes nine.
+    #[inline(always)]
+    fn front(&self, magnitude: u64, negative: bool) -> Option<(u64, usize)> {
+        let tail = self.tail_of(magnitude);
+        if tail >= WHOLE {
+            return None;
+        }
+        let unused = u64::BITS as usize - 8 * (1 + tail);
+        let first = u64::from(self.first_by_tail[tail]) << 56;
+        let form = first + (magnitude << unused);
+        let inverted = if negative { u64::MAX << unused } else { 0 };
+        Some((form ^ inverted, 1 + tail))
     }
 
     /// The integer at the start of `bytes`, and the number of bytes behind the first.
@@ -194,33 +192,33 @@ const fn repeated(byte: u8) -> u64 {
     u64::from_be_bytes([byte; 8])
 }
 
-/// The form of a rowid at the front of 16 bytes, zeros behind it, and its length.
+/// The form of a rowid at the front of a word, zeros behind it, and its length; `None` where it is longer.
 #[inline(always)]
-pub(super) fn rowid_front(rowid: i64) -> (u128, usize) {
-    let sign = rowid >> 63;
-    ROWIDS.front((rowid ^ sign).cast_unsigned(), (sign & 0xff) as u8)
+pub(super) fn rowid_front(rowid: i64) -> Option<(u64, usize)> {
+    ROWIDS.front((rowid ^ (rowid >> 63)).cast_unsigned(), rowid < 0)
 }
 
 /// The form of an integer, likewise.
 #[inline(always)]
-pub(super) fn int_front(int: i64) -> (u128, usize) {
-    let (magnitude, mask) = (int.unsigned_abs(), if int < 0 { 0xff } else { 0 });
-    if magnitude < NO_FRACTION_FROM {
-        NUMBERS.front(magnitude << 1, mask)
-    } else {
-        NUMBERS.front_with_tail(WHOLE, magnitude, mask)
+pub(super) fn int_front(int: i64) -> Option<(u64, usize)> {
+    let magnitude = int.unsigned_abs();
+    if magnitude >= NO_FRACTION_FROM {
+        return None;
     }
+    NUMBERS.front(magnitude << 1, int < 0)
 }
 
-/// The rowid whose form, of up to eight bytes, stands at the front of a word, and the length of the form.
-#[inline]
+/// The rowid whose form stands at the front of a word, and the length of the form; `None` where that is longer.
+#[inline(always)]
 pub(super) fn rowid_of_front(word: u64) -> Option<(i64, usize)> {
     let sign = if word >> 63 == 0 { u64::MAX } else { 0 };
     let word = word ^ sign;
-    let first = (word >> 56) as u8;
-    let tail = usize::from(ROWIDS.tail_by_first[usize::from(first & 0x7f)]);
-    let head = u64::from(first.wrapping_sub(*ROWIDS.first_by_tail.get(tail).filter(|_| tail < WHOLE)?));
-    let magnitude = head << (8 * tail) | high_bytes(word << 8, tail);
+    let tail = usize::from(ROWIDS.tail_by_first[(word >> 56 & 0x7f) as usize]);
+    if tail >= WHOLE {
+        return None;
+    }
+    let first = u64::from(ROWIDS.first_by_tail[tail]) << 56;
+    let magnitude = (word - first) >> (u64::BITS as usize - 8 * (1 + tail));
     Some(((magnitude ^ sign).cast_signed(), 1 + tail))
 }
 
