@@ -39,6 +39,13 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
+    /// Whether all records that begin and end here begin like the last one, and have all of the columns.
+    pub fn are_in(&self, bytes: &[u8], starts: &[usize], ends: &[u32]) -> bool {
+        let lens = starts.iter().zip(ends).map(|(start, end)| *end as usize - start);
+        let has_words = starts.last().is_some_and(|last| last + size_of::<u64>() <= bytes.len());
+        has_words && lens.fold(usize::MAX, usize::min) >= self.record_len && self.header.all_start(bytes, starts)
+    }
+
     /// Serial type and place of each of `columns`, `None` for the rowid, where `record` does not begin like the one before.
     #[inline(always)]
     pub fn places_if_new<'f>(
@@ -152,6 +159,13 @@ impl Header {
         self.mask = if len == 8 { u64::MAX } else { !(u64::MAX >> (8 * len)) };
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Whether something begins like this at each of `starts`, none of which is among the last seven bytes.
+    fn all_start(&self, bytes: &[u8], starts: &[usize]) -> bool {
+        let word = |start: usize| u64::from_be_bytes(*bytes[start..].first_chunk().expect("eight bytes"));
+        let differ = starts.iter().fold(0, |differ, &start| differ | word(start) ^ self.word);
+        (1..=size_of::<u64>()).contains(&self.bytes.len()) && differ & self.mask == 0
     }
 
     /// Whether `record` begins like this; none does before there is a header.

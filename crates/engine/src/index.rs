@@ -14,12 +14,13 @@ use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::order::{Collation, EntryShape, HEAD_ROOM, HeadMaker, KeyPart, ShortCell};
+use litepress_format::order::{Collation, EntryShape, ALIKE, HEAD_ROOM, HeadMaker, Heads, KeyPart, ShortCell};
 use litepress_format::page::PageKind;
 use litepress_format::record;
 use litepress_rows::schema::{Index, IndexColumn};
 use litepress_rows::chunk::HEADROOM;
 use litepress_rows::{RecordChunk, Table};
+use std::ops::Range;
 
 const _: () = assert!(HEADROOM >= HEAD_ROOM, "what is read in front of records");
 
@@ -123,21 +124,49 @@ pub(crate) struct Cutter<'s> {
     /// What makes short items of records like the last one.
     head_fields: Fields,
     head_maker: HeadMaker,
+    heads: Heads,
 }
 
 impl<'s> Cutter<'s> {
     pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
         let (fields, head_fields) = Default::default();
-        Self { plan, writer, fields, item: Vec::new(), head_fields, head_maker: HeadMaker::default() }
+        Self { plan, writer, fields, item: Vec::new(), head_fields, head_maker: HeadMaker::default(), heads: Heads::default() }
     }
 
     /// Adds the entries of all rows of `chunk`.
     pub fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
+        let mut start = 0;
+        while start < chunk.len() {
+            let end = chunk.len().min(start + ALIKE);
+            if !self.writer.takes_heads() || !self.add_alike(chunk, start..end)? {
+                self.add_one_by_one(chunk, start..end)?;
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Adds the entries of some rows at once; `false` where they are not all of one length.
+    fn add_alike(&mut self, chunk: &RecordChunk, rows: Range<usize>) -> Result<bool> {
+        let mut starts = [0; ALIKE];
+        let starts = &mut starts[..rows.len()];
+        chunk.starts(rows.clone(), starts);
+        if !self.head_fields.are_in(chunk.arena(), starts, &chunk.ends()[rows.clone()]) {
+            return Ok(false);
+        }
+        match self.head_maker.make_alike(chunk.arena(), starts, &chunk.rowids()[rows], &mut self.heads) {
+            Some(len) => self.writer.take_heads(&self.heads, starts.len(), len),
+            None => Ok(false),
+        }
+    }
+
+    fn add_one_by_one(&mut self, chunk: &RecordChunk, rows: Range<usize>) -> Result<()> {
         let plan = self.plan;
-        for (row, &rowid) in chunk.rowids().iter().enumerate() {
+        for row in rows {
             if self.writer.takes_heads() && self.add_head(chunk, row)? {
                 continue;
             }
+            let rowid = chunk.rowids()[row];
             let values = self.fields.values(&plan.columns, chunk.record(row), rowid)?;
             let rowid = plan.has_rowid.then_some(rowid);
             let made = self.writer.room().and_then(|room| plan.shape.make_short(values.clone(), rowid, room));

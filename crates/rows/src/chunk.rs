@@ -70,6 +70,18 @@ impl RecordChunk {
         &self.records
     }
 
+    /// Writes to `starts` where each record of `rows` begins in the arena.
+    #[inline]
+    pub fn starts(&self, rows: std::ops::Range<usize>, starts: &mut [usize]) {
+        let before = rows.start.checked_sub(1).map_or(HEADROOM, |row| self.ends[row] as usize);
+        let ends = &self.ends[rows];
+        let (Some(first), true) = (starts.first_mut(), !ends.is_empty()) else { return };
+        *first = before;
+        for (start, end) in starts[1..].iter_mut().zip(ends) {
+            *start = *end as usize;
+        }
+    }
+
     /// Where each record ends in [`Self::arena`]; the first one begins at [`HEADROOM`].
     pub fn ends(&self) -> &[u32] {
         &self.ends

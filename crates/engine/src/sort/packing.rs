@@ -12,6 +12,7 @@
 //! side by side, they may vary more from then on: numbers grow, and those of rows stand last.
 
 use super::run::Layout;
+use litepress_format::order::{ALIKE, Heads};
 
 /// Bytes of an item that are looked at: no item is longer.
 const HEAD_BYTES: usize = 16;
@@ -80,6 +81,27 @@ impl Packing {
         // No shift is by 64 bits where there is something to shift.
         let part = |half: usize| self.gathers[half].pack(head[half]) << (self.ends[half] & 63);
         Some(part(0) | part(1) | length as u64)
+    }
+
+    /// Appends the words of the first `count` of these items, all of `len` bytes, to `words`; `false` where one of them has
+    /// none.
+    #[must_use]
+    pub fn pack_all(&self, heads: &Heads, count: usize, len: usize, words: &mut Vec<u64>) -> bool {
+        let length = len.wrapping_sub(self.shortest);
+        let halves = |half: usize| &heads.words[half][..count];
+        let differ = |half: usize| {
+            let differ = halves(half).iter().fold(0, |differ, head| differ | head ^ self.first[half]);
+            differ & self.same[half]
+        };
+        if length >= LENGTHS || differ(0) | differ(1) != 0 {
+            return false;
+        }
+        let start = words.len();
+        words.resize(start + count, length as u64);
+        for half in 0..2 {
+            self.gathers[half].pack_all(halves(half), self.ends[half] & 63, &mut words[start..]);
+        }
+        true
     }
 
     /// Length of the longest item that could be packed.
@@ -167,6 +189,23 @@ impl Gather {
             let moved = word & from;
             word ^ moved | moved >> places
         })
+    }
+
+    /// Packs each of `from`, and adds it to the word that it is a part of, in front of `end` bits.
+    fn pack_all(&self, from: &[u64], end: u32, words: &mut [u64]) {
+        if self.wanted == 0 {
+            return;
+        }
+        let mut packed = [0; ALIKE];
+        let packed = &mut packed[..from.len()];
+        packed.iter_mut().zip(from).for_each(|(packed, from)| *packed = from & self.wanted);
+        for Move { from, places } in &self.moves {
+            for word in &mut *packed {
+                let moved = *word & from;
+                *word = *word ^ moved | moved >> places;
+            }
+        }
+        words.iter_mut().zip(packed).for_each(|(word, packed)| *word |= *packed << end);
     }
 
     #[inline]
@@ -263,7 +302,15 @@ mod tests {
             others in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..17), 1..50),
         ) {
             let Some(packing) = packing(&samples) else { return Ok(()) };
-            for item in samples.iter().chain(&others) {
+            for (item, count) in samples.iter().chain(&others).zip((1..=ALIKE).cycle()) {
+                let mut heads = Heads::default();
+                let (mut words, [high, low]) = (vec![7], halves(head(item)));
+                heads.words.iter_mut().zip([high, low]).for_each(|(words, half)| words[..count].fill(half));
+                let all = packing.pack_all(&heads, count, item.len(), &mut words);
+                let word = pack(&packing, item);
+                prop_assert_eq!(all, word.is_some());
+                let expected = word.map_or(vec![7], |word| [vec![7], vec![word; count]].concat());
+                prop_assert_eq!(words, expected);
                 let word = pack(&packing, item);
                 prop_assert!(word.is_some() || !samples.contains(item));
                 if let Some(word) = word {

@@ -24,6 +24,7 @@ use super::spill::SpillFile;
 use super::varying::Varying;
 use super::{Budget, Sorter};
 use crate::{Error, Result};
+use litepress_format::order::{ALIKE, Heads};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -116,7 +117,20 @@ impl<'s> RunWriter<'s> {
         let Some(WordStage { packing, words }) = &mut self.words else { return Ok(false) };
         let Some(word) = packing.pack(head, len) else { return Ok(false) };
         words.push(word);
-        if words.len() == STAGED_WORDS {
+        if words.len() >= STAGED_WORDS {
+            self.empty_stage()?;
+        }
+        Ok(true)
+    }
+
+    /// Takes the first `count` of these items, all of `len` bytes; `false` where none of them is taken.
+    #[inline]
+    pub fn take_heads(&mut self, heads: &Heads, count: usize, len: usize) -> Result<bool> {
+        let Some(WordStage { packing, words }) = &mut self.words else { return Ok(false) };
+        if !packing.pack_all(heads, count, len, words) {
+            return Ok(false);
+        }
+        if words.len() >= STAGED_WORDS {
             self.empty_stage()?;
         }
         Ok(true)
@@ -198,7 +212,7 @@ impl<'s> RunWriter<'s> {
         let buckets = BucketFill::new(routes.clone(), layout, budget.bucket_limits(), &self.sorter.folder);
         self.spare.clear();
         self.fill = Some(buckets.stage());
-        let stage = |packing: &Packing| WordStage { packing: packing.clone(), words: Vec::with_capacity(STAGED_WORDS) };
+        let stage = |packing: &Packing| WordStage { packing: packing.clone(), words: Vec::with_capacity(STAGED_WORDS + ALIKE) };
         self.words = routes.packing().map(stage);
         let rest = FillRun::new(vec![0; budget.rest_bytes()], layout);
         self.routed = Some(Routed { buckets, rest, spilled: 0 });

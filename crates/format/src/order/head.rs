@@ -22,6 +22,22 @@ pub const HEAD_ROOM: usize = 16;
 
 const WORD: usize = 8;
 
+/// The most items that are made at once.
+pub const ALIKE: usize = 64;
+
+/// Items in two words each: the first words, and the second ones.
+#[derive(Clone, Debug)]
+pub struct Heads {
+    /// Zeros stand behind the end of an item.
+    pub words: [[u64; ALIKE]; 2],
+}
+
+impl Default for Heads {
+    fn default() -> Self {
+        Self { words: [[0; ALIKE]; 2] }
+    }
+}
+
 /// Makes the items of one shape of records that have one header.
 #[derive(Clone, Debug, Default)]
 pub struct HeadMaker {
@@ -132,7 +148,48 @@ impl HeadMaker {
     }
 }
 
+impl HeadMaker {
+    /// As [`make`](Self::make), of up to [`ALIKE`] records whose items are all of one length: that length, the items in
+    /// `heads`. `None` where they are not, or not simply: each is then asked for by itself.
+    ///
+    /// Nothing is decided for each of them, so that a few instructions make an item.
+    #[must_use]
+    pub fn make_alike(&self, bytes: &[u8], starts: &[usize], rowids: &[i64], heads: &mut Heads) -> Option<usize> {
+        let [Segment::Fixed(fixed), Segment::Rowid { descends }] = &self.segments[..] else { return None };
+        let [high, low] = &mut heads.words;
+        let (high, low) = (&mut high[..starts.len()], &mut low[..starts.len()]);
+        fixed.forms(bytes, starts, high, low)?;
+        let (&least, &greatest) = (rowids.iter().min()?, rowids.iter().max()?);
+        let (first_form, len) = number::rowid_front(least)?;
+        if least < 0 || *descends || number::rowid_front(greatest)?.1 != len || fixed.len + len > HEAD_LEN {
+            return None;
+        }
+        // Forms of one length differ as their numbers do.
+        let unused = u64::BITS as usize - 8 * len;
+        let forms = rowids.iter().map(|rowid| first_form + (rowid.cast_unsigned() - least.cast_unsigned() << unused));
+        append_all(high, low, fixed.len, forms);
+        Some(fixed.len + len)
+    }
+}
+
 impl Fixed {
+    /// The forms of all records, as words.
+    fn forms(&self, bytes: &[u8], starts: &[usize], high: &mut [u64], low: &mut [u64]) -> Option<()> {
+        high.fill(self.constant[0] ^ self.inverted[0]);
+        low.fill(self.constant[1] ^ self.inverted[1]);
+        let mut found = 0;
+        for load in &self.loads {
+            for ((start, high), low) in starts.iter().zip(&mut *high).zip(&mut *low) {
+                let word = word_before(bytes, start + load.end);
+                found |= text::low_bytes(word | !load.wanted);
+                let turned = word.rotate_right(load.turn);
+                *high ^= turned & load.places[0];
+                *low ^= turned & load.places[1];
+            }
+        }
+        (found == 0).then_some(())
+    }
+
     /// Appends known bytes.
     fn add(&mut self, form: &[u8], descends: bool) -> Option<()> {
         let end = self.len + form.len();
@@ -214,6 +271,20 @@ fn append(head: &mut [u64; 2], len: usize, [first, second]: [u64; 2]) {
         head[1] |= first << (u64::BITS as usize - bits) | second >> bits;
     } else {
         head[1] |= first >> (bits - u64::BITS as usize);
+    }
+}
+
+/// Places a word in each pair of words behind `len` bytes.
+fn append_all(high: &mut [u64], low: &mut [u64], len: usize, forms: impl Iterator<Item = u64>) {
+    let bits = 8 * len % u64::BITS as usize;
+    let all = high.iter_mut().zip(low).zip(forms);
+    match len {
+        0 => all.for_each(|((high, _), form)| *high |= form),
+        1..WORD => all.for_each(|((high, low), form)| {
+            *high |= form >> bits;
+            *low |= form << (u64::BITS as usize - bits);
+        }),
+        _ => all.for_each(|((_, low), form)| *low |= form >> bits),
     }
 }
 
