@@ -77,21 +77,22 @@ pub mod serial {
     }
 }
 
+/// Serial types and widths of integers but 0 and 1, by the number of whole bytes below the sign bit: 5 and 7 are no widths,
+/// they take the next larger one.
+pub(crate) const INT_BY_BYTES: [(u8, u8); 8] = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (5, 6), (6, 8), (6, 8)];
+
 /// Serial type of an integer and the width of its body in bytes (0 to 8): the smallest that holds
 /// it.
 #[inline]
 #[must_use]
 pub fn int_serial(value: i64) -> (u64, usize) {
-    /// By the number of whole bytes below the sign bit: 5 and 7 are no widths, they take the next
-    /// larger one.
-    const BY_BYTES: [(u8, u8); 8] = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (5, 6), (6, 8), (6, 8)];
     if (0..=1).contains(&value) {
         return (serial::ZERO + value.cast_unsigned(), 0);
     }
     // XOR with the sign turns -128 into 127: both need seven bits and a sign.
     let magnitude = value ^ (value >> 63);
     let bits_below_sign = u64::BITS - magnitude.leading_zeros();
-    let (serial, width) = BY_BYTES[bits_below_sign as usize / 8];
+    let (serial, width) = INT_BY_BYTES[bits_below_sign as usize / 8];
     (u64::from(serial), usize::from(width))
 }
 

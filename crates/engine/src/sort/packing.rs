@@ -134,10 +134,18 @@ impl Packing {
     /// Writes the items of `words` to slots as [`UNPACKED`] says.
     pub fn unpack_all(&self, words: &[u64], slots: &mut [u8]) {
         let slots: &mut [[u8; UNPACKED_BYTES]] = slots.as_chunks_mut().0;
-        for (word, slot) in words.iter().zip(slots) {
-            let (head, len) = self.unpack(*word);
-            slot[..HEAD_BYTES].copy_from_slice(&in_bytes(head));
-            slot[HEAD_BYTES..].copy_from_slice(&[0, 0, 0, (len & 0x1f) as u8]);
+        let mut heads = Heads::default();
+        for (words, slots) in words.chunks(ALIKE).zip(slots.chunks_mut(ALIKE)) {
+            for half in 0..2 {
+                let head = &mut heads.words[half][..words.len()];
+                self.gathers[half].unpack_all(words, self.ends[half] & 63, head);
+                head.iter_mut().for_each(|head| *head |= self.first[half] & self.same[half]);
+            }
+            let [high, low] = &heads.words;
+            for (((slot, word), high), low) in slots.iter_mut().zip(words).zip(high).zip(low) {
+                slot[..HEAD_BYTES].copy_from_slice(&in_bytes([*high, *low]));
+                slot[HEAD_BYTES..].copy_from_slice(&[0, 0, 0, (self.len_of(*word) & 0x1f) as u8]);
+            }
         }
     }
 }
@@ -206,6 +214,17 @@ impl Gather {
             }
         }
         words.iter_mut().zip(packed).for_each(|(word, packed)| *word |= *packed << end);
+    }
+
+    /// Unpacks what stands in front of `end` bits of each word.
+    fn unpack_all(&self, words: &[u64], end: u32, into: &mut [u64]) {
+        into.iter_mut().zip(words).for_each(|(into, word)| *into = word >> end & self.packed);
+        for Move { from, places } in self.moves.iter().rev() {
+            let to = from >> places;
+            for word in &mut *into {
+                *word = *word & !to | (*word & to) << places;
+            }
+        }
     }
 
     #[inline]

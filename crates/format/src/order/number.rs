@@ -2,6 +2,7 @@
 
 use super::Form;
 use crate::FormatError;
+use crate::record::INT_BY_BYTES;
 
 /// Bits of a double below its exponent.
 const FRACTION_BITS: u32 = 52;
@@ -31,7 +32,8 @@ const _: () = assert!(NO_FRACTION_FROM > 1 << FRACTION_BITS && NUMBER_LENGTHS.en
 static NUMBERS: Lengths = NUMBER_LENGTHS;
 const NUMBER_LENGTHS: Lengths = Lengths::new([4, 5, 5, 4, 2, 2, 4, 0, 0]);
 /// Magnitudes of rowids: three bytes below 2^21, four below 2^30.
-static ROWIDS: Lengths = Lengths::new([2, 2, 5, 6, 4, 2, 1, 0, 0]);
+static ROWIDS: Lengths = ROWID_LENGTHS;
+const ROWID_LENGTHS: Lengths = Lengths::new([2, 2, 5, 6, 4, 2, 1, 0, 0]);
 
 /// An unsigned integer in 1 to 9 bytes, the shorter before the longer, so that the bytes sort as
 /// the integers do. The first byte, 0x80 or more, tells the length and holds the topmost bits.
@@ -208,18 +210,72 @@ pub(super) fn int_front(int: i64) -> Option<(u64, usize)> {
     NUMBERS.front(magnitude << 1, int < 0)
 }
 
-/// The rowid whose form stands at the front of a word, and the length of the form; `None` where that is longer.
-#[inline(always)]
-pub(super) fn rowid_of_front(word: u64) -> Option<(i64, usize)> {
-    let sign = if word >> 63 == 0 { u64::MAX } else { 0 };
-    let word = word ^ sign;
-    let tail = usize::from(ROWIDS.tail_by_first[(word >> 56 & 0x7f) as usize]);
-    if tail >= WHOLE {
-        return None;
+/// Rowids whose forms are of one length and whose bodies in a record are of one width: all from a power of two up to
+/// another one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowidClass {
+    /// The least word with such a form at its front, and how many words there are.
+    words_from: u64,
+    words: u64,
+    /// The form of 0, if it were one of them, and the bits behind a form.
+    zero: u64,
+    unused: u32,
+    /// How a record has them.
+    pub serial: u8,
+    pub width: u8,
+}
+
+impl RowidClass {
+    /// That of no rowid.
+    pub const NONE: Self = Self { words_from: 0, words: 0, zero: 0, unused: 0, serial: 0, width: 0 };
+
+    /// By the number of significant bits: of those whose forms fit a word, without 0 and 1, which have no body.
+    const ALL: [Self; 65] = {
+        let mut all = [Self::NONE; 65];
+        let mut bits = 2;
+        while bits < 64 && ROWID_LENGTHS.tail_by_bits[bits] < WHOLE as u8 {
+            let (mut from, mut to) = (bits, bits);
+            while from > 2 && Self::is_alike(from - 1, bits) {
+                from -= 1;
+            }
+            while to < 63 && Self::is_alike(to + 1, bits) {
+                to += 1;
+            }
+            let tail = ROWID_LENGTHS.tail_by_bits[bits];
+            let unused = 56 - 8 * tail as u32;
+            let zero = (ROWID_LENGTHS.first_by_tail[tail as usize] as u64) << 56;
+            let (least, greatest) = (1 << (from - 1), u64::MAX >> (64 - to));
+            let words_from = zero + (least << unused);
+            let words = (greatest - least + 1) << unused;
+            let (serial, width) = INT_BY_BYTES[bits / 8];
+            all[bits] = Self { words_from, words, zero, unused, serial, width };
+            bits += 1;
+        }
+        all
+    };
+
+    const fn is_alike(bits: usize, other: usize) -> bool {
+        let (tails, widths) = (&ROWID_LENGTHS.tail_by_bits, &INT_BY_BYTES);
+        tails[bits] == tails[other] && widths[bits / 8].1 == widths[other / 8].1
     }
-    let first = u64::from(ROWIDS.first_by_tail[tail]) << 56;
-    let magnitude = (word - first) >> (u64::BITS as usize - 8 * (1 + tail));
-    Some(((magnitude ^ sign).cast_signed(), 1 + tail))
+
+    /// The class of this rowid; [`NONE`](Self::NONE) of those that have none.
+    pub fn of(rowid: i64) -> &'static Self {
+        static ALL: [RowidClass; 65] = RowidClass::ALL;
+        &ALL[(u64::BITS - rowid.cast_unsigned().leading_zeros()) as usize]
+    }
+
+    /// The rowid whose form stands at the front of a word, if it is one of these.
+    #[inline(always)]
+    pub fn rowid(&self, word: u64) -> Option<u64> {
+        (word.wrapping_sub(self.words_from) < self.words).then(|| (word - self.zero) >> self.unused)
+    }
+
+    /// Length of the forms.
+    #[inline(always)]
+    pub fn form_len(&self) -> usize {
+        (u64::BITS - self.unused) as usize / 8
+    }
 }
 
 /// Appends the form of a rowid: by its magnitude in 1 to 9 bytes, those of negative ones inverted.

@@ -8,6 +8,7 @@
 //! If you change the form or the record here, also change them there: `order::tests` compares both.
 
 use super::{BLOB, EntryShape, Form, KeyPart, NULL, TEXT, number, read_rowid, text};
+use super::number::RowidClass;
 use crate::copy::{copy_short, two_words};
 use crate::record::{self, serial};
 use crate::value::Value;
@@ -47,6 +48,7 @@ pub struct ShortCell {
     /// 0 where there are no columns.
     key_len: usize,
     rowid: Option<ShortInt>,
+    class: RowidClass,
     /// Where the serial type of the rowid stands.
     rowid_serial_at: usize,
 }
@@ -73,7 +75,7 @@ impl Default for ShortCell {
     fn default() -> Self {
         let (columns, key, key_mask) = ([0; CELL_ROOM], [0; 2], [0; 2]);
         let ending = [0; ENDING_LEN];
-        Self { columns, columns_end: 0, ending, last: 0, key, key_mask, key_len: 0, rowid: None, rowid_serial_at: 0 }
+        Self { columns, columns_end: 0, ending, last: 0, key, key_mask, key_len: 0, rowid: None, class: RowidClass::NONE, rowid_serial_at: 0 }
     }
 }
 
@@ -120,6 +122,25 @@ impl ShortCell {
         }
         window[start] = one_byte((self.columns_end + width) as u64 - 1);
         true
+    }
+
+    /// Takes the rowid whose form stands at the start of `form`; the length of that.
+    #[inline(always)]
+    fn set_rowid(&mut self, form: &[u8]) -> Option<usize> {
+        let class = self.class;
+        // Mostly it is of the class of the one before, which nothing waits for.
+        if let Some(word) = form.first_chunk()
+            && let Some(rowid) = class.rowid(u64::from_be_bytes(*word))
+        {
+            let width = usize::from(class.width);
+            let body = rowid << (u64::BITS as usize - 8 * width);
+            self.rowid = Some(ShortInt { serial: class.serial, width, body });
+            return Some(class.form_len());
+        }
+        let (rowid, form_len) = read_rowid(form).ok()?;
+        self.class = *RowidClass::of(rowid);
+        self.rowid = Some(ShortInt::new(rowid));
+        Some(form_len)
     }
 
     /// Whether the columns at the start of an item are those that are there.
@@ -180,11 +201,7 @@ impl EntryShape {
         }
         let mut at = cell.key_len;
         if self.has_rowid {
-            let form = &item[at..];
-            let word = form.first_chunk().map(|form| u64::from_be_bytes(*form));
-            let read = word.and_then(number::rowid_of_front).or_else(|| read_rowid(form).ok());
-            let Some((rowid, form_len)) = read else { return false };
-            cell.rowid = Some(ShortInt::new(rowid));
+            let Some(form_len) = cell.set_rowid(&item[at..]) else { return false };
             at += form_len;
         }
         at == len

@@ -382,6 +382,24 @@ fn check_head(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, ite
     }
 }
 
+#[test]
+fn a_cell_takes_rowids_of_every_class() {
+    let shape = EntryShape::with_rowid(vec![KeyPart { collation: Collation::Binary, descending: false }]);
+    let around = |bits: u32| (-2..=2).map(move |near| (1_i64 << bits).wrapping_add(near));
+    let mut rowids: Vec<i64> = (0..63).flat_map(around).flat_map(|rowid| [rowid, rowid.wrapping_neg()]).collect();
+    rowids.extend([i64::MIN, i64::MAX]);
+    rowids.sort_unstable();
+    let mut cell = ShortCell::default();
+    // Each behind the one before it, and behind another class.
+    for rowid in rowids.iter().flat_map(|&rowid| [rowid, rowid, rowid / 1000]) {
+        let (mut item, mut record) = (Vec::new(), Vec::new());
+        shape.push_item([Value::Int(7)], Some(rowid), &mut item);
+        shape.write_record(&item, &mut record).unwrap();
+        assert!(shape.make_short_cell(&[&item, &[0xff; 64][..]].concat(), item.len(), &mut cell));
+        assert_eq!(&bytes_of(&cell)[1..], record, "{rowid}");
+    }
+}
+
 /// Some records at once are made as each is by itself.
 #[test]
 fn heads_of_records_that_are_alike() {
