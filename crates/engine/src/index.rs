@@ -8,7 +8,7 @@
 use crate::fields::{Cut, Fields};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemBatch, ItemWithSlack, RunWriter, SortOptions, Sorter};
+use crate::sort::{ItemBatch, ItemWithSlack, RunWriter, SLACK_BYTES, SortOptions, Sorter};
 use crate::sorted_tree::{self, Items, SortedTree, bad_item};
 use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
@@ -266,17 +266,16 @@ impl Items for IndexPlan {
     }
 
     fn add_batch(&self, printer: &mut IndexPrinter, batch: ItemBatch<'_>) -> Result<()> {
-        let mut index = 0;
+        let (mut index, mut room) = (0, [0; SLACK_BYTES]);
         while index < batch.len() {
-            let cells = (index..batch.len()).map(|index| batch.get(index));
-            let make = |item: ItemWithSlack<'_>, cell: &mut ShortCell| {
-                self.shape.make_short_cell(item.bytes, item.len, cell)
-            };
-            index += printer.builder.fill_page(cells, &mut printer.cell, make);
-            // One that does not fit the page, or no short cell.
-            if index < batch.len() {
-                self.add(printer, batch.get(index))?;
-                index += 1;
+            let len = batch.write(index, &mut room);
+            self.add(printer, ItemWithSlack { bytes: &room, len })?;
+            index += 1;
+            // What follows differs in its rowid alone: from the first byte on that the key does not have.
+            if printer.cell.key_len() == Some(batch.bytes_before_tail()) && self.has_rowid {
+                index += printer.builder.fill_page(batch.alike(index), &mut printer.cell, |tail, cell| {
+                    cell.set_rowid(tail)
+                });
             }
         }
         Ok(())

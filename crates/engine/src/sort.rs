@@ -44,6 +44,7 @@ mod tests;
 
 pub(crate) use arena::common_prefix;
 pub(crate) use merge::{ItemBatch, ItemWithSlack, Merge};
+pub(crate) use run::SLACK_BYTES;
 pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;

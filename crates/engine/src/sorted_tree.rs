@@ -5,7 +5,7 @@
 
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemBatch, ItemWithSlack, Sorted};
+use crate::sort::{ItemBatch, ItemWithSlack, SLACK_BYTES, Sorted};
 use crate::statistics::{KeyCounter, distinct_keys};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::tree::index::IndexPart;
@@ -33,7 +33,11 @@ pub(crate) trait Items: Sync {
 
     /// Adds the next items.
     fn add_batch(&self, builder: &mut Self::Builder, batch: ItemBatch<'_>) -> Result<()> {
-        (0..batch.len()).try_for_each(|index| self.add(builder, batch.get(index)))
+        let mut room = [0; SLACK_BYTES];
+        (0..batch.len()).try_for_each(|index| {
+            let len = batch.write(index, &mut room);
+            self.add(builder, ItemWithSlack { bytes: &room, len })
+        })
     }
 
     /// Completes a part; `is_last` where no other follows it.
@@ -226,7 +230,11 @@ impl<I: Items> Neighbours<'_, I> {
         if !self.counter.counts() && !self.items.is_unique() {
             return Ok(());
         }
-        (0..batch.len()).try_for_each(|index| self.check(batch.get(index).item()))
+        let mut room = [0; SLACK_BYTES];
+        (0..batch.len()).try_for_each(|index| {
+            let len = batch.write(index, &mut room);
+            self.check(&room[..len])
+        })
     }
 
     fn check(&mut self, item: &[u8]) -> Result<()> {

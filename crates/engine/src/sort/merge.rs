@@ -11,11 +11,12 @@
 
 use super::sorted_buckets::BucketCursor;
 use super::delta::RunDecoder;
-use super::run::MemoryRun;
+use super::packing::Packing;
+use super::run::{MemoryRun, SLACK_BYTES};
 use super::varying::MatchBytes;
 use crate::Result;
 
-/// An item, and behind it at least [`SLACK_BYTES`](super::run::SLACK_BYTES) of anything: short items can be read in whole
+/// An item, and behind it at least [`SLACK_BYTES`] of anything: short items can be read in whole
 /// words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ItemWithSlack<'s> {
@@ -31,32 +32,48 @@ impl<'s> ItemWithSlack<'s> {
     }
 }
 
-/// Items that stand in order in slots of one width, and behind them at least
-/// [`SLACK_BYTES`](super::run::SLACK_BYTES) of anything.
+/// Items in order, as words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ItemBatch<'s> {
-    pub(super) slots: &'s [u8],
-    pub(super) width: usize,
-    /// Slots have no lengths in their last bytes: items fill them.
-    pub(super) is_full: bool,
-    pub(super) count: usize,
+    words: &'s [u64],
+    packing: &'s Packing,
 }
 
 impl<'s> ItemBatch<'s> {
-    /// Number of items.
-    pub fn len(&self) -> usize {
-        self.count
+    pub(super) fn new(words: &'s [u64], packing: &'s Packing) -> Self {
+        Self { words, packing }
     }
 
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Writes item `index` to the start of `room`; its length.
     #[inline]
-    pub fn get(&self, index: usize) -> ItemWithSlack<'s> {
-        let bytes = &self.slots[index * self.width..];
-        let len = if self.is_full { self.width } else { usize::from(bytes[self.width - 1]) };
-        ItemWithSlack { bytes, len }
+    pub fn write(&self, index: usize, room: &mut [u8; SLACK_BYTES]) -> usize {
+        self.packing.with_item(self.words[index], |item| {
+            room[..item.len()].copy_from_slice(item);
+            item.len()
+        })
+    }
+
+    /// How many of the first bytes of all items stand in words before their [tails](Self::tail).
+    pub fn bytes_before_tail(&self) -> usize {
+        self.packing.bytes_before_tail()
+    }
+
+    /// The items from `index` on that are the same up to their tails as the one before it.
+    #[inline]
+    pub fn alike(&self, index: usize) -> impl Iterator<Item = u64> {
+        let (before, tail) = (self.words[index - 1], self.packing.tail_shift());
+        let is_alike = move |word: &&u64| (*word ^ before) >> (63 - tail) >> 1 == 0;
+        self.words[index..].iter().take_while(is_alike).map(move |word| word << tail)
     }
 
     fn first(self, most: u64) -> Self {
-        Self { count: usize::try_from(most).map_or(self.count, |most| self.count.min(most)), ..self }
+        let count = usize::try_from(most).map_or(self.words.len(), |most| self.words.len().min(most));
+        Self { words: &self.words[..count], ..self }
     }
 }
 
@@ -107,12 +124,11 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// The items from the current one on that are at hand in slots.
+    /// The items from the current one on that are at hand as words.
     fn batch(&self) -> Option<ItemBatch<'_>> {
         match self {
-            Self::Memory { run, index, .. } => run.batch(*index),
             Self::Buckets(cursor) => cursor.batch(),
-            Self::Spilled(_) => None,
+            Self::Memory { .. } | Self::Spilled(_) => None,
         }
     }
 
@@ -222,11 +238,14 @@ impl<'s> Merge<'s> {
         }
         self.remaining -= 1;
         self.move_on()?;
+        if let [Cursor::Buckets(alone)] = &mut self.cursors[..] {
+            alone.look_again();
+        }
         self.handed_out = 1;
         Ok(Some(self.cursors[self.winner as usize].item_with_slack()))
     }
 
-    /// The next items, up to `most` of them, where they come from one run and are at hand in slots.
+    /// The next items, up to `most` of them, where all are in buckets and at hand as words.
     pub fn next_batch(&mut self, most: u64) -> Result<Option<ItemBatch<'_>>> {
         if self.remaining == 0 || self.cursors.len() > 1 {
             return Ok(None);

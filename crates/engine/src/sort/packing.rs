@@ -43,6 +43,9 @@ pub(super) struct Packing {
     gathers: [Gather; 2],
     ends: [u32; 2],
     shortest: usize,
+    /// Bytes of an item in front of the tail, and bits of a word for these.
+    tail_start: usize,
+    tail_shift: u32,
 }
 
 impl Packing {
@@ -66,7 +69,8 @@ impl Packing {
         // Of lengths in use, the longest is the last that is known: some shorter ones may come, too.
         let shortest = shortest.min((longest + 1).saturating_sub(LENGTHS));
         let ends = [u64::BITS - halves(packed)[0].count_ones(), u64::BITS - packed.count_ones()];
-        Some(Self { first: halves(first), same: halves(!packed), gathers, ends, shortest })
+        let tail_shift = (differ & !tail).count_ones();
+        Some(Self { first: halves(first), same: halves(!packed), gathers, ends, shortest, tail_start, tail_shift })
     }
 
     /// The word of the item of `len` bytes with these halves of a head, zeros behind its end; `None` where it is not like
@@ -102,6 +106,16 @@ impl Packing {
             self.gathers[half].pack_all(halves(half), self.ends[half] & 63, &mut words[start..]);
         }
         true
+    }
+
+    /// How many bytes of an item stand in front of its tail.
+    pub fn bytes_before_tail(&self) -> usize {
+        self.tail_start
+    }
+
+    /// How many bits of a word stand in front of those of the item's tail.
+    pub fn tail_shift(&self) -> u32 {
+        self.tail_shift
     }
 
     /// Length of the longest item that could be packed.

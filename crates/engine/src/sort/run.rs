@@ -13,7 +13,7 @@
 //! for it; the writer then goes on in the layout that [`Layout::widened`] gives.
 
 use super::arena::{self, ENTRY_BYTES};
-use super::merge::{ItemBatch, ItemWithSlack};
+use super::merge::ItemWithSlack;
 use super::radix::{self, Whole};
 use super::varying::{MatchBytes, Varying};
 use litepress_format::copy::copy_short;
@@ -459,13 +459,6 @@ impl MemoryRun {
     pub fn item_with_slack(&self, index: usize) -> ItemWithSlack<'_> {
         let (start, end) = self.bounds(index);
         ItemWithSlack { bytes: &self.memory[start..], len: end - start }
-    }
-
-    /// The items from `index` on, where they stand in slots.
-    pub fn batch(&self, index: usize) -> Option<ItemBatch<'_>> {
-        let Layout::Slots { width, full } = self.layout else { return None };
-        let slots = &self.memory[index * width..];
-        Some(ItemBatch { slots, width, is_full: full, count: self.items - index })
     }
 
     pub fn varying(&self) -> &Varying {

@@ -133,37 +133,43 @@ impl Room {
 pub(super) struct BucketCursor<'s> {
     buckets: &'s Buckets,
     room: Room,
-    /// The next bucket.
-    next: usize,
-    /// The bucket that is sorted, where it holds words, the next one of these that is unpacked, and memory for that.
-    words: Vec<u64>,
-    next_word: usize,
-    unpacked: Vec<u8>,
-    /// Items that are at hand, and how many there are in front of them.
-    run: MemoryRun,
+    /// The bucket that is sorted, and how many items are in those before it.
+    bucket: usize,
     before: u64,
+    /// Its words, where it holds such; and its items, or those of some words from `unpacked_from` on.
+    words: Vec<u64>,
+    run: MemoryRun,
+    unpacked_from: usize,
+    /// The current item, how many the bucket has, and where the current one is in `run`.
     index: usize,
+    len: usize,
     bounds: (usize, usize),
+    /// `bounds` are not those of the current item.
+    is_stale: bool,
 }
 
 impl<'s> BucketCursor<'s> {
     /// At the first item that is not less than `key`.
     pub fn at_key(buckets: &'s Buckets, key: &[u8]) -> Result<Self> {
         let (before, bucket) = buckets.samples.before(key);
-        let next = usize::try_from(bucket).expect("few buckets");
-        let (room, words, run) = (Room::default(), Vec::new(), MemoryRun::empty());
-        let (unpacked, bounds) = (Vec::new(), (0, 0));
-        let mut cursor =
-            Self { buckets, room, next, words, next_word: 0, unpacked, run, before, index: 0, bounds };
-        cursor.go_to_next_bucket()?;
-        match buckets.packing() {
-            Some(packing) => {
-                let is_less = |&word: &u64| packing.with_item(word, |item| item < key);
-                cursor.next_word = cursor.words.partition_point(is_less);
-                cursor.before += cursor.next_word as u64;
-            }
-            None => cursor.index = cursor.run.rank(key),
-        }
+        let mut cursor = Self {
+            buckets,
+            room: Room::default(),
+            bucket: usize::try_from(bucket).expect("few buckets"),
+            before,
+            words: Vec::new(),
+            run: MemoryRun::empty(),
+            unpacked_from: 0,
+            index: 0,
+            len: 0,
+            bounds: (0, 0),
+            is_stale: true,
+        };
+        cursor.sort_bucket()?;
+        cursor.index = match buckets.packing() {
+            Some(packing) => cursor.words.partition_point(|word| packing.with_item(*word, |item| item < key)),
+            None => cursor.run.rank(key),
+        };
         cursor.arrive()?;
         Ok(cursor)
     }
@@ -174,7 +180,7 @@ impl<'s> BucketCursor<'s> {
 
     #[inline]
     pub fn is_at_end(&self) -> bool {
-        self.index >= self.run.len()
+        self.index >= self.len
     }
 
     #[inline]
@@ -183,86 +189,94 @@ impl<'s> BucketCursor<'s> {
         ItemWithSlack { bytes: &self.run.bytes()[start..], len: end - start }
     }
 
-    /// The items from the current one on that are at hand in slots.
+    /// The items from the current one on that are at hand as words.
     pub fn batch(&self) -> Option<ItemBatch<'_>> {
-        self.run.batch(self.index)
+        let packing = self.buckets.packing().filter(|_| !self.is_at_end())?;
+        Some(ItemBatch::new(&self.words[self.index..], packing))
     }
 
     #[inline]
     pub fn advance(&mut self) -> Result<()> {
         self.index += 1;
-        if self.index < self.run.len() {
+        if self.index < self.len {
             self.look();
             return Ok(());
         }
         self.arrive()
     }
 
-    /// As [`advance`](Self::advance), `count` times.
+    /// As [`advance`](Self::advance), `count` times; [`look`](Self::look_again) follows, or a batch.
     pub fn skip(&mut self, mut count: u64) -> Result<()> {
+        self.is_stale = true;
         while count > 0 && !self.is_at_end() {
-            let here = (self.run.len() - self.index).min(usize::try_from(count).unwrap_or(usize::MAX));
-            self.index += here - 1;
-            self.advance()?;
+            let here = (self.len - self.index).min(usize::try_from(count).unwrap_or(usize::MAX));
+            self.index += here;
             count -= here as u64;
+            self.leave_empty()?;
         }
         Ok(())
+    }
+
+    /// Makes the current item readable after a [`skip`](Self::skip).
+    #[inline]
+    pub fn look_again(&mut self) {
+        if self.is_stale && !self.is_at_end() {
+            self.look();
+        }
     }
 
     #[inline]
     fn look(&mut self) {
-        self.run.approach(self.index);
-        self.bounds = self.run.bounds(self.index);
+        if !self.words.is_empty() && self.index - self.unpacked_from >= self.run.len() {
+            self.unpack();
+        }
+        let at = self.index - self.unpacked_from;
+        self.run.approach(at);
+        self.bounds = self.run.bounds(at);
+        self.is_stale = false;
     }
 
-    /// Goes on to where there are items if no more are at hand.
+    /// Goes on to a bucket with items if this one has no more.
     #[cold]
     fn arrive(&mut self) -> Result<()> {
-        while self.is_at_end() {
-            if self.next_word < self.words.len() {
-                self.unpack();
-            } else if self.next < self.buckets.samples.len() {
-                self.go_to_next_bucket()?;
-            } else {
-                return Ok(());
-            }
-        }
-        self.look();
+        self.leave_empty()?;
+        self.is_stale = true;
+        self.look_again();
         Ok(())
     }
 
-    /// Sorts the next bucket.
-    fn go_to_next_bucket(&mut self) -> Result<()> {
-        self.leave_run();
+    fn leave_empty(&mut self) -> Result<()> {
+        while self.is_at_end() && self.bucket + 1 < self.buckets.samples.len() {
+            self.before += self.len as u64;
+            (self.bucket, self.index) = (self.bucket + 1, 0);
+            self.sort_bucket()?;
+        }
+        Ok(())
+    }
+
+    fn sort_bucket(&mut self) -> Result<()> {
+        let run = std::mem::replace(&mut self.run, MemoryRun::empty());
+        self.room.take_back(run);
+        self.unpacked_from = 0;
         if self.buckets.packing().is_some() {
-            self.buckets.sort_words(self.next, &mut self.words, &mut self.room)?;
+            self.buckets.sort_words(self.bucket, &mut self.words, &mut self.room)?;
+            self.len = self.words.len();
         } else {
-            self.room.take_back(std::mem::replace(&mut self.run, MemoryRun::empty()));
-            self.run = self.buckets.sort(self.next, &mut self.room)?;
+            self.run = self.buckets.sort(self.bucket, &mut self.room)?;
+            self.len = self.run.len();
         }
-        (self.next, self.next_word) = (self.next + 1, 0);
         Ok(())
     }
 
-    /// Has the items of the next words at hand.
+    /// Has the items of some words at hand, from the current one on.
+    #[cold]
     fn unpack(&mut self) {
-        self.leave_run();
         let Some(packing) = self.buckets.packing() else { return };
-        let words = &self.words[..];
-        let words = &words[self.next_word..words.len().min(self.next_word + WORDS_AT_ONCE)];
-        self.next_word += words.len();
-        let mut memory = std::mem::take(&mut self.unpacked);
+        let words = &self.words[self.index..self.words.len().min(self.index + WORDS_AT_ONCE)];
+        let [mut memory, _] = std::mem::replace(&mut self.run, MemoryRun::empty()).into_memory();
         memory.resize(packing::unpacked_bytes(WORDS_AT_ONCE) + SLACK_BYTES, 0);
         packing.unpack_all(words, &mut memory);
         self.run = MemoryRun::of_slots(memory, packing::UNPACKED, words.len());
-    }
-
-    fn leave_run(&mut self) {
-        self.before += self.run.len() as u64;
-        self.index = 0;
-        if self.buckets.packing().is_some() {
-            let run = std::mem::replace(&mut self.run, MemoryRun::empty());
-            [self.unpacked, _] = run.into_memory();
-        }
+        self.unpacked_from = self.index;
     }
 }

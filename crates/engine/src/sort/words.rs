@@ -22,21 +22,18 @@ const SEQUENCE_WORDS: usize = 8;
 /// Sorts `words`, by way of `scratch`, which is left with anything.
 pub(super) fn sort(words: &mut Vec<u64>, scratch: &mut Vec<u64>) {
     scratch.resize(words.len(), 0);
-    if sort_into(words, scratch) {
-        std::mem::swap(words, scratch);
-    }
+    sort_slice(words, scratch);
 }
 
-/// Sorts `words`; whether they are in `scratch` then, which has the same length.
-fn sort_into(words: &mut [u64], scratch: &mut [u64]) -> bool {
+fn sort_slice(words: &mut [u64], scratch: &mut [u64]) {
     if words.len() <= MIN_WORDS {
-        sort_group(words);
-        return false;
+        scratch.copy_from_slice(words);
+        return sort_group(scratch, words);
     }
     let first = words[0];
     let varying = words.iter().fold(0, |varying, word| varying | word ^ first);
     if varying == 0 {
-        return false;
+        return;
     }
     let wanted = (words.len().ilog2() - 2).min(DIGIT_BITS);
     let ends = distribute(&Digit::topmost(varying, wanted), words, scratch);
@@ -44,23 +41,44 @@ fn sort_into(words: &mut [u64], scratch: &mut [u64]) -> bool {
     for end in ends {
         let range = start..end as usize;
         start = range.end;
-        let (group, room) = (&mut scratch[range.clone()], &mut words[range]);
+        let (group, sorted) = (&mut scratch[range.clone()], &mut words[range]);
         if group.len() <= CACHED_WORDS {
-            sort_group(group);
-        } else if sort_into(group, room) {
-            group.copy_from_slice(room);
+            sort_group(group, sorted);
+        } else {
+            sorted.copy_from_slice(group);
+            sort_slice(sorted, group);
         }
     }
-    true
 }
 
-fn sort_group(words: &mut [u64]) {
+/// Sorts a small group into another place.
+fn sort_group(words: &mut [u64], sorted: &mut [u64]) {
     let steps_down = words.windows(2).filter(|pair| pair[0] > pair[1]).count();
     match steps_down {
         0 => {}
+        1 => return merge(words, sorted),
         _ if steps_down < words.len() / SEQUENCE_WORDS => words.sort(),
         _ => words.sort_unstable(),
     }
+    sorted.copy_from_slice(words);
+}
+
+/// Merges the two ascending sequences that `words` are.
+fn merge(words: &[u64], merged: &mut [u64]) {
+    let middle = words.windows(2).position(|pair| pair[0] > pair[1]).map_or(words.len(), |last| last + 1);
+    let (mut low, mut high) = (0, middle);
+    let mut merged = merged.iter_mut();
+    // No branch depends on which one is less.
+    while low < middle && high < words.len() {
+        let Some(next) = merged.next() else { return };
+        let (a, b) = (words[low], words[high]);
+        let is_low = a < b;
+        *next = if is_low { a } else { b };
+        low += usize::from(is_low);
+        high += usize::from(!is_low);
+    }
+    let rest = if low < middle { &words[low..middle] } else { &words[high..] };
+    merged.zip(rest).for_each(|(next, word)| *next = *word);
 }
 
 /// Copies the words to where their digits belong, in their order, and returns where those of each digit end.

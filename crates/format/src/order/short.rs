@@ -7,8 +7,7 @@
 //!
 //! If you change the form or the record here, also change them there: `order::tests` compares both.
 
-use super::{BLOB, EntryShape, Form, KeyPart, NULL, TEXT, number, read_rowid, text};
-use super::number::RowidClass;
+use super::{BLOB, EntryShape, Form, KeyPart, NULL, TEXT, number, number::RowidClass, read_rowid, text};
 use crate::copy::{copy_short, two_words};
 use crate::record::{self, serial};
 use crate::value::Value;
@@ -124,23 +123,23 @@ impl ShortCell {
         true
     }
 
-    /// Takes the rowid whose form stands at the start of `form`; the length of that.
+    /// Length of the columns' forms in the item that the cell was made of; `None` where it was made of none.
+    #[inline]
+    #[must_use]
+    pub fn key_len(&self) -> Option<usize> {
+        (self.key_len > 0).then_some(self.key_len)
+    }
+
+    /// Makes it the cell of the same columns and the rowid whose form stands at the front of a word, behind which anything
+    /// may stand; `false` where bodies or forms of that rowid are of another length than the one before.
     #[inline(always)]
-    fn set_rowid(&mut self, form: &[u8]) -> Option<usize> {
-        let class = self.class;
-        // Mostly it is of the class of the one before, which nothing waits for.
-        if let Some(word) = form.first_chunk()
-            && let Some(rowid) = class.rowid(u64::from_be_bytes(*word))
-        {
-            let width = usize::from(class.width);
-            let body = rowid << (u64::BITS as usize - 8 * width);
-            self.rowid = Some(ShortInt { serial: class.serial, width, body });
-            return Some(class.form_len());
-        }
-        let (rowid, form_len) = read_rowid(form).ok()?;
-        self.class = *RowidClass::of(rowid);
-        self.rowid = Some(ShortInt::new(rowid));
-        Some(form_len)
+    #[must_use]
+    pub fn set_rowid(&mut self, form: u64) -> bool {
+        let Some(rowid) = self.class.rowid(form) else { return false };
+        let width = usize::from(self.class.width);
+        let body = rowid << (u64::BITS as usize - 8 * width);
+        self.rowid = Some(ShortInt { serial: self.class.serial, width, body });
+        true
     }
 
     /// Whether the columns at the start of an item are those that are there.
@@ -201,8 +200,15 @@ impl EntryShape {
         }
         let mut at = cell.key_len;
         if self.has_rowid {
-            let Some(form_len) = cell.set_rowid(&item[at..]) else { return false };
-            at += form_len;
+            let form = &item[at..];
+            at += if form.first_chunk().is_some_and(|word| cell.set_rowid(u64::from_be_bytes(*word))) {
+                cell.class.form_len()
+            } else {
+                let Ok((rowid, form_len)) = read_rowid(form) else { return false };
+                cell.class = *RowidClass::of(rowid);
+                cell.rowid = Some(ShortInt::new(rowid));
+                form_len
+            };
         }
         at == len
     }
