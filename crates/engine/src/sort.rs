@@ -29,6 +29,7 @@ mod packing;
 mod radix;
 mod rank;
 mod read_ahead;
+mod routed;
 mod routes;
 mod run;
 mod sample;
@@ -106,6 +107,7 @@ pub(crate) struct Sorted {
     match_bytes: MatchBytes,
     /// Bytes of a read.
     block_bytes: usize,
+    memory_bytes: u64,
 }
 
 /// Who may take how much memory.
@@ -148,7 +150,8 @@ impl Budget {
         }
     }
 
-    /// The most that the items of a bucket take, of all writers. Sorting it takes as much again.
+    /// The most that the items of a bucket take, of all writers. Sorting it takes as much again, and reading another one
+    /// meanwhile, too.
     fn sorted_bucket_bytes(&self) -> u64 {
         self.memory / 32 / self.writers
     }
@@ -175,7 +178,7 @@ impl Budget {
 
     /// What each of `merges` at once has for reading.
     fn merge_bytes(&self, held_bytes: u64) -> u64 {
-        let others = (self.block_bytes + ALIGNMENT) as u64 + 2 * self.sorted_bucket_bytes();
+        let others = (self.block_bytes + ALIGNMENT) as u64 + 3 * self.sorted_bucket_bytes();
         (self.memory.saturating_sub(held_bytes) / self.writers).saturating_sub(others)
     }
 
@@ -290,7 +293,7 @@ impl Sorter {
         let block_bytes = budget.read_bytes(runs.held_bytes(), runs.spilled.len());
         let match_bytes = MatchBytes::new(&runs.varying());
         let (len, item_bytes) = (runs.len(), runs.item_bytes());
-        Ok(Sorted { runs, len, item_bytes, match_bytes, block_bytes })
+        Ok(Sorted { runs, len, item_bytes, match_bytes, block_bytes, memory_bytes: budget.memory })
     }
 }
 
@@ -350,6 +353,13 @@ impl Sorted {
     /// Sum of the items' lengths.
     pub fn item_bytes(&self) -> u64 {
         self.item_bytes
+    }
+
+    /// How many items a range has that is worth it: opening one sorts a bucket of which it may want little. What is made of
+    /// them takes a small part of the memory.
+    pub fn items_worth_a_range(&self) -> u64 {
+        let most = self.memory_bytes / 32 * self.len.max(1) / self.item_bytes.max(1);
+        (8 * self.runs.buckets.mean_items()).min(most)
     }
 
     /// The items of global ranks `ranks.start..ranks.end`, in order.

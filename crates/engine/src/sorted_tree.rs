@@ -18,7 +18,7 @@ use litepress_rows::source::PART_BYTES;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Parts that a worker builds one after another: opening a range of ranks costs a little for each run.
+/// Parts that a worker builds one after another, at least: opening a range of ranks costs a little for each run.
 const PARTS_PER_STRETCH: u64 = 8;
 
 /// What the sorted items of a tree are.
@@ -157,6 +157,7 @@ struct Press<'s, I, B> {
     begin: B,
     per_part: u64,
     parts: u64,
+    per_stretch: u64,
 }
 
 /// An error, and the number of the part that it is in.
@@ -166,16 +167,17 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
     fn new(sorted: &'s Sorted, items: &'s I, counted: &'s [KeyPart], begin: B) -> Self {
         let per_part = items_per_part(sorted);
         let changes = Mutex::new(vec![0; counted.len()]);
-        Self { sorted, items, counted, changes, begin, per_part, parts: sorted.len().div_ceil(per_part) }
+        let per_stretch = PARTS_PER_STRETCH.max(sorted.items_worth_a_range() / per_part);
+        Self { sorted, items, counted, changes, begin, per_part, parts: sorted.len().div_ceil(per_part), per_stretch }
     }
 
     /// Builds the parts of a stretch; `false` where there is none.
     fn print(&self, stretch: u64, deposit: impl Fn(u64, IndexPart) -> Result<()>) -> InPart<bool> {
-        let first = stretch.saturating_mul(PARTS_PER_STRETCH);
+        let first = stretch.saturating_mul(self.per_stretch);
         if first >= self.parts {
             return Ok(false);
         }
-        let end = self.parts.min(first + PARTS_PER_STRETCH);
+        let end = self.parts.min(first + self.per_stretch);
         let in_first = |error| (first, error);
         // One item more in front, for comparison.
         let start_rank = first * self.per_part;
@@ -191,15 +193,13 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
             let in_part = |error| (number, error);
             let mut builder = (self.begin)();
             let mut left = self.per_part.min(self.sorted.len() - number * self.per_part);
-            while left > 0 {
-                if let Some(batch) = ranked.next_batch(left).map_err(in_part)? {
-                    left -= batch.len() as u64;
-                    neighbours.check_batch(batch).map_err(in_part)?;
-                    self.items.add_batch(&mut builder, batch).map_err(in_part)?;
-                    continue;
-                }
+            while let Some(batch) = ranked.next_batch(left).map_err(in_part)? {
+                left -= batch.len() as u64;
+                neighbours.check_batch(batch).map_err(in_part)?;
+                self.items.add_batch(&mut builder, batch).map_err(in_part)?;
+            }
+            for _ in 0..left {
                 let item = ranked.next_with_slack().map_err(in_part)?.expect("as many items as ranks");
-                left -= 1;
                 neighbours.check(item.item()).map_err(in_part)?;
                 self.items.add(&mut builder, item).map_err(in_part)?;
             }

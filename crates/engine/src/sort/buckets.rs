@@ -19,15 +19,15 @@
 
 use super::arena::read_length;
 use super::packing::halves;
-use super::routes::{BLOCKS_PER_BUCKET, Form, Routes, head};
+use super::routes::{Form, Routes, head};
 use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
-use super::segments::{self, BLOCK_BYTES, Segment, SegmentWriter};
-use super::spill::{AlignedMemory, SpillFolder};
+use super::segments::{self, BLOCK_BYTES, Segment, SegmentReader, SegmentWriter};
+use super::spill::SpillFolder;
 use crate::Result;
 use std::sync::Arc;
 
-/// Blocks of a bucket that are worth writing: reading back fewer of them takes longer than writing them saves.
-const MIN_SEGMENT_BLOCKS: usize = BLOCKS_PER_BUCKET / 2;
+/// Blocks of a bucket are written where there are at least this part of as many as a bucket has on average.
+const MIN_SEGMENT_SHARE: usize = 2;
 
 /// When blocks run out, this part of them is written.
 const WRITTEN_SHARE: usize = 16;
@@ -123,6 +123,11 @@ impl BucketFill {
         (self.next_blocks.len() - self.free_blocks.len()) * BLOCK_BYTES
     }
 
+    #[cfg(test)]
+    pub fn file(&self) -> Option<&super::spill::SpillFile> {
+        self.written.as_ref().map(|writer| &**writer.file())
+    }
+
     pub fn is_in_memory(&self) -> bool {
         self.written.is_none()
     }
@@ -165,14 +170,16 @@ impl BucketFill {
             return Ok(false);
         }
         self.make_room(words.len().min(self.buckets.len()) / 4 + size_of_val(words) / BLOCK_BYTES + 1)?;
+        let before = (rest.items(), rest.item_bytes());
+        // Of stores to memory that no cache has at hand the processor can put off only few: no others stand between them.
         for &word in words {
-            if self.append(routes.bucket_of_word(word, *behind), &word.to_be_bytes()) {
-                self.items += 1;
-                self.item_bytes += packing.len_of(word) as u64;
-            } else {
+            if !self.append(routes.bucket_of_word(word, *behind), &word.to_be_bytes()) {
                 packing.with_item(word, |item| rest.push(item)).expect("room for all words");
             }
         }
+        let item_bytes: usize = words.iter().map(|word| packing.len_of(*word)).sum();
+        self.items += (words.len() - (rest.items() - before.0)) as u64;
+        self.item_bytes += item_bytes as u64 - (rest.item_bytes() - before.1);
         Ok(true)
     }
 
@@ -285,7 +292,7 @@ impl BucketFill {
             self.next_written = (bucket + 1) % self.buckets.len();
             let is_open = !self.ends[bucket].is_multiple_of(BLOCK_BYTES);
             let full = self.buckets[bucket].blocks - usize::from(is_open);
-            if full >= MIN_SEGMENT_BLOCKS {
+            if full * self.buckets.len() * MIN_SEGMENT_SHARE >= self.max_blocks {
                 self.write_blocks(bucket, full)?;
             }
         }
@@ -307,7 +314,7 @@ impl BucketFill {
             self.free_blocks.push(one.first_block);
             one.first_block = self.next_blocks[block];
         }
-        one.segments.push(writer.end(bytes));
+        one.segments.push(writer.end(bytes)?);
         one.segment_bytes += bytes;
         one.blocks -= count;
         if one.blocks == 0 {
@@ -350,18 +357,28 @@ impl BucketFill {
         }
     }
 
+    /// Begins to read what the file has of a bucket, if it has any.
+    pub fn read_ahead(&self, bucket: usize) -> Option<SegmentReader> {
+        let segments = &self.buckets[bucket].segments;
+        let writer = self.written.as_ref().filter(|_| !segments.is_empty())?;
+        SegmentReader::start(writer.file(), segments)
+    }
+
     /// Appends a bucket's items to `run`, which has the layout that they are stored in.
-    pub fn gather(&self, bucket: usize, run: &mut FillRun, room: &mut AlignedMemory) -> Result<()> {
-        self.read(bucket, room, |bytes| run.append(bytes))?;
+    pub fn gather(&self, bucket: usize, run: &mut FillRun, reader: Option<SegmentReader>) -> Result<()> {
+        self.read(bucket, reader, |bytes| run.append(bytes))?;
         run.count(self.items_of(bucket));
         Ok(())
     }
 
-    /// Hands out the bytes of a bucket's items, in whole blocks but for the last one.
-    pub fn read(&self, bucket: usize, room: &mut AlignedMemory, mut each: impl FnMut(&[u8])) -> Result<()> {
+    /// Hands out the bytes of a bucket's items, several times some whole items but for an arena; `reader` may be reading
+    /// them already.
+    pub fn read(&self, bucket: usize, reader: Option<SegmentReader>, mut each: impl FnMut(&[u8])) -> Result<()> {
         let one = &self.buckets[bucket];
-        if let Some(writer) = &self.written {
-            segments::read(writer.file(), &one.segments, room, &mut each)?;
+        match (reader, &self.written) {
+            (Some(reader), _) => each(&reader.take()?),
+            (None, Some(writer)) => each(&segments::read(writer.file(), &one.segments)?),
+            (None, None) => {}
         }
         let mut left = self.bytes_in_memory(bucket);
         let mut block = one.first_block as usize;
@@ -380,7 +397,7 @@ impl BucketFill {
         for bucket in 0..self.buckets.len() {
             memory.resize((self.bytes(bucket) + SLACK_BYTES).max(MIN_MEMORY_BYTES).max(memory.len()), 0);
             let mut run = FillRun::new(memory, self.stored);
-            self.gather(bucket, &mut run, &mut AlignedMemory::default())?;
+            self.gather(bucket, &mut run, None)?;
             run.for_each(|item| match self.routes.packing() {
                 Some(packing) => {
                     let word = item.try_into().expect("a word of eight bytes");

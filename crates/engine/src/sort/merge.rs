@@ -247,7 +247,7 @@ impl<'s> Merge<'s> {
 
     /// The next items, up to `most` of them, where all are in buckets and at hand as words.
     pub fn next_batch(&mut self, most: u64) -> Result<Option<ItemBatch<'_>>> {
-        if self.remaining == 0 || self.cursors.len() > 1 {
+        if self.remaining == 0 || most == 0 || self.cursors.len() > 1 {
             return Ok(None);
         }
         self.move_on()?;

@@ -8,15 +8,14 @@
 use super::packing::{self, Packing, halves};
 use super::radix::Digit;
 use super::run::FillRun;
-use super::segments::BLOCK_BYTES;
 use std::convert::Infallible;
 
 /// Their last blocks, one a bucket, are to be written to by turns: as many as the caches of memory and addresses hold.
 const MAX_BUCKETS: usize = 1024;
 const MIN_BUCKETS: usize = 64;
 
-/// A memory has at least so many blocks for each bucket.
-pub(super) const BLOCKS_PER_BUCKET: usize = 16;
+/// A memory has at least so many bytes for each bucket.
+const BYTES_PER_BUCKET: usize = 64 << 10;
 
 /// How many bits tell the bucket: the fewest that make enough buckets, because looking these up is waited for.
 const ROUTE_BITS: [u32; 3] = [12, 14, 16];
@@ -184,7 +183,7 @@ fn digit_of(bits: u64) -> usize {
 }
 
 fn buckets_in(memory_bytes: usize) -> usize {
-    MAX_BUCKETS.min(memory_bytes / BLOCK_BYTES / BLOCKS_PER_BUCKET)
+    MAX_BUCKETS.min(memory_bytes / BYTES_PER_BUCKET)
 }
 
 /// The lower half.

@@ -9,9 +9,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use twox_hash::XxHash3_64;
 
-/// Bytes of a block: items of one bucket, cut anywhere. As many as a page of memory has.
+/// Bytes of a block: items of one bucket, cut anywhere. So few that a cache holds one of each bucket.
 pub(super) const BLOCK_BYTES: usize = 4096;
-const _: () = assert!(BLOCK_BYTES.is_multiple_of(ALIGNMENT), "blocks are written as they are");
+const _: () = assert!(ALIGNMENT.is_multiple_of(BLOCK_BYTES), "segments end at multiples of blocks");
+
+/// Bytes of a read.
+const READ_BYTES: usize = 1 << 20;
 
 /// Blocks side by side in a file.
 #[derive(Clone, Debug)]
@@ -40,11 +43,11 @@ pub(super) struct SegmentWriter {
 impl SegmentWriter {
     /// Writes to an empty file, so many bytes at a time.
     pub fn new(file: Arc<SpillFile>, write_bytes: usize) -> Self {
-        let batch = AlignedMemory::new(write_bytes.next_multiple_of(BLOCK_BYTES));
+        let batch = AlignedMemory::new(write_bytes.next_multiple_of(ALIGNMENT));
         Self { file, end: 0, batch, filled: 0, writing: None, start: 0, hash: 0 }
     }
 
-    pub fn file(&self) -> &SpillFile {
+    pub fn file(&self) -> &Arc<SpillFile> {
         &self.file
     }
 
@@ -65,8 +68,11 @@ impl SegmentWriter {
     }
 
     /// The segment, of which the first `bytes` bytes are items.
-    pub fn end(&self, bytes: usize) -> Segment {
-        Segment { offset: self.start, bytes, hash: self.hash }
+    pub fn end(&mut self, bytes: usize) -> Result<Segment> {
+        while !self.end.is_multiple_of(ALIGNMENT as u64) {
+            self.push(&[0; BLOCK_BYTES])?;
+        }
+        Ok(Segment { offset: self.start, bytes, hash: self.hash })
     }
 
     /// Begins to write what is collected.
@@ -104,33 +110,44 @@ impl Drop for SegmentWriter {
     }
 }
 
-/// Reads the segments of a bucket, and hands out their bytes in order, block by block.
-pub(super) fn read(
-    file: &SpillFile,
-    segments: &[Segment],
-    room: &mut AlignedMemory,
-    mut each: impl FnMut(&[u8]),
-) -> Result<()> {
-    const READ_BYTES: usize = 256 << 10;
-    if room.bytes().is_empty() && !segments.is_empty() {
-        *room = AlignedMemory::new(READ_BYTES);
+/// Reads the segments of a bucket on a thread of its own.
+#[derive(Debug)]
+pub(super) struct SegmentReader(JoinHandle<Result<Vec<u8>>>);
+
+impl SegmentReader {
+    /// Begins to read these segments; `None` where there can be no more threads.
+    pub fn start(file: &Arc<SpillFile>, segments: &[Segment]) -> Option<Self> {
+        let (file, segments) = (file.clone(), segments.to_vec());
+        let thread = std::thread::Builder::new().name("litepress-read".to_owned());
+        thread.spawn(move || read(&file, &segments)).ok().map(Self)
     }
+
+    /// Their bytes, one behind the other.
+    pub fn take(self) -> Result<Vec<u8>> {
+        self.0.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// The bytes of some segments, one behind the other.
+pub(super) fn read(file: &SpillFile, segments: &[Segment]) -> Result<Vec<u8>> {
+    let mut all = Vec::with_capacity(segments.iter().map(|segment| segment.bytes).sum());
+    let mut room = AlignedMemory::new(if segments.is_empty() { 0 } else { READ_BYTES });
     for segment in segments {
         let (mut at, mut left, mut hash) = (segment.offset, segment.bytes, 0);
         while left > 0 {
-            let whole = left.next_multiple_of(BLOCK_BYTES).min(READ_BYTES);
+            let whole = left.next_multiple_of(ALIGNMENT).min(READ_BYTES);
             let blocks = &mut room.bytes_mut()[..whole];
             file.read(blocks, at)?;
             hash = blocks.chunks(BLOCK_BYTES).fold(hash, hash_on);
             let len = left.min(whole);
-            each(&blocks[..len]);
+            all.extend_from_slice(&blocks[..len]);
             (at, left) = (at + whole as u64, left - len);
         }
         if hash != segment.hash {
             return Err(file.damaged());
         }
     }
-    Ok(())
+    Ok(all)
 }
 
 fn hash_on(before: u64, block: &[u8]) -> u64 {

@@ -5,7 +5,7 @@ use super::merge::{ItemBatch, ItemWithSlack};
 use super::packing::{self, Packing};
 use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, SLACK_BYTES};
 use super::sample::Samples;
-use super::spill::AlignedMemory;
+use super::segments::SegmentReader;
 use super::words;
 use crate::Result;
 
@@ -42,6 +42,16 @@ impl Buckets {
         }
     }
 
+    #[cfg(test)]
+    pub fn file(&self) -> &super::spill::SpillFile {
+        self.fills.iter().find_map(BucketFill::file).unwrap()
+    }
+
+    #[cfg(test)]
+    pub fn written_bytes(&self) -> u64 {
+        self.fills.iter().filter_map(BucketFill::file).map(|file| file.len()).sum()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.fills.is_empty()
     }
@@ -62,6 +72,11 @@ impl Buckets {
         &self.samples
     }
 
+    /// Items of a bucket, on average.
+    pub fn mean_items(&self) -> u64 {
+        self.len() / self.samples.len().max(1) as u64
+    }
+
     fn items_of(&self, bucket: usize) -> usize {
         self.fills.iter().map(|fill| fill.items_of(bucket)).sum()
     }
@@ -75,7 +90,7 @@ impl Buckets {
         words.clear();
         words.reserve(self.items_of(bucket));
         for fill in &self.fills {
-            fill.read(bucket, &mut room.blocks, |bytes| {
+            fill.read(bucket, room.readers.next().flatten(), |bytes| {
                 words.extend(bytes.as_chunks().0.iter().map(|word| u64::from_be_bytes(*word)));
             })?;
         }
@@ -93,10 +108,10 @@ impl Buckets {
         let mut run = FillRun::new(memory, layout);
         for fill in &self.fills {
             if fill.stored == layout {
-                fill.gather(bucket, &mut run, &mut room.blocks)?;
+                fill.gather(bucket, &mut run, room.readers.next().flatten())?;
             } else {
                 let mut others = FillRun::new(vec![0; needed], fill.stored);
-                fill.gather(bucket, &mut others, &mut room.blocks)?;
+                fill.gather(bucket, &mut others, room.readers.next().flatten())?;
                 others.for_each(|item| run.push(item)).expect("room for the items of all layouts");
             }
         }
@@ -113,8 +128,8 @@ struct Room {
     memory: Vec<u8>,
     order: Vec<u8>,
     words: Vec<u64>,
-    /// Where blocks are read to.
-    blocks: AlignedMemory,
+    /// What reads that bucket's part of each fill, if that has begun.
+    readers: std::vec::IntoIter<Option<SegmentReader>>,
 }
 
 impl Room {
@@ -146,11 +161,13 @@ pub(super) struct BucketCursor<'s> {
     bounds: (usize, usize),
     /// `bounds` are not those of the current item.
     is_stale: bool,
+    /// Items from this rank on are not wanted.
+    end: u64,
 }
 
 impl<'s> BucketCursor<'s> {
-    /// At the first item that is not less than `key`.
-    pub fn at_key(buckets: &'s Buckets, key: &[u8]) -> Result<Self> {
+    /// At the first item that is not less than `key`. No item is wanted that has `end` or more before it.
+    pub fn at_key(buckets: &'s Buckets, key: &[u8], end: u64) -> Result<Self> {
         let (before, bucket) = buckets.samples.before(key);
         let mut cursor = Self {
             buckets,
@@ -164,6 +181,7 @@ impl<'s> BucketCursor<'s> {
             len: 0,
             bounds: (0, 0),
             is_stale: true,
+            end,
         };
         cursor.sort_bucket()?;
         cursor.index = match buckets.packing() {
@@ -265,6 +283,10 @@ impl<'s> BucketCursor<'s> {
             self.run = self.buckets.sort(self.bucket, &mut self.room)?;
             self.len = self.run.len();
         }
+        let has_next = self.bucket + 1 < self.buckets.samples.len() && self.before + (self.len as u64) < self.end;
+        let next = has_next.then_some(self.bucket + 1);
+        let ahead = |next| self.buckets.fills.iter().map(|fill| fill.read_ahead(next)).collect::<Vec<_>>();
+        self.room.readers = next.map(ahead).unwrap_or_default().into_iter();
         Ok(())
     }
 

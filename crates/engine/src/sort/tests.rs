@@ -185,6 +185,89 @@ fn items_in_buckets() {
     check_buckets(&numbered((0..count).map(|number| [digits(), vec![7; giant(number)]].concat())), true);
 }
 
+/// So little memory that there are buckets, and room for less than six megabytes in them.
+const NARROW: u64 = 9 << 20;
+
+/// Sorts with one writer, and compares the whole and some ranges; the sort.
+fn check_narrow(items: &Items) -> Sorted {
+    let sorted = sort(items, NARROW, 1).unwrap();
+    let mut expected = items.clone();
+    expected.sort();
+    assert_eq!(sorted.item_bytes(), items.iter().map(|item| item.len() as u64).sum::<u64>());
+    assert!(read(&sorted, 0..sorted.len()).unwrap() == expected);
+    for start in (0..items.len()).step_by(items.len() / 11 + 1) {
+        let end = items.len().min(start + 70_000);
+        assert!(read(&sorted, start as u64..end as u64).unwrap() == expected[start..end], "from {start}");
+    }
+    sorted
+}
+
+/// As [`numbered`], with numbers of which all have the same bits as the first ones.
+fn scattered(keys: impl IntoIterator<Item = Vec<u8>>) -> Items {
+    keys.into_iter().zip(0_u32..).map(|(key, number)| item(&key, number.wrapping_mul(0x9e37_79b1) & 0xff_ffff)).collect()
+}
+
+fn random_digits() -> impl FnMut() -> Vec<u8> {
+    let mut random = random();
+    move || format!("{:06}", random() % 1_000_000).into_bytes()
+}
+
+#[test]
+fn buckets_that_memory_cannot_hold_are_written_unsorted() {
+    let mut digits = random_digits();
+    let words = check_narrow(&scattered((0..1_500_000).map(|_| digits())));
+    let long = check_narrow(&scattered((0..250_000).map(|_| [digits(), vec![7; 40]].concat())));
+    for sorted in [words, long] {
+        assert!(sorted.runs.spilled.is_empty(), "{} runs", sorted.runs.spilled.len());
+        let written = sorted.runs.buckets.written_bytes();
+        assert!(written > 1 << 20, "{written} bytes");
+    }
+}
+
+#[test]
+fn strays_among_written_buckets_are_runs_of_their_own() {
+    let mut digits = random_digits();
+    let mut stray = |number: u32| if number % 20 == 19 { [vec![b'x'], digits()].concat() } else { digits() };
+    let sorted = check_narrow(&scattered((0..1_500_000).map(&mut stray)));
+    assert!(!sorted.runs.spilled.is_empty() && sorted.runs.buckets.written_bytes() > 0);
+    // From some time on all are: buckets are left, and stay what they are.
+    let mut other = |number: u32| if number > 1_000_000 { [vec![b'x'], digits()].concat() } else { digits() };
+    let sorted = check_narrow(&scattered((0..1_500_000).map(&mut other)));
+    let in_buckets = sorted.runs.buckets.len();
+    assert!(!sorted.runs.spilled.is_empty() && in_buckets > 900_000, "{in_buckets} in buckets");
+    // Wider ones come when much is written.
+    let mut wider = |number: u32| if number > 1_200_000 { [digits(), vec![7; 30]].concat() } else { digits() };
+    check_narrow(&scattered((0..1_400_000).map(&mut wider)));
+    let mut wider = |number: u32| [digits(), vec![7; 12 + number as usize / 20_000]].concat();
+    check_narrow(&scattered((0..300_000).map(&mut wider)));
+}
+
+#[test]
+fn buckets_too_large_to_be_sorted_make_way_for_runs() {
+    let mut digits = random_digits();
+    let sorted = check_narrow(&scattered((0..900_000).map(|_| [digits(), vec![7; 30]].concat())));
+    let budget = Budget::new(NARROW, 1);
+    let longest = sorted.runs.spilled.iter().map(SpilledRun::item_bytes).max().unwrap();
+    assert!(longest > budget.buffer_bytes as u64 / 2, "ordinary runs: {longest} bytes");
+    assert!(sorted.runs.spilled.len() < 20, "{} runs", sorted.runs.spilled.len());
+}
+
+#[test]
+fn damaged_buckets_are_an_error() {
+    let mut digits = random_digits();
+    let items = numbered((0..250_000).map(|_| [digits(), vec![7; 40]].concat()));
+    for (block, byte) in [(0, 0), (7, 0xff), (100, 7)] {
+        let sorted = sort(&items, NARROW, 1).unwrap();
+        sorted.runs.buckets.file().damage(block, byte);
+        let error = read(&sorted, 0..sorted.len()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(error.to_string().contains("does not hold what was written to it"), "{error}");
+    }
+    let sorted = sort(&items, NARROW, 1).unwrap();
+    sorted.runs.buckets.file().truncate(8192);
+    assert_eq!(read(&sorted, 0..sorted.len()).unwrap_err().kind(), ErrorKind::Io);
+}
+
 #[test]
 fn short_items_in_buckets() {
     // Some end within the bits that tell the bucket; zeros come behind others.
@@ -299,11 +382,16 @@ fn memory_stays_within_the_budget() {
             let budget = Budget::new(memory_bytes, writers);
             let filling = budget.writers * budget.writer_bytes() + budget.sample_bytes;
             assert!(filling <= memory_bytes, "{memory_bytes} {writers}: {filling}");
-            // What writers have left: at most one of their two memories, and the order of it in half of the other.
+            // What writers have left: at most one of their two memories, and the order of it in half of the other; or
+            // their buckets, and a small run.
             let held = budget.writers * budget.buffer_bytes as u64 * 3 / 2 + budget.sample_bytes;
+            let limits = budget.bucket_limits();
+            let in_buckets = limits.memory_bytes + 3 * budget.rest_bytes() + 2 * (limits.write_bytes + ALIGNMENT);
+            assert!(in_buckets <= 2 * budget.buffer_bytes, "{memory_bytes} {writers}");
             for runs in [1, budget.fan_in(held) / 2, budget.fan_in(held)] {
                 let reads = 2 * (budget.read_bytes(held, runs) + ALIGNMENT) as u64 * runs as u64;
-                let merging = held + budget.writers * (reads + (budget.block_bytes + ALIGNMENT) as u64);
+                let sorting = 3 * budget.sorted_bucket_bytes() + (budget.block_bytes + ALIGNMENT) as u64;
+                let merging = held + budget.writers * (reads + sorting);
                 assert!(merging <= memory_bytes, "{memory_bytes} {writers} {runs}: {merging}");
             }
         }
@@ -364,8 +452,8 @@ fn a_missing_folder_is_an_error_that_names_it() {
 }
 
 /// Sorts on a disk that is full after `writes` writes.
-fn sort_on_full_disk(items: &Items, writes: i64) -> ControlFlow<(), Error> {
-    let (options, folder) = options(SMALL, 2);
+fn sort_on_full_disk(items: &Items, memory_bytes: u64, writes: i64) -> ControlFlow<(), Error> {
+    let (options, folder) = options(memory_bytes, 2);
     let sorter = Sorter::new(options);
     sorter.folder.writes_left.store(writes, Ordering::Relaxed);
     let done = fill(&sorter, items, 2).and_then(|()| sorter.finish());
@@ -376,13 +464,18 @@ fn sort_on_full_disk(items: &Items, writes: i64) -> ControlFlow<(), Error> {
 #[test]
 fn a_full_disk_is_an_error_whenever_it_happens() {
     let items = numbered((0..4_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes().to_vec()));
-    let mut writes = 0;
-    while let ControlFlow::Continue(error) = sort_on_full_disk(&items, writes) {
-        assert_eq!(error.kind(), ErrorKind::NoSpace);
-        assert!(error.to_string().contains("another folder for temporary files"), "{error}");
-        writes += 1;
+    let mut digits = random_digits();
+    let long = numbered((0..500_000).map(|_| [digits(), vec![7; 40]].concat()));
+    // Runs and merged runs are written; buckets are.
+    for (items, memory_bytes, step) in [(items, SMALL, 1), (long, 2 * NARROW, 9)] {
+        let mut writes = 0;
+        while let ControlFlow::Continue(error) = sort_on_full_disk(&items, memory_bytes, writes) {
+            assert_eq!(error.kind(), ErrorKind::NoSpace);
+            assert!(error.to_string().contains("another folder for temporary files"), "{error}");
+            writes += step;
+        }
+        assert!(writes > 10, "{writes}");
     }
-    assert!(writes > 10, "runs and merged runs were written: {writes}");
 }
 
 #[test]

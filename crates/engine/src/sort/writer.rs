@@ -19,6 +19,7 @@ use super::buckets::BucketFill;
 use super::delta::{RunEncoder, SpilledRun};
 use super::packing::Packing;
 use super::routes::Routes;
+use super::routed::Routed;
 use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, Refusal, SLACK_BYTES};
 use super::spill::SpillFile;
 use super::varying::Varying;
@@ -57,17 +58,6 @@ struct WordStage {
 
 /// Words that are staged.
 const STAGED_WORDS: usize = 2048;
-
-/// Items in buckets, and those without one.
-struct Routed {
-    buckets: BucketFill,
-    rest: FillRun,
-    /// Items without a bucket that are in files.
-    spilled: u64,
-}
-
-/// More items without a bucket than with one are too many from this number on.
-const MANY_ITEMS: u64 = 1 << 14;
 
 /// A run that is in the file, and the memory that it had.
 type Spilled = (SpilledRun, [Vec<u8>; 2]);
@@ -204,50 +194,36 @@ impl<'s> RunWriter<'s> {
     }
 
     fn begin_buckets(&mut self, routes: &Arc<Routes>, mut layout: Layout) {
-        let budget = self.sorter.budget;
         if let Some(packing) = routes.packing() {
             // Words without a bucket go to the rest as the items that they are.
             layout = layout.for_up_to(packing.longest());
         }
-        let buckets = BucketFill::new(routes.clone(), layout, budget.bucket_limits(), &self.sorter.folder);
+        let words = || Vec::with_capacity(STAGED_WORDS + ALIKE);
+        self.words = routes.packing().map(|packing| WordStage { packing: packing.clone(), words: words() });
+        let routed = Routed::new(self.sorter, routes, layout);
         self.spare.clear();
-        self.fill = Some(buckets.stage());
-        let stage = |packing: &Packing| WordStage { packing: packing.clone(), words: Vec::with_capacity(STAGED_WORDS + ALIKE) };
-        self.words = routes.packing().map(stage);
-        let rest = FillRun::new(vec![0; budget.rest_bytes()], layout);
-        self.routed = Some(Routed { buckets, rest, spilled: 0 });
+        self.fill = Some(routed.buckets.stage());
+        self.routed = Some(routed);
     }
 
     /// Gives what is staged to the buckets, if there are any.
     fn empty_stage(&mut self) -> Result<()> {
-        let Some(stage) = &mut self.fill else { return Ok(()) };
-        let Some(Routed { buckets, rest, spilled }) = &mut self.routed else { return Ok(()) };
-        while !buckets.take(stage, rest)? {
-            *spilled += rest.items() as u64;
-            spill_rest(self.sorter, &mut self.file, rest)?;
-        }
+        let (Some(stage), Some(routed)) = (&mut self.fill, &mut self.routed) else { return Ok(()) };
+        let words = self.words.as_mut().map(|stage| &mut stage.words);
+        routed.take(stage, words.as_deref().map_or(&[], Vec::as_slice), self.sorter, &mut self.file)?;
         stage.clear();
-        if let Some(WordStage { words, .. }) = &mut self.words {
-            while !buckets.take_words(words, rest)? {
-                *spilled += rest.items() as u64;
-                spill_rest(self.sorter, &mut self.file, rest)?;
-            }
+        if let Some(words) = words {
             words.clear();
         }
-        let misses = rest.items() as u64 + *spilled;
         let layout = stage.layout();
-        if misses > MANY_ITEMS && misses > buckets.items() { self.leave_buckets(layout) } else { Ok(()) }
+        if routed.is_useless() { self.leave_buckets(layout) } else { Ok(()) }
     }
 
     /// Takes an item that is too long for the stage.
     fn push_to_rest(&mut self, item: &[u8]) -> Result<()> {
-        let Some(Routed { rest, spilled, .. }) = &mut self.routed else { unreachable!("there is a stage") };
-        if rest.push(item).is_ok() {
-            return Ok(());
-        }
-        *spilled += rest.items() as u64;
-        spill_rest(self.sorter, &mut self.file, rest)?;
-        if rest.push(item).is_ok() { Ok(()) } else { self.spill_alone(item) }
+        let Some(routed) = &mut self.routed else { unreachable!("there is a stage") };
+        let is_taken = routed.take_long(item, self.sorter, &mut self.file)?;
+        if is_taken { Ok(()) } else { self.spill_alone(item) }
     }
 
     /// Goes on with an ordinary run: most items have no bucket.
@@ -262,12 +238,10 @@ impl<'s> RunWriter<'s> {
     /// Goes on with a wider layout; none is staged.
     fn widen(&mut self, layout: Layout) -> Result<()> {
         if let Some(mut routed) = self.routed.take() {
-            if routed.buckets.set_layout(layout) {
+            if routed.widen(layout, self.sorter, &mut self.file)? {
                 self.fill = Some(routed.buckets.stage());
-                let rest = FillRun::new(vec![0; self.sorter.budget.rest_bytes()], layout);
-                let rest = std::mem::replace(&mut routed.rest, rest);
                 self.routed = Some(routed);
-                return rest.for_each(|item| self.push_to_rest(item));
+                return Ok(());
             }
             let is_small = self.is_small(&routed.buckets);
             self.begin_buckets(&routed.buckets.routes.clone(), layout);
@@ -376,26 +350,11 @@ impl<'s> RunWriter<'s> {
 }
 
 /// The file of a writer's runs.
-fn file(sorter: &Sorter, file: &mut Option<Arc<SpillFile>>) -> Result<Arc<SpillFile>> {
+pub(super) fn file(sorter: &Sorter, file: &mut Option<Arc<SpillFile>>) -> Result<Arc<SpillFile>> {
     match file {
         Some(file) => Ok(file.clone()),
         none => Ok(none.insert(sorter.folder.create()?).clone()),
     }
-}
-
-/// Makes a spilled run of the items without a bucket.
-fn spill_rest(sorter: &Sorter, spill_file: &mut Option<Arc<SpillFile>>, rest: &mut FillRun) -> Result<()> {
-    let empty = FillRun::new(vec![0; MIN_MEMORY_BYTES], rest.layout());
-    let full = std::mem::replace(rest, empty);
-    let layout = full.layout();
-    let scratch = vec![0; full.scratch_bytes()];
-    let (run, _) = full.sort(scratch);
-    if run.len() > 0 {
-        sorter.add_spilled(encode(&run, sorter.budget.encoder(&file(sorter, spill_file)?))?);
-    }
-    let [memory, _] = run.into_memory();
-    *rest = FillRun::new(memory, layout);
-    Ok(())
 }
 
 impl Drop for RunWriter<'_> {
