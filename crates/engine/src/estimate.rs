@@ -11,7 +11,7 @@ use crate::fields::Fields;
 use crate::index::IndexPlan;
 use crate::options::{Options, Target};
 use crate::settle::Settling;
-use crate::sort::SortOptions;
+use crate::sort::{ItemSample, SortOptions};
 use crate::sorted_rows::{RecordKey, RowKey, RowidKey};
 use crate::sql_lane;
 use crate::{Conflict, Result, Schema, plan};
@@ -106,36 +106,19 @@ struct Sampler<'s> {
 }
 
 /// Sums over rows.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Sums {
     rows: f64,
     /// Bytes of pages.
     page_bytes: f64,
-    /// Bytes of sort items.
-    item_bytes: f64,
-    /// Bytes of memory that they take.
-    memory_bytes: f64,
+    items: ItemSample,
 }
 
 impl Sums {
     fn add(&mut self, page_bytes: f64, item: &[u8]) {
-        // Short items lie in slots, long ones behind their length and with an entry of 16 bytes.
-        let beside = if item.len() < 32 { 3 } else { 17 };
         self.rows += 1.0;
         self.page_bytes += page_bytes;
-        self.item_bytes += item.len() as f64;
-        self.memory_bytes += (item.len() + beside) as f64;
-    }
-
-    /// The same of so many rows.
-    fn of(self, rows: u64) -> Self {
-        let factor = rows as f64 / self.rows.max(1.0);
-        Self {
-            rows: rows as f64,
-            page_bytes: factor * self.page_bytes,
-            item_bytes: factor * self.item_bytes,
-            memory_bytes: factor * self.memory_bytes,
-        }
+        self.items.push(item);
     }
 }
 
@@ -157,10 +140,11 @@ impl Sampler<'_> {
         let is_sorted = |number: usize, tree: &TreeEstimate| !tree.is_rough && (number > 0 || row_sorts > 0);
         let sorts = row_sorts + trees[1..].iter().filter(|tree| !tree.is_rough).count();
         for ((number, tree), sums) in (0..).zip(&mut trees).zip(self.sums()?) {
-            let all = sums.of(rows);
-            tree.bytes = (sums.rows > 0.0 || rows == 0).then(|| self.whole_pages(all.page_bytes));
+            let page_bytes = rows as f64 / sums.rows.max(1.0) * sums.page_bytes;
+            tree.bytes = (sums.rows > 0.0 || rows == 0).then(|| self.whole_pages(page_bytes));
             if is_sorted(number, tree) {
-                tree.sort(&all, &sort_options(sorts));
+                let prospect = sums.items.prospect(rows, &sort_options(sorts));
+                (tree.memory_bytes, tree.spill_bytes) = (prospect.memory, prospect.spilled);
             } else if tree.is_rough {
                 tree.memory_bytes = sql_lane::MEMORY_BYTES;
             }
@@ -184,7 +168,7 @@ impl Sampler<'_> {
     fn sums(&self) -> Result<Vec<Sums>> {
         let plans: Vec<Option<IndexPlan>> =
             plan::own_indexes(self.table).map(|index| whole_index(self.table, index)).collect();
-        let mut sums = vec![Sums::default(); 1 + plans.len()];
+        let mut sums: Vec<Sums> = (0..=plans.len()).map(|_| Sums::default()).collect();
         let Some(source) = self.source else { return Ok(sums) };
         let primary = self.table.primary_index().filter(|_| self.table.without_rowid);
         let kind = if primary.is_some() { PageKind::LeafIndex } else { PageKind::LeafTable };
@@ -225,18 +209,6 @@ impl Sampler<'_> {
         // A leaf takes about 12 bytes of a page above it.
         let above = if leaves > 1 { leaves.div_ceil(page / 12) } else { 0 };
         leaves.saturating_add(above).saturating_mul(page)
-    }
-}
-
-impl TreeEstimate {
-    /// Adds the memory, or the files, of a sort of all items.
-    fn sort(&mut self, all: &Sums, options: &SortOptions) {
-        let memory_bytes = whole(all.memory_bytes);
-        // A run is sorted by way of as much memory again.
-        self.memory_bytes = memory_bytes.saturating_mul(2).min(options.memory_bytes);
-        if memory_bytes > options.run_bytes() {
-            self.spill_bytes = whole(all.item_bytes);
-        }
     }
 }
 

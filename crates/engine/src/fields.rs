@@ -25,13 +25,16 @@ impl Cut {
     }
 }
 
+/// Serial type and place of a column's body.
+pub(crate) type Place = (u64, Range<usize>);
+
 /// Where the records with one header have the wanted columns.
 #[derive(Default)]
 pub(crate) struct Fields {
     /// The record header up to the last wanted column.
     header: Header,
     /// Serial type and place of the body of each column; unused for the rowid.
-    places: Vec<(u64, Range<usize>)>,
+    places: Vec<Place>,
     /// Where the bodies of the fields up to the last wanted one begin: memory that is used again.
     starts: Vec<usize>,
     /// Bytes that a record has at least where it has all of these.
@@ -52,7 +55,7 @@ impl Fields {
         &'f mut self,
         columns: &'f [Cut],
         record: &[u8],
-    ) -> Result<Option<impl Iterator<Item = Option<(u64, Range<usize>)>> + 'f>> {
+    ) -> Result<Option<impl Iterator<Item = Option<Place>> + 'f>> {
         if self.header.starts(record) && record.len() >= self.record_len {
             return Ok(None);
         }

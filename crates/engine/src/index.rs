@@ -14,11 +14,11 @@ use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::order::{Collation, EntryShape, ALIKE, HEAD_ROOM, HeadMaker, Heads, KeyPart, ShortCell};
+use litepress_format::order::{ALIKE, Collation, EntryShape, HEAD_ROOM, HeadMaker, Heads, KeyPart, ShortCell};
 use litepress_format::page::PageKind;
 use litepress_format::record;
-use litepress_rows::schema::{Index, IndexColumn};
 use litepress_rows::chunk::HEADROOM;
+use litepress_rows::schema::{Index, IndexColumn};
 use litepress_rows::{RecordChunk, Table};
 use std::ops::Range;
 
@@ -130,7 +130,15 @@ pub(crate) struct Cutter<'s> {
 impl<'s> Cutter<'s> {
     pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
         let (fields, head_fields) = Default::default();
-        Self { plan, writer, fields, item: Vec::new(), head_fields, head_maker: HeadMaker::default(), heads: Heads::default() }
+        Self {
+            plan,
+            writer,
+            fields,
+            item: Vec::new(),
+            head_fields,
+            head_maker: HeadMaker::default(),
+            heads: Heads::default(),
+        }
     }
 
     /// Adds the entries of all rows of `chunk`.
@@ -273,9 +281,8 @@ impl Items for IndexPlan {
             index += 1;
             // What follows differs in its rowid alone: from the first byte on that the key does not have.
             if printer.cell.key_len() == Some(batch.bytes_before_tail()) && self.has_rowid {
-                index += printer.builder.fill_page(batch.alike(index), &mut printer.cell, |tail, cell| {
-                    cell.set_rowid(tail)
-                });
+                index +=
+                    printer.builder.fill_page(batch.alike(index), &mut printer.cell, |tail, cell| cell.set_rowid(tail));
             }
         }
         Ok(())

@@ -26,6 +26,7 @@ mod buckets;
 mod delta;
 mod merge;
 mod packing;
+mod prospect;
 mod radix;
 mod rank;
 mod read_ahead;
@@ -45,6 +46,7 @@ mod tests;
 
 pub(crate) use arena::common_prefix;
 pub(crate) use merge::{ItemBatch, ItemWithSlack, Merge};
+pub(crate) use prospect::ItemSample;
 pub(crate) use run::SLACK_BYTES;
 pub(crate) use writer::{OrderedWriter, RunWriter};
 
@@ -69,14 +71,6 @@ pub(crate) struct SortOptions {
     pub temp_dir: PathBuf,
     /// How many writers there are at most at once, and later how many merges.
     pub writers: usize,
-}
-
-impl SortOptions {
-    /// Bytes of items that stay in memory: more are spilled.
-    pub fn run_bytes(&self) -> u64 {
-        let budget = Budget::new(self.memory_bytes, self.writers);
-        budget.writers * budget.bucket_limits().memory_bytes as u64
-    }
 }
 
 /// Collects items from several threads.

@@ -9,10 +9,10 @@
 //!
 //! A match is nearly always decided by 16 of the bytes that vary among all items (see `varying`).
 
-use super::sorted_buckets::BucketCursor;
 use super::delta::RunDecoder;
 use super::packing::Packing;
 use super::run::{MemoryRun, SLACK_BYTES};
+use super::sorted_buckets::BucketCursor;
 use super::varying::MatchBytes;
 use crate::Result;
 

@@ -126,7 +126,7 @@ impl Packing {
     /// Length of the item with this word.
     #[inline]
     pub fn len_of(&self, word: u64) -> usize {
-        self.shortest + (word as usize & (LENGTHS - 1))
+        self.shortest + usize::from(low_byte(word)) % LENGTHS
     }
 
     /// The halves of the head, and the length, of the item with this word.
@@ -158,7 +158,7 @@ impl Packing {
             let [high, low] = &heads.words;
             for (((slot, word), high), low) in slots.iter_mut().zip(words).zip(high).zip(low) {
                 slot[..HEAD_BYTES].copy_from_slice(&in_bytes([*high, *low]));
-                slot[HEAD_BYTES..].copy_from_slice(&[0, 0, 0, (self.len_of(*word) & 0x1f) as u8]);
+                slot[HEAD_BYTES..].copy_from_slice(&[0, 0, 0, low_byte(self.len_of(*word) as u64)]);
             }
         }
     }
@@ -255,6 +255,12 @@ fn start_of_last_group(differ: u128) -> usize {
     let bytes = differ.to_be_bytes();
     let last = bytes.iter().rposition(|&bits| bits != 0).unwrap_or(0);
     bytes[..last].iter().rposition(|&bits| bits == 0).map_or(0, |same| same + 1)
+}
+
+/// The last byte.
+#[inline]
+fn low_byte(word: u64) -> u8 {
+    word.to_be_bytes()[7]
 }
 
 /// A head as two words.

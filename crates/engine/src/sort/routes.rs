@@ -182,7 +182,8 @@ fn digit_of(bits: u64) -> usize {
     usize::try_from(bits).expect("a digit has few bits")
 }
 
-fn buckets_in(memory_bytes: usize) -> usize {
+/// How many buckets there are at most, in a memory of so many bytes.
+pub(super) fn buckets_in(memory_bytes: usize) -> usize {
     MAX_BUCKETS.min(memory_bytes / BYTES_PER_BUCKET)
 }
 

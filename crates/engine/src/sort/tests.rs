@@ -204,7 +204,10 @@ fn check_narrow(items: &Items) -> Sorted {
 
 /// As [`numbered`], with numbers of which all have the same bits as the first ones.
 fn scattered(keys: impl IntoIterator<Item = Vec<u8>>) -> Items {
-    keys.into_iter().zip(0_u32..).map(|(key, number)| item(&key, number.wrapping_mul(0x9e37_79b1) & 0xff_ffff)).collect()
+    keys.into_iter()
+        .zip(0_u32..)
+        .map(|(key, number)| item(&key, number.wrapping_mul(0x9e37_79b1) & 0xff_ffff))
+        .collect()
 }
 
 fn random_digits() -> impl FnMut() -> Vec<u8> {

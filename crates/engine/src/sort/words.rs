@@ -20,7 +20,7 @@ const DIGIT_BITS: u32 = 12;
 const SEQUENCE_WORDS: usize = 8;
 
 /// Sorts `words`, by way of `scratch`, which is left with anything.
-pub(super) fn sort(words: &mut Vec<u64>, scratch: &mut Vec<u64>) {
+pub(super) fn sort(words: &mut [u64], scratch: &mut Vec<u64>) {
     scratch.resize(words.len(), 0);
     sort_slice(words, scratch);
 }

@@ -50,8 +50,14 @@ enum Segment {
     /// Of as many bytes in every record.
     Fixed(Fixed),
     /// An integer that stands in so many bytes before `end`.
-    Int { end: usize, len: usize, descends: bool },
-    Rowid { descends: bool },
+    Int {
+        end: usize,
+        len: usize,
+        descends: bool,
+    },
+    Rowid {
+        descends: bool,
+    },
 }
 
 /// Forms of as many bytes in every record, as two words.
@@ -103,7 +109,7 @@ impl HeadMaker {
             }
             serial::I8..=serial::I64 => self.segments.push(Segment::Int { end, len, descends }),
             serial::REAL => return None,
-            _ if serial % 2 == 0 => self.fixed().add_string(BLOB, end, len, descends)?,
+            _ if serial.is_multiple_of(2) => self.fixed().add_string(BLOB, end, len, descends)?,
             _ if part.collation == Collation::Binary => self.fixed().add_string(TEXT, end, len, descends)?,
             _ => return None,
         }
@@ -166,7 +172,7 @@ impl HeadMaker {
         }
         // Forms of one length differ as their numbers do.
         let unused = u64::BITS as usize - 8 * len;
-        let forms = rowids.iter().map(|rowid| first_form + (rowid.cast_unsigned() - least.cast_unsigned() << unused));
+        let forms = rowids.iter().map(|rowid| first_form + ((rowid.cast_unsigned() - least.cast_unsigned()) << unused));
         append_all(high, low, fixed.len, forms);
         Some(fixed.len + len)
     }

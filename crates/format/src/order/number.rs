@@ -233,7 +233,7 @@ impl RowidClass {
     const ALL: [Self; 65] = {
         let mut all = [Self::NONE; 65];
         let mut bits = 2;
-        while bits < 64 && ROWID_LENGTHS.tail_by_bits[bits] < WHOLE as u8 {
+        while bits < 64 && (ROWID_LENGTHS.tail_by_bits[bits] as usize) < WHOLE {
             let (mut from, mut to) = (bits, bits);
             while from > 2 && Self::is_alike(from - 1, bits) {
                 from -= 1;

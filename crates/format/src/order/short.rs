@@ -74,7 +74,18 @@ impl Default for ShortCell {
     fn default() -> Self {
         let (columns, key, key_mask) = ([0; CELL_ROOM], [0; 2], [0; 2]);
         let ending = [0; ENDING_LEN];
-        Self { columns, columns_end: 0, ending, last: 0, key, key_mask, key_len: 0, rowid: None, class: RowidClass::NONE, rowid_serial_at: 0 }
+        Self {
+            columns,
+            columns_end: 0,
+            ending,
+            last: 0,
+            key,
+            key_mask,
+            key_len: 0,
+            rowid: None,
+            class: RowidClass::NONE,
+            rowid_serial_at: 0,
+        }
     }
 }
 

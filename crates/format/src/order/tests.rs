@@ -364,21 +364,24 @@ fn check_head(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, ite
     let mut bytes = vec![0xaa; HEAD_ROOM];
     record::write_record(columns, &mut bytes);
     let mut fields = record::RecordReader::new(&bytes[HEAD_ROOM..]).unwrap();
-    let places: Vec<_> = std::iter::from_fn(|| fields.next_field().unwrap())
-        .map(|field| Some((field.serial, field.body)))
-        .collect();
+    let places: Vec<_> =
+        std::iter::from_fn(|| fields.next_field().unwrap()).map(|field| Some((field.serial, field.body))).collect();
     let maker = HeadMaker::new(shape, places);
     let head = maker.and_then(|maker| maker.make(&bytes, HEAD_ROOM, rowid.unwrap_or(0)));
     let is_binary = shape.parts().iter().all(|part| part.collation == Collation::Binary);
     let is_small = |int: i64| int.unsigned_abs() < 1 << 54;
-    let are_small = columns.iter().all(|value| !matches!(value, Value::Int(int) if !is_small(*int)))
-        && rowid.is_none_or(is_small);
+    let are_small =
+        columns.iter().all(|value| !matches!(value, Value::Int(int) if !is_small(*int))) && rowid.is_none_or(is_small);
     let is_head = is_plain && is_binary && are_small && item.len() <= HEAD_LEN;
     assert!(head.is_some() || !is_head, "{columns:?} {rowid:?}");
     if let Some((head, len)) = head {
         let mut expected = [0; HEAD_LEN];
         expected[..item.len()].copy_from_slice(item);
-        assert_eq!((head.map(u64::to_be_bytes).concat(), len), (expected.to_vec(), item.len()), "{columns:?} {rowid:?}");
+        assert_eq!(
+            (head.map(u64::to_be_bytes).concat(), len),
+            (expected.to_vec(), item.len()),
+            "{columns:?} {rowid:?}"
+        );
     }
 }
 
@@ -403,21 +406,25 @@ fn a_cell_takes_rowids_of_every_class() {
 /// Some records at once are made as each is by itself.
 #[test]
 fn heads_of_records_that_are_alike() {
-    let shape = EntryShape::with_rowid(every_part().into_iter().filter(|part| part.collation == Collation::Binary).collect());
+    let shape = EntryShape::with_rowid(every_part().filter(|part| part.collation == Collation::Binary).collect());
     let texts: [&[u8]; 4] = [b"", b"abcd", b"abcdefgh", b"abcdefghij"];
     let mut made = 0;
-    for (text, first) in texts.iter().flat_map(|text| [-5, 0, 100, 5000, (1 << 21) - 30, 1 << 40].map(|first| (text, first))) {
+    for (text, first) in
+        texts.iter().flat_map(|text| [-5, 0, 100, 5000, (1 << 21) - 30, 1 << 40].map(|first| (text, first)))
+    {
         for odd in [None, Some(7)] {
             let (mut bytes, mut starts) = (vec![0xaa; HEAD_ROOM], Vec::new());
             let rowids: Vec<i64> = (first..).take(ALIKE - 3).collect();
             let mut places = Vec::new();
+            let letters: Vec<u8> = (b'0'..).take(ALIKE).collect();
             for (row, _) in rowids.iter().enumerate() {
-                let last = if odd == Some(row) { 1 } else { b'0' + row as u8 };
+                let last = if odd == Some(row) { 1 } else { letters[row] };
                 let body: Vec<u8> = text.iter().copied().chain([last]).collect();
                 starts.push(bytes.len());
                 record::write_record(&[Value::Null, Value::Text(&body)], &mut bytes);
                 let mut fields = record::RecordReader::new(&bytes[starts[row]..]).unwrap();
-                places = std::iter::from_fn(|| fields.next_field().unwrap()).map(|at| Some((at.serial, at.body))).collect();
+                places =
+                    std::iter::from_fn(|| fields.next_field().unwrap()).map(|at| Some((at.serial, at.body))).collect();
             }
             let maker = HeadMaker::new(&shape, places).unwrap();
             let mut heads = Heads::default();
