@@ -1,25 +1,26 @@
 //! External sort of byte strings, in bounded memory.
 //!
 //! ```text
-//! worker 1   push ... -> run (sorted in memory) -> spilled while the next run fills      writer, run, radix, arena
-//! worker 2   push ... -> run ...                                                         delta, sample, spill
-//!            push ... -> buckets, as long as memory lasts                                buckets
+//! worker 1   push ... -> buckets by first bits, blocks spilled as they are               writer, routed, routes, buckets
+//!                        short items of one form as words                                packing, segments
+//! worker 2   push ... -> where there are no buckets: runs, sorted and spilled            run, radix, arena, delta, spill
 //! Sorter::finish   many runs -> few runs                                                 here
-//! Sorted::range    ranks -> a cursor in every run -> merge, on as many threads as wanted rank, merge
+//! Sorted::range    ranks -> a cursor in every run -> merge, on as many threads as wanted rank, sample, merge
+//!                           a bucket is sorted when its turn comes                       sorted_buckets, words
 //! ```
 //!
 //! Items are distinct, and none is a prefix of another, as normalised keys with a rowid at the end are: `memcmp`
 //! decides between any two of them before the shorter one ends, and nothing else does. So the sorted sequence, and with
 //! it what a rank means, depends on neither memory nor threads, whatever runs they lead to.
 //!
-//! **Memory.** Each writer has two memories of one size: one is filled, the other is scratch room for sorting it, and is
-//! filled next while the first one is written to a file. Before the first spill, one memory is filled by buckets, which
-//! need no other to be sorted. What a writer has left at its end stays in memory. The merge
-//! reads each spilled run in blocks that share the other half of the budget; runs that are too many for that are merged
-//! into fewer first. What comes on top: items larger than a block, one of each run, while they are merged.
+//! **Memory.** Each writer has two memories of one size. With buckets, three quarters of both hold blocks. With runs, one
+//! is filled, the other is scratch room for sorting it, and is filled next while the first one is written to a file.
+//! What a writer has left at its end stays in memory. What is left of the budget then is for buckets that are sorted and
+//! read, and for blocks of each spilled run; runs that are too many for that are merged into fewer first. What comes on
+//! top: items larger than a block, one of each run, while they are merged.
 //!
-//! **Disk.** Runs are written in files without a name in `temp_dir`, compressed by what each item shares with the one
-//! before, once, or twice and more where the budget is very small for the data.
+//! **Disk.** Files without a name in `temp_dir` have the blocks of buckets as they are, written once; and runs, compressed
+//! by what each item shares with the one before, once, or twice and more where the budget is very small for the data.
 
 mod arena;
 mod buckets;

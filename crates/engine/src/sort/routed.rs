@@ -62,7 +62,9 @@ impl Routed {
         if self.rest.push(item).is_ok() {
             return Ok(true);
         }
-        self.spill_rest(sorter, spill)?;
+        if self.rest.items() > 0 {
+            self.spill_rest(sorter, spill)?;
+        }
         Ok(self.rest.push(item).is_ok())
     }
 
@@ -79,17 +81,17 @@ impl Routed {
 
     /// Makes a spilled run of the items without a bucket.
     fn spill_rest(&mut self, sorter: &Sorter, spill: &mut Option<Arc<SpillFile>>) -> Result<()> {
+        assert!(self.rest.items() > 0, "memory for all that is staged");
         let since = self.buckets.items() - std::mem::replace(&mut self.items_at_spill, self.buckets.items());
         self.is_useless |= since < WORTH_A_RUN * self.rest.items() as u64;
         let layout = self.rest.layout();
         let full = std::mem::replace(&mut self.rest, FillRun::new(vec![0; MIN_MEMORY_BYTES], layout));
         let scratch = vec![0; full.scratch_bytes()];
         let (run, _) = full.sort(scratch);
-        if run.len() > 0 {
-            sorter.add_spilled(encode(&run, sorter.budget.encoder(&file(sorter, spill)?))?);
-        }
+        let spilled = file(sorter, spill).and_then(|file| encode(&run, sorter.budget.encoder(&file)));
         let [memory, _] = run.into_memory();
         self.rest = FillRun::new(memory, layout);
+        sorter.add_spilled(spilled?);
         Ok(())
     }
 }

@@ -481,6 +481,23 @@ fn a_full_disk_is_an_error_whenever_it_happens() {
     }
 }
 
+/// A run that could not be written left a memory so small that nothing fitted, and finishing the writer never ended.
+#[test]
+fn a_writer_that_failed_can_be_finished() {
+    let mut digits = random_digits();
+    let items = numbered((0..250_000).map(|_| [digits(), vec![7; 40]].concat()));
+    let strays = items.iter().map(|item| [&b"x"[..], item].concat());
+    for items in [items.clone(), items.iter().take(20_000).cloned().chain(strays).collect()] {
+        let (mut options, folder) = options(NARROW, 1);
+        options.temp_dir = folder.path().join("absent");
+        let sorter = Sorter::new(options);
+        let mut writer = sorter.writer();
+        let failures = items.iter().filter(|item| writer.push(item).is_err()).take(3).count();
+        assert!(failures > 0);
+        let _ = writer.finish();
+    }
+}
+
 #[test]
 #[should_panic(expected = "every writer of a sort is finished")]
 fn a_forgotten_writer_is_noticed() {

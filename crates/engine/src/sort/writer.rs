@@ -210,7 +210,12 @@ impl<'s> RunWriter<'s> {
     fn empty_stage(&mut self) -> Result<()> {
         let (Some(stage), Some(routed)) = (&mut self.fill, &mut self.routed) else { return Ok(()) };
         let words = self.words.as_mut().map(|stage| &mut stage.words);
-        routed.take(stage, words.as_deref().map_or(&[], Vec::as_slice), self.sorter, &mut self.file)?;
+        let staged_words: &[u64] = words.as_deref().map_or(&[], |words| words);
+        if let Err(error) = routed.take(stage, staged_words, self.sorter, &mut self.file) {
+            // Nobody wants what is half done, and nothing of it may be taken once more.
+            (self.fill, self.routed, self.words) = (None, None, None);
+            return Err(error);
+        }
         stage.clear();
         if let Some(words) = words {
             words.clear();
