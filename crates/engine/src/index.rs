@@ -163,7 +163,7 @@ impl<'s> Cutter<'s> {
             return Ok(false);
         }
         match self.head_maker.make_alike(chunk.arena(), starts, &chunk.rowids()[rows], &mut self.heads) {
-            Some(len) => self.writer.take_heads(&self.heads, starts.len(), len),
+            Some(len) => self.writer.take_alike(&self.heads, starts.len(), len),
             None => Ok(false),
         }
     }
@@ -281,8 +281,9 @@ impl Items for IndexPlan {
             index += 1;
             // What follows differs in its rowid alone: from the first byte on that the key does not have.
             if printer.cell.key_len() == Some(batch.bytes_before_tail()) && self.has_rowid {
-                index +=
-                    printer.builder.fill_page(batch.alike(index), &mut printer.cell, |tail, cell| cell.set_rowid(tail));
+                let alike = batch.alike(index);
+                let make = |(tail, len), cell: &mut ShortCell| cell.set_rowid_of(tail, len);
+                index += printer.builder.fill_page(alike, &mut printer.cell, make);
             }
         }
         Ok(())

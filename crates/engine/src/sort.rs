@@ -102,7 +102,8 @@ pub(crate) struct Sorted {
     match_bytes: MatchBytes,
     /// Bytes of a read.
     block_bytes: usize,
-    memory_bytes: u64,
+    /// Bytes of items that are many for a range.
+    range_bytes: u64,
 }
 
 /// Who may take how much memory.
@@ -137,7 +138,8 @@ impl Budget {
     /// What a writer may have in buckets: the rest, sorting that and writing blocks take what is left of its memories,
     /// and later sorting a bucket for each merge.
     fn bucket_limits(&self) -> BucketLimits {
-        let bucket_bytes = self.sorted_bucket_bytes() / self.writers;
+        // A writer has its buckets anew, once, where longer items come late.
+        let bucket_bytes = self.sorted_bucket_bytes() / self.writers / 2;
         BucketLimits {
             memory_bytes: self.buffer_bytes / 2 * 3,
             bucket_bytes: usize::try_from(bucket_bytes).unwrap_or(usize::MAX),
@@ -145,8 +147,8 @@ impl Budget {
         }
     }
 
-    /// The most that the items of a bucket take, of all writers. Sorting it takes as much again, and reading another one
-    /// meanwhile, too.
+    /// The most that the items of a bucket take, of all writers. Sorting it takes as much again, short ones in an arena twice
+    /// as much, and reading the next one meanwhile as much as that has in files.
     fn sorted_bucket_bytes(&self) -> u64 {
         self.memory / 32 / self.writers
     }
@@ -288,7 +290,8 @@ impl Sorter {
         let block_bytes = budget.read_bytes(runs.held_bytes(), runs.spilled.len());
         let match_bytes = MatchBytes::new(&runs.varying());
         let (len, item_bytes) = (runs.len(), runs.item_bytes());
-        Ok(Sorted { runs, len, item_bytes, match_bytes, block_bytes, memory_bytes: budget.memory })
+        let range_bytes = budget.memory / 32 / budget.writers;
+        Ok(Sorted { runs, len, item_bytes, match_bytes, block_bytes, range_bytes })
     }
 }
 
@@ -353,8 +356,9 @@ impl Sorted {
     /// How many items a range has that is worth it: opening one sorts a bucket of which it may want little. What is made of
     /// them takes a small part of the memory.
     pub fn items_worth_a_range(&self) -> u64 {
-        let most = self.memory_bytes / 32 * self.len.max(1) / self.item_bytes.max(1);
-        (8 * self.runs.buckets.mean_items()).min(most)
+        let most = self.range_bytes.saturating_mul(self.len.max(1)) / self.item_bytes.max(1);
+        let buckets = &self.runs.buckets;
+        (8 * buckets.mean_items()).max(2 * buckets.most_items()).min(most)
     }
 
     /// The items of global ranks `ranks.start..ranks.end`, in order.

@@ -314,7 +314,7 @@ impl BucketFill {
             self.free_blocks.push(one.first_block);
             one.first_block = self.next_blocks[block];
         }
-        one.segments.push(writer.end(bytes)?);
+        one.segments.push(writer.end(bytes));
         one.segment_bytes += bytes;
         one.blocks -= count;
         if one.blocks == 0 {
@@ -371,8 +371,8 @@ impl BucketFill {
         Ok(())
     }
 
-    /// Hands out the bytes of a bucket's items, several times some whole items but for an arena; `reader` may be reading
-    /// them already.
+    /// Hands out the bytes of a bucket's items, of words always some whole ones; `reader` may be reading those of the file
+    /// already.
     pub fn read(&self, bucket: usize, reader: Option<SegmentReader>, mut each: impl FnMut(&[u8])) -> Result<()> {
         let one = &self.buckets[bucket];
         match (reader, &self.written) {

@@ -63,12 +63,12 @@ impl<'s> ItemBatch<'s> {
         self.packing.bytes_before_tail()
     }
 
-    /// The items from `index` on that are the same up to their tails as the one before it.
+    /// Tail and length of the items from `index` on that are the same up to their tails as the one before it.
     #[inline]
-    pub fn alike(&self, index: usize) -> impl Iterator<Item = u64> {
-        let (before, tail) = (self.words[index - 1], self.packing.tail_shift());
+    pub fn alike(&self, index: usize) -> impl Iterator<Item = (u64, usize)> {
+        let (before, tail, packing) = (self.words[index - 1], self.packing.tail_shift(), self.packing);
         let is_alike = move |word: &&u64| (*word ^ before) >> (63 - tail) >> 1 == 0;
-        self.words[index..].iter().take_while(is_alike).map(move |word| word << tail)
+        self.words[index..].iter().take_while(is_alike).map(move |word| (word << tail, packing.len_of(*word)))
     }
 
     fn first(self, most: u64) -> Self {
@@ -92,6 +92,7 @@ impl<'s> Cursor<'s> {
         let (start, end) = if index < run.len() { run.bounds(index) } else { (0, 0) };
         Self::Memory { run, index, start, end }
     }
+
     /// Items before the current one.
     pub fn ordinal(&self) -> u64 {
         match self {

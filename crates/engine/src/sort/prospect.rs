@@ -19,7 +19,7 @@ pub(crate) struct ItemSample {
 }
 
 /// Bytes that a sort takes, about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SortProspect {
     /// Of memory.
     pub memory: u64,
@@ -47,8 +47,11 @@ impl ItemSample {
 
     /// What a sort of `items` items like these takes.
     pub fn prospect(&self, items: u64, options: &SortOptions) -> SortProspect {
+        if self.items == 0 {
+            return SortProspect::default();
+        }
         let budget = Budget::new(options.memory_bytes, options.writers);
-        let mean = |bytes: u64| bytes.saturating_mul(items).checked_div(self.items).unwrap_or(0);
+        let mean = |bytes: u64| bytes.saturating_mul(items) / self.items;
         let item_bytes = mean(self.item_bytes);
         let buckets =
             Routes::sample_bytes(budget.buffer_bytes).and_then(|_| Routes::new(&self.first, budget.buffer_bytes));

@@ -57,8 +57,8 @@ impl Routed {
         Ok(())
     }
 
-    /// Takes an item that is too long for the stage; `false` where it is too long here, too.
-    pub fn take_long(&mut self, item: &[u8], sorter: &Sorter, spill: &mut Option<Arc<SpillFile>>) -> Result<bool> {
+    /// Takes an item without a bucket; `false` where it is too long.
+    pub fn take_to_rest(&mut self, item: &[u8], sorter: &Sorter, spill: &mut Option<Arc<SpillFile>>) -> Result<bool> {
         if self.rest.push(item).is_ok() {
             return Ok(true);
         }
@@ -75,7 +75,11 @@ impl Routed {
         }
         let wider = FillRun::new(vec![0; sorter.budget.rest_bytes()], layout);
         let narrower = std::mem::replace(&mut self.rest, wider);
-        narrower.for_each(|item| self.take_long(item, sorter, spill).map(|_| ()))?;
+        narrower.for_each(|item| -> Result<()> {
+            let is_taken = self.take_to_rest(item, sorter, spill)?;
+            assert!(is_taken, "memory for what was there before");
+            Ok(())
+        })?;
         Ok(true)
     }
 

@@ -92,7 +92,7 @@ impl Layout {
     pub fn bytes_for(self, items: usize, bytes: usize) -> usize {
         match self {
             Self::Slots { width, .. } => items * width,
-            Self::Arena => bytes + arena::MAX_LENGTH_BYTES * items,
+            Self::Arena => (bytes + arena::MAX_LENGTH_BYTES * items).max(2 * ENTRY_BYTES * (items + 1)),
         }
     }
 

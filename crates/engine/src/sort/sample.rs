@@ -59,7 +59,10 @@ impl Samples {
 
     /// A number that is not less than that of the items less than `key`, in a run of `items`.
     pub fn rank_at_most(&self, key: &[u8], items: u64) -> u64 {
-        self.places.get(self.count_up_to(key)).map_or(items, |place| place.ordinal)
+        let count = self.count_up_to(key);
+        // A sample's own key separates the items before it from all others.
+        let is_sample = count > 0 && self.key(count - 1) == key;
+        self.places.get(count - usize::from(is_sample)).map_or(items, |place| place.ordinal)
     }
 
     /// Bytes of memory that are held.

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use twox_hash::XxHash3_64;
 
-/// Bytes of a block: items of one bucket, cut anywhere. So few that a cache holds one of each bucket.
-pub(super) const BLOCK_BYTES: usize = 4096;
-const _: () = assert!(ALIGNMENT.is_multiple_of(BLOCK_BYTES), "segments end at multiples of blocks");
+/// Bytes of a block: items of one bucket, cut anywhere. As many as a page of memory has, and as direct I/O asks for.
+pub(super) const BLOCK_BYTES: usize = ALIGNMENT;
 
 /// Bytes of a read.
 const READ_BYTES: usize = 1 << 20;
@@ -31,6 +30,8 @@ pub(super) struct SegmentWriter {
     file: Arc<SpillFile>,
     /// Where the next block will stand in the file.
     end: u64,
+    /// Bytes of a batch; between segments there may be none.
+    write_bytes: usize,
     batch: AlignedMemory,
     filled: usize,
     /// The batch before, and its memory.
@@ -43,8 +44,9 @@ pub(super) struct SegmentWriter {
 impl SegmentWriter {
     /// Writes to an empty file, so many bytes at a time.
     pub fn new(file: Arc<SpillFile>, write_bytes: usize) -> Self {
-        let batch = AlignedMemory::new(write_bytes.next_multiple_of(ALIGNMENT));
-        Self { file, end: 0, batch, filled: 0, writing: None, start: 0, hash: 0 }
+        let write_bytes = write_bytes.next_multiple_of(BLOCK_BYTES);
+        let batch = AlignedMemory::default();
+        Self { file, end: 0, write_bytes, batch, filled: 0, writing: None, start: 0, hash: 0 }
     }
 
     pub fn file(&self) -> &Arc<SpillFile> {
@@ -57,7 +59,9 @@ impl SegmentWriter {
 
     /// Appends a block to the segment.
     pub fn push(&mut self, block: &[u8]) -> Result<()> {
-        if self.filled == self.batch.bytes().len() {
+        if self.batch.bytes().is_empty() {
+            self.batch = AlignedMemory::new(self.write_bytes);
+        } else if self.filled == self.write_bytes {
             self.write()?;
         }
         self.batch.bytes_mut()[self.filled..self.filled + BLOCK_BYTES].copy_from_slice(block);
@@ -68,16 +72,13 @@ impl SegmentWriter {
     }
 
     /// The segment, of which the first `bytes` bytes are items.
-    pub fn end(&mut self, bytes: usize) -> Result<Segment> {
-        while !self.end.is_multiple_of(ALIGNMENT as u64) {
-            self.push(&[0; BLOCK_BYTES])?;
-        }
-        Ok(Segment { offset: self.start, bytes, hash: self.hash })
+    pub fn end(&self, bytes: usize) -> Segment {
+        Segment { offset: self.start, bytes, hash: self.hash }
     }
 
     /// Begins to write what is collected.
     fn write(&mut self) -> Result<()> {
-        let next = self.await_write()?.unwrap_or_else(|| AlignedMemory::new(self.batch.bytes().len()));
+        let next = self.await_write()?.unwrap_or_else(|| AlignedMemory::new(self.write_bytes));
         let (batch, filled) = (std::mem::replace(&mut self.batch, next), std::mem::take(&mut self.filled));
         let file = self.file.clone();
         let thread = std::thread::Builder::new().name("litepress-spill".to_owned());
@@ -110,21 +111,31 @@ impl Drop for SegmentWriter {
     }
 }
 
-/// Reads the segments of a bucket on a thread of its own.
+/// Reads the segments of a bucket on a thread of its own, which has ended when it is dropped.
 #[derive(Debug)]
-pub(super) struct SegmentReader(JoinHandle<Result<Vec<u8>>>);
+pub(super) struct SegmentReader(Option<JoinHandle<Result<Vec<u8>>>>);
 
 impl SegmentReader {
     /// Begins to read these segments; `None` where there can be no more threads.
     pub fn start(file: &Arc<SpillFile>, segments: &[Segment]) -> Option<Self> {
         let (file, segments) = (file.clone(), segments.to_vec());
         let thread = std::thread::Builder::new().name("litepress-read".to_owned());
-        thread.spawn(move || read(&file, &segments)).ok().map(Self)
+        thread.spawn(move || read(&file, &segments)).ok().map(|reading| Self(Some(reading)))
     }
 
     /// Their bytes, one behind the other.
-    pub fn take(self) -> Result<Vec<u8>> {
-        self.0.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    pub fn take(mut self) -> Result<Vec<u8>> {
+        let Some(reading) = self.0.take() else { return Ok(Vec::new()) };
+        reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Drop for SegmentReader {
+    fn drop(&mut self) {
+        if let Some(reading) = self.0.take() {
+            // What was read ahead in vain is nobody's failure.
+            let _ = reading.join();
+        }
     }
 }
 
@@ -135,7 +146,7 @@ pub(super) fn read(file: &SpillFile, segments: &[Segment]) -> Result<Vec<u8>> {
     for segment in segments {
         let (mut at, mut left, mut hash) = (segment.offset, segment.bytes, 0);
         while left > 0 {
-            let whole = left.next_multiple_of(ALIGNMENT).min(READ_BYTES);
+            let whole = left.next_multiple_of(BLOCK_BYTES).min(READ_BYTES);
             let blocks = &mut room.bytes_mut()[..whole];
             file.read(blocks, at)?;
             hash = blocks.chunks(BLOCK_BYTES).fold(hash, hash_on);

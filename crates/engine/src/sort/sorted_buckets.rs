@@ -77,6 +77,11 @@ impl Buckets {
         self.len() / self.samples.len().max(1) as u64
     }
 
+    /// Items of the largest bucket.
+    pub fn most_items(&self) -> u64 {
+        (0..self.samples.len()).map(|bucket| self.items_of(bucket) as u64).max().unwrap_or(0)
+    }
+
     fn items_of(&self, bucket: usize) -> usize {
         self.fills.iter().map(|fill| fill.items_of(bucket)).sum()
     }
@@ -223,7 +228,7 @@ impl<'s> BucketCursor<'s> {
         self.arrive()
     }
 
-    /// As [`advance`](Self::advance), `count` times; [`look`](Self::look_again) follows, or a batch.
+    /// As [`advance`](Self::advance), `count` times; [`look_again`](Self::look_again) follows, or a batch.
     pub fn skip(&mut self, mut count: u64) -> Result<()> {
         self.is_stale = true;
         while count > 0 && !self.is_at_end() {

@@ -40,6 +40,8 @@ pub(crate) struct RunWriter<'s> {
     routed: Option<Routed>,
     /// Where items are staged that their buckets have as words.
     words: Option<WordStage>,
+    /// There are buckets that take no more items.
+    has_written_buckets: bool,
     /// What `fill` has will tell whether they can.
     samples: bool,
     /// Scratch room, and the memory of the next run: none, one or both.
@@ -65,7 +67,19 @@ type Spilled = (SpilledRun, [Vec<u8>; 2]);
 impl<'s> RunWriter<'s> {
     pub(super) fn new(sorter: &'s Sorter) -> Self {
         let (fill, routed, words, spare) = (None, None, None, Vec::new());
-        Self { sorter, fill, routed, words, samples: true, spare, spilling: None, file: None, finished: false }
+        let has_written_buckets = false;
+        Self {
+            sorter,
+            fill,
+            routed,
+            words,
+            has_written_buckets,
+            samples: true,
+            spare,
+            spilling: None,
+            file: None,
+            finished: false,
+        }
     }
 
     /// Takes an item. Items are distinct, and none is a prefix of another.
@@ -115,7 +129,7 @@ impl<'s> RunWriter<'s> {
 
     /// Takes the first `count` of these items, all of `len` bytes; `false` where none of them is taken.
     #[inline]
-    pub fn take_heads(&mut self, heads: &Heads, count: usize, len: usize) -> Result<bool> {
+    pub fn take_alike(&mut self, heads: &Heads, count: usize, len: usize) -> Result<bool> {
         let Some(WordStage { packing, words }) = &mut self.words else { return Ok(false) };
         if !packing.pack_all(heads, count, len, words) {
             return Ok(false);
@@ -188,9 +202,7 @@ impl<'s> RunWriter<'s> {
             layout = if layout.fits(longest) { layout } else { layout.widened(longest) };
         }
         self.begin_buckets(routes, layout);
-        sample.for_each(|item| self.push(item))?;
-        self.spare.push(sample.into_memory());
-        Ok(())
+        sample.for_each(|item| self.push(item))
     }
 
     fn begin_buckets(&mut self, routes: &Arc<Routes>, mut layout: Layout) {
@@ -227,7 +239,7 @@ impl<'s> RunWriter<'s> {
     /// Takes an item that is too long for the stage.
     fn push_to_rest(&mut self, item: &[u8]) -> Result<()> {
         let Some(routed) = &mut self.routed else { unreachable!("there is a stage") };
-        let is_taken = routed.take_long(item, self.sorter, &mut self.file)?;
+        let is_taken = routed.take_to_rest(item, self.sorter, &mut self.file)?;
         if is_taken { Ok(()) } else { self.spill_alone(item) }
     }
 
@@ -249,7 +261,11 @@ impl<'s> RunWriter<'s> {
                 return Ok(());
             }
             let is_small = self.is_small(&routed.buckets);
-            self.begin_buckets(&routed.buckets.routes.clone(), layout);
+            if is_small || !std::mem::replace(&mut self.has_written_buckets, true) {
+                self.begin_buckets(&routed.buckets.routes.clone(), layout);
+            } else {
+                self.fill = Some(FillRun::new(self.take_spare(), layout));
+            }
             return self.push_again(routed, is_small);
         }
         self.await_spill()?;

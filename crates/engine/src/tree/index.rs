@@ -111,7 +111,8 @@ impl IndexBuilder {
         cell: &mut ShortCell,
         mut make: impl FnMut(T, &mut ShortCell) -> bool,
     ) -> usize {
-        let mut open = self.open_page();
+        // A page is opened for an entry that is sure to stay there: that there is one more, nobody knows yet.
+        let Some(mut open) = self.page else { return 0 };
         let page = self.part.run.page_mut(open.index);
         let (before, end) = (open.cells, open.content_start);
         for item in items {

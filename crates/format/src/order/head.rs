@@ -50,14 +50,11 @@ enum Segment {
     /// Of as many bytes in every record.
     Fixed(Fixed),
     /// An integer that stands in so many bytes before `end`.
-    Int {
-        end: usize,
-        len: usize,
-        descends: bool,
-    },
-    Rowid {
-        descends: bool,
-    },
+    Int { end: usize, len: usize, descends: bool },
+    /// A column that is the rowid: a number like others.
+    RowidColumn { descends: bool },
+    /// What stands behind the columns.
+    Rowid,
 }
 
 /// Forms of as many bytes in every record, as two words.
@@ -90,11 +87,11 @@ impl HeadMaker {
         for (column, part) in columns.into_iter().zip(shape.parts()) {
             match column {
                 Some((serial, body)) => maker.add(serial, &body, *part)?,
-                None => maker.segments.push(Segment::Rowid { descends: part.descending }),
+                None => maker.segments.push(Segment::RowidColumn { descends: part.descending }),
             }
         }
         if shape.has_rowid {
-            maker.segments.push(Segment::Rowid { descends: false });
+            maker.segments.push(Segment::Rowid);
         }
         Some(maker)
     }
@@ -137,7 +134,8 @@ impl HeadMaker {
         for segment in &self.segments {
             let (form, form_len) = match segment {
                 Segment::Fixed(fixed) => (fixed.form(bytes, start)?, fixed.len),
-                Segment::Rowid { descends } => one_word(number::rowid_front(rowid)?, *descends),
+                Segment::Rowid => one_word(number::rowid_front(rowid)?, false),
+                Segment::RowidColumn { descends } => one_word(number::int_front(rowid)?, *descends),
                 Segment::Int { end, len, descends } => {
                     let unused = u64::BITS as usize - 8 * len;
                     let int = (word_before(bytes, start + end) << unused).cast_signed() >> unused;
@@ -161,13 +159,13 @@ impl HeadMaker {
     /// Nothing is decided for each of them, so that a few instructions make an item.
     #[must_use]
     pub fn make_alike(&self, bytes: &[u8], starts: &[usize], rowids: &[i64], heads: &mut Heads) -> Option<usize> {
-        let [Segment::Fixed(fixed), Segment::Rowid { descends }] = &self.segments[..] else { return None };
+        let [Segment::Fixed(fixed), Segment::Rowid] = &self.segments[..] else { return None };
         let [high, low] = &mut heads.words;
         let (high, low) = (&mut high[..starts.len()], &mut low[..starts.len()]);
         fixed.forms(bytes, starts, high, low)?;
         let (&least, &greatest) = (rowids.iter().min()?, rowids.iter().max()?);
         let (first_form, len) = number::rowid_front(least)?;
-        if least < 0 || *descends || number::rowid_front(greatest)?.1 != len || fixed.len + len > HEAD_LEN {
+        if least < 0 || number::rowid_front(greatest)?.1 != len || fixed.len + len > HEAD_LEN {
             return None;
         }
         // Forms of one length differ as their numbers do.

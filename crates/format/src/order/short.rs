@@ -134,18 +134,24 @@ impl ShortCell {
         true
     }
 
-    /// Length of the columns' forms in the item that the cell was made of; `None` where it was made of none.
+    /// Length of the columns' forms in the item whose columns it has; `None` where there are none.
     #[inline]
     #[must_use]
     pub fn key_len(&self) -> Option<usize> {
         (self.key_len > 0).then_some(self.key_len)
     }
 
-    /// Makes it the cell of the same columns and the rowid whose form stands at the front of a word, behind which anything
-    /// may stand; `false` where bodies or forms of that rowid are of another length than the one before.
+    /// Makes it the cell of an item of `len` bytes that has the same columns, and the rowid whose form stands at the front of
+    /// a word, behind which anything may stand; `false` where bodies or forms of that rowid are of another length than the
+    /// one before, or the item has more than columns and rowid.
     #[inline(always)]
     #[must_use]
-    pub fn set_rowid(&mut self, form: u64) -> bool {
+    pub fn set_rowid_of(&mut self, form: u64, len: usize) -> bool {
+        self.key_len + self.class.form_len() == len && self.set_rowid(form)
+    }
+
+    #[inline(always)]
+    fn set_rowid(&mut self, form: u64) -> bool {
         let Some(rowid) = self.class.rowid(form) else { return false };
         let width = usize::from(self.class.width);
         let body = rowid << (u64::BITS as usize - 8 * width);

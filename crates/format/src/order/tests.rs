@@ -366,6 +366,15 @@ fn check_head(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, ite
     let mut fields = record::RecordReader::new(&bytes[HEAD_ROOM..]).unwrap();
     let places: Vec<_> =
         std::iter::from_fn(|| fields.next_field().unwrap()).map(|field| Some((field.serial, field.body))).collect();
+    // A column that has the rowid's value may be the rowid.
+    if let Some(column) = rowid.and_then(|rowid| columns.iter().position(|value| *value == Value::Int(rowid))) {
+        let mut places = places.clone();
+        places[column] = None;
+        let made = HeadMaker::new(shape, places).and_then(|maker| maker.make(&bytes, HEAD_ROOM, rowid.unwrap_or(0)));
+        if let Some((head, len)) = made {
+            assert_eq!(&head.map(u64::to_be_bytes).concat()[..len], item, "{columns:?} {rowid:?}, column {column}");
+        }
+    }
     let maker = HeadMaker::new(shape, places);
     let head = maker.and_then(|maker| maker.make(&bytes, HEAD_ROOM, rowid.unwrap_or(0)));
     let is_binary = shape.parts().iter().all(|part| part.collation == Collation::Binary);
@@ -400,6 +409,20 @@ fn a_cell_takes_rowids_of_every_class() {
         shape.write_record(&item, &mut record).unwrap();
         assert!(shape.make_short_cell(&[&item, &[0xff; 64][..]].concat(), item.len(), &mut cell));
         assert_eq!(&bytes_of(&cell)[1..], record, "{rowid}");
+    }
+}
+
+/// A column that is the rowid was made as what stands behind the columns.
+#[test]
+fn a_column_that_is_the_rowid() {
+    for part in every_part() {
+        let shape = EntryShape::with_rowid(vec![part, part]);
+        for rowid in [-1, 0, 7, 300, 70_000, 1 << 40] {
+            let columns = [Value::Text(b"m"), Value::Int(rowid)];
+            let mut item = Vec::new();
+            shape.push_item(columns, Some(rowid), &mut item);
+            check_head(&shape, &columns, Some(rowid), &item, false);
+        }
     }
 }
 

@@ -1,0 +1,64 @@
+//! Index entries of one form, so many that their sort packs them: SQLite finds the same entries that it would make.
+
+use litepress::PageSize;
+use litepress_conformance::case::{Case, Into, Route};
+use litepress_conformance::oracle;
+use litepress_conformance::source::Row;
+use litepress_rows::cells::OwnedValue;
+
+const TABLE: &str =
+    "CREATE TABLE t(id INTEGER PRIMARY KEY, code TEXT, flag TEXT COLLATE NOCASE, sex TEXT, n INT, day TEXT,
+    pad TEXT COLLATE RTRIM, maybe TEXT)";
+
+/// Numbers that look random, always the same.
+fn scattered(at: u64, salt: u64) -> u64 {
+    let mixed = (at ^ salt << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 17
+}
+
+fn row(rowid: i64) -> Row {
+    let at = rowid.cast_unsigned();
+    let text = |text: String| OwnedValue::Text(text);
+    let one_of =
+        |salt: u64, texts: &[&str]| text(texts[(scattered(at, salt) % texts.len() as u64) as usize].to_owned());
+    let number = |salt: u64, below: u64| scattered(at, salt) % below;
+    vec![
+        OwnedValue::Int(rowid),
+        text(format!("{:06}", number(1, 1_000_000))),
+        one_of(2, &["Y", "y", "N", "n"]),
+        text(char::from(b'A' + (number(3, 26) & 0x1f) as u8).to_string()),
+        OwnedValue::Int(number(4, 200_000) as i64 - 300),
+        text(format!("20{:02}-{:02}-{:02}", number(5, 30), 1 + number(6, 12), 1 + number(7, 28))),
+        one_of(8, &["", " ", "a", "a  ", "b"]),
+        if number(9, 50) == 0 { OwnedValue::Null } else { text(format!("{:04x}", number(10, 1 << 16))) },
+    ]
+}
+
+/// A page whose last entry is the divider behind it ended a part with an empty leaf; folded texts lost what was folded;
+/// a key column that is the rowid was ordered as what stands behind the columns.
+#[test]
+fn many_entries_of_one_form() {
+    let indexes = [
+        "code",
+        "flag",
+        "sex, id",
+        "code DESC",
+        "n",
+        "sex, flag",
+        "day",
+        "pad",
+        "maybe",
+        "id DESC, sex",
+        "n, sex DESC",
+    ];
+    let sql: String =
+        indexes.iter().zip(1..).map(|(columns, i)| format!("; CREATE INDEX i{i} ON t({columns})")).collect();
+    // 273 entries of `code` fill a leaf and are the divider behind it.
+    for (first_rowid, count, threads) in [(100_000, 273 * 900, 1), (-70_000, 140_001, 2)] {
+        let case = Case::new(format!("{TABLE}{sql}")).parts_of(30_000).rows((first_rowid..).take(count).map(row));
+        let bytes = case.press(Route { threads, into: Into::Memory }, PageSize::DEFAULT).unwrap();
+        let what = format!("{count} rows from {first_rowid}");
+        oracle::assert_sound(&bytes, &what);
+        oracle::assert_reindexed(&bytes, &what);
+    }
+}
