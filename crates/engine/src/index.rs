@@ -115,6 +115,9 @@ pub(crate) fn key_part(column: &IndexColumn) -> Result<KeyPart, String> {
     Ok(KeyPart { collation, descending: column.descending })
 }
 
+/// Of some records, as many as may have headers of their own: learning what one says costs as much as some entries.
+const NEW_HEADERS: usize = 4;
+
 /// Cuts the sort items of one index out of chunks: one a worker.
 pub(crate) struct Cutter<'s> {
     plan: &'s IndexPlan,
@@ -169,9 +172,10 @@ impl<'s> Cutter<'s> {
     }
 
     fn add_one_by_one(&mut self, chunk: &RecordChunk, rows: Range<usize>) -> Result<()> {
-        let plan = self.plan;
+        let (plan, mut new_headers) = (self.plan, 0);
         for row in rows {
-            if self.writer.takes_heads() && self.add_head(chunk, row)? {
+            let is_head = self.writer.takes_heads() && new_headers < NEW_HEADERS;
+            if is_head && self.add_head(chunk, row, &mut new_headers)? {
                 continue;
             }
             let rowid = chunk.rowids()[row];
@@ -187,11 +191,13 @@ impl<'s> Cutter<'s> {
         Ok(())
     }
 
-    /// Adds the entry of a row in one number; `false` where it is none for that.
+    /// Adds the entry of a row as two words; `false` where it is none for that. Headers that begin otherwise than the one
+    /// before are counted.
     #[inline(always)]
-    fn add_head(&mut self, chunk: &RecordChunk, row: usize) -> Result<bool> {
+    fn add_head(&mut self, chunk: &RecordChunk, row: usize, new_headers: &mut usize) -> Result<bool> {
         let record = chunk.record(row);
         if let Some(places) = self.head_fields.places_if_new(&self.plan.columns, record)? {
+            *new_headers += 1;
             self.head_maker = HeadMaker::new(&self.plan.shape, places).unwrap_or_default();
         }
         let start = chunk.ends()[row] as usize - record.len();

@@ -7,12 +7,8 @@
 //!
 //! A run of long items needs both memories to know its order, so that filling waits for its spilling.
 //!
-//! Where the first items tell what the others will be like, items go to buckets instead (see `buckets`):
-//!
-//! ```text
-//! memory 1   sample
-//! memory 2          | buckets ...            blocks that are full go to a file when memory is
-//! ```
+//! Where the first items tell what the others will be like, items go to buckets instead, in three quarters of both
+//! memories (see `routed`); with those that buckets do not know, when they are too many, there are ordinary runs again.
 
 use super::arena::{ENTRY_BYTES, MAX_LENGTH_BYTES};
 use super::buckets::BucketFill;
