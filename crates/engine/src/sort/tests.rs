@@ -227,6 +227,24 @@ fn buckets_that_memory_cannot_hold_are_written_unsorted() {
     }
 }
 
+/// Of buckets that had been written in part the rest could not be.
+#[test]
+fn buckets_of_a_finished_writer_make_way_for_the_next() {
+    let mut digits = random_digits();
+    let items = scattered((0..160_000).map(|_| [digits(), vec![7; 40]].concat()));
+    let (options, _folder) = options(NARROW, 1);
+    let sorter = Sorter::new(options);
+    let (first, second) = items.split_at(140_000);
+    fill(&sorter, &first.to_vec(), 1).unwrap();
+    let written = sorter.state().runs.buckets.written_bytes();
+    fill(&sorter, &second.to_vec(), 1).unwrap();
+    let sorted = sorter.finish().unwrap();
+    assert!(written > 0 && sorted.runs.buckets.written_bytes() > written);
+    let mut expected = items;
+    expected.sort();
+    assert!(read(&sorted, 0..sorted.len()).unwrap() == expected);
+}
+
 #[test]
 fn strays_among_written_buckets_are_runs_of_their_own() {
     let mut digits = random_digits();
