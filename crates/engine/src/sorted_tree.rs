@@ -5,7 +5,7 @@
 
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemBatch, ItemWithSlack, SLACK_BYTES, Sorted};
+use crate::sort::{ItemBatch, ItemWithSlack, Sorted};
 use crate::statistics::{KeyCounter, distinct_keys};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::tree::index::IndexPart;
@@ -33,11 +33,7 @@ pub(crate) trait Items: Sync {
 
     /// Adds the next items.
     fn add_batch(&self, builder: &mut Self::Builder, batch: ItemBatch<'_>) -> Result<()> {
-        let mut room = [0; SLACK_BYTES];
-        (0..batch.len()).try_for_each(|index| {
-            let len = batch.write(index, &mut room);
-            self.add(builder, ItemWithSlack { bytes: &room, len })
-        })
+        batch.try_for_each(|item| self.add(builder, item))
     }
 
     /// Completes a part; `is_last` where no other follows it.
@@ -230,11 +226,7 @@ impl<I: Items> Neighbours<'_, I> {
         if !self.counter.counts() && !self.items.is_unique() {
             return Ok(());
         }
-        let mut room = [0; SLACK_BYTES];
-        (0..batch.len()).try_for_each(|index| {
-            let len = batch.write(index, &mut room);
-            self.check(&room[..len])
-        })
+        batch.try_for_each(|item| self.check(item.item()))
     }
 
     fn check(&mut self, item: &[u8]) -> Result<()> {

@@ -192,7 +192,7 @@ impl BucketFill {
         for (index, slot) in slots.iter().enumerate() {
             let head = head(slot) & item_bits;
             let len = if is_full { N } else { usize::from(slot[N - 1]) };
-            if !self.take_one(&routes, head, len, slot).1 {
+            if self.take_one(&routes, head, len, slot).is_none() {
                 rest.push(staged.slot(index)).expect("room for all that is staged");
             }
         }
@@ -206,30 +206,28 @@ impl BucketFill {
             let (with_length, behind) = bytes.split_at(width + len);
             let item = &with_length[width..];
             match self.take_one(&routes, head(item), len, with_length) {
-                (bucket, true) => self.buckets[bucket].long_items += 1,
-                (_, false) => rest.push(item).expect("room for all that is staged"),
+                Some(bucket) => self.buckets[bucket].long_items += 1,
+                None => rest.push(item).expect("room for all that is staged"),
             }
             bytes = behind;
         }
     }
 
-    /// Takes an item with this head and length, which is staged like this; its bucket, and whether that took it.
+    /// Takes an item with this head and length, which is staged like this; the bucket that took it.
     #[inline(always)]
-    fn take_one(&mut self, routes: &Routes, head: u128, len: usize, staged: &[u8]) -> (usize, bool) {
+    fn take_one(&mut self, routes: &Routes, head: u128, len: usize, staged: &[u8]) -> Option<usize> {
         let (bucket, is_taken) = match routes.form() {
-            Form::Words { packing, behind } => match packing.pack(halves(head), len) {
-                Some(word) => {
-                    let bucket = routes.bucket_of_word(word, *behind);
-                    (bucket, self.append(bucket, &word.to_be_bytes()))
-                }
-                None => (0, false),
-            },
-            Form::Items(selector) => match routes.bucket(head, selector) {
-                Some(bucket) => (bucket, self.append(bucket, staged)),
-                None => (0, false),
-            },
+            Form::Words { packing, behind } => {
+                let word = packing.pack(halves(head), len)?;
+                let bucket = routes.bucket_of_word(word, *behind);
+                (bucket, self.append(bucket, &word.to_be_bytes()))
+            }
+            Form::Items(selector) => {
+                let bucket = routes.bucket(head, selector)?;
+                (bucket, self.append(bucket, staged))
+            }
         };
-        (bucket, is_taken)
+        is_taken.then_some(bucket)
     }
 
     /// Appends an item as it is stored; `false` where its bucket has too much.

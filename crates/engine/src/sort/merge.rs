@@ -58,7 +58,16 @@ impl<'s> ItemBatch<'s> {
         })
     }
 
-    /// How many of the first bytes of all items stand in words before their [tails](Self::tail).
+    /// Hands out each item.
+    pub fn try_for_each(&self, mut each: impl FnMut(ItemWithSlack<'_>) -> Result<()>) -> Result<()> {
+        let mut room = [0; SLACK_BYTES];
+        (0..self.len()).try_for_each(|index| {
+            let len = self.write(index, &mut room);
+            each(ItemWithSlack { bytes: &room, len })
+        })
+    }
+
+    /// How many of the first bytes of items stand in words in front of their tails.
     pub fn bytes_before_tail(&self) -> usize {
         self.packing.bytes_before_tail()
     }
@@ -239,9 +248,6 @@ impl<'s> Merge<'s> {
         }
         self.remaining -= 1;
         self.move_on()?;
-        if let [Cursor::Buckets(alone)] = &mut self.cursors[..] {
-            alone.look_again();
-        }
         self.handed_out = 1;
         Ok(Some(self.cursors[self.winner as usize].item_with_slack()))
     }

@@ -75,7 +75,7 @@ fn sort_group<const N: usize, O: Order<N>>(order: &O, data: &mut [[u8; N]], othe
     } else if !in_order(order, data) {
         let varying = varying_bits::<N>(data, O::KEY);
         if let Some(digit) = Digit::choose(&varying, O::KEY, data.len(), N) {
-            let ends = digit.distribute(data, other);
+            let ends = digit.distribute(data, other, |entry| word(entry, digit.at));
             return sort_buckets(order, &ends, other, data, !into_other);
         }
         order.sort_ties(data, other);
@@ -190,11 +190,6 @@ impl Digit {
         u64::MAX << lowest
     }
 
-    /// How many groups of neighbouring bits it has.
-    pub fn fields(&self) -> usize {
-        self.fields
-    }
-
     /// The bits of the word that say this.
     pub fn spread(&self, digit: usize) -> u64 {
         (0..self.fields).fold(0, |word, field| word | (digit as u64 & self.masks[field]) << self.shifts[field])
@@ -213,11 +208,6 @@ impl Digit {
     }
 
     #[inline]
-    fn of<const N: usize, const FIELDS: usize>(&self, entry: &[u8; N]) -> usize {
-        self.of_word::<FIELDS>(word(entry, self.at))
-    }
-
-    #[inline]
     pub fn of_word<const FIELDS: usize>(&self, word: u64) -> usize {
         let mut digit = 0;
         for field in 0..FIELDS {
@@ -226,18 +216,23 @@ impl Digit {
         usize::try_from(digit).expect("a digit has few bits")
     }
 
-    /// Copies the entries into buckets, in their order, and returns where each bucket ends.
-    fn distribute<const N: usize>(&self, data: &[[u8; N]], other: &mut [[u8; N]]) -> Vec<u32> {
+    /// Copies what has the digit in such a word into buckets, in its order, and returns where each bucket ends.
+    pub fn distribute<T: Copy>(&self, data: &[T], other: &mut [T], word: impl Fn(&T) -> u64) -> Vec<u32> {
         match self.fields {
-            1 => self.distribute_by::<N, 1>(data, other),
-            _ => self.distribute_by::<N, { Self::MAX_FIELDS }>(data, other),
+            1 => self.distribute_by::<T, 1>(data, other, word),
+            _ => self.distribute_by::<T, { Self::MAX_FIELDS }>(data, other, word),
         }
     }
 
-    fn distribute_by<const N: usize, const FIELDS: usize>(&self, data: &[[u8; N]], other: &mut [[u8; N]]) -> Vec<u32> {
+    fn distribute_by<T: Copy, const FIELDS: usize>(
+        &self,
+        data: &[T],
+        other: &mut [T],
+        word: impl Fn(&T) -> u64,
+    ) -> Vec<u32> {
         let mut places = vec![0u32; 1 << self.bits];
         for entry in data {
-            places[self.of::<N, FIELDS>(entry)] += 1;
+            places[self.of_word::<FIELDS>(word(entry))] += 1;
         }
         let mut start = 0;
         for place in &mut places {
@@ -246,7 +241,7 @@ impl Digit {
             start += count;
         }
         for entry in data {
-            let place = &mut places[self.of::<N, FIELDS>(entry)];
+            let place = &mut places[self.of_word::<FIELDS>(word(entry))];
             other[*place as usize] = *entry;
             *place += 1;
         }
@@ -294,6 +289,6 @@ mod tests {
         assert_eq!((digit.bits, digit.fields), (11, 3));
         let mut entry = [0xff; 16];
         entry[1..4].copy_from_slice(&[0xf1, 0xf2, 0xf6]);
-        assert_eq!(digit.of::<16, 4>(&entry), 0b000_1001_0011);
+        assert_eq!(digit.of_word::<4>(word(&entry, digit.at)), 0b000_1001_0011);
     }
 }

@@ -164,8 +164,6 @@ pub(super) struct BucketCursor<'s> {
     index: usize,
     len: usize,
     bounds: (usize, usize),
-    /// `bounds` are not those of the current item.
-    is_stale: bool,
     /// Items from this rank on are not wanted.
     end: u64,
 }
@@ -185,7 +183,6 @@ impl<'s> BucketCursor<'s> {
             index: 0,
             len: 0,
             bounds: (0, 0),
-            is_stale: true,
             end,
         };
         cursor.sort_bucket()?;
@@ -228,24 +225,15 @@ impl<'s> BucketCursor<'s> {
         self.arrive()
     }
 
-    /// As [`advance`](Self::advance), `count` times; [`look_again`](Self::look_again) follows, or a batch.
+    /// As [`advance`](Self::advance), `count` times.
     pub fn skip(&mut self, mut count: u64) -> Result<()> {
-        self.is_stale = true;
         while count > 0 && !self.is_at_end() {
             let here = (self.len - self.index).min(usize::try_from(count).unwrap_or(usize::MAX));
             self.index += here;
             count -= here as u64;
-            self.leave_empty()?;
+            self.arrive()?;
         }
         Ok(())
-    }
-
-    /// Makes the current item readable after a [`skip`](Self::skip).
-    #[inline]
-    pub fn look_again(&mut self) {
-        if self.is_stale && !self.is_at_end() {
-            self.look();
-        }
     }
 
     #[inline]
@@ -256,23 +244,18 @@ impl<'s> BucketCursor<'s> {
         let at = self.index - self.unpacked_from;
         self.run.approach(at);
         self.bounds = self.run.bounds(at);
-        self.is_stale = false;
     }
 
     /// Goes on to a bucket with items if this one has no more.
     #[cold]
     fn arrive(&mut self) -> Result<()> {
-        self.leave_empty()?;
-        self.is_stale = true;
-        self.look_again();
-        Ok(())
-    }
-
-    fn leave_empty(&mut self) -> Result<()> {
         while self.is_at_end() && self.bucket + 1 < self.buckets.samples.len() {
             self.before += self.len as u64;
             (self.bucket, self.index) = (self.bucket + 1, 0);
             self.sort_bucket()?;
+        }
+        if !self.is_at_end() {
+            self.look();
         }
         Ok(())
     }

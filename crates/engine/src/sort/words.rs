@@ -36,7 +36,7 @@ fn sort_slice(words: &mut [u64], scratch: &mut [u64]) {
         return;
     }
     let wanted = (words.len().ilog2() - 2).min(DIGIT_BITS);
-    let ends = distribute(&Digit::topmost(varying, wanted), words, scratch);
+    let ends = Digit::topmost(varying, wanted).distribute(words, scratch, |word| *word);
     let mut start = 0;
     for end in ends {
         let range = start..end as usize;
@@ -79,33 +79,6 @@ fn merge(words: &[u64], merged: &mut [u64]) {
     }
     let rest = if low < middle { &words[low..middle] } else { &words[high..] };
     merged.zip(rest).for_each(|(next, word)| *next = *word);
-}
-
-/// Copies the words to where their digits belong, in their order, and returns where those of each digit end.
-fn distribute(digit: &Digit, words: &[u64], other: &mut [u64]) -> Vec<u32> {
-    match digit.fields() {
-        1 => distribute_by::<1>(digit, words, other),
-        _ => distribute_by::<{ Digit::MAX_FIELDS }>(digit, words, other),
-    }
-}
-
-fn distribute_by<const FIELDS: usize>(digit: &Digit, words: &[u64], other: &mut [u64]) -> Vec<u32> {
-    let mut places = vec![0u32; 1 << digit.bits];
-    for &word in words {
-        places[digit.of_word::<FIELDS>(word)] += 1;
-    }
-    let mut start = 0;
-    for place in &mut places {
-        let count = *place;
-        *place = start;
-        start += count;
-    }
-    for &word in words {
-        let place = &mut places[digit.of_word::<FIELDS>(word)];
-        other[*place as usize] = word;
-        *place += 1;
-    }
-    places
 }
 
 #[cfg(test)]

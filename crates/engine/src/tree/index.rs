@@ -123,7 +123,8 @@ impl IndexBuilder {
             if !cell.write_at_end(window) {
                 break;
             }
-            open.push_written(page, cell.len());
+            // It is there already.
+            open.push_room(page, cell.len());
         }
         let added = open.cells - before;
         self.part.entries += added as u64;

@@ -53,12 +53,6 @@ impl OpenPage {
         if has_room { page[..self.content_start].last_chunk_mut() } else { None }
     }
 
-    /// Adds the cell of `len` bytes that was written to the end of the [window](Self::window).
-    #[inline]
-    pub fn push_written(&mut self, page: &mut [u8], len: usize) {
-        self.push_room(page, len);
-    }
-
     /// Completes the page.
     pub fn finish(&self, page: &mut [u8], kind: PageKind) {
         let header = PageHeader {

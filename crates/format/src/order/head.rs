@@ -150,9 +150,7 @@ impl HeadMaker {
         }
         (len > 0).then_some((head, len))
     }
-}
 
-impl HeadMaker {
     /// As [`make`](Self::make), of up to [`ALIKE`] records whose items are all of one length: that length, the items in
     /// `heads`. `None` where they are not, or not simply: each is then asked for by itself.
     ///
