@@ -81,6 +81,7 @@ pub(crate) fn build<I: Items>(
     let (page_size, pool) = (pages.page_size(), pages.pool().clone());
     let counted = if counts_keys { items.key_parts() } else { &[] };
     let press = Press::new(sorted, items, counted, || items.begin(PageRun::new(page_size, &pool), page_size.bytes()));
+    pool.hold_back(press.blocks_held(threads));
     let next_stretch = AtomicU64::new(0);
     let stitch = Mutex::new(Stitch {
         parts: InOrder::new(),
@@ -102,6 +103,7 @@ pub(crate) fn build<I: Items>(
             }
         }
     });
+    pool.hold_back(0);
     let Stitch { parts, placed } = stitch.into_inner().unwrap_or_else(PoisonError::into_inner);
     parts.finish()?;
     let changes = press.changes.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -165,6 +167,12 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
         let changes = Mutex::new(vec![0; counted.len()]);
         let per_stretch = PARTS_PER_STRETCH.max(sorted.items_worth_a_range() / per_part);
         Self { sorted, items, counted, changes, begin, per_part, parts: sorted.len().div_ceil(per_part), per_stretch }
+    }
+
+    /// Blocks that wait for the stretch before, and are then to be written all at once. Nobody waits for them beyond the
+    /// few that small memories have: the disk would idle, and then the processor.
+    fn blocks_held(&self, threads: usize) -> usize {
+        threads * usize::try_from(self.per_stretch - PARTS_PER_STRETCH).unwrap_or(0)
     }
 
     /// Builds the parts of a stretch; `false` where there is none.

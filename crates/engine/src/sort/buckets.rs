@@ -21,7 +21,7 @@ use super::arena::read_length;
 use super::packing::halves;
 use super::routes::{Form, Routes, head};
 use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
-use super::segments::{self, BLOCK_BYTES, Segment, SegmentReader, SegmentWriter};
+use super::segments::{BLOCK_BYTES, ReadSegments, Segment, SegmentReader, SegmentWriter};
 use super::spill::SpillFolder;
 use crate::Result;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use std::sync::Arc;
 const MIN_SEGMENT_SHARE: usize = 2;
 
 /// When blocks run out, this part of them is written.
-const WRITTEN_SHARE: usize = 16;
+const WRITTEN_SHARE: usize = 512;
 
 /// Bytes of items that are staged before they go to their buckets: what the nearest cache holds beside.
 const STAGE_BYTES: usize = 16 << 10;
@@ -373,11 +373,12 @@ impl BucketFill {
     /// already.
     pub fn read(&self, bucket: usize, reader: Option<SegmentReader>, mut each: impl FnMut(&[u8])) -> Result<()> {
         let one = &self.buckets[bucket];
-        match (reader, &self.written) {
-            (Some(reader), _) => each(&reader.take()?),
-            (None, Some(writer)) => each(&segments::read(writer.file(), &one.segments)?),
-            (None, None) => {}
-        }
+        let in_file = match (reader, &self.written) {
+            (Some(reader), _) => Some(reader.take()?),
+            (None, Some(writer)) => Some(ReadSegments::read(writer.file(), &one.segments)?),
+            (None, None) => None,
+        };
+        in_file.iter().flat_map(ReadSegments::segments).for_each(&mut each);
         let mut left = self.bytes_in_memory(bucket);
         let mut block = one.first_block as usize;
         while left > 0 {

@@ -1,19 +1,20 @@
 //! Blocks of buckets in a file: as many of one bucket as there were, side by side, and several such segments of each.
 //!
-//! Blocks are collected in one memory while another one is written, on a thread of its own. What is read back is
-//! checked against a hash of what was written: nothing in it would tell that it is damaged.
+//! Blocks are collected in one memory while others are written, on a thread of its own. What is read back is checked
+//! against a hash of what was written: nothing in it would tell that it is damaged.
 
 use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
 use crate::{Error, Result};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use twox_hash::XxHash3_64;
 
 /// Bytes of a block: items of one bucket, cut anywhere. As many as a page of memory has, and as direct I/O asks for.
 pub(super) const BLOCK_BYTES: usize = ALIGNMENT;
 
-/// Bytes of a read.
-const READ_BYTES: usize = 1 << 20;
+/// Memories for blocks of one writer: whoever fills one waits only where all others are still to be written.
+pub(super) const BATCHES: usize = 4;
 
 /// Blocks side by side in a file.
 #[derive(Clone, Debug)]
@@ -34,11 +35,55 @@ pub(super) struct SegmentWriter {
     write_bytes: usize,
     batch: AlignedMemory,
     filled: usize,
-    /// The batch before, and its memory.
-    writing: Option<JoinHandle<Result<AlignedMemory>>>,
+    /// What writes the batches before.
+    background: Option<Background>,
     /// Where the segment begins whose blocks come, and their hash.
     start: u64,
     hash: u64,
+}
+
+/// A thread that writes batches.
+#[derive(Debug)]
+struct Background {
+    full: Sender<(AlignedMemory, usize)>,
+    /// Memories of batches that are written (locked because those who read buckets share them), and how many there are in
+    /// all.
+    empty: Mutex<Receiver<AlignedMemory>>,
+    memories: usize,
+    thread: JoinHandle<Result<()>>,
+}
+
+impl Background {
+    fn start(file: Arc<SpillFile>) -> Result<Self> {
+        let (full, batches) = channel::<(AlignedMemory, usize)>();
+        let (written, empty) = channel();
+        let (path, name) = (file.path().to_owned(), "litepress-spill".to_owned());
+        let thread = std::thread::Builder::new().name(name).spawn(move || {
+            for (batch, filled) in batches {
+                file.append(&batch.bytes()[..filled])?;
+                // Nobody waits for the last ones.
+                let _ = written.send(batch);
+            }
+            Ok(())
+        });
+        let thread = thread.map_err(|cause| Error::io("start a thread that spills items", &path, cause))?;
+        Ok(Self { full, empty: Mutex::new(empty), memories: 1, thread })
+    }
+
+    /// An empty memory; `None` where writing has failed.
+    fn memory(&mut self, bytes: usize) -> Option<AlignedMemory> {
+        if self.memories == BATCHES {
+            return self.empty.get_mut().unwrap_or_else(PoisonError::into_inner).recv().ok();
+        }
+        self.memories += 1;
+        Some(AlignedMemory::new(bytes))
+    }
+
+    /// Waits until all is written.
+    fn finish(self) -> Result<()> {
+        drop(self.full);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
 }
 
 impl SegmentWriter {
@@ -46,7 +91,7 @@ impl SegmentWriter {
     pub fn new(file: Arc<SpillFile>, write_bytes: usize) -> Self {
         let write_bytes = write_bytes.next_multiple_of(BLOCK_BYTES);
         let batch = AlignedMemory::default();
-        Self { file, end: 0, write_bytes, batch, filled: 0, writing: None, start: 0, hash: 0 }
+        Self { file, end: 0, write_bytes, batch, filled: 0, background: None, start: 0, hash: 0 }
     }
 
     pub fn file(&self) -> &Arc<SpillFile> {
@@ -76,21 +121,19 @@ impl SegmentWriter {
         Segment { offset: self.start, bytes, hash: self.hash }
     }
 
-    /// Begins to write what is collected.
+    /// Has written what is collected, some time.
     fn write(&mut self) -> Result<()> {
-        let next = self.await_write()?.unwrap_or_else(|| AlignedMemory::new(self.write_bytes));
-        let (batch, filled) = (std::mem::replace(&mut self.batch, next), std::mem::take(&mut self.filled));
-        let file = self.file.clone();
-        let thread = std::thread::Builder::new().name("litepress-spill".to_owned());
-        let writing = thread.spawn(move || file.append(&batch.bytes()[..filled]).map(|()| batch));
-        let failed = |cause| Error::io("start a thread that spills items", self.file.path(), cause);
-        self.writing = Some(writing.map_err(failed)?);
-        Ok(())
+        let background = match &mut self.background {
+            Some(background) => background,
+            none => none.insert(Background::start(self.file.clone())?),
+        };
+        let Some(next) = background.memory(self.write_bytes) else { return self.await_writes() };
+        let batch = (std::mem::replace(&mut self.batch, next), std::mem::take(&mut self.filled));
+        if background.full.send(batch).is_ok() { Ok(()) } else { self.await_writes() }
     }
 
-    fn await_write(&mut self) -> Result<Option<AlignedMemory>> {
-        let Some(writing) = self.writing.take() else { return Ok(None) };
-        writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(Some)
+    fn await_writes(&mut self) -> Result<()> {
+        self.background.take().map_or(Ok(()), Background::finish)
     }
 
     /// All segments are written.
@@ -98,34 +141,69 @@ impl SegmentWriter {
         if self.filled > 0 {
             self.write()?;
         }
-        self.await_write()?;
         self.batch = AlignedMemory::default();
-        Ok(())
+        self.await_writes()
     }
 }
 
 impl Drop for SegmentWriter {
     fn drop(&mut self) {
         // Whoever drops a writer before it is finished has a failure to report already.
-        let _ = self.await_write();
+        let _ = self.await_writes();
+    }
+}
+
+/// What was read of the segments of a bucket.
+#[derive(Debug)]
+pub(super) struct ReadSegments {
+    memory: AlignedMemory,
+    /// Bytes of each segment; it begins where the blocks of the one before end.
+    lens: Vec<usize>,
+}
+
+impl ReadSegments {
+    /// Reads each segment at once: with the disk busy writing, every read waits in its queue.
+    pub fn read(file: &SpillFile, segments: &[Segment]) -> Result<Self> {
+        let lens: Vec<usize> = segments.iter().map(|segment| segment.bytes).collect();
+        let mut memory = AlignedMemory::new(lens.iter().map(|len| len.next_multiple_of(BLOCK_BYTES)).sum());
+        let mut rest = memory.bytes_mut();
+        for segment in segments {
+            let (blocks, behind) = rest.split_at_mut(segment.bytes.next_multiple_of(BLOCK_BYTES));
+            file.read(blocks, segment.offset)?;
+            if blocks.chunks(BLOCK_BYTES).fold(0, hash_on) != segment.hash {
+                return Err(file.damaged());
+            }
+            rest = behind;
+        }
+        Ok(Self { memory, lens })
+    }
+
+    /// The bytes of each segment.
+    pub fn segments(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = self.memory.bytes();
+        self.lens.iter().map(move |&len| {
+            let (blocks, behind) = rest.split_at(len.next_multiple_of(BLOCK_BYTES));
+            rest = behind;
+            &blocks[..len]
+        })
     }
 }
 
 /// Reads the segments of a bucket on a thread of its own, which has ended when it is dropped.
 #[derive(Debug)]
-pub(super) struct SegmentReader(Option<JoinHandle<Result<Vec<u8>>>>);
+pub(super) struct SegmentReader(Option<JoinHandle<Result<ReadSegments>>>);
 
 impl SegmentReader {
     /// Begins to read these segments; `None` where there can be no more threads.
     pub fn start(file: &Arc<SpillFile>, segments: &[Segment]) -> Option<Self> {
         let (file, segments) = (file.clone(), segments.to_vec());
         let thread = std::thread::Builder::new().name("litepress-read".to_owned());
-        thread.spawn(move || read(&file, &segments)).ok().map(|reading| Self(Some(reading)))
+        thread.spawn(move || ReadSegments::read(&file, &segments)).ok().map(|reading| Self(Some(reading)))
     }
 
-    /// Their bytes, one behind the other.
-    pub fn take(mut self) -> Result<Vec<u8>> {
-        let Some(reading) = self.0.take() else { return Ok(Vec::new()) };
+    /// What it has read.
+    pub fn take(mut self) -> Result<ReadSegments> {
+        let reading = self.0.take().expect("only once");
         reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
@@ -137,28 +215,6 @@ impl Drop for SegmentReader {
             let _ = reading.join();
         }
     }
-}
-
-/// The bytes of some segments, one behind the other.
-pub(super) fn read(file: &SpillFile, segments: &[Segment]) -> Result<Vec<u8>> {
-    let mut all = Vec::with_capacity(segments.iter().map(|segment| segment.bytes).sum());
-    let mut room = AlignedMemory::new(if segments.is_empty() { 0 } else { READ_BYTES });
-    for segment in segments {
-        let (mut at, mut left, mut hash) = (segment.offset, segment.bytes, 0);
-        while left > 0 {
-            let whole = left.next_multiple_of(BLOCK_BYTES).min(READ_BYTES);
-            let blocks = &mut room.bytes_mut()[..whole];
-            file.read(blocks, at)?;
-            hash = blocks.chunks(BLOCK_BYTES).fold(hash, hash_on);
-            let len = left.min(whole);
-            all.extend_from_slice(&blocks[..len]);
-            (at, left) = (at + whole as u64, left - len);
-        }
-        if hash != segment.hash {
-            return Err(file.damaged());
-        }
-    }
-    Ok(all)
 }
 
 fn hash_on(before: u64, block: &[u8]) -> u64 {
