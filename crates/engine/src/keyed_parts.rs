@@ -169,7 +169,7 @@ impl<'a> RestWriter<'a> {
 
     /// Adds row `first` of a chunk, and those behind it.
     fn add(&mut self, chunk: &RecordChunk, first: usize) -> Result<()> {
-        self.items.each_from(first, chunk, |item| self.rows.push(item))
+        self.items.push_from(first, chunk, &mut self.rows)
     }
 
     /// Adds row `row` of a tree whose rows came at these positions.
@@ -178,7 +178,7 @@ impl<'a> RestWriter<'a> {
         self.printed.set_first_record(positions.stretch(row).0);
         // Nothing asks for its rowid.
         self.printed.push(0, record);
-        self.items.each(&self.printed, |item| self.rows.push(item))
+        self.items.push_from(0, &self.printed, &mut self.rows)
     }
 
     fn finish(self) -> Result<()> {

@@ -49,7 +49,7 @@ pub(crate) use arena::common_prefix;
 pub(crate) use merge::{ItemBatch, ItemWithSlack, Merge};
 pub(crate) use prospect::ItemSample;
 pub(crate) use run::SLACK_BYTES;
-pub(crate) use writer::{OrderedWriter, RunWriter};
+pub(crate) use writer::{ItemParts, OrderedWriter, RunWriter};
 
 use crate::Result;
 use buckets::{BucketFill, BucketLimits};

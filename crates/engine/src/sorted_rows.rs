@@ -15,7 +15,7 @@ use crate::feed::Feed;
 use crate::fields::{Cut, Fields};
 use crate::index::{self, Cutter, Indexes};
 use crate::progress::Progress;
-use crate::sort::{Merge, RunWriter, SortOptions, Sorted, Sorter};
+use crate::sort::{ItemParts, Merge, RunWriter, SortOptions, Sorted, Sorter};
 use crate::sorted_tree::{bad_item, items_per_part};
 use crate::stitch::{InOrder, lock, on_threads};
 use crate::{Conflict, Error, ErrorKind, Result};
@@ -39,6 +39,12 @@ const MAX_LEADING: usize = 4;
 pub(crate) trait RowKey: Sync {
     /// Appends the sort item of a row; `fields` are the same ones for all rows of a worker.
     fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
+
+    /// The same item in parts, where that is simple.
+    #[inline]
+    fn parts<'c>(&self, _chunk: &'c RecordChunk, _row: usize) -> Option<ItemParts<'c>> {
+        None
+    }
 
     /// Takes the item at this rank apart.
     fn read(&self, item: &[u8], rank: u64) -> Result<Row>;
@@ -181,22 +187,24 @@ impl<'a, K: RowKey> ItemMaker<'a, K> {
 
     /// Gives the item of each row of `chunk` to `take`.
     #[inline]
-    pub fn each(&mut self, chunk: &RecordChunk, take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.each_from(0, chunk, take)
+    pub fn each(&mut self, chunk: &RecordChunk, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        (0..chunk.len()).try_for_each(|row| take(self.item(chunk, row)?))
     }
 
-    /// The same of row `first` and of those behind it.
+    fn item(&mut self, chunk: &RecordChunk, row: usize) -> Result<&[u8]> {
+        self.item.clear();
+        self.key.push_item(&mut self.fields, chunk, row, &mut self.item)?;
+        Ok(&self.item)
+    }
+
+    /// Gives the items of row `first` of `chunk` and of all behind it to `writer`.
     #[inline]
-    pub fn each_from(
-        &mut self,
-        first: usize,
-        chunk: &RecordChunk,
-        mut take: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
+    pub fn push_from(&mut self, first: usize, chunk: &RecordChunk, writer: &mut RunWriter<'_>) -> Result<()> {
         for row in first..chunk.len() {
-            self.item.clear();
-            self.key.push_item(&mut self.fields, chunk, row, &mut self.item)?;
-            take(&self.item)?;
+            let parts = if writer.takes_parts() { self.key.parts(chunk, row) } else { None };
+            if !parts.is_some_and(|parts| writer.take_parts(&parts)) {
+                writer.push(self.item(chunk, row)?)?;
+            }
         }
         Ok(())
     }
@@ -261,7 +269,7 @@ impl<K: RowKey> Worker<'_, K> {
             if self.chunk.is_empty() {
                 return Ok(());
             }
-            self.items.each(&self.chunk, |item| self.rows.push(item))?;
+            self.items.push_from(0, &self.chunk, &mut self.rows)?;
             for cutter in &mut self.cutters {
                 cutter.add(&self.chunk)?;
             }
@@ -278,6 +286,11 @@ impl<K: RowKey> Worker<'_, K> {
 fn push_position_and_record(position: i64, record: &[u8], item: &mut Vec<u8>) {
     order::push_rowid(position, item);
     item.extend_from_slice(record);
+}
+
+/// What every item has at its end.
+fn tail_of_key(key_len: usize) -> [u8; KEY_LEN_BYTES] {
+    u16::try_from(key_len).unwrap_or(u16::MAX).to_be_bytes()
 }
 
 /// The rowid or position whose normal form stands at `at`, and where that ends.
@@ -416,7 +429,7 @@ impl RecordKey {
             push_position_and_record(position, record, item);
             key_len
         };
-        item.extend_from_slice(&u16::try_from(key_len).unwrap_or(u16::MAX).to_be_bytes());
+        item.extend_from_slice(&tail_of_key(key_len));
     }
 
     fn unique_key(&self, item: &[u8]) -> Result<UniqueKey> {
@@ -447,6 +460,17 @@ impl RowKey for RecordKey {
             self.push_item_of(fields.values(&self.columns, record, rowid)?, position, record, item);
         }
         Ok(())
+    }
+
+    #[inline]
+    fn parts<'c>(&self, chunk: &'c RecordChunk, row: usize) -> Option<ItemParts<'c>> {
+        if !self.are_leading {
+            return None;
+        }
+        let position = if self.has_rowid { chunk.rowids()[row] } else { position_of(chunk, row) };
+        let (body, end) = (chunk.record(row), chunk.ends()[row] as usize);
+        let head = self.shape.head_of_integers(chunk.arena(), end - body.len()..end, position)?;
+        Some(ItemParts { head, body, tail: tail_of_key(head.key_len) })
     }
 
     fn read(&self, item: &[u8], _rank: u64) -> Result<Row> {

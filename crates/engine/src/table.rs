@@ -211,7 +211,7 @@ impl<'a> RestWriter<'a> {
 
     fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
         self.smallest = smaller(self.smallest, chunk.rowids().iter().copied().min());
-        self.items.each(chunk, |item| self.rows.push(item))
+        self.items.push_from(0, chunk, &mut self.rows)
     }
 }
 

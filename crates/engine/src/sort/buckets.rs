@@ -17,13 +17,15 @@
 //!
 //! An item whose bucket is too large to be sorted in the memory that is left for it goes to the rest, too.
 
-use super::arena::read_length;
+use super::arena::{MAX_LENGTH_BYTES, read_length, write_length};
 use super::packing::halves;
 use super::routes::{Form, Routes, head};
 use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
 use super::segments::{BLOCK_BYTES, ReadSegments, Segment, SegmentReader, SegmentWriter};
 use super::spill::SpillFolder;
+use super::writer::ItemParts;
 use crate::Result;
+use litepress_format::order::HEAD_LEN;
 use std::sync::Arc;
 
 /// Blocks of a bucket are written where there are at least this part of as many as a bucket has on average.
@@ -181,6 +183,31 @@ impl BucketFill {
         self.items += (words.len() - (rest.items() - before.0)) as u64;
         self.item_bytes += item_bytes as u64 - (rest.item_bytes() - before.1);
         Ok(true)
+    }
+
+    /// Whether items may be [taken in parts](Self::take_parts).
+    pub fn takes_parts(&self) -> bool {
+        self.stored == Layout::Arena && self.routes.packing().is_none()
+    }
+
+    /// Takes a long item in parts, where there is room for all of it in the open block of its bucket; `false` where it must
+    /// be staged.
+    #[inline]
+    pub fn take_parts(&mut self, parts: &ItemParts<'_>) -> bool {
+        let Form::Items(selector) = self.routes.form() else { return false };
+        let Some(bucket) = parts.first_bytes().and_then(|head| self.routes.bucket(head, selector)) else { return false };
+        let (at, len) = (self.ends[bucket], parts.len());
+        let room = &mut self.memory[at..at.next_multiple_of(BLOCK_BYTES)];
+        if room.len() < MAX_LENGTH_BYTES + HEAD_LEN + len {
+            return false;
+        }
+        let width = write_length(len, room);
+        parts.write(&mut room[width..]);
+        self.ends[bucket] = at + width + len;
+        self.buckets[bucket].long_items += 1;
+        self.items += 1;
+        self.item_bytes += len as u64;
+        true
     }
 
     fn take_slots<const N: usize>(&mut self, staged: &FillRun, rest: &mut FillRun) {

@@ -11,7 +11,7 @@
 //! ```
 
 use super::{BLOB, Collation, EntryShape, KeyPart, NULL, TEXT, number, text};
-use crate::record::serial;
+use crate::record::{SHORT_BODY_LENS, serial};
 use std::ops::Range;
 
 /// The longest item that is made here.
@@ -171,6 +171,57 @@ impl HeadMaker {
         let forms = rowids.iter().map(|rowid| first_form + ((rowid.cast_unsigned() - least.cast_unsigned()) << unused));
         append_all(high, low, fixed.len, forms);
         Some(fixed.len + len)
+    }
+}
+
+/// The front of a sort item: its key, and a rowid or position behind that.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyHead {
+    /// Big-endian, with zeros behind it.
+    pub words: [u64; 2],
+    /// Bytes of the key.
+    pub key_len: usize,
+    /// Bytes of key and rowid.
+    pub len: usize,
+}
+
+impl EntryShape {
+    /// The item that [`push_item`](Self::push_item) would append for the record that stands at `record` of `bytes`, behind
+    /// at least [`HEAD_ROOM`] bytes of anything, and this rowid, where the columns of the shape are the record's first ones.
+    /// `None` where they are not all integers, or the item has more than [`HEAD_LEN`] bytes.
+    #[inline]
+    #[must_use]
+    pub fn head_of_integers(&self, bytes: &[u8], record: Range<usize>, rowid: i64) -> Option<KeyHead> {
+        let (&header_len, serials) = bytes.get(record.clone())?.split_first()?;
+        let serials = serials.get(..self.parts.len())?;
+        let mut end = record.start + usize::from(header_len);
+        if header_len >= 0x80 || usize::from(header_len) <= serials.len() {
+            return None;
+        }
+        let (mut words, mut key_len) = ([0; 2], 0);
+        for (&serial, part) in serials.iter().zip(&self.parts) {
+            let int = match serial.into() {
+                serial::ZERO => 0,
+                serial::ONE => 1,
+                serial::I8..=serial::I64 => {
+                    let len = usize::from(SHORT_BODY_LENS[usize::from(serial)]);
+                    end += len;
+                    let unused = u64::BITS as usize - 8 * len;
+                    (word_before(bytes, end) << unused).cast_signed() >> unused
+                }
+                _ => return None,
+            };
+            let (form, form_len) = one_word(number::int_front(int)?, part.descending);
+            if key_len + form_len > HEAD_LEN {
+                return None;
+            }
+            append(&mut words, key_len, form);
+            key_len += form_len;
+        }
+        let (form, form_len) = number::rowid_front(rowid)?;
+        let len = key_len + form_len;
+        append(&mut words, key_len, [form, 0]);
+        (end <= record.end && len <= HEAD_LEN).then_some(KeyHead { words, key_len, len })
     }
 }
 
