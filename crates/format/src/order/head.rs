@@ -188,41 +188,59 @@ pub struct KeyHead {
 impl EntryShape {
     /// The item that [`push_item`](Self::push_item) would append for the record that stands at `record` of `bytes`, behind
     /// at least [`HEAD_ROOM`] bytes of anything, and this rowid, where the columns of the shape are the record's first ones.
-    /// `None` where they are not all integers, or the item has more than [`HEAD_LEN`] bytes.
+    /// `None` where they are not all integers, or too many, or the item has more than [`HEAD_LEN`] bytes.
     #[inline]
     #[must_use]
     pub fn head_of_integers(&self, bytes: &[u8], record: Range<usize>, rowid: i64) -> Option<KeyHead> {
-        let (&header_len, serials) = bytes.get(record.clone())?.split_first()?;
-        let serials = serials.get(..self.parts.len())?;
-        let mut end = record.start + usize::from(header_len);
-        if header_len >= 0x80 || usize::from(header_len) <= serials.len() {
+        let parts = &self.parts[..];
+        // The end of a loop over few columns is what the processor guesses wrong.
+        match parts.len() {
+            1 => head_of::<1>(parts.first_chunk()?, bytes, record, rowid),
+            2 => head_of::<2>(parts.first_chunk()?, bytes, record, rowid),
+            3 => head_of::<3>(parts.first_chunk()?, bytes, record, rowid),
+            4 => head_of::<4>(parts.first_chunk()?, bytes, record, rowid),
+            _ => None,
+        }
+    }
+}
+
+fn head_of<const COLUMNS: usize>(
+    parts: &[KeyPart; COLUMNS],
+    bytes: &[u8],
+    record: Range<usize>,
+    rowid: i64,
+) -> Option<KeyHead> {
+    let (&header_len, serials) = bytes.get(record.clone())?.split_first()?;
+    let serials = serials.first_chunk::<COLUMNS>()?;
+    let mut end = record.start + usize::from(header_len);
+    if header_len >= 0x80 || usize::from(header_len) <= COLUMNS {
+        return None;
+    }
+    let (mut words, mut key_len) = ([0; 2], 0);
+    for column in 0..COLUMNS {
+        let serial = serials[column];
+        let len = usize::from(SHORT_BODY_LENS[usize::from(serial & 0x7f)]);
+        end += len;
+        let int = match serial.into() {
+            serial::I8..=serial::I64 => {
+                let unused = u64::BITS as usize - 8 * len;
+                (word_before(bytes, end) << unused).cast_signed() >> unused
+            }
+            serial::ZERO => 0,
+            serial::ONE => 1,
+            _ => return None,
+        };
+        let (form, form_len) = one_word(number::int_front(int)?, parts[column].descending);
+        if key_len + form_len > HEAD_LEN {
             return None;
         }
-        let (mut words, mut key_len) = ([0; 2], 0);
-        for (&serial, part) in serials.iter().zip(&self.parts) {
-            let int = match serial.into() {
-                serial::ZERO => 0,
-                serial::ONE => 1,
-                serial::I8..=serial::I64 => {
-                    let len = usize::from(SHORT_BODY_LENS[usize::from(serial)]);
-                    end += len;
-                    let unused = u64::BITS as usize - 8 * len;
-                    (word_before(bytes, end) << unused).cast_signed() >> unused
-                }
-                _ => return None,
-            };
-            let (form, form_len) = one_word(number::int_front(int)?, part.descending);
-            if key_len + form_len > HEAD_LEN {
-                return None;
-            }
-            append(&mut words, key_len, form);
-            key_len += form_len;
-        }
-        let (form, form_len) = number::rowid_front(rowid)?;
-        let len = key_len + form_len;
-        append(&mut words, key_len, [form, 0]);
-        (end <= record.end && len <= HEAD_LEN).then_some(KeyHead { words, key_len, len })
+        append(&mut words, key_len, form);
+        key_len += form_len;
     }
+    let (form, form_len) = number::rowid_front(rowid)?;
+    let len = key_len + form_len;
+    append(&mut words, key_len, [form, 0]);
+    (end <= record.end && len <= HEAD_LEN).then_some(KeyHead { words, key_len, len })
 }
 
 impl Fixed {
