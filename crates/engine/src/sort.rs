@@ -46,7 +46,7 @@ mod writer;
 mod tests;
 
 pub(crate) use arena::common_prefix;
-pub(crate) use merge::{ItemBatch, ItemWithSlack, Merge};
+pub(crate) use merge::{ItemBatch, ItemWithSlack, ItemsAtHand, Merge, RunItems};
 pub(crate) use prospect::ItemSample;
 pub(crate) use run::SLACK_BYTES;
 pub(crate) use writer::{ItemParts, OrderedWriter, RunWriter};

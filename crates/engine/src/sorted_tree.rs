@@ -5,7 +5,7 @@
 
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemBatch, ItemWithSlack, Sorted};
+use crate::sort::{ItemBatch, ItemWithSlack, ItemsAtHand, RunItems, Sorted};
 use crate::statistics::{KeyCounter, distinct_keys};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::tree::index::IndexPart;
@@ -197,10 +197,12 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
             let in_part = |error| (number, error);
             let mut builder = (self.begin)();
             let mut left = self.per_part.min(self.sorted.len() - number * self.per_part);
-            while let Some(batch) = ranked.next_batch(left).map_err(in_part)? {
-                left -= batch.len() as u64;
-                neighbours.check_batch(batch).map_err(in_part)?;
-                self.items.add_batch(&mut builder, batch).map_err(in_part)?;
+            while let Some(at_hand) = ranked.next_at_hand(left).map_err(in_part)? {
+                left -= match at_hand {
+                    ItemsAtHand::Words(batch) => self.add_batch(&mut builder, &mut neighbours, batch),
+                    ItemsAtHand::Run(items) => self.add_run(&mut builder, &mut neighbours, items),
+                }
+                .map_err(in_part)?;
             }
             for _ in 0..left {
                 let item = ranked.next_with_slack().map_err(in_part)?.expect("as many items as ranks");
@@ -214,6 +216,29 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
             *sum += changes;
         }
         Ok(true)
+    }
+
+    /// Adds items; how many there are.
+    fn add_batch(&self, builder: &mut I::Builder, neighbours: &mut Neighbours<'_, I>, batch: ItemBatch<'_>) -> Result<u64> {
+        neighbours.check_batch(batch)?;
+        self.items.add_batch(builder, batch)?;
+        Ok(batch.len() as u64)
+    }
+
+    fn add_run(&self, builder: &mut I::Builder, neighbours: &mut Neighbours<'_, I>, items: RunItems<'_>) -> Result<u64> {
+        let mut previous: Option<ItemWithSlack<'_>> = None;
+        for item in items.iter() {
+            match previous {
+                Some(previous) => neighbours.check_after(previous.item(), item.item())?,
+                None => neighbours.check(item.item())?,
+            }
+            self.items.add(builder, item)?;
+            previous = Some(item);
+        }
+        if let Some(last) = previous {
+            neighbours.keep(last.item());
+        }
+        Ok(items.len() as u64)
     }
 }
 
@@ -237,19 +262,36 @@ impl<I: Items> Neighbours<'_, I> {
         batch.try_for_each(|item| self.check(item.item()))
     }
 
+    /// Looks at the item that follows the one that was kept, and keeps it.
     fn check(&mut self, item: &[u8]) -> Result<()> {
+        let previous = std::mem::take(&mut self.previous);
+        self.check_after(&previous, item)?;
+        self.previous = previous;
+        self.keep(item);
+        Ok(())
+    }
+
+    /// Looks at an item that follows `previous`, which is empty before the first.
+    #[inline]
+    fn check_after(&mut self, previous: &[u8], item: &[u8]) -> Result<()> {
         if self.counter.counts() {
-            self.counter.add(&self.previous, item)?;
+            self.counter.add(previous, item)?;
         } else if !self.items.is_unique() {
             return Ok(());
         }
-        if let Some(len) = self.items.unique_len(item)?
-            && self.previous.get(..len) == Some(&item[..len])
-        {
-            return Err(self.items.conflict(&self.previous, item));
+        match self.items.unique_len(item)? {
+            Some(len) if is_start(previous, &item[..len]) => Err(self.items.conflict(previous, item)),
+            _ => Ok(()),
         }
-        self.keep(item);
-        Ok(())
+    }
+}
+
+/// Whether `item` starts like this. Mostly the first bytes tell, so that no call is worth it.
+#[inline]
+fn is_start(item: &[u8], start: &[u8]) -> bool {
+    match (item.first_chunk::<8>(), start.first_chunk::<8>()) {
+        (Some(first), Some(first_of_start)) if first != first_of_start => false,
+        _ => item.starts_with(start),
     }
 }
 

@@ -32,6 +32,59 @@ impl<'s> ItemWithSlack<'s> {
     }
 }
 
+/// Items in order that are at hand.
+#[derive(Clone, Debug)]
+pub(crate) enum ItemsAtHand<'s> {
+    Words(ItemBatch<'s>),
+    Run(RunItems<'s>),
+}
+
+impl ItemsAtHand<'_> {
+    /// Number of items.
+    fn len(&self) -> usize {
+        match self {
+            Self::Words(batch) => batch.len(),
+            Self::Run(items) => items.len(),
+        }
+    }
+
+    /// The first `most` of them.
+    fn first(self, most: u64) -> Self {
+        let count = usize::try_from(most).map_or(self.len(), |most| self.len().min(most));
+        match self {
+            Self::Words(batch) => Self::Words(ItemBatch { words: &batch.words[..count], ..batch }),
+            Self::Run(items) => Self::Run(RunItems { end: items.start + count, ..items }),
+        }
+    }
+}
+
+/// Items that follow one another in a sorted run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunItems<'s> {
+    run: &'s MemoryRun,
+    start: usize,
+    end: usize,
+}
+
+impl<'s> RunItems<'s> {
+    pub(super) fn new(run: &'s MemoryRun, start: usize) -> Self {
+        Self { run, start, end: run.len() }
+    }
+
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Each item.
+    pub fn iter(self) -> impl Iterator<Item = ItemWithSlack<'s>> {
+        (self.start..self.end).map(move |index| {
+            self.run.approach(index);
+            self.run.item_with_slack(index)
+        })
+    }
+}
+
 /// Items in order, as words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ItemBatch<'s> {
@@ -78,11 +131,6 @@ impl<'s> ItemBatch<'s> {
         let (before, tail, packing) = (self.words[index - 1], self.packing.tail_shift(), self.packing);
         let is_alike = move |word: &&u64| (*word ^ before) >> (63 - tail) >> 1 == 0;
         self.words[index..].iter().take_while(is_alike).map(move |word| (word << tail, packing.len_of(*word)))
-    }
-
-    fn first(self, most: u64) -> Self {
-        let count = usize::try_from(most).map_or(self.words.len(), |most| self.words.len().min(most));
-        Self { words: &self.words[..count], ..self }
     }
 }
 
@@ -134,11 +182,13 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// The items from the current one on that are at hand as words.
-    fn batch(&self) -> Option<ItemBatch<'_>> {
+    /// The items from the current one on that are at hand.
+    fn at_hand(&self) -> Option<ItemsAtHand<'_>> {
         match self {
-            Self::Buckets(cursor) => cursor.batch(),
-            Self::Memory { .. } | Self::Spilled(_) => None,
+            _ if self.is_at_end() => None,
+            Self::Memory { run, index, .. } => Some(ItemsAtHand::Run(RunItems::new(run, *index))),
+            Self::Buckets(cursor) => Some(cursor.at_hand()),
+            Self::Spilled(_) => None,
         }
     }
 
@@ -146,7 +196,14 @@ impl<'s> Cursor<'s> {
     fn skip(&mut self, count: u64) -> Result<()> {
         match self {
             Self::Buckets(cursor) => cursor.skip(count),
-            _ => (0..count).try_for_each(|_| self.advance()),
+            Self::Memory { run, index, start, end } => {
+                *index += usize::try_from(count).expect("no more than there are");
+                if *index < run.len() {
+                    (*start, *end) = run.bounds(*index);
+                }
+                Ok(())
+            }
+            Self::Spilled(_) => (0..count).try_for_each(|_| self.advance()),
         }
     }
 
@@ -252,16 +309,16 @@ impl<'s> Merge<'s> {
         Ok(Some(self.cursors[self.winner as usize].item_with_slack()))
     }
 
-    /// The next items, up to `most` of them, where all are in buckets and at hand as words.
-    pub fn next_batch(&mut self, most: u64) -> Result<Option<ItemBatch<'_>>> {
+    /// The next items, up to `most` of them, where no others come between those that one run has at hand.
+    pub fn next_at_hand(&mut self, most: u64) -> Result<Option<ItemsAtHand<'_>>> {
         if self.remaining == 0 || most == 0 || self.cursors.len() > 1 {
             return Ok(None);
         }
         self.move_on()?;
-        let batch = self.cursors.first().and_then(Cursor::batch).map(|batch| batch.first(most.min(self.remaining)));
-        self.handed_out = batch.map_or(0, |batch| batch.len() as u64);
+        let items = self.cursors.first().and_then(Cursor::at_hand).map(|items| items.first(most.min(self.remaining)));
+        self.handed_out = items.as_ref().map_or(0, |items| items.len() as u64);
         self.remaining -= self.handed_out;
-        Ok(batch)
+        Ok(items)
     }
 
     #[inline]

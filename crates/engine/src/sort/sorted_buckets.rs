@@ -1,7 +1,7 @@
 //! The buckets of all writers, each sorted when it is read.
 
 use super::buckets::BucketFill;
-use super::merge::{ItemBatch, ItemWithSlack};
+use super::merge::{ItemBatch, ItemWithSlack, ItemsAtHand, RunItems};
 use super::packing::{self, Packing};
 use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, SLACK_BYTES};
 use super::sample::Samples;
@@ -209,10 +209,12 @@ impl<'s> BucketCursor<'s> {
         ItemWithSlack { bytes: &self.run.bytes()[start..], len: end - start }
     }
 
-    /// The items from the current one on that are at hand as words.
-    pub fn batch(&self) -> Option<ItemBatch<'_>> {
-        let packing = self.buckets.packing().filter(|_| !self.is_at_end())?;
-        Some(ItemBatch::new(&self.words[self.index..], packing))
+    /// The items from the current one on, of which there is one, that its bucket has.
+    pub fn at_hand(&self) -> ItemsAtHand<'_> {
+        match self.buckets.packing() {
+            Some(packing) => ItemsAtHand::Words(ItemBatch::new(&self.words[self.index..], packing)),
+            None => ItemsAtHand::Run(RunItems::new(&self.run, self.index)),
+        }
     }
 
     #[inline]
