@@ -41,7 +41,7 @@ pub(crate) trait RowKey: Sync {
     fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
 
     /// The same item in parts, where that is simple.
-    #[inline]
+    #[inline(always)]
     fn parts<'c>(&self, _chunk: &'c RecordChunk, _row: usize) -> Option<ItemParts<'c>> {
         None
     }
@@ -462,7 +462,7 @@ impl RowKey for RecordKey {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn parts<'c>(&self, chunk: &'c RecordChunk, row: usize) -> Option<ItemParts<'c>> {
         if !self.are_leading {
             return None;

@@ -192,7 +192,7 @@ impl BucketFill {
 
     /// Takes a long item in parts, where there is room for all of it in the open block of its bucket; `false` where it must
     /// be staged.
-    #[inline]
+    #[inline(always)]
     pub fn take_parts(&mut self, parts: &ItemParts<'_>) -> bool {
         let Form::Items(selector) = self.routes.form() else { return false };
         let Some(bucket) = parts.first_bytes().and_then(|head| self.routes.bucket(head, selector)) else { return false };

@@ -63,7 +63,7 @@ impl ItemParts<'_> {
     }
 
     /// The first 16 bytes; `None` where head and body do not have so many.
-    #[inline]
+    #[inline(always)]
     pub(super) fn first_bytes(&self) -> Option<u128> {
         let [high, low] = self.head.words.map(u128::from);
         let behind = u128::from_be_bytes(*self.body.first_chunk()?).checked_shr(8 * self.head.len as u32);
@@ -71,7 +71,7 @@ impl ItemParts<'_> {
     }
 
     /// Writes the item to the start of `out`, which has [`HEAD_LEN`] bytes more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(&self, out: &mut [u8]) {
         let (words, [high, low]) = (out[..HEAD_LEN].as_chunks_mut().0, self.head.words);
         (words[0], words[1]) = (high.to_be_bytes(), low.to_be_bytes());
@@ -176,7 +176,7 @@ impl<'s> RunWriter<'s> {
     }
 
     /// Takes a long item in parts; `false` where it must be [pushed](Self::push).
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn take_parts(&mut self, parts: &ItemParts<'_>) -> bool {
         self.routed.as_mut().is_some_and(|routed| routed.buckets.take_parts(parts))

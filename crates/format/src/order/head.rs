@@ -189,7 +189,7 @@ impl EntryShape {
     /// The item that [`push_item`](Self::push_item) would append for the record that stands at `record` of `bytes`, behind
     /// at least [`HEAD_ROOM`] bytes of anything, and this rowid, where the columns of the shape are the record's first ones.
     /// `None` where they are not all integers, or too many, or the item has more than [`HEAD_LEN`] bytes.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn head_of_integers(&self, bytes: &[u8], record: Range<usize>, rowid: i64) -> Option<KeyHead> {
         let parts = &self.parts[..];
@@ -204,6 +204,8 @@ impl EntryShape {
     }
 }
 
+/// Always inlined: what is stored as words and read back at once as more than a word waits for all stores before it.
+#[inline(always)]
 fn head_of<const COLUMNS: usize>(
     parts: &[KeyPart; COLUMNS],
     bytes: &[u8],
