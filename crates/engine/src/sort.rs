@@ -23,6 +23,7 @@
 //! by what each item shares with the one before, once, or twice and more where the budget is very small for the data.
 
 mod arena;
+mod block_memory;
 mod buckets;
 mod delta;
 mod merge;

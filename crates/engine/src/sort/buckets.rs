@@ -18,6 +18,7 @@
 //! An item whose bucket is too large to be sorted in the memory that is left for it goes to the rest, too.
 
 use super::arena::{MAX_LENGTH_BYTES, read_length, write_length};
+use super::block_memory::BlockMemory;
 use super::packing::halves;
 use super::routes::{Form, Routes, head};
 use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
@@ -44,7 +45,7 @@ pub(super) struct BucketFill {
     /// How items are staged, and how they stand in blocks.
     layout: Layout,
     pub stored: Layout,
-    pub memory: Vec<u8>,
+    pub memory: BlockMemory,
     /// How many blocks may be filled, the one that follows each of those that were, and those that are free again.
     max_blocks: usize,
     next_blocks: Vec<u32>,
@@ -96,7 +97,7 @@ impl BucketFill {
             routes,
             layout,
             stored,
-            memory: vec![0; limits.memory_bytes],
+            memory: BlockMemory::new(limits.memory_bytes),
             max_blocks: limits.memory_bytes / BLOCK_BYTES,
             next_blocks: Vec::new(),
             free_blocks: Vec::new(),
@@ -118,6 +119,11 @@ impl BucketFill {
 
     pub fn items(&self) -> u64 {
         self.items
+    }
+
+    /// Bytes of memory that the items take, or took.
+    pub fn held(&self) -> usize {
+        self.next_blocks.len() * BLOCK_BYTES
     }
 
     /// Bytes of memory that the items take.
@@ -290,6 +296,7 @@ impl BucketFill {
             }
             let block = self.free_blocks.pop().unwrap_or_else(|| {
                 self.next_blocks.push(0);
+                self.memory.use_up_to(self.next_blocks.len() * BLOCK_BYTES);
                 u32::try_from(self.next_blocks.len() - 1).expect("blocks are counted in 32 bits")
             });
             match *blocks {
@@ -434,11 +441,5 @@ impl BucketFill {
             memory = run.into_memory();
         }
         Ok(())
-    }
-
-    /// Gives back the memory that no item uses.
-    pub fn shrink(&mut self) {
-        self.memory.truncate(self.next_blocks.len() * BLOCK_BYTES);
-        self.memory.shrink_to_fit();
     }
 }

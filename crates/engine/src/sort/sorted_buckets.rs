@@ -21,8 +21,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    pub fn add(&mut self, mut fill: BucketFill) {
-        fill.shrink();
+    pub fn add(&mut self, fill: BucketFill) {
         self.fills.push(fill);
     }
 
@@ -65,7 +64,7 @@ impl Buckets {
     }
 
     pub fn memory_bytes(&self) -> u64 {
-        self.fills.iter().map(|fill| fill.memory.capacity() as u64).sum()
+        self.fills.iter().map(|fill| fill.held() as u64).sum()
     }
 
     pub fn samples(&self) -> &Samples {
