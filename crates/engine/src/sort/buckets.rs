@@ -196,8 +196,7 @@ impl BucketFill {
         self.stored == Layout::Arena && self.routes.packing().is_none()
     }
 
-    /// Takes a long item in parts, where there is room for all of it in the open block of its bucket; `false` where it must
-    /// be staged.
+    /// Takes a long item in parts; `false` where it must be staged.
     #[inline(always)]
     pub fn take_parts(&mut self, parts: &ItemParts<'_>) -> bool {
         let Form::Items(selector) = self.routes.form() else { return false };
@@ -205,15 +204,36 @@ impl BucketFill {
         let (at, len) = (self.ends[bucket], parts.len());
         let room = &mut self.memory[at..at.next_multiple_of(BLOCK_BYTES)];
         if room.len() < MAX_LENGTH_BYTES + HEAD_LEN + len {
-            return false;
+            return self.take_parts_across(bucket, parts);
         }
         let width = write_length(len, room);
         parts.write(&mut room[width..]);
         self.ends[bucket] = at + width + len;
+        self.count_long(bucket, len);
+        true
+    }
+
+    /// Takes a long item in parts that goes on in another block; `false` where it must be staged.
+    #[inline(never)]
+    fn take_parts_across(&mut self, bucket: usize, parts: &ItemParts<'_>) -> bool {
+        let (mut item, len) = ([0; BLOCK_BYTES / 8], parts.len());
+        if MAX_LENGTH_BYTES + HEAD_LEN + len > item.len() {
+            return false;
+        }
+        let width = write_length(len, &mut item);
+        parts.write(&mut item[width..]);
+        let is_taken = self.append_to_blocks(bucket, &item[..width + len]);
+        if is_taken {
+            self.count_long(bucket, len);
+        }
+        is_taken
+    }
+
+    #[inline]
+    fn count_long(&mut self, bucket: usize, len: usize) {
         self.buckets[bucket].long_items += 1;
         self.items += 1;
         self.item_bytes += len as u64;
-        true
     }
 
     fn take_slots<const N: usize>(&mut self, staged: &FillRun, rest: &mut FillRun) {
