@@ -72,7 +72,11 @@ impl BlockPool {
 
     /// Says how many blocks are held back until there is another part, or none.
     pub fn hold_back(&self, blocks: usize) {
-        self.lock().held = blocks;
+        let mut state = self.lock();
+        state.held = blocks;
+        let kept = (self.live_limit + blocks + 1).saturating_sub(state.live);
+        state.free.truncate(kept);
+        drop(state);
         self.room.notify_all();
     }
 
@@ -97,7 +101,7 @@ impl Drop for Block {
         let mut state = self.pool.lock();
         state.live -= 1;
         // What was needed beyond the limit, for a part with giant rows, is not kept.
-        if state.live + state.free.len() < self.pool.live_limit + 1 {
+        if state.live + state.free.len() < self.pool.live_limit + state.held + 1 {
             let memory = std::mem::replace(&mut self.memory, Memory { bytes: Vec::new(), start: 0 });
             state.free.push(memory);
         }
