@@ -26,6 +26,7 @@ mod arena;
 mod block_memory;
 mod buckets;
 mod delta;
+mod item_parts;
 mod merge;
 mod packing;
 mod prospect;
@@ -47,10 +48,11 @@ mod writer;
 mod tests;
 
 pub(crate) use arena::common_prefix;
+pub(crate) use item_parts::ItemParts;
 pub(crate) use merge::{ItemBatch, ItemWithSlack, ItemsAtHand, Merge, RunItems};
 pub(crate) use prospect::ItemSample;
 pub(crate) use run::SLACK_BYTES;
-pub(crate) use writer::{ItemParts, OrderedWriter, RunWriter};
+pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;
 use buckets::{BucketFill, BucketLimits};
@@ -236,7 +238,7 @@ impl Sorter {
                 }
                 HeldRun::Buckets(mut fill) => {
                     fill.write_all()?;
-                    self.state().runs.buckets.add(fill);
+                    self.state().runs.buckets.add(*fill);
                 }
             }
         }

@@ -219,13 +219,23 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
     }
 
     /// Adds items; how many there are.
-    fn add_batch(&self, builder: &mut I::Builder, neighbours: &mut Neighbours<'_, I>, batch: ItemBatch<'_>) -> Result<u64> {
+    fn add_batch(
+        &self,
+        builder: &mut I::Builder,
+        neighbours: &mut Neighbours<'_, I>,
+        batch: ItemBatch<'_>,
+    ) -> Result<u64> {
         neighbours.check_batch(batch)?;
         self.items.add_batch(builder, batch)?;
         Ok(batch.len() as u64)
     }
 
-    fn add_run(&self, builder: &mut I::Builder, neighbours: &mut Neighbours<'_, I>, items: RunItems<'_>) -> Result<u64> {
+    fn add_run(
+        &self,
+        builder: &mut I::Builder,
+        neighbours: &mut Neighbours<'_, I>,
+        items: RunItems<'_>,
+    ) -> Result<u64> {
         let mut previous: Option<ItemWithSlack<'_>> = None;
         for item in items.iter() {
             match previous {

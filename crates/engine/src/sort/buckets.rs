@@ -19,14 +19,13 @@
 
 use super::arena::{MAX_LENGTH_BYTES, read_length, write_length};
 use super::block_memory::BlockMemory;
+use super::item_parts::ItemParts;
 use super::packing::halves;
 use super::routes::{Form, Routes, head};
 use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
 use super::segments::{BLOCK_BYTES, ReadSegments, Segment, SegmentReader, SegmentWriter};
 use super::spill::SpillFolder;
-use super::writer::ItemParts;
 use crate::Result;
-use litepress_format::order::HEAD_LEN;
 use std::sync::Arc;
 
 /// Blocks of a bucket are written where there are at least this part of as many as a bucket has on average.
@@ -121,7 +120,7 @@ impl BucketFill {
         self.items
     }
 
-    /// Bytes of memory that the items take, or took.
+    /// Bytes of memory that the items take, or took before they were written.
     pub fn held(&self) -> usize {
         self.next_blocks.len() * BLOCK_BYTES
     }
@@ -200,10 +199,12 @@ impl BucketFill {
     #[inline(always)]
     pub fn take_parts(&mut self, parts: &ItemParts<'_>) -> bool {
         let Form::Items(selector) = self.routes.form() else { return false };
-        let Some(bucket) = parts.first_bytes().and_then(|head| self.routes.bucket(head, selector)) else { return false };
+        let Some(bucket) = parts.first_bytes().and_then(|head| self.routes.bucket(head, selector)) else {
+            return false;
+        };
         let (at, len) = (self.ends[bucket], parts.len());
         let room = &mut self.memory[at..at.next_multiple_of(BLOCK_BYTES)];
-        if room.len() < MAX_LENGTH_BYTES + HEAD_LEN + len {
+        if room.len() < MAX_LENGTH_BYTES + len + ItemParts::MARGIN {
             return self.take_parts_across(bucket, parts);
         }
         let width = write_length(len, room);
@@ -217,7 +218,7 @@ impl BucketFill {
     #[inline(never)]
     fn take_parts_across(&mut self, bucket: usize, parts: &ItemParts<'_>) -> bool {
         let (mut item, len) = ([0; BLOCK_BYTES / 8], parts.len());
-        if MAX_LENGTH_BYTES + HEAD_LEN + len > item.len() {
+        if MAX_LENGTH_BYTES + len + ItemParts::MARGIN > item.len() {
             return false;
         }
         let width = write_length(len, &mut item);

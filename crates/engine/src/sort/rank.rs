@@ -26,13 +26,16 @@ pub(super) struct Runs {
 /// What stays in memory of what a writer took.
 pub(super) enum HeldRun {
     Sorted(MemoryRun),
-    Buckets(BucketFill),
+    Buckets(Box<BucketFill>),
 }
 
 impl Runs {
     /// Takes a run out of memory.
     pub fn pop_memory(&mut self) -> Option<HeldRun> {
-        self.memory.pop().map(HeldRun::Sorted).or_else(|| self.buckets.take_from_memory().map(HeldRun::Buckets))
+        self.memory
+            .pop()
+            .map(HeldRun::Sorted)
+            .or_else(|| self.buckets.take_from_memory().map(Box::new).map(HeldRun::Buckets))
     }
 
     pub fn len(&self) -> u64 {

@@ -5,8 +5,8 @@
 
 use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
 use crate::{Error, Result};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use twox_hash::XxHash3_64;
 

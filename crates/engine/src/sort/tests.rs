@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Error, ErrorKind};
+use litepress_format::order::KeyHead;
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -224,6 +225,54 @@ fn buckets_that_memory_cannot_hold_are_written_unsorted() {
         assert!(sorted.runs.spilled.is_empty(), "{} runs", sorted.runs.spilled.len());
         let written = sorted.runs.buckets.written_bytes();
         assert!(written > 1 << 20, "{written} bytes");
+    }
+}
+
+/// What is put together in its bucket is the item that it would be elsewhere: where blocks end, where memory does, and
+/// where it is too short or too long for that.
+#[test]
+fn items_in_parts() {
+    let (mut random, filler) = (random(), vec![7; 9000]);
+    let head_of = |number: u32, random: u64, key_len: usize| {
+        let words = [random | 1 << 63, u64::from(number) << 32 | 0x0101_0101];
+        KeyHead {
+            words: [words[0], words[1] >> (8 * (16 - key_len - 4)) << (8 * (16 - key_len - 4))],
+            key_len,
+            len: key_len + 4,
+        }
+    };
+    let body_len = |number: u32| match number % 1000 {
+        0 => 9000,
+        1 => 700,
+        2 => 3,
+        _ => number as usize % 90,
+    };
+    let count = 150_000;
+    let rows: Vec<(KeyHead, usize)> =
+        (0..count).map(|number| (head_of(number, random(), 8 + number as usize % 5), body_len(number))).collect();
+    let parts = |&(head, body_len): &(KeyHead, usize)| ItemParts { head, body: &filler[..body_len], tail: [9, 9] };
+    let whole = |row: &(KeyHead, usize)| {
+        let parts = parts(row);
+        [&parts.head.words.map(u64::to_be_bytes).concat()[..parts.head.len], parts.body, &parts.tail].concat()
+    };
+    let mut expected: Items = rows.iter().map(whole).collect();
+    expected.sort();
+    for memory_bytes in [NARROW, 256 << 20] {
+        let (options, _folder) = options(memory_bytes, 1);
+        let sorter = Sorter::new(options);
+        let (mut writer, mut in_parts) = (sorter.writer(), 0);
+        for row in &rows {
+            if writer.takes_parts() && writer.take_parts(&parts(row)) {
+                in_parts += 1;
+            } else {
+                writer.push(&whole(row)).unwrap();
+            }
+        }
+        writer.finish().unwrap();
+        let sorted = sorter.finish().unwrap();
+        assert!(read(&sorted, 0..sorted.len()).unwrap() == expected, "{memory_bytes} bytes");
+        assert_eq!(sorted.item_bytes(), expected.iter().map(|item| item.len() as u64).sum::<u64>());
+        assert!(in_parts > count / 3, "{in_parts} items in {memory_bytes} bytes");
     }
 }
 

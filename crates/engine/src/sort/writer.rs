@@ -13,6 +13,7 @@
 use super::arena::{ENTRY_BYTES, MAX_LENGTH_BYTES};
 use super::buckets::BucketFill;
 use super::delta::{RunEncoder, SpilledRun};
+use super::item_parts::ItemParts;
 use super::packing::Packing;
 use super::routed::Routed;
 use super::routes::Routes;
@@ -21,7 +22,7 @@ use super::spill::SpillFile;
 use super::varying::Varying;
 use super::{Budget, Sorter};
 use crate::{Error, Result};
-use litepress_format::order::{ALIKE, HEAD_LEN, Heads, KeyHead};
+use litepress_format::order::{ALIKE, Heads};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -46,39 +47,6 @@ pub(crate) struct RunWriter<'s> {
     spilling: Option<JoinHandle<Result<Spilled>>>,
     file: Option<Arc<SpillFile>>,
     finished: bool,
-}
-
-/// A long item that was not put together.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ItemParts<'a> {
-    pub head: KeyHead,
-    /// What stands between head and tail.
-    pub body: &'a [u8],
-    pub tail: [u8; 2],
-}
-
-impl ItemParts<'_> {
-    pub(super) fn len(&self) -> usize {
-        self.head.len + self.body.len() + self.tail.len()
-    }
-
-    /// The first 16 bytes; `None` where head and body do not have so many.
-    #[inline(always)]
-    pub(super) fn first_bytes(&self) -> Option<u128> {
-        let [high, low] = self.head.words.map(u128::from);
-        let behind = u128::from_be_bytes(*self.body.first_chunk()?).checked_shr(8 * self.head.len as u32);
-        Some(high << 64 | low | behind.unwrap_or(0))
-    }
-
-    /// Writes the item to the start of `out`, which has [`HEAD_LEN`] bytes more.
-    #[inline(always)]
-    pub(super) fn write(&self, out: &mut [u8]) {
-        let (words, [high, low]) = (out[..HEAD_LEN].as_chunks_mut().0, self.head.words);
-        (words[0], words[1]) = (high.to_be_bytes(), low.to_be_bytes());
-        let end = self.head.len + self.body.len();
-        out[self.head.len..end].copy_from_slice(self.body);
-        out[end..end + self.tail.len()].copy_from_slice(&self.tail);
-    }
 }
 
 /// Items as words.

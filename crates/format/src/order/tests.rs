@@ -340,6 +340,7 @@ fn check_short(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, it
         assert!(room[len..SHORT_LEN].iter().all(|byte| *byte == 0));
     }
     check_head(shape, columns, rowid, item, made.is_some());
+    check_integers(shape, columns, rowid, item);
     let is_plain = |value: &Value<'_>| match value {
         Value::Null | Value::Int(_) => true,
         Value::Text(bytes) | Value::Blob(bytes) => bytes.iter().all(|byte| (2..0x40).contains(byte)),
@@ -391,6 +392,42 @@ fn check_head(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, ite
             (expected.to_vec(), item.len()),
             "{columns:?} {rowid:?}"
         );
+    }
+}
+
+/// As [`check_short`], of what is made of the integers of a record, some columns of which may stand behind these.
+fn check_integers(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8]) {
+    let position = rowid.unwrap_or(77);
+    let mut item = item.to_vec();
+    let key_len = item.len() - rowid.map_or(0, rowid_len);
+    if rowid.is_none() {
+        push_rowid(position, &mut item);
+    }
+    let is_small = |int: i64| int.unsigned_abs() < 1 << 54;
+    let are_small = columns.iter().all(|value| matches!(value, Value::Int(int) if is_small(*int)));
+    for behind in [&[][..], &[Value::Text(b"abc"), Value::Real(0.5)]] {
+        let mut bytes = vec![0xaa; HEAD_ROOM];
+        record::write_record(&[columns, behind].concat(), &mut bytes);
+        let end = bytes.len();
+        bytes.extend([0xaa; 9]);
+        let head = shape.head_of_integers(&bytes, HEAD_ROOM..end, position);
+        let is_for_it = are_small && is_small(position) && item.len() <= HEAD_LEN && (1..=4).contains(&columns.len());
+        assert!(head.is_some() || !is_for_it, "{columns:?} {rowid:?}");
+        if let Some(KeyHead { words, key_len: len_of_key, len }) = head {
+            let mut expected = [0; HEAD_LEN];
+            expected[..item.len()].copy_from_slice(&item);
+            assert_eq!(words.map(u64::to_be_bytes).concat(), expected, "{columns:?} {rowid:?}");
+            assert_eq!((len_of_key, len), (key_len, item.len()));
+            // Records that are cut off, and headers that lie.
+            assert!((0..end - HEAD_ROOM).all(|len| {
+                let head = shape.head_of_integers(&bytes, HEAD_ROOM..HEAD_ROOM + len, position);
+                head.is_none_or(|head| head.words == words)
+            }));
+            for header_len in [0, 1, columns.len(), 0x80, 0xff] {
+                bytes[HEAD_ROOM] = u8::try_from(header_len).unwrap();
+                assert!(shape.head_of_integers(&bytes, HEAD_ROOM..end, position).is_none());
+            }
+        }
     }
 }
 

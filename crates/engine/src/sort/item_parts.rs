@@ -1,0 +1,40 @@
+//! Long items that are put together where they will stay: the place is known by their first bytes.
+
+use litepress_format::order::{HEAD_LEN, KeyHead};
+
+/// A long item in parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ItemParts<'a> {
+    pub head: KeyHead,
+    /// What stands between head and tail.
+    pub body: &'a [u8],
+    pub tail: [u8; 2],
+}
+
+impl ItemParts<'_> {
+    /// Bytes beside the item that [`write`](Self::write) may touch.
+    pub const MARGIN: usize = HEAD_LEN;
+
+    /// Bytes of the item.
+    pub fn len(&self) -> usize {
+        self.head.len + self.body.len() + self.tail.len()
+    }
+
+    /// The first 16 bytes; `None` of items with short bodies.
+    #[inline(always)]
+    pub fn first_bytes(&self) -> Option<u128> {
+        let ([high, low], body) = (self.head.words.map(u128::from), u128::from_be_bytes(*self.body.first_chunk()?));
+        let behind = if self.head.len < HEAD_LEN { body >> (8 * self.head.len) } else { 0 };
+        Some(high << 64 | low | behind)
+    }
+
+    /// Writes the item to the start of `out`, which has [`MARGIN`](Self::MARGIN) bytes more.
+    #[inline(always)]
+    pub fn write(&self, out: &mut [u8]) {
+        let (words, [high, low]) = (out[..HEAD_LEN].as_chunks_mut().0, self.head.words);
+        (words[0], words[1]) = (high.to_be_bytes(), low.to_be_bytes());
+        let end = self.head.len + self.body.len();
+        out[self.head.len..end].copy_from_slice(self.body);
+        out[end..end + self.tail.len()].copy_from_slice(&self.tail);
+    }
+}
