@@ -23,7 +23,8 @@ struct State {
     free: Vec<Memory>,
     /// Blocks that somebody holds: a builder, the writers' queue, a writer.
     live: usize,
-    /// Those of them that are held back for a part that is still to be made: waiting for them would be for ever.
+    /// Those of them that are held back for a part that is still to be made: waiting for them would be for ever, or for
+    /// as long as that takes.
     held: usize,
 }
 
@@ -106,5 +107,24 @@ impl Drop for Block {
             state.free.push(memory);
         }
         self.pool.room.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks that were held back by the hundred were given back to the system one by one, and taken from it anew.
+    #[test]
+    fn blocks_that_may_be_held_back_are_kept() {
+        let pool = BlockPool::new(2);
+        pool.hold_back(3);
+        let blocks: Vec<Block> = (0..5).map(|_| pool.take()).collect();
+        // As many as the limit and those held back: nobody waits.
+        pool.wait_for_room();
+        drop(blocks);
+        assert_eq!(pool.lock().free.len(), 5);
+        pool.hold_back(0);
+        assert_eq!(pool.lock().free.len(), 3, "one more than the limit");
     }
 }

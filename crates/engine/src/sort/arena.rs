@@ -11,9 +11,10 @@
 //! once for each comparison. Where an item ends, whatever lies behind it counts: no item is a prefix of another, so
 //! that two of them differ before that.
 
-use super::radix::{self, Order};
+use super::radix::{self, Digit, Order};
 use super::run::SLACK_BYTES;
 use super::varying::{Varying, WINDOW_BYTES};
+use super::words;
 use std::cmp::Ordering;
 
 /// Bytes of an entry.
@@ -92,8 +93,59 @@ pub(super) fn sort(arena: &[u8], entries: &mut [Entry], scratch: &mut [Entry]) -
         place += width + length;
     }
     let varying = Varying::of_windows(entries.iter().map(|entry| window(arena, entry, 0)));
-    sort_by_bytes(arena, 0, 0, &varying.bits, entries, scratch);
+    match WordOrder::new(arena, &varying.bits, entries.len()) {
+        Some(order) => order.sort(entries, scratch),
+        None => sort_by_bytes(arena, 0, 0, &varying.bits, entries, scratch),
+    }
     varying
+}
+
+/// Few items that some bits tell apart, as words that the nearest caches hold.
+///
+/// ```text
+/// word     [bits that vary in eight bytes][place]
+/// ```
+struct WordOrder<'a> {
+    arena: &'a [u8],
+    /// Where the eight bytes stand in items, and which of their bits are looked at.
+    at: usize,
+    digit: Digit,
+    place_bits: u32,
+}
+
+impl<'a> WordOrder<'a> {
+    const MOST_ITEMS: usize = 1 << 17;
+    /// With so many bits more than the items' number has, few of these have the same ones.
+    const BITS_TO_SPARE: u32 = 4;
+
+    fn new(arena: &'a [u8], varying: &[u8; WINDOW_BYTES], items: usize) -> Option<Self> {
+        let place_bits = usize::BITS - arena.len().leading_zeros();
+        let at = varying.iter().position(|&bits| bits != 0)?.min(WINDOW_BYTES - PREFIX_BYTES);
+        let digit = Digit::topmost(word(varying, at), u64::BITS.saturating_sub(place_bits));
+        let tells = items <= Self::MOST_ITEMS && digit.bits >= items.max(1).ilog2() + Self::BITS_TO_SPARE;
+        tells.then_some(Self { arena, at, digit, place_bits })
+    }
+
+    fn sort(&self, entries: &mut [Entry], scratch: &mut [Entry]) {
+        let word_of = |entry: &Entry| {
+            let bits = self.digit.of_word::<{ Digit::MAX_FIELDS }>(word(window(self.arena, entry, 0), self.at));
+            (bits as u64) << self.place_bits | place(entry) as u64
+        };
+        let mut words: Vec<u64> = entries.iter().map(word_of).collect();
+        words::sort(&mut words, &mut Vec::new());
+        let place_mask = (1 << self.place_bits) - 1;
+        for (entry, word) in entries.iter_mut().zip(&words) {
+            entry[PREFIX_BYTES..].copy_from_slice(&(word & place_mask).to_be_bytes());
+        }
+        let mut start = 0;
+        for ties in words.chunk_by(|a, b| (a ^ b) & !place_mask == 0) {
+            let range = start..start + ties.len();
+            start = range.end;
+            if ties.len() > 1 {
+                sort_behind(self.arena, 0, 1, &mut entries[range.clone()], &mut scratch[range]);
+            }
+        }
+    }
 }
 
 /// Sorts entries whose items have `depth` bytes in common.

@@ -14,7 +14,7 @@ use twox_hash::XxHash3_64;
 pub(super) const BLOCK_BYTES: usize = ALIGNMENT;
 
 /// Memories for blocks of one writer: whoever fills one waits only where all others are still to be written.
-pub(super) const BATCHES: usize = 4;
+const BATCHES: usize = 4;
 
 /// Blocks side by side in a file.
 #[derive(Clone, Debug)]

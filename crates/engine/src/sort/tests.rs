@@ -131,6 +131,9 @@ fn kinds_of_keys() {
     check(&numbered((0..count).map(|_| digits(random()))));
     check(&numbered((0..count).map(|_| [b"AAAA", b"BBBB", b"CCCC"][(random() % 3) as usize].to_vec())));
     check(&numbered((0..count).map(|_| random().to_be_bytes().repeat(2))));
+    // Some of each kind that nothing but their ends tells apart.
+    let kinds: Items = (0..count / 4).map(|_| random().to_be_bytes().repeat(4)).collect();
+    check(&numbered((0..count).map(|_| kinds[(random() % 3000) as usize].clone())));
     check(&numbered((0..count).map(|_| vec![b'x'; (random() % 40) as usize])));
     check(&numbered((0..count / 8).map(|_| [vec![b'p'; 150], digits(random() % 700)].concat())));
 }
