@@ -239,6 +239,7 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
         let mut previous: Option<ItemWithSlack<'_>> = None;
         for item in items.iter() {
             match previous {
+                _ if !neighbours.matter() => {}
                 Some(previous) => neighbours.check_after(previous.item(), item.item())?,
                 None => neighbours.check(item.item())?,
             }
@@ -265,8 +266,14 @@ impl<I: Items> Neighbours<'_, I> {
         self.previous.extend_from_slice(&item[..self.items.kept_len(item)]);
     }
 
+    /// Whether anybody wants to know what precedes an item.
+    #[inline]
+    fn matter(&self) -> bool {
+        self.counter.counts() || self.items.is_unique()
+    }
+
     fn check_batch(&mut self, batch: ItemBatch<'_>) -> Result<()> {
-        if !self.counter.counts() && !self.items.is_unique() {
+        if !self.matter() {
             return Ok(());
         }
         batch.try_for_each(|item| self.check(item.item()))
@@ -274,6 +281,9 @@ impl<I: Items> Neighbours<'_, I> {
 
     /// Looks at the item that follows the one that was kept, and keeps it.
     fn check(&mut self, item: &[u8]) -> Result<()> {
+        if !self.matter() {
+            return Ok(());
+        }
         let previous = std::mem::take(&mut self.previous);
         self.check_after(&previous, item)?;
         self.previous = previous;
@@ -286,8 +296,6 @@ impl<I: Items> Neighbours<'_, I> {
     fn check_after(&mut self, previous: &[u8], item: &[u8]) -> Result<()> {
         if self.counter.counts() {
             self.counter.add(previous, item)?;
-        } else if !self.items.is_unique() {
-            return Ok(());
         }
         match self.items.unique_len(item)? {
             Some(len) if is_start(previous, &item[..len]) => Err(self.items.conflict(previous, item)),
