@@ -1,4 +1,5 @@
-//! Index entries of one form, so many that their sort packs them: SQLite finds the same entries that it would make.
+//! Entries of one form, so many that their sort packs them, and rows whose keys are integers, so many that they are put
+//! together in their buckets: SQLite finds the same entries that it would make.
 
 use litepress::PageSize;
 use litepress_conformance::case::{Case, Into, Route};
@@ -59,5 +60,40 @@ fn many_entries_of_one_form() {
         let what = format!("{count} rows from {first_rowid}");
         oracle::assert_sound(&bytes, &what);
         oracle::assert_reindexed(&bytes, &what);
+    }
+}
+
+/// Keys of integers, and some that are none or too large to be made of words.
+fn keyed_row(at: i64) -> Row {
+    let number = |salt: u64, below: u64| (scattered(at.cast_unsigned(), salt) % below).cast_signed();
+    let c = match number(3, 500) {
+        0 => OwnedValue::Real(0.5),
+        1 => OwnedValue::Text("text".to_owned()),
+        2 => OwnedValue::Int(i64::MIN + number(4, 9)),
+        3 => OwnedValue::Int((1 << 53) + number(4, 9)),
+        _ => OwnedValue::Int(number(4, 300) - 20),
+    };
+    let note = match number(5, 300) {
+        0 => OwnedValue::Null,
+        1 => OwnedValue::Text("much ".repeat(1200)),
+        2 => OwnedValue::Text("more ".repeat(60)),
+        _ => OwnedValue::Text(format!("{:040x}", number(6, 1 << 40))),
+    };
+    vec![OwnedValue::Int(number(1, 1000) - 500), OwnedValue::Int(at - 40_000), c, note]
+}
+
+/// What a row has beside its key is the same whichever way it came to its bucket, and which records have one key is told.
+#[test]
+fn many_rows_with_keys_of_integers() {
+    let count = 90_000;
+    for (key, threads) in [("a, b DESC, c", 1), ("c DESC, a, b", 2), ("b", 2)] {
+        let sql = format!("CREATE TABLE t(a INT, b INT, c INT, note TEXT, PRIMARY KEY({key})) WITHOUT ROWID");
+        let rows = || (0..count).map(|at| keyed_row(at * 77_773 % count));
+        let route = Route { threads, into: Into::Memory };
+        let case = Case::new(&sql).parts_of(10_000).rows(rows());
+        case.judge(&case.press(route, PageSize::DEFAULT).unwrap(), PageSize::DEFAULT);
+        let twice = Case::new(&sql).parts_of(10_000).rows(rows().chain(rows().skip(700).take(1)));
+        let error = twice.press(route, PageSize::DEFAULT).unwrap_err();
+        assert!(error.message().contains("records 701 and 90001 have the same key"), "{error}");
     }
 }
