@@ -18,7 +18,8 @@ use litepress_rows::source::PART_BYTES;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Parts that a worker builds one after another, at least: opening a range of ranks costs a little for each run.
+/// Parts that a worker builds one after another, at least where there is memory for so many of each: opening a range of
+/// ranks costs a little for each run.
 const PARTS_PER_STRETCH: u64 = 8;
 
 /// What the sorted items of a tree are.
@@ -80,7 +81,10 @@ pub(crate) fn build<I: Items>(
 ) -> Result<SortedTree> {
     let (page_size, pool) = (pages.page_size(), pages.pool().clone());
     let counted = if counts_keys { items.key_parts() } else { &[] };
-    let press = Press::new(sorted, items, counted, || items.begin(PageRun::new(page_size, &pool), page_size.bytes()));
+    let begin = || items.begin(PageRun::new(page_size, &pool), page_size.bytes());
+    // What a worker builds waits for the stretches before: all of it counts.
+    let affordable = (pool.live_limit() / threads.max(1)) as u64;
+    let press = Press::new(sorted, items, counted, affordable.clamp(1, PARTS_PER_STRETCH), begin);
     pool.hold_back(press.blocks_held(threads));
     let next_stretch = AtomicU64::new(0);
     let stitch = Mutex::new(Stitch {
@@ -156,23 +160,25 @@ struct Press<'s, I, B> {
     per_part: u64,
     parts: u64,
     per_stretch: u64,
+    /// A stretch has at least so many.
+    least_per_stretch: u64,
 }
 
 /// An error, and the number of the part that it is in.
 type InPart<T> = Result<T, (u64, Error)>;
 
 impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
-    fn new(sorted: &'s Sorted, items: &'s I, counted: &'s [KeyPart], begin: B) -> Self {
+    fn new(sorted: &'s Sorted, items: &'s I, counted: &'s [KeyPart], least_per_stretch: u64, begin: B) -> Self {
         let per_part = items_per_part(sorted);
-        let changes = Mutex::new(vec![0; counted.len()]);
-        let per_stretch = PARTS_PER_STRETCH.max(sorted.items_worth_a_range() / per_part);
-        Self { sorted, items, counted, changes, begin, per_part, parts: sorted.len().div_ceil(per_part), per_stretch }
+        let (changes, parts) = (Mutex::new(vec![0; counted.len()]), sorted.len().div_ceil(per_part));
+        let per_stretch = least_per_stretch.max(sorted.items_worth_a_range() / per_part);
+        Self { sorted, items, counted, changes, begin, per_part, parts, per_stretch, least_per_stretch }
     }
 
     /// Blocks that wait for the stretch before, and are then to be written all at once. Nobody waits for them beyond the
     /// few that small memories have: the disk would idle, and then the processor.
     fn blocks_held(&self, threads: usize) -> usize {
-        threads * usize::try_from(self.per_stretch - PARTS_PER_STRETCH).unwrap_or(0)
+        threads * usize::try_from(self.per_stretch - self.least_per_stretch).unwrap_or(0)
     }
 
     /// Builds the parts of a stretch; `false` where there is none.
@@ -316,4 +322,75 @@ fn is_start(item: &[u8], start: &[u8]) -> bool {
 /// A sort item that cannot be taken apart: a mistake of ours, or a broken temporary file.
 pub(crate) fn bad_item(error: &FormatError) -> Error {
     Error::new(ErrorKind::Data, format!("a sort item or record that is none: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sink::DiscardSink;
+    use crate::sink::block::BlockPool;
+    use crate::sink::writers::Writers;
+    use crate::sort::{SortOptions, Sorter};
+    use crate::tree::index::IndexBuilder;
+    use litepress_format::page::PageSize;
+    use std::sync::Arc;
+
+    /// Items that are records.
+    struct Records;
+
+    impl Items for Records {
+        type Builder = IndexBuilder;
+
+        fn begin(&self, run: PageRun, usable: usize) -> IndexBuilder {
+            IndexBuilder::new(run, usable)
+        }
+
+        fn add(&self, builder: &mut IndexBuilder, item: ItemWithSlack<'_>) -> Result<()> {
+            builder.add(item.item());
+            Ok(())
+        }
+
+        fn finish(&self, builder: IndexBuilder, is_last: bool) -> IndexPart {
+            builder.finish(is_last)
+        }
+
+        fn is_unique(&self) -> bool {
+            false
+        }
+
+        fn unique_len(&self, _: &[u8]) -> Result<Option<usize>> {
+            Ok(None)
+        }
+
+        fn key_parts(&self) -> &[KeyPart] {
+            &[]
+        }
+
+        fn conflict(&self, _: &[u8], _: &[u8]) -> Error {
+            unreachable!("no item is unique")
+        }
+    }
+
+    /// Eight threads had 64 blocks where there was memory for 16: each built eight parts that waited for those before.
+    #[test]
+    fn parts_that_wait_are_few_where_memory_is_little() {
+        let folder = tempfile::tempdir().unwrap();
+        let sorter = Sorter::new(SortOptions { memory_bytes: 1 << 30, temp_dir: folder.path().to_owned(), writers: 1 });
+        let mut writer = sorter.writer();
+        let mut record = vec![7; 100_000];
+        for number in 0_u32..1600 {
+            record[..4].copy_from_slice(&number.to_be_bytes());
+            writer.push(&record).unwrap();
+        }
+        writer.finish().unwrap();
+        let (limit, threads, progress) = (4, 4, Arc::new(Progress::default()));
+        let pool = BlockPool::new(limit);
+        let writers = Writers::new(Box::new(DiscardSink), "<discarded>".into(), 0, progress.clone());
+        let mut pages = Pages::new(PageSize::DEFAULT, pool.clone(), writers);
+        let tree = build(&sorter.finish().unwrap(), &Records, &mut pages, threads, false, &progress).unwrap();
+        assert_eq!(tree.entries, 1600);
+        // A part takes a block and some pages of another one.
+        let most = pool.most_live();
+        assert!(most <= limit + 2 * threads + 1, "{most} blocks");
+    }
 }

@@ -23,6 +23,9 @@ struct State {
     free: Vec<Memory>,
     /// Blocks that somebody holds: a builder, the writers' queue, a writer.
     live: usize,
+    /// The most that there were.
+    #[cfg(test)]
+    most_live: usize,
     /// Those of them that are held back for a part that is still to be made: waiting for them would be for ever, or for
     /// as long as that takes.
     held: usize,
@@ -54,10 +57,19 @@ impl BlockPool {
         Arc::new(Self { live_limit: live_limit.max(1), state: Mutex::default(), room: Condvar::new() })
     }
 
+    /// How many blocks may be under way where a part begins.
+    pub fn live_limit(&self) -> usize {
+        self.live_limit
+    }
+
     /// An empty block; its bytes are what somebody left there.
     pub fn take(self: &Arc<Self>) -> Block {
         let mut state = self.lock();
         state.live += 1;
+        #[cfg(test)]
+        {
+            state.most_live = state.most_live.max(state.live);
+        }
         let memory = state.free.pop();
         drop(state);
         Block { memory: memory.unwrap_or_else(Memory::new), pool: self.clone() }
@@ -79,6 +91,11 @@ impl BlockPool {
         state.free.truncate(kept);
         drop(state);
         self.room.notify_all();
+    }
+
+    #[cfg(test)]
+    pub fn most_live(&self) -> usize {
+        self.lock().most_live
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
