@@ -561,6 +561,7 @@ mod tests {
         };
         let (tables, guide) = written.split_once(MARKDOWN_GUIDE).expect("the part by hand");
         assert_eq!(without_times(tables), without_times(&markdown(|_| None)), "run bench/cells.py");
+        assert!(!tables.contains("| - |"), "a generator without a time: run bench/cells.py");
         for entry in relations() {
             assert!(guide.contains(&format!("`{}", entry.name)), "{} is told of", entry.name);
         }
