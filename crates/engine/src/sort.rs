@@ -293,7 +293,7 @@ impl Sorter {
         let block_bytes = budget.read_bytes(runs.held_bytes(), runs.spilled.len());
         let match_bytes = MatchBytes::new(&runs.varying());
         let (len, item_bytes) = (runs.len(), runs.item_bytes());
-        let range_bytes = budget.memory / 32 / budget.writers;
+        let range_bytes = budget.sorted_bucket_bytes();
         Ok(Sorted { runs, len, item_bytes, match_bytes, block_bytes, range_bytes })
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemBatch, ItemWithSlack, ItemsAtHand, RunItems, Sorted};
+use crate::sort::{ItemBatch, ItemWithSlack, ItemsAtHand, RunItems, Sorted, common_prefix};
 use crate::statistics::{KeyCounter, distinct_keys};
 use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
 use crate::tree::index::IndexPart;
@@ -204,8 +204,11 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
             let mut builder = (self.begin)();
             let mut left = self.per_part.min(self.sorted.len() - number * self.per_part);
             while let Some(at_hand) = ranked.next_at_hand(left).map_err(in_part)? {
-                left -= match at_hand {
-                    ItemsAtHand::Words(batch) => self.add_batch(&mut builder, &mut neighbours, batch),
+                left -= at_hand.len() as u64;
+                match at_hand {
+                    ItemsAtHand::Words(batch) => {
+                        neighbours.check_batch(batch).and_then(|()| self.items.add_batch(&mut builder, batch))
+                    }
                     ItemsAtHand::Run(items) => self.add_run(&mut builder, &mut neighbours, items),
                 }
                 .map_err(in_part)?;
@@ -224,24 +227,7 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
         Ok(true)
     }
 
-    /// Adds items; how many there are.
-    fn add_batch(
-        &self,
-        builder: &mut I::Builder,
-        neighbours: &mut Neighbours<'_, I>,
-        batch: ItemBatch<'_>,
-    ) -> Result<u64> {
-        neighbours.check_batch(batch)?;
-        self.items.add_batch(builder, batch)?;
-        Ok(batch.len() as u64)
-    }
-
-    fn add_run(
-        &self,
-        builder: &mut I::Builder,
-        neighbours: &mut Neighbours<'_, I>,
-        items: RunItems<'_>,
-    ) -> Result<u64> {
+    fn add_run(&self, builder: &mut I::Builder, neighbours: &mut Neighbours<'_, I>, items: RunItems<'_>) -> Result<()> {
         let mut previous: Option<ItemWithSlack<'_>> = None;
         for item in items.iter() {
             match previous {
@@ -255,7 +241,7 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
         if let Some(last) = previous {
             neighbours.keep(last.item());
         }
-        Ok(items.len() as u64)
+        Ok(())
     }
 }
 
@@ -304,18 +290,9 @@ impl<I: Items> Neighbours<'_, I> {
             self.counter.add(previous, item)?;
         }
         match self.items.unique_len(item)? {
-            Some(len) if is_start(previous, &item[..len]) => Err(self.items.conflict(previous, item)),
+            Some(len) if common_prefix(previous, &item[..len]) == len => Err(self.items.conflict(previous, item)),
             _ => Ok(()),
         }
-    }
-}
-
-/// Whether `item` starts like this. Mostly the first bytes tell, so that no call is worth it.
-#[inline]
-fn is_start(item: &[u8], start: &[u8]) -> bool {
-    match (item.first_chunk::<8>(), start.first_chunk::<8>()) {
-        (Some(first), Some(first_of_start)) if first != first_of_start => false,
-        _ => item.starts_with(start),
     }
 }
 

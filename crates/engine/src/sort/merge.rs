@@ -41,7 +41,7 @@ pub(crate) enum ItemsAtHand<'s> {
 
 impl ItemsAtHand<'_> {
     /// Number of items.
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         match self {
             Self::Words(batch) => batch.len(),
             Self::Run(items) => items.len(),

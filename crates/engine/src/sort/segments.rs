@@ -5,6 +5,7 @@
 
 use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
 use crate::{Error, Result};
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -157,35 +158,34 @@ impl Drop for SegmentWriter {
 #[derive(Debug)]
 pub(super) struct ReadSegments {
     memory: AlignedMemory,
-    /// Bytes of each segment; it begins where the blocks of the one before end.
-    lens: Vec<usize>,
+    /// Where it has the bytes of each segment.
+    ranges: Vec<Range<usize>>,
 }
 
 impl ReadSegments {
     /// Reads each segment at once: with the disk busy writing, every read waits in its queue.
     pub fn read(file: &SpillFile, segments: &[Segment]) -> Result<Self> {
-        let lens: Vec<usize> = segments.iter().map(|segment| segment.bytes).collect();
-        let mut memory = AlignedMemory::new(lens.iter().map(|len| len.next_multiple_of(BLOCK_BYTES)).sum());
-        let mut rest = memory.bytes_mut();
-        for segment in segments {
-            let (blocks, behind) = rest.split_at_mut(segment.bytes.next_multiple_of(BLOCK_BYTES));
+        let mut end = 0;
+        let place = |segment: &Segment| {
+            let start = end;
+            end += segment.bytes.next_multiple_of(BLOCK_BYTES);
+            start..start + segment.bytes
+        };
+        let ranges: Vec<Range<usize>> = segments.iter().map(place).collect();
+        let mut memory = AlignedMemory::new(end);
+        for (segment, range) in segments.iter().zip(&ranges) {
+            let blocks = &mut memory.bytes_mut()[range.start..range.end.next_multiple_of(BLOCK_BYTES)];
             file.read(blocks, segment.offset)?;
             if blocks.chunks(BLOCK_BYTES).fold(0, hash_on) != segment.hash {
                 return Err(file.damaged());
             }
-            rest = behind;
         }
-        Ok(Self { memory, lens })
+        Ok(Self { memory, ranges })
     }
 
     /// The bytes of each segment.
     pub fn segments(&self) -> impl Iterator<Item = &[u8]> {
-        let mut rest = self.memory.bytes();
-        self.lens.iter().map(move |&len| {
-            let (blocks, behind) = rest.split_at(len.next_multiple_of(BLOCK_BYTES));
-            rest = behind;
-            &blocks[..len]
-        })
+        self.ranges.iter().map(|range| &self.memory.bytes()[range.clone()])
     }
 }
 

@@ -137,9 +137,7 @@ impl HeadMaker {
                 Segment::Rowid => one_word(number::rowid_front(rowid)?, false),
                 Segment::RowidColumn { descends } => one_word(number::int_front(rowid)?, *descends),
                 Segment::Int { end, len, descends } => {
-                    let unused = u64::BITS as usize - 8 * len;
-                    let int = (word_before(bytes, start + end) << unused).cast_signed() >> unused;
-                    one_word(number::int_front(int)?, *descends)
+                    one_word(number::int_front(int_before(bytes, start + end, *len))?, *descends)
                 }
             };
             if len + form_len > HEAD_LEN {
@@ -224,10 +222,7 @@ fn head_of<const COLUMNS: usize>(
         let len = usize::from(SHORT_BODY_LENS[usize::from(serial & 0x7f)]);
         end += len;
         let int = match serial.into() {
-            serial::I8..=serial::I64 => {
-                let unused = u64::BITS as usize - 8 * len;
-                (word_before(bytes, end) << unused).cast_signed() >> unused
-            }
+            serial::I8..=serial::I64 => int_before(bytes, end, len),
             serial::ZERO => 0,
             serial::ONE => 1,
             _ => return None,
@@ -359,6 +354,13 @@ fn append_all(high: &mut [u64], low: &mut [u64], len: usize, forms: impl Iterato
         }),
         _ => all.for_each(|((_, low), form)| *low |= form >> bits),
     }
+}
+
+/// The integer of `len` bytes, one at least, that ends at `end`.
+#[inline(always)]
+fn int_before(bytes: &[u8], end: usize, len: usize) -> i64 {
+    let unused = u64::BITS as usize - 8 * len;
+    (word_before(bytes, end) << unused).cast_signed() >> unused
 }
 
 /// The eight bytes that end at `end`.
