@@ -200,11 +200,17 @@ impl<'a, K: RowKey> ItemMaker<'a, K> {
     /// Gives the items of row `first` of `chunk` and of all behind it to `writer`.
     #[inline]
     pub fn push_from(&mut self, first: usize, chunk: &RecordChunk, writer: &mut RunWriter<'_>) -> Result<()> {
-        for row in first..chunk.len() {
-            let parts = if writer.takes_parts() { self.key.parts(chunk, row) } else { None };
-            if !parts.is_some_and(|parts| writer.take_parts(&parts)) {
-                writer.push(self.item(chunk, row)?)?;
+        let mut in_parts = Vec::with_capacity(ItemParts::AT_ONCE);
+        for start in (first..chunk.len()).step_by(ItemParts::AT_ONCE) {
+            for row in start..chunk.len().min(start + ItemParts::AT_ONCE) {
+                let parts = if writer.takes_parts() { self.key.parts(chunk, row) } else { None };
+                match parts {
+                    Some(parts) => in_parts.push((row, parts)),
+                    None => writer.push(self.item(chunk, row)?)?,
+                }
             }
+            writer.take_parts(&mut in_parts);
+            in_parts.drain(..).try_for_each(|(row, _)| writer.push(self.item(chunk, row)?))?;
         }
         Ok(())
     }

@@ -50,9 +50,11 @@ pub(super) struct BucketFill {
     max_blocks: usize,
     next_blocks: Vec<u32>,
     free_blocks: Vec<u32>,
-    /// Where in memory the next item of each bucket goes; where a block begins, none is open. Alone, so that the nearest
-    /// cache holds all.
+    /// Where in memory the next item of each bucket goes; where a block begins, none is open. These and what follows stand
+    /// alone, so that the nearest cache holds all.
     ends: Vec<usize>,
+    /// Items of each bucket in an arena: slots are as many as there are bytes for.
+    long_items: Vec<usize>,
     buckets: Vec<Bucket>,
     limits: BucketLimits,
     /// What was written to a file, where there is one, and the bucket that is written next.
@@ -73,8 +75,6 @@ struct Bucket {
     /// What comes before those, in a file, and the bytes of it.
     segments: Vec<Segment>,
     segment_bytes: usize,
-    /// Items in an arena: slots are as many as there are bytes for.
-    long_items: usize,
 }
 
 /// What a writer's buckets may take.
@@ -102,6 +102,7 @@ impl BucketFill {
             next_blocks: Vec::new(),
             free_blocks: Vec::new(),
             ends: vec![0; buckets.len()],
+            long_items: vec![0; buckets.len()],
             buckets,
             limits,
             folder: folder.clone(),
@@ -196,28 +197,38 @@ impl BucketFill {
         self.stored == Layout::Arena && self.routes.packing().is_none()
     }
 
+    /// Takes long items in parts, but for those that must be staged: these stay in `items`.
+    pub fn take_parts<T>(&mut self, items: &mut Vec<(T, ItemParts<'_>)>) {
+        let Form::Items(selector) = self.routes.form() else { return };
+        let bucket = |parts: &ItemParts<'_>| self.routes.bucket(parts.first_bytes()?, selector);
+        let buckets: Vec<Option<usize>> = items.iter().map(|(_, parts)| bucket(parts)).collect();
+        let mut buckets = buckets.into_iter();
+        // As for words: nothing else is stored meanwhile.
+        let before = (items.len(), items.iter().map(|(_, parts)| parts.len()).sum::<usize>());
+        items.retain(|(_, parts)| !buckets.next().flatten().is_some_and(|bucket| self.take_in_parts(bucket, parts)));
+        let left = (items.len(), items.iter().map(|(_, parts)| parts.len()).sum::<usize>());
+        self.items += (before.0 - left.0) as u64;
+        self.item_bytes += (before.1 - left.1) as u64;
+    }
+
     /// Takes a long item in parts; `false` where it must be staged.
     #[inline(always)]
-    pub fn take_parts(&mut self, parts: &ItemParts<'_>) -> bool {
-        let Form::Items(selector) = self.routes.form() else { return false };
-        let Some(bucket) = parts.first_bytes().and_then(|head| self.routes.bucket(head, selector)) else {
-            return false;
-        };
+    fn take_in_parts(&mut self, bucket: usize, parts: &ItemParts<'_>) -> bool {
         let (at, len) = (self.ends[bucket], parts.len());
         let room = &mut self.memory[at..at.next_multiple_of(BLOCK_BYTES)];
         if room.len() < MAX_LENGTH_BYTES + len + ItemParts::MARGIN {
-            return self.take_parts_across(bucket, parts);
+            return self.take_in_parts_across(bucket, parts);
         }
         let width = write_length(len, room);
         parts.write(&mut room[width..]);
         self.ends[bucket] = at + width + len;
-        self.count_long(bucket, len);
+        self.long_items[bucket] += 1;
         true
     }
 
     /// Takes a long item in parts that goes on in another block; `false` where it must be staged.
     #[inline(never)]
-    fn take_parts_across(&mut self, bucket: usize, parts: &ItemParts<'_>) -> bool {
+    fn take_in_parts_across(&mut self, bucket: usize, parts: &ItemParts<'_>) -> bool {
         let (mut item, len) = ([0; BLOCK_BYTES / 8], parts.len());
         if MAX_LENGTH_BYTES + len + ItemParts::MARGIN > item.len() {
             return false;
@@ -225,17 +236,8 @@ impl BucketFill {
         let width = write_length(len, &mut item);
         parts.write(&mut item[width..]);
         let is_taken = self.append_to_blocks(bucket, &item[..width + len]);
-        if is_taken {
-            self.count_long(bucket, len);
-        }
+        self.long_items[bucket] += usize::from(is_taken);
         is_taken
-    }
-
-    #[inline]
-    fn count_long(&mut self, bucket: usize, len: usize) {
-        self.buckets[bucket].long_items += 1;
-        self.items += 1;
-        self.item_bytes += len as u64;
     }
 
     fn take_slots<const N: usize>(&mut self, staged: &FillRun, rest: &mut FillRun) {
@@ -261,7 +263,7 @@ impl BucketFill {
             let (with_length, behind) = bytes.split_at(width + len);
             let item = &with_length[width..];
             match self.take_one(&routes, head(item), len, with_length) {
-                Some(bucket) => self.buckets[bucket].long_items += 1,
+                Some(bucket) => self.long_items[bucket] += 1,
                 None => rest.push(item).expect("room for all that is staged"),
             }
             bytes = behind;
@@ -407,7 +409,7 @@ impl BucketFill {
     pub fn items_of(&self, bucket: usize) -> usize {
         match self.stored {
             Layout::Slots { width, .. } => self.bytes(bucket) / width,
-            Layout::Arena => self.buckets[bucket].long_items,
+            Layout::Arena => self.long_items[bucket],
         }
     }
 

@@ -15,6 +15,10 @@ impl ItemParts<'_> {
     /// Bytes beside the item that [`write`](Self::write) may touch.
     pub const MARGIN: usize = HEAD_LEN;
 
+    /// How many are taken at once. Their places are not in the processor's caches; it waits for several of them at a time
+    /// only where little else is done between one and the next.
+    pub const AT_ONCE: usize = 64;
+
     /// Bytes of the item.
     pub fn len(&self) -> usize {
         self.head.len + self.body.len() + self.tail.len()

@@ -264,18 +264,19 @@ fn items_in_parts() {
         let (options, _folder) = options(memory_bytes, 1);
         let sorter = Sorter::new(options);
         let (mut writer, mut in_parts) = (sorter.writer(), 0);
-        for row in &rows {
-            if writer.takes_parts() && writer.take_parts(&parts(row)) {
-                in_parts += 1;
-            } else {
-                writer.push(&whole(row)).unwrap();
+        for rows in rows.chunks(ItemParts::AT_ONCE) {
+            let mut left: Vec<_> = rows.iter().map(|row| (row, parts(row))).collect();
+            if writer.takes_parts() {
+                writer.take_parts(&mut left);
+                in_parts += rows.len() - left.len();
             }
+            left.iter().for_each(|(row, _)| writer.push(&whole(row)).unwrap());
         }
         writer.finish().unwrap();
         let sorted = sorter.finish().unwrap();
         assert!(read(&sorted, 0..sorted.len()).unwrap() == expected, "{memory_bytes} bytes");
         assert_eq!(sorted.item_bytes(), expected.iter().map(|item| item.len() as u64).sum::<u64>());
-        assert!(in_parts > count / 3, "{in_parts} items in {memory_bytes} bytes");
+        assert!(in_parts > rows.len() / 3, "{in_parts} items in {memory_bytes} bytes");
     }
 }
 

@@ -143,11 +143,11 @@ impl<'s> RunWriter<'s> {
         self.routed.as_ref().is_some_and(|routed| routed.buckets.takes_parts())
     }
 
-    /// Takes a long item in parts; `false` where it must be [pushed](Self::push).
-    #[inline(always)]
-    #[must_use]
-    pub fn take_parts(&mut self, parts: &ItemParts<'_>) -> bool {
-        self.routed.as_mut().is_some_and(|routed| routed.buckets.take_parts(parts))
+    /// Takes long items in parts, but for those that must be [pushed](Self::push): these stay in `items`.
+    pub fn take_parts<T>(&mut self, items: &mut Vec<(T, ItemParts<'_>)>) {
+        if let Some(routed) = &mut self.routed {
+            routed.buckets.take_parts(items);
+        }
     }
 
     #[cold]
