@@ -287,9 +287,10 @@ impl Items for IndexPlan {
             index += 1;
             // What follows differs in its rowid alone: from the first byte on that the key does not have.
             if printer.cell.key_len() == Some(batch.bytes_before_tail()) && self.has_rowid {
-                let alike = batch.alike(index);
-                let make = |(tail, len), cell: &mut ShortCell| cell.set_rowid_of(tail, len);
-                index += printer.builder.fill_page(alike, &mut printer.cell, make);
+                let has_more = batch.alike(index).next().is_some();
+                if let Some(alike) = printer.cell.alike().filter(|_| has_more) {
+                    index += printer.builder.add_alike(batch.alike(index), &alike);
+                }
             }
         }
         Ok(())

@@ -74,7 +74,7 @@ pub use compare::compare;
 pub use entry::{EntryShape, UniqueKey};
 pub use head::{ALIKE, HEAD_LEN, HEAD_ROOM, HeadMaker, Heads, KeyHead};
 pub use number::{MAX_ROWID_LEN, push_rowid, read_rowid, rowid_len, skip_rowid};
-pub use short::{CELL_WINDOW, SHORT_LEN, SHORT_ROOM, ShortCell};
+pub use short::{AlikeCells, CELL_WINDOW, SHORT_LEN, SHORT_ROOM, ShortCell};
 
 /// First byte of the form of NULL.
 const NULL: u8 = 0x00;

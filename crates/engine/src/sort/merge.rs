@@ -125,12 +125,12 @@ impl<'s> ItemBatch<'s> {
         self.packing.bytes_before_tail()
     }
 
-    /// Tail and length of the items from `index` on that are the same up to their tails as the one before it.
+    /// Tails of the items from `index` on that are as long as the one before it, and the same up to their tails.
     #[inline]
-    pub fn alike(&self, index: usize) -> impl Iterator<Item = (u64, usize)> {
-        let (before, tail, packing) = (self.words[index - 1], self.packing.tail_shift(), self.packing);
-        let is_alike = move |word: &&u64| (*word ^ before) >> (63 - tail) >> 1 == 0;
-        self.words[index..].iter().take_while(is_alike).map(move |word| (word << tail, packing.len_of(*word)))
+    pub fn alike(&self, index: usize) -> impl Iterator<Item = u64> {
+        let (before, same, tail_shift) = (self.words[index - 1], self.packing.before_tail(), self.packing.tail_shift());
+        let is_alike = move |word: &&u64| (*word ^ before) & same == 0;
+        self.words[index..].iter().take_while(is_alike).map(move |word| word << tail_shift)
     }
 }
 

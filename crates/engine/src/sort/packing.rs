@@ -113,6 +113,11 @@ impl Packing {
         self.tail_start
     }
 
+    /// The bits of a word that tell an item up to its tail, and its length.
+    pub fn before_tail(&self) -> u64 {
+        !(u64::MAX >> self.tail_shift) | (LENGTHS - 1) as u64
+    }
+
     /// How many bits of a word stand in front of those of the item's tail.
     pub fn tail_shift(&self) -> u32 {
         self.tail_shift

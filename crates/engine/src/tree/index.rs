@@ -8,7 +8,7 @@
 use super::interior::Entry;
 use super::open_page::{OpenPage, add_overflow};
 use crate::pages::{PageRun, Placement};
-use litepress_format::order::ShortCell;
+use litepress_format::order::{AlikeCells, CELL_WINDOW, ShortCell};
 use litepress_format::page::{MIN_CELL_LEN, PageKind};
 use litepress_format::{payload, varint};
 
@@ -102,34 +102,30 @@ impl IndexBuilder {
         cell.len() <= self.max_local && self.add_local(cell.len(), 1, |bytes| cell.write(bytes))
     }
 
-    /// Adds the next entries, whose cells `make` makes of `items`, as long as it makes one and the page has room for it;
-    /// how many.
+    /// Adds the next entries, whose rowids have these forms, as long as their cells are `alike` and the page has room; how
+    /// many.
     #[inline(always)]
-    pub fn fill_page<T>(
-        &mut self,
-        items: impl Iterator<Item = T>,
-        cell: &mut ShortCell,
-        mut make: impl FnMut(T, &mut ShortCell) -> bool,
-    ) -> usize {
+    pub fn add_alike(&mut self, forms: impl Iterator<Item = u64>, alike: &AlikeCells) -> usize {
         // A page is opened for an entry that is sure to stay there: that there is one more, nobody knows yet.
         let Some(mut open) = self.page else { return 0 };
+        let len = alike.len();
+        if !(MIN_CELL_LEN..=self.max_local).contains(&len) {
+            return 0;
+        }
         let page = self.part.run.page_mut(open.index);
-        let (before, end) = (open.cells, open.content_start);
-        for item in items {
-            if !make(item, cell) || !(MIN_CELL_LEN..=self.max_local).contains(&cell.len()) {
-                break;
-            }
-            let Some(window) = open.window(page) else { break };
-            if !cell.write_at_end(window) {
+        let before = open.cells;
+        for form in forms.take(open.room_for(len, CELL_WINDOW)) {
+            let window = page[..open.content_start].last_chunk_mut().expect("room for so many");
+            if !alike.write_at_end(form, window) {
                 break;
             }
             // It is there already.
-            open.push_room(page, cell.len());
+            open.push_room(page, len);
         }
         let added = open.cells - before;
         self.part.entries += added as u64;
         // Each has a length of one byte in front of its record.
-        self.part.payload_bytes += (end - open.content_start - added) as u64;
+        self.part.payload_bytes += (added * (len - 1)) as u64;
         self.page = Some(open);
         added
     }

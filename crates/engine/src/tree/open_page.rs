@@ -46,11 +46,10 @@ impl OpenPage {
         &mut page[self.content_start..end]
     }
 
-    /// The last bytes of the room for the next cell, where there are so many that a cell and its pointer fit, too.
-    #[inline]
-    pub fn window<'p, const N: usize>(&self, page: &'p mut [u8]) -> Option<&'p mut [u8; N]> {
-        let has_room = self.pointers_end() + CELL_POINTER_LEN + N <= self.content_start;
-        if has_room { page[..self.content_start].last_chunk_mut() } else { None }
+    /// How many cells of `len` bytes fit, at least, where whoever writes one needs `window` bytes up to its end, no fewer.
+    pub fn room_for(&self, len: usize, window: usize) -> usize {
+        let room = self.content_start - self.pointers_end();
+        room.checked_sub(CELL_POINTER_LEN + window).map_or(0, |spare| 1 + spare / (CELL_POINTER_LEN + len))
     }
 
     /// Completes the page.

@@ -236,8 +236,11 @@ fn head_of<const COLUMNS: usize>(
     }
     let (form, form_len) = number::rowid_front(rowid)?;
     let len = key_len + form_len;
+    if end > record.end || len > HEAD_LEN {
+        return None;
+    }
     append(&mut words, key_len, [form, 0]);
-    (end <= record.end && len <= HEAD_LEN).then_some(KeyHead { words, key_len, len })
+    Some(KeyHead { words, key_len, len })
 }
 
 impl Fixed {

@@ -24,11 +24,8 @@ pub const SHORT_ROOM: usize = 2 * SHORT_LEN;
 /// Length of the payload, header, an integer of 8 bytes for every value, and what texts take beyond that.
 const CELL_ROOM: usize = 1 + (2 + MAX_COLUMNS) + 8 * (1 + MAX_COLUMNS) + 2 * SHORT_LEN;
 
-/// What of a cell's columns is copied at once where it is written to a page.
-const ENDING_LEN: usize = 32;
-
-/// Bytes up to the end of a cell that [`ShortCell::write_at_end`] may write to.
-pub const CELL_WINDOW: usize = ENDING_LEN + 8;
+/// Bytes up to the end of a cell that [`AlikeCells::write_at_end`] writes to.
+pub const CELL_WINDOW: usize = 32;
 
 /// An index entry as the cell of a leaf: the length of its record in one byte, and the record.
 ///
@@ -38,9 +35,6 @@ pub struct ShortCell {
     /// The cell without what the rowid decides: both lengths, its serial type and its body.
     columns: [u8; CELL_ROOM],
     columns_end: usize,
-    /// The columns' last bytes, ending where they do, and the last eight of these.
-    ending: [u8; ENDING_LEN],
-    last: u64,
     /// The forms of the columns, and which bits of it those are.
     key: [u128; 2],
     key_mask: [u128; 2],
@@ -73,19 +67,8 @@ impl ShortInt {
 impl Default for ShortCell {
     fn default() -> Self {
         let (columns, key, key_mask) = ([0; CELL_ROOM], [0; 2], [0; 2]);
-        let ending = [0; ENDING_LEN];
-        Self {
-            columns,
-            columns_end: 0,
-            ending,
-            last: 0,
-            key,
-            key_mask,
-            key_len: 0,
-            rowid: None,
-            class: RowidClass::NONE,
-            rowid_serial_at: 0,
-        }
+        let (rowid, class) = (None, RowidClass::NONE);
+        Self { columns, columns_end: 0, key, key_mask, key_len: 0, rowid, class, rowid_serial_at: 0 }
     }
 }
 
@@ -112,26 +95,19 @@ impl ShortCell {
         out[0] = one_byte(out.len() as u64 - 1);
     }
 
-    /// Writes the cell so that it ends where `window` does, and anything in front of it; `false` where it is too long.
-    #[inline]
+    /// The cells of entries that have the same columns, and rowids whose forms and bodies are as long; `None` where this
+    /// one is too long for that, or has no such rowid.
     #[must_use]
-    pub fn write_at_end(&self, window: &mut [u8; CELL_WINDOW]) -> bool {
-        let ShortInt { serial, width, body } = self.rowid.unwrap_or(ShortInt { serial: 0, width: 0, body: 0 });
-        if self.columns_end > ENDING_LEN {
-            return false;
+    pub fn alike(&self) -> Option<AlikeCells> {
+        let (len, rowid) = (self.len(), self.rowid?);
+        if self.key_len == 0 || len > CELL_WINDOW {
+            return None;
         }
-        let columns_end = CELL_WINDOW - width;
-        window[columns_end - ENDING_LEN..columns_end].copy_from_slice(&self.ending);
-        // Twice, because no shift is by 64 bits. What of the columns' last bytes stands in front is written again.
-        let half = 4 * (8 - width);
-        let last = if width == 8 { body } else { self.last << (8 * width) | (body >> half) >> half };
-        window[CELL_WINDOW - 8..].copy_from_slice(&last.to_be_bytes());
-        let start = columns_end - self.columns_end;
-        if self.rowid.is_some() {
-            window[start + self.rowid_serial_at] = serial;
-        }
-        window[start] = one_byte((self.columns_end + width) as u64 - 1);
-        true
+        let mut cell = [0; CELL_WINDOW];
+        self.write(&mut cell[CELL_WINDOW - len..]);
+        cell[CELL_WINDOW - rowid.width..].fill(0);
+        let last = u64::from_be_bytes(*cell.last_chunk().expect("more than eight bytes"));
+        Some(AlikeCells { len, cell, last, class: self.class })
     }
 
     /// Length of the columns' forms in the item whose columns it has; `None` where there are none.
@@ -139,15 +115,6 @@ impl ShortCell {
     #[must_use]
     pub fn key_len(&self) -> Option<usize> {
         (self.key_len > 0).then_some(self.key_len)
-    }
-
-    /// Makes it the cell of an item of `len` bytes that has the same columns, and the rowid whose form stands at the front of
-    /// a word, behind which anything may stand; `false` where bodies or forms of that rowid are of another length than the
-    /// one before, or the item has more than columns and rowid.
-    #[inline(always)]
-    #[must_use]
-    pub fn set_rowid_of(&mut self, form: u64, len: usize) -> bool {
-        self.key_len + self.class.form_len() == len && self.set_rowid(form)
     }
 
     #[inline(always)]
@@ -172,9 +139,38 @@ impl ShortCell {
         self.key = item;
         self.key_mask = [mask(key_len), mask(key_len.saturating_sub(16))];
         (self.key_len, self.columns_end) = (key_len, columns_end);
-        let len = columns_end.min(ENDING_LEN);
-        self.ending[ENDING_LEN - len..].copy_from_slice(&self.columns[columns_end - len..columns_end]);
-        self.last = u64::from_be_bytes(*self.ending.last_chunk().expect("more than eight bytes"));
+    }
+}
+
+/// Cells that differ in their rowids alone, and are of one length.
+#[derive(Clone, Debug)]
+pub struct AlikeCells {
+    len: usize,
+    /// At the end the cell, zeros in the place of the rowid's body; and the last eight bytes of this.
+    cell: [u8; CELL_WINDOW],
+    last: u64,
+    class: RowidClass,
+}
+
+impl AlikeCells {
+    /// Bytes of each cell.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a cell is never empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Writes the cell of the rowid whose form stands at the front of a word, behind which anything may stand, so that it
+    /// ends where `window` does, and anything in front of it; `false` where forms or bodies of that rowid have another
+    /// length.
+    #[inline(always)]
+    #[must_use]
+    pub fn write_at_end(&self, form: u64, window: &mut [u8; CELL_WINDOW]) -> bool {
+        let Some(rowid) = self.class.rowid(form) else { return false };
+        *window = self.cell;
+        window[CELL_WINDOW - 8..].copy_from_slice(&(self.last | rowid).to_be_bytes());
+        true
     }
 }
 
