@@ -171,11 +171,13 @@ impl Packing {
 
 /// Some bits of a word, moved side by side to its end.
 ///
-/// Every bit moves by as many places as unwanted ones are behind it. Moves of 1, 2, 4, ... places make up all of these;
-/// which bits take part in each of them is found out beforehand (Warren, Hacker's Delight, section 7-4).
+/// Every bit moves by as many places as unwanted ones are behind it: all by as many as are behind the last one, and then
+/// by moves of 1, 2, 4, ... places, which make up the rest; which bits take part in each of them is found out beforehand
+/// (Warren, Hacker's Delight, section 7-4).
 #[derive(Clone, Debug)]
 struct Gather {
     wanted: u64,
+    behind: u32,
     /// Where they come to lie.
     packed: u64,
     moves: Vec<Move>,
@@ -192,7 +194,9 @@ impl Gather {
     fn new(wanted: u64) -> Self {
         let mut moves = Vec::new();
         // Where each bit is, and how many unwanted ones it had behind it.
-        let places = (0..u64::BITS).filter(|place| wanted >> place & 1 == 1);
+        let behind = wanted.trailing_zeros() % u64::BITS;
+        let moved = wanted >> behind;
+        let places = (0..u64::BITS).filter(|place| moved >> place & 1 == 1);
         let mut at: Vec<(u32, u32)> = places.zip(0..).map(|(place, before)| (place, place - before)).collect();
         for step in 0..u64::BITS.ilog2() {
             let places = 1 << step;
@@ -207,12 +211,12 @@ impl Gather {
             }
         }
         let packed = if wanted == 0 { 0 } else { u64::MAX >> wanted.count_zeros() };
-        Self { wanted, packed, moves }
+        Self { wanted, behind, packed, moves }
     }
 
     #[inline]
     fn pack(&self, word: u64) -> u64 {
-        self.moves.iter().fold(word & self.wanted, |word, Move { from, places }| {
+        self.moves.iter().fold((word & self.wanted) >> self.behind, |word, Move { from, places }| {
             let moved = word & from;
             word ^ moved | moved >> places
         })
@@ -225,7 +229,7 @@ impl Gather {
         }
         let mut packed = [0; ALIKE];
         let packed = &mut packed[..from.len()];
-        packed.iter_mut().zip(from).for_each(|(packed, from)| *packed = from & self.wanted);
+        packed.iter_mut().zip(from).for_each(|(packed, from)| *packed = (from & self.wanted) >> self.behind);
         for Move { from, places } in &self.moves {
             for word in &mut *packed {
                 let moved = *word & from;
@@ -244,14 +248,16 @@ impl Gather {
                 *word = *word & !to | (*word & to) << places;
             }
         }
+        into.iter_mut().for_each(|word| *word <<= self.behind);
     }
 
     #[inline]
     fn unpack(&self, word: u64) -> u64 {
-        self.moves.iter().rev().fold(word & self.packed, |word, Move { from, places }| {
+        let unpacked = self.moves.iter().rev().fold(word & self.packed, |word, Move { from, places }| {
             let to = from >> places;
             word & !to | (word & to) << places
-        })
+        });
+        unpacked << self.behind
     }
 }
 
