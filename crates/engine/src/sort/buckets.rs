@@ -13,7 +13,7 @@
 //! blocks run out, those of some buckets are moved to a file, as they are (see `segments`): nothing is sorted, encoded or
 //! merged for it, and a bucket is still read back from few places.
 //!
-//! Short items of one form stand in their blocks as words of eight bytes (see `packing`). Long ones need no stage where
+//! Short items of one form stand in their blocks as words, or the last bytes of such (see `packing`, `routes`). Long ones need no stage where
 //! what comes first in them is known as words: they are put together in their block (see `item_parts`).
 //!
 //! An item whose bucket is too large to be sorted in the memory that is left for it goes to the rest, too.
@@ -34,6 +34,9 @@ const MIN_SEGMENT_SHARE: usize = 2;
 
 /// When blocks run out, this part of them is written.
 const WRITTEN_SHARE: usize = 512;
+
+/// Bytes of a word.
+const WORD: usize = 8;
 
 /// Bytes of items that are staged before they go to their buckets: what the nearest cache holds beside.
 const STAGE_BYTES: usize = 16 << 10;
@@ -91,8 +94,11 @@ pub(super) struct BucketLimits {
 impl BucketFill {
     /// No items yet, of this layout where they are staged.
     pub fn new(routes: Arc<Routes>, layout: Layout, limits: BucketLimits, folder: &Arc<SpillFolder>) -> Self {
-        let stored = if routes.packing().is_some() { Layout::WORDS } else { layout };
+        let stored = routes.word_bytes().map_or(layout, Layout::words);
         let buckets = vec![Bucket::default(); routes.len()];
+        // They are sorted as whole words.
+        let bucket_bytes = routes.word_bytes().map_or(limits.bucket_bytes, |bytes| limits.bucket_bytes / WORD * bytes);
+        let limits = BucketLimits { bucket_bytes, ..limits };
         Self {
             routes,
             layout,
@@ -174,7 +180,9 @@ impl BucketFill {
     /// Takes words, and gives the items of those without a bucket to `rest`; `false` where not all may fit that.
     pub fn take_words(&mut self, words: &[u64], rest: &mut FillRun) -> Result<bool> {
         let routes = self.routes.clone();
-        let Form::Words { packing, behind } = routes.form() else { unreachable!("only words are staged as such") };
+        let Form::Words { packing, behind, bytes } = routes.form() else {
+            unreachable!("only words are staged as such")
+        };
         if !rest.has_room_for_items(words.len(), packing.longest()) {
             return Ok(false);
         }
@@ -182,7 +190,7 @@ impl BucketFill {
         let before = (rest.items(), rest.item_bytes());
         // Of stores to memory that no cache has at hand the processor can put off only few: no others stand between them.
         for &word in words {
-            if !self.append(routes.bucket_of_word(word, *behind), &word.to_be_bytes()) {
+            if !self.append_word(routes.bucket_of_word(word, *behind), word, *bytes) {
                 packing.with_item(word, |item| rest.push(item)).expect("room for all words");
             }
         }
@@ -274,10 +282,10 @@ impl BucketFill {
     #[inline(always)]
     fn take_one(&mut self, routes: &Routes, head: u128, len: usize, staged: &[u8]) -> Option<usize> {
         let (bucket, is_taken) = match routes.form() {
-            Form::Words { packing, behind } => {
+            Form::Words { packing, behind, bytes } => {
                 let word = packing.pack(halves(head), len)?;
                 let bucket = routes.bucket_of_word(word, *behind);
-                (bucket, self.append(bucket, &word.to_be_bytes()))
+                (bucket, self.append_word(bucket, word, *bytes))
             }
             Form::Items(selector) => {
                 let bucket = routes.bucket(head, selector)?;
@@ -285,6 +293,20 @@ impl BucketFill {
             }
         };
         is_taken.then_some(bucket)
+    }
+
+    /// Appends the last bytes of a word; `false` where there is no such bucket, or it has too much.
+    #[inline(always)]
+    fn append_word(&mut self, bucket: usize, word: u64, bytes: usize) -> bool {
+        let Some(&at) = self.ends.get(bucket) else { return false };
+        let in_block = at % BLOCK_BYTES;
+        if in_block == 0 || in_block + WORD > BLOCK_BYTES {
+            return self.append_to_blocks(bucket, &word.to_le_bytes()[..bytes]);
+        }
+        // The next one takes the place of what is not wanted.
+        self.memory[at..at + WORD].copy_from_slice(&word.to_le_bytes());
+        self.ends[bucket] = at + bytes;
+        true
     }
 
     /// Appends an item as it is stored; `false` where its bucket has too much.
@@ -427,9 +449,34 @@ impl BucketFill {
         Ok(())
     }
 
-    /// Hands out the bytes of a bucket's items, of words always some whole ones; `reader` may be reading those of the file
-    /// already.
-    pub fn read(&self, bucket: usize, reader: Option<SegmentReader>, mut each: impl FnMut(&[u8])) -> Result<()> {
+    /// Appends a bucket's words to `words`.
+    pub fn read_words(&self, bucket: usize, reader: Option<SegmentReader>, words: &mut Vec<u64>) -> Result<()> {
+        let short = self.routes.short_words(bucket).expect("items are words");
+        let bytes = self.routes.word_bytes().expect("items are words");
+        // A word may stand in two blocks: its first bytes, and how many there are.
+        let (mut open, mut len) = ([0; WORD], 0);
+        self.read(bucket, reader, |mut block| {
+            while !block.is_empty() {
+                if len == 0 && block.len() >= WORD {
+                    let whole = (block.len() - WORD) / bytes + 1;
+                    let word = |index| short.word(u64::from_le_bytes(word_at(block, index * bytes)));
+                    words.extend((0..whole).map(word));
+                    block = &block[whole * bytes..];
+                    continue;
+                }
+                let (first, behind) = block.split_at(block.len().min(bytes - len));
+                open[len..len + first.len()].copy_from_slice(first);
+                len = (len + first.len()) % bytes;
+                if len == 0 {
+                    words.push(short.word(u64::from_le_bytes(open)));
+                }
+                block = behind;
+            }
+        })
+    }
+
+    /// Hands out the bytes of a bucket's items; `reader` may be reading those of the file already.
+    fn read(&self, bucket: usize, reader: Option<SegmentReader>, mut each: impl FnMut(&[u8])) -> Result<()> {
         let one = &self.buckets[bucket];
         let in_file = match (reader, &self.written) {
             (Some(reader), _) => Some(reader.take()?),
@@ -450,20 +497,25 @@ impl BucketFill {
 
     /// Its items, bucket by bucket; all are in memory.
     pub fn for_each(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut memory = Vec::new();
+        let (mut memory, mut words) = (Vec::new(), Vec::new());
         for bucket in 0..self.buckets.len() {
+            if let Some(packing) = self.routes.packing() {
+                words.clear();
+                self.read_words(bucket, None, &mut words)?;
+                words.iter().try_for_each(|word| packing.with_item(*word, &mut each))?;
+                continue;
+            }
             memory.resize((self.bytes(bucket) + SLACK_BYTES).max(MIN_MEMORY_BYTES).max(memory.len()), 0);
             let mut run = FillRun::new(memory, self.stored);
             self.gather(bucket, &mut run, None)?;
-            run.for_each(|item| match self.routes.packing() {
-                Some(packing) => {
-                    let word = item.try_into().expect("a word of eight bytes");
-                    packing.with_item(u64::from_be_bytes(word), &mut each)
-                }
-                None => each(item),
-            })?;
+            run.for_each(&mut each)?;
             memory = run.into_memory();
         }
         Ok(())
     }
+}
+
+#[inline]
+fn word_at(bytes: &[u8], at: usize) -> [u8; WORD] {
+    *bytes[at..].first_chunk().expect("a whole word")
 }

@@ -4,10 +4,10 @@
 //! '123456', rowid 70000   fd 31 32 33 34 35 36 00 | a9 11 70
 //! '654321', rowid 70001   fd 36 35 34 33 32 31 00 | a9 11 71
 //!                             -  -  -  -  -  -      -------------         what may vary: the tail, to the last bit
-//! word                        1  2  3  4  5  6      a9 11 70 00 0  3      its last three bits tell the length
+//! word                        1  2  3  4  5  6      a9 11 70 00    3      its last three bits tell the length
 //! ```
 //!
-//! Words compare as their items do: what is left out is the same in all of them, and items of which one would be the start
+//! A word has as many bits as the longest item needs, zeros in front of them. Words compare as their items do: what is left out is the same in all of them, and items of which one would be the start
 //! of another are none. Which bits vary is taken from the first items. Where the last group of bytes begins that vary
 //! side by side, they may vary more from then on: numbers grow, and those of rows stand last.
 
@@ -25,8 +25,8 @@ const UNPACKED_BYTES: usize = 20;
 const LENGTH_BITS: u32 = 3;
 const LENGTHS: usize = 1 << LENGTH_BITS;
 
-/// A longer item than the first ones' longest is expected: numbers grow on.
-const GROWTH_BYTES: usize = 1;
+/// Longer items than the first ones' longest are expected: numbers grow on. The first of these that there are bits for.
+const GROWTH_BYTES: [usize; 2] = [2, 1];
 
 /// Bytes of the slots of so many unpacked items.
 pub(super) fn unpacked_bytes(items: usize) -> usize {
@@ -43,9 +43,11 @@ pub(super) struct Packing {
     gathers: [Gather; 2],
     ends: [u32; 2],
     shortest: usize,
-    /// Bytes of an item in front of the tail, and bits of a word for these.
+    /// Bytes of an item in front of the tail.
     tail_start: usize,
-    tail_shift: u32,
+    /// Bits of a word, and how many of them are for the tail and the length.
+    bits: u32,
+    tail_bits: u32,
 }
 
 impl Packing {
@@ -54,23 +56,32 @@ impl Packing {
         let first = *heads.first()?;
         let (shortest, longest) = (*lens.iter().min()?, *lens.iter().max()?);
         let differ = heads.iter().fold(0, |differ, head| differ | head ^ first);
-        let longest = longest + GROWTH_BYTES;
-        if differ == 0 || longest > HEAD_BYTES || longest - shortest >= LENGTHS {
+        if differ == 0 {
+            return None;
+        }
+        GROWTH_BYTES.into_iter().find_map(|growth| Self::of(first, differ, shortest, longest + growth))
+    }
+
+    /// Of items that differ from the first in these bits of their heads, and of these lengths.
+    fn of(first: u128, differ: u128, shortest: usize, longest: usize) -> Option<Self> {
+        if longest > HEAD_BYTES || longest - shortest >= LENGTHS {
             return None;
         }
         let tail_start = start_of_last_group(differ);
         let tail = u128::MAX >> (8 * tail_start);
-        let tail_bits = (u64::BITS - LENGTH_BITS).checked_sub((differ & !tail).count_ones())?;
-        if 8 * longest.saturating_sub(tail_start) > tail_bits as usize {
+        let bits_before = (differ & !tail).count_ones();
+        let tail_bits = 8 * u32::try_from(longest.saturating_sub(tail_start)).ok()?;
+        let bits = bits_before + tail_bits + LENGTH_BITS;
+        if bits > u64::BITS {
             return None;
         }
         let packed = differ & !tail | tail & !(tail >> tail_bits);
         let gathers = halves(packed).map(Gather::new);
         // Of lengths in use, the longest is the last that is known: some shorter ones may come, too.
         let shortest = shortest.min((longest + 1).saturating_sub(LENGTHS));
-        let ends = [u64::BITS - halves(packed)[0].count_ones(), u64::BITS - packed.count_ones()];
-        let tail_shift = (differ & !tail).count_ones();
-        Some(Self { first: halves(first), same: halves(!packed), gathers, ends, shortest, tail_start, tail_shift })
+        let ends = [bits - halves(packed)[0].count_ones(), LENGTH_BITS];
+        let tail_bits = tail_bits + LENGTH_BITS;
+        Some(Self { first: halves(first), same: halves(!packed), gathers, ends, shortest, tail_start, bits, tail_bits })
     }
 
     /// The word of the item of `len` bytes with these halves of a head, zeros behind its end; `None` where it is not like
@@ -113,14 +124,19 @@ impl Packing {
         self.tail_start
     }
 
+    /// Bits of a word; those in front of them are zeros.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
     /// The bits of a word that tell an item up to its tail, and its length.
     pub fn before_tail(&self) -> u64 {
-        !(u64::MAX >> self.tail_shift) | (LENGTHS - 1) as u64
+        u64::MAX << self.tail_bits | (LENGTHS - 1) as u64
     }
 
     /// How many bits of a word stand in front of those of the item's tail.
     pub fn tail_shift(&self) -> u32 {
-        self.tail_shift
+        u64::BITS - self.tail_bits
     }
 
     /// Length of the longest item that could be packed.

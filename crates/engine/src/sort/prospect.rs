@@ -55,11 +55,9 @@ impl ItemSample {
         let item_bytes = mean(self.item_bytes);
         let buckets =
             Routes::sample_bytes(budget.buffer_bytes).and_then(|_| Routes::new(&self.first, budget.buffer_bytes));
-        let layout = match &buckets {
-            Some(routes) if routes.packing().is_some() => Layout::WORDS,
-            // A byte says how long an item is.
-            _ => Layout::for_items_of(self.longest + 1),
-        };
+        // A byte says how long an item is.
+        let as_they_are = Layout::for_items_of(self.longest + 1);
+        let layout = buckets.as_ref().and_then(Routes::word_bytes).map_or(as_they_are, Layout::words);
         let bytes = match layout {
             Layout::Slots { width, .. } => items.saturating_mul(width as u64),
             Layout::Arena => item_bytes.saturating_add(items),

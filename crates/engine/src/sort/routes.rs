@@ -23,21 +23,42 @@ const ROUTE_BITS: [u32; 3] = [12, 14, 16];
 /// Bytes of the first items.
 const SAMPLE_BYTES: usize = 1 << 20;
 
+/// What no item is routed to.
+const NO_BUCKET: u16 = u16::MAX;
+
+/// Digits that so many items of the sample should have had, and none had, do not come.
+const EVIDENCE: usize = 32;
+
 /// To which bucket an item goes, and what it is there.
 #[derive(Debug)]
 pub(super) struct Routes {
     form: Form,
-    /// By their digits.
+    /// By their digits; [`NO_BUCKET`] for some that no item had.
     bucket_of: Vec<u16>,
     /// The first digit of each bucket.
     starts: Vec<usize>,
 }
 
+/// Words of a bucket less the first that it can have: as many bytes tell them apart as are the same for all buckets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShortWords {
+    first: u64,
+    bits: u64,
+}
+
+impl ShortWords {
+    /// The word whose last bytes these are.
+    #[inline]
+    pub fn word(self, last_bytes: u64) -> u64 {
+        self.first + (last_bytes.wrapping_sub(self.first) & self.bits)
+    }
+}
+
 /// How items stand in buckets, and what bits of them tell which one.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
-    /// As words: by their first bits, without so many behind them.
-    Words { packing: Packing, behind: u32 },
+    /// As words: by their first bits, without so many behind them. A bucket has so many of a word's last bytes.
+    Words { packing: Packing, behind: u32, bytes: usize },
     /// As they are.
     Items(Selector),
 }
@@ -77,9 +98,9 @@ impl Routes {
             let words = heads.iter().zip(&lens).map(|(&head, &len)| packing.pack(halves(head), len));
             let words: Vec<u64> = words.map(|word| word.expect("made for these")).collect();
             let routes = |bits: u32| {
-                let behind = u64::BITS - bits;
+                let behind = packing.bits().saturating_sub(bits);
                 let digits = words.iter().map(|word| digit_of(word >> behind));
-                Self::of_digits(Form::Words { packing: packing.clone(), behind }, bits, digits, buckets)
+                Self::of_digits(Form::Words { packing: packing.clone(), behind, bytes: 8 }, bits, digits, buckets)
             };
             return Self::best(ROUTE_BITS.map(routes), buckets);
         }
@@ -95,19 +116,50 @@ impl Routes {
 
     /// The routes that so many bits tell, of which the sample has these.
     fn of_digits(form: Form, bits: u32, digits: impl ExactSizeIterator<Item = usize>, buckets: usize) -> Self {
-        let share = digits.len().div_ceil(buckets);
+        let items = digits.len();
+        let share = items.div_ceil(buckets);
         let mut counts = vec![0usize; 1 << bits];
         digits.for_each(|digit| counts[digit] += 1);
-        let (mut bucket_of, mut starts, mut count) = (Vec::with_capacity(counts.len()), vec![0], 0);
+        let (mut bucket_of, mut starts, mut ends, mut count) = (Vec::with_capacity(counts.len()), vec![0], vec![0], 0);
         for (digit, more) in counts.into_iter().enumerate() {
             if count > 0 && count + more > share {
                 starts.push(digit);
+                ends.push(digit);
                 count = 0;
             }
             count += more;
+            if let Some(end) = ends.last_mut().filter(|_| more > 0) {
+                *end = digit + 1;
+            }
             bucket_of.push(u16::try_from(starts.len() - 1).expect("few buckets"));
         }
-        Self { form, bucket_of, starts }
+        let mut routes = Self { form, bucket_of, starts };
+        routes.shorten_words(&ends, items);
+        routes
+    }
+
+    /// Has words take as few bytes as tell those of one bucket apart; `ends` are where the digits end that the items of the
+    /// sample had.
+    fn shorten_words(&mut self, ends: &[usize], items: usize) {
+        let Form::Words { behind, bytes, .. } = &mut self.form else { return };
+        let all = self.bucket_of.len();
+        let next = |bucket: usize| self.starts.get(bucket + 1).copied().unwrap_or(all);
+        let digits_of = |bytes: u32| 1usize.checked_shl(u8::BITS * bytes - *behind).unwrap_or(usize::MAX);
+        let is_enough = |digits: usize| {
+            (0..self.starts.len()).all(|bucket| {
+                let end = self.starts[bucket].saturating_add(digits);
+                let missing = next(bucket).saturating_sub(end);
+                ends[bucket] <= end && (missing == 0 || missing * items / all > EVIDENCE)
+            })
+        };
+        let least = behind.div_ceil(u8::BITS).max(1);
+        let fewest = (least..8).find(|bytes| is_enough(digits_of(*bytes))).unwrap_or(8);
+        let digits = digits_of(fewest);
+        for bucket in 0..self.starts.len() {
+            let end = self.starts[bucket].saturating_add(digits);
+            self.bucket_of[end.min(next(bucket))..next(bucket)].fill(NO_BUCKET);
+        }
+        *bytes = fewest as usize;
     }
 
     /// Those of the fewest bits that make enough buckets.
@@ -133,7 +185,21 @@ impl Routes {
         }
     }
 
-    /// The bucket of a word.
+    /// Bytes of an item in its bucket, where it is a word there.
+    pub fn word_bytes(&self) -> Option<usize> {
+        match self.form {
+            Form::Words { bytes, .. } => Some(bytes),
+            Form::Items(_) => None,
+        }
+    }
+
+    /// The words of a bucket by their last bytes.
+    pub fn short_words(&self, bucket: usize) -> Option<ShortWords> {
+        let Form::Words { behind, bytes, .. } = self.form else { return None };
+        Some(ShortWords { first: (self.starts[bucket] as u64) << behind, bits: u64::MAX >> (64 - 8 * bytes) })
+    }
+
+    /// The bucket of a word; where it has none, one that there is not.
     #[inline]
     pub fn bucket_of_word(&self, word: u64, behind: u32) -> usize {
         self.bucket_of[digit_of(word >> (behind & 63))].into()
@@ -150,7 +216,7 @@ impl Routes {
     pub fn key(&self, bucket: usize) -> Vec<u8> {
         let start = self.starts[bucket];
         let head = match &self.form {
-            Form::Words { packing, behind } => packing::in_bytes(packing.unpack((start as u64) << behind).0),
+            Form::Words { packing, behind, .. } => packing::in_bytes(packing.unpack((start as u64) << behind).0),
             Form::Items(selector) => selector.head_of(start).to_be_bytes(),
         };
         let len = head.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);

@@ -48,8 +48,10 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// Words of eight bytes.
-    pub const WORDS: Self = Self::Slots { width: 8, full: true };
+    /// Words, or so many bytes of each.
+    pub fn words(bytes: usize) -> Self {
+        Self::Slots { width: bytes, full: true }
+    }
 
     /// The narrowest layout for items of `len` bytes.
     pub fn for_items_of(len: usize) -> Self {

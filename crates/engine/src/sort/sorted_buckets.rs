@@ -94,9 +94,7 @@ impl Buckets {
         words.clear();
         words.reserve(self.items_of(bucket));
         for fill in &self.fills {
-            fill.read(bucket, room.readers.next().flatten(), |bytes| {
-                words.extend(bytes.as_chunks().0.iter().map(|word| u64::from_be_bytes(*word)));
-            })?;
+            fill.read_words(bucket, room.readers.next().flatten(), words)?;
         }
         words::sort(words, &mut room.words);
         Ok(())
