@@ -8,13 +8,13 @@
 use crate::fields::{Cut, Fields};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemBatch, ItemWithSlack, RunWriter, SLACK_BYTES, SortOptions, Sorter};
+use crate::sort::{ALIKE, ItemBatch, ItemWithSlack, RunWriter, SLACK_BYTES, SortOptions, Sorter, WordMaker};
 use crate::sorted_tree::{self, Items, SortedTree, bad_item};
 use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::order::{ALIKE, Collation, EntryShape, HEAD_ROOM, HeadMaker, Heads, KeyPart, ShortCell};
+use litepress_format::order::{Collation, EntryShape, HEAD_ROOM, HeadMaker, KeyPart, ShortCell};
 use litepress_format::page::PageKind;
 use litepress_format::record;
 use litepress_rows::chunk::HEADROOM;
@@ -127,21 +127,13 @@ pub(crate) struct Cutter<'s> {
     /// What makes short items of records like the last one.
     head_fields: Fields,
     head_maker: HeadMaker,
-    heads: Heads,
+    word_maker: Option<WordMaker>,
 }
 
 impl<'s> Cutter<'s> {
     pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
         let (fields, head_fields) = Default::default();
-        Self {
-            plan,
-            writer,
-            fields,
-            item: Vec::new(),
-            head_fields,
-            head_maker: HeadMaker::default(),
-            heads: Heads::default(),
-        }
+        Self { plan, writer, fields, item: Vec::new(), head_fields, head_maker: HeadMaker::default(), word_maker: None }
     }
 
     /// Adds the entries of all rows of `chunk`.
@@ -165,10 +157,11 @@ impl<'s> Cutter<'s> {
         if !self.head_fields.are_in(chunk.arena(), starts, &chunk.ends()[rows.clone()]) {
             return Ok(false);
         }
-        match self.head_maker.make_alike(chunk.arena(), starts, &chunk.rowids()[rows], &mut self.heads) {
-            Some(len) => self.writer.take_alike(&self.heads, starts.len(), len),
-            None => Ok(false),
+        if self.word_maker.is_none() {
+            self.word_maker = self.writer.word_maker(&self.head_maker);
         }
+        let Some(maker) = &self.word_maker else { return Ok(false) };
+        self.writer.take_alike(maker, chunk.arena(), starts, &chunk.rowids()[rows])
     }
 
     fn add_one_by_one(&mut self, chunk: &RecordChunk, rows: Range<usize>) -> Result<()> {
@@ -199,6 +192,7 @@ impl<'s> Cutter<'s> {
         if let Some(places) = self.head_fields.places_if_new(&self.plan.columns, record)? {
             *new_headers += 1;
             self.head_maker = HeadMaker::new(&self.plan.shape, places).unwrap_or_default();
+            self.word_maker = None;
         }
         let start = chunk.ends()[row] as usize - record.len();
         match self.head_maker.make(chunk.arena(), start, chunk.rowids()[row]) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! worker 1   push ... -> buckets by first bits, blocks spilled as they are               writer, routed, routes, buckets
-//!                        short items of one form as words, long ones in parts            packing, item_parts, segments
+//!                        short items of one form as words, long ones in parts            packing, word_maker, item_parts, segments
 //! worker 2   push ... -> where there are no buckets: runs, sorted and spilled            run, radix, arena, delta, spill
 //! Sorter::finish   many runs -> few runs                                                 here
 //! Sorted::range    ranks -> a cursor in every run -> merge, on as many threads as wanted rank, sample, merge
@@ -41,6 +41,7 @@ mod segments;
 mod sorted_buckets;
 mod spill;
 mod varying;
+mod word_maker;
 mod words;
 mod writer;
 
@@ -52,6 +53,7 @@ pub(crate) use item_parts::ItemParts;
 pub(crate) use merge::{ItemBatch, ItemWithSlack, ItemsAtHand, Merge, RunItems};
 pub(crate) use prospect::ItemSample;
 pub(crate) use run::SLACK_BYTES;
+pub(crate) use word_maker::{ALIKE, WordMaker};
 pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;

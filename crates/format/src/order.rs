@@ -72,7 +72,7 @@ use crate::value::Value;
 
 pub use compare::compare;
 pub use entry::{EntryShape, UniqueKey};
-pub use head::{ALIKE, HEAD_LEN, HEAD_ROOM, HeadMaker, Heads, KeyHead};
+pub use head::{Fixed, HEAD_LEN, HEAD_ROOM, HeadMaker, KeyHead, Load};
 pub use number::{MAX_ROWID_LEN, push_rowid, read_rowid, rowid_len, skip_rowid};
 pub use short::{AlikeCells, CELL_WINDOW, SHORT_LEN, SHORT_ROOM, ShortCell};
 

@@ -12,7 +12,6 @@
 //! side by side, they may vary more from then on: numbers grow, and those of rows stand last.
 
 use super::run::Layout;
-use litepress_format::order::{ALIKE, Heads};
 
 /// Bytes of an item that are looked at: no item is longer.
 const HEAD_BYTES: usize = 16;
@@ -20,6 +19,9 @@ const HEAD_BYTES: usize = 16;
 /// The width of slots that hold any unpacked item and its length.
 pub(super) const UNPACKED: Layout = Layout::Slots { width: UNPACKED_BYTES, full: false };
 const UNPACKED_BYTES: usize = 20;
+
+/// Words that are unpacked at once.
+const AT_ONCE: usize = 64;
 
 /// Bits of a word that tell the length, and how many lengths that makes.
 const LENGTH_BITS: u32 = 3;
@@ -39,9 +41,8 @@ pub(super) struct Packing {
     /// An item, and the bits of it that all have.
     first: [u64; 2],
     same: [u64; 2],
-    /// What a word has of the halves of a head, and where in the word that ends.
+    /// What a word has of the halves of a head.
     gathers: [Gather; 2],
-    ends: [u32; 2],
     shortest: usize,
     /// Bytes of an item in front of the tail.
     tail_start: usize,
@@ -76,47 +77,48 @@ impl Packing {
             return None;
         }
         let packed = differ & !tail | tail & !(tail >> tail_bits);
-        let gathers = halves(packed).map(Gather::new);
+        let [high, low] = halves(packed);
+        // No shift is by 64 bits where there is something to shift.
+        let gathers = [Gather::new(high, (bits - high.count_ones()) & 63), Gather::new(low, LENGTH_BITS)];
         // Of lengths in use, the longest is the last that is known: some shorter ones may come, too.
         let shortest = shortest.min((longest + 1).saturating_sub(LENGTHS));
-        let ends = [bits - halves(packed)[0].count_ones(), LENGTH_BITS];
         let tail_bits = tail_bits + LENGTH_BITS;
-        Some(Self { first: halves(first), same: halves(!packed), gathers, ends, shortest, tail_start, bits, tail_bits })
+        Some(Self { first: halves(first), same: halves(!packed), gathers, shortest, tail_start, bits, tail_bits })
     }
 
     /// The word of the item of `len` bytes with these halves of a head, zeros behind its end; `None` where it is not like
     /// the others.
     #[inline]
     pub fn pack(&self, head: [u64; 2], len: usize) -> Option<u64> {
-        let differ = |half: usize| (head[half] ^ self.first[half]) & self.same[half];
-        let length = len.wrapping_sub(self.shortest);
-        if differ(0) | differ(1) != 0 || length >= LENGTHS {
-            return None;
-        }
-        // No shift is by 64 bits where there is something to shift.
-        let part = |half: usize| self.gathers[half].pack(head[half]) << (self.ends[half] & 63);
-        Some(part(0) | part(1) | length as u64)
+        (self.strange_bits(head) == [0; 2]).then(|| self.word_of(head, len)).flatten()
     }
 
-    /// Appends the words of the first `count` of these items, all of `len` bytes, to `words`; `false` where one of them has
-    /// none.
-    #[must_use]
-    pub fn pack_all(&self, heads: &Heads, count: usize, len: usize, words: &mut Vec<u64>) -> bool {
+    /// The bits of either half of a head in which it is not like the others'.
+    pub fn strange_bits(&self, head: [u64; 2]) -> [u64; 2] {
+        [0, 1].map(|half| (head[half] ^ self.first[half]) & self.same[half])
+    }
+
+    /// The bits of a half of a head that all items have.
+    pub fn same_bits(&self, half: usize) -> u64 {
+        self.same[half]
+    }
+
+    /// The word of an item of `len` bytes, of whose head the [strange](Self::strange_bits) bits do not count.
+    #[inline]
+    pub fn word_of(&self, head: [u64; 2], len: usize) -> Option<u64> {
         let length = len.wrapping_sub(self.shortest);
-        let halves = |half: usize| &heads.words[half][..count];
-        let differ = |half: usize| {
-            let differ = halves(half).iter().fold(0, |differ, head| differ | head ^ self.first[half]);
-            differ & self.same[half]
-        };
-        if length >= LENGTHS || differ(0) | differ(1) != 0 {
-            return false;
-        }
-        let start = words.len();
-        words.resize(start + count, length as u64);
-        for half in 0..2 {
-            self.gathers[half].pack_all(halves(half), self.ends[half] & 63, &mut words[start..]);
-        }
-        true
+        (length < LENGTHS).then(|| self.gathers[0].pack(head[0]) | self.gathers[1].pack(head[1]) | length as u64)
+    }
+
+    /// What brings these bits of a half of a head to where they belong in a word.
+    pub fn gather_of(&self, half: usize, bits: u64) -> Gather {
+        Gather::of_part(!self.same[half], bits, self.gathers[half].end)
+    }
+
+    /// How far the last bit of items of `len` bytes is from the end of their words; `None` where it has no place there.
+    pub fn bits_behind(&self, len: usize) -> Option<u32> {
+        let tail_len = u32::try_from(len.checked_sub(self.tail_start)?).ok()?;
+        self.tail_bits.checked_sub(u8::BITS * tail_len).filter(|behind| *behind >= LENGTH_BITS)
     }
 
     /// How many bytes of an item stand in front of its tail.
@@ -153,10 +155,7 @@ impl Packing {
     /// The halves of the head, and the length, of the item with this word.
     #[inline]
     pub fn unpack(&self, word: u64) -> ([u64; 2], usize) {
-        let part = |half: usize| {
-            let packed = self.gathers[half].unpack(word >> (self.ends[half] & 63));
-            self.first[half] & self.same[half] | packed
-        };
+        let part = |half: usize| self.first[half] & self.same[half] | self.gathers[half].unpack(word);
         ([part(0), part(1)], self.len_of(word))
     }
 
@@ -169,14 +168,14 @@ impl Packing {
     /// Writes the items of `words` to slots as [`UNPACKED`] says.
     pub fn unpack_all(&self, words: &[u64], slots: &mut [u8]) {
         let slots: &mut [[u8; UNPACKED_BYTES]] = slots.as_chunks_mut().0;
-        let mut heads = Heads::default();
-        for (words, slots) in words.chunks(ALIKE).zip(slots.chunks_mut(ALIKE)) {
+        let mut heads = [[0; AT_ONCE]; 2];
+        for (words, slots) in words.chunks(AT_ONCE).zip(slots.chunks_mut(AT_ONCE)) {
             for half in 0..2 {
-                let head = &mut heads.words[half][..words.len()];
-                self.gathers[half].unpack_all(words, self.ends[half] & 63, head);
+                let head = &mut heads[half][..words.len()];
+                self.gathers[half].unpack_all(words, head);
                 head.iter_mut().for_each(|head| *head |= self.first[half] & self.same[half]);
             }
-            let [high, low] = &heads.words;
+            let [high, low] = &heads;
             for (((slot, word), high), low) in slots.iter_mut().zip(words).zip(high).zip(low) {
                 slot[..HEAD_BYTES].copy_from_slice(&in_bytes([*high, *low]));
                 slot[HEAD_BYTES..].copy_from_slice(&[0, 0, 0, low_byte(self.len_of(*word) as u64)]);
@@ -185,35 +184,47 @@ impl Packing {
     }
 }
 
-/// Some bits of a word, moved side by side to its end.
+/// Some bits of a word, moved side by side.
 ///
 /// Every bit moves by as many places as unwanted ones are behind it: all by as many as are behind the last one, and then
 /// by moves of 1, 2, 4, ... places, which make up the rest; which bits take part in each of them is found out beforehand
 /// (Warren, Hacker's Delight, section 7-4).
 #[derive(Clone, Debug)]
-struct Gather {
+pub(super) struct Gather {
     wanted: u64,
     behind: u32,
-    /// Where they come to lie.
-    packed: u64,
     moves: Vec<Move>,
+    /// Where they come to lie, in front of so many bits.
+    packed: u64,
+    end: u32,
 }
 
 /// Bits, and how far they are moved.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Move {
     from: u64,
     places: u32,
 }
 
 impl Gather {
-    fn new(wanted: u64) -> Self {
+    /// The most moves.
+    const MAX_MOVES: usize = u64::BITS.ilog2() as usize;
+
+    /// What moves these bits in front of `end` bits.
+    fn new(wanted: u64, end: u32) -> Self {
+        Self::of_part(wanted, wanted, end)
+    }
+
+    /// What moves some of the wanted bits to where all of them would come to lie.
+    fn of_part(wanted: u64, part: u64, end: u32) -> Self {
+        let unwanted_behind = |place: u32| place - (wanted & ((1 << place) - 1)).count_ones();
+        let places = (0..u64::BITS).filter(|place| wanted & part & 1 << place != 0);
+        let mut at: Vec<(u32, u32)> = places.map(|place| (place, unwanted_behind(place))).collect();
+        let behind = at.first().map_or(0, |(_, distance)| *distance);
+        for (place, distance) in &mut at {
+            (*place, *distance) = (*place - behind, *distance - behind);
+        }
         let mut moves = Vec::new();
-        // Where each bit is, and how many unwanted ones it had behind it.
-        let behind = wanted.trailing_zeros() % u64::BITS;
-        let moved = wanted >> behind;
-        let places = (0..u64::BITS).filter(|place| moved >> place & 1 == 1);
-        let mut at: Vec<(u32, u32)> = places.zip(0..).map(|(place, before)| (place, place - before)).collect();
         for step in 0..u64::BITS.ilog2() {
             let places = 1 << step;
             let moved = at.iter_mut().filter(|(_, distance)| distance & places != 0);
@@ -226,38 +237,44 @@ impl Gather {
                 moves.push(Move { from, places });
             }
         }
-        let packed = if wanted == 0 { 0 } else { u64::MAX >> wanted.count_zeros() };
-        Self { wanted, behind, packed, moves }
+        let packed = at.iter().fold(0, |packed, (place, _)| packed | 1 << place);
+        Self { wanted: wanted & part, behind, moves, packed, end }
     }
 
     #[inline]
     fn pack(&self, word: u64) -> u64 {
-        self.moves.iter().fold((word & self.wanted) >> self.behind, |word, Move { from, places }| {
-            let moved = word & from;
-            word ^ moved | moved >> places
-        })
+        pack_by(&self.moves, (word & self.wanted) >> self.behind) << self.end
     }
 
-    /// Packs each of `from`, and adds it to the word that it is a part of, in front of `end` bits.
-    fn pack_all(&self, from: &[u64], end: u32, words: &mut [u64]) {
-        if self.wanted == 0 {
-            return;
+    /// Packs each of `from`, and inverts these bits of the word that it is a part of.
+    pub fn pack_all(&self, from: &[u64], words: &mut [u64]) {
+        match self.moves.len() {
+            0..=3 => self.pack_all_by::<3>(from, words),
+            _ => self.pack_all_by::<{ Self::MAX_MOVES }>(from, words),
         }
-        let mut packed = [0; ALIKE];
-        let packed = &mut packed[..from.len()];
-        packed.iter_mut().zip(from).for_each(|(packed, from)| *packed = (from & self.wanted) >> self.behind);
-        for Move { from, places } in &self.moves {
-            for word in &mut *packed {
-                let moved = *word & from;
-                *word = *word ^ moved | moved >> places;
-            }
-        }
-        words.iter_mut().zip(packed).for_each(|(word, packed)| *word |= *packed << end);
     }
 
-    /// Unpacks what stands in front of `end` bits of each word.
-    fn unpack_all(&self, words: &[u64], end: u32, into: &mut [u64]) {
-        into.iter_mut().zip(words).for_each(|(into, word)| *into = word >> end & self.packed);
+    /// The same by `MOVES` moves, of which some may move nothing: nothing is decided, and a word is loaded once.
+    fn pack_all_by<const MOVES: usize>(&self, from: &[u64], words: &mut [u64]) {
+        let mut moves = [Move::default(); MOVES];
+        moves[..self.moves.len()].copy_from_slice(&self.moves);
+        for (word, from) in words.iter_mut().zip(from) {
+            *word ^= pack_by(&moves, (from & self.wanted) >> self.behind) << self.end;
+        }
+    }
+
+    #[inline]
+    fn unpack(&self, word: u64) -> u64 {
+        let unpacked = self.moves.iter().rev().fold(word >> self.end & self.packed, |word, Move { from, places }| {
+            let to = from >> places;
+            word & !to | (word & to) << places
+        });
+        unpacked << self.behind
+    }
+
+    /// Unpacks what each of these words has of it.
+    fn unpack_all(&self, words: &[u64], into: &mut [u64]) {
+        into.iter_mut().zip(words).for_each(|(into, word)| *into = word >> self.end & self.packed);
         for Move { from, places } in self.moves.iter().rev() {
             let to = from >> places;
             for word in &mut *into {
@@ -266,15 +283,14 @@ impl Gather {
         }
         into.iter_mut().for_each(|word| *word <<= self.behind);
     }
+}
 
-    #[inline]
-    fn unpack(&self, word: u64) -> u64 {
-        let unpacked = self.moves.iter().rev().fold(word & self.packed, |word, Move { from, places }| {
-            let to = from >> places;
-            word & !to | (word & to) << places
-        });
-        unpacked << self.behind
-    }
+#[inline(always)]
+fn pack_by(moves: &[Move], word: u64) -> u64 {
+    moves.iter().fold(word, |word, Move { from, places }| {
+        let moved = word & from;
+        word ^ moved | moved >> places
+    })
 }
 
 /// Where the last group of bytes begins that all vary.
@@ -368,15 +384,7 @@ mod tests {
             others in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..17), 1..50),
         ) {
             let Some(packing) = packing(&samples) else { return Ok(()) };
-            for (item, count) in samples.iter().chain(&others).zip((1..=ALIKE).cycle()) {
-                let mut heads = Heads::default();
-                let (mut words, [high, low]) = (vec![7], halves(head(item)));
-                heads.words.iter_mut().zip([high, low]).for_each(|(words, half)| words[..count].fill(half));
-                let all = packing.pack_all(&heads, count, item.len(), &mut words);
-                let word = pack(&packing, item);
-                prop_assert_eq!(all, word.is_some());
-                let expected = word.map_or(vec![7], |word| [vec![7], vec![word; count]].concat());
-                prop_assert_eq!(words, expected);
+            for item in samples.iter().chain(&others) {
                 let word = pack(&packing, item);
                 prop_assert!(word.is_some() || !samples.contains(item));
                 if let Some(word) = word {

@@ -20,9 +20,10 @@ use super::routes::Routes;
 use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, Refusal, SLACK_BYTES};
 use super::spill::SpillFile;
 use super::varying::Varying;
+use super::word_maker::{ALIKE, WordMaker};
 use super::{Budget, Sorter};
 use crate::{Error, Result};
-use litepress_format::order::{ALIKE, Heads};
+use litepress_format::order::HeadMaker;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -124,11 +125,17 @@ impl<'s> RunWriter<'s> {
         Ok(true)
     }
 
-    /// Takes the first `count` of these items, all of `len` bytes; `false` where none of them is taken.
+    /// What makes words of the records whose items `head_maker` makes; `None` where nothing does.
+    pub fn word_maker(&self, head_maker: &HeadMaker) -> Option<WordMaker> {
+        self.words.as_ref().and_then(|stage| WordMaker::new(&stage.packing, head_maker))
+    }
+
+    /// Takes the items of the records that begin at `starts` of `bytes`, up to [`ALIKE`] of them; `false` where none of them
+    /// is taken.
     #[inline]
-    pub fn take_alike(&mut self, heads: &Heads, count: usize, len: usize) -> Result<bool> {
-        let Some(WordStage { packing, words }) = &mut self.words else { return Ok(false) };
-        if !packing.pack_all(heads, count, len, words) {
+    pub fn take_alike(&mut self, maker: &WordMaker, bytes: &[u8], starts: &[usize], rowids: &[i64]) -> Result<bool> {
+        let Some(WordStage { words, .. }) = &mut self.words else { return Ok(false) };
+        if !maker.make(bytes, starts, rowids, words) {
             return Ok(false);
         }
         if words.len() >= STAGED_WORDS {

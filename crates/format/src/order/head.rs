@@ -22,22 +22,6 @@ pub const HEAD_ROOM: usize = 16;
 
 const WORD: usize = 8;
 
-/// The most items that are made at once.
-pub const ALIKE: usize = 64;
-
-/// Items in two words each: the first words, and the second ones.
-#[derive(Clone, Debug)]
-pub struct Heads {
-    /// Zeros stand behind the end of an item.
-    pub words: [[u64; ALIKE]; 2],
-}
-
-impl Default for Heads {
-    fn default() -> Self {
-        Self { words: [[0; ALIKE]; 2] }
-    }
-}
-
 /// Makes the items of one shape of records that have one header.
 #[derive(Clone, Debug, Default)]
 pub struct HeadMaker {
@@ -59,7 +43,7 @@ enum Segment {
 
 /// Forms of as many bytes in every record, as two words.
 #[derive(Clone, Debug, Default)]
-struct Fixed {
+pub struct Fixed {
     len: usize,
     /// What the forms have beside what is read, and which bits are inverted at last.
     constant: [u64; 2],
@@ -67,12 +51,11 @@ struct Fixed {
     loads: Vec<Load>,
 }
 
-/// Bytes of a text or blob.
+/// Bytes of a text or blob: up to eight.
 #[derive(Clone, Copy, Debug)]
-struct Load {
-    /// Where the word ends that is read, and which of its bytes are wanted.
+pub struct Load {
+    /// Where the word ends that is read.
     end: usize,
-    wanted: u64,
     /// How far it is turned to where it belongs in either word, and which bits belong there.
     turn: u32,
     places: [u64; 2],
@@ -149,26 +132,14 @@ impl HeadMaker {
         (len > 0).then_some((head, len))
     }
 
-    /// As [`make`](Self::make), of up to [`ALIKE`] records whose items are all of one length: that length, the items in
-    /// `heads`. `None` where they are not, or not simply: each is then asked for by itself.
-    ///
-    /// Nothing is decided for each of them, so that a few instructions make an item.
+    /// The forms of all columns, where these and the rowid behind them are all that there is, and they have as many bytes in
+    /// every record.
     #[must_use]
-    pub fn make_alike(&self, bytes: &[u8], starts: &[usize], rowids: &[i64], heads: &mut Heads) -> Option<usize> {
-        let [Segment::Fixed(fixed), Segment::Rowid] = &self.segments[..] else { return None };
-        let [high, low] = &mut heads.words;
-        let (high, low) = (&mut high[..starts.len()], &mut low[..starts.len()]);
-        fixed.forms(bytes, starts, high, low)?;
-        let (&least, &greatest) = (rowids.iter().min()?, rowids.iter().max()?);
-        let (first_form, len) = number::rowid_front(least)?;
-        if least < 0 || number::rowid_front(greatest)?.1 != len || fixed.len + len > HEAD_LEN {
-            return None;
+    pub fn fixed_before_rowid(&self) -> Option<&Fixed> {
+        match &self.segments[..] {
+            [Segment::Fixed(fixed), Segment::Rowid] => Some(fixed),
+            _ => None,
         }
-        // Forms of one length differ as their numbers do.
-        let unused = u64::BITS as usize - 8 * len;
-        let forms = rowids.iter().map(|rowid| first_form + ((rowid.cast_unsigned() - least.cast_unsigned()) << unused));
-        append_all(high, low, fixed.len, forms);
-        Some(fixed.len + len)
     }
 }
 
@@ -244,21 +215,23 @@ fn head_of<const COLUMNS: usize>(
 }
 
 impl Fixed {
-    /// The forms of all records, as words.
-    fn forms(&self, bytes: &[u8], starts: &[usize], high: &mut [u64], low: &mut [u64]) -> Option<()> {
-        high.fill(self.constant[0] ^ self.inverted[0]);
-        low.fill(self.constant[1] ^ self.inverted[1]);
-        let mut found = 0;
-        for load in &self.loads {
-            for ((start, high), low) in starts.iter().zip(&mut *high).zip(&mut *low) {
-                let word = word_before(bytes, start + load.end);
-                found |= text::low_bytes(word | !load.wanted);
-                let turned = word.rotate_right(load.turn);
-                *high ^= turned & load.places[0];
-                *low ^= turned & load.places[1];
-            }
+    /// What is read of each record.
+    #[must_use]
+    pub fn loads(&self) -> &[Load] {
+        &self.loads
+    }
+
+    /// Forms and that of the rowid behind them as two big-endian words, and their length; the bits that come from a
+    /// record are to be turned over where they are set in it. `None` where there is no room.
+    #[must_use]
+    pub fn with_rowid(&self, rowid: i64) -> Option<([u64; 2], usize)> {
+        let (form, form_len) = number::rowid_front(rowid)?;
+        let mut head = [self.constant[0] ^ self.inverted[0], self.constant[1] ^ self.inverted[1]];
+        if self.len + form_len > HEAD_LEN {
+            return None;
         }
-        (found == 0).then_some(())
+        append(&mut head, self.len, [form, 0]);
+        Some((head, self.len + form_len))
     }
 
     /// Appends known bytes.
@@ -294,9 +267,8 @@ impl Fixed {
     fn form(&self, bytes: &[u8], start: usize) -> Option<[u64; 2]> {
         let (mut form, mut low) = (self.constant, 0);
         for load in &self.loads {
-            let word = word_before(bytes, start + load.end);
-            low |= text::low_bytes(word | !load.wanted);
-            let turned = word.rotate_right(load.turn);
+            let turned = load.read(bytes, start);
+            low |= text::low_bytes(turned | !load.wanted());
             form[0] |= turned & load.places[0];
             form[1] |= turned & load.places[1];
         }
@@ -314,8 +286,32 @@ impl Load {
         }
         // The last byte stands last in the word that is read.
         let turn = u32::try_from(8 * ((start + len) % WORD)).expect("less than a word");
-        let wanted = if count == WORD { u64::MAX } else { (1 << (8 * count)) - 1 };
-        Self { end, wanted, turn, places }
+        Self { end, turn, places }
+    }
+
+    /// The bits of either word that it gives.
+    #[must_use]
+    pub fn places(&self) -> [u64; 2] {
+        self.places
+    }
+
+    /// The bytes of the record that begins at `start` of `bytes`, where they belong in either word; anything beside them.
+    #[inline(always)]
+    #[must_use]
+    pub fn read(&self, bytes: &[u8], start: usize) -> u64 {
+        word_before(bytes, start + self.end).rotate_right(self.turn)
+    }
+
+    /// Where these words have a byte that must be escaped.
+    #[must_use]
+    pub fn escaped(&self, words: &[u64]) -> bool {
+        let wanted = self.wanted();
+        words.iter().fold(0, |low, word| low | text::low_bytes(word | !wanted)) != 0
+    }
+
+    #[inline(always)]
+    fn wanted(&self) -> u64 {
+        self.places[0] | self.places[1]
     }
 }
 
@@ -342,20 +338,6 @@ fn append(head: &mut [u64; 2], len: usize, [first, second]: [u64; 2]) {
         head[1] |= first << (u64::BITS as usize - bits) | second >> bits;
     } else {
         head[1] |= first >> (bits - u64::BITS as usize);
-    }
-}
-
-/// Places a word in each pair of words behind `len` bytes.
-fn append_all(high: &mut [u64], low: &mut [u64], len: usize, forms: impl Iterator<Item = u64>) {
-    let bits = 8 * len % u64::BITS as usize;
-    let all = high.iter_mut().zip(low).zip(forms);
-    match len {
-        0 => all.for_each(|((high, _), form)| *high |= form),
-        1..WORD => all.for_each(|((high, low), form)| {
-            *high |= form >> bits;
-            *low |= form << (u64::BITS as usize - bits);
-        }),
-        _ => all.for_each(|((_, low), form)| *low |= form >> bits),
     }
 }
 

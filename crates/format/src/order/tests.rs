@@ -521,45 +521,6 @@ fn a_column_that_is_the_rowid() {
     }
 }
 
-/// Some records at once are made as each is by itself.
-#[test]
-fn heads_of_records_that_are_alike() {
-    let shape = EntryShape::with_rowid(every_part().filter(|part| part.collation == Collation::Binary).collect());
-    let texts: [&[u8]; 4] = [b"", b"abcd", b"abcdefgh", b"abcdefghij"];
-    let mut made = 0;
-    for (text, first) in
-        texts.iter().flat_map(|text| [-5, 0, 100, 5000, (1 << 21) - 30, 1 << 40].map(|first| (text, first)))
-    {
-        for odd in [None, Some(7)] {
-            let (mut bytes, mut starts) = (vec![0xaa; HEAD_ROOM], Vec::new());
-            let rowids: Vec<i64> = (first..).take(ALIKE - 3).collect();
-            let mut places = Vec::new();
-            let letters: Vec<u8> = (b'0'..).take(ALIKE).collect();
-            for (row, _) in rowids.iter().enumerate() {
-                let last = if odd == Some(row) { 1 } else { letters[row] };
-                let body: Vec<u8> = text.iter().copied().chain([last]).collect();
-                starts.push(bytes.len());
-                record::write_record(&[Value::Null, Value::Text(&body)], &mut bytes);
-                let mut fields = record::RecordReader::new(&bytes[starts[row]..]).unwrap();
-                places =
-                    std::iter::from_fn(|| fields.next_field().unwrap()).map(|at| Some((at.serial, at.body))).collect();
-            }
-            let maker = HeadMaker::new(&shape, places).unwrap();
-            let mut heads = Heads::default();
-            let Some(len) = maker.make_alike(&bytes, &starts, &rowids, &mut heads) else {
-                continue;
-            };
-            for (row, (&start, &rowid)) in starts.iter().zip(&rowids).enumerate() {
-                let head = [heads.words[0][row], heads.words[1][row]];
-                assert_eq!(maker.make(&bytes, start, rowid), Some((head, len)), "{text:?}, rowid {rowid}");
-            }
-            assert_eq!(odd, None, "an item that must be escaped");
-            made += 1;
-        }
-    }
-    assert!(made >= 6, "{made}");
-}
-
 fn bytes_of(cell: &ShortCell) -> Vec<u8> {
     let mut bytes = vec![0; cell.len()];
     cell.write(&mut bytes);
