@@ -280,11 +280,12 @@ impl Items for IndexPlan {
             self.add(printer, ItemWithSlack { bytes: &room, len })?;
             index += 1;
             // What follows differs in its rowid alone: from the first byte on that the key does not have.
-            if printer.cell.key_len() == Some(batch.bytes_before_tail()) && self.has_rowid {
-                let has_more = batch.alike(index).next().is_some();
-                if let Some(alike) = printer.cell.alike().filter(|_| has_more) {
-                    index += printer.builder.add_alike(batch.alike(index), &alike);
-                }
+            let is_key = printer.cell.key_len() == Some(batch.bytes_before_tail()) && self.has_rowid;
+            let alike = (is_key && batch.is_alike(index)).then(|| printer.cell.alike()).flatten();
+            if let Some(alike) = alike {
+                let rowids = batch.alike(index, printer.builder.room_for(&alike), |form| alike.have(form));
+                index += rowids.len();
+                printer.builder.add_alike(rowids, &alike);
             }
         }
         Ok(())

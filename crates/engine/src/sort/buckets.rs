@@ -22,7 +22,7 @@ use super::arena::{MAX_LENGTH_BYTES, read_length, write_length};
 use super::block_memory::BlockMemory;
 use super::item_parts::ItemParts;
 use super::packing::halves;
-use super::routes::{Form, Routes, head};
+use super::routes::{Form, LastBytes, Routes, head};
 use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
 use super::segments::{BLOCK_BYTES, ReadSegments, Segment, SegmentReader, SegmentWriter};
 use super::spill::SpillFolder;
@@ -94,10 +94,10 @@ pub(super) struct BucketLimits {
 impl BucketFill {
     /// No items yet, of this layout where they are staged.
     pub fn new(routes: Arc<Routes>, layout: Layout, limits: BucketLimits, folder: &Arc<SpillFolder>) -> Self {
-        let stored = routes.word_bytes().map_or(layout, Layout::words);
+        let stored = routes.kept().map_or(layout, |kept| Layout::words(kept.count));
         let buckets = vec![Bucket::default(); routes.len()];
         // They are sorted as whole words.
-        let bucket_bytes = routes.word_bytes().map_or(limits.bucket_bytes, |bytes| limits.bucket_bytes / WORD * bytes);
+        let bucket_bytes = routes.kept().map_or(limits.bucket_bytes, |kept| limits.bucket_bytes / WORD * kept.count);
         let limits = BucketLimits { bucket_bytes, ..limits };
         Self {
             routes,
@@ -180,7 +180,7 @@ impl BucketFill {
     /// Takes words, and gives the items of those without a bucket to `rest`; `false` where not all may fit that.
     pub fn take_words(&mut self, words: &[u64], rest: &mut FillRun) -> Result<bool> {
         let routes = self.routes.clone();
-        let Form::Words { packing, behind, bytes } = routes.form() else {
+        let Form::Words { packing, behind, kept } = routes.form() else {
             unreachable!("only words are staged as such")
         };
         if !rest.has_room_for_items(words.len(), packing.longest()) {
@@ -190,7 +190,7 @@ impl BucketFill {
         let before = (rest.items(), rest.item_bytes());
         // Of stores to memory that no cache has at hand the processor can put off only few: no others stand between them.
         for &word in words {
-            if !self.append_word(routes.bucket_of_word(word, *behind), word, *bytes) {
+            if !self.append_word(routes.bucket_of_word(word, *behind), word, *kept) {
                 packing.with_item(word, |item| rest.push(item)).expect("room for all words");
             }
         }
@@ -282,10 +282,10 @@ impl BucketFill {
     #[inline(always)]
     fn take_one(&mut self, routes: &Routes, head: u128, len: usize, staged: &[u8]) -> Option<usize> {
         let (bucket, is_taken) = match routes.form() {
-            Form::Words { packing, behind, bytes } => {
+            Form::Words { packing, behind, kept } => {
                 let word = packing.pack(halves(head), len)?;
                 let bucket = routes.bucket_of_word(word, *behind);
-                (bucket, self.append_word(bucket, word, *bytes))
+                (bucket, self.append_word(bucket, word, *kept))
             }
             Form::Items(selector) => {
                 let bucket = routes.bucket(head, selector)?;
@@ -297,15 +297,15 @@ impl BucketFill {
 
     /// Appends the last bytes of a word; `false` where there is no such bucket, or it has too much.
     #[inline(always)]
-    fn append_word(&mut self, bucket: usize, word: u64, bytes: usize) -> bool {
+    fn append_word(&mut self, bucket: usize, word: u64, kept: LastBytes) -> bool {
         let Some(&at) = self.ends.get(bucket) else { return false };
         let in_block = at % BLOCK_BYTES;
         if in_block == 0 || in_block + WORD > BLOCK_BYTES {
-            return self.append_to_blocks(bucket, &word.to_le_bytes()[..bytes]);
+            return self.append_to_blocks(bucket, &kept.of(word)[..kept.count]);
         }
         // The next one takes the place of what is not wanted.
-        self.memory[at..at + WORD].copy_from_slice(&word.to_le_bytes());
-        self.ends[bucket] = at + bytes;
+        self.memory[at..at + WORD].copy_from_slice(&kept.of(word));
+        self.ends[bucket] = at + kept.count;
         true
     }
 
@@ -451,15 +451,15 @@ impl BucketFill {
 
     /// Appends a bucket's words to `words`.
     pub fn read_words(&self, bucket: usize, reader: Option<SegmentReader>, words: &mut Vec<u64>) -> Result<()> {
-        let short = self.routes.short_words(bucket).expect("items are words");
-        let bytes = self.routes.word_bytes().expect("items are words");
+        let (kept, first_word) = (self.routes.kept().expect("items are words"), self.routes.first_word(bucket));
+        let bytes = kept.count;
         // A word may stand in two blocks: its first bytes, and how many there are.
         let (mut open, mut len) = ([0; WORD], 0);
         self.read(bucket, reader, |mut block| {
             while !block.is_empty() {
                 if len == 0 && block.len() >= WORD {
                     let whole = (block.len() - WORD) / bytes + 1;
-                    let word = |index| short.word(u64::from_le_bytes(word_at(block, index * bytes)));
+                    let word = |index| kept.word_from(first_word, word_at(block, index * bytes));
                     words.extend((0..whole).map(word));
                     block = &block[whole * bytes..];
                     continue;
@@ -468,7 +468,7 @@ impl BucketFill {
                 open[len..len + first.len()].copy_from_slice(first);
                 len = (len + first.len()) % bytes;
                 if len == 0 {
-                    words.push(short.word(u64::from_le_bytes(open)));
+                    words.push(kept.word_from(first_word, open));
                 }
                 block = behind;
             }

@@ -125,12 +125,21 @@ impl<'s> ItemBatch<'s> {
         self.packing.bytes_before_tail()
     }
 
-    /// Tails of the items from `index` on that are as long as the one before it, and the same up to their tails.
+    /// Whether item `index` is as long as the one before it, and the same up to its tail.
     #[inline]
-    pub fn alike(&self, index: usize) -> impl Iterator<Item = u64> {
+    pub fn is_alike(&self, index: usize) -> bool {
+        self.words.get(index).is_some_and(|word| (word ^ self.words[index - 1]) & self.packing.before_tail() == 0)
+    }
+
+    /// Tails of the items from `index` on that are as long as the one before it, the same up to their tails, and have tails
+    /// that are `wanted`; `most` of them.
+    #[inline]
+    pub fn alike(&self, index: usize, most: usize, wanted: impl Fn(u64) -> bool) -> impl ExactSizeIterator<Item = u64> {
         let (before, same, tail_shift) = (self.words[index - 1], self.packing.before_tail(), self.packing.tail_shift());
-        let is_alike = move |word: &&u64| (*word ^ before) & same == 0;
-        self.words[index..].iter().take_while(is_alike).map(move |word| word << tail_shift)
+        let words = &self.words[index..self.words.len().min(index.saturating_add(most))];
+        let is_alike = |word: &&u64| (*word ^ before) & same == 0 && wanted(**word << tail_shift);
+        let count = words.iter().take_while(is_alike).count();
+        words[..count].iter().map(move |word| word << tail_shift)
     }
 }
 

@@ -170,10 +170,10 @@ impl Packing {
         let slots: &mut [[u8; UNPACKED_BYTES]] = slots.as_chunks_mut().0;
         let mut heads = [[0; AT_ONCE]; 2];
         for (words, slots) in words.chunks(AT_ONCE).zip(slots.chunks_mut(AT_ONCE)) {
-            for half in 0..2 {
-                let head = &mut heads[half][..words.len()];
-                self.gathers[half].unpack_all(words, head);
-                head.iter_mut().for_each(|head| *head |= self.first[half] & self.same[half]);
+            for (half, heads) in heads.iter_mut().enumerate() {
+                let heads = &mut heads[..words.len()];
+                self.gathers[half].unpack_all(words, heads);
+                heads.iter_mut().for_each(|head| *head |= self.first[half] & self.same[half]);
             }
             let [high, low] = &heads;
             for (((slot, word), high), low) in slots.iter_mut().zip(words).zip(high).zip(low) {

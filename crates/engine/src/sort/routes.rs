@@ -39,26 +39,38 @@ pub(super) struct Routes {
     starts: Vec<usize>,
 }
 
-/// Words of a bucket less the first that it can have: as many bytes tell them apart as are the same for all buckets.
+/// The last bytes of a word, as many as tell those of one bucket apart.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ShortWords {
-    first: u64,
-    bits: u64,
+pub(super) struct LastBytes {
+    pub count: usize,
+    /// The bits of a word in front of them.
+    bits_before: u32,
 }
 
-impl ShortWords {
-    /// The word whose last bytes these are.
+impl LastBytes {
+    fn new(count: u32) -> Self {
+        Self { count: count as usize, bits_before: u64::BITS - u8::BITS * count }
+    }
+
+    /// The last bytes of a word, and zeros behind them.
     #[inline]
-    pub fn word(self, last_bytes: u64) -> u64 {
-        self.first + (last_bytes.wrapping_sub(self.first) & self.bits)
+    pub fn of(self, word: u64) -> [u8; 8] {
+        (word << self.bits_before).to_be_bytes()
+    }
+
+    /// The word with these last bytes, behind which anything may stand, that is the next one from `first` on.
+    #[inline]
+    pub fn word_from(self, first: u64, last_bytes: [u8; 8]) -> u64 {
+        let behind_first = (u64::from_be_bytes(last_bytes) >> self.bits_before).wrapping_sub(first);
+        first + (behind_first << self.bits_before >> self.bits_before)
     }
 }
 
 /// How items stand in buckets, and what bits of them tell which one.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
-    /// As words: by their first bits, without so many behind them. A bucket has so many of a word's last bytes.
-    Words { packing: Packing, behind: u32, bytes: usize },
+    /// As words, of which a bucket has the last bytes: by their first bits, without so many behind them.
+    Words { packing: Packing, behind: u32, kept: LastBytes },
     /// As they are.
     Items(Selector),
 }
@@ -100,7 +112,8 @@ impl Routes {
             let routes = |bits: u32| {
                 let behind = packing.bits().saturating_sub(bits);
                 let digits = words.iter().map(|word| digit_of(word >> behind));
-                Self::of_digits(Form::Words { packing: packing.clone(), behind, bytes: 8 }, bits, digits, buckets)
+                let form = Form::Words { packing: packing.clone(), behind, kept: LastBytes::new(8) };
+                Self::of_digits(form, bits, digits, buckets)
             };
             return Self::best(ROUTE_BITS.map(routes), buckets);
         }
@@ -141,7 +154,7 @@ impl Routes {
     /// Has words take as few bytes as tell those of one bucket apart; `ends` are where the digits end that the items of the
     /// sample had.
     fn shorten_words(&mut self, ends: &[usize], items: usize) {
-        let Form::Words { behind, bytes, .. } = &mut self.form else { return };
+        let Form::Words { behind, kept, .. } = &mut self.form else { return };
         let all = self.bucket_of.len();
         let next = |bucket: usize| self.starts.get(bucket + 1).copied().unwrap_or(all);
         let digits_of = |bytes: u32| 1usize.checked_shl(u8::BITS * bytes - *behind).unwrap_or(usize::MAX);
@@ -159,7 +172,7 @@ impl Routes {
             let end = self.starts[bucket].saturating_add(digits);
             self.bucket_of[end.min(next(bucket))..next(bucket)].fill(NO_BUCKET);
         }
-        *bytes = fewest as usize;
+        *kept = LastBytes::new(fewest);
     }
 
     /// Those of the fewest bits that make enough buckets.
@@ -185,18 +198,20 @@ impl Routes {
         }
     }
 
-    /// Bytes of an item in its bucket, where it is a word there.
-    pub fn word_bytes(&self) -> Option<usize> {
+    /// What a bucket has of a word, where items are words.
+    pub fn kept(&self) -> Option<LastBytes> {
         match self.form {
-            Form::Words { bytes, .. } => Some(bytes),
+            Form::Words { kept, .. } => Some(kept),
             Form::Items(_) => None,
         }
     }
 
-    /// The words of a bucket by their last bytes.
-    pub fn short_words(&self, bucket: usize) -> Option<ShortWords> {
-        let Form::Words { behind, bytes, .. } = self.form else { return None };
-        Some(ShortWords { first: (self.starts[bucket] as u64) << behind, bits: u64::MAX >> (64 - 8 * bytes) })
+    /// The first word of a bucket, where items are words.
+    pub fn first_word(&self, bucket: usize) -> u64 {
+        match self.form {
+            Form::Words { behind, .. } => (self.starts[bucket] as u64) << behind,
+            Form::Items(_) => 0,
+        }
     }
 
     /// The bucket of a word; where it has none, one that there is not.

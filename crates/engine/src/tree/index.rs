@@ -102,32 +102,28 @@ impl IndexBuilder {
         cell.len() <= self.max_local && self.add_local(cell.len(), 1, |bytes| cell.write(bytes))
     }
 
-    /// Adds the next entries, whose rowids have these forms, as long as their cells are `alike` and the page has room; how
-    /// many.
-    #[inline(always)]
-    pub fn add_alike(&mut self, forms: impl Iterator<Item = u64>, alike: &AlikeCells) -> usize {
+    /// How many such cells the open page has room for, at least.
+    pub fn room_for(&self, alike: &AlikeCells) -> usize {
+        let is_local = (MIN_CELL_LEN..=self.max_local).contains(&alike.len());
         // A page is opened for an entry that is sure to stay there: that there is one more, nobody knows yet.
-        let Some(mut open) = self.page else { return 0 };
-        let len = alike.len();
-        if !(MIN_CELL_LEN..=self.max_local).contains(&len) {
-            return 0;
-        }
-        let page = self.part.run.page_mut(open.index);
-        let before = open.cells;
-        for form in forms.take(open.room_for(len, CELL_WINDOW)) {
-            let window = page[..open.content_start].last_chunk_mut().expect("room for so many");
-            if !alike.write_at_end(form, window) {
-                break;
-            }
-            // It is there already.
-            open.push_room(page, len);
-        }
-        let added = open.cells - before;
-        self.part.entries += added as u64;
+        self.page.filter(|_| is_local).map_or(0, |open| open.room_for(alike.len(), CELL_WINDOW))
+    }
+
+    /// Adds the next entries, whose rowids have these forms, and which there is [room](Self::room_for) for.
+    #[inline(always)]
+    pub fn add_alike(&mut self, forms: impl ExactSizeIterator<Item = u64>, alike: &AlikeCells) {
+        let Some(mut open) = self.page else { return };
+        self.part.entries += forms.len() as u64;
         // Each has a length of one byte in front of its record.
-        self.part.payload_bytes += (added * (len - 1)) as u64;
+        self.part.payload_bytes += (forms.len() * (alike.len() - 1)) as u64;
+        let page = self.part.run.page_mut(open.index);
+        for form in forms {
+            let window = page[..open.content_start].last_chunk_mut().expect("room for so many");
+            alike.write_at_end(form, window);
+            // It is there already.
+            open.push_room(page, alike.len());
+        }
         self.page = Some(open);
-        added
     }
 
     /// Adds an entry whose cell, of `len` bytes behind the `prefix` ones that say how long its record is, needs no

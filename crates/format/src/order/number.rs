@@ -265,10 +265,16 @@ impl RowidClass {
         &ALL[(u64::BITS - rowid.cast_unsigned().leading_zeros()) as usize]
     }
 
-    /// The rowid whose form stands at the front of a word, if it is one of these.
+    /// Whether the rowid whose form stands at the front of a word is one of these.
     #[inline(always)]
-    pub fn rowid(&self, word: u64) -> Option<u64> {
-        (word.wrapping_sub(self.words_from) < self.words).then(|| (word - self.zero) >> self.unused)
+    pub fn has(&self, word: u64) -> bool {
+        word.wrapping_sub(self.words_from) < self.words
+    }
+
+    /// That rowid, of one of these.
+    #[inline(always)]
+    pub fn rowid_of(&self, word: u64) -> u64 {
+        word.wrapping_sub(self.zero) >> self.unused
     }
 
     /// Length of the forms.

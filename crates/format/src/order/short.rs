@@ -119,7 +119,10 @@ impl ShortCell {
 
     #[inline(always)]
     fn set_rowid(&mut self, form: u64) -> bool {
-        let Some(rowid) = self.class.rowid(form) else { return false };
+        if !self.class.has(form) {
+            return false;
+        }
+        let rowid = self.class.rowid_of(form);
         let width = usize::from(self.class.width);
         let body = rowid << (u64::BITS as usize - 8 * width);
         self.rowid = Some(ShortInt { serial: self.class.serial, width, body });
@@ -161,16 +164,19 @@ impl AlikeCells {
         self.len
     }
 
-    /// Writes the cell of the rowid whose form stands at the front of a word, behind which anything may stand, so that it
-    /// ends where `window` does, and anything in front of it; `false` where forms or bodies of that rowid have another
-    /// length.
+    /// Whether forms and bodies of the rowid whose form stands at the front of a word, behind which anything may stand, have
+    /// the length of these cells'.
     #[inline(always)]
     #[must_use]
-    pub fn write_at_end(&self, form: u64, window: &mut [u8; CELL_WINDOW]) -> bool {
-        let Some(rowid) = self.class.rowid(form) else { return false };
+    pub fn have(&self, form: u64) -> bool {
+        self.class.has(form)
+    }
+
+    /// Writes the cell of such a rowid so that it ends where `window` does, and anything in front of it.
+    #[inline(always)]
+    pub fn write_at_end(&self, form: u64, window: &mut [u8; CELL_WINDOW]) {
         *window = self.cell;
-        window[CELL_WINDOW - 8..].copy_from_slice(&(self.last | rowid).to_be_bytes());
-        true
+        window[CELL_WINDOW - 8..].copy_from_slice(&(self.last | self.class.rowid_of(form)).to_be_bytes());
     }
 }
 
