@@ -1,6 +1,6 @@
 //! A few bytes in whole words.
 
-/// Copies bytes from one slice to another of the same length: up to 32 in two to four words that
+/// Copies bytes from one slice to another of the same length: up to 64 in a few words that
 /// overlap, where a call would cost more than the copy.
 ///
 /// # Panics
@@ -9,6 +9,7 @@
 pub fn copy_short(from: &[u8], to: &mut [u8]) {
     assert_eq!(from.len(), to.len(), "a copy of the same length");
     match from.len() {
+        33..=64 => copy_ends::<32>(from, to),
         17..=32 => copy_ends::<16>(from, to),
         9..=16 => copy_ends::<8>(from, to),
         5..=8 => copy_ends::<4>(from, to),

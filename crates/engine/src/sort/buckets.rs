@@ -210,13 +210,20 @@ impl BucketFill {
         let Form::Items(selector) = self.routes.form() else { return };
         let bucket = |parts: &ItemParts<'_>| self.routes.bucket(parts.first_bytes()?, selector);
         let buckets: Vec<Option<usize>> = items.iter().map(|(_, parts)| bucket(parts)).collect();
-        let mut buckets = buckets.into_iter();
-        // As for words: nothing else is stored meanwhile.
-        let before = (items.len(), items.iter().map(|(_, parts)| parts.len()).sum::<usize>());
-        items.retain(|(_, parts)| !buckets.next().flatten().is_some_and(|bucket| self.take_in_parts(bucket, parts)));
-        let left = (items.len(), items.iter().map(|(_, parts)| parts.len()).sum::<usize>());
-        self.items += (before.0 - left.0) as u64;
-        self.item_bytes += (before.1 - left.1) as u64;
+        let (mut left, mut taken_bytes) = (0, 0);
+        // As for words: little else is stored meanwhile.
+        for (index, bucket) in buckets.into_iter().enumerate() {
+            let parts = &items[index].1;
+            if bucket.is_some_and(|bucket| self.take_in_parts(bucket, parts)) {
+                taken_bytes += parts.len();
+            } else {
+                items.swap(left, index);
+                left += 1;
+            }
+        }
+        self.items += (items.len() - left) as u64;
+        self.item_bytes += taken_bytes as u64;
+        items.truncate(left);
     }
 
     /// Takes a long item in parts; `false` where it must be staged.

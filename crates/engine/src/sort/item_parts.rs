@@ -1,5 +1,6 @@
 //! Long items that are put together where they will stay: the place is known by their first bytes.
 
+use litepress_format::copy::copy_short;
 use litepress_format::order::{HEAD_LEN, KeyHead};
 
 /// A long item in parts.
@@ -38,7 +39,7 @@ impl ItemParts<'_> {
         let (words, [high, low]) = (out[..HEAD_LEN].as_chunks_mut().0, self.head.words);
         (words[0], words[1]) = (high.to_be_bytes(), low.to_be_bytes());
         let end = self.head.len + self.body.len();
-        out[self.head.len..end].copy_from_slice(self.body);
+        copy_short(self.body, &mut out[self.head.len..end]);
         out[end..end + self.tail.len()].copy_from_slice(&self.tail);
     }
 }
