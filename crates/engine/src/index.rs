@@ -5,6 +5,7 @@
 //!   one for each worker of the table              ranges of ranks, in parallel
 //! ```
 
+use crate::feed::TakesChunks;
 use crate::fields::{Cut, Fields};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
@@ -14,7 +15,7 @@ use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::order::{Collation, EntryShape, HEAD_ROOM, HeadMaker, KeyPart, ShortCell};
+use litepress_format::order::{self, Collation, EntryShape, HEAD_ROOM, HeadMaker, KeyPart, ShortCell};
 use litepress_format::page::PageKind;
 use litepress_format::record;
 use litepress_rows::chunk::HEADROOM;
@@ -35,6 +36,8 @@ pub(crate) struct IndexPlan {
     columns: Vec<Cut>,
     shape: EntryShape,
     has_rowid: bool,
+    /// The columns are the first ones of a record, in its order.
+    are_leading: bool,
 }
 
 impl IndexPlan {
@@ -44,7 +47,7 @@ impl IndexPlan {
             return Err("it is partial".to_owned());
         }
         let all = || index.columns.iter().chain(&index.appended);
-        let columns = all().map(|column| cut(table, column)).collect::<Result<_, _>>()?;
+        let columns = all().map(|column| cut(table, column)).collect::<Result<Vec<_>, _>>()?;
         let parts = all().map(key_part).collect::<Result<_, _>>()?;
         let shape = if table.without_rowid {
             EntryShape::without_rowid(parts, index.columns.len())
@@ -57,10 +60,33 @@ impl IndexPlan {
             table: table.name.clone(),
             unique: index.unique,
             names: index.columns.iter().filter_map(name_of).collect(),
+            are_leading: columns.iter().zip(0..).all(|(cut, field)| *cut == Cut::Field(field)),
             columns,
             shape,
             has_rowid: !table.without_rowid,
         })
+    }
+
+    /// The plan for the key of `index`, cut from records that have its columns alone, in its order.
+    pub fn of_key(table: &Table, index: &Index) -> Result<Self, String> {
+        let name_of = |column: &IndexColumn| column.column.map(|position| table.columns[position].name.clone());
+        Ok(Self {
+            name: index.name.clone(),
+            table: table.name.clone(),
+            unique: true,
+            names: index.columns.iter().filter_map(name_of).collect(),
+            columns: (0..index.columns.len()).map(Cut::Field).collect(),
+            shape: EntryShape::with_rowid(index.columns.iter().map(key_part).collect::<Result<_, _>>()?),
+            has_rowid: true,
+            are_leading: true,
+        })
+    }
+
+    /// The rowid of an item.
+    pub fn rowid(&self, item: &[u8]) -> Result<i64> {
+        let key = self.shape.unique_key(item).map_err(|error| bad_item(&error))?;
+        let rowid = order::read_rowid(item.get(key.len..).unwrap_or_default());
+        rowid.map(|(rowid, _)| rowid).map_err(|error| bad_item(&error))
     }
 
     /// The sort item and the record of a row's entry.
@@ -77,17 +103,22 @@ impl IndexPlan {
     fn not_unique(&self, first: &[u8], second: &[u8]) -> Error {
         let (values, first_row) = self.describe(first);
         let (_, second_row) = self.describe(second);
-        let columns: Vec<String> = self.names.iter().map(|name| format!("{}.{name}", self.table)).collect();
         let rows = if self.has_rowid { "rowid" } else { "primary key" };
         let message = format!(
             "UNIQUE constraint failed: {}: the rows with {rows} {first_row} and {second_row} have the same key",
-            columns.join(", ")
+            self.full_names()
         );
         Error::new(ErrorKind::Constraint, message).in_table(&self.table).with_value(values)
     }
 
+    /// Names of the key columns, with that of the table.
+    pub fn full_names(&self) -> String {
+        let names: Vec<String> = self.names.iter().map(|name| format!("{}.{name}", self.table)).collect();
+        names.join(", ")
+    }
+
     /// The key of an item as SQL writes it, and what tells its row: the rowid, or the primary key's other columns.
-    fn describe(&self, item: &[u8]) -> (String, String) {
+    pub fn describe(&self, item: &[u8]) -> (String, String) {
         let mut record = Vec::new();
         let written = self.shape.write_record(item, &mut record);
         let values = written.and_then(|()| record::decode(&record)).unwrap_or_default();
@@ -167,6 +198,9 @@ impl<'s> Cutter<'s> {
     fn add_one_by_one(&mut self, chunk: &RecordChunk, rows: Range<usize>) -> Result<()> {
         let (plan, mut new_headers) = (self.plan, 0);
         for row in rows {
+            if plan.are_leading && self.add_integers(chunk, row)? {
+                continue;
+            }
             let is_head = self.writer.takes_heads() && new_headers < NEW_HEADERS;
             if is_head && self.add_head(chunk, row, &mut new_headers)? {
                 continue;
@@ -182,6 +216,17 @@ impl<'s> Cutter<'s> {
             }
         }
         Ok(())
+    }
+
+    /// Adds the entry of a row whose columns are integers, few, and the first ones; `false` where they are not.
+    #[inline(always)]
+    fn add_integers(&mut self, chunk: &RecordChunk, row: usize) -> Result<bool> {
+        let (len, end) = (chunk.record(row).len(), chunk.ends()[row] as usize);
+        let head = self.plan.shape.head_of_integers(chunk.arena(), end - len..end, chunk.rowids()[row]);
+        match head.filter(|_| self.plan.has_rowid) {
+            Some(head) => self.writer.take_head(head.words, head.len),
+            None => Ok(false),
+        }
     }
 
     /// Adds the entry of a row as two words; `false` where it is none for that. Headers that begin otherwise than the one
@@ -207,6 +252,16 @@ impl<'s> Cutter<'s> {
     }
 }
 
+impl TakesChunks for Cutter<'_> {
+    fn take(&mut self, chunk: &RecordChunk) -> Result<()> {
+        self.add(chunk)
+    }
+
+    fn finish(self) -> Result<()> {
+        self.finish()
+    }
+}
+
 /// The indexes of one table while that is built.
 #[derive(Default)]
 pub(crate) struct Indexes {
@@ -217,6 +272,11 @@ impl Indexes {
     /// Every sort has these options.
     pub fn new(plans: Vec<IndexPlan>, options: &SortOptions) -> Self {
         Self { sorts: plans.into_iter().map(|plan| (plan, Sorter::new(options.clone()))).collect() }
+    }
+
+    /// Whether there is none.
+    pub fn are_none(&self) -> bool {
+        self.sorts.is_empty()
     }
 
     /// What cuts the entries of every index, for one thread.
@@ -291,8 +351,8 @@ impl Items for IndexPlan {
         Ok(())
     }
 
-    fn finish(&self, printer: IndexPrinter, is_last: bool) -> IndexPart {
-        printer.builder.finish(is_last)
+    fn finish(&self, printer: IndexPrinter, is_last: bool) -> Result<IndexPart> {
+        Ok(printer.builder.finish(is_last))
     }
 
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {

@@ -6,6 +6,8 @@
 //!
 //! else         Source -> RecordChunk --+--> sort items of the rows --Sorter--> sorted_tree: pages of the table
 //!                                      +--> sort items of its indexes
+//!
+//! numbered     numbered_table: keys are sorted, and rows are made again in their order
 //! ```
 //!
 //! Of a source that may be in order, rows are printed as if they were. Where one turns out not to follow the one before,
@@ -14,6 +16,7 @@
 
 use crate::index::Indexes;
 use crate::keyed_parts::{self, Placed, Printing};
+use crate::numbered_table;
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sort::{ItemWithSlack, SortOptions, Sorter};
@@ -49,6 +52,11 @@ pub(crate) fn build(
     let threads = sort_options.writers;
     let sorter = Sorter::new(sort_options.clone());
     let key = RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))?;
+    if let Some(rows) = source.numbered().filter(|_| indexes.are_none())
+        && !numbered_table::seems_in_order(source, &key)?
+    {
+        return numbered_table::build(table, source, rows, pages, sort_options, wanted);
+    }
     if may_ascend {
         let counted = if counts_keys { key.parts() } else { &[] };
         let printing = Printing { key: &key, counted, rest: &sorter, indexes, progress };
@@ -65,9 +73,15 @@ pub(crate) fn build(
         gather(source, &key, &sorter, indexes, threads, progress)?;
     }
     progress.enter(format!("table {}", table.name));
-    let SortedTree { root, entries, payload_bytes, distinct } =
-        sorted_tree::build(&sorter.finish()?, &key, pages, threads, counts_keys, progress)?;
-    Ok(TableTree { root, rows: entries, last_rowid: 0, payload_bytes, distinct })
+    let tree = sorted_tree::build(&sorter.finish()?, &key, pages, threads, counts_keys, progress)?;
+    Ok(tree.into())
+}
+
+impl From<SortedTree> for TableTree {
+    /// That of a table without rowids.
+    fn from(SortedTree { root, entries, payload_bytes, distinct }: SortedTree) -> Self {
+        Self { root, rows: entries, last_rowid: 0, payload_bytes, distinct }
+    }
 }
 
 impl Items for RecordKey {
@@ -83,8 +97,8 @@ impl Items for RecordKey {
         Ok(())
     }
 
-    fn finish(&self, builder: IndexBuilder, is_last: bool) -> IndexPart {
-        builder.finish(is_last)
+    fn finish(&self, builder: IndexBuilder, is_last: bool) -> Result<IndexPart> {
+        Ok(builder.finish(is_last))
     }
 
     fn is_unique(&self) -> bool {

@@ -1,7 +1,7 @@
 //! What is done so far, for whoever watches, and the wish to stop.
 
 use crate::{Error, ErrorKind, Result};
-use litepress_rows::{Part, RecordChunk, RowidOrder, Source};
+use litepress_rows::{NumberedRows, Part, RecordChunk, RowidOrder, Source};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -82,6 +82,15 @@ impl Source for Counted<'_> {
 
     fn page_bytes(&self) -> f64 {
         self.source.page_bytes()
+    }
+
+    fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
+        self.source.sample(look)
+    }
+
+    /// Whoever makes rows again counts them.
+    fn numbered(&self) -> Option<&dyn NumberedRows> {
+        self.source.numbered()
     }
 }
 

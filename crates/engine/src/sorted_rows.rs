@@ -11,13 +11,12 @@
 //!
 //! Rows with one key lie side by side, the earliest first. So it is settled in passing which of them stays.
 
-use crate::feed::Feed;
+use crate::feed::{self, TakesChunks};
 use crate::fields::{Cut, Fields};
 use crate::index::{self, Cutter, Indexes};
 use crate::progress::Progress;
 use crate::sort::{ItemParts, Merge, RunWriter, SortOptions, Sorted, Sorter};
 use crate::sorted_tree::{bad_item, items_per_part};
-use crate::stitch::{InOrder, lock, on_threads};
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::FormatError;
 use litepress_format::order::{self, EntryShape, KeyPart, SHORT_ROOM, UniqueKey};
@@ -27,7 +26,6 @@ use litepress_rows::schema::{Index, IndexOrigin};
 use litepress_rows::{Part, RecordChunk, Source, Table, quote};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Bytes at the end of an item that say how long its key is: finding out from the key takes longer.
 const KEY_LEN_BYTES: usize = 2;
@@ -225,61 +223,24 @@ pub(crate) fn gather(
     threads: usize,
     progress: &Progress,
 ) -> Result<()> {
-    let mut feed = Feed::new(source);
-    let threads = feed.workers(threads)?;
-    let feed = Mutex::new(feed);
-    let parts = Mutex::new(InOrder::<()>::new());
-    on_threads(threads, || {
-        let mut worker = Worker {
-            chunk: RecordChunk::new(),
-            rows: sorter.writer(),
-            cutters: indexes.cutters(),
-            items: ItemMaker::new(key),
-            progress,
-        };
-        worker.work(&feed, &parts);
-        if let Err(error) = worker.finish() {
-            lock(&parts).fail(u64::MAX, error);
-        }
-    });
-    parts.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+    feed::take_chunks(source, threads, progress, || Gathering {
+        rows: sorter.writer(),
+        cutters: indexes.cutters(),
+        items: ItemMaker::new(key),
+    })
 }
 
-struct Worker<'a, K> {
-    chunk: RecordChunk,
+/// What takes the rows of some parts.
+struct Gathering<'a, K> {
     rows: RunWriter<'a>,
     cutters: Vec<Cutter<'a>>,
     items: ItemMaker<'a, K>,
-    progress: &'a Progress,
 }
 
-impl<K: RowKey> Worker<'_, K> {
-    fn work(&mut self, feed: &Mutex<Feed<'_>>, parts: &Mutex<InOrder<()>>) {
-        while !lock(parts).has_failed() {
-            let (number, part) = match self.progress.go_on().and_then(|()| lock(feed).take()) {
-                Ok(Some(taken)) => taken,
-                Ok(None) => return,
-                Err(error) => return lock(parts).fail(u64::MAX, error),
-            };
-            if let Err(error) = self.take(part) {
-                lock(parts).fail(number, error);
-            }
-        }
-    }
-
-    fn take(&mut self, mut part: Box<dyn Part + '_>) -> Result<()> {
-        loop {
-            self.progress.go_on()?;
-            self.chunk.clear();
-            part.fill(&mut self.chunk)?;
-            if self.chunk.is_empty() {
-                return Ok(());
-            }
-            self.items.push_from(0, &self.chunk, &mut self.rows)?;
-            for cutter in &mut self.cutters {
-                cutter.add(&self.chunk)?;
-            }
-        }
+impl<K: RowKey> TakesChunks for Gathering<'_, K> {
+    fn take(&mut self, chunk: &RecordChunk) -> Result<()> {
+        self.items.push_from(0, chunk, &mut self.rows)?;
+        self.cutters.iter_mut().try_for_each(|cutter| cutter.add(chunk))
     }
 
     fn finish(self) -> Result<()> {
@@ -545,7 +506,7 @@ impl RowKey for RowidKey {
 }
 
 /// The error of two rows with one key.
-fn same_key(table: &str, columns: &str, values: &str, first: i64, second: i64) -> Error {
+pub(crate) fn same_key(table: &str, columns: &str, values: &str, first: i64, second: i64) -> Error {
     let message = format!("UNIQUE constraint failed: {columns}: records {first} and {second} have the same key");
     Error::new(ErrorKind::Constraint, message).in_table(table).in_record(second.cast_unsigned()).with_value(values)
 }

@@ -38,13 +38,24 @@ pub(crate) trait Items: Sync {
     }
 
     /// Completes a part; `is_last` where no other follows it.
-    fn finish(&self, builder: Self::Builder, is_last: bool) -> IndexPart;
+    fn finish(&self, builder: Self::Builder, is_last: bool) -> Result<IndexPart>;
+
+    /// How many items make a part: as many as fill its pages.
+    fn items_per_part(&self, sorted: &Sorted) -> u64 {
+        items_per_part(sorted)
+    }
 
     /// Whether two items may not have the same key.
     fn is_unique(&self) -> bool;
 
     /// Length of the start of `item` that no other may have; `None` where others may.
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>>;
+
+    /// What [`unique_len`](Self::unique_len) is not below: at once, where that takes longer.
+    #[inline]
+    fn least_unique_len(&self, _item: &[u8]) -> usize {
+        0
+    }
 
     /// Length of the start of `item` that [`conflict`](Self::conflict) wants to know of the first of two items.
     fn kept_len(&self, item: &[u8]) -> usize {
@@ -169,7 +180,7 @@ type InPart<T> = Result<T, (u64, Error)>;
 
 impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
     fn new(sorted: &'s Sorted, items: &'s I, counted: &'s [KeyPart], least_per_stretch: u64, begin: B) -> Self {
-        let per_part = items_per_part(sorted);
+        let per_part = items.items_per_part(sorted);
         let (changes, parts) = (Mutex::new(vec![0; counted.len()]), sorted.len().div_ceil(per_part));
         let per_stretch = least_per_stretch.max(sorted.items_worth_a_range() / per_part);
         Self { sorted, items, counted, changes, begin, per_part, parts, per_stretch, least_per_stretch }
@@ -219,7 +230,7 @@ impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
                 self.items.add(&mut builder, item).map_err(in_part)?;
             }
             let part = self.items.finish(builder, number + 1 == self.parts);
-            deposit(number, part).map_err(in_part)?;
+            part.and_then(|part| deposit(number, part)).map_err(in_part)?;
         }
         for (sum, changes) in lock(&self.changes).iter_mut().zip(neighbours.counter.changes) {
             *sum += changes;
@@ -289,8 +300,12 @@ impl<I: Items> Neighbours<'_, I> {
         if self.counter.counts() {
             self.counter.add(previous, item)?;
         }
+        let shared = common_prefix(previous, item);
+        if shared < self.items.least_unique_len(item) {
+            return Ok(());
+        }
         match self.items.unique_len(item)? {
-            Some(len) if common_prefix(previous, &item[..len]) == len => Err(self.items.conflict(previous, item)),
+            Some(len) if shared >= len => Err(self.items.conflict(previous, item)),
             _ => Ok(()),
         }
     }
@@ -327,8 +342,8 @@ mod tests {
             Ok(())
         }
 
-        fn finish(&self, builder: IndexBuilder, is_last: bool) -> IndexPart {
-            builder.finish(is_last)
+        fn finish(&self, builder: IndexBuilder, is_last: bool) -> Result<IndexPart> {
+            Ok(builder.finish(is_last))
         }
 
         fn is_unique(&self) -> bool {

@@ -187,8 +187,16 @@ pub fn read<'a>(key: &'a [u8], part: KeyPart, scratch: &'a mut Vec<u8>) -> Resul
 ///
 /// # Errors
 /// As [`read`].
-#[inline]
+#[inline(always)]
 pub fn skip(key: &[u8], part: KeyPart) -> Result<usize, FormatError> {
+    match number::skip_whole(key, part.mask()) {
+        Some(len) => Ok(len),
+        None => skip_any(key, part),
+    }
+}
+
+#[inline(never)]
+fn skip_any(key: &[u8], part: KeyPart) -> Result<usize, FormatError> {
     Form::parse(key, part).map(|(_, len)| len)
 }
 

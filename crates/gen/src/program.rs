@@ -17,7 +17,6 @@ use crate::random::{CellRandom, Rows};
 use crate::relation::{Relation, RowList};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// What fills the columns of a table.
@@ -82,6 +81,9 @@ pub(crate) enum Source {
 /// What a program works with.
 #[derive(Debug)]
 pub(crate) struct Scratch {
+    /// The slots of the columns that are wanted, and the steps that fill these.
+    wanted: Vec<usize>,
+    steps: Vec<usize>,
     blocks: Vec<CellBlock>,
     spaces: Vec<RowList>,
     /// The slots of [`Step::Store`] that were not needed.
@@ -92,25 +94,44 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
+    /// For all columns.
     pub(crate) fn new(program: &Program) -> Self {
+        Self::with_slots(program, program.columns.clone())
+    }
+
+    /// For some of the ordinary columns, by their places among these.
+    pub(crate) fn for_columns(program: &Program, columns: &[usize]) -> Self {
+        Self::with_slots(program, columns.iter().map(|&column| program.columns[column]).collect())
+    }
+
+    fn with_slots(program: &Program, wanted: Vec<usize>) -> Self {
         let blocks = |count| std::iter::repeat_with(CellBlock::default).take(count).collect();
         Self {
+            columns: blocks(wanted.len()),
+            steps: program.steps_for(&wanted),
+            wanted,
             blocks: blocks(program.slots),
             spaces: std::iter::repeat_with(RowList::default).take(program.spaces).collect(),
             is_as_stored: vec![false; program.slots],
-            columns: blocks(program.columns.len()),
             flags: Vec::new(),
         }
     }
 
-    /// The blocks of the ordinary columns, as the last run filled them.
+    /// The blocks of the wanted columns, as the last run filled them.
     pub(crate) fn columns(&self) -> &[CellBlock] {
         &self.columns
     }
 
+    /// Puts the blocks of the columns into their slots, or takes them out again.
+    fn swap_columns(&mut self) {
+        for (&slot, column) in self.wanted.iter().zip(&mut self.columns) {
+            std::mem::swap(&mut self.blocks[slot], column);
+        }
+    }
+
     /// The rows of a space; `rows` are those of space 0.
-    fn rows(&self, rows: &Range<u64>, space: usize) -> Rows<'_> {
-        if space == 0 { Rows::Range(rows.clone()) } else { Rows::List(&self.spaces[space].rows) }
+    fn rows<'a>(&'a self, rows: &Rows<'a>, space: usize) -> Rows<'a> {
+        if space == 0 { rows.clone() } else { Rows::List(&self.spaces[space].rows) }
     }
 
     fn operand<'a>(&'a self, source: &'a Source) -> Operand<'a> {
@@ -125,25 +146,81 @@ impl Scratch {
 }
 
 impl Program {
-    /// Fills the columns for these rows, at most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
-    pub(crate) fn run(&self, rows: &Range<u64>, scratch: &mut Scratch) {
-        self.swap_columns(scratch);
-        for step in &self.steps {
-            step.run(rows, scratch);
+    /// Fills the wanted columns for these rows, at most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
+    pub(crate) fn run(&self, rows: &Rows<'_>, scratch: &mut Scratch) {
+        let steps = std::mem::take(&mut scratch.steps);
+        scratch.swap_columns();
+        for &step in &steps {
+            self.steps[step].run(rows, scratch);
         }
-        self.swap_columns(scratch);
+        scratch.swap_columns();
+        scratch.steps = steps;
     }
 
-    /// Puts the blocks of the columns into their slots, or takes them out again.
-    fn swap_columns(&self, scratch: &mut Scratch) {
-        for (&slot, column) in self.columns.iter().zip(&mut scratch.columns) {
-            std::mem::swap(&mut scratch.blocks[slot], column);
+    /// The steps that it takes to fill these slots, in their order.
+    fn steps_for(&self, slots: &[usize]) -> Vec<usize> {
+        let mut needed = Needed { slots: vec![false; self.slots], spaces: vec![false; self.spaces] };
+        slots.iter().for_each(|&slot| needed.slots[slot] = true);
+        let mut steps: Vec<usize> =
+            (0..self.steps.len()).rev().filter(|&step| needed.takes(&self.steps[step])).collect();
+        steps.reverse();
+        steps
+    }
+}
+
+/// What is needed by the steps behind one.
+struct Needed {
+    slots: Vec<bool>,
+    spaces: Vec<bool>,
+}
+
+impl Needed {
+    /// Whether a step gives something that is needed; then what it works on is, too.
+    fn takes(&mut self, step: &Step) -> bool {
+        let is_needed = match step {
+            Step::Refer { space, .. } => self.spaces[*space],
+            Step::Number { slot, .. }
+            | Step::Generate { slot, .. }
+            | Step::Store { slot, .. }
+            | Step::Apply { slot, .. }
+            | Step::Copy { slot, .. }
+            | Step::Null { slot, .. } => self.slots[*slot],
+        };
+        if is_needed {
+            self.add_operands(step);
+        }
+        is_needed
+    }
+
+    fn add_operands(&mut self, step: &Step) {
+        match step {
+            Step::Refer { from, siblings, .. } => {
+                self.spaces[*from] = true;
+                siblings.iter().for_each(|&siblings| self.spaces[siblings] = true);
+            }
+            Step::Number { space, .. } | Step::Generate { space, .. } | Step::Null { space, .. } => {
+                self.spaces[*space] = true;
+            }
+            Step::Store { from, .. } => self.slots[*from] = true,
+            Step::Apply { operands, .. } => operands.iter().for_each(|operand| self.add_source(operand)),
+            Step::Copy { from, .. } => self.add_source(from),
+        }
+    }
+
+    fn add_source(&mut self, source: &Source) {
+        match source {
+            Source::Slot(slot) => self.slots[*slot] = true,
+            Source::Stored { from, slot } => {
+                self.slots[*from] = true;
+                self.slots[*slot] = true;
+            }
+            Source::Constant(_) => {}
         }
     }
 }
 
 impl Step {
-    fn run(&self, rows: &Range<u64>, scratch: &mut Scratch) {
+    fn run(&self, rows: &Rows<'_>, scratch: &mut Scratch) {
         match self {
             Self::Refer { relation, random, from, siblings, nulls, space } => {
                 let mut list = std::mem::take(&mut scratch.spaces[*space]);
@@ -177,8 +254,8 @@ impl Step {
     }
 
     /// Fills the slot of a step that fills one.
-    fn fill(&self, rows: &Range<u64>, scratch: &mut Scratch, out: &mut CellBlock) {
-        let count = usize::try_from(rows.end - rows.start).expect("a block of rows");
+    fn fill(&self, rows: &Rows<'_>, scratch: &mut Scratch, out: &mut CellBlock) {
+        let count = rows.len();
         match self {
             Self::Generate { generator, random, space, .. } => {
                 generator.fill(random, &scratch.rows(rows, *space), out);

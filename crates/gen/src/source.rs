@@ -7,6 +7,7 @@
 use crate::generators::Distinct;
 use crate::plan::{GenPlan, TablePlan};
 use crate::program::Scratch;
+use crate::random::Rows;
 use crate::tpch::TpchSource;
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload;
@@ -14,7 +15,7 @@ use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::encode::RowNumbers;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{Encoder, Part, RecordChunk, Result, RowidOrder, Source};
+use litepress_rows::{Conflict, Encoder, NumberedRows, Part, RecordChunk, Result, RowMaker, RowidOrder, Source};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -153,7 +154,7 @@ impl Source for GenSource {
         if rows.is_empty() {
             return Ok(None);
         }
-        let maker = Maker::new(&self.table, &self.plan)?;
+        let maker = Maker::new(&self.table, &self.plan);
         Ok(Some(Box::new(GenPart { maker, rows, rows_per_block: self.rows_per_block })))
     }
 
@@ -186,6 +187,74 @@ impl Source for GenSource {
         }
         Ok(())
     }
+
+    /// Where no row is left out for what another column has, and a block of rows is never too large.
+    fn numbered(&self) -> Option<&dyn NumberedRows> {
+        let keeps_all = self.plan.on_conflict == Conflict::Abort && !self.table.has_conflict_clause;
+        (keeps_all && most_rows_per_block(&self.plan) >= BLOCK_ROWS as u64).then_some(self)
+    }
+}
+
+impl NumberedRows for GenSource {
+    fn last_number(&self) -> u64 {
+        self.stretch.end
+    }
+
+    fn narrow(&self, columns: &[usize]) -> Result<Box<dyn Source + '_>> {
+        let next_part = AtomicU64::new(0);
+        Ok(Box::new(NarrowSource { source: self, columns: columns.to_vec(), next_part }))
+    }
+
+    fn maker(&self) -> Result<Box<dyn RowMaker + '_>> {
+        Ok(Box::new(NumberedMaker { maker: Maker::new(&self.table, &self.plan), rows: Vec::new() }))
+    }
+}
+
+/// Some columns of the rows of a source.
+struct NarrowSource<'a> {
+    source: &'a GenSource,
+    columns: Vec<usize>,
+    next_part: AtomicU64,
+}
+
+impl Source for NarrowSource<'_> {
+    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
+        let rows = self.source.rows_of_part(self.next_part.fetch_add(1, Ordering::Relaxed));
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let maker = Maker::narrow(&self.source.table, &self.source.plan, &self.columns);
+        Ok(Some(Box::new(GenPart { maker, rows, rows_per_block: BLOCK_ROWS as u64 })))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.source.rows()
+    }
+
+    fn page_bytes(&self) -> f64 {
+        self.source.page_bytes
+    }
+}
+
+/// Makes rows by their numbers.
+struct NumberedMaker {
+    maker: Maker,
+    rows: Vec<u64>,
+}
+
+impl RowMaker for NumberedMaker {
+    fn make(&mut self, numbers: &[u64], chunk: &mut RecordChunk) -> Result<()> {
+        self.rows.clear();
+        self.rows.extend(numbers.iter().map(|number| number - 1));
+        let Err(error) = self.maker.make(&Rows::List(&self.rows), 1, chunk) else { return Ok(()) };
+        // By itself the row that is wrong has its number.
+        let mut alone = RecordChunk::new();
+        for &row in &self.rows {
+            self.maker.make_range(row..row + 1, &mut alone)?;
+            alone.clear();
+        }
+        Err(error)
+    }
 }
 
 #[derive(Debug)]
@@ -199,7 +268,7 @@ impl Part for GenPart {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
         while !chunk.is_full() && !self.rows.is_empty() {
             let end = self.rows.end.min(self.rows.start + self.rows_per_block);
-            self.maker.make(self.rows.start..end, chunk)?;
+            self.maker.make_range(self.rows.start..end, chunk)?;
             self.rows.start = end;
         }
         Ok(())
@@ -215,19 +284,29 @@ struct Maker {
 }
 
 impl Maker {
-    fn new(table: &Table, plan: &Arc<TablePlan>) -> Result<Self> {
-        Ok(Self {
-            plan: plan.clone(),
-            scratch: Scratch::new(&plan.program),
-            encoder: Encoder::new(table, plan.on_conflict),
-        })
+    fn new(table: &Table, plan: &Arc<TablePlan>) -> Self {
+        let (scratch, encoder) = (Scratch::new(&plan.program), Encoder::new(table, plan.on_conflict));
+        Self { plan: plan.clone(), scratch, encoder }
+    }
+
+    /// For records of these columns alone.
+    fn narrow(table: &Table, plan: &Arc<TablePlan>, columns: &[usize]) -> Self {
+        let place = |column| table.ordinary_columns().position(|ordinary| ordinary == column);
+        let places: Vec<usize> = columns.iter().map(|&column| place(column).expect("it is not computed")).collect();
+        let encoder = Encoder::new(&table.narrow(columns), plan.on_conflict);
+        Self { plan: plan.clone(), scratch: Scratch::for_columns(&plan.program, &places), encoder }
     }
 
     /// Appends these rows, at most [`BLOCK_ROWS`].
-    fn make(&mut self, rows: Range<u64>, chunk: &mut RecordChunk) -> Result<()> {
-        self.plan.program.run(&rows, &mut self.scratch);
-        let (first_record, count) = (rows.start + 1, usize::try_from(rows.end - rows.start).expect("a block of rows"));
-        self.encoder.encode(self.scratch.columns(), count, RowNumbers::from_record(first_record), chunk)
+    fn make_range(&mut self, rows: Range<u64>, chunk: &mut RecordChunk) -> Result<()> {
+        let first_record = rows.start + 1;
+        self.make(&rows.into(), first_record, chunk)
+    }
+
+    /// Appends these rows, at most [`BLOCK_ROWS`], whose numbers begin with `first_record` where they follow each other.
+    fn make(&mut self, rows: &Rows<'_>, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
+        self.plan.program.run(rows, &mut self.scratch);
+        self.encoder.encode(self.scratch.columns(), rows.len(), RowNumbers::from_record(first_record), chunk)
     }
 }
 
@@ -320,7 +399,7 @@ struct RowSampler {
 
 impl RowSampler {
     fn new(table: &Table, plan: &Arc<TablePlan>) -> Result<Self> {
-        let maker = Maker::new(table, plan)?;
+        let maker = Maker::new(table, plan);
         Ok(Self { maker, rows_per_block: most_rows_per_block(plan), chunk: RecordChunk::new() })
     }
 
@@ -330,7 +409,7 @@ impl RowSampler {
         while start < rows.end {
             let end = rows.end.min(start + self.rows_per_block);
             self.chunk.clear();
-            self.maker.make(start..end, &mut self.chunk)?;
+            self.maker.make_range(start..end, &mut self.chunk)?;
             look(&self.chunk);
             start = end;
         }

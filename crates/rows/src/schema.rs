@@ -227,6 +227,22 @@ impl Table {
         }
     }
 
+    /// A rowid table of these columns alone, in this order, without keys and constraints but NOT NULL and STRICT types.
+    #[must_use]
+    pub fn narrow(&self, columns: &[usize]) -> Self {
+        Self {
+            columns: columns.iter().map(|&column| self.columns[column].clone()).collect(),
+            rowid_alias: None,
+            without_rowid: false,
+            autoincrement: false,
+            indexes: Vec::new(),
+            foreign_keys: Vec::new(),
+            has_check: false,
+            has_conflict_clause: false,
+            ..self.clone()
+        }
+    }
+
     /// The index of its primary key, where that is not the rowid. In a WITHOUT ROWID table it is the table itself.
     pub fn primary_index(&self) -> Option<&Index> {
         self.indexes.iter().find(|index| index.origin == IndexOrigin::PrimaryKey)

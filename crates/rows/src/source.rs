@@ -32,6 +32,32 @@ pub trait Source: Sync {
     fn sample(&self, _look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         Ok(())
     }
+
+    /// The same rows by their numbers, where they can be made again in any order at the price of making them: whoever
+    /// sorts them needs to keep no more than keys then.
+    fn numbered(&self) -> Option<&dyn NumberedRows> {
+        None
+    }
+}
+
+/// Rows that can be made in any order, by their numbers: their positions in the input, counted from 1.
+pub trait NumberedRows: Sync {
+    /// The greatest number.
+    fn last_number(&self) -> u64;
+
+    /// The same rows in the order of the source, with these columns of the table alone, in this order; each rowid is the
+    /// row's number.
+    fn narrow(&self, columns: &[usize]) -> Result<Box<dyn Source + '_>>;
+
+    /// What makes them, for one thread.
+    fn maker(&self) -> Result<Box<dyn RowMaker + '_>>;
+}
+
+/// Makes rows by their numbers.
+pub trait RowMaker: Send {
+    /// Appends the rows of these numbers to `chunk`, in this order: at most
+    /// [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS) of them. What rowids they get there says nothing.
+    fn make(&mut self, numbers: &[u64], chunk: &mut RecordChunk) -> Result<()>;
 }
 
 /// What a source knows beforehand of the rowids of its rows, in the order in which it hands them out.

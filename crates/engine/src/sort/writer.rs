@@ -14,7 +14,7 @@ use super::arena::{ENTRY_BYTES, MAX_LENGTH_BYTES};
 use super::buckets::BucketFill;
 use super::delta::{RunEncoder, SpilledRun};
 use super::item_parts::ItemParts;
-use super::packing::Packing;
+use super::packing::{Packing, in_bytes};
 use super::routed::Routed;
 use super::routes::Routes;
 use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, Refusal, SLACK_BYTES};
@@ -23,7 +23,7 @@ use super::varying::Varying;
 use super::word_maker::{ALIKE, WordMaker};
 use super::{Budget, Sorter};
 use crate::{Error, Result};
-use litepress_format::order::HeadMaker;
+use litepress_format::order::{HEAD_LEN, HeadMaker, SHORT_LEN};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -116,13 +116,22 @@ impl<'s> RunWriter<'s> {
     /// [pushed](Self::push).
     #[inline]
     pub fn take_head(&mut self, head: [u64; 2], len: usize) -> Result<bool> {
-        let Some(WordStage { packing, words }) = &mut self.words else { return Ok(false) };
+        let Some(WordStage { packing, words }) = &mut self.words else { return Ok(self.take_in_room(head, len)) };
         let Some(word) = packing.pack(head, len) else { return Ok(false) };
         words.push(word);
         if words.len() >= STAGED_WORDS {
             self.empty_stage()?;
         }
         Ok(true)
+    }
+
+    /// The same where it is no word.
+    #[inline]
+    fn take_in_room(&mut self, head: [u64; 2], len: usize) -> bool {
+        let Some(room) = self.room() else { return false };
+        room[..HEAD_LEN].copy_from_slice(&in_bytes(head));
+        room[HEAD_LEN..SHORT_LEN].fill(0);
+        self.take(len)
     }
 
     /// What makes words of the records whose items `head_maker` makes; `None` where nothing does.

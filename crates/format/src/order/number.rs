@@ -406,6 +406,17 @@ fn push_with_fraction(significand: u64, fraction_bits: u32, mask: u8, out: &mut 
     }
 }
 
+/// Length of the form of a number without a fraction at the start of `key`; `None` where there is none, or none that is
+/// simple.
+#[inline(always)]
+pub(super) fn skip_whole(key: &[u8], mask: u8) -> Option<usize> {
+    let first = key.first()? ^ mask;
+    let inverted = if first < 0x80 { 0xff } else { 0 };
+    let tail = usize::from(NUMBERS.tail_by_first[usize::from((first ^ inverted) & 0x7f)]);
+    let has_fraction = key.get(tail)? & 1 != (mask ^ inverted) & 1;
+    (tail < WHOLE && !has_fraction).then_some(1 + tail)
+}
+
 /// The number whose form stands at the start of `key`, and the length of the form.
 #[inline]
 pub(super) fn parse(key: &[u8], mask: u8) -> Option<(Form<'static>, usize)> {

@@ -38,7 +38,7 @@ fn rows(definition: &str) -> Vec<Vec<Sql>> {
     let plan = GenPlan::new(&schema, &Request { rows: vec![(None, ROWS)], ..Request::default() }).expect(&text);
     let program = &plan.tables()[0].program;
     let mut scratch = Scratch::new(program);
-    program.run(&(0..ROWS), &mut scratch);
+    program.run(&(0..ROWS).into(), &mut scratch);
     let row = |row: usize| scratch.columns().iter().map(|block| sql(block.value(row))).collect();
     (0..ROWS).map(|number| row(usize::try_from(number).expect("few"))).collect()
 }

@@ -34,7 +34,7 @@ pub(crate) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
         let mut scratch = Scratch::new(&table.program);
         for start in (0..table.rows).step_by(1000) {
             let rows = start..table.rows.min(start + 1000);
-            table.program.run(&rows, &mut scratch);
+            table.program.run(&rows.clone().into(), &mut scratch);
             for row in 0..usize::try_from(rows.end - rows.start).expect("few") {
                 let values = scratch.columns().iter().map(|block| sql_value(block.value(row)));
                 let inserted = statement.execute(rusqlite::params_from_iter(values));

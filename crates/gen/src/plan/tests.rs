@@ -365,7 +365,7 @@ fn values(plan: &GenPlan, table: usize, count: u64) -> Vec<Vec<String>> {
     let mut start = 0;
     for length in [7, 1, 100, 1024].into_iter().cycle() {
         let rows = start..count.min(start + length);
-        program.run(&rows, &mut scratch);
+        program.run(&rows.clone().into(), &mut scratch);
         for (column, block) in columns.iter_mut().zip(scratch.columns()) {
             column
                 .extend((0..usize::try_from(rows.end - rows.start).expect("few")).map(|row| literal(block.value(row))));

@@ -48,7 +48,7 @@ fn made(plan: &str, column: usize, scale: f64) -> Vec<f64> {
     let mut values = Vec::new();
     for start in (0..table.rows).step_by(1000) {
         let end = table.rows.min(start + 1000);
-        table.program.run(&(start..end), &mut scratch);
+        table.program.run(&(start..end).into(), &mut scratch);
         let block = &scratch.columns()[column];
         values.extend((0..usize::try_from(end - start).expect("a block")).filter_map(|row| match block.value(row) {
             litepress_format::value::Value::Int(int) => Some(int as f64),

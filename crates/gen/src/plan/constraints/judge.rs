@@ -191,7 +191,7 @@ fn sample(drafts: Drafts<'_, '_>, table: usize) -> Result<Vec<Vec<OwnedValue>>> 
         let start = (count.saturating_sub(ROWS) / (PLACES - 1)).saturating_mul(place).max(behind);
         let block = start.min(count)..count.min(start + ROWS);
         behind = block.end;
-        program.run(&block, &mut scratch);
+        program.run(&block.clone().into(), &mut scratch);
         let values =
             |row: usize| scratch.columns().iter().map(|cells| crate::expression::owned(cells.value(row))).collect();
         rows.extend((0..usize::try_from(block.end - block.start).expect("a few")).map(values));

@@ -1,0 +1,152 @@
+//! WITHOUT ROWID tables of rows that can be made again by their numbers: keys alone are sorted, and the rows are made in
+//! the order of their keys as they are printed.
+//!
+//! ```text
+//! NumberedRows --narrow--> key columns --Cutter--> keys and numbers --Sorter--> sorted_tree --numbers--> RowMaker --> pages
+//! ```
+//!
+//! What is moved, kept in memory and spilled is a fraction of the rows. The columns of the key are made twice.
+
+use crate::feed;
+use crate::fields::Fields;
+use crate::index::{Cutter, IndexPlan};
+use crate::keyed_table::Wanted;
+use crate::pages::{PageRun, Pages};
+use crate::progress::Counted;
+use crate::sort::{ItemWithSlack, SortOptions, Sorted, Sorter};
+use crate::sorted_rows::{RecordKey, same_key};
+use crate::sorted_tree::{self, Items};
+use crate::table::TableTree;
+use crate::tree::index::{IndexBuilder, IndexPart};
+use crate::{Error, ErrorKind, Result};
+use litepress_format::order::{self, KeyPart};
+use litepress_rows::cells::BLOCK_ROWS;
+use litepress_rows::source::PART_BYTES;
+use litepress_rows::{NumberedRows, RecordChunk, RowMaker, Source, Table};
+
+/// How much of a part's pages should be filled: estimates err, and a part that is too long takes a block more.
+const FILL: f64 = 0.98;
+
+/// Whether no row that the source shows comes behind one with a greater key: then all rows may well be in order.
+pub(crate) fn seems_in_order(source: &dyn Source, key: &RecordKey) -> Result<bool> {
+    let (mut fields, mut is_in_order, mut outcome) = (Fields::default(), true, Ok(()));
+    let (mut previous, mut current) = (Vec::new(), Vec::new());
+    source.sample(&mut |chunk| {
+        previous.clear();
+        for row in 0..chunk.len() {
+            outcome = std::mem::replace(&mut outcome, Ok(())).and(key.set_key(&mut fields, chunk, row, &mut current));
+            is_in_order &= previous <= current;
+            std::mem::swap(&mut previous, &mut current);
+        }
+    })?;
+    outcome.map(|()| is_in_order)
+}
+
+/// Builds the b-tree of a table without indexes; `rows` are those of the source.
+pub(crate) fn build(
+    table: &Table,
+    source: &dyn Source,
+    rows: &dyn NumberedRows,
+    pages: &mut Pages,
+    sort_options: &SortOptions,
+    wanted: Wanted<'_>,
+) -> Result<TableTree> {
+    let Wanted { counts_keys, progress, .. } = wanted;
+    let unsupported = |why: String| Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
+    let index = table.primary_index().expect("a WITHOUT ROWID table has a primary key");
+    let plan = IndexPlan::of_key(table, index).map_err(unsupported)?;
+    let sorter = Sorter::new(sort_options.clone());
+    let columns: Vec<usize> = index.columns.iter().filter_map(|column| column.column).collect();
+    let narrow = rows.narrow(&columns)?;
+    let keys = Counted { source: &*narrow, progress };
+    feed::take_chunks(&keys, sort_options.writers, progress, || Cutter::new(&plan, sorter.writer()))?;
+    progress.enter(format!("table {}", table.name));
+    let number_len = order::rowid_len(rows.last_number().cast_signed());
+    let numbered = Numbered { table, key: plan, rows, number_len, page_bytes: source.page_bytes() };
+    let threads = sort_options.writers;
+    let tree = sorted_tree::build(&sorter.finish()?, &numbered, pages, threads, counts_keys, progress)?;
+    Ok(tree.into())
+}
+
+/// Keys with the numbers of their rows.
+struct Numbered<'a> {
+    table: &'a Table,
+    key: IndexPlan,
+    rows: &'a dyn NumberedRows,
+    /// Bytes of the longest number in a sort item.
+    number_len: usize,
+    /// Mean bytes that a row takes of pages.
+    page_bytes: f64,
+}
+
+/// Makes rows by their numbers, as many at once as are worth it, and lays them on pages.
+struct RowPrinter<'a> {
+    builder: IndexBuilder,
+    maker: Option<Box<dyn RowMaker + 'a>>,
+    numbers: Vec<u64>,
+    chunk: RecordChunk,
+}
+
+impl RowPrinter<'_> {
+    /// Prints the rows of all numbers that there are.
+    fn print(&mut self) -> Result<()> {
+        let Some(maker) = &mut self.maker else { return Ok(()) };
+        self.chunk.clear();
+        maker.make(&self.numbers, &mut self.chunk)?;
+        self.numbers.clear();
+        (0..self.chunk.len()).for_each(|row| self.builder.add(self.chunk.record(row)));
+        Ok(())
+    }
+}
+
+impl<'a> Items for Numbered<'a> {
+    type Builder = RowPrinter<'a>;
+
+    fn begin(&self, run: PageRun, usable: usize) -> RowPrinter<'a> {
+        let builder = IndexBuilder::new(run, usable);
+        RowPrinter { builder, maker: None, numbers: Vec::with_capacity(BLOCK_ROWS), chunk: RecordChunk::new() }
+    }
+
+    fn add(&self, printer: &mut RowPrinter<'a>, item: ItemWithSlack<'_>) -> Result<()> {
+        if printer.maker.is_none() {
+            printer.maker = Some(self.rows.maker()?);
+        }
+        printer.numbers.push(self.key.rowid(item.item())?.cast_unsigned());
+        if printer.numbers.len() == BLOCK_ROWS { printer.print() } else { Ok(()) }
+    }
+
+    fn finish(&self, mut printer: RowPrinter<'a>, is_last: bool) -> Result<IndexPart> {
+        printer.print()?;
+        Ok(printer.builder.finish(is_last))
+    }
+
+    fn items_per_part(&self, _: &Sorted) -> u64 {
+        #[expect(clippy::cast_possible_truncation, reason = "a conversion that saturates")]
+        #[expect(clippy::cast_sign_loss, reason = "sizes are positive")]
+        let items = (FILL * PART_BYTES as f64 / self.page_bytes.max(1.0)) as u64;
+        items.max(2)
+    }
+
+    fn is_unique(&self) -> bool {
+        true
+    }
+
+    fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {
+        self.key.unique_len(item)
+    }
+
+    fn least_unique_len(&self, item: &[u8]) -> usize {
+        item.len().saturating_sub(self.number_len)
+    }
+
+    fn key_parts(&self) -> &[KeyPart] {
+        self.key.key_parts()
+    }
+
+    fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
+        let (values, second) = self.key.describe(second);
+        let number = |number: String| number.parse().unwrap_or_default();
+        let first = number(self.key.describe(first).1);
+        same_key(&self.table.name, &self.key.full_names(), &values, first, number(second))
+    }
+}
