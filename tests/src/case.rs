@@ -23,6 +23,7 @@ pub struct Case {
     rows_per_part: usize,
     rowid_order: RowidOrder,
     conflict: Conflict,
+    is_numbered: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -91,6 +92,7 @@ impl Case {
             rows_per_part: 1000,
             rowid_order: RowidOrder::Ascending,
             conflict: Conflict::Abort,
+            is_numbered: false,
         }
     }
 
@@ -118,6 +120,13 @@ impl Case {
     #[must_use]
     pub fn parts_of(mut self, rows: usize) -> Self {
         self.rows_per_part = rows;
+        self
+    }
+
+    /// Rows can be made again by their numbers.
+    #[must_use]
+    pub fn numbered(mut self) -> Self {
+        self.is_numbered = true;
         self
     }
 
@@ -194,6 +203,7 @@ impl Case {
             let mut source = ValueRows::new(&table, rows.clone(), self.rows_per_part, *first_rowid);
             source.rowid_order = self.rowid_order;
             source.conflict = self.conflict;
+            source.is_numbered = self.is_numbered;
             database.fill(index, &source)?;
         }
         Ok(database)

@@ -3,7 +3,10 @@
 use litepress::Result;
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::encode::RowNumbers;
-use litepress_rows::{CellBlock, Conflict, Encoder, Part, RecordChunk, RowidOrder, Source, Table};
+use litepress_rows::source::PART_BYTES;
+use litepress_rows::{
+    CellBlock, Conflict, Encoder, NumberedRows, Part, RecordChunk, RowMaker, RowidOrder, Source, Table,
+};
 use std::mem::discriminant;
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,6 +26,8 @@ pub struct ValueRows {
     pub rowid_order: RowidOrder,
     /// What becomes of NULL in a NOT NULL column.
     pub conflict: Conflict,
+    /// Rows can be made again by their numbers.
+    pub is_numbered: bool,
 }
 
 impl ValueRows {
@@ -38,7 +43,13 @@ impl ValueRows {
             next: AtomicUsize::new(0),
             rowid_order: RowidOrder::Ascending,
             conflict: Conflict::Abort,
+            is_numbered: false,
         }
+    }
+
+    fn part(&self, range: Range<usize>) -> ValuePart {
+        let encoder = Encoder::new(&self.table, self.conflict);
+        ValuePart { rows: self.rows.clone(), range, first_rowid: self.first_rowid, encoder }
     }
 }
 
@@ -49,8 +60,7 @@ impl Source for ValueRows {
             return Ok(None);
         }
         let range = start..self.rows.len().min(start + self.rows_per_part);
-        let encoder = Encoder::new(&self.table, self.conflict);
-        Ok(Some(Box::new(ValuePart { rows: self.rows.clone(), range, first_rowid: self.first_rowid, encoder })))
+        Ok(Some(Box::new(self.part(range))))
     }
 
     fn rows(&self) -> Option<u64> {
@@ -61,8 +71,47 @@ impl Source for ValueRows {
         self.rowid_order
     }
 
+    /// Numbered rows make parts of as many as they come in.
     fn page_bytes(&self) -> f64 {
-        0.0
+        if self.is_numbered { PART_BYTES as f64 / self.rows_per_part as f64 } else { 0.0 }
+    }
+
+    fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
+        let mut chunk = RecordChunk::new();
+        self.part(0..self.rows.len().min(100)).fill(&mut chunk)?;
+        if self.is_numbered {
+            look(&chunk);
+        }
+        Ok(())
+    }
+
+    fn numbered(&self) -> Option<&dyn NumberedRows> {
+        self.is_numbered.then_some(self)
+    }
+}
+
+impl NumberedRows for ValueRows {
+    fn narrow(&self, columns: &[usize]) -> Result<Box<dyn Source + '_>> {
+        let ordinary: Vec<usize> = self.table.ordinary_columns().collect();
+        let place =
+            |column: &usize| ordinary.iter().position(|ordinary| ordinary == column).expect("it is not computed");
+        let rows = self.rows.iter().map(|row| columns.iter().map(|column| row[place(column)].clone()).collect());
+        Ok(Box::new(Self::new(&self.table.narrow(columns), rows.collect(), self.rows_per_part, 1)))
+    }
+
+    fn maker(&self) -> Result<Box<dyn RowMaker + '_>> {
+        Ok(Box::new(ValueMaker(self)))
+    }
+}
+
+struct ValueMaker<'a>(&'a ValueRows);
+
+impl RowMaker for ValueMaker<'_> {
+    fn make(&mut self, numbers: &[u64], chunk: &mut RecordChunk) -> Result<()> {
+        numbers.iter().try_for_each(|&number| {
+            let row = usize::try_from(number).unwrap() - 1;
+            self.0.part(row..row + 1).fill(chunk)
+        })
     }
 }
 

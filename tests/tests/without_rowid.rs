@@ -87,9 +87,16 @@ fn columns_stand_in_the_order_of_sqlite() {
         let is_integer_key = table.starts_with("a INTEGER");
         let number =
             |(row, at): (&Row, i64)| if is_integer_key { [&[int(-at)], &row[1..]].concat() } else { row.clone() };
-        let case = Case::new(sql).rows(rows.iter().zip(0..).map(number)).parts_of(70);
-        for page_size in [PageSize::MIN, PageSize::DEFAULT, PageSize::MAX] {
+        let press = |sql: &str, page_size: PageSize, is_numbered: bool| {
+            let case = Case::new(sql).rows(rows.iter().zip(0..).map(number)).parts_of(70);
+            let case = if is_numbered { case.numbered() } else { case };
             case.judge(&case.press(Route { threads: 2, into: Into::Memory }, page_size).unwrap(), page_size);
+        };
+        for page_size in [PageSize::MIN, PageSize::DEFAULT, PageSize::MAX] {
+            press(&sql, page_size, false);
+            press(&sql, page_size, true);
+            // Without indexes keys alone are sorted.
+            press(sql.lines().next().unwrap_or_default(), page_size, true);
         }
     }
 }
@@ -111,6 +118,7 @@ fn every_nasty_key() {
                     "CREATE TABLE t(a {declared} COLLATE {collation}, b, PRIMARY KEY(a{order})) WITHOUT ROWID; \
                      CREATE INDEX i ON t(b COLLATE NOCASE DESC)"
                 );
+                let table = sql.split(';').next().unwrap_or_default();
                 let sqlite = Connection::open_in_memory().unwrap();
                 sqlite.execute_batch(&sql).unwrap();
                 let schema = Schema::from_sql(&sql, "<keys>").unwrap();
@@ -125,8 +133,13 @@ fn every_nasty_key() {
                     let error =
                         case.press(Route::SHORTEST, PageSize::DEFAULT).expect_err("SQLite refuses the last row");
                     assert_eq!(error.kind(), ErrorKind::Constraint, "{sql}: {row:?}: {error}");
+                    let case = Case::new(table).rows([&taken[..], std::slice::from_ref(&row)].concat()).numbered();
+                    let error = case.press(Route::SHORTEST, PageSize::DEFAULT).expect_err("the same, of keys alone");
+                    assert_eq!(error.kind(), ErrorKind::Constraint, "{table}: {row:?}: {error}");
                 }
-                let case = Case::new(&sql).rows(taken).parts_of(9);
+                let case = Case::new(&sql).rows(taken.clone()).parts_of(9);
+                case.judge(&case.press(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
+                let case = Case::new(table).rows(taken).parts_of(9).numbered();
                 case.judge(&case.press(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
             }
         }

@@ -9,6 +9,7 @@
 use crate::database;
 use crate::fields::Fields;
 use crate::index::IndexPlan;
+use crate::numbered_table;
 use crate::options::{Options, Target};
 use crate::settle::Settling;
 use crate::sort::{ItemSample, SortOptions};
@@ -172,18 +173,25 @@ impl Sampler<'_> {
         let Some(source) = self.source else { return Ok(sums) };
         let primary = self.table.primary_index().filter(|_| self.table.without_rowid);
         let kind = if primary.is_some() { PageKind::LeafIndex } else { PageKind::LeafTable };
-        let key: Box<dyn RowKey> = match primary {
-            Some(primary) => Box::new(RecordKey::new(self.table, primary)?),
-            None => Box::new(RowidKey::new(self.table, false)),
+        let mut fields = Fields::default();
+        let (by_rowid, by_key) =
+            (RowidKey::new(self.table, false), primary.map(|primary| RecordKey::new(self.table, primary)));
+        let by_key = by_key.transpose()?;
+        let has_indexes = !plan::indexes(self.table).is_empty();
+        let numbered = by_key.as_ref().map(|key| numbered_table::rows(source, key, has_indexes)).transpose()?.flatten();
+        let mut push_item = |chunk: &RecordChunk, row, item: &mut Vec<u8>| match &by_key {
+            Some(key) if numbered.is_some() => key.set_key_and_position(&mut fields, chunk, row, item),
+            Some(key) => key.push_item(&mut fields, chunk, row, item),
+            None => by_rowid.push_item(&mut fields, chunk, row, item),
         };
         let page_bytes =
             |kind, record: &[u8], rowid| mean_page_bytes(kind, self.page_bytes, record.len() as u64, rowid);
-        let (mut fields, mut item, mut entry) = (Fields::default(), Vec::new(), Vec::new());
+        let (mut item, mut entry) = (Vec::new(), Vec::new());
         let mut add = |chunk: &RecordChunk| -> Result<()> {
             for (row, &rowid) in chunk.rowids().iter().enumerate() {
                 let record = chunk.record(row);
                 item.clear();
-                key.push_item(&mut fields, chunk, row, &mut item)?;
+                push_item(chunk, row, &mut item)?;
                 sums[0].add(page_bytes(kind, record, rowid), &item);
                 for (plan, sums) in plans.iter().zip(&mut sums[1..]) {
                     let Some(plan) = plan else { continue };

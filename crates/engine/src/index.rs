@@ -54,8 +54,20 @@ impl IndexPlan {
         } else {
             EntryShape::with_rowid(parts)
         };
+        Ok(Self::with(table, index, columns, shape, !table.without_rowid))
+    }
+
+    /// The plan for the unique key of `index`, cut from records that have these columns of the table alone.
+    pub fn of_key(table: &Table, index: &Index, stored: &[usize]) -> Result<Self, String> {
+        let field = |column: &IndexColumn| stored.iter().position(|stored| Some(*stored) == column.column);
+        let cuts = index.columns.iter().filter_map(field).map(Cut::Field).collect();
+        let parts = index.columns.iter().map(key_part).collect::<Result<_, _>>()?;
+        Ok(Self::with(table, index, cuts, EntryShape::with_rowid(parts), true))
+    }
+
+    fn with(table: &Table, index: &Index, columns: Vec<Cut>, shape: EntryShape, has_rowid: bool) -> Self {
         let name_of = |column: &IndexColumn| column.column.map(|position| table.columns[position].name.clone());
-        Ok(Self {
+        Self {
             name: index.name.clone(),
             table: table.name.clone(),
             unique: index.unique,
@@ -63,23 +75,8 @@ impl IndexPlan {
             are_leading: columns.iter().zip(0..).all(|(cut, field)| *cut == Cut::Field(field)),
             columns,
             shape,
-            has_rowid: !table.without_rowid,
-        })
-    }
-
-    /// The plan for the key of `index`, cut from records that have its columns alone, in its order.
-    pub fn of_key(table: &Table, index: &Index) -> Result<Self, String> {
-        let name_of = |column: &IndexColumn| column.column.map(|position| table.columns[position].name.clone());
-        Ok(Self {
-            name: index.name.clone(),
-            table: table.name.clone(),
-            unique: true,
-            names: index.columns.iter().filter_map(name_of).collect(),
-            columns: (0..index.columns.len()).map(Cut::Field).collect(),
-            shape: EntryShape::with_rowid(index.columns.iter().map(key_part).collect::<Result<_, _>>()?),
-            has_rowid: true,
-            are_leading: true,
-        })
+            has_rowid,
+        }
     }
 
     /// The rowid of an item.

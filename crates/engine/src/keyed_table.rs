@@ -52,9 +52,7 @@ pub(crate) fn build(
     let threads = sort_options.writers;
     let sorter = Sorter::new(sort_options.clone());
     let key = RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))?;
-    if let Some(rows) = source.numbered().filter(|_| indexes.are_none())
-        && !numbered_table::seems_in_order(source, &key)?
-    {
+    if let Some(rows) = numbered_table::rows(source, &key, !indexes.are_none())? {
         return numbered_table::build(table, source, rows, pages, sort_options, wanted);
     }
     if may_ascend {

@@ -19,7 +19,7 @@ use crate::sorted_tree::{self, Items};
 use crate::table::TableTree;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::{Error, ErrorKind, Result};
-use litepress_format::order::{self, KeyPart};
+use litepress_format::order::KeyPart;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{NumberedRows, RecordChunk, RowMaker, Source, Table};
@@ -27,8 +27,20 @@ use litepress_rows::{NumberedRows, RecordChunk, RowMaker, Source, Table};
 /// How much of a part's pages should be filled: estimates err, and a part that is too long takes a block more.
 const FILL: f64 = 0.98;
 
-/// Whether no row that the source shows comes behind one with a greater key: then all rows may well be in order.
-pub(crate) fn seems_in_order(source: &dyn Source, key: &RecordKey) -> Result<bool> {
+/// The rows of a table with this key, where keys alone are to be sorted: they have numbers, nobody else wants their
+/// records, and of those that the source shows one comes behind another with a greater key.
+pub(crate) fn rows<'s>(
+    source: &'s dyn Source,
+    key: &RecordKey,
+    has_indexes: bool,
+) -> Result<Option<&'s dyn NumberedRows>> {
+    match source.numbered().filter(|_| !has_indexes) {
+        Some(rows) if !seems_in_order(source, key)? => Ok(Some(rows)),
+        _ => Ok(None),
+    }
+}
+
+fn seems_in_order(source: &dyn Source, key: &RecordKey) -> Result<bool> {
     let (mut fields, mut is_in_order, mut outcome) = (Fields::default(), true, Ok(()));
     let (mut previous, mut current) = (Vec::new(), Vec::new());
     source.sample(&mut |chunk| {
@@ -54,15 +66,20 @@ pub(crate) fn build(
     let Wanted { counts_keys, progress, .. } = wanted;
     let unsupported = |why: String| Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
     let index = table.primary_index().expect("a WITHOUT ROWID table has a primary key");
-    let plan = IndexPlan::of_key(table, index).map_err(unsupported)?;
+    let mut columns = Vec::new();
+    for column in index.columns.iter().filter_map(|column| column.column) {
+        // It may be there once more, in another collation.
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    let plan = IndexPlan::of_key(table, index, &columns).map_err(unsupported)?;
     let sorter = Sorter::new(sort_options.clone());
-    let columns: Vec<usize> = index.columns.iter().filter_map(|column| column.column).collect();
     let narrow = rows.narrow(&columns)?;
     let keys = Counted { source: &*narrow, progress };
     feed::take_chunks(&keys, sort_options.writers, progress, || Cutter::new(&plan, sorter.writer()))?;
     progress.enter(format!("table {}", table.name));
-    let number_len = order::rowid_len(rows.last_number().cast_signed());
-    let numbered = Numbered { table, key: plan, rows, number_len, page_bytes: source.page_bytes() };
+    let numbered = Numbered { table, key: plan, rows, page_bytes: source.page_bytes() };
     let threads = sort_options.writers;
     let tree = sorted_tree::build(&sorter.finish()?, &numbered, pages, threads, counts_keys, progress)?;
     Ok(tree.into())
@@ -73,8 +90,6 @@ struct Numbered<'a> {
     table: &'a Table,
     key: IndexPlan,
     rows: &'a dyn NumberedRows,
-    /// Bytes of the longest number in a sort item.
-    number_len: usize,
     /// Mean bytes that a row takes of pages.
     page_bytes: f64,
 }
@@ -133,10 +148,6 @@ impl<'a> Items for Numbered<'a> {
 
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {
         self.key.unique_len(item)
-    }
-
-    fn least_unique_len(&self, item: &[u8]) -> usize {
-        item.len().saturating_sub(self.number_len)
     }
 
     fn key_parts(&self) -> &[KeyPart] {

@@ -363,6 +363,19 @@ impl RecordKey {
         Ok(())
     }
 
+    /// The same with the row's position behind it.
+    pub fn set_key_and_position(
+        &self,
+        fields: &mut Fields,
+        chunk: &RecordChunk,
+        row: usize,
+        key: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.set_key(fields, chunk, row, key)?;
+        order::push_rowid(position_of(chunk, row), key);
+        Ok(())
+    }
+
     #[inline(always)]
     fn push_key_of<'v>(&self, values: impl Iterator<Item = Value<'v>> + Clone, key: &mut Vec<u8>) {
         let mut room = [0; SHORT_ROOM];

@@ -51,12 +51,6 @@ pub(crate) trait Items: Sync {
     /// Length of the start of `item` that no other may have; `None` where others may.
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>>;
 
-    /// What [`unique_len`](Self::unique_len) is not below: at once, where that takes longer.
-    #[inline]
-    fn least_unique_len(&self, _item: &[u8]) -> usize {
-        0
-    }
-
     /// Length of the start of `item` that [`conflict`](Self::conflict) wants to know of the first of two items.
     fn kept_len(&self, item: &[u8]) -> usize {
         item.len()
@@ -300,12 +294,8 @@ impl<I: Items> Neighbours<'_, I> {
         if self.counter.counts() {
             self.counter.add(previous, item)?;
         }
-        let shared = common_prefix(previous, item);
-        if shared < self.items.least_unique_len(item) {
-            return Ok(());
-        }
         match self.items.unique_len(item)? {
-            Some(len) if shared >= len => Err(self.items.conflict(previous, item)),
+            Some(len) if common_prefix(previous, &item[..len]) == len => Err(self.items.conflict(previous, item)),
             _ => Ok(()),
         }
     }

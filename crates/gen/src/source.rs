@@ -196,10 +196,6 @@ impl Source for GenSource {
 }
 
 impl NumberedRows for GenSource {
-    fn last_number(&self) -> u64 {
-        self.stretch.end
-    }
-
     fn narrow(&self, columns: &[usize]) -> Result<Box<dyn Source + '_>> {
         let next_part = AtomicU64::new(0);
         Ok(Box::new(NarrowSource { source: self, columns: columns.to_vec(), next_part }))

@@ -42,11 +42,8 @@ pub trait Source: Sync {
 
 /// Rows that can be made in any order, by their numbers: their positions in the input, counted from 1.
 pub trait NumberedRows: Sync {
-    /// The greatest number.
-    fn last_number(&self) -> u64;
-
-    /// The same rows in the order of the source, with these columns of the table alone, in this order; each rowid is the
-    /// row's number.
+    /// The same rows in the order of the source, with these columns of the table alone, which differ, in this order; each
+    /// rowid is the row's number.
     fn narrow(&self, columns: &[usize]) -> Result<Box<dyn Source + '_>>;
 
     /// What makes them, for one thread.
