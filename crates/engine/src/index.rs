@@ -36,7 +36,7 @@ pub(crate) struct IndexPlan {
     columns: Vec<Cut>,
     shape: EntryShape,
     has_rowid: bool,
-    /// The columns are the first ones of a record, in its order.
+    /// The columns are the first ones of a record, in its order, and the rowid stands behind them.
     are_leading: bool,
 }
 
@@ -72,7 +72,7 @@ impl IndexPlan {
             table: table.name.clone(),
             unique: index.unique,
             names: index.columns.iter().filter_map(name_of).collect(),
-            are_leading: columns.iter().zip(0..).all(|(cut, field)| *cut == Cut::Field(field)),
+            are_leading: has_rowid && columns.iter().zip(0..).all(|(cut, field)| *cut == Cut::Field(field)),
             columns,
             shape,
             has_rowid,
@@ -220,7 +220,7 @@ impl<'s> Cutter<'s> {
     fn add_integers(&mut self, chunk: &RecordChunk, row: usize) -> Result<bool> {
         let (len, end) = (chunk.record(row).len(), chunk.ends()[row] as usize);
         let head = self.plan.shape.head_of_integers(chunk.arena(), end - len..end, chunk.rowids()[row]);
-        match head.filter(|_| self.plan.has_rowid) {
+        match head {
             Some(head) => self.writer.take_head(head.words, head.len),
             None => Ok(false),
         }
