@@ -91,16 +91,16 @@ impl Source for ValueRows {
 }
 
 impl NumberedRows for ValueRows {
-    fn narrow(&self, columns: &[usize]) -> Result<Box<dyn Source + '_>> {
+    fn narrow(&self, columns: &[usize]) -> Box<dyn Source + '_> {
         let ordinary: Vec<usize> = self.table.ordinary_columns().collect();
         let place =
             |column: &usize| ordinary.iter().position(|ordinary| ordinary == column).expect("it is not computed");
         let rows = self.rows.iter().map(|row| columns.iter().map(|column| row[place(column)].clone()).collect());
-        Ok(Box::new(Self::new(&self.table.narrow(columns), rows.collect(), self.rows_per_part, 1)))
+        Box::new(Self::new(&self.table.narrow(columns), rows.collect(), self.rows_per_part, 1))
     }
 
-    fn maker(&self) -> Result<Box<dyn RowMaker + '_>> {
-        Ok(Box::new(ValueMaker(self)))
+    fn maker(&self) -> Box<dyn RowMaker + '_> {
+        Box::new(ValueMaker(self))
     }
 }
 

@@ -110,8 +110,7 @@ impl IndexPlan {
 
     /// Names of the key columns, with that of the table.
     pub fn full_names(&self) -> String {
-        let names: Vec<String> = self.names.iter().map(|name| format!("{}.{name}", self.table)).collect();
-        names.join(", ")
+        full_names(&self.table, &self.names)
     }
 
     /// The key of an item as SQL writes it, and what tells its row: the rowid, or the primary key's other columns.
@@ -123,6 +122,11 @@ impl IndexPlan {
         let (key, row) = quoted.split_at(self.names.len().min(quoted.len()));
         (key.join(", "), row.join(", "))
     }
+}
+
+/// Names of columns, with that of their table.
+pub(crate) fn full_names(table: &str, names: &[String]) -> String {
+    names.iter().map(|name| format!("{table}.{name}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Where a record has the value of a key column; on failure why it has not.

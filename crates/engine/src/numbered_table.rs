@@ -41,17 +41,25 @@ pub(crate) fn rows<'s>(
 }
 
 fn seems_in_order(source: &dyn Source, key: &RecordKey) -> Result<bool> {
-    let (mut fields, mut is_in_order, mut outcome) = (Fields::default(), true, Ok(()));
-    let (mut previous, mut current) = (Vec::new(), Vec::new());
-    source.sample(&mut |chunk| {
+    let (mut fields, mut previous, mut current) = (Fields::default(), Vec::new(), Vec::new());
+    let mut ascends = |chunk: &RecordChunk| -> Result<bool> {
         previous.clear();
         for row in 0..chunk.len() {
-            outcome = std::mem::replace(&mut outcome, Ok(())).and(key.set_key(&mut fields, chunk, row, &mut current));
-            is_in_order &= previous <= current;
+            key.set_key(&mut fields, chunk, row, &mut current)?;
+            if previous > current {
+                return Ok(false);
+            }
             std::mem::swap(&mut previous, &mut current);
         }
+        Ok(true)
+    };
+    let mut all_ascend = Ok(true);
+    source.sample(&mut |chunk| {
+        if matches!(all_ascend, Ok(true)) {
+            all_ascend = ascends(chunk);
+        }
     })?;
-    outcome.map(|()| is_in_order)
+    all_ascend
 }
 
 /// Builds the b-tree of a table without indexes; `rows` are those of the source.
@@ -75,7 +83,7 @@ pub(crate) fn build(
     }
     let plan = IndexPlan::of_key(table, index, &columns).map_err(unsupported)?;
     let sorter = Sorter::new(sort_options.clone());
-    let narrow = rows.narrow(&columns)?;
+    let narrow = rows.narrow(&columns);
     let keys = Counted { source: &*narrow, progress };
     feed::take_chunks(&keys, sort_options.writers, progress, || Cutter::new(&plan, sorter.writer()))?;
     progress.enter(format!("table {}", table.name));
@@ -97,7 +105,7 @@ struct Numbered<'a> {
 /// Makes rows by their numbers, as many at once as are worth it, and lays them on pages.
 struct RowPrinter<'a> {
     builder: IndexBuilder,
-    maker: Option<Box<dyn RowMaker + 'a>>,
+    maker: Box<dyn RowMaker + 'a>,
     numbers: Vec<u64>,
     chunk: RecordChunk,
 }
@@ -105,9 +113,11 @@ struct RowPrinter<'a> {
 impl RowPrinter<'_> {
     /// Prints the rows of all numbers that there are.
     fn print(&mut self) -> Result<()> {
-        let Some(maker) = &mut self.maker else { return Ok(()) };
+        if self.numbers.is_empty() {
+            return Ok(());
+        }
         self.chunk.clear();
-        maker.make(&self.numbers, &mut self.chunk)?;
+        self.maker.make(&self.numbers, &mut self.chunk)?;
         self.numbers.clear();
         (0..self.chunk.len()).for_each(|row| self.builder.add(self.chunk.record(row)));
         Ok(())
@@ -118,14 +128,11 @@ impl<'a> Items for Numbered<'a> {
     type Builder = RowPrinter<'a>;
 
     fn begin(&self, run: PageRun, usable: usize) -> RowPrinter<'a> {
-        let builder = IndexBuilder::new(run, usable);
-        RowPrinter { builder, maker: None, numbers: Vec::with_capacity(BLOCK_ROWS), chunk: RecordChunk::new() }
+        let (builder, maker) = (IndexBuilder::new(run, usable), self.rows.maker());
+        RowPrinter { builder, maker, numbers: Vec::with_capacity(BLOCK_ROWS), chunk: RecordChunk::new() }
     }
 
     fn add(&self, printer: &mut RowPrinter<'a>, item: ItemWithSlack<'_>) -> Result<()> {
-        if printer.maker.is_none() {
-            printer.maker = Some(self.rows.maker()?);
-        }
         printer.numbers.push(self.key.rowid(item.item())?.cast_unsigned());
         if printer.numbers.len() == BLOCK_ROWS { printer.print() } else { Ok(()) }
     }

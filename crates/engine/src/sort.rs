@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! worker 1   push ... -> buckets by first bits, blocks spilled as they are               writer, routed, routes, buckets
-//!                        short items of one form as words, long ones in parts            packing, word_maker, item_parts, segments
+//!                        short items of one form as words, long ones in parts            packing, item_parts, segments
+//!                        words of many records at once                                   word_maker
 //! worker 2   push ... -> where there are no buckets: runs, sorted and spilled            run, radix, arena, delta, spill
 //! Sorter::finish   many runs -> few runs                                                 here
 //! Sorted::range    ranks -> a cursor in every run -> merge, on as many threads as wanted rank, sample, merge

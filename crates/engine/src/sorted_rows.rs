@@ -465,8 +465,7 @@ impl RowKey for RecordKey {
         let position = self.key_len(second).and_then(|key_len| read_number(first, key_len));
         let first = position.map_or(0, |(position, _)| position);
         let (values, second) = self.describe(second);
-        let columns: Vec<String> = self.names.iter().map(|name| format!("{}.{name}", self.table)).collect();
-        same_key(&self.table, &columns.join(", "), &values, first, second)
+        same_key(&self.table, &index::full_names(&self.table, &self.names), &values, first, second)
     }
 }
 

@@ -174,7 +174,7 @@ impl Source for GenSource {
     /// more places once the records shown have a mebibyte, of giants the first alone.
     fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         const PLACES: u64 = 16;
-        let mut sampler = RowSampler::new(&self.table, &self.plan)?;
+        let mut sampler = RowSampler::new(&self.table, &self.plan);
         let rows_per_place = whole(SAMPLE_BYTES as f64 / PLACES as f64 / self.page_bytes).clamp(1, self.rows_per_block);
         let Range { mut start, end } = self.stretch;
         let (step, mut bytes) = (((end - start) / PLACES).max(rows_per_place), 0);
@@ -196,13 +196,13 @@ impl Source for GenSource {
 }
 
 impl NumberedRows for GenSource {
-    fn narrow(&self, columns: &[usize]) -> Result<Box<dyn Source + '_>> {
+    fn narrow(&self, columns: &[usize]) -> Box<dyn Source + '_> {
         let next_part = AtomicU64::new(0);
-        Ok(Box::new(NarrowSource { source: self, columns: columns.to_vec(), next_part }))
+        Box::new(NarrowSource { source: self, columns: columns.to_vec(), next_part })
     }
 
-    fn maker(&self) -> Result<Box<dyn RowMaker + '_>> {
-        Ok(Box::new(NumberedMaker { maker: Maker::new(&self.table, &self.plan), rows: Vec::new() }))
+    fn maker(&self) -> Box<dyn RowMaker + '_> {
+        Box::new(NumberedMaker { maker: Maker::new(&self.table, &self.plan), rows: Vec::new() })
     }
 }
 
@@ -333,7 +333,7 @@ struct MeanSizes {
 /// Makes rows at the end of a stretch of the table, twice as many each time until they are enough, then as many at other
 /// places unless rows may be giants.
 fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, stretch: Range<u64>, page_size: PageSize) -> Result<MeanSizes> {
-    let mut sampler = RowSampler::new(table, plan)?;
+    let mut sampler = RowSampler::new(table, plan);
     let kind = if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable };
     let mut sizes_of = |rows| {
         let mut sizes = Sizes::default();
@@ -394,9 +394,9 @@ struct RowSampler {
 }
 
 impl RowSampler {
-    fn new(table: &Table, plan: &Arc<TablePlan>) -> Result<Self> {
+    fn new(table: &Table, plan: &Arc<TablePlan>) -> Self {
         let maker = Maker::new(table, plan);
-        Ok(Self { maker, rows_per_block: most_rows_per_block(plan), chunk: RecordChunk::new() })
+        Self { maker, rows_per_block: most_rows_per_block(plan), chunk: RecordChunk::new() }
     }
 
     /// Shows these rows, block after block.
@@ -549,7 +549,7 @@ mod tests {
         let request = Request { rows: vec![(None, 100)], ..Request::default() };
         let plan = GenPlan::new(&schema, &request).expect(sql);
         let (table, plan) = (&schema.tables[0], plan.table(0).expect("the only one"));
-        let mut sampler = RowSampler::new(table, plan).expect(sql);
+        let mut sampler = RowSampler::new(table, plan);
         assert_eq!(sampler.rows_per_block, 2);
         for rows in [0..7, 0..1, 90..100] {
             let count = rows.end - rows.start;

@@ -44,10 +44,10 @@ pub trait Source: Sync {
 pub trait NumberedRows: Sync {
     /// The same rows in the order of the source, with these columns of the table alone, which differ, in this order; each
     /// rowid is the row's number.
-    fn narrow(&self, columns: &[usize]) -> Result<Box<dyn Source + '_>>;
+    fn narrow(&self, columns: &[usize]) -> Box<dyn Source + '_>;
 
     /// What makes them, for one thread.
-    fn maker(&self) -> Result<Box<dyn RowMaker + '_>>;
+    fn maker(&self) -> Box<dyn RowMaker + '_>;
 }
 
 /// Makes rows by their numbers.

@@ -13,8 +13,8 @@
 //! blocks run out, those of some buckets are moved to a file, as they are (see `segments`): nothing is sorted, encoded or
 //! merged for it, and a bucket is still read back from few places.
 //!
-//! Short items of one form stand in their blocks as words, or the last bytes of such (see `packing`, `routes`). Long ones need no stage where
-//! what comes first in them is known as words: they are put together in their block (see `item_parts`).
+//! Short items of one form stand in their blocks as words, or the last bytes of such (see `packing`, `routes`). Long ones
+//! need no stage where what comes first in them is known as words: they are put together in their block (see `item_parts`).
 //!
 //! An item whose bucket is too large to be sorted in the memory that is left for it goes to the rest, too.
 

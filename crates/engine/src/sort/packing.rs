@@ -7,9 +7,10 @@
 //! word                        1  2  3  4  5  6      a9 11 70 00    3      its last three bits tell the length
 //! ```
 //!
-//! A word has as many bits as the longest item needs, zeros in front of them. Words compare as their items do: what is left out is the same in all of them, and items of which one would be the start
-//! of another are none. Which bits vary is taken from the first items. Where the last group of bytes begins that vary
-//! side by side, they may vary more from then on: numbers grow, and those of rows stand last.
+//! A word has as many bits as the longest item needs, zeros in front of them. Words compare as their items do: what is left
+//! out is the same in all of them, and items of which one would be the start of another are none. Which bits vary is taken
+//! from the first items. Where the last group of bytes begins that vary side by side, they may vary more from then on:
+//! numbers grow, and those of rows stand last.
 
 use super::run::Layout;
 
