@@ -5,7 +5,7 @@ use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::encode::RowNumbers;
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{
-    CellBlock, Conflict, Encoder, NumberedRows, Part, RecordChunk, RowMaker, RowidOrder, Source, Table,
+    CellBlock, Conflict, Encoder, KeyMaker, Keys, NumberedRows, Part, RecordChunk, RowMaker, RowidOrder, Source, Table,
 };
 use std::mem::discriminant;
 use std::ops::Range;
@@ -45,6 +45,13 @@ impl ValueRows {
             conflict: Conflict::Abort,
             is_numbered: false,
         }
+    }
+
+    /// Where columns are among the ordinary ones.
+    fn places(&self, columns: &[usize]) -> Vec<usize> {
+        let ordinary: Vec<usize> = self.table.ordinary_columns().collect();
+        let place = |column| ordinary.iter().position(|ordinary| ordinary == column).expect("it is not computed");
+        columns.iter().map(place).collect()
     }
 
     fn part(&self, range: Range<usize>) -> ValuePart {
@@ -91,27 +98,75 @@ impl Source for ValueRows {
 }
 
 impl NumberedRows for ValueRows {
-    fn narrow(&self, columns: &[usize]) -> Box<dyn Source + '_> {
-        let ordinary: Vec<usize> = self.table.ordinary_columns().collect();
-        let place =
-            |column: &usize| ordinary.iter().position(|ordinary| ordinary == column).expect("it is not computed");
-        let rows = self.rows.iter().map(|row| columns.iter().map(|column| row[place(column)].clone()).collect());
-        Box::new(Self::new(&self.table.narrow(columns), rows.collect(), self.rows_per_part, 1))
+    fn numbers(&self) -> Range<u64> {
+        1..self.rows.len() as u64 + 1
     }
 
-    fn maker(&self) -> Box<dyn RowMaker + '_> {
-        Box::new(ValueMaker(self))
+    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_> {
+        let encoder = Encoder::new(&self.table.narrow(columns), self.conflict);
+        Box::new(ValueKeys {
+            rows: self,
+            places: self.places(columns),
+            encoder,
+            blocks: Vec::new(),
+            chunk: RecordChunk::new(),
+        })
+    }
+
+    fn are_integers(&self, columns: &[usize]) -> bool {
+        let places = self.places(columns);
+        let is_integer = |row: &Row, place: &usize| matches!(row[*place], OwnedValue::Int(_));
+        Encoder::new(&self.table.narrow(columns), self.conflict).keeps_integers()
+            && self.rows.iter().all(|row| places.iter().all(|place| is_integer(row, place)))
+    }
+
+    fn row_maker(&self, given: &[usize]) -> Box<dyn RowMaker + '_> {
+        Box::new(ValueMaker { rows: self, given: self.places(given) })
     }
 }
 
-struct ValueMaker<'a>(&'a ValueRows);
+/// Some columns of rows that are values.
+struct ValueKeys<'a> {
+    rows: &'a ValueRows,
+    places: Vec<usize>,
+    encoder: Encoder,
+    blocks: Vec<CellBlock>,
+    chunk: RecordChunk,
+}
+
+impl KeyMaker for ValueKeys<'_> {
+    fn make(&mut self, numbers: Range<u64>) -> Result<Keys<'_>> {
+        let at = |number: u64| usize::try_from(number).unwrap() - 1;
+        let rows = &self.rows.rows[at(numbers.start)..at(numbers.end)];
+        self.blocks = self.places.iter().map(|&place| block(rows, place)).collect();
+        if let Some(integers) = self.encoder.integers(&self.blocks, rows.len()) {
+            return Ok(Keys::Integers(integers));
+        }
+        self.chunk.clear();
+        let numbers = RowNumbers::from_record(numbers.start);
+        self.encoder.encode(&self.blocks, rows.len(), numbers, &mut self.chunk)?;
+        Ok(Keys::Records(&self.chunk))
+    }
+}
+
+/// Rows whose integers come from whoever wants the rows.
+struct ValueMaker<'a> {
+    rows: &'a ValueRows,
+    given: Vec<usize>,
+}
 
 impl RowMaker for ValueMaker<'_> {
-    fn make(&mut self, numbers: &[u64], chunk: &mut RecordChunk) -> Result<()> {
-        numbers.iter().try_for_each(|&number| {
-            let row = usize::try_from(number).unwrap() - 1;
-            self.0.part(row..row + 1).fill(chunk)
-        })
+    fn make(&mut self, numbers: &[u64], given: &[Vec<i64>], chunk: &mut RecordChunk) -> Result<()> {
+        assert_eq!(given.len(), self.given.len());
+        let mut encoder = Encoder::new(&self.rows.table, self.rows.conflict);
+        for (at, &number) in numbers.iter().enumerate() {
+            let mut row = self.rows.rows[usize::try_from(number).unwrap() - 1].clone();
+            self.given.iter().zip(given).for_each(|(&place, integers)| row[place] = OwnedValue::Int(integers[at]));
+            let blocks: Vec<CellBlock> =
+                (0..row.len()).map(|column| block(std::slice::from_ref(&row), column)).collect();
+            encoder.encode(&blocks, 1, RowNumbers::from_record(number), chunk)?;
+        }
+        Ok(())
     }
 }
 

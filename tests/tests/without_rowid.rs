@@ -146,6 +146,33 @@ fn every_nasty_key() {
     }
 }
 
+/// Keys of one to six integers, small, large and negative ones, ascending and descending; a column that is there once more.
+#[test]
+fn keys_of_integers_alone() {
+    let keys = ["a", "a DESC", "b, a", "c DESC, b, a", "d, c, b DESC, a", "e, d, c, b, a", "f DESC, a, b, c, d, e"];
+    let again = ["b, a, b COLLATE NOCASE", "a, b DESC"];
+    let value = |row: usize, column: usize| match (row * 7919 + column * 104_729) % 61 {
+        at if at < INTS.len() => int(INTS[at]),
+        at => int(at as i64 - 40),
+    };
+    for key in keys.into_iter().chain(again) {
+        for declared in ["INT", "", "REAL", "TEXT"] {
+            let columns = ["a", "b", "c", "d", "e", "f"].map(|name| format!("{name} {declared}"));
+            let sql = format!("CREATE TABLE t({}, note, PRIMARY KEY({key})) WITHOUT ROWID", columns.join(", "));
+            let rows = (0..3000_usize).map(|row| {
+                let mixed = row * 1009 % 3000;
+                let others = (1..6).map(|column| value(mixed, column));
+                [int(mixed as i64 - 1500)].into_iter().chain(others).chain([text(&format!("row {mixed}"))]).collect()
+            });
+            let case = Case::new(&sql).rows(rows).parts_of(400).numbered();
+            for threads in [1, 2] {
+                let bytes = case.press(Route { threads, into: Into::Memory }, PageSize::DEFAULT).unwrap();
+                case.judge(&bytes, PageSize::DEFAULT);
+            }
+        }
+    }
+}
+
 /// Rows that take overflow pages, and keys that do, around every threshold, at every page size.
 #[test]
 fn rows_and_keys_around_the_thresholds_of_overflow() {

@@ -179,10 +179,14 @@ impl Sampler<'_> {
         let by_key = by_key.transpose()?;
         let has_indexes = !plan::indexes(self.table).is_empty();
         let numbered = by_key.as_ref().map(|key| numbered_table::rows(source, key, has_indexes)).transpose()?.flatten();
-        let mut push_item = |chunk: &RecordChunk, row, item: &mut Vec<u8>| match &by_key {
-            Some(key) if numbered.is_some() => key.set_key_and_position(&mut fields, chunk, row, item),
-            Some(key) => key.push_item(&mut fields, chunk, row, item),
-            None => by_rowid.push_item(&mut fields, chunk, row, item),
+        let mut push_item = |chunk: &RecordChunk, row, item: &mut Vec<u8>| match (&by_key, numbered) {
+            (Some(key), Some(rows)) => {
+                key.set_key(&mut fields, chunk, row, item)?;
+                item.extend(std::iter::repeat_n(0, numbered_table::number_bytes(&rows.numbers())));
+                Ok(())
+            }
+            (Some(key), None) => key.push_item(&mut fields, chunk, row, item),
+            (None, _) => by_rowid.push_item(&mut fields, chunk, row, item),
         };
         let page_bytes =
             |kind, record: &[u8], rowid| mean_page_bytes(kind, self.page_bytes, record.len() as u64, rowid);

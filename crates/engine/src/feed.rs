@@ -3,68 +3,10 @@
 use crate::Result;
 use crate::progress::Progress;
 use crate::sink::block::BlockPool;
-use crate::stitch::{InOrder, lock, on_threads};
-use litepress_rows::{Part, RecordChunk, Source};
+use crate::stitch::{InOrder, lock};
+use litepress_rows::{Part, Source};
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
-
-/// Takes rows, for one thread.
-pub(crate) trait TakesChunks {
-    fn take(&mut self, chunk: &RecordChunk) -> Result<()>;
-
-    /// All rows are taken.
-    fn finish(self) -> Result<()>;
-}
-
-/// Gives all rows of `source` to what `begin` makes, one a thread. Of errors, that of the first part counts.
-pub(crate) fn take_chunks<T: TakesChunks>(
-    source: &dyn Source,
-    threads: usize,
-    progress: &Progress,
-    begin: impl Fn() -> T + Sync,
-) -> Result<()> {
-    let mut feed = Feed::new(source);
-    let threads = feed.workers(threads)?;
-    let feed = Mutex::new(feed);
-    let parts = Mutex::new(InOrder::<()>::new());
-    on_threads(threads, || {
-        let (mut taker, mut chunk) = (begin(), RecordChunk::new());
-        while !lock(&parts).has_failed() {
-            let (number, mut part) = match progress.go_on().and_then(|()| lock(&feed).take()) {
-                Ok(Some(taken)) => taken,
-                Ok(None) => break,
-                Err(error) => {
-                    lock(&parts).fail(u64::MAX, error);
-                    break;
-                }
-            };
-            if let Err(error) = take_part(&mut *part, &mut chunk, &mut taker, progress) {
-                lock(&parts).fail(number, error);
-            }
-        }
-        if let Err(error) = taker.finish() {
-            lock(&parts).fail(u64::MAX, error);
-        }
-    });
-    parts.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
-}
-
-fn take_part(
-    part: &mut dyn Part,
-    chunk: &mut RecordChunk,
-    taker: &mut impl TakesChunks,
-    progress: &Progress,
-) -> Result<()> {
-    loop {
-        progress.go_on()?;
-        chunk.clear();
-        part.fill(chunk)?;
-        if chunk.is_empty() {
-            return Ok(());
-        }
-        taker.take(chunk)?;
-    }
-}
+use std::sync::Mutex;
 
 /// The source's parts, numbered as they are taken.
 pub(crate) struct Feed<'s> {

@@ -5,7 +5,6 @@
 //!   one for each worker of the table              ranges of ranks, in parallel
 //! ```
 
-use crate::feed::TakesChunks;
 use crate::fields::{Cut, Fields};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
@@ -15,7 +14,7 @@ use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::order::{self, Collation, EntryShape, HEAD_ROOM, HeadMaker, KeyPart, ShortCell};
+use litepress_format::order::{Collation, EntryShape, HEAD_ROOM, HeadMaker, KeyPart, ShortCell};
 use litepress_format::page::PageKind;
 use litepress_format::record;
 use litepress_rows::chunk::HEADROOM;
@@ -54,36 +53,17 @@ impl IndexPlan {
         } else {
             EntryShape::with_rowid(parts)
         };
-        Ok(Self::with(table, index, columns, shape, !table.without_rowid))
-    }
-
-    /// The plan for the unique key of `index`, cut from records that have these columns of the table alone.
-    pub fn of_key(table: &Table, index: &Index, stored: &[usize]) -> Result<Self, String> {
-        let field = |column: &IndexColumn| stored.iter().position(|stored| Some(*stored) == column.column);
-        let cuts = index.columns.iter().filter_map(field).map(Cut::Field).collect();
-        let parts = index.columns.iter().map(key_part).collect::<Result<_, _>>()?;
-        Ok(Self::with(table, index, cuts, EntryShape::with_rowid(parts), true))
-    }
-
-    fn with(table: &Table, index: &Index, columns: Vec<Cut>, shape: EntryShape, has_rowid: bool) -> Self {
-        let name_of = |column: &IndexColumn| column.column.map(|position| table.columns[position].name.clone());
-        Self {
+        let (has_rowid, name_of) = (!table.without_rowid, |position: usize| table.columns[position].name.clone());
+        Ok(Self {
             name: index.name.clone(),
             table: table.name.clone(),
             unique: index.unique,
-            names: index.columns.iter().filter_map(name_of).collect(),
+            names: index.columns.iter().filter_map(|column| column.column.map(name_of)).collect(),
             are_leading: has_rowid && columns.iter().zip(0..).all(|(cut, field)| *cut == Cut::Field(field)),
             columns,
             shape,
             has_rowid,
-        }
-    }
-
-    /// The rowid of an item.
-    pub fn rowid(&self, item: &[u8]) -> Result<i64> {
-        let key = self.shape.unique_key(item).map_err(|error| bad_item(&error))?;
-        let rowid = order::read_rowid(item.get(key.len..).unwrap_or_default());
-        rowid.map(|(rowid, _)| rowid).map_err(|error| bad_item(&error))
+        })
     }
 
     /// The sort item and the record of a row's entry.
@@ -109,12 +89,12 @@ impl IndexPlan {
     }
 
     /// Names of the key columns, with that of the table.
-    pub fn full_names(&self) -> String {
+    fn full_names(&self) -> String {
         full_names(&self.table, &self.names)
     }
 
     /// The key of an item as SQL writes it, and what tells its row: the rowid, or the primary key's other columns.
-    pub fn describe(&self, item: &[u8]) -> (String, String) {
+    fn describe(&self, item: &[u8]) -> (String, String) {
         let mut record = Vec::new();
         let written = self.shape.write_record(item, &mut record);
         let values = written.and_then(|()| record::decode(&record)).unwrap_or_default();
@@ -250,16 +230,6 @@ impl<'s> Cutter<'s> {
     /// All rows are added.
     pub fn finish(self) -> Result<()> {
         self.writer.finish()
-    }
-}
-
-impl TakesChunks for Cutter<'_> {
-    fn take(&mut self, chunk: &RecordChunk) -> Result<()> {
-        self.add(chunk)
-    }
-
-    fn finish(self) -> Result<()> {
-        self.finish()
     }
 }
 

@@ -2,30 +2,44 @@
 //! the order of their keys as they are printed.
 //!
 //! ```text
-//! NumberedRows --narrow--> key columns --Cutter--> keys and numbers --Sorter--> sorted_tree --numbers--> RowMaker --> pages
+//! NumberedRows --KeyMaker--> key columns --KeySorter--> keys and numbers --sorted_tree--> numbers --RowMaker--> pages
+//!                                                       keys of integers are read back -> given to
 //! ```
 //!
-//! What is moved, kept in memory and spilled is a fraction of the rows. The columns of the key are made twice.
+//! ```text
+//! sort item    | key in normal form | number of the row, big-endian, in as many bytes as the last one's |
+//! ```
+//!
+//! What is moved, kept in memory and spilled is a fraction of the rows. The columns of a key are made twice, unless they
+//! are all integers.
 
-use crate::feed;
-use crate::fields::Fields;
-use crate::index::{Cutter, IndexPlan};
+use crate::fields::{Cut, Fields};
+use crate::index;
 use crate::keyed_table::Wanted;
 use crate::pages::{PageRun, Pages};
-use crate::progress::Counted;
-use crate::sort::{ItemWithSlack, SortOptions, Sorted, Sorter};
+use crate::progress::Progress;
+use crate::sort::{ItemWithSlack, RunWriter, SLACK_BYTES, SortOptions, Sorted, Sorter};
 use crate::sorted_rows::{RecordKey, same_key};
-use crate::sorted_tree::{self, Items};
+use crate::sorted_tree::{self, Items, bad_item};
+use crate::stitch::take_all;
 use crate::table::TableTree;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::{Error, ErrorKind, Result};
-use litepress_format::order::KeyPart;
+use litepress_format::FormatError;
+use litepress_format::order::{self, KeyHead, KeyPart};
+use litepress_format::record;
+use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{NumberedRows, RecordChunk, RowMaker, Source, Table};
+use litepress_rows::{KeyMaker, Keys, NumberedRows, RecordChunk, RowMaker, Source, Table, quote};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much of a part's pages should be filled: estimates err, and a part that is too long takes a block more.
 const FILL: f64 = 0.98;
+
+/// Rows whose keys a thread makes one after another: few enough that all end at about the same time.
+const STRETCH_ROWS: u64 = 64 * BLOCK_ROWS as u64;
 
 /// The rows of a table with this key, where keys alone are to be sorted: they have numbers, nobody else wants their
 /// records, and of those that the source shows one comes behind another with a greater key.
@@ -62,6 +76,11 @@ fn seems_in_order(source: &dyn Source, key: &RecordKey) -> Result<bool> {
     all_ascend
 }
 
+/// Bytes of a number in the sort items of rows with these numbers.
+pub(crate) fn number_bytes(numbers: &Range<u64>) -> usize {
+    size_of::<u64>() - numbers.end.leading_zeros() as usize / 8
+}
+
 /// Builds the b-tree of a table without indexes; `rows` are those of the source.
 pub(crate) fn build(
     table: &Table,
@@ -72,34 +91,193 @@ pub(crate) fn build(
     wanted: Wanted<'_>,
 ) -> Result<TableTree> {
     let Wanted { counts_keys, progress, .. } = wanted;
-    let unsupported = |why: String| Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
-    let index = table.primary_index().expect("a WITHOUT ROWID table has a primary key");
-    let mut columns = Vec::new();
-    for column in index.columns.iter().filter_map(|column| column.column) {
-        // It may be there once more, in another collation.
-        if !columns.contains(&column) {
-            columns.push(column);
-        }
-    }
-    let plan = IndexPlan::of_key(table, index, &columns).map_err(unsupported)?;
-    let sorter = Sorter::new(sort_options.clone());
-    let narrow = rows.narrow(&columns);
-    let keys = Counted { source: &*narrow, progress };
-    feed::take_chunks(&keys, sort_options.writers, progress, || Cutter::new(&plan, sorter.writer()))?;
-    progress.enter(format!("table {}", table.name));
-    let numbered = Numbered { table, key: plan, rows, page_bytes: source.page_bytes() };
+    let numbered = Numbered::new(table, rows, source.page_bytes())?;
     let threads = sort_options.writers;
-    let tree = sorted_tree::build(&sorter.finish()?, &numbered, pages, threads, counts_keys, progress)?;
+    let sorted = numbered.sort(sort_options, progress)?;
+    progress.enter(format!("table {}", table.name));
+    let tree = sorted_tree::build(&sorted, &numbered, pages, threads, counts_keys, progress)?;
     Ok(tree.into())
 }
 
-/// Keys with the numbers of their rows.
+/// Rows with numbers, and what is sorted of them.
 struct Numbered<'a> {
     table: &'a Table,
-    key: IndexPlan,
     rows: &'a dyn NumberedRows,
+    /// The columns of the key, each once.
+    columns: Vec<usize>,
+    /// For each part of the key, which of these it is, and how it is ordered.
+    places: Vec<usize>,
+    parts: Vec<KeyPart>,
+    number_bytes: usize,
+    /// The columns are integers that can be read back.
+    are_integers: bool,
     /// Mean bytes that a row takes of pages.
     page_bytes: f64,
+}
+
+impl<'a> Numbered<'a> {
+    fn new(table: &'a Table, rows: &'a dyn NumberedRows, page_bytes: f64) -> Result<Self> {
+        let unsupported = |why: String| Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
+        let index = table.primary_index().expect("a WITHOUT ROWID table has a primary key");
+        let parts: Vec<KeyPart> =
+            index.columns.iter().map(index::key_part).collect::<Result<_, _>>().map_err(unsupported)?;
+        let (mut columns, mut places) = (Vec::new(), Vec::new());
+        for column in index.columns.iter().filter_map(|column| column.column) {
+            // It may be there once more, in another collation.
+            let known = columns.iter().position(|known| *known == column);
+            places.push(known.unwrap_or(columns.len()));
+            if known.is_none() {
+                columns.push(column);
+            }
+        }
+        let number_bytes = number_bytes(&rows.numbers());
+        let are_integers = columns.len() == parts.len() && rows.are_integers(&columns);
+        Ok(Self { table, rows, columns, places, parts, number_bytes, are_integers, page_bytes })
+    }
+
+    /// All keys in order, with the numbers of their rows.
+    fn sort(&self, options: &SortOptions, progress: &Progress) -> Result<Sorted> {
+        let sorter = Sorter::new(options.clone());
+        let (numbers, next) = (self.rows.numbers(), AtomicU64::new(0));
+        let stretches = (numbers.end - numbers.start).div_ceil(STRETCH_ROWS);
+        let threads = usize::try_from(stretches).unwrap_or(usize::MAX).clamp(1, options.writers.max(1));
+        let begin = || (self.rows.key_maker(&self.columns), KeySorter::new(self, sorter.writer()));
+        let take = |(maker, keys): &mut (Box<dyn KeyMaker>, KeySorter<'_>)| {
+            let stretch = next.fetch_add(1, Ordering::Relaxed);
+            if stretch >= stretches {
+                return Ok(false);
+            }
+            let start = numbers.start + stretch * STRETCH_ROWS;
+            let taken = keys.take(&mut **maker, start..numbers.end.min(start + STRETCH_ROWS), progress);
+            taken.map(|()| true).map_err(|error| (stretch, error))
+        };
+        take_all(threads, begin, take, |(_, keys)| keys.writer.finish())?;
+        sorter.finish()
+    }
+
+    /// The number at the end of an item.
+    #[inline(always)]
+    fn number(&self, item: ItemWithSlack<'_>) -> Result<u64> {
+        let behind = item.bytes[self.key_len(item.item())?..].first_chunk().expect("a word of slack");
+        Ok(u64::from_be_bytes(*behind) >> (u64::BITS as usize - 8 * self.number_bytes))
+    }
+
+    #[inline(always)]
+    fn key_len(&self, item: &[u8]) -> Result<usize> {
+        let key_len = item.len().checked_sub(self.number_bytes);
+        key_len.ok_or_else(|| bad_item(&FormatError::new("a sort item is shorter than a number", item.len())))
+    }
+
+    /// Reads the integers of a key back.
+    #[inline(always)]
+    fn read_integers(&self, item: ItemWithSlack<'_>, parts: &[KeyPart], given: &mut [Vec<i64>]) -> Result<()> {
+        let mut at = 0;
+        for (part, &place) in parts.iter().zip(&self.places) {
+            let read = order::read_integer(&item.bytes[at..], *part);
+            let (integer, len) = read.ok_or_else(|| bad_item(&FormatError::new("a key of integers has none", at)))?;
+            given[place].push(integer);
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// The key of a row as SQL writes it.
+    fn describe_key(&self, number: u64) -> Result<String> {
+        let mut maker = self.rows.key_maker(&self.columns);
+        let columns: Vec<String> = match maker.make(number..number + 1)? {
+            Keys::Integers(integers) => integers.iter().map(|integers| quote(&Value::Int(integers[0]))).collect(),
+            Keys::Records(chunk) => {
+                let values = record::decode(chunk.record(0)).map_err(|error| bad_item(&error))?;
+                values.iter().map(quote).collect()
+            }
+        };
+        let values: Vec<&str> = self.places.iter().map(|&place| &*columns[place]).collect();
+        Ok(values.join(", "))
+    }
+}
+
+/// Makes sort items of keys: one a worker.
+struct KeySorter<'a> {
+    numbered: &'a Numbered<'a>,
+    writer: RunWriter<'a>,
+    fields: Fields,
+    item: Vec<u8>,
+}
+
+impl<'a> KeySorter<'a> {
+    fn new(numbered: &'a Numbered<'a>, writer: RunWriter<'a>) -> Self {
+        Self { numbered, writer, fields: Fields::default(), item: Vec::new() }
+    }
+
+    /// Takes the keys of the rows of these numbers.
+    fn take(&mut self, maker: &mut dyn KeyMaker, numbers: Range<u64>, progress: &Progress) -> Result<()> {
+        let mut start = numbers.start;
+        while start < numbers.end {
+            progress.go_on()?;
+            let end = numbers.end.min(start + BLOCK_ROWS as u64);
+            match maker.make(start..end)? {
+                Keys::Integers(columns) => self.add_integers(&columns, start)?,
+                Keys::Records(chunk) => self.add_records(chunk, start)?,
+            }
+            progress.add_rows(end - start);
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn add_integers(&mut self, columns: &[&[i64]], first: u64) -> Result<()> {
+        let values: Vec<&[i64]> = self.numbered.places.iter().map(|&place| columns[place]).collect();
+        // The end of a loop over few columns is what the processor guesses wrong.
+        match values[..] {
+            [a] => self.add_few([a], first),
+            [a, b] => self.add_few([a, b], first),
+            [a, b, c] => self.add_few([a, b, c], first),
+            [a, b, c, d] => self.add_few([a, b, c, d], first),
+            _ => (0..values[0].len())
+                .zip(first..)
+                .try_for_each(|(row, number)| self.push(values.iter().map(|values| Value::Int(values[row])), number)),
+        }
+    }
+
+    fn add_few<const COLUMNS: usize>(&mut self, columns: [&[i64]; COLUMNS], first: u64) -> Result<()> {
+        let Numbered { parts, number_bytes, .. } = self.numbered;
+        let parts = parts.first_chunk::<COLUMNS>().expect("one for each column");
+        let columns = columns.map(|column| &column[..columns[0].len()]);
+        let unused = u64::BITS as usize - 8 * number_bytes;
+        for (row, number) in (0..columns[0].len()).zip(first..) {
+            let ints = columns.map(|column| column[row]);
+            let head = KeyHead::of_integers(parts, ints, (number << unused, *number_bytes));
+            let is_taken = match head {
+                Some(head) => self.writer.take_head(head.words, head.len)?,
+                None => false,
+            };
+            if !is_taken {
+                self.push(ints.into_iter().map(Value::Int), number)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_records(&mut self, chunk: &RecordChunk, first: u64) -> Result<()> {
+        let fields: Vec<Cut> = self.numbered.places.iter().map(|&place| Cut::Field(place)).collect();
+        let mut found = std::mem::take(&mut self.fields);
+        for (row, number) in (0..chunk.len()).zip(first..) {
+            self.push(found.values(&fields, chunk.record(row), 0)?, number)?;
+        }
+        self.fields = found;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push<'v>(&mut self, values: impl Iterator<Item = Value<'v>>, number: u64) -> Result<()> {
+        let Numbered { parts, number_bytes, .. } = self.numbered;
+        self.item.clear();
+        for (value, part) in values.zip(parts) {
+            order::push(&value, *part, &mut self.item);
+        }
+        self.item.extend_from_slice(&number.to_be_bytes()[size_of::<u64>() - number_bytes..]);
+        self.writer.push(&self.item)
+    }
 }
 
 /// Makes rows by their numbers, as many at once as are worth it, and lays them on pages.
@@ -107,6 +285,8 @@ struct RowPrinter<'a> {
     builder: IndexBuilder,
     maker: Box<dyn RowMaker + 'a>,
     numbers: Vec<u64>,
+    /// The integers of the key's columns, where they are read back.
+    given: Vec<Vec<i64>>,
     chunk: RecordChunk,
 }
 
@@ -117,8 +297,9 @@ impl RowPrinter<'_> {
             return Ok(());
         }
         self.chunk.clear();
-        self.maker.make(&self.numbers, &mut self.chunk)?;
+        self.maker.make(&self.numbers, &self.given, &mut self.chunk)?;
         self.numbers.clear();
+        self.given.iter_mut().for_each(Vec::clear);
         (0..self.chunk.len()).for_each(|row| self.builder.add(self.chunk.record(row)));
         Ok(())
     }
@@ -128,12 +309,28 @@ impl<'a> Items for Numbered<'a> {
     type Builder = RowPrinter<'a>;
 
     fn begin(&self, run: PageRun, usable: usize) -> RowPrinter<'a> {
-        let (builder, maker) = (IndexBuilder::new(run, usable), self.rows.maker());
-        RowPrinter { builder, maker, numbers: Vec::with_capacity(BLOCK_ROWS), chunk: RecordChunk::new() }
+        let given: &[usize] = if self.are_integers { &self.columns } else { &[] };
+        RowPrinter {
+            builder: IndexBuilder::new(run, usable),
+            maker: self.rows.row_maker(given),
+            numbers: Vec::with_capacity(BLOCK_ROWS),
+            given: given.iter().map(|_| Vec::with_capacity(BLOCK_ROWS)).collect(),
+            chunk: RecordChunk::new(),
+        }
     }
 
     fn add(&self, printer: &mut RowPrinter<'a>, item: ItemWithSlack<'_>) -> Result<()> {
-        printer.numbers.push(self.key.rowid(item.item())?.cast_unsigned());
+        printer.numbers.push(self.number(item)?);
+        if self.are_integers {
+            let given = &mut printer.given[..];
+            // As for the keys.
+            match &self.parts[..] {
+                [_] => self.read_integers(item, &self.parts[..1], given)?,
+                [_, _] => self.read_integers(item, &self.parts[..2], given)?,
+                [_, _, _] => self.read_integers(item, &self.parts[..3], given)?,
+                parts => self.read_integers(item, parts, given)?,
+            }
+        }
         if printer.numbers.len() == BLOCK_ROWS { printer.print() } else { Ok(()) }
     }
 
@@ -154,17 +351,27 @@ impl<'a> Items for Numbered<'a> {
     }
 
     fn unique_len(&self, item: &[u8]) -> Result<Option<usize>> {
-        self.key.unique_len(item)
+        self.key_len(item).map(Some)
     }
 
     fn key_parts(&self) -> &[KeyPart] {
-        self.key.key_parts()
+        &self.parts
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
-        let (values, second) = self.key.describe(second);
-        let number = |number: String| number.parse().unwrap_or_default();
-        let first = number(self.key.describe(first).1);
-        same_key(&self.table.name, &self.key.full_names(), &values, first, number(second))
+        let [first, second] = [first, second].map(|item| {
+            let mut bytes = item.to_vec();
+            bytes.extend([0; SLACK_BYTES]);
+            self.number(ItemWithSlack { bytes: &bytes, len: item.len() })
+        });
+        let described = second.and_then(|second| Ok((self.describe_key(second)?, first?, second)));
+        let (values, first, second) = match described {
+            Ok(described) => described,
+            Err(error) => return error,
+        };
+        let names: Vec<String> = self.columns.iter().map(|&column| self.table.columns[column].name.clone()).collect();
+        let names: Vec<String> = self.places.iter().map(|&place| names[place].clone()).collect();
+        let names = index::full_names(&self.table.name, &names);
+        same_key(&self.table.name, &names, &values, first.cast_signed(), second.cast_signed())
     }
 }

@@ -51,6 +51,10 @@ impl Progress {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage.into();
     }
 
+    pub(crate) fn add_rows(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
     pub(crate) fn add_bytes(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -102,7 +106,7 @@ struct CountedPart<'a> {
 impl Part for CountedPart<'_> {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
         self.part.fill(chunk)?;
-        self.progress.rows.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+        self.progress.add_rows(chunk.len() as u64);
         Ok(())
     }
 }

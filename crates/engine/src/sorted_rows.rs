@@ -11,12 +11,13 @@
 //!
 //! Rows with one key lie side by side, the earliest first. So it is settled in passing which of them stays.
 
-use crate::feed::{self, TakesChunks};
+use crate::feed::Feed;
 use crate::fields::{Cut, Fields};
 use crate::index::{self, Cutter, Indexes};
 use crate::progress::Progress;
 use crate::sort::{ItemParts, Merge, RunWriter, SortOptions, Sorted, Sorter};
 use crate::sorted_tree::{bad_item, items_per_part};
+use crate::stitch::{lock, take_all};
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::FormatError;
 use litepress_format::order::{self, EntryShape, KeyPart, SHORT_ROOM, UniqueKey};
@@ -25,6 +26,7 @@ use litepress_format::value::Value;
 use litepress_rows::schema::{Index, IndexOrigin};
 use litepress_rows::{Part, RecordChunk, Source, Table, quote};
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes at the end of an item that say how long its key is: finding out from the key takes longer.
@@ -223,24 +225,45 @@ pub(crate) fn gather(
     threads: usize,
     progress: &Progress,
 ) -> Result<()> {
-    feed::take_chunks(source, threads, progress, || Gathering {
+    let mut feed = Feed::new(source);
+    let threads = feed.workers(threads)?;
+    let feed = Mutex::new(feed);
+    let begin = || Gathering {
+        chunk: RecordChunk::new(),
         rows: sorter.writer(),
         cutters: indexes.cutters(),
         items: ItemMaker::new(key),
-    })
+        progress,
+    };
+    let take = |gathering: &mut Gathering<'_, _>| match progress.go_on().and_then(|()| lock(&feed).take()) {
+        Ok(Some((number, part))) => gathering.take(part).map(|()| true).map_err(|error| (number, error)),
+        Ok(None) => Ok(false),
+        Err(error) => Err((u64::MAX, error)),
+    };
+    take_all(threads, begin, take, Gathering::finish)
 }
 
 /// What takes the rows of some parts.
 struct Gathering<'a, K> {
+    chunk: RecordChunk,
     rows: RunWriter<'a>,
     cutters: Vec<Cutter<'a>>,
     items: ItemMaker<'a, K>,
+    progress: &'a Progress,
 }
 
-impl<K: RowKey> TakesChunks for Gathering<'_, K> {
-    fn take(&mut self, chunk: &RecordChunk) -> Result<()> {
-        self.items.push_from(0, chunk, &mut self.rows)?;
-        self.cutters.iter_mut().try_for_each(|cutter| cutter.add(chunk))
+impl<K: RowKey> Gathering<'_, K> {
+    fn take(&mut self, mut part: Box<dyn Part + '_>) -> Result<()> {
+        loop {
+            self.progress.go_on()?;
+            self.chunk.clear();
+            part.fill(&mut self.chunk)?;
+            if self.chunk.is_empty() {
+                return Ok(());
+            }
+            self.items.push_from(0, &self.chunk, &mut self.rows)?;
+            self.cutters.iter_mut().try_for_each(|cutter| cutter.add(&self.chunk))?;
+        }
     }
 
     fn finish(self) -> Result<()> {
@@ -360,19 +383,6 @@ impl RecordKey {
         } else {
             self.push_key_of(fields.values(&self.columns, record, chunk.rowids()[row])?, key);
         }
-        Ok(())
-    }
-
-    /// The same with the row's position behind it.
-    pub fn set_key_and_position(
-        &self,
-        fields: &mut Fields,
-        chunk: &RecordChunk,
-        row: usize,
-        key: &mut Vec<u8>,
-    ) -> Result<()> {
-        self.set_key(fields, chunk, row, key)?;
-        order::push_rowid(position_of(chunk, row), key);
         Ok(())
     }
 

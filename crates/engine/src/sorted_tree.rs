@@ -7,7 +7,7 @@ use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sort::{ItemBatch, ItemWithSlack, ItemsAtHand, RunItems, Sorted, common_prefix};
 use crate::statistics::{KeyCounter, distinct_keys};
-use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
+use crate::stitch::{InOrder, InPart, TreeStitch, lock, on_threads};
 use crate::tree::index::IndexPart;
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
@@ -168,9 +168,6 @@ struct Press<'s, I, B> {
     /// A stretch has at least so many.
     least_per_stretch: u64,
 }
-
-/// An error, and the number of the part that it is in.
-type InPart<T> = Result<T, (u64, Error)>;
 
 impl<'s, I: Items, B: Fn() -> I::Builder> Press<'s, I, B> {
     fn new(sorted: &'s Sorted, items: &'s I, counted: &'s [KeyPart], least_per_stretch: u64, begin: B) -> Self {

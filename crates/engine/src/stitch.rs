@@ -127,6 +127,34 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// An error, and the number of the part that it is in.
+pub(crate) type InPart<T> = Result<T, (u64, Error)>;
+
+/// Has threads take parts of some work until one says that there are no more, or that one has failed, each with what
+/// `begin` makes and `finish` completes. Of errors, that of the first part counts.
+pub(crate) fn take_all<W>(
+    threads: usize,
+    begin: impl Fn() -> W + Sync,
+    take: impl Fn(&mut W) -> InPart<bool> + Sync,
+    finish: impl Fn(W) -> Result<()> + Sync,
+) -> Result<()> {
+    let parts = Mutex::new(InOrder::<()>::new());
+    on_threads(threads, || {
+        let mut worker = begin();
+        while !lock(&parts).has_failed() {
+            match take(&mut worker) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err((number, error)) => lock(&parts).fail(number, error),
+            }
+        }
+        if let Err(error) = finish(worker) {
+            lock(&parts).fail(u64::MAX, error);
+        }
+    });
+    parts.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+}
+
 /// Has as many threads as said do the same work, this one among them. Where the system refuses to start so many, fewer do.
 pub(crate) fn on_threads(threads: usize, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {

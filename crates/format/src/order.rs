@@ -183,6 +183,13 @@ pub fn read<'a>(key: &'a [u8], part: KeyPart, scratch: &'a mut Vec<u8>) -> Resul
     Ok((value, len))
 }
 
+/// The integer whose form stands at the start of `key`, and the length of the form; `None` where none does.
+#[inline(always)]
+#[must_use]
+pub fn read_integer(key: &[u8], part: KeyPart) -> Option<(i64, usize)> {
+    number::read_int(key, part.mask())
+}
+
 /// Length of the form at the start of `key`.
 ///
 /// # Errors

@@ -12,7 +12,7 @@
 //! where it is needed, and nothing is looked up.
 
 use crate::expression::{Operand, Operator, apply, stored};
-use crate::generators::{Generator, fill_flags};
+use crate::generators::{Generator, Kinds, fill_flags};
 use crate::random::{CellRandom, Rows};
 use crate::relation::{Relation, RowList};
 use litepress_rows::cells::OwnedValue;
@@ -96,19 +96,26 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// For all columns.
     pub(crate) fn new(program: &Program) -> Self {
-        Self::with_slots(program, program.columns.clone())
+        Self::with_given(program, &[])
+    }
+
+    /// For all columns, of which some, by their places among the ordinary ones, are [filled](Self::column_mut) before each
+    /// run.
+    pub(crate) fn with_given(program: &Program, given: &[usize]) -> Self {
+        let given: Vec<usize> = given.iter().map(|&column| program.columns[column]).collect();
+        Self::with_slots(program, program.columns.clone(), &given)
     }
 
     /// For some of the ordinary columns, by their places among these.
     pub(crate) fn for_columns(program: &Program, columns: &[usize]) -> Self {
-        Self::with_slots(program, columns.iter().map(|&column| program.columns[column]).collect())
+        Self::with_slots(program, columns.iter().map(|&column| program.columns[column]).collect(), &[])
     }
 
-    fn with_slots(program: &Program, wanted: Vec<usize>) -> Self {
+    fn with_slots(program: &Program, wanted: Vec<usize>, given: &[usize]) -> Self {
         let blocks = |count| std::iter::repeat_with(CellBlock::default).take(count).collect();
         Self {
             columns: blocks(wanted.len()),
-            steps: program.steps_for(&wanted),
+            steps: program.steps_for(&wanted, given),
             wanted,
             blocks: blocks(program.slots),
             spaces: std::iter::repeat_with(RowList::default).take(program.spaces).collect(),
@@ -120,6 +127,11 @@ impl Scratch {
     /// The blocks of the wanted columns, as the last run filled them.
     pub(crate) fn columns(&self) -> &[CellBlock] {
         &self.columns
+    }
+
+    /// The block of a wanted column.
+    pub(crate) fn column_mut(&mut self, column: usize) -> &mut CellBlock {
+        &mut self.columns[column]
     }
 
     /// Puts the blocks of the columns into their slots, or takes them out again.
@@ -157,12 +169,27 @@ impl Program {
         scratch.steps = steps;
     }
 
-    /// The steps that it takes to fill these slots, in their order.
-    fn steps_for(&self, slots: &[usize]) -> Vec<usize> {
+    /// Whether a column, by its place among the ordinary ones, is what a generator of integers gives, without NULL.
+    pub(crate) fn gives_integers(&self, column: usize) -> bool {
+        let slot = self.columns[column];
+        let mut steps = self.steps.iter().filter(|step| step.slot() == Some(slot));
+        match (steps.next(), steps.next()) {
+            (Some(Step::Generate { generator, space: 0, .. }), None) => {
+                generator.kinds() == Kinds::INT && generator.null_share() == 0.0
+            }
+            _ => false,
+        }
+    }
+
+    /// The steps that it takes to fill these slots, in their order, where some others are filled.
+    fn steps_for(&self, slots: &[usize], filled: &[usize]) -> Vec<usize> {
         let mut needed = Needed { slots: vec![false; self.slots], spaces: vec![false; self.spaces] };
         slots.iter().for_each(|&slot| needed.slots[slot] = true);
-        let mut steps: Vec<usize> =
-            (0..self.steps.len()).rev().filter(|&step| needed.takes(&self.steps[step])).collect();
+        let is_filled = |step: &Step| step.slot().is_some_and(|slot| filled.contains(&slot));
+        let mut steps: Vec<usize> = (0..self.steps.len())
+            .rev()
+            .filter(|&step| !is_filled(&self.steps[step]) && needed.takes(&self.steps[step]))
+            .collect();
         steps.reverse();
         steps
     }
@@ -179,12 +206,7 @@ impl Needed {
     fn takes(&mut self, step: &Step) -> bool {
         let is_needed = match step {
             Step::Refer { space, .. } => self.spaces[*space],
-            Step::Number { slot, .. }
-            | Step::Generate { slot, .. }
-            | Step::Store { slot, .. }
-            | Step::Apply { slot, .. }
-            | Step::Copy { slot, .. }
-            | Step::Null { slot, .. } => self.slots[*slot],
+            _ => step.slot().is_some_and(|slot| self.slots[slot]),
         };
         if is_needed {
             self.add_operands(step);
@@ -220,6 +242,19 @@ impl Needed {
 }
 
 impl Step {
+    /// The slot that it fills, or sets NULLs in.
+    fn slot(&self) -> Option<usize> {
+        match self {
+            Self::Refer { .. } => None,
+            Self::Number { slot, .. }
+            | Self::Generate { slot, .. }
+            | Self::Store { slot, .. }
+            | Self::Apply { slot, .. }
+            | Self::Copy { slot, .. }
+            | Self::Null { slot, .. } => Some(*slot),
+        }
+    }
+
     fn run(&self, rows: &Rows<'_>, scratch: &mut Scratch) {
         match self {
             Self::Refer { relation, random, from, siblings, nulls, space } => {

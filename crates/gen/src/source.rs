@@ -15,7 +15,9 @@ use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::encode::RowNumbers;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{Conflict, Encoder, NumberedRows, Part, RecordChunk, Result, RowMaker, RowidOrder, Source};
+use litepress_rows::{
+    Conflict, Encoder, KeyMaker, Keys, NumberedRows, Part, RecordChunk, Result, RowMaker, RowidOrder, Source,
+};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -196,57 +198,74 @@ impl Source for GenSource {
 }
 
 impl NumberedRows for GenSource {
-    fn narrow(&self, columns: &[usize]) -> Box<dyn Source + '_> {
-        let next_part = AtomicU64::new(0);
-        Box::new(NarrowSource { source: self, columns: columns.to_vec(), next_part })
+    fn numbers(&self) -> Range<u64> {
+        self.stretch.start + 1..self.stretch.end + 1
     }
 
-    fn maker(&self) -> Box<dyn RowMaker + '_> {
-        Box::new(NumberedMaker { maker: Maker::new(&self.table, &self.plan), rows: Vec::new() })
+    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_> {
+        Box::new(GenKeys { maker: Maker::narrow(&self.table, &self.plan, columns), chunk: RecordChunk::new() })
+    }
+
+    fn are_integers(&self, columns: &[usize]) -> bool {
+        let keeps_integers = Encoder::new(&self.table.narrow(columns), Conflict::Abort).keeps_integers();
+        keeps_integers && places(&self.table, columns).iter().all(|&place| self.plan.program.gives_integers(place))
+    }
+
+    fn row_maker(&self, given: &[usize]) -> Box<dyn RowMaker + '_> {
+        let given = places(&self.table, given);
+        let maker = Maker::with_given(&self.table, &self.plan, &given);
+        Box::new(NumberedMaker { table: &self.table, maker, given, rows: Vec::new() })
     }
 }
 
-/// Some columns of the rows of a source.
-struct NarrowSource<'a> {
-    source: &'a GenSource,
-    columns: Vec<usize>,
-    next_part: AtomicU64,
+/// Where columns are among the ordinary ones.
+fn places(table: &Table, columns: &[usize]) -> Vec<usize> {
+    let place = |column| table.ordinary_columns().position(|ordinary| ordinary == column);
+    columns.iter().map(|&column| place(column).expect("it is not computed")).collect()
 }
 
-impl Source for NarrowSource<'_> {
-    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
-        let rows = self.source.rows_of_part(self.next_part.fetch_add(1, Ordering::Relaxed));
-        if rows.is_empty() {
-            return Ok(None);
+/// Makes some columns.
+struct GenKeys {
+    maker: Maker,
+    chunk: RecordChunk,
+}
+
+impl KeyMaker for GenKeys {
+    fn make(&mut self, numbers: Range<u64>) -> Result<Keys<'_>> {
+        let Self { maker: Maker { plan, scratch, encoder }, chunk } = self;
+        let rows = Rows::Range(numbers.start - 1..numbers.end - 1);
+        plan.program.run(&rows, scratch);
+        if let Some(integers) = encoder.integers(scratch.columns(), rows.len()) {
+            return Ok(Keys::Integers(integers));
         }
-        let maker = Maker::narrow(&self.source.table, &self.source.plan, &self.columns);
-        Ok(Some(Box::new(GenPart { maker, rows, rows_per_block: BLOCK_ROWS as u64 })))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.source.rows()
-    }
-
-    fn page_bytes(&self) -> f64 {
-        self.source.page_bytes
+        chunk.clear();
+        encoder.encode(scratch.columns(), rows.len(), RowNumbers::from_record(numbers.start), chunk)?;
+        Ok(Keys::Records(chunk))
     }
 }
 
 /// Makes rows by their numbers.
-struct NumberedMaker {
+struct NumberedMaker<'a> {
+    table: &'a Table,
     maker: Maker,
+    /// Columns that are not made, by their places among the ordinary ones.
+    given: Vec<usize>,
     rows: Vec<u64>,
 }
 
-impl RowMaker for NumberedMaker {
-    fn make(&mut self, numbers: &[u64], chunk: &mut RecordChunk) -> Result<()> {
+impl RowMaker for NumberedMaker<'_> {
+    fn make(&mut self, numbers: &[u64], given: &[Vec<i64>], chunk: &mut RecordChunk) -> Result<()> {
         self.rows.clear();
         self.rows.extend(numbers.iter().map(|number| number - 1));
+        for (&place, integers) in self.given.iter().zip(given) {
+            self.maker.scratch.column_mut(place).ints().extend_from_slice(integers);
+        }
         let Err(error) = self.maker.make(&Rows::List(&self.rows), 1, chunk) else { return Ok(()) };
         // By itself the row that is wrong has its number.
-        let mut alone = RecordChunk::new();
+        let (table, plan) = (&self.table, &self.maker.plan);
+        let (mut whole, mut alone) = (Maker::new(table, plan), RecordChunk::new());
         for &row in &self.rows {
-            self.maker.make_range(row..row + 1, &mut alone)?;
+            whole.make_range(row..row + 1, &mut alone)?;
             alone.clear();
         }
         Err(error)
@@ -281,16 +300,19 @@ struct Maker {
 
 impl Maker {
     fn new(table: &Table, plan: &Arc<TablePlan>) -> Self {
-        let (scratch, encoder) = (Scratch::new(&plan.program), Encoder::new(table, plan.on_conflict));
-        Self { plan: plan.clone(), scratch, encoder }
+        Self::with_given(table, plan, &[])
+    }
+
+    /// The columns at these places among the ordinary ones are given.
+    fn with_given(table: &Table, plan: &Arc<TablePlan>, given: &[usize]) -> Self {
+        let scratch = Scratch::with_given(&plan.program, given);
+        Self { plan: plan.clone(), scratch, encoder: Encoder::new(table, plan.on_conflict) }
     }
 
     /// For records of these columns alone.
     fn narrow(table: &Table, plan: &Arc<TablePlan>, columns: &[usize]) -> Self {
-        let place = |column| table.ordinary_columns().position(|ordinary| ordinary == column);
-        let places: Vec<usize> = columns.iter().map(|&column| place(column).expect("it is not computed")).collect();
-        let encoder = Encoder::new(&table.narrow(columns), plan.on_conflict);
-        Self { plan: plan.clone(), scratch: Scratch::for_columns(&plan.program, &places), encoder }
+        let scratch = Scratch::for_columns(&plan.program, &places(table, columns));
+        Self { plan: plan.clone(), scratch, encoder: Encoder::new(&table.narrow(columns), plan.on_conflict) }
     }
 
     /// Appends these rows, at most [`BLOCK_ROWS`].
@@ -425,6 +447,7 @@ mod tests {
     use super::*;
     use crate::plan::Request;
     use litepress_format::page::CELL_POINTER_LEN;
+    use litepress_format::value::Value;
     use litepress_format::varint;
 
     fn source(sql: &str, rows: u64) -> GenSource {
@@ -629,6 +652,62 @@ mod tests {
         }
         for sql in ["create table t (a int /* gen: shuffle */)", "create table t (a int primary key) without rowid"] {
             assert_eq!(source(sql, 10).rowid_order(), RowidOrder::Ascending, "{sql}");
+        }
+    }
+
+    /// Keys, and rows in any order, with and without the integers of their keys, are those of the source.
+    #[test]
+    fn rows_by_their_numbers() {
+        for (key, are_integers) in [
+            ("b int not null /* gen: shuffle */, a int not null /* gen: int(0, 9) */", true),
+            ("b int not null /* gen: shuffle */, a int not null /* gen: choice(1, 2, 300) */", true),
+            ("b int not null /* gen: shuffle */, a text not null /* gen: int(0, 9) */", false),
+            ("b int not null /* gen: shuffle */, a real not null /* gen: int(0, 9) */", false),
+            ("b int not null /* gen: shuffle */, a int not null /* gen: hex(9) */", false),
+            ("b /* gen: shuffle */, a /* gen: null(0.5, int(1, 9)) */", false),
+            ("b int not null /* gen: shuffle */, a int not null /* gen: b * 2 + c */", false),
+        ] {
+            let last = if are_integers { "primary key (a, b)) without rowid" } else { "unique (a, b))" };
+            let sql =
+                format!("create table t (c int /* gen: int(1, 5) */, {key}, d text /* gen: a || '-' || b */, {last}");
+            let schema = Schema::from_sql(&sql, "test.sql").expect(&sql);
+            let request = Request { rows: vec![(None, 3000)], seed: Some(42), ..Request::default() };
+            let plan = GenPlan::new(&schema, &request).expect(&sql);
+            let shard = Shard::new(2, 2).expect("a shard");
+            let source = GenSource::of_shard(&plan, &schema, 0, PageSize::DEFAULT, shard).expect(&sql);
+            let records: Vec<Vec<u8>> = all_rows(&source).into_iter().map(|(_, record)| record).collect();
+            let rows = source.numbered().expect("rows can be made again");
+            assert_eq!((rows.numbers(), rows.are_integers(&[2, 1])), (1501..3001, are_integers), "{sql}");
+            let stored = schema.tables[0].stored_columns();
+            let place = |column| stored.iter().position(|stored| *stored == column).expect("a column");
+            let (mut keys, mut key_of_records) = (rows.key_maker(&[2, 1]), Vec::new());
+            for (record, number) in records.iter().zip(1501..) {
+                let values = litepress_format::record::decode(record).expect("a record");
+                let key = [values[place(2)], values[place(1)]];
+                match keys.make(number..number + 1).expect(&sql) {
+                    Keys::Integers(ints) => assert_eq!([Value::Int(ints[0][0]), Value::Int(ints[1][0])], key, "{sql}"),
+                    Keys::Records(chunk) => {
+                        assert_eq!(litepress_format::record::decode(chunk.record(0)), Ok(key.to_vec()), "{sql}");
+                    }
+                }
+                key_of_records.push(key);
+            }
+            let numbers: Vec<u64> = (0..1000).map(|at| 1501 + at * 77 % 1500).collect();
+            let row = |number: u64| usize::try_from(number - 1501).expect("a row");
+            let integers = |at: usize| {
+                let integer = |number: &u64| match key_of_records[row(*number)][at] {
+                    Value::Int(int) => int,
+                    _ => 0,
+                };
+                numbers.iter().map(integer).collect::<Vec<i64>>()
+            };
+            let givens = [(vec![], vec![]), (vec![2, 1], vec![integers(0), integers(1)])];
+            for (columns, given) in &givens[..if are_integers { 2 } else { 1 }] {
+                let mut chunk = RecordChunk::new();
+                rows.row_maker(columns).make(&numbers, given, &mut chunk).expect(&sql);
+                let made = (0..chunk.len()).map(|at| chunk.record(at));
+                assert!(made.eq(numbers.iter().map(|&number| &*records[row(number)])), "{sql}");
+            }
         }
     }
 

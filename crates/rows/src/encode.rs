@@ -16,7 +16,7 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
-use crate::cells::{BLOCK_ROWS, CellBlock};
+use crate::cells::{BLOCK_ROWS, CellBlock, Cells};
 use crate::schema::Table;
 use crate::{Conflict, Error, ErrorKind, NullRule, RecordChunk, Result};
 pub use column::LeftOut;
@@ -120,6 +120,20 @@ impl Encoder {
             filled.map_err(|fault| self.explain(&fault, column, block, numbers))?;
         }
         self.write(blocks, rows, numbers, &mut none, chunk)
+    }
+
+    /// The values of the first `rows` rows of `blocks`, where all are integers and their columns store them as they are.
+    pub fn integers<'b>(&self, blocks: &'b [CellBlock], rows: usize) -> Option<Vec<&'b [i64]>> {
+        let integers = |block: &'b CellBlock| match block.cells() {
+            Cells::Int(ints) if block.nulls().is_empty() => Some(&ints[..rows]),
+            _ => None,
+        };
+        if self.keeps_integers() { blocks.iter().map(integers).collect() } else { None }
+    }
+
+    /// Whether all columns store integers as they are.
+    pub fn keeps_integers(&self) -> bool {
+        self.rowid_alias.is_none() && self.rules.iter().all(Rule::keeps_ints)
     }
 
     /// As [`encode`](Self::encode), but rows that break a rule are the caller's to judge, and rows can be left out from the

@@ -28,4 +28,4 @@ pub use conflict::{Conflict, NullRule};
 pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Place, Result, grouped, quote, quoted_name};
 pub use schema::{Column, ForeignKey, Schema, Table};
-pub use source::{NumberedRows, Part, RowMaker, RowidOrder, Source};
+pub use source::{KeyMaker, Keys, NumberedRows, Part, RowMaker, RowidOrder, Source};

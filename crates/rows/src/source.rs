@@ -1,6 +1,7 @@
 //! Where rows come from, as the engine sees it.
 
 use crate::{RecordChunk, Result};
+use std::ops::Range;
 
 /// A supplier of the rows of one table, cut into parts that are numbered by the order in which they are handed out.
 ///
@@ -42,19 +43,39 @@ pub trait Source: Sync {
 
 /// Rows that can be made in any order, by their numbers: their positions in the input, counted from 1.
 pub trait NumberedRows: Sync {
-    /// The same rows in the order of the source, with these columns of the table alone, which differ, in this order; each
-    /// rowid is the row's number.
-    fn narrow(&self, columns: &[usize]) -> Box<dyn Source + '_>;
+    /// The numbers of all rows, in the order of the source.
+    fn numbers(&self) -> Range<u64>;
 
-    /// What makes them, for one thread.
-    fn maker(&self) -> Box<dyn RowMaker + '_>;
+    /// What makes these columns of the table alone, which differ, for one thread.
+    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_>;
+
+    /// Whether all rows have integers in these columns, which a [`RowMaker`] can be given.
+    fn are_integers(&self, columns: &[usize]) -> bool;
+
+    /// What makes rows, for one thread; `given` are columns [of integers](Self::are_integers) that it need not make.
+    fn row_maker(&self, given: &[usize]) -> Box<dyn RowMaker + '_>;
+}
+
+/// Makes some columns of rows.
+pub trait KeyMaker: Send {
+    /// The columns of the rows of these numbers: at most [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS) of them.
+    fn make(&mut self, numbers: Range<u64>) -> Result<Keys<'_>>;
+}
+
+/// Some columns of consecutive rows, in the order in which they were asked for.
+pub enum Keys<'a> {
+    /// They are integers, and stored as such: a slice for each column.
+    Integers(Vec<&'a [i64]>),
+    /// Anything: records of these columns.
+    Records(&'a RecordChunk),
 }
 
 /// Makes rows by their numbers.
 pub trait RowMaker: Send {
     /// Appends the rows of these numbers to `chunk`, in this order: at most
-    /// [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS) of them. What rowids they get there says nothing.
-    fn make(&mut self, numbers: &[u64], chunk: &mut RecordChunk) -> Result<()>;
+    /// [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS) of them. `given` has for each column that was said to be given the
+    /// integers of these rows. What rowids they get says nothing.
+    fn make(&mut self, numbers: &[u64], given: &[Vec<i64>], chunk: &mut RecordChunk) -> Result<()>;
 }
 
 /// What a source knows beforehand of the rowids of its rows, in the order in which it hands them out.

@@ -8,6 +8,7 @@
 use super::interior::Entry;
 use super::open_page::{OpenPage, add_overflow};
 use crate::pages::{PageRun, Placement};
+use litepress_format::copy::copy_short;
 use litepress_format::order::{AlikeCells, CELL_WINDOW, ShortCell};
 use litepress_format::page::{MIN_CELL_LEN, PageKind};
 use litepress_format::{payload, varint};
@@ -89,7 +90,7 @@ impl IndexBuilder {
         let added = record.len() <= self.max_local
             && self.add_local(prefix + record.len(), prefix, |cell| {
                 cell[..prefix].copy_from_slice(&payload_len[..prefix]);
-                cell[prefix..].copy_from_slice(record);
+                copy_short(record, &mut cell[prefix..]);
             });
         if !added {
             self.add_any(record);

@@ -187,31 +187,48 @@ fn head_of<const COLUMNS: usize>(
     if header_len >= 0x80 || usize::from(header_len) <= COLUMNS {
         return None;
     }
-    let (mut words, mut key_len) = ([0; 2], 0);
+    let mut ints = [0; COLUMNS];
     for column in 0..COLUMNS {
         let serial = serials[column];
         let len = usize::from(SHORT_BODY_LENS[usize::from(serial & 0x7f)]);
         end += len;
-        let int = match serial.into() {
+        ints[column] = match serial.into() {
             serial::I8..=serial::I64 => int_before(bytes, end, len),
             serial::ZERO => 0,
             serial::ONE => 1,
             _ => return None,
         };
-        let (form, form_len) = one_word(number::int_front(int)?, parts[column].descending);
-        if key_len + form_len > HEAD_LEN {
+    }
+    let tail = number::rowid_front(rowid)?;
+    if end > record.end { None } else { KeyHead::of_integers(parts, ints, tail) }
+}
+
+impl KeyHead {
+    /// The item of these integers, one a column, behind which the first bytes of a word stand, one at least; `None` where
+    /// it has more than [`HEAD_LEN`] bytes, or one of the integers is among the very largest.
+    #[inline(always)]
+    #[must_use]
+    pub fn of_integers<const COLUMNS: usize>(
+        parts: &[KeyPart; COLUMNS],
+        ints: [i64; COLUMNS],
+        (tail, tail_len): (u64, usize),
+    ) -> Option<Self> {
+        let (mut words, mut key_len) = ([0; 2], 0);
+        for column in 0..COLUMNS {
+            let (form, form_len) = one_word(number::int_front(ints[column])?, parts[column].descending);
+            if key_len + form_len > HEAD_LEN {
+                return None;
+            }
+            append(&mut words, key_len, form);
+            key_len += form_len;
+        }
+        let len = key_len + tail_len;
+        if len > HEAD_LEN {
             return None;
         }
-        append(&mut words, key_len, form);
-        key_len += form_len;
+        append(&mut words, key_len, [tail, 0]);
+        Some(Self { words, key_len, len })
     }
-    let (form, form_len) = number::rowid_front(rowid)?;
-    let len = key_len + form_len;
-    if end > record.end || len > HEAD_LEN {
-        return None;
-    }
-    append(&mut words, key_len, [form, 0]);
-    Some(KeyHead { words, key_len, len })
 }
 
 impl Fixed {

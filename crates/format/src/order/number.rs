@@ -417,6 +417,16 @@ pub(super) fn skip_whole(key: &[u8], mask: u8) -> Option<usize> {
     (tail < WHOLE && !has_fraction).then_some(1 + tail)
 }
 
+/// The integer whose form stands at the start of `key`, and the length of the form.
+#[inline(always)]
+pub(super) fn read_int(key: &[u8], mask: u8) -> Option<(i64, usize)> {
+    let negative = key.first()? ^ mask < 0x80;
+    let (magnitude, tail) = NUMBERS.read(key, if negative { !mask } else { mask })?;
+    let whole = if tail == WHOLE { magnitude } else { magnitude >> 1 };
+    let has_fraction = tail < WHOLE && magnitude & 1 == 1;
+    whole_int(whole, negative).filter(|_| !has_fraction).map(|int| (int, 1 + tail))
+}
+
 /// The number whose form stands at the start of `key`, and the length of the form.
 #[inline]
 pub(super) fn parse(key: &[u8], mask: u8) -> Option<(Form<'static>, usize)> {

@@ -198,6 +198,8 @@ fn check_round_trip(value: Value<'_>, part: KeyPart) {
         form.truncate(len);
         form.extend_from_slice(behind);
         let (read_back, read_len) = read(&form, part, &mut scratch).unwrap();
+        let integer = if let Value::Int(int) = read_back { Some((int, len)) } else { None };
+        assert_eq!(read_integer(&form, part), integer, "{value:?} {part:?}");
         assert_eq!((read_len, skip(&form, part)), (len, Ok(len)), "{value:?} {part:?}");
         let stored = if matches!(value, Value::Real(real) if real.is_nan()) { Value::Null } else { value };
         assert_eq!(is_same(read_back, stored), reads_back, "{value:?} {part:?} came back as {read_back:?}");
@@ -205,6 +207,7 @@ fn check_round_trip(value: Value<'_>, part: KeyPart) {
     }
     for cut in 0..len {
         assert!(read(&form[..cut], part, &mut scratch).is_err(), "{value:?} {part:?} cut to {cut}");
+        assert!(read_integer(&form[..cut], part).is_none(), "{value:?} {part:?} cut to {cut}");
     }
 }
 

@@ -3,6 +3,7 @@
 use super::alias::threshold;
 use super::{Arguments, Distinct, Generator, Kinds, Lengths, size};
 use crate::random::{CellRandom, Draws, Rows};
+use litepress_format::copy::copy_short;
 use litepress_rows::{CellBlock, Result};
 
 /// The longest value that is made: SQLite's own limit for a record, less a little for its header.
@@ -136,7 +137,7 @@ impl Generator for Hex {
             let (words, last) = text.as_chunks_mut::<WORD_HEX>();
             words.iter_mut().for_each(|word| *word = hex_digits(draws.u64()));
             if !last.is_empty() {
-                last.copy_from_slice(&hex_digits(draws.u64())[..last.len()]);
+                copy_short(&hex_digits(draws.u64())[..last.len()], last);
             }
         });
     }

@@ -154,7 +154,8 @@ impl Rule {
         self.not_null
     }
 
-    fn keeps_ints(&self) -> bool {
+    /// Whether integers are stored as they are.
+    pub fn keeps_ints(&self) -> bool {
         matches!(self.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Blob)
             && matches!(self.strict, None | Some(StrictType::Int | StrictType::Any))
     }

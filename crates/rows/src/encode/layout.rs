@@ -4,6 +4,7 @@ use super::MAX_RECORD_BYTES;
 use super::column::{Bodies, Shape, Slot, body_len};
 use crate::cells::{CellBlock, Cells, Strings};
 use crate::chunk::arena_end;
+use litepress_format::copy::copy_short;
 use litepress_format::{record, varint};
 
 /// A header whose own length takes one byte holds this many serial types of one byte at most.
@@ -196,6 +197,6 @@ fn put_string(strings: &Strings, row: usize, len: usize, out: &mut [u8]) {
     let start = strings.span(row).start;
     match strings.data().get(start..start + BLOCK) {
         Some(block) if len <= BLOCK => out[..BLOCK].copy_from_slice(block),
-        _ => out[..len].copy_from_slice(&strings.data()[start..start + len]),
+        _ => copy_short(&strings.data()[start..start + len], &mut out[..len]),
     }
 }
