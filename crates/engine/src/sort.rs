@@ -3,7 +3,7 @@
 //! ```text
 //! worker 1   push ... -> buckets by first bits, blocks spilled as they are               writer, routed, routes, buckets
 //!                        short items of one form as words, long ones in parts            packing, item_parts, segments
-//!                        words of many records at once                                   word_maker
+//!                        words of many records at once, and steps between words          word_maker, steps
 //! worker 2   push ... -> where there are no buckets: runs, sorted and spilled            run, radix, arena, delta, spill
 //! Sorter::finish   many runs -> few runs                                                 here
 //! Sorted::range    ranks -> a cursor in every run -> merge, on as many threads as wanted rank, sample, merge
@@ -41,6 +41,7 @@ mod sample;
 mod segments;
 mod sorted_buckets;
 mod spill;
+mod steps;
 mod varying;
 mod word_maker;
 mod words;
@@ -153,8 +154,8 @@ impl Budget {
         }
     }
 
-    /// The most that the items of a bucket take, of all writers. Sorting it takes as much again, short ones in an arena twice
-    /// as much, and reading the next one meanwhile as much as that has in files.
+    /// The most that the items of a bucket take, of all writers. Sorting it takes as much again, short ones in an arena and
+    /// words twice as much, and reading the next one meanwhile as much as that has in files.
     fn sorted_bucket_bytes(&self) -> u64 {
         self.memory / 32 / self.writers
     }
@@ -181,7 +182,7 @@ impl Budget {
 
     /// What each of `merges` at once has for reading.
     fn merge_bytes(&self, held_bytes: u64) -> u64 {
-        let others = (self.block_bytes + ALIGNMENT) as u64 + 3 * self.sorted_bucket_bytes();
+        let others = (self.block_bytes + ALIGNMENT) as u64 + 4 * self.sorted_bucket_bytes();
         (self.memory.saturating_sub(held_bytes) / self.writers).saturating_sub(others)
     }
 

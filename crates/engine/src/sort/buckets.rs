@@ -13,8 +13,9 @@
 //! blocks run out, those of some buckets are moved to a file, as they are (see `segments`): nothing is sorted, encoded or
 //! merged for it, and a bucket is still read back from few places.
 //!
-//! Short items of one form stand in their blocks as words, or the last bytes of such (see `packing`, `routes`). Long ones
-//! need no stage where what comes first in them is known as words: they are put together in their block (see `item_parts`).
+//! Short items of one form stand in their blocks as words: as the last bytes of such, or as steps from one to the next (see
+//! `packing`, `routes`, `steps`). Long ones need no stage where what comes first in them is known as words: they are put
+//! together in their block (see `item_parts`).
 //!
 //! An item whose bucket is too large to be sorted in the memory that is left for it goes to the rest, too.
 
@@ -22,10 +23,11 @@ use super::arena::{MAX_LENGTH_BYTES, read_length, write_length};
 use super::block_memory::BlockMemory;
 use super::item_parts::ItemParts;
 use super::packing::halves;
-use super::routes::{Form, LastBytes, Routes, head};
+use super::routes::{Form, Kept, LastBytes, Routes, head};
 use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
 use super::segments::{BLOCK_BYTES, ReadSegments, Segment, SegmentReader, SegmentWriter};
 use super::spill::SpillFolder;
+use super::steps::Steps;
 use crate::Result;
 use std::sync::Arc;
 
@@ -56,7 +58,9 @@ pub(super) struct BucketFill {
     /// Where in memory the next item of each bucket goes; where a block begins, none is open. These and what follows stand
     /// alone, so that the nearest cache holds all.
     ends: Vec<usize>,
-    /// Items of each bucket in an arena: slots are as many as there are bytes for.
+    /// Where words are steps, the lowest bits of the last one of each bucket.
+    lows: Vec<u64>,
+    /// Items of each bucket in an arena, and words that follow a step: others are as many as there are bytes for.
     long_items: Vec<usize>,
     buckets: Vec<Bucket>,
     limits: BucketLimits,
@@ -94,11 +98,12 @@ pub(super) struct BucketLimits {
 impl BucketFill {
     /// No items yet, of this layout where they are staged.
     pub fn new(routes: Arc<Routes>, layout: Layout, limits: BucketLimits, folder: &Arc<SpillFolder>) -> Self {
-        let stored = routes.kept().map_or(layout, |kept| Layout::words(kept.count));
+        let stored = routes.kept().map_or(layout, |kept| Layout::words(kept.bytes()));
         let buckets = vec![Bucket::default(); routes.len()];
         // They are sorted as whole words.
-        let bucket_bytes = routes.kept().map_or(limits.bucket_bytes, |kept| limits.bucket_bytes / WORD * kept.count);
+        let bucket_bytes = routes.kept().map_or(limits.bucket_bytes, |kept| limits.bucket_bytes / WORD * kept.bytes());
         let limits = BucketLimits { bucket_bytes, ..limits };
+        let has_steps = matches!(routes.kept(), Some(Kept::Steps(_)));
         Self {
             routes,
             layout,
@@ -108,6 +113,7 @@ impl BucketFill {
             next_blocks: Vec::new(),
             free_blocks: Vec::new(),
             ends: vec![0; buckets.len()],
+            lows: vec![0; if has_steps { buckets.len() } else { 0 }],
             long_items: vec![0; buckets.len()],
             buckets,
             limits,
@@ -188,10 +194,22 @@ impl BucketFill {
         }
         self.make_room(words.len().min(self.buckets.len()) / 4 + size_of_val(words) / BLOCK_BYTES + 1)?;
         let before = (rest.items(), rest.item_bytes());
-        // Of stores to memory that no cache has at hand the processor can put off only few: no others stand between them.
-        for &word in words {
-            if !self.append_word(routes.bucket_of_word(word, *behind), word, *kept) {
-                packing.with_item(word, |item| rest.push(item)).expect("room for all words");
+        let mut give_to_rest = |word| packing.with_item(word, |item| rest.push(item)).expect("room for all words");
+        // Of stores to memory that no cache has at hand the processor can put off only few: few others stand between them.
+        match kept {
+            Kept::LastBytes(last) => {
+                for &word in words {
+                    if !self.append_word(routes.bucket_of_word(word, *behind), word, *last) {
+                        give_to_rest(word);
+                    }
+                }
+            }
+            Kept::Steps(steps) => {
+                for &word in words {
+                    if !self.append_step(routes.bucket_of_word(word, *behind), word, steps) {
+                        give_to_rest(word);
+                    }
+                }
             }
         }
         let item_bytes: usize = words.iter().map(|word| packing.len_of(*word)).sum();
@@ -292,7 +310,11 @@ impl BucketFill {
             Form::Words { packing, behind, kept } => {
                 let word = packing.pack(halves(head), len)?;
                 let bucket = routes.bucket_of_word(word, *behind);
-                (bucket, self.append_word(bucket, word, *kept))
+                let is_taken = match kept {
+                    Kept::LastBytes(last) => self.append_word(bucket, word, *last),
+                    Kept::Steps(steps) => self.append_step(bucket, word, steps),
+                };
+                (bucket, is_taken)
             }
             Form::Items(selector) => {
                 let bucket = routes.bucket(head, selector)?;
@@ -305,14 +327,42 @@ impl BucketFill {
     /// Appends the last bytes of a word; `false` where there is no such bucket, or it has too much.
     #[inline(always)]
     fn append_word(&mut self, bucket: usize, word: u64, kept: LastBytes) -> bool {
-        let Some(&at) = self.ends.get(bucket) else { return false };
+        bucket < self.ends.len() && self.append_first(bucket, kept.of(word), kept.count)
+    }
+
+    /// Appends a word as a step from the last one; `false` as above.
+    #[inline(always)]
+    fn append_step(&mut self, bucket: usize, word: u64, steps: &Steps) -> bool {
+        let Some(&low) = self.lows.get(bucket) else { return false };
+        let is_taken = match steps.step(word, low) {
+            Some(step) => self.append_first(bucket, step, steps.bytes),
+            None => self.append_whole(bucket, word, steps),
+        };
+        if is_taken {
+            self.lows[bucket] = steps.low(word);
+        }
+        is_taken
+    }
+
+    #[inline(never)]
+    fn append_whole(&mut self, bucket: usize, word: u64, steps: &Steps) -> bool {
+        let (bytes, len) = steps.whole(word);
+        let is_taken = self.append_to_blocks(bucket, &bytes[..len]);
+        self.long_items[bucket] += usize::from(is_taken);
+        is_taken
+    }
+
+    /// Appends the first `count` of these bytes.
+    #[inline(always)]
+    fn append_first(&mut self, bucket: usize, bytes: [u8; WORD], count: usize) -> bool {
+        let at = self.ends[bucket];
         let in_block = at % BLOCK_BYTES;
         if in_block == 0 || in_block + WORD > BLOCK_BYTES {
-            return self.append_to_blocks(bucket, &kept.of(word)[..kept.count]);
+            return self.append_to_blocks(bucket, &bytes[..count]);
         }
         // The next one takes the place of what is not wanted.
-        self.memory[at..at + WORD].copy_from_slice(&kept.of(word));
-        self.ends[bucket] = at + kept.count;
+        self.memory[at..at + WORD].copy_from_slice(&bytes);
+        self.ends[bucket] = at + count;
         true
     }
 
@@ -436,9 +486,10 @@ impl BucketFill {
     }
 
     pub fn items_of(&self, bucket: usize) -> usize {
-        match self.stored {
-            Layout::Slots { width, .. } => self.bytes(bucket) / width,
-            Layout::Arena => self.long_items[bucket],
+        match (self.stored, self.lows.is_empty()) {
+            (Layout::Slots { width, .. }, true) => self.bytes(bucket) / width,
+            (Layout::Slots { width, .. }, false) => (self.bytes(bucket) - WORD * self.long_items[bucket]) / width,
+            (Layout::Arena, _) => self.long_items[bucket],
         }
     }
 
@@ -456,30 +507,13 @@ impl BucketFill {
         Ok(())
     }
 
-    /// Appends a bucket's words to `words`.
-    pub fn read_words(&self, bucket: usize, reader: Option<SegmentReader>, words: &mut Vec<u64>) -> Result<()> {
-        let (kept, first_word) = (self.routes.kept().expect("items are words"), self.routes.first_word(bucket));
-        let bytes = kept.count;
-        // A word may stand in two blocks: its first bytes, and how many there are.
-        let (mut open, mut len) = ([0; WORD], 0);
-        self.read(bucket, reader, |mut block| {
-            while !block.is_empty() {
-                if len == 0 && block.len() >= WORD {
-                    let whole = (block.len() - WORD) / bytes + 1;
-                    let word = |index| kept.word_from(first_word, word_at(block, index * bytes));
-                    words.extend((0..whole).map(word));
-                    block = &block[whole * bytes..];
-                    continue;
-                }
-                let (first, behind) = block.split_at(block.len().min(bytes - len));
-                open[len..len + first.len()].copy_from_slice(first);
-                len = (len + first.len()) % bytes;
-                if len == 0 {
-                    words.push(kept.word_from(first_word, open));
-                }
-                block = behind;
-            }
-        })
+    /// Puts what a bucket has of its words, and eight bytes more, in the place of `bytes`.
+    pub fn read_bytes(&self, bucket: usize, reader: Option<SegmentReader>, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.clear();
+        bytes.reserve(self.bytes(bucket) + WORD);
+        self.read(bucket, reader, |block| bytes.extend_from_slice(block))?;
+        bytes.extend_from_slice(&[0; WORD]);
+        Ok(())
     }
 
     /// Hands out the bytes of a bucket's items; `reader` may be reading those of the file already.
@@ -504,11 +538,12 @@ impl BucketFill {
 
     /// Its items, bucket by bucket; all are in memory.
     pub fn for_each(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let (mut memory, mut words) = (Vec::new(), Vec::new());
+        let (mut memory, mut words, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         for bucket in 0..self.buckets.len() {
             if let Some(packing) = self.routes.packing() {
                 words.clear();
-                self.read_words(bucket, None, &mut words)?;
+                self.read_bytes(bucket, None, &mut bytes)?;
+                self.routes.read_words(bucket, std::slice::from_ref(&bytes), &mut words);
                 words.iter().try_for_each(|word| packing.with_item(*word, &mut each))?;
                 continue;
             }
@@ -520,9 +555,4 @@ impl BucketFill {
         }
         Ok(())
     }
-}
-
-#[inline]
-fn word_at(bytes: &[u8], at: usize) -> [u8; WORD] {
-    *bytes[at..].first_chunk().expect("a whole word")
 }

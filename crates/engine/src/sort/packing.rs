@@ -25,8 +25,8 @@ const UNPACKED_BYTES: usize = 20;
 const AT_ONCE: usize = 64;
 
 /// Bits of a word that tell the length, and how many lengths that makes.
-const LENGTH_BITS: u32 = 3;
-const LENGTHS: usize = 1 << LENGTH_BITS;
+pub(super) const LENGTH_BITS: u32 = 3;
+pub(super) const LENGTHS: usize = 1 << LENGTH_BITS;
 
 /// Longer items than the first ones' longest are expected: numbers grow on. The first of these that there are bits for.
 const GROWTH_BYTES: [usize; 2] = [2, 1];
@@ -120,6 +120,16 @@ impl Packing {
     pub fn bits_behind(&self, len: usize) -> Option<u32> {
         let tail_len = u32::try_from(len.checked_sub(self.tail_start)?).ok()?;
         self.tail_bits.checked_sub(u8::BITS * tail_len).filter(|behind| *behind >= LENGTH_BITS)
+    }
+
+    /// How far the last bit of items is from the end of their words, by the bits of these that tell the length.
+    pub fn bits_behind_each(&self) -> [u32; LENGTHS] {
+        std::array::from_fn(|length| self.bits_behind(self.shortest + length).unwrap_or(LENGTH_BITS))
+    }
+
+    /// Bits of a word that are for the tail of an item, and for its length.
+    pub fn tail_bits(&self) -> u32 {
+        self.tail_bits
     }
 
     /// How many bytes of an item stand in front of its tail.

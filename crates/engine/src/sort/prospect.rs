@@ -57,7 +57,7 @@ impl ItemSample {
             Routes::sample_bytes(budget.buffer_bytes).and_then(|_| Routes::new(&self.first, budget.buffer_bytes));
         // A byte says how long an item is.
         let as_they_are = Layout::for_items_of(self.longest + 1);
-        let layout = buckets.as_ref().and_then(Routes::kept).map_or(as_they_are, |kept| Layout::words(kept.count));
+        let layout = buckets.as_ref().and_then(Routes::kept).map_or(as_they_are, |kept| Layout::words(kept.bytes()));
         let bytes = match layout {
             Layout::Slots { width, .. } => items.saturating_mul(width as u64),
             Layout::Arena => item_bytes.saturating_add(items),

@@ -8,6 +8,7 @@
 use super::packing::{self, Packing, halves};
 use super::radix::Digit;
 use super::run::FillRun;
+use super::steps::Steps;
 use std::convert::Infallible;
 
 /// Their last blocks, one a bucket, are to be written to by turns: as many as the caches of memory and addresses hold.
@@ -58,19 +59,40 @@ impl LastBytes {
         (word << self.bits_before).to_be_bytes()
     }
 
-    /// The word with these last bytes, behind which anything may stand, that is the next one from `first` on.
-    #[inline]
-    pub fn word_from(self, first: u64, last_bytes: [u8; 8]) -> u64 {
-        let behind_first = (u64::from_be_bytes(last_bytes) >> self.bits_before).wrapping_sub(first);
-        first + (behind_first << self.bits_before >> self.bits_before)
+    /// Appends the words with these last bytes, behind which eight more stand, to `words`: each is the next one from
+    /// `first` on.
+    fn read(self, bytes: &[u8], first: u64, words: &mut Vec<u64>) {
+        let word = |index| {
+            let last_bytes = bytes[index * self.count..].first_chunk().expect("eight more bytes");
+            let behind_first = (u64::from_be_bytes(*last_bytes) >> self.bits_before).wrapping_sub(first);
+            first + (behind_first << self.bits_before >> self.bits_before)
+        };
+        words.extend((0..(bytes.len() - 8) / self.count).map(word));
+    }
+}
+
+/// What a bucket has of its words.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kept {
+    LastBytes(LastBytes),
+    Steps(Steps),
+}
+
+impl Kept {
+    /// Bytes of most words.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::LastBytes(last) => last.count,
+            Self::Steps(steps) => steps.bytes,
+        }
     }
 }
 
 /// How items stand in buckets, and what bits of them tell which one.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
-    /// As words, of which a bucket has the last bytes: by their first bits, without so many behind them.
-    Words { packing: Packing, behind: u32, kept: LastBytes },
+    /// As words, of which a bucket has a part: by their first bits, without so many behind them.
+    Words { packing: Packing, behind: u32, kept: Kept },
     /// As they are.
     Items(Selector),
 }
@@ -112,8 +134,10 @@ impl Routes {
             let routes = |bits: u32| {
                 let behind = packing.bits().saturating_sub(bits);
                 let digits = words.iter().map(|word| digit_of(word >> behind));
-                let form = Form::Words { packing: packing.clone(), behind, kept: LastBytes::new(8) };
-                Self::of_digits(form, bits, digits, buckets)
+                let form = Form::Words { packing: packing.clone(), behind, kept: Kept::LastBytes(LastBytes::new(8)) };
+                let (mut routes, ends) = Self::of_digits(form, bits, digits, buckets);
+                routes.shorten_words(&ends, &words);
+                routes
             };
             return Self::best(ROUTE_BITS.map(routes), buckets);
         }
@@ -122,20 +146,25 @@ impl Routes {
         let routes = |bits| {
             let selector = Selector::new(bits, heads[0], differ, shift);
             let digits = heads.iter().map(|&head| selector.digit_of(head));
-            Self::of_digits(Form::Items(selector.clone()), selector.digit.bits, digits, buckets)
+            Self::of_digits(Form::Items(selector.clone()), selector.digit.bits, digits, buckets).0
         };
         Self::best(ROUTE_BITS.map(routes), buckets)
     }
 
-    /// The routes that so many bits tell, of which the sample has these.
-    fn of_digits(form: Form, bits: u32, digits: impl ExactSizeIterator<Item = usize>, buckets: usize) -> Self {
-        let items = digits.len();
-        let share = items.div_ceil(buckets);
+    /// The routes that so many bits tell, of which the sample has these; and where the digits end that it has of each bucket.
+    fn of_digits(
+        form: Form,
+        bits: u32,
+        digits: impl ExactSizeIterator<Item = usize>,
+        buckets: usize,
+    ) -> (Self, Vec<usize>) {
+        let share = digits.len().div_ceil(buckets);
         let mut counts = vec![0usize; 1 << bits];
         digits.for_each(|digit| counts[digit] += 1);
         let (mut bucket_of, mut starts, mut ends, mut count) = (Vec::with_capacity(counts.len()), vec![0], vec![0], 0);
         for (digit, more) in counts.into_iter().enumerate() {
-            if count > 0 && count + more > share {
+            // It begins with what there is: the fewer digits it has, the less its words must tell.
+            if count > 0 && more > 0 && count + more > share {
                 starts.push(digit);
                 ends.push(digit);
                 count = 0;
@@ -146,18 +175,16 @@ impl Routes {
             }
             bucket_of.push(u16::try_from(starts.len() - 1).expect("few buckets"));
         }
-        let mut routes = Self { form, bucket_of, starts };
-        routes.shorten_words(&ends, items);
-        routes
+        (Self { form, bucket_of, starts }, ends)
     }
 
-    /// Has words take as few bytes as tell those of one bucket apart; `ends` are where the digits end that the items of the
+    /// Has words take as few bytes as tell those of one bucket apart; `ends` are where the digits end that the words of the
     /// sample had.
-    fn shorten_words(&mut self, ends: &[usize], items: usize) {
-        let Form::Words { behind, kept, .. } = &mut self.form else { return };
-        let all = self.bucket_of.len();
+    fn shorten_words(&mut self, ends: &[usize], words: &[u64]) {
+        let Form::Words { packing, behind, kept } = &mut self.form else { return };
+        let (all, items) = (self.bucket_of.len(), words.len());
         let next = |bucket: usize| self.starts.get(bucket + 1).copied().unwrap_or(all);
-        let digits_of = |bytes: u32| 1usize.checked_shl(u8::BITS * bytes - *behind).unwrap_or(usize::MAX);
+        let digits_of = |bits: u32| 1usize.checked_shl(bits).unwrap_or(usize::MAX);
         let is_enough = |digits: usize| {
             (0..self.starts.len()).all(|bucket| {
                 let end = self.starts[bucket].saturating_add(digits);
@@ -165,14 +192,16 @@ impl Routes {
                 ends[bucket] <= end && (missing == 0 || missing * items / all > EVIDENCE)
             })
         };
-        let least = behind.div_ceil(u8::BITS).max(1);
-        let fewest = (least..8).find(|bytes| is_enough(digits_of(*bytes))).unwrap_or(8);
-        let digits = digits_of(fewest);
+        let spread_bits = (0..all.ilog2()).find(|bits| is_enough(digits_of(*bits))).unwrap_or(all.ilog2());
+        let bytes = ((*behind + spread_bits).div_ceil(u8::BITS)).clamp(1, 8);
+        let steps = Steps::new(packing, words, *behind, spread_bits, self.starts.len(), bytes);
+        let last_bytes = || Kept::LastBytes(LastBytes::new(bytes));
+        *kept = steps.map_or_else(last_bytes, Kept::Steps);
+        let digits = digits_of(if steps.is_some() { spread_bits } else { u8::BITS * bytes - *behind });
         for bucket in 0..self.starts.len() {
             let end = self.starts[bucket].saturating_add(digits);
             self.bucket_of[end.min(next(bucket))..next(bucket)].fill(NO_BUCKET);
         }
-        *kept = LastBytes::new(fewest);
     }
 
     /// Those of the fewest bits that make enough buckets.
@@ -199,18 +228,24 @@ impl Routes {
     }
 
     /// What a bucket has of a word, where items are words.
-    pub fn kept(&self) -> Option<LastBytes> {
-        match self.form {
+    pub fn kept(&self) -> Option<&Kept> {
+        match &self.form {
             Form::Words { kept, .. } => Some(kept),
             Form::Items(_) => None,
         }
     }
 
-    /// The first word of a bucket, where items are words.
-    pub fn first_word(&self, bucket: usize) -> u64 {
-        match self.form {
-            Form::Words { behind, .. } => (self.starts[bucket] as u64) << behind,
-            Form::Items(_) => 0,
+    /// Appends a bucket's words to `words`, where items are words; each of `writers` are the bytes that one writer has of
+    /// them, and eight more. Returns the steps that they were, where what ascends in these did so from first to last.
+    pub fn read_words(&self, bucket: usize, writers: &[Vec<u8>], words: &mut Vec<u64>) -> Option<&Steps> {
+        let Form::Words { behind, kept, .. } = &self.form else { return None };
+        let first = (self.starts[bucket] as u64) << behind;
+        match kept {
+            Kept::Steps(steps) => steps.read(writers, first, words).then_some(steps),
+            Kept::LastBytes(last) => {
+                writers.iter().for_each(|bytes| last.read(bytes, first, words));
+                None
+            }
         }
     }
 

@@ -93,10 +93,15 @@ impl Buckets {
     fn sort_words(&self, bucket: usize, words: &mut Vec<u64>, room: &mut Room) -> Result<()> {
         words.clear();
         words.reserve(self.items_of(bucket));
-        for fill in &self.fills {
-            fill.read_words(bucket, room.readers.next().flatten(), words)?;
+        room.bytes.resize_with(self.fills.len(), Vec::new);
+        for (fill, bytes) in self.fills.iter().zip(&mut room.bytes) {
+            fill.read_bytes(bucket, room.readers.next().flatten(), bytes)?;
         }
-        words::sort(words, &mut room.words);
+        let Some(fill) = self.fills.first() else { return Ok(()) };
+        let steps = fill.routes.read_words(bucket, &room.bytes, words);
+        if !steps.is_some_and(|steps| steps.sort(words, &mut room.words)) {
+            words::sort(words, &mut room.words);
+        }
         Ok(())
     }
 
@@ -130,6 +135,8 @@ struct Room {
     memory: Vec<u8>,
     order: Vec<u8>,
     words: Vec<u64>,
+    /// Those of each writer.
+    bytes: Vec<Vec<u8>>,
     /// What reads that bucket's part of each fill, if that has begun.
     readers: std::vec::IntoIter<Option<SegmentReader>>,
 }

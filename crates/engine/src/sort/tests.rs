@@ -254,6 +254,53 @@ fn words_without_a_bucket() {
     }
 }
 
+/// Entries of an index over six digits: a text and a rowid.
+fn entries(rowids: impl IntoIterator<Item = i64>, digits: &mut impl FnMut() -> Vec<u8>) -> Items {
+    let entry = |rowid| {
+        let mut item = [&[0xfd][..], &digits(), &[0]].concat();
+        litepress_format::order::push_rowid(rowid, &mut item);
+        item
+    };
+    rowids.into_iter().map(entry).collect()
+}
+
+/// Words of a bucket are steps from one rowid to the next: whole words where there are none, and sorted in another way
+/// where rowids descend, or writers come by turns that are shorter than a step reaches.
+#[test]
+fn rowids_in_every_order() {
+    let count = 250_000_i64;
+    let mut digits = random_digits();
+    let mut random = random();
+    let mut few = move || vec![b'1' + u8::try_from(random() % 3).unwrap(); 6];
+    let longer = (1 << 21) - 150_000;
+    check_buckets(&entries(longer..longer + count, &mut digits), true);
+    check_buckets(&entries(longer..longer + count, &mut few), false);
+    check_buckets(&entries((0..count).map(|row| row * 10), &mut digits), true);
+    check_buckets(&entries((0..count).map(|row| row + row / 40_000 * 10_000_000), &mut digits), true);
+    check_buckets(&entries((0..count).map(|row| if row < 150_000 { row } else { 9_999_999 - row }), &mut digits), true);
+    check_buckets(
+        &entries((0..count).map(|row| if row < 120_000 { row } else { row * 7919 % count }), &mut digits),
+        true,
+    );
+    check_buckets(&entries(-70_000..count - 70_000, &mut digits), true);
+    check_narrow(&entries(longer..longer + 4 * count, &mut digits));
+}
+
+/// Three bytes for each entry of an index whose rows come by ascending rowid, instead of six, or eight.
+#[test]
+fn entries_take_few_bytes_where_rowids_ascend() {
+    let mut digits = random_digits();
+    let bytes_each = |items: &Items| {
+        let sorted = sort(items, 512 << 20, 1).unwrap();
+        // Of a thousand buckets each has a block that is half full.
+        sorted.runs.buckets.memory_bytes().saturating_sub(1000 * 2048) as f64 / items.len() as f64
+    };
+    let ascend = bytes_each(&entries(5_000_000..7_000_000, &mut digits));
+    assert!(ascend < 3.4, "{ascend} bytes");
+    let scattered = bytes_each(&entries((0..1_000_000).map(|row| row * 7919 % 999_983), &mut digits));
+    assert!((5.5..6.5).contains(&scattered), "{scattered} bytes");
+}
+
 /// What is put together in its bucket is the item that it would be elsewhere: where blocks end, where memory does, and
 /// where it is too short or too long for that.
 #[test]

@@ -1,0 +1,294 @@
+//! Words that are not much more than those before them in what stands last in them: a bucket has the difference.
+//!
+//! Rows come by ascending rowid, and a rowid stands last in the item of an index entry. So of two words that a writer puts
+//! in one bucket, one after the other, the second has a somewhat greater one: by as many as there are buckets, more or less.
+//!
+//! ```text
+//! word     | bits that tell the bucket | bits in front | ..... rowid ..... length |
+//! step                                 | bits in front | how many more |                  a few whole bytes
+//! ```
+//!
+//! Where the difference does not fit, all of its bits are set in the step, and the word as a whole follows.
+
+use super::packing::{LENGTH_BITS, LENGTHS, Packing};
+use super::radix::Digit;
+
+/// Bytes of a word.
+const WORD: usize = 8;
+
+/// A step in a bucket takes at most this part of the bytes that it would take without differences, or there are none.
+const WORTH: f64 = 0.9;
+
+/// Of so many words one may be less than the one before, or of another length.
+const ODD_SHARE: usize = 16;
+
+/// Higher differences are not told, nor how far the last bit of short items is from the end: what is less, or of another
+/// length, is known by the bits that it has above these.
+const MAX_MORE_BITS: u32 = 24;
+const MAX_BEHIND: u32 = u64::BITS - 1 - MAX_MORE_BITS;
+
+/// More bits in front of those that ascend are not sorted at once: as many places as caches of memory and addresses hold.
+const MAX_DIGIT_BITS: u32 = 13;
+
+/// How a bucket has its words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    /// Bytes of a step.
+    pub bytes: usize,
+    /// The bits of a word that ascend, and how many they are.
+    low: u64,
+    low_bits: u32,
+    /// What a step tells at most, less one, all of its bits set.
+    most: u64,
+    /// How far that is from the end of eight bytes.
+    shift: u32,
+    /// The bits in front of it, and how far they are from the end of eight bytes.
+    fronts: u64,
+    front_shift: u32,
+    /// How far the last bit of an item is from the end of its word, by the bits that tell its length.
+    behind: [u32; LENGTHS],
+}
+
+impl Steps {
+    /// Those of words that came one after the other, of which a bucket has the last `behind + spread_bits` bits and would
+    /// take `kept_bytes` for them; `None` where that is better.
+    pub fn new(
+        packing: &Packing,
+        words: &[u64],
+        behind: u32,
+        spread_bits: u32,
+        buckets: usize,
+        kept_bytes: u32,
+    ) -> Option<Self> {
+        let low_bits = behind.min(packing.tail_bits());
+        let front_bits = behind - low_bits + spread_bits;
+        let behind = packing.bits_behind_each().map(|bits| if bits <= MAX_BEHIND { bits } else { LENGTH_BITS });
+        let of = |bytes, more_bits| Self::of(bytes, low_bits, more_bits, front_bits, behind);
+        let any = of(kept_bytes, MAX_MORE_BITS);
+        let mut more: Vec<u64> = words.windows(2).filter_map(|pair| any.more(pair[1], any.low(pair[0]))).collect();
+        if more.len() + words.len() / ODD_SHARE < words.len() - 1 {
+            return None;
+        }
+        more.sort_unstable();
+        // The mean of what comes between two words of one bucket: of numbers that are about even the middle one is enough.
+        let between = *more.get(more.len() / 2)? as f64 * buckets as f64;
+        let cost_of = |bytes: u32| {
+            let more_bits =
+                (u8::BITS * bytes).checked_sub(front_bits).filter(|bits| (1..=MAX_MORE_BITS).contains(bits))?;
+            // As many follow as with numbers drawn by chance.
+            let whole_share = (-(low_mask(more_bits) as f64) / between.max(1.0)).exp();
+            Some((f64::from(bytes) + WORD as f64 * whole_share, bytes, more_bits))
+        };
+        let (cost, bytes, more_bits) = (1..kept_bytes).filter_map(cost_of).min_by(|a, b| a.0.total_cmp(&b.0))?;
+        (cost <= WORTH * f64::from(kept_bytes)).then(|| of(bytes, more_bits))
+    }
+
+    /// Those of so many bytes, that tell by so many bits how many more the `low_bits` of a word are.
+    fn of(bytes: u32, low_bits: u32, more_bits: u32, front_bits: u32, behind: [u32; LENGTHS]) -> Self {
+        Self {
+            bytes: bytes as usize,
+            low: low_mask(low_bits),
+            low_bits,
+            most: low_mask(more_bits),
+            shift: u64::BITS - u8::BITS * bytes,
+            fronts: low_mask(front_bits),
+            // Of none it does not matter.
+            front_shift: (u64::BITS - front_bits) % u64::BITS,
+            behind,
+        }
+    }
+
+    /// The bits of a word that ascend.
+    #[inline(always)]
+    pub fn low(&self, word: u64) -> u64 {
+        word & self.low
+    }
+
+    /// By how much these bits of a word are more than those of the one before; `None` where that is not simple.
+    #[inline(always)]
+    fn more(&self, word: u64, before: u64) -> Option<u64> {
+        // What is less, or of another length, has bits at the top then.
+        let more = self.low(word).wrapping_sub(before).rotate_right(self.behind[length_of(word)]);
+        (more < self.most).then_some(more)
+    }
+
+    /// The step to a word from one with these lowest bits, in the first bytes of eight; `None` where the word must follow
+    /// a step that says so.
+    #[inline(always)]
+    pub fn step(&self, word: u64, before: u64) -> Option<[u8; WORD]> {
+        self.more(word, before).map(|more| self.bytes_of(word, more))
+    }
+
+    /// The step that says that a word follows, and the word; and how many bytes that is.
+    pub fn whole(&self, word: u64) -> ([u8; 2 * WORD], usize) {
+        let mut bytes = [0; 2 * WORD];
+        bytes[..WORD].copy_from_slice(&self.bytes_of(word, self.most));
+        bytes[self.bytes..self.bytes + WORD].copy_from_slice(&word.to_be_bytes());
+        (bytes, self.bytes + WORD)
+    }
+
+    #[inline(always)]
+    fn bytes_of(&self, word: u64, more: u64) -> [u8; WORD] {
+        let front = (word >> self.low_bits & self.fronts) << self.front_shift;
+        (front | more << self.shift).to_be_bytes()
+    }
+
+    /// Appends the words of a bucket, of whose words `first` is the least, to `words`; each of `writers` are the steps of one
+    /// writer, with eight bytes of anything behind them. Returns whether the bits that ascend do so all along.
+    pub fn read(&self, writers: &[Vec<u8>], first: u64, words: &mut Vec<u64>) -> bool {
+        let reader =
+            |steps| Reader { steps, at: 0, low: 0, behind: self.behind[0], first_front: first >> self.low_bits };
+        let mut readers: Vec<Reader<'_>> = writers.iter().map(|steps| reader(steps)).collect();
+        let (mut ascend, mut last) = (true, 0);
+        // Writers take stretches of rows by turns, and the way from one to the next is too far for a step.
+        while let Some((low, reader)) =
+            readers.iter_mut().filter_map(|reader| Some((self.next_low(reader)?, reader))).min_by_key(|(low, _)| *low)
+        {
+            ascend &= last <= low;
+            self.read_run(reader, words);
+            last = reader.low;
+        }
+        ascend
+    }
+
+    /// The bits that ascend of the word that comes next.
+    fn next_low(&self, reader: &Reader<'_>) -> Option<u64> {
+        let more = reader.next()? >> self.shift & self.most;
+        if more == self.most {
+            Some(self.low(reader.word_at(reader.at + self.bytes)))
+        } else {
+            Some(reader.low + (more << reader.behind))
+        }
+    }
+
+    /// Reads a word, and those behind it that are steps.
+    fn read_run(&self, reader: &mut Reader<'_>, words: &mut Vec<u64>) {
+        let Self { bytes, low_bits, most, shift, fronts, front_shift, .. } = *self;
+        let mut step = reader.next().unwrap_or(0);
+        if step >> shift & most == most {
+            let word = reader.word_at(reader.at + bytes);
+            reader.at += bytes + WORD;
+            (reader.low, reader.behind) = (self.low(word), self.behind[length_of(word)]);
+            words.push(word);
+        }
+        let Reader { steps, mut at, mut low, behind, first_front } = *reader;
+        while at + WORD < steps.len() {
+            step = reader.word_at(at);
+            let more = step >> shift & most;
+            if more == most {
+                break;
+            }
+            at += bytes;
+            low += more << behind;
+            let behind_first = (step >> front_shift).wrapping_sub(first_front) & fronts;
+            words.push((first_front + behind_first) << low_bits | low);
+        }
+        (reader.at, reader.low) = (at, low);
+    }
+
+    /// Sorts words of which the bits that ascend do so all along, by way of `scratch`; `false` where that is not done.
+    pub fn sort(&self, words: &mut Vec<u64>, scratch: &mut Vec<u64>) -> bool {
+        let Some(&first) = words.first() else { return true };
+        let varying = words.iter().fold(0, |varying, word| varying | word ^ first) & !self.low;
+        let digit = Digit::topmost(varying, MAX_DIGIT_BITS);
+        if digit.bits < varying.count_ones() {
+            return false;
+        }
+        if digit.bits > 0 {
+            scratch.resize(words.len(), 0);
+            // What has the same digit stays in its order.
+            digit.distribute(words, scratch, |word| *word);
+            std::mem::swap(words, scratch);
+        }
+        true
+    }
+}
+
+/// Where the steps of a writer are read.
+#[derive(Clone, Copy, Debug)]
+struct Reader<'a> {
+    steps: &'a [u8],
+    at: usize,
+    /// The bits that ascend of the last word, and how far the last bit of its item was from the end.
+    low: u64,
+    behind: u32,
+    first_front: u64,
+}
+
+impl Reader<'_> {
+    #[inline(always)]
+    fn word_at(&self, at: usize) -> u64 {
+        u64::from_be_bytes(*self.steps[at..].first_chunk().expect("eight bytes"))
+    }
+
+    /// The next step at the front of a word; `None` behind the last one.
+    fn next(&self) -> Option<u64> {
+        (self.at + WORD < self.steps.len()).then(|| self.word_at(self.at))
+    }
+}
+
+/// The bits of a word that tell the length of its item.
+#[inline(always)]
+fn length_of(word: u64) -> usize {
+    usize::from(word.to_be_bytes()[WORD - 1]) % LENGTHS
+}
+
+/// So many bits, fewer than 64.
+fn low_mask(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever comes: as steps of any form, the words come back, in order where theirs is one.
+        #[test]
+        fn words_come_back(
+            (bytes, front_bits) in (1_u32..=4, 0_u32..=14).prop_filter("bits that tell how many more", |(bytes, front)| {
+                (front + 1..=front + MAX_MORE_BITS).contains(&(8 * bytes))
+            }),
+            low_bits in 16_u32..=48,
+            behind in prop::array::uniform8(LENGTH_BITS..=MAX_BEHIND),
+            prefix in 0..4_u64,
+            rows in prop::collection::vec((any::<u64>(), 0..4_u8, any::<u16>()), 0..300),
+        ) {
+            let steps = Steps::of(bytes, low_bits, 8 * bytes - front_bits, front_bits, behind);
+            let first = prefix << front_bits << low_bits;
+            let mut low = 0_u64;
+            let words: Vec<u64> = rows.into_iter().map(|(random, kind, more)| {
+                low = match kind {
+                    0 => random,
+                    1 => low.wrapping_add(1 << behind[length_of(low)]),
+                    _ => low.wrapping_add(u64::from(more) << behind[length_of(low)]),
+                } & steps.low;
+                first | (random & steps.fronts) << low_bits | low
+            }).collect();
+            let (mut written, mut before) = (Vec::new(), 0);
+            for &word in &words {
+                match steps.step(word, before) {
+                    Some(step) => written.extend_from_slice(&step[..steps.bytes]),
+                    None => {
+                        let (whole, len) = steps.whole(word);
+                        written.extend_from_slice(&whole[..len]);
+                    }
+                }
+                before = steps.low(word);
+            }
+            written.extend([0xaa; WORD]);
+            let mut read = Vec::new();
+            let ascend = steps.read(&[written], first, &mut read);
+            prop_assert_eq!(&read, &words);
+            prop_assert!(!ascend || words.is_sorted_by_key(|word| steps.low(*word)));
+            let mut expected = words;
+            expected.sort();
+            if ascend && steps.sort(&mut read, &mut Vec::new()) {
+                prop_assert_eq!(read, expected);
+            }
+        }
+    }
+}
