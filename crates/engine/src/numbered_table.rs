@@ -168,19 +168,6 @@ impl<'a> Numbered<'a> {
         key_len.ok_or_else(|| bad_item(&FormatError::new("a sort item is shorter than a number", item.len())))
     }
 
-    /// Reads the integers of a key back.
-    #[inline(always)]
-    fn read_integers(&self, item: ItemWithSlack<'_>, parts: &[KeyPart], given: &mut [Vec<i64>]) -> Result<()> {
-        let mut at = 0;
-        for (part, &place) in parts.iter().zip(&self.places) {
-            let read = order::read_integer(&item.bytes[at..], *part);
-            let (integer, len) = read.ok_or_else(|| bad_item(&FormatError::new("a key of integers has none", at)))?;
-            given[place].push(integer);
-            at += len;
-        }
-        Ok(())
-    }
-
     /// The key of a row as SQL writes it.
     fn describe_key(&self, number: u64) -> Result<String> {
         let mut maker = self.rows.key_maker(&self.columns);
@@ -285,21 +272,58 @@ struct RowPrinter<'a> {
     builder: IndexBuilder,
     maker: Box<dyn RowMaker + 'a>,
     numbers: Vec<u64>,
-    /// The integers of the key's columns, where they are read back.
+    /// The keys of these rows, and where each begins, where their integers are read back.
+    keys: Vec<u8>,
+    starts: Vec<usize>,
     given: Vec<Vec<i64>>,
     chunk: RecordChunk,
 }
 
 impl RowPrinter<'_> {
+    /// Keeps the key at the front of a row's item.
+    #[inline(always)]
+    fn keep_key(&mut self, item: ItemWithSlack<'_>) {
+        let start = self.keys.len();
+        self.starts.push(start);
+        // A copy of constant length costs less.
+        match item.bytes.first_chunk::<SLACK_BYTES>() {
+            Some(bytes) if item.len <= SLACK_BYTES => {
+                self.keys.extend_from_slice(bytes);
+                self.keys.truncate(start + item.len);
+            }
+            _ => self.keys.extend_from_slice(item.item()),
+        }
+    }
+
+    /// Reads the integers of all keys back, column by column: those of a key wait for one another.
+    fn read_keys(&mut self, numbered: &Numbered<'_>) -> Result<()> {
+        for (part, &place) in numbered.parts.iter().zip(&numbered.places) {
+            let integers = &mut self.given[place];
+            integers.clear();
+            for start in &mut self.starts {
+                let read = order::read_integer(&self.keys[*start..], *part);
+                let (integer, len) =
+                    read.ok_or_else(|| bad_item(&FormatError::new("a key of integers has none", 0)))?;
+                integers.push(integer);
+                *start += len;
+            }
+        }
+        self.keys.clear();
+        self.starts.clear();
+        Ok(())
+    }
+
     /// Prints the rows of all numbers that there are.
-    fn print(&mut self) -> Result<()> {
+    fn print(&mut self, numbered: &Numbered<'_>) -> Result<()> {
         if self.numbers.is_empty() {
             return Ok(());
+        }
+        if numbered.are_integers {
+            self.read_keys(numbered)?;
         }
         self.chunk.clear();
         self.maker.make(&self.numbers, &self.given, &mut self.chunk)?;
         self.numbers.clear();
-        self.given.iter_mut().for_each(Vec::clear);
         (0..self.chunk.len()).for_each(|row| self.builder.add(self.chunk.record(row)));
         Ok(())
     }
@@ -314,7 +338,9 @@ impl<'a> Items for Numbered<'a> {
             builder: IndexBuilder::new(run, usable),
             maker: self.rows.row_maker(given),
             numbers: Vec::with_capacity(BLOCK_ROWS),
-            given: given.iter().map(|_| Vec::with_capacity(BLOCK_ROWS)).collect(),
+            keys: Vec::new(),
+            starts: Vec::new(),
+            given: vec![Vec::new(); given.len()],
             chunk: RecordChunk::new(),
         }
     }
@@ -322,20 +348,13 @@ impl<'a> Items for Numbered<'a> {
     fn add(&self, printer: &mut RowPrinter<'a>, item: ItemWithSlack<'_>) -> Result<()> {
         printer.numbers.push(self.number(item)?);
         if self.are_integers {
-            let given = &mut printer.given[..];
-            // As for the keys.
-            match &self.parts[..] {
-                [_] => self.read_integers(item, &self.parts[..1], given)?,
-                [_, _] => self.read_integers(item, &self.parts[..2], given)?,
-                [_, _, _] => self.read_integers(item, &self.parts[..3], given)?,
-                parts => self.read_integers(item, parts, given)?,
-            }
+            printer.keep_key(item);
         }
-        if printer.numbers.len() == BLOCK_ROWS { printer.print() } else { Ok(()) }
+        if printer.numbers.len() == BLOCK_ROWS { printer.print(self) } else { Ok(()) }
     }
 
     fn finish(&self, mut printer: RowPrinter<'a>, is_last: bool) -> Result<IndexPart> {
-        printer.print()?;
+        printer.print(self)?;
         Ok(printer.builder.finish(is_last))
     }
 
