@@ -182,7 +182,8 @@ impl Sampler<'_> {
         let mut push_item = |chunk: &RecordChunk, row, item: &mut Vec<u8>| match (&by_key, numbered) {
             (Some(key), Some(rows)) => {
                 key.set_key(&mut fields, chunk, row, item)?;
-                item.extend(std::iter::repeat_n(0, numbered_table::number_bytes(&rows.numbers())));
+                let number = chunk.first_record() + row as u64;
+                numbered_table::push_number(number, numbered_table::number_bytes(&rows.numbers()), item);
                 Ok(())
             }
             (Some(key), None) => key.push_item(&mut fields, chunk, row, item),

@@ -78,7 +78,13 @@ fn seems_in_order(source: &dyn Source, key: &RecordKey) -> Result<bool> {
 
 /// Bytes of a number in the sort items of rows with these numbers.
 pub(crate) fn number_bytes(numbers: &Range<u64>) -> usize {
-    size_of::<u64>() - numbers.end.leading_zeros() as usize / 8
+    let last = numbers.end.saturating_sub(1).max(1);
+    size_of::<u64>() - last.leading_zeros() as usize / 8
+}
+
+/// Appends the last bytes of a number to the key of its row.
+pub(crate) fn push_number(number: u64, bytes: usize, item: &mut Vec<u8>) {
+    item.extend_from_slice(&number.to_be_bytes()[size_of::<u64>() - bytes..]);
 }
 
 /// Builds the b-tree of a table without indexes; `rows` are those of the source.
@@ -262,7 +268,7 @@ impl<'a> KeySorter<'a> {
         for (value, part) in values.zip(parts) {
             order::push(&value, *part, &mut self.item);
         }
-        self.item.extend_from_slice(&number.to_be_bytes()[size_of::<u64>() - number_bytes..]);
+        push_number(number, *number_bytes, &mut self.item);
         self.writer.push(&self.item)
     }
 }
@@ -388,8 +394,8 @@ impl<'a> Items for Numbered<'a> {
             Ok(described) => described,
             Err(error) => return error,
         };
-        let names: Vec<String> = self.columns.iter().map(|&column| self.table.columns[column].name.clone()).collect();
-        let names: Vec<String> = self.places.iter().map(|&place| names[place].clone()).collect();
+        let name = |place: &usize| self.table.columns[self.columns[*place]].name.clone();
+        let names: Vec<String> = self.places.iter().map(name).collect();
         let names = index::full_names(&self.table.name, &names);
         same_key(&self.table.name, &names, &values, first.cast_signed(), second.cast_signed())
     }

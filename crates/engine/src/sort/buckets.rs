@@ -60,7 +60,9 @@ pub(super) struct BucketFill {
     ends: Vec<usize>,
     /// Where words are steps, the lowest bits of the last one of each bucket.
     lows: Vec<u64>,
-    /// Items of each bucket in an arena, and words that follow a step: others are as many as there are bytes for.
+    /// And how many of its words follow a step as a whole.
+    whole_words: Vec<usize>,
+    /// Items of each bucket in an arena: slots are as many as there are bytes for.
     long_items: Vec<usize>,
     buckets: Vec<Bucket>,
     limits: BucketLimits,
@@ -103,7 +105,7 @@ impl BucketFill {
         // They are sorted as whole words.
         let bucket_bytes = routes.kept().map_or(limits.bucket_bytes, |kept| limits.bucket_bytes / WORD * kept.bytes());
         let limits = BucketLimits { bucket_bytes, ..limits };
-        let has_steps = matches!(routes.kept(), Some(Kept::Steps(_)));
+        let with_steps = if matches!(routes.kept(), Some(Kept::Steps(_))) { buckets.len() } else { 0 };
         Self {
             routes,
             layout,
@@ -113,7 +115,8 @@ impl BucketFill {
             next_blocks: Vec::new(),
             free_blocks: Vec::new(),
             ends: vec![0; buckets.len()],
-            lows: vec![0; if has_steps { buckets.len() } else { 0 }],
+            lows: vec![0; with_steps],
+            whole_words: vec![0; with_steps],
             long_items: vec![0; buckets.len()],
             buckets,
             limits,
@@ -205,8 +208,10 @@ impl BucketFill {
                 }
             }
             Kept::Steps(steps) => {
+                // A copy that nobody else knows stays at hand.
+                let steps = *steps;
                 for &word in words {
-                    if !self.append_step(routes.bucket_of_word(word, *behind), word, steps) {
+                    if !self.append_step(routes.bucket_of_word(word, *behind), word, &steps) {
                         give_to_rest(word);
                     }
                 }
@@ -348,7 +353,7 @@ impl BucketFill {
     fn append_whole(&mut self, bucket: usize, word: u64, steps: &Steps) -> bool {
         let (bytes, len) = steps.whole(word);
         let is_taken = self.append_to_blocks(bucket, &bytes[..len]);
-        self.long_items[bucket] += usize::from(is_taken);
+        self.whole_words[bucket] += usize::from(is_taken);
         is_taken
     }
 
@@ -486,10 +491,10 @@ impl BucketFill {
     }
 
     pub fn items_of(&self, bucket: usize) -> usize {
-        match (self.stored, self.lows.is_empty()) {
-            (Layout::Slots { width, .. }, true) => self.bytes(bucket) / width,
-            (Layout::Slots { width, .. }, false) => (self.bytes(bucket) - WORD * self.long_items[bucket]) / width,
-            (Layout::Arena, _) => self.long_items[bucket],
+        let whole_words = self.whole_words.get(bucket).copied().unwrap_or(0);
+        match self.stored {
+            Layout::Slots { width, .. } => (self.bytes(bucket) - WORD * whole_words) / width,
+            Layout::Arena => self.long_items[bucket],
         }
     }
 

@@ -183,13 +183,18 @@ impl Routes {
     fn shorten_words(&mut self, ends: &[usize], words: &[u64]) {
         let Form::Words { packing, behind, kept } = &mut self.form else { return };
         let (all, items) = (self.bucket_of.len(), words.len());
+        let do_not_come = |missing: usize| missing == 0 || missing * items / all > EVIDENCE;
+        let least = words.iter().min().map_or(0, |word| digit_of(word >> *behind));
+        if do_not_come(least) {
+            self.starts[0] = least;
+            self.bucket_of[..least].fill(NO_BUCKET);
+        }
         let next = |bucket: usize| self.starts.get(bucket + 1).copied().unwrap_or(all);
         let digits_of = |bits: u32| 1usize.checked_shl(bits).unwrap_or(usize::MAX);
         let is_enough = |digits: usize| {
             (0..self.starts.len()).all(|bucket| {
                 let end = self.starts[bucket].saturating_add(digits);
-                let missing = next(bucket).saturating_sub(end);
-                ends[bucket] <= end && (missing == 0 || missing * items / all > EVIDENCE)
+                ends[bucket] <= end && do_not_come(next(bucket).saturating_sub(end))
             })
         };
         let spread_bits = (0..all.ilog2()).find(|bits| is_enough(digits_of(*bits))).unwrap_or(all.ilog2());
