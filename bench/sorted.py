@@ -172,6 +172,5 @@ def main():
             keep(options.results, {"rows": 10**9, "figures": figures, "rounds": rounds})
 
 
-
 if __name__ == "__main__":
     main()
