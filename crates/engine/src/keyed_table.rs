@@ -53,7 +53,7 @@ pub(crate) fn build(
     let sorter = Sorter::new(sort_options.clone());
     let key = RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))?;
     if let Some(rows) = numbered_table::rows(source, &key, !indexes.are_none())? {
-        return numbered_table::build(table, source, rows, pages, sort_options, wanted);
+        return numbered_table::build(table, &key, source, rows, pages, sort_options, wanted);
     }
     if may_ascend {
         let counted = if counts_keys { key.parts() } else { &[] };

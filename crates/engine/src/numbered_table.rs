@@ -14,7 +14,6 @@
 //! are all integers.
 
 use crate::fields::{Cut, Fields};
-use crate::index;
 use crate::keyed_table::Wanted;
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
@@ -24,7 +23,7 @@ use crate::sorted_tree::{self, Items, bad_item};
 use crate::stitch::take_all;
 use crate::table::TableTree;
 use crate::tree::index::{IndexBuilder, IndexPart};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 use litepress_format::FormatError;
 use litepress_format::order::{self, KeyHead, KeyPart};
 use litepress_format::record;
@@ -90,6 +89,7 @@ pub(crate) fn push_number(number: u64, bytes: usize, item: &mut Vec<u8>) {
 /// Builds the b-tree of a table without indexes; `rows` are those of the source.
 pub(crate) fn build(
     table: &Table,
+    key: &RecordKey,
     source: &dyn Source,
     rows: &dyn NumberedRows,
     pages: &mut Pages,
@@ -97,7 +97,7 @@ pub(crate) fn build(
     wanted: Wanted<'_>,
 ) -> Result<TableTree> {
     let Wanted { counts_keys, progress, .. } = wanted;
-    let numbered = Numbered::new(table, rows, source.page_bytes())?;
+    let numbered = Numbered::new(table, key, rows, source.page_bytes());
     let threads = sort_options.writers;
     let sorted = numbered.sort(sort_options, progress)?;
     progress.enter(format!("table {}", table.name));
@@ -108,12 +108,12 @@ pub(crate) fn build(
 /// Rows with numbers, and what is sorted of them.
 struct Numbered<'a> {
     table: &'a Table,
+    key: &'a RecordKey,
     rows: &'a dyn NumberedRows,
     /// The columns of the key, each once.
     columns: Vec<usize>,
-    /// For each part of the key, which of these it is, and how it is ordered.
+    /// Which of these each part of the key is.
     places: Vec<usize>,
-    parts: Vec<KeyPart>,
     number_bytes: usize,
     /// The columns are integers that can be read back.
     are_integers: bool,
@@ -122,11 +122,8 @@ struct Numbered<'a> {
 }
 
 impl<'a> Numbered<'a> {
-    fn new(table: &'a Table, rows: &'a dyn NumberedRows, page_bytes: f64) -> Result<Self> {
-        let unsupported = |why: String| Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
+    fn new(table: &'a Table, key: &'a RecordKey, rows: &'a dyn NumberedRows, page_bytes: f64) -> Self {
         let index = table.primary_index().expect("a WITHOUT ROWID table has a primary key");
-        let parts: Vec<KeyPart> =
-            index.columns.iter().map(index::key_part).collect::<Result<_, _>>().map_err(unsupported)?;
         let (mut columns, mut places) = (Vec::new(), Vec::new());
         for column in index.columns.iter().filter_map(|column| column.column) {
             // It may be there once more, in another collation.
@@ -137,8 +134,8 @@ impl<'a> Numbered<'a> {
             }
         }
         let number_bytes = number_bytes(&rows.numbers());
-        let are_integers = columns.len() == parts.len() && rows.are_integers(&columns);
-        Ok(Self { table, rows, columns, places, parts, number_bytes, are_integers, page_bytes })
+        let are_integers = columns.len() == places.len() && rows.are_integers(&columns);
+        Self { table, key, rows, columns, places, number_bytes, are_integers, page_bytes }
     }
 
     /// All keys in order, with the numbers of their rows.
@@ -233,8 +230,8 @@ impl<'a> KeySorter<'a> {
     }
 
     fn add_few<const COLUMNS: usize>(&mut self, columns: [&[i64]; COLUMNS], first: u64) -> Result<()> {
-        let Numbered { parts, number_bytes, .. } = self.numbered;
-        let parts = parts.first_chunk::<COLUMNS>().expect("one for each column");
+        let Numbered { key, number_bytes, .. } = self.numbered;
+        let parts = key.parts().first_chunk::<COLUMNS>().expect("one for each column");
         let columns = columns.map(|column| &column[..columns[0].len()]);
         let unused = u64::BITS as usize - 8 * number_bytes;
         for (row, number) in (0..columns[0].len()).zip(first..) {
@@ -263,9 +260,9 @@ impl<'a> KeySorter<'a> {
 
     #[inline(always)]
     fn push<'v>(&mut self, values: impl Iterator<Item = Value<'v>>, number: u64) -> Result<()> {
-        let Numbered { parts, number_bytes, .. } = self.numbered;
+        let Numbered { key, number_bytes, .. } = self.numbered;
         self.item.clear();
-        for (value, part) in values.zip(parts) {
+        for (value, part) in values.zip(key.parts()) {
             order::push(&value, *part, &mut self.item);
         }
         push_number(number, *number_bytes, &mut self.item);
@@ -303,7 +300,7 @@ impl RowPrinter<'_> {
 
     /// Reads the integers of all keys back, column by column: those of a key wait for one another.
     fn read_keys(&mut self, numbered: &Numbered<'_>) -> Result<()> {
-        for (part, &place) in numbered.parts.iter().zip(&numbered.places) {
+        for (part, &place) in numbered.key.parts().iter().zip(&numbered.places) {
             let integers = &mut self.given[place];
             integers.clear();
             for start in &mut self.starts {
@@ -380,7 +377,7 @@ impl<'a> Items for Numbered<'a> {
     }
 
     fn key_parts(&self) -> &[KeyPart] {
-        &self.parts
+        self.key.parts()
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
@@ -394,9 +391,6 @@ impl<'a> Items for Numbered<'a> {
             Ok(described) => described,
             Err(error) => return error,
         };
-        let name = |place: &usize| self.table.columns[self.columns[*place]].name.clone();
-        let names: Vec<String> = self.places.iter().map(name).collect();
-        let names = index::full_names(&self.table.name, &names);
-        same_key(&self.table.name, &names, &values, first.cast_signed(), second.cast_signed())
+        same_key(&self.table.name, &self.key.full_names(), &values, first.cast_signed(), second.cast_signed())
     }
 }

@@ -335,6 +335,11 @@ impl RecordKey {
         self.shape.parts()
     }
 
+    /// Names of the columns, with that of the table.
+    pub fn full_names(&self) -> String {
+        index::full_names(&self.table, &self.names)
+    }
+
     /// Length of the key at the start of an item.
     #[inline]
     pub fn key_len(&self, item: &[u8]) -> Result<usize> {
@@ -475,7 +480,7 @@ impl RowKey for RecordKey {
         let position = self.key_len(second).and_then(|key_len| read_number(first, key_len));
         let first = position.map_or(0, |(position, _)| position);
         let (values, second) = self.describe(second);
-        same_key(&self.table, &index::full_names(&self.table, &self.names), &values, first, second)
+        same_key(&self.table, &self.full_names(), &values, first, second)
     }
 }
 

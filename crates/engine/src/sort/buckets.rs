@@ -22,7 +22,7 @@
 use super::arena::{MAX_LENGTH_BYTES, read_length, write_length};
 use super::block_memory::BlockMemory;
 use super::item_parts::ItemParts;
-use super::packing::halves;
+use super::packing::{WORD, halves};
 use super::routes::{Form, Kept, LastBytes, Routes, head};
 use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
 use super::segments::{BLOCK_BYTES, ReadSegments, Segment, SegmentReader, SegmentWriter};
@@ -36,9 +36,6 @@ const MIN_SEGMENT_SHARE: usize = 2;
 
 /// When blocks run out, this part of them is written.
 const WRITTEN_SHARE: usize = 512;
-
-/// Bytes of a word.
-const WORD: usize = 8;
 
 /// Bytes of items that are staged before they go to their buckets: what the nearest cache holds beside.
 const STAGE_BYTES: usize = 16 << 10;

@@ -14,6 +14,9 @@
 
 use super::run::Layout;
 
+/// Bytes of a word.
+pub(super) const WORD: usize = size_of::<u64>();
+
 /// Bytes of an item that are looked at: no item is longer.
 const HEAD_BYTES: usize = 16;
 

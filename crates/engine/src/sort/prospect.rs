@@ -1,5 +1,6 @@
 //! What a sort will take, by a sample of its items.
 
+use super::packing::WORD;
 use super::routes::{self, Routes};
 use super::run::{FillRun, Layout, SLACK_BYTES};
 use super::{Budget, SortOptions};
@@ -65,7 +66,7 @@ impl ItemSample {
         let bucket = bytes / routes::buckets_in(budget.buffer_bytes).max(1) as u64;
         // They are sorted as whole words.
         let kept_bytes = buckets.as_ref().and_then(Routes::kept).map(|kept| kept.bytes() as u64);
-        let bucket = kept_bytes.map_or(bucket, |kept| size_of::<u64>() as u64 * (bucket / kept));
+        let bucket = kept_bytes.map_or(bucket, |kept| WORD as u64 * (bucket / kept));
         if buckets.is_some() && bucket <= budget.sorted_bucket_bytes() {
             let room = budget.writers * budget.bucket_limits().memory_bytes as u64;
             // Buckets, and for each merge one that is sorted.

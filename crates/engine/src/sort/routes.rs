@@ -5,7 +5,7 @@
 //! other bits has no bucket: so a sample that says nothing about what comes costs a little time and no memory. Zeros are
 //! thought behind items shorter than what routes look at: then buckets follow each other as memcmp has it.
 
-use super::packing::{self, Packing, halves};
+use super::packing::{self, Packing, WORD, halves};
 use super::radix::Digit;
 use super::run::FillRun;
 use super::steps::Steps;
@@ -55,7 +55,7 @@ impl LastBytes {
 
     /// The last bytes of a word, and zeros behind them.
     #[inline]
-    pub fn of(self, word: u64) -> [u8; 8] {
+    pub fn of(self, word: u64) -> [u8; WORD] {
         (word << self.bits_before).to_be_bytes()
     }
 
@@ -67,7 +67,7 @@ impl LastBytes {
             let behind_first = (u64::from_be_bytes(*last_bytes) >> self.bits_before).wrapping_sub(first);
             first + (behind_first << self.bits_before >> self.bits_before)
         };
-        words.extend((0..(bytes.len() - 8) / self.count).map(word));
+        words.extend((0..(bytes.len() - WORD) / self.count).map(word));
     }
 }
 
@@ -135,20 +135,20 @@ impl Routes {
                 let behind = packing.bits().saturating_sub(bits);
                 let digits = words.iter().map(|word| digit_of(word >> behind));
                 let form = Form::Words { packing: packing.clone(), behind, kept: Kept::LastBytes(LastBytes::new(8)) };
-                let (mut routes, ends) = Self::of_digits(form, bits, digits, buckets);
-                routes.shorten_words(&ends, &words);
-                routes
+                Self::of_digits(form, bits, digits, buckets)
             };
-            return Self::best(ROUTE_BITS.map(routes), buckets);
+            let (mut routes, ends) = Self::best(ROUTE_BITS.map(routes), buckets)?;
+            routes.shorten_words(&ends, &words);
+            return Some(routes);
         }
         let differ = heads.iter().fold(0, |differ, head| differ | head ^ heads[0]);
         let shift = 64 - (differ.leading_zeros() / 8 * 8).min(64);
         let routes = |bits| {
             let selector = Selector::new(bits, heads[0], differ, shift);
             let digits = heads.iter().map(|&head| selector.digit_of(head));
-            Self::of_digits(Form::Items(selector.clone()), selector.digit.bits, digits, buckets).0
+            Self::of_digits(Form::Items(selector.clone()), selector.digit.bits, digits, buckets)
         };
-        Self::best(ROUTE_BITS.map(routes), buckets)
+        Self::best(ROUTE_BITS.map(routes), buckets).map(|(routes, _)| routes)
     }
 
     /// The routes that so many bits tell, of which the sample has these; and where the digits end that it has of each bucket.
@@ -209,10 +209,10 @@ impl Routes {
         }
     }
 
-    /// Those of the fewest bits that make enough buckets.
-    fn best(all: [Self; ROUTE_BITS.len()], buckets: usize) -> Option<Self> {
-        let best = all.iter().position(|routes| routes.len() >= buckets / 2).unwrap_or(ROUTE_BITS.len() - 1);
-        all.into_iter().nth(best).filter(|routes| routes.len() >= MIN_BUCKETS / 2)
+    /// Those of the fewest bits that make enough buckets, with what stands beside them.
+    fn best<T>(all: [(Self, T); ROUTE_BITS.len()], buckets: usize) -> Option<(Self, T)> {
+        let best = all.iter().position(|(routes, _)| routes.len() >= buckets / 2).unwrap_or(ROUTE_BITS.len() - 1);
+        all.into_iter().nth(best).filter(|(routes, _)| routes.len() >= MIN_BUCKETS / 2)
     }
 
     /// How many buckets there are.

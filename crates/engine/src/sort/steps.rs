@@ -19,11 +19,8 @@
 //! '123001', rowid 90000    001 fff, and the word                    19,000 more do not fit
 //! ```
 
-use super::packing::{LENGTH_BITS, LENGTHS, Packing};
+use super::packing::{LENGTH_BITS, LENGTHS, Packing, WORD};
 use super::radix::Digit;
-
-/// Bytes of a word.
-const WORD: usize = 8;
 
 /// A step in a bucket takes at most this part of the bytes that it would take without differences, or there are none.
 const WORTH: f64 = 0.9;
