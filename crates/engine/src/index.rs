@@ -314,9 +314,9 @@ impl Items for IndexPlan {
             let is_key = printer.cell.key_len() == Some(batch.bytes_before_tail()) && self.has_rowid;
             let alike = (is_key && batch.is_alike(index)).then(|| printer.cell.alike()).flatten();
             if let Some(alike) = alike {
-                let rowids = batch.alike(index, printer.builder.room_for(&alike), |form| alike.have(form));
+                let rowids = batch.alike(index, printer.builder.room_for(alike), |form| alike.have(form));
                 index += rowids.len();
-                printer.builder.add_alike(rowids, &alike);
+                printer.builder.add_alike(rowids, alike);
             }
         }
         Ok(())

@@ -132,13 +132,15 @@ impl<'s> ItemBatch<'s> {
     }
 
     /// Tails of the items from `index` on that are as long as the one before it, the same up to their tails, and have tails
-    /// that are `wanted`; `most` of them.
+    /// that are `wanted`, as that one is, and all between two that are; `most` of them.
     #[inline]
     pub fn alike(&self, index: usize, most: usize, wanted: impl Fn(u64) -> bool) -> impl ExactSizeIterator<Item = u64> {
         let (before, same, tail_shift) = (self.words[index - 1], self.packing.before_tail(), self.packing.tail_shift());
         let words = &self.words[index..self.words.len().min(index.saturating_add(most))];
-        let is_alike = |word: &&u64| (*word ^ before) & same == 0 && wanted(**word << tail_shift);
-        let count = words.iter().take_while(is_alike).count();
+        let is_alike = |word: &u64| (word ^ before) & same == 0 && wanted(word << tail_shift);
+        // They are in order, and mostly all are.
+        let are_all = words.last().is_some_and(is_alike) && words.first().is_some_and(is_alike);
+        let count = if are_all { words.len() } else { words.partition_point(is_alike) };
         words[..count].iter().map(move |word| word << tail_shift)
     }
 }

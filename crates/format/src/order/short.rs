@@ -44,6 +44,8 @@ pub struct ShortCell {
     class: RowidClass,
     /// Where the serial type of the rowid stands.
     rowid_serial_at: usize,
+    /// What such entries have in common, once it was asked for.
+    alike: Option<AlikeCells>,
 }
 
 /// An integer as a record holds it: the body first in `body`, big-endian.
@@ -67,8 +69,8 @@ impl ShortInt {
 impl Default for ShortCell {
     fn default() -> Self {
         let (columns, key, key_mask) = ([0; CELL_ROOM], [0; 2], [0; 2]);
-        let (rowid, class) = (None, RowidClass::NONE);
-        Self { columns, columns_end: 0, key, key_mask, key_len: 0, rowid, class, rowid_serial_at: 0 }
+        let (rowid, class, alike) = (None, RowidClass::NONE, None);
+        Self { columns, columns_end: 0, key, key_mask, key_len: 0, rowid, class, rowid_serial_at: 0, alike }
     }
 }
 
@@ -97,10 +99,22 @@ impl ShortCell {
 
     /// The cells of entries that have the same columns, and rowids whose forms and bodies are as long; `None` where this
     /// one is too long for that, or has no such rowid.
-    #[must_use]
-    pub fn alike(&self) -> Option<AlikeCells> {
+    #[inline]
+    pub fn alike(&mut self) -> Option<&AlikeCells> {
+        if self.key_len == 0 {
+            return None;
+        }
+        if self.alike.is_none() {
+            self.alike = self.new_alike();
+        }
+        self.alike.as_ref()
+    }
+
+    /// Reading what was just written to memory waits until all is there that was written before: whole pages.
+    #[inline(never)]
+    fn new_alike(&self) -> Option<AlikeCells> {
         let (len, rowid) = (self.len(), self.rowid?);
-        if self.key_len == 0 || len > CELL_WINDOW {
+        if len > CELL_WINDOW {
             return None;
         }
         let mut cell = [0; CELL_WINDOW];
@@ -141,7 +155,7 @@ impl ShortCell {
         let mask = |bytes: usize| if bytes >= 16 { u128::MAX } else { !(u128::MAX >> (8 * bytes)) };
         self.key = item;
         self.key_mask = [mask(key_len), mask(key_len.saturating_sub(16))];
-        (self.key_len, self.columns_end) = (key_len, columns_end);
+        (self.key_len, self.columns_end, self.alike) = (key_len, columns_end, None);
     }
 }
 
@@ -225,7 +239,7 @@ impl EntryShape {
             } else {
                 let Ok((rowid, form_len)) = read_rowid(form) else { return false };
                 cell.class = *RowidClass::of(rowid);
-                cell.rowid = Some(ShortInt::new(rowid));
+                (cell.rowid, cell.alike) = (Some(ShortInt::new(rowid)), None);
                 form_len
             };
         }

@@ -472,7 +472,8 @@ fn cells_that_differ_in_their_rowids_alone() {
     let shape = EntryShape::with_rowid(vec![KeyPart::default()]);
     let around = |bits: u32| (-1..=1).map(move |near| (1_i64 << bits) + near);
     let rowids: Vec<i64> = (0..60).step_by(3).flat_map(around).chain([-1, i64::MIN, i64::MAX]).collect();
-    let mut made = 0;
+    // What cells have in common outlives neither their key nor the form of their rowids.
+    let (mut made, mut kept) = (0, ShortCell::default());
     for key in [Value::Null, Value::Int(7), Value::Text(b"abc"), Value::Text(b"too long with 8 bytes")] {
         let item_of = |rowid: i64| {
             let (mut item, mut record) = (Vec::new(), Vec::new());
@@ -481,10 +482,11 @@ fn cells_that_differ_in_their_rowids_alone() {
             (item, record)
         };
         let key_len = item_of(0).0.len() - 1;
-        for &first in &rowids {
-            let mut cell = ShortCell::default();
+        for (&first, is_new) in rowids.iter().flat_map(|first| [(first, false), (first, true)]) {
+            let mut new = ShortCell::default();
+            let cell = if is_new { &mut new } else { &mut kept };
             let (item, record) = item_of(first);
-            assert!(shape.make_short_cell(&[&item, &[0xff; 64][..]].concat(), item.len(), &mut cell));
+            assert!(shape.make_short_cell(&[&item, &[0xff; 64][..]].concat(), item.len(), cell));
             let Some(alike) = cell.alike() else {
                 assert!(record.len() >= CELL_WINDOW);
                 continue;
