@@ -1,5 +1,6 @@
 //! Aligned memory in which pages are built and from which they are written, used again and again.
 
+use crate::mapped::MappedMemory;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a block: one write of it runs at the disk's full speed.
@@ -7,6 +8,9 @@ pub(crate) const BLOCK_BYTES: usize = 4 << 20;
 
 /// What direct I/O asks of memory and of file offsets: the largest logical block of disks in use.
 pub(crate) const ALIGNMENT: usize = 4096;
+
+/// Further blocks have large pages: small databases need not wait until these are cleared.
+const SMALL_PAGED_BLOCKS: usize = 4;
 
 /// Hands out blocks and gets them back.
 ///
@@ -20,7 +24,7 @@ pub(crate) struct BlockPool {
 
 #[derive(Default)]
 struct State {
-    free: Vec<Memory>,
+    free: Vec<MappedMemory>,
     /// Blocks that somebody holds: a builder, the writers' queue, a writer.
     live: usize,
     /// The most that there were.
@@ -31,24 +35,11 @@ struct State {
     held: usize,
 }
 
-/// [`BLOCK_BYTES`] of memory that begin at a multiple of [`ALIGNMENT`]; dropped, it goes back to its pool.
+/// [`BLOCK_BYTES`] of memory that begin at a multiple of [`ALIGNMENT`] where the system maps memory; dropped, it goes back
+/// to its pool.
 pub(crate) struct Block {
-    memory: Memory,
+    memory: MappedMemory,
     pool: Arc<BlockPool>,
-}
-
-struct Memory {
-    bytes: Vec<u8>,
-    start: usize,
-}
-
-impl Memory {
-    /// Zeros; the operating system gives the memory when it is first touched.
-    fn new() -> Self {
-        let bytes = vec![0; BLOCK_BYTES + ALIGNMENT];
-        let start = bytes.as_ptr().align_offset(ALIGNMENT);
-        Self { bytes, start }
-    }
 }
 
 impl BlockPool {
@@ -70,9 +61,16 @@ impl BlockPool {
         {
             state.most_live = state.most_live.max(state.live);
         }
-        let memory = state.free.pop();
+        let (free, live) = (state.free.pop(), state.live);
         drop(state);
-        Block { memory: memory.unwrap_or_else(Memory::new), pool: self.clone() }
+        let memory = free.unwrap_or_else(|| {
+            let memory = MappedMemory::new(BLOCK_BYTES);
+            if live > SMALL_PAGED_BLOCKS {
+                memory.prefer_large_pages();
+            }
+            memory
+        });
+        Block { memory, pool: self.clone() }
     }
 
     /// Waits until another part may be begun. The caller must hold no block.
@@ -105,12 +103,12 @@ impl BlockPool {
 
 impl Block {
     pub fn bytes(&self) -> &[u8] {
-        &self.memory.bytes[self.memory.start..self.memory.start + BLOCK_BYTES]
+        &self.memory
     }
 
     #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.memory.bytes[self.memory.start..self.memory.start + BLOCK_BYTES]
+        &mut self.memory
     }
 }
 
@@ -120,8 +118,7 @@ impl Drop for Block {
         state.live -= 1;
         // What was needed beyond the limit, for a part with giant rows, is not kept.
         if state.live + state.free.len() < self.pool.live_limit + state.held + 1 {
-            let memory = std::mem::replace(&mut self.memory, Memory { bytes: Vec::new(), start: 0 });
-            state.free.push(memory);
+            state.free.push(std::mem::take(&mut self.memory));
         }
         self.pool.room.notify_all();
     }
