@@ -482,6 +482,15 @@ impl BucketFill {
         self.buckets[bucket].segment_bytes + self.bytes_in_memory(bucket)
     }
 
+    pub fn bytes_in_file(&self, bucket: usize) -> usize {
+        self.buckets[bucket].segment_bytes
+    }
+
+    /// The most that a bucket's items take.
+    pub fn most_bytes_of_bucket(&self) -> usize {
+        self.limits.bucket_bytes
+    }
+
     fn bytes_in_memory(&self, bucket: usize) -> usize {
         let end = self.ends[bucket];
         self.buckets[bucket].blocks * BLOCK_BYTES - (end.next_multiple_of(BLOCK_BYTES) - end)
@@ -543,9 +552,8 @@ impl BucketFill {
         let (mut memory, mut words, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         for bucket in 0..self.buckets.len() {
             if let Some(packing) = self.routes.packing() {
-                words.clear();
                 self.read_bytes(bucket, None, &mut bytes)?;
-                self.routes.read_words(bucket, std::slice::from_ref(&bytes), &mut words);
+                self.routes.read_words(bucket, std::slice::from_ref(&bytes), self.items_of(bucket), &mut words);
                 words.iter().try_for_each(|word| packing.with_item(*word, &mut each))?;
                 continue;
             }

@@ -76,7 +76,7 @@ impl Runs {
         let mut cursors = Vec::with_capacity(self.memory.len() + self.spilled.len() + 1);
         cursors.extend(self.memory.iter().map(|run| Cursor::in_memory(run, key)));
         if !self.buckets.is_empty() {
-            cursors.push(Cursor::Buckets(BucketCursor::at_key(&self.buckets, key, ranks.end)?));
+            cursors.push(Cursor::Buckets(BucketCursor::at_key(&self.buckets, key, ranks.clone())?));
         }
         let ahead = if self.spilled.is_empty() { None } else { ReadAhead::start() };
         for run in &self.spilled {

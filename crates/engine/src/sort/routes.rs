@@ -240,16 +240,21 @@ impl Routes {
         }
     }
 
-    /// Appends a bucket's words to `words`, where items are words; each of `writers` are the bytes that one writer has of
-    /// them, and eight more. Returns the steps that they were, where what ascends in these did so from first to last.
-    pub fn read_words(&self, bucket: usize, writers: &[Vec<u8>], words: &mut Vec<u64>) -> Option<&Steps> {
-        let Form::Words { behind, kept, .. } = &self.form else { return None };
+    /// Puts the `count` words of a bucket in the place of `words`, where items are words; each of `writers` are the bytes
+    /// that one writer has of them, and eight more. Returns whether they are in order.
+    pub fn read_words(&self, bucket: usize, writers: &[Vec<u8>], count: usize, words: &mut Vec<u64>) -> bool {
+        let Form::Words { behind, kept, .. } = &self.form else { return false };
         let first = (self.starts[bucket] as u64) << behind;
         match kept {
-            Kept::Steps(steps) => steps.read(writers, first, words).then_some(steps),
+            Kept::Steps(steps) => {
+                words.resize(count, 0);
+                steps.read(writers, first, words)
+            }
             Kept::LastBytes(last) => {
+                words.clear();
+                words.reserve(count);
                 writers.iter().for_each(|bytes| last.read(bytes, first, words));
-                None
+                false
             }
         }
     }

@@ -51,6 +51,11 @@ impl Samples {
         low
     }
 
+    /// How many samples have fewer than `rank` items before them.
+    pub fn count_before(&self, rank: u64) -> usize {
+        self.places.partition_point(|place| place.ordinal < rank)
+    }
+
     /// Ordinal and position of the last sample up to `key`.
     pub fn before(&self, key: &[u8]) -> (u64, u64) {
         let place = self.places[self.count_up_to(key) - 1];

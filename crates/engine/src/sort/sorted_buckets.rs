@@ -8,9 +8,15 @@ use super::sample::Samples;
 use super::segments::SegmentReader;
 use super::words;
 use crate::Result;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Words that are unpacked at once: their items stay in the nearest cache.
 const WORDS_AT_ONCE: usize = 512;
+
+/// Buckets that are read at once, at most, while the first of them is wanted.
+const MOST_READ: usize = 4;
 
 /// The items of all writers that have the same routes.
 #[derive(Debug, Default)]
@@ -18,6 +24,15 @@ pub(super) struct Buckets {
     fills: Vec<BucketFill>,
     /// Where each bucket begins.
     samples: Samples,
+    spare: Mutex<Spare>,
+}
+
+/// What one range leaves to others.
+#[derive(Debug, Default)]
+struct Spare {
+    rooms: Vec<Room>,
+    /// The words of buckets that another range wants, too.
+    shared: VecDeque<(usize, Arc<Vec<u64>>)>,
 }
 
 impl Buckets {
@@ -90,19 +105,38 @@ impl Buckets {
     }
 
     /// The words of a bucket, sorted.
-    fn sort_words(&self, bucket: usize, words: &mut Vec<u64>, room: &mut Room) -> Result<()> {
-        words.clear();
-        words.reserve(self.items_of(bucket));
+    fn sort_words(&self, bucket: usize, room: &mut Room) -> Result<Vec<u64>> {
+        let mut words = std::mem::take(&mut room.sorted_words);
+        let Some(fill) = self.fills.first() else { return Ok(words) };
         room.bytes.resize_with(self.fills.len(), Vec::new);
+        let mut readers = room.readers.pop_front().into_iter().flatten();
         for (fill, bytes) in self.fills.iter().zip(&mut room.bytes) {
-            fill.read_bytes(bucket, room.readers.next().flatten(), bytes)?;
+            fill.read_bytes(bucket, readers.next().flatten(), bytes)?;
         }
-        let Some(fill) = self.fills.first() else { return Ok(()) };
-        let steps = fill.routes.read_words(bucket, &room.bytes, words);
-        if !steps.is_some_and(|steps| steps.sort(words, &mut room.words)) {
-            words::sort(words, &mut room.words);
+        if !fill.routes.read_words(bucket, &room.bytes, self.items_of(bucket), &mut words) {
+            words::sort(&mut words, &mut room.words);
         }
-        Ok(())
+        Ok(words)
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the range that wants the rest of a bucket find its words. Those that nobody came for make way.
+    fn share(&self, bucket: usize, words: &Arc<Vec<u64>>) {
+        let shared = &mut self.spare().shared;
+        shared.push_back((bucket, words.clone()));
+        if shared.len() > self.fills.len() {
+            shared.pop_front();
+        }
+    }
+
+    /// The words of a bucket that another range wants, too, if that has sorted them.
+    fn take_shared(&self, bucket: usize) -> Option<Arc<Vec<u64>>> {
+        let shared = &mut self.spare().shared;
+        let position = shared.iter().position(|(other, _)| *other == bucket)?;
+        shared.remove(position).map(|(_, words)| words)
     }
 
     /// A bucket of items that are no words, sorted, in memories that another one had.
@@ -113,12 +147,13 @@ impl Buckets {
         let needed = (SLACK_BYTES + layout.bytes_for(self.items_of(bucket), bytes)).max(MIN_MEMORY_BYTES);
         memory.resize(needed.max(memory.len()), 0);
         let mut run = FillRun::new(memory, layout);
+        let mut readers = room.readers.pop_front().into_iter().flatten();
         for fill in &self.fills {
             if fill.stored == layout {
-                fill.gather(bucket, &mut run, room.readers.next().flatten())?;
+                fill.gather(bucket, &mut run, readers.next().flatten())?;
             } else {
                 let mut others = FillRun::new(vec![0; needed], fill.stored);
-                fill.gather(bucket, &mut others, room.readers.next().flatten())?;
+                fill.gather(bucket, &mut others, readers.next().flatten())?;
                 others.for_each(|item| run.push(item)).expect("room for the items of all layouts");
             }
         }
@@ -135,10 +170,11 @@ struct Room {
     memory: Vec<u8>,
     order: Vec<u8>,
     words: Vec<u64>,
+    sorted_words: Vec<u64>,
     /// Those of each writer.
     bytes: Vec<Vec<u8>>,
-    /// What reads that bucket's part of each fill, if that has begun.
-    readers: std::vec::IntoIter<Option<SegmentReader>>,
+    /// What reads the parts that the fills have in files of a bucket and those behind it, where that has begun.
+    readers: VecDeque<Vec<Option<SegmentReader>>>,
 }
 
 impl Room {
@@ -161,33 +197,34 @@ pub(super) struct BucketCursor<'s> {
     bucket: usize,
     before: u64,
     /// Its words, where it holds such; and its items, or those of some words from `unpacked_from` on.
-    words: Vec<u64>,
+    words: Arc<Vec<u64>>,
     run: MemoryRun,
     unpacked_from: usize,
     /// The current item, how many the bucket has, and where the current one is in `run`.
     index: usize,
     len: usize,
     bounds: (usize, usize),
-    /// Items from this rank on are not wanted.
-    end: u64,
+    /// Items of other ranks are not wanted.
+    ranks: Range<u64>,
 }
 
 impl<'s> BucketCursor<'s> {
-    /// At the first item that is not less than `key`. No item is wanted that has `end` or more before it.
-    pub fn at_key(buckets: &'s Buckets, key: &[u8], end: u64) -> Result<Self> {
+    /// At the first item that is not less than `key`. Only items of these ranks are wanted, but for those that the key
+    /// brings, and for as many as other runs have before them.
+    pub fn at_key(buckets: &'s Buckets, key: &[u8], ranks: Range<u64>) -> Result<Self> {
         let (before, bucket) = buckets.samples.before(key);
         let mut cursor = Self {
             buckets,
-            room: Room::default(),
+            room: buckets.spare().rooms.pop().unwrap_or_default(),
             bucket: usize::try_from(bucket).expect("few buckets"),
             before,
-            words: Vec::new(),
+            words: Arc::default(),
             run: MemoryRun::empty(),
             unpacked_from: 0,
             index: 0,
             len: 0,
             bounds: (0, 0),
-            end,
+            ranks,
         };
         cursor.sort_bucket()?;
         cursor.index = match buckets.packing() {
@@ -267,21 +304,57 @@ impl<'s> BucketCursor<'s> {
     }
 
     fn sort_bucket(&mut self) -> Result<()> {
-        let run = std::mem::replace(&mut self.run, MemoryRun::empty());
-        self.room.take_back(run);
-        self.unpacked_from = 0;
+        self.leave_bucket();
+        self.read_ahead();
         if self.buckets.packing().is_some() {
-            self.buckets.sort_words(self.bucket, &mut self.words, &mut self.room)?;
+            self.words = self.words_of_bucket()?;
             self.len = self.words.len();
         } else {
             self.run = self.buckets.sort(self.bucket, &mut self.room)?;
             self.len = self.run.len();
         }
-        let has_next = self.bucket + 1 < self.buckets.samples.len() && self.before + (self.len as u64) < self.end;
-        let next = has_next.then_some(self.bucket + 1);
-        let ahead = |next| self.buckets.fills.iter().map(|fill| fill.read_ahead(next)).collect::<Vec<_>>();
-        self.room.readers = next.map(ahead).unwrap_or_default().into_iter();
         Ok(())
+    }
+
+    /// Takes back the memories of a bucket that is read.
+    fn leave_bucket(&mut self) {
+        let run = std::mem::replace(&mut self.run, MemoryRun::empty());
+        self.room.take_back(run);
+        if let Ok(words) = Arc::try_unwrap(std::mem::take(&mut self.words)) {
+            self.room.sorted_words = words;
+        }
+        self.unpacked_from = 0;
+    }
+
+    /// The words of the bucket; where another range wants the rest of them, only one of both sorts them.
+    fn words_of_bucket(&mut self) -> Result<Arc<Vec<u64>>> {
+        if let Some(words) = self.buckets.take_shared(self.bucket) {
+            self.room.readers.pop_front();
+            return Ok(words);
+        }
+        let words = Arc::new(self.buckets.sort_words(self.bucket, &mut self.room)?);
+        if self.ranks.start > self.before || self.ranks.end < self.before + words.len() as u64 {
+            self.buckets.share(self.bucket, &words);
+        }
+        Ok(words)
+    }
+
+    /// Begins to read this bucket and the next one, and more where they are small: a read waits for the writes before it.
+    fn read_ahead(&mut self) {
+        let fills = &self.buckets.fills;
+        let in_files = |bucket| fills.iter().map(|fill| fill.bytes_in_file(bucket)).sum::<usize>();
+        let room = fills.iter().map(BucketFill::most_bytes_of_bucket).min().unwrap_or(0);
+        let most = self.buckets.samples.count_before(self.ranks.end).min(self.bucket + MOST_READ);
+        let mut bytes = 0;
+        for (ahead, bucket) in (self.bucket..most).enumerate() {
+            bytes += in_files(bucket);
+            if ahead > 1 && bytes > room {
+                break;
+            }
+            if ahead == self.room.readers.len() {
+                self.room.readers.push_back(fills.iter().map(|fill| fill.read_ahead(bucket)).collect());
+            }
+        }
     }
 
     /// Has the items of some words at hand, from the current one on.
@@ -294,5 +367,14 @@ impl<'s> BucketCursor<'s> {
         packing.unpack_all(words, &mut memory);
         self.run = MemoryRun::of_slots(memory, packing::UNPACKED, words.len());
         self.unpacked_from = self.index;
+    }
+}
+
+impl Drop for BucketCursor<'_> {
+    fn drop(&mut self) {
+        self.leave_bucket();
+        self.room.readers.clear();
+        let room = std::mem::take(&mut self.room);
+        self.buckets.spare().rooms.push(room);
     }
 }

@@ -20,7 +20,6 @@
 //! ```
 
 use super::packing::{LENGTH_BITS, LENGTHS, Packing, WORD};
-use super::radix::Digit;
 
 /// A step in a bucket takes at most this part of the bytes that it would take without differences, or there are none.
 const WORTH: f64 = 0.9;
@@ -33,8 +32,8 @@ const ODD_SHARE: usize = 16;
 const MAX_MORE_BITS: u32 = 24;
 const MAX_BEHIND: u32 = u64::BITS - 1 - MAX_MORE_BITS;
 
-/// More bits in front of those that ascend are not sorted at once: as many places as caches of memory and addresses hold.
-const MAX_DIGIT_BITS: u32 = 13;
+/// Words are not distributed to more places: as many as caches of memory and addresses hold.
+const MAX_DIGITS: u64 = 1 << 13;
 
 /// How a bucket has its words.
 #[derive(Clone, Copy, Debug)]
@@ -139,11 +138,16 @@ impl Steps {
         (front | more << self.shift).to_be_bytes()
     }
 
-    /// Appends the words of a bucket, of whose words `first` is the least, to `words`; each of `writers` are the steps of one
-    /// writer, with eight bytes of anything behind them. Returns whether the bits that ascend do so all along.
-    pub fn read(&self, writers: &[Vec<u8>], first: u64, words: &mut Vec<u64>) -> bool {
-        let (item_end, first_front) = (self.item_ends[0], first >> self.low_bits);
-        let reader = |steps| Reader { steps, at: 0, low: 0, item_end, first_front };
+    /// Puts the words of a bucket, of whose words `first` is the least, in the place of `words`, which are as many; each of
+    /// `writers` are the steps of one writer, with eight bytes of anything behind them. Returns whether they are in order.
+    ///
+    /// What has the same bits in front stays in the order of what ascends. So one distribution by those bits sorts, if
+    /// writers are read by what ascends, and each word is written once, to where it stays.
+    pub fn read(&self, writers: &[Vec<u8>], first: u64, words: &mut [u64]) -> bool {
+        let sorts = self.fronts < MAX_DIGITS.min(words.len() as u64);
+        let digits = Digits { first_front: first >> self.low_bits, mask: if sorts { self.fronts } else { 0 } };
+        let mut places = self.places(writers, digits);
+        let reader = |steps| Reader { steps, at: 0, low: 0, item_end: self.item_ends[0] };
         let mut readers: Vec<Reader<'_>> = writers.iter().map(|steps| reader(steps)).collect();
         let (mut ascend, mut last) = (true, 0);
         // Writers take stretches of rows by turns, and the way from one to the next is too far for a step.
@@ -151,62 +155,102 @@ impl Steps {
             readers.iter_mut().filter_map(|reader| Some((self.next_low(reader)?, reader))).min_by_key(|(low, _)| *low)
         {
             ascend &= last <= low;
-            self.read_run(reader, words);
+            self.read_run(reader, digits, &mut places, words);
             last = reader.low;
         }
-        ascend
+        sorts && ascend
+    }
+
+    /// Where the first word of each digit goes.
+    fn places(&self, writers: &[Vec<u8>], digits: Digits) -> Vec<u32> {
+        let mut places = vec![0; digits.count()];
+        for steps in writers {
+            let mut at = 0;
+            while at + WORD < steps.len() {
+                at = self.count_run(steps, at, digits, &mut places) + WORD;
+            }
+        }
+        let mut start = 0;
+        for place in &mut places {
+            start += std::mem::replace(place, start);
+        }
+        places
+    }
+
+    /// Counts the steps up to one that a word follows, or to the last one; where that ends.
+    ///
+    /// That a word follows is for the processor to guess: the next step would wait for a sum that depends on this one.
+    fn count_run(&self, steps: &[u8], mut at: usize, digits: Digits, counts: &mut [u32]) -> usize {
+        while at + WORD < steps.len() {
+            let step = word_at(steps, at);
+            counts[digits.of(step >> self.front_shift)] += 1;
+            at += self.bytes;
+            if step >> self.shift & self.whole_follows == self.whole_follows {
+                break;
+            }
+        }
+        at
     }
 
     /// The bits that ascend of the word that comes next.
     fn next_low(&self, reader: &Reader<'_>) -> Option<u64> {
         let more = reader.next()? >> self.shift & self.whole_follows;
         if more == self.whole_follows {
-            Some(self.low(reader.word_at(reader.at + self.bytes)))
+            Some(self.low(word_at(reader.steps, reader.at + self.bytes)))
         } else {
             Some(reader.low + (more << reader.item_end))
         }
     }
 
     /// Reads a word, and those behind it that are steps.
-    fn read_run(&self, reader: &mut Reader<'_>, words: &mut Vec<u64>) {
+    fn read_run(&self, reader: &mut Reader<'_>, digits: Digits, places: &mut [u32], words: &mut [u64]) {
         let Self { bytes, low_bits, whole_follows, shift, fronts, front_shift, .. } = *self;
-        let mut step = reader.next().unwrap_or(0);
+        let mut push = |step: u64, low| {
+            let front = step >> front_shift;
+            let behind_first = front.wrapping_sub(digits.first_front) & fronts;
+            let place = &mut places[digits.of(front)];
+            words[*place as usize] = (digits.first_front + behind_first) << low_bits | low;
+            *place += 1;
+        };
+        let Some(step) = reader.next() else { return };
         if step >> shift & whole_follows == whole_follows {
-            let word = reader.word_at(reader.at + bytes);
+            let word = word_at(reader.steps, reader.at + bytes);
             reader.at += bytes + WORD;
             (reader.low, reader.item_end) = (self.low(word), self.item_ends[length_of(word)]);
-            words.push(word);
+            push(step, reader.low);
         }
-        let Reader { steps, mut at, mut low, item_end, first_front } = *reader;
+        let Reader { steps, mut at, mut low, item_end } = *reader;
         while at + WORD < steps.len() {
-            step = reader.word_at(at);
+            let step = word_at(steps, at);
             let more = step >> shift & whole_follows;
             if more == whole_follows {
                 break;
             }
             at += bytes;
             low += more << item_end;
-            let behind_first = (step >> front_shift).wrapping_sub(first_front) & fronts;
-            words.push((first_front + behind_first) << low_bits | low);
+            push(step, low);
         }
         (reader.at, reader.low) = (at, low);
     }
+}
 
-    /// Sorts words of which the bits that ascend do so all along, by way of `scratch`; `false` where that is not done.
-    pub fn sort(&self, words: &mut Vec<u64>, scratch: &mut Vec<u64>) -> bool {
-        let Some(&first) = words.first() else { return true };
-        let varying = words.iter().fold(0, |varying, word| varying | word ^ first) & !self.low;
-        let digit = Digit::topmost(varying, MAX_DIGIT_BITS);
-        if digit.bits < varying.count_ones() {
-            return false;
-        }
-        if digit.bits > 0 {
-            scratch.resize(words.len(), 0);
-            // What has the same digit stays in its order.
-            digit.distribute(words, scratch, |word| *word);
-            std::mem::swap(words, scratch);
-        }
-        true
+/// By which of the bits in front words are distributed: by all or by none.
+#[derive(Clone, Copy, Debug)]
+struct Digits {
+    /// Those of the least word of the bucket, and what is in front of them.
+    first_front: u64,
+    mask: u64,
+}
+
+impl Digits {
+    fn count(self) -> usize {
+        usize::try_from(self.mask).expect("a digit has few bits") + 1
+    }
+
+    /// The digit of what ends with the bits in front.
+    #[inline(always)]
+    fn of(self, front: u64) -> usize {
+        usize::try_from(front.wrapping_sub(self.first_front) & self.mask).expect("a digit has few bits")
     }
 }
 
@@ -219,19 +263,18 @@ struct Reader<'a> {
     /// The bits that ascend of the last word, and how far the last bit of its item was from the end.
     low: u64,
     item_end: u32,
-    first_front: u64,
 }
 
 impl Reader<'_> {
-    #[inline(always)]
-    fn word_at(&self, at: usize) -> u64 {
-        u64::from_be_bytes(*self.steps[at..].first_chunk().expect("eight bytes"))
-    }
-
     /// The next step at the front of a word; `None` behind the last one.
     fn next(&self) -> Option<u64> {
-        (self.at + WORD < self.steps.len()).then(|| self.word_at(self.at))
+        (self.at + WORD < self.steps.len()).then(|| word_at(self.steps, self.at))
     }
+}
+
+#[inline(always)]
+fn word_at(steps: &[u8], at: usize) -> u64 {
+    u64::from_be_bytes(*steps[at..].first_chunk().expect("eight bytes"))
 }
 
 /// The bits of a word that tell the length of its item.
@@ -291,15 +334,15 @@ mod tests {
                 before[writer] = steps.low(word);
             }
             written.iter_mut().for_each(|written| written.extend([0xaa; WORD]));
-            let mut read = Vec::new();
-            let ascend = steps.read(&written, first, &mut read);
-            prop_assert!(writers > 1 || read == words);
-            prop_assert!(!ascend || read.is_sorted_by_key(|word| steps.low(*word)));
-            let mut expected = words;
-            expected.sort();
-            if !ascend || !steps.sort(&mut read, &mut Vec::new()) {
+            let mut read = vec![u64::MAX; words.len()];
+            let ascend = words.is_sorted_by_key(|word| steps.low(*word));
+            let is_sorted = steps.read(&written, first, &mut read);
+            prop_assert_eq!(is_sorted, ascend && words.len() as u64 > steps.fronts);
+            if !is_sorted {
                 read.sort();
             }
+            let mut expected = words;
+            expected.sort();
             prop_assert_eq!(read, expected);
         }
     }
