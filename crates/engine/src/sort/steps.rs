@@ -335,9 +335,11 @@ mod tests {
             }
             written.iter_mut().for_each(|written| written.extend([0xaa; WORD]));
             let mut read = vec![u64::MAX; words.len()];
-            let ascend = words.is_sorted_by_key(|word| steps.low(*word));
             let is_sorted = steps.read(&written, first, &mut read);
-            prop_assert_eq!(is_sorted, ascend && words.len() as u64 > steps.fronts);
+            prop_assert!(!is_sorted || read.is_sorted());
+            // What one writer has between two stretches of its own comes first where it is less, or is noticed.
+            let ascend = words.is_sorted_by_key(|word| steps.low(*word));
+            prop_assert!(writers > 1 || is_sorted == (ascend && words.len() as u64 > steps.fronts));
             if !is_sorted {
                 read.sort();
             }
