@@ -1,4 +1,7 @@
 //! The buckets of all writers, each sorted when it is read.
+//!
+//! Ranges of ranks begin and end in the middle of buckets: of the two that want such a bucket of words, the one that comes
+//! first sorts it and shares it with the other. The memory that a range sorted its buckets in goes to the next one.
 
 use super::buckets::BucketFill;
 use super::merge::{ItemBatch, ItemWithSlack, ItemsAtHand, RunItems};
@@ -293,6 +296,7 @@ impl<'s> BucketCursor<'s> {
     #[cold]
     fn arrive(&mut self) -> Result<()> {
         while self.is_at_end() && self.bucket + 1 < self.buckets.samples.len() {
+            self.leave_bucket();
             self.before += self.len as u64;
             (self.bucket, self.index) = (self.bucket + 1, 0);
             self.sort_bucket()?;
@@ -304,7 +308,6 @@ impl<'s> BucketCursor<'s> {
     }
 
     fn sort_bucket(&mut self) -> Result<()> {
-        self.leave_bucket();
         self.read_ahead();
         if self.buckets.packing().is_some() {
             self.words = self.words_of_bucket()?;
