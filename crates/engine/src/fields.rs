@@ -28,6 +28,11 @@ impl Cut {
 /// Serial type and place of a column's body.
 pub(crate) type Place = (u64, Range<usize>);
 
+/// Where each of some records begins in an arena, or ends.
+pub(crate) trait Places: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone {}
+
+impl<I: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone> Places for I {}
+
 /// Where the records with one header have the wanted columns.
 #[derive(Default)]
 pub(crate) struct Fields {
@@ -43,11 +48,12 @@ pub(crate) struct Fields {
 
 impl Fields {
     /// Whether all records that begin and end here begin like the last one, and have all of the columns.
-    pub fn are_in(&self, bytes: &[u8], starts: &[usize], ends: &[u32]) -> bool {
+    #[inline(always)]
+    pub fn are_in(&self, bytes: &[u8], starts: impl Places, ends: impl Places) -> bool {
         // Where one is too short, the topmost bit is set: that costs less than finding the shortest one.
-        let spare = |(start, end): (&usize, &u32)| (*end as usize - start).wrapping_sub(self.record_len);
-        let are_long = starts.iter().zip(ends).map(spare).fold(0, |all, spare| all | spare) <= usize::MAX / 2;
-        let has_words = starts.last().is_some_and(|last| last + size_of::<u64>() <= bytes.len());
+        let spare = |(start, end): (usize, usize)| (end - start).wrapping_sub(self.record_len);
+        let are_long = starts.clone().zip(ends).map(spare).fold(0, |all, spare| all | spare) <= usize::MAX / 2;
+        let has_words = starts.clone().next_back().is_some_and(|last| last + size_of::<u64>() <= bytes.len());
         has_words && are_long && self.header.all_start(bytes, starts)
     }
 
@@ -167,9 +173,10 @@ impl Header {
     }
 
     /// Whether something begins like this at each of `starts`, none of which is among the last seven bytes.
-    fn all_start(&self, bytes: &[u8], starts: &[usize]) -> bool {
+    #[inline(always)]
+    fn all_start(&self, bytes: &[u8], starts: impl Places) -> bool {
         let word = |start: usize| u64::from_be_bytes(*bytes[start..].first_chunk().expect("eight bytes"));
-        let differ = starts.iter().fold(0, |differ, &start| differ | word(start) ^ self.word);
+        let differ = starts.fold(0, |differ, start| differ | word(start) ^ self.word);
         (1..=size_of::<u64>()).contains(&self.bytes.len()) && differ & self.mask == 0
     }
 

@@ -5,7 +5,7 @@
 //!   one for each worker of the table              ranges of ranks, in parallel
 //! ```
 
-use crate::fields::{Cut, Fields};
+use crate::fields::{Cut, Fields, Places};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
 use crate::sort::{ALIKE, ItemBatch, ItemWithSlack, RunWriter, SLACK_BYTES, SortOptions, Sorter, WordMaker};
@@ -150,23 +150,43 @@ impl<'s> Cutter<'s> {
 
     /// Adds the entries of all rows of `chunk`.
     pub fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
+        let record_len = if self.writer.takes_heads() { chunk.record_len() } else { None };
         let mut start = 0;
         while start < chunk.len() {
-            let end = chunk.len().min(start + ALIKE);
-            if !self.writer.takes_heads() || !self.add_alike(chunk, start..end)? {
-                self.add_one_by_one(chunk, start..end)?;
+            let rows = start..chunk.len().min(start + ALIKE);
+            start = rows.end;
+            if !self.writer.takes_heads() || !self.add_some(chunk, rows.clone(), record_len)? {
+                self.add_one_by_one(chunk, rows)?;
             }
-            start = end;
         }
         Ok(())
     }
 
-    /// Adds the entries of some rows at once; `false` where they are not all of one length.
-    fn add_alike(&mut self, chunk: &RecordChunk, rows: Range<usize>) -> Result<bool> {
+    /// Adds the entries of up to [`ALIKE`] rows at once, all of whose records have so many bytes where that is known;
+    /// `false` where they are not like the one before.
+    fn add_some(&mut self, chunk: &RecordChunk, rows: Range<usize>, record_len: Option<usize>) -> Result<bool> {
+        if let Some(len) = record_len {
+            let place = move |row| HEADROOM + row * len;
+            let ends = rows.start + 1..rows.end + 1;
+            return self.add_alike(chunk, rows.clone(), rows.map(place), ends.map(place));
+        }
         let mut starts = [0; ALIKE];
         let starts = &mut starts[..rows.len()];
         chunk.starts(rows.clone(), starts);
-        if !self.head_fields.are_in(chunk.arena(), starts, &chunk.ends()[rows.clone()]) {
+        let ends = chunk.ends()[rows.clone()].iter().map(|end| *end as usize);
+        self.add_alike(chunk, rows, starts.iter().copied(), ends)
+    }
+
+    /// The same for records that begin and end there.
+    #[inline(always)]
+    fn add_alike(
+        &mut self,
+        chunk: &RecordChunk,
+        rows: Range<usize>,
+        starts: impl Places,
+        ends: impl Places,
+    ) -> Result<bool> {
+        if !self.head_fields.are_in(chunk.arena(), starts.clone(), ends) {
             return Ok(false);
         }
         if self.word_maker.is_none() {

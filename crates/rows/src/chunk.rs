@@ -82,6 +82,19 @@ impl RecordChunk {
         }
     }
 
+    /// Bytes of each record where all have as many; `None` where there is none.
+    pub fn record_len(&self) -> Option<usize> {
+        let first = *self.ends.first()?;
+        let len = first - arena_end(HEADROOM);
+        let mut expected = first;
+        let mut differ = 0;
+        for end in &self.ends {
+            differ |= end ^ expected;
+            expected = expected.wrapping_add(len);
+        }
+        (differ == 0).then_some(len as usize)
+    }
+
     /// Where each record ends in [`Self::arena`]; the first one begins at [`HEADROOM`].
     pub fn ends(&self) -> &[u32] {
         &self.ends
@@ -143,5 +156,28 @@ pub(crate) fn arena_end(end: usize) -> u32 {
 impl Default for RecordChunk {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_one_length() {
+        let mut chunk = RecordChunk::new();
+        assert_eq!(chunk.record_len(), None);
+        for (rowid, record) in [(1, b"abc"), (2, b"def"), (7, b"ghi")] {
+            chunk.push(rowid, record);
+            assert_eq!(chunk.record_len(), Some(3));
+        }
+        chunk.push(8, b"jk");
+        assert_eq!(chunk.record_len(), None);
+        // The last one ends where it would if all were alike.
+        chunk.push(9, b"lmno");
+        assert_eq!(chunk.record_len(), None);
+        chunk.clear();
+        chunk.push(1, b"");
+        assert_eq!(chunk.record_len(), Some(0));
     }
 }

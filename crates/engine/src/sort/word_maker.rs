@@ -11,6 +11,7 @@
 //! forms are of one length differ in their words as they do.
 
 use super::packing::{Gather, Packing};
+use crate::fields::Places;
 use litepress_format::order::{Fixed, HeadMaker, Load};
 
 /// The most words that are made at once.
@@ -61,10 +62,11 @@ impl WordMaker {
     /// Appends the words of the items of the records that begin at `starts` of `bytes`, up to [`ALIKE`] of them, to `words`;
     /// `false` where one of them has none, or not simply.
     #[must_use]
-    pub(super) fn make(&self, bytes: &[u8], starts: &[usize], rowids: &[i64], words: &mut Vec<u64>) -> bool {
+    #[inline(always)]
+    pub(super) fn make(&self, bytes: &[u8], starts: impl Places, rowids: &[i64], words: &mut Vec<u64>) -> bool {
         let before = words.len();
         let is_made = self.push_without_strings(rowids, words).is_some()
-            && self.strings.iter().all(|part| part.add(bytes, starts, &mut words[before..]));
+            && self.strings.iter().all(|part| part.add(bytes, starts.clone(), &mut words[before..]));
         if !is_made {
             words.truncate(before);
         }
@@ -104,11 +106,11 @@ fn least_and_greatest(rowids: &[i64]) -> Option<(i64, i64)> {
 
 impl StringPart {
     /// Adds what the string gives to the words of these records; `false` where one of them is not like the others.
-    #[inline]
-    fn add(&self, bytes: &[u8], starts: &[usize], words: &mut [u64]) -> bool {
+    #[inline(always)]
+    fn add(&self, bytes: &[u8], starts: impl Places, words: &mut [u64]) -> bool {
         let mut room = [0; ALIKE];
         let parts = &mut room[..starts.len()];
-        parts.iter_mut().zip(starts).for_each(|(part, start)| *part = self.load.read(bytes, *start));
+        parts.iter_mut().zip(starts).for_each(|(part, start)| *part = self.load.read(bytes, start));
         let strange = parts.iter().fold(0, |strange, part| strange | part ^ self.expected);
         if strange & self.same != 0 || self.may_be_escaped && self.load.escaped(parts) {
             return false;
@@ -201,7 +203,7 @@ mod tests {
         let all = records(shape, &texts, first..);
         let mut words = vec![7];
         let maker = WordMaker::new(&packing, &all.maker).unwrap();
-        if !maker.make(&all.bytes, &all.starts, &all.rowids, &mut words) {
+        if !maker.make(&all.bytes, all.starts.iter().copied(), &all.rowids, &mut words) {
             assert_eq!(words, [7]);
             return 0;
         }

@@ -22,6 +22,7 @@ use super::spill::SpillFile;
 use super::varying::Varying;
 use super::word_maker::{ALIKE, WordMaker};
 use super::{Budget, Sorter};
+use crate::fields::Places;
 use crate::{Error, Result};
 use litepress_format::order::{HEAD_LEN, HeadMaker, SHORT_LEN};
 use std::sync::Arc;
@@ -141,8 +142,8 @@ impl<'s> RunWriter<'s> {
 
     /// Takes the items of the records that begin at `starts` of `bytes`, up to [`ALIKE`] of them; `false` where none of them
     /// is taken.
-    #[inline]
-    pub fn take_alike(&mut self, maker: &WordMaker, bytes: &[u8], starts: &[usize], rowids: &[i64]) -> Result<bool> {
+    #[inline(always)]
+    pub fn take_alike(&mut self, maker: &WordMaker, bytes: &[u8], starts: impl Places, rowids: &[i64]) -> Result<bool> {
         let Some(WordStage { words, .. }) = &mut self.words else { return Ok(false) };
         if !maker.make(bytes, starts, rowids, words) {
             return Ok(false);

@@ -118,12 +118,9 @@ impl IndexBuilder {
         // Each has a length of one byte in front of its record.
         self.part.payload_bytes += (forms.len() * (alike.len() - 1)) as u64;
         let page = self.part.run.page_mut(open.index);
-        for form in forms {
-            let window = page[..open.content_start].last_chunk_mut().expect("room for so many");
-            alike.write_at_end(form, window);
-            // It is there already.
-            open.push_room(page, alike.len());
-        }
+        let cells_end = open.content_start;
+        open.push_alike(page, forms.len(), alike.len());
+        alike.write_all(forms, &mut page[..cells_end]);
         self.page = Some(open);
     }
 

@@ -46,6 +46,19 @@ impl OpenPage {
         &mut page[self.content_start..end]
     }
 
+    /// Adds `count` cells of `len` bytes that fit, and are there already or still to be written.
+    #[inline]
+    pub fn push_alike(&mut self, page: &mut [u8], count: usize, len: usize) {
+        let pointers = &mut page[self.pointers_end()..][..count * CELL_POINTER_LEN];
+        let mut cell_at = self.content_start;
+        for pointer in pointers.as_chunks_mut::<CELL_POINTER_LEN>().0 {
+            cell_at -= len;
+            *pointer = offset_bytes(cell_at);
+        }
+        self.cells += count;
+        self.content_start = cell_at;
+    }
+
     /// How many cells of `len` bytes fit, at least, where whoever writes one needs `window` bytes up to its end, no fewer.
     pub fn room_for(&self, len: usize, window: usize) -> usize {
         let room = self.content_start - self.pointers_end();

@@ -24,8 +24,11 @@ pub const SHORT_ROOM: usize = 2 * SHORT_LEN;
 /// Length of the payload, header, an integer of 8 bytes for every value, and what texts take beyond that.
 const CELL_ROOM: usize = 1 + (2 + MAX_COLUMNS) + 8 * (1 + MAX_COLUMNS) + 2 * SHORT_LEN;
 
-/// Bytes up to the end of a cell that [`AlikeCells::write_at_end`] writes to.
+/// Bytes up to the end of a cell that [`AlikeCells::write_all`] writes to, at most.
 pub const CELL_WINDOW: usize = 32;
+
+/// And where that is enough for the cell.
+const SHORT_CELL_WINDOW: usize = 16;
 
 /// An index entry as the cell of a leaf: the length of its record in one byte, and the record.
 ///
@@ -186,11 +189,31 @@ impl AlikeCells {
         self.class.has(form)
     }
 
-    /// Writes the cell of such a rowid so that it ends where `window` does, and anything in front of it.
+    /// Writes the cells of such rowids to the end of `room`, each in front of the one before, and anything in front of the
+    /// last one.
+    ///
+    /// # Panics
+    /// Where there are fewer than [`CELL_WINDOW`] bytes up to the end of a cell.
     #[inline(always)]
-    pub fn write_at_end(&self, form: u64, window: &mut [u8; CELL_WINDOW]) {
-        *window = self.cell;
-        window[CELL_WINDOW - 8..].copy_from_slice(&(self.last | self.class.rowid_of(form)).to_be_bytes());
+    pub fn write_all(&self, forms: impl Iterator<Item = u64>, room: &mut [u8]) {
+        if self.len <= SHORT_CELL_WINDOW {
+            self.write_by::<SHORT_CELL_WINDOW>(forms, room);
+        } else {
+            self.write_by::<CELL_WINDOW>(forms, room);
+        }
+    }
+
+    #[inline(always)]
+    fn write_by<const WINDOW: usize>(&self, forms: impl Iterator<Item = u64>, room: &mut [u8]) {
+        let Self { len, cell, last, class } = self.clone();
+        let (window_start, last_at) = (CELL_WINDOW - WINDOW, WINDOW - 8);
+        let mut end = room.len();
+        for form in forms {
+            let window: &mut [u8; WINDOW] = room[..end].last_chunk_mut().expect("room for so many");
+            window[..last_at].copy_from_slice(&cell[window_start..window_start + last_at]);
+            window[last_at..].copy_from_slice(&(last | class.rowid_of(form)).to_be_bytes());
+            end -= len;
+        }
     }
 }
 

@@ -48,8 +48,9 @@ fn fill_alike(page: &mut [u8], open: &mut OpenPage, chunk: &RecordChunk, row: us
     let start = record_start(chunk, row);
     let len = first_end as usize - start;
     let rowid_len = varint::len(chunk.rowids()[row].cast_unsigned());
-    let pointers_end = open.pointers_end();
-    let Some(room) = (open.content_start - pointers_end).checked_sub(CELL_POINTER_LEN + WINDOW) else { return row };
+    let Some(room) = (open.content_start - open.pointers_end()).checked_sub(CELL_POINTER_LEN + WINDOW) else {
+        return row;
+    };
     if !(1..=WIDE).contains(&len) || rowid_len > 7 {
         return row;
     }
@@ -70,14 +71,7 @@ fn fill_alike(page: &mut [u8], open: &mut OpenPage, chunk: &RecordChunk, row: us
         window[WINDOW - len - 8..WINDOW - len].copy_from_slice(&(payload_len | rowid).to_be_bytes());
         cell_end -= cell_len;
     }
-    let (pointers, _) = page[pointers_end..].as_chunks_mut::<CELL_POINTER_LEN>();
-    let mut cell_at = open.content_start;
-    for pointer in &mut pointers[..rowids.len()] {
-        cell_at -= cell_len;
-        *pointer = offset_bytes(cell_at);
-    }
-    open.cells += rowids.len();
-    open.content_start = cell_end;
+    open.push_alike(page, rowids.len(), cell_len);
     until
 }
 
