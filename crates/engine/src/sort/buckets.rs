@@ -52,12 +52,9 @@ pub(super) struct BucketFill {
     max_blocks: usize,
     next_blocks: Vec<u32>,
     free_blocks: Vec<u32>,
-    /// Where in memory the next item of each bucket goes; where a block begins, none is open. These and what follows stand
-    /// alone, so that the nearest cache holds all.
-    ends: Vec<usize>,
-    /// Where words are steps, the lowest bits of the last one of each bucket.
-    lows: Vec<u64>,
-    /// And how many of its words follow a step as a whole.
+    /// These stand alone, so that the nearest cache holds all.
+    marks: Vec<Mark>,
+    /// Where words are steps, how many of its words follow a step as a whole.
     whole_words: Vec<usize>,
     /// Items of each bucket in an arena: slots are as many as there are bytes for.
     long_items: Vec<usize>,
@@ -69,6 +66,15 @@ pub(super) struct BucketFill {
     next_written: usize,
     items: u64,
     pub item_bytes: u64,
+}
+
+/// How far a bucket is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    /// Where in memory its next item goes; where a block begins, none is open.
+    end: usize,
+    /// Where words are steps, the lowest bits of its last one.
+    low: u64,
 }
 
 /// What a bucket has.
@@ -111,8 +117,7 @@ impl BucketFill {
             max_blocks: limits.memory_bytes / BLOCK_BYTES,
             next_blocks: Vec::new(),
             free_blocks: Vec::new(),
-            ends: vec![0; buckets.len()],
-            lows: vec![0; with_steps],
+            marks: vec![Mark::default(); buckets.len()],
             whole_words: vec![0; with_steps],
             long_items: vec![0; buckets.len()],
             buckets,
@@ -195,24 +200,13 @@ impl BucketFill {
         self.make_room(words.len().min(self.buckets.len()) / 4 + size_of_val(words) / BLOCK_BYTES + 1)?;
         let before = (rest.items(), rest.item_bytes());
         let mut give_to_rest = |word| packing.with_item(word, |item| rest.push(item)).expect("room for all words");
-        // Of stores to memory that no cache has at hand the processor can put off only few: few others stand between them.
-        match kept {
-            Kept::LastBytes(last) => {
-                for &word in words {
-                    if !self.append_word(routes.bucket_of_word(word, *behind), word, *last) {
-                        give_to_rest(word);
-                    }
-                }
+        let bucket_of = |word| routes.bucket_of_word(word, *behind);
+        let mut left = words;
+        while let Some((&word, behind_it)) = left[self.append_words(left, bucket_of, kept)..].split_first() {
+            if !self.append_any(bucket_of(word), word, kept) {
+                give_to_rest(word);
             }
-            Kept::Steps(steps) => {
-                // A copy that nobody else knows stays at hand.
-                let steps = *steps;
-                for &word in words {
-                    if !self.append_step(routes.bucket_of_word(word, *behind), word, &steps) {
-                        give_to_rest(word);
-                    }
-                }
-            }
+            left = behind_it;
         }
         let item_bytes: usize = words.iter().map(|word| packing.len_of(*word)).sum();
         self.items += (words.len() - (rest.items() - before.0)) as u64;
@@ -249,14 +243,14 @@ impl BucketFill {
     /// Takes a long item in parts; `false` where it must be staged.
     #[inline(always)]
     fn take_in_parts(&mut self, bucket: usize, parts: &ItemParts<'_>) -> bool {
-        let (at, len) = (self.ends[bucket], parts.len());
+        let (at, len) = (self.marks[bucket].end, parts.len());
         let room = &mut self.memory[at..at.next_multiple_of(BLOCK_BYTES)];
         if room.len() < MAX_LENGTH_BYTES + len + ItemParts::MARGIN {
             return self.take_in_parts_across(bucket, parts);
         }
         let width = write_length(len, room);
         parts.write(&mut room[width..]);
-        self.ends[bucket] = at + width + len;
+        self.marks[bucket].end = at + width + len;
         self.long_items[bucket] += 1;
         true
     }
@@ -312,11 +306,7 @@ impl BucketFill {
             Form::Words { packing, behind, kept } => {
                 let word = packing.pack(halves(head), len)?;
                 let bucket = routes.bucket_of_word(word, *behind);
-                let is_taken = match kept {
-                    Kept::LastBytes(last) => self.append_word(bucket, word, *last),
-                    Kept::Steps(steps) => self.append_step(bucket, word, steps),
-                };
-                (bucket, is_taken)
+                (bucket, self.append_any(bucket, word, kept))
             }
             Form::Items(selector) => {
                 let bucket = routes.bucket(head, selector)?;
@@ -329,19 +319,74 @@ impl BucketFill {
     /// Appends the last bytes of a word; `false` where there is no such bucket, or it has too much.
     #[inline(always)]
     fn append_word(&mut self, bucket: usize, word: u64, kept: LastBytes) -> bool {
-        bucket < self.ends.len() && self.append_first(bucket, kept.of(word), kept.count)
+        bucket < self.marks.len() && self.append_first(bucket, kept.of(word), kept.count)
+    }
+
+    /// Appends words up to one that takes more than a few bytes in an open block; how many.
+    fn append_words(&mut self, words: &[u64], bucket_of: impl Fn(u64) -> usize, kept: &Kept) -> usize {
+        match kept {
+            Kept::LastBytes(last) => {
+                let last = *last;
+                self.append_run(words, bucket_of, last.count, |word, _| Some(last.of(word)))
+            }
+            Kept::Steps(steps) => {
+                let steps = *steps;
+                self.append_run(words, bucket_of, steps.bytes, |word, low| {
+                    let step = steps.step(word, *low)?;
+                    *low = steps.low(word);
+                    Some(step)
+                })
+            }
+        }
+    }
+
+    /// The same for words of which a bucket has so many of the bytes that `made` makes of a word and the lowest bits of the
+    /// one before, which it changes, unless there are none.
+    ///
+    /// Of stores to memory that no cache has at hand the processor can put off only few: little stands between them, and
+    /// where all is that is written to is read once.
+    #[inline(always)]
+    fn append_run(
+        &mut self,
+        words: &[u64],
+        bucket_of: impl Fn(u64) -> usize,
+        count: usize,
+        made: impl Fn(u64, &mut u64) -> Option<[u8; WORD]>,
+    ) -> usize {
+        let Self { memory, marks, .. } = self;
+        let (memory, marks): (&mut [u8], &mut [Mark]) = (memory, marks);
+        for (index, &word) in words.iter().enumerate() {
+            let Some(Mark { end, low }) = marks.get_mut(bucket_of(word)) else { return index };
+            let in_block = *end % BLOCK_BYTES;
+            if in_block == 0 || in_block + WORD > BLOCK_BYTES {
+                return index;
+            }
+            let Some(bytes) = made(word, low) else { return index };
+            // The next one takes the place of what is not wanted.
+            memory[*end..*end + WORD].copy_from_slice(&bytes);
+            *end += count;
+        }
+        words.len()
+    }
+
+    /// Appends a word; `false` where there is no such bucket, or it has too much.
+    fn append_any(&mut self, bucket: usize, word: u64, kept: &Kept) -> bool {
+        match kept {
+            Kept::LastBytes(last) => self.append_word(bucket, word, *last),
+            Kept::Steps(steps) => self.append_step(bucket, word, steps),
+        }
     }
 
     /// Appends a word as a step from the last one; `false` as above.
     #[inline(always)]
     fn append_step(&mut self, bucket: usize, word: u64, steps: &Steps) -> bool {
-        let Some(&low) = self.lows.get(bucket) else { return false };
+        let Some(&Mark { low, .. }) = self.marks.get(bucket) else { return false };
         let is_taken = match steps.step(word, low) {
             Some(step) => self.append_first(bucket, step, steps.bytes),
             None => self.append_whole(bucket, word, steps),
         };
         if is_taken {
-            self.lows[bucket] = steps.low(word);
+            self.marks[bucket].low = steps.low(word);
         }
         is_taken
     }
@@ -357,27 +402,27 @@ impl BucketFill {
     /// Appends the first `count` of these bytes.
     #[inline(always)]
     fn append_first(&mut self, bucket: usize, bytes: [u8; WORD], count: usize) -> bool {
-        let at = self.ends[bucket];
+        let at = self.marks[bucket].end;
         let in_block = at % BLOCK_BYTES;
         if in_block == 0 || in_block + WORD > BLOCK_BYTES {
             return self.append_to_blocks(bucket, &bytes[..count]);
         }
         // The next one takes the place of what is not wanted.
         self.memory[at..at + WORD].copy_from_slice(&bytes);
-        self.ends[bucket] = at + count;
+        self.marks[bucket].end = at + count;
         true
     }
 
     /// Appends an item as it is stored; `false` where its bucket has too much.
     #[inline(always)]
     fn append(&mut self, bucket: usize, bytes: &[u8]) -> bool {
-        let at = self.ends[bucket];
+        let at = self.marks[bucket].end;
         let in_block = at % BLOCK_BYTES;
         if in_block == 0 || in_block + bytes.len() > BLOCK_BYTES {
             return self.append_to_blocks(bucket, bytes);
         }
         self.memory[at..at + bytes.len()].copy_from_slice(bytes);
-        self.ends[bucket] = at + bytes.len();
+        self.marks[bucket].end = at + bytes.len();
         true
     }
 
@@ -389,14 +434,14 @@ impl BucketFill {
         if !has_room || *segment_bytes + (*blocks + more) * BLOCK_BYTES > self.limits.bucket_bytes {
             return false;
         }
-        let mut at = self.ends[bucket];
+        let mut at = self.marks[bucket].end;
         let mut room = at.next_multiple_of(BLOCK_BYTES) - at;
         loop {
             let (now, later) = bytes.split_at(bytes.len().min(room));
             self.memory[at..at + now.len()].copy_from_slice(now);
             (at, bytes) = (at + now.len(), later);
             if bytes.is_empty() {
-                self.ends[bucket] = at;
+                self.marks[bucket].end = at;
                 return true;
             }
             let block = self.free_blocks.pop().unwrap_or_else(|| {
@@ -427,7 +472,7 @@ impl BucketFill {
             }
             let bucket = self.next_written;
             self.next_written = (bucket + 1) % self.buckets.len();
-            let is_open = !self.ends[bucket].is_multiple_of(BLOCK_BYTES);
+            let is_open = !self.marks[bucket].end.is_multiple_of(BLOCK_BYTES);
             let full = self.buckets[bucket].blocks - usize::from(is_open);
             if full * self.buckets.len() * MIN_SEGMENT_SHARE >= self.max_blocks {
                 self.write_blocks(bucket, full)?;
@@ -455,7 +500,7 @@ impl BucketFill {
         one.segment_bytes += bytes;
         one.blocks -= count;
         if one.blocks == 0 {
-            self.ends[bucket] = 0;
+            self.marks[bucket].end = 0;
         }
         Ok(())
     }
@@ -492,7 +537,7 @@ impl BucketFill {
     }
 
     fn bytes_in_memory(&self, bucket: usize) -> usize {
-        let end = self.ends[bucket];
+        let end = self.marks[bucket].end;
         self.buckets[bucket].blocks * BLOCK_BYTES - (end.next_multiple_of(BLOCK_BYTES) - end)
     }
 

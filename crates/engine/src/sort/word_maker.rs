@@ -15,7 +15,7 @@ use crate::fields::Places;
 use litepress_format::order::{Fixed, HeadMaker, Load};
 
 /// The most words that are made at once.
-pub(crate) const ALIKE: usize = 64;
+pub(crate) const ALIKE: usize = 256;
 
 /// Makes the words of the items of records that have one header.
 #[derive(Clone, Debug)]
