@@ -92,8 +92,8 @@ def one_round(folder, options, best):
     press("litepress, index, 512 MiB", "indexed", spill, "user", "user_area", ["--memory", "512MiB"])
     sqlite("sqlite, index, as many rows", spill, "user", ["index", *best])
     press("litepress, WITHOUT ROWID, shuffled", "keyed", keyed, "keyed")
-    sqlite("sqlite, WITHOUT ROWID, shuffled", keyed, "keyed", ["keyed"])
     sqlite("sqlite, WITHOUT ROWID, sorted", keyed, "keyed", ["sorted-keyed"])
+    sqlite("sqlite, WITHOUT ROWID, shuffled", keyed, "keyed", ["keyed"])
     press("litepress, shuffled ids", "shuffled", rows, "user")
     sqlite("sqlite, shuffled ids", rows, "user", ["shuffled-user"])
     return results

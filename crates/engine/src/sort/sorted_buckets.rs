@@ -34,6 +34,8 @@ pub(super) struct Buckets {
 #[derive(Debug, Default)]
 struct Spare {
     rooms: Vec<Room>,
+    /// Memory that words were in.
+    words: Vec<Vec<u64>>,
     /// The words of buckets that another range wants, too.
     shared: VecDeque<(usize, Arc<Vec<u64>>)>,
 }
@@ -109,7 +111,8 @@ impl Buckets {
 
     /// The words of a bucket, sorted.
     fn sort_words(&self, bucket: usize, room: &mut Room) -> Result<Vec<u64>> {
-        let mut words = std::mem::take(&mut room.sorted_words);
+        let known = room.sorted_words.take().or_else(|| self.spare().words.pop());
+        let mut words = known.unwrap_or_default();
         let Some(fill) = self.fills.first() else { return Ok(words) };
         room.bytes.resize_with(self.fills.len(), Vec::new);
         let mut readers = room.readers.pop_front().into_iter().flatten();
@@ -173,7 +176,7 @@ struct Room {
     memory: Vec<u8>,
     order: Vec<u8>,
     words: Vec<u64>,
-    sorted_words: Vec<u64>,
+    sorted_words: Option<Vec<u64>>,
     /// Those of each writer.
     bytes: Vec<Vec<u8>>,
     /// What reads the parts that the fills have in files of a bucket and those behind it, where that has begun.
@@ -323,8 +326,11 @@ impl<'s> BucketCursor<'s> {
     fn leave_bucket(&mut self) {
         let run = std::mem::replace(&mut self.run, MemoryRun::empty());
         self.room.take_back(run);
-        if let Ok(words) = Arc::try_unwrap(std::mem::take(&mut self.words)) {
-            self.room.sorted_words = words;
+        if let Ok(words) = Arc::try_unwrap(std::mem::take(&mut self.words))
+            && !words.is_empty()
+        {
+            // Where they were another range's, there is memory for one's own, which that wants.
+            self.buckets.spare().words.extend(self.room.sorted_words.replace(words));
         }
         self.unpacked_from = 0;
     }

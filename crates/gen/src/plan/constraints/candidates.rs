@@ -112,18 +112,10 @@ fn within(text: &str, limits: &Limits) -> Option<String> {
     most.or(least)
 }
 
-fn real(bound: &Bound) -> Option<f64> {
-    match bound.value {
-        OwnedValue::Int(int) => Some(int as f64),
-        OwnedValue::Real(real) => Some(real),
-        _ => None,
-    }
-}
-
 /// Both bounds as numbers, a usual one for one that is missing.
 fn bounds(limits: &Limits, usual: f64) -> Option<(f64, f64)> {
-    let low = limits.low.as_ref().and_then(real);
-    let high = limits.high.as_ref().and_then(real);
+    let low = limits.low.as_ref().and_then(Bound::number);
+    let high = limits.high.as_ref().and_then(Bound::number);
     match (low, high) {
         (None, None) => None,
         (Some(low), high) => Some((low, high.unwrap_or(low.max(0.0) + usual))),

@@ -3,6 +3,7 @@
 use crate::annotation::{Expression, ExpressionKind, Site, parse};
 use crate::expression::{Comparison, Function, Operator};
 use litepress_rows::cells::OwnedValue;
+use std::cmp::Ordering;
 
 /// An end of a range.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +11,32 @@ pub(super) struct Bound {
     pub value: OwnedValue,
     /// Whether the value itself is out.
     pub is_out: bool,
+}
+
+impl Bound {
+    /// Whether it leaves less than another one at the same end, if they can be compared.
+    fn is_tighter(&self, other: &Self, is_high: bool) -> bool {
+        let order = match (&self.value, &other.value) {
+            (OwnedValue::Int(one), OwnedValue::Int(other)) => Some(one.cmp(other)),
+            (OwnedValue::Text(one), OwnedValue::Text(other)) => Some(one.cmp(other)),
+            _ => self.number().zip(other.number()).and_then(|(one, other)| one.partial_cmp(&other)),
+        };
+        match order {
+            Some(Ordering::Equal) => self.is_out && !other.is_out,
+            Some(Ordering::Less) => is_high,
+            Some(Ordering::Greater) => !is_high,
+            None => false,
+        }
+    }
+
+    /// Its value, where that is a number.
+    pub fn number(&self) -> Option<f64> {
+        match self.value {
+            OwnedValue::Int(int) => Some(int as f64),
+            OwnedValue::Real(real) => Some(real),
+            _ => None,
+        }
+    }
 }
 
 /// What is said about a column.
@@ -131,12 +158,16 @@ impl Reader<'_> {
 
     fn bound(&mut self, comparison: Comparison, value: OwnedValue) {
         let is_out = matches!(comparison, Comparison::Less | Comparison::Greater);
+        let is_high = matches!(comparison, Comparison::Less | Comparison::LessOrEqual);
         let place = match comparison {
             Comparison::Less | Comparison::LessOrEqual => &mut self.limits.high,
             Comparison::Greater | Comparison::GreaterOrEqual => &mut self.limits.low,
             _ => return,
         };
-        *place = Some(Bound { value, is_out });
+        let bound = Bound { value, is_out };
+        if place.as_ref().is_none_or(|known| bound.is_tighter(known, is_high)) {
+            *place = Some(bound);
+        }
     }
 
     fn length(&mut self, comparison: Comparison, length: i64) {
@@ -225,6 +256,12 @@ mod tests {
             ("a = 1 OR 2 = b OR a = 3", none()),
             ("a IS NULL OR a = 1 OR a IN (3, NULL)", Limits { values: Some(vec![int(1), int(3)]), ..none() }),
             ("a > 5 AND 10 >= A", Limits { low: bound(5, true), high: bound(10, false), ..none() }),
+            // A later bound took the place of a tighter one.
+            ("a > 5 AND a >= 3 AND a < 9 AND a <= 9", Limits { low: bound(5, true), high: bound(9, true), ..none() }),
+            (
+                "a >= 5 AND a > 5 AND a <= 9 AND a < 12.5",
+                Limits { low: bound(5, true), high: bound(9, false), ..none() },
+            ),
             ("\"a\" BETWEEN -1 AND 4", Limits { low: bound(-1, false), high: bound(4, false), ..none() }),
             ("length(a) <= 5 AND 2 < length(a)", Limits { least_length: Some(3), most_length: Some(5), ..none() }),
             ("a = upper(a)", Limits { functions: vec!["upper"], ..none() }),
