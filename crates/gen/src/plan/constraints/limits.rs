@@ -2,6 +2,7 @@
 
 use crate::annotation::{Expression, ExpressionKind, Site, parse};
 use crate::expression::{Comparison, Function, Operator};
+use litepress_format::order::{self, Collation};
 use litepress_rows::cells::OwnedValue;
 use std::cmp::Ordering;
 
@@ -14,18 +15,12 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    /// Whether it leaves less than another one at the same end, if they can be compared.
+    /// Whether it leaves less than another one at the same end.
     fn is_tighter(&self, other: &Self, is_high: bool) -> bool {
-        let order = match (&self.value, &other.value) {
-            (OwnedValue::Int(one), OwnedValue::Int(other)) => Some(one.cmp(other)),
-            (OwnedValue::Text(one), OwnedValue::Text(other)) => Some(one.cmp(other)),
-            _ => self.number().zip(other.number()).and_then(|(one, other)| one.partial_cmp(&other)),
-        };
-        match order {
-            Some(Ordering::Equal) => self.is_out && !other.is_out,
-            Some(Ordering::Less) => is_high,
-            Some(Ordering::Greater) => !is_high,
-            None => false,
+        match order::compare(&self.value.as_value(), &other.value.as_value(), Collation::Binary) {
+            Ordering::Equal => self.is_out && !other.is_out,
+            Ordering::Less => is_high,
+            Ordering::Greater => !is_high,
         }
     }
 
@@ -157,13 +152,14 @@ impl Reader<'_> {
     }
 
     fn bound(&mut self, comparison: Comparison, value: OwnedValue) {
-        let is_out = matches!(comparison, Comparison::Less | Comparison::Greater);
-        let is_high = matches!(comparison, Comparison::Less | Comparison::LessOrEqual);
-        let place = match comparison {
-            Comparison::Less | Comparison::LessOrEqual => &mut self.limits.high,
-            Comparison::Greater | Comparison::GreaterOrEqual => &mut self.limits.low,
+        let (is_high, is_out) = match comparison {
+            // That is met by any value.
+            _ if value == OwnedValue::Null => return,
+            Comparison::Less | Comparison::LessOrEqual => (true, comparison == Comparison::Less),
+            Comparison::Greater | Comparison::GreaterOrEqual => (false, comparison == Comparison::Greater),
             _ => return,
         };
+        let place = if is_high { &mut self.limits.high } else { &mut self.limits.low };
         let bound = Bound { value, is_out };
         if place.as_ref().is_none_or(|known| bound.is_tighter(known, is_high)) {
             *place = Some(bound);
