@@ -11,6 +11,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::{Barrier, Mutex};
+use std::time::Duration;
 
 fn begin(path: &Path, replace: bool) -> Result<Database> {
     let schema = Schema::from_sql("CREATE TABLE new(a)", "<publish>")?;
@@ -318,20 +319,60 @@ fn runs_that_race_for_one_name() {
     }
 }
 
-/// With replacement allowed some succeed and others may find the target in use; one is there in the end, whole.
+/// With replacement allowed some succeed and others may find the target in use; one is there in the end, whole. Two who
+/// looked at the target at the same moment refused each other, and now and then all were refused.
 #[test]
 fn runs_that_race_to_replace_one_file() {
     for round in 0..60 {
+        let mode = if round % 2 == 0 { "DELETE" } else { "WAL" };
+        let folder = Folder::new();
+        let path = folder.join("t.db");
+        old(&path).execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
+        let results = race(&path, 8, true);
+        assert!(results.iter().any(Result::is_ok), "round {round}, {mode}: {results:?}");
+        let failed = results.iter().filter_map(|result| result.as_ref().err());
+        let told = failed.map(Error::kind).all(|kind| kind == ErrorKind::Target);
+        assert!(told, "round {round}, {mode}: {}", odd_ones(&results));
+        assert_eq!(folder.names(), ["t.db"], "round {round}, {mode}");
+        assert_is_new(&path);
+    }
+}
+
+/// A short look at the target, by whomever, does not cost a run its work.
+#[test]
+fn a_short_use_of_the_target_is_waited_for() {
+    let folder = Folder::new();
+    let path = folder.join("t.db");
+    drop(old(&path));
+    let database = begin(&path, true).unwrap();
+    let user = Connection::open(&path).unwrap();
+    user.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(user);
+        });
+        database.finish().unwrap();
+    });
+    assert_is_new(&path);
+}
+
+/// What was to be replaced has been removed, or given way to another file, while the new database was being made: the
+/// removal cost the run its work.
+#[test]
+fn a_target_that_goes_or_changes_meanwhile_is_replaced() {
+    for another in [false, true] {
         let folder = Folder::new();
         let path = folder.join("t.db");
         drop(old(&path));
-        let results = race(&path, 8, true);
-        assert!(results.iter().any(Result::is_ok), "round {round}: {}", odd_ones(&results));
-        let failed = results.iter().filter_map(|result| result.as_ref().err());
-        let told = failed.map(Error::kind).all(|kind| kind == ErrorKind::Target);
-        assert!(told, "round {round}: {}", odd_ones(&results));
-        assert_eq!(folder.names(), ["t.db"], "round {round}");
+        let database = begin(&path, true).unwrap();
+        fs::remove_file(&path).unwrap();
+        if another {
+            drop(old(&path));
+        }
+        database.finish().unwrap();
         assert_is_new(&path);
+        assert_eq!(folder.names(), ["t.db"]);
     }
 }
 

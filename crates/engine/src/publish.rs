@@ -14,6 +14,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The only module that changes the target's name.
 pub(crate) struct Publication {
@@ -76,12 +77,15 @@ impl Publication {
         if let Some(permissions) = self.replaced.take() {
             fs::set_permissions(&self.temporary, permissions)
                 .map_err(|error| Error::io("set the permissions of", &self.temporary, error))?;
-            let exclusive = lock_database(&self.target)?.filter(|connection| !is_wal(connection));
-            check_beside(&self.target)?;
+            let lock = lock_database(&self.target)?;
+            if lock.is_some() {
+                // SQLite removes the log that it opened for the lock only while the database has its name.
+                let _ = fs::remove_file(beside(&self.target, "-wal"));
+            }
             fs::rename(&self.temporary, &self.target).map_err(|error| Error::io("replace", &self.target, error))?;
-            drop(exclusive);
+            drop(lock);
         } else {
-            check_beside(&self.target)?;
+            check_beside(&self.target, EmptyLog::InUse)?;
             rename_to_free_name(&self.temporary, &self.target)?;
         }
         self.published = true;
@@ -121,13 +125,21 @@ fn resolve(target: &Path) -> Result<PathBuf> {
     Ok(target.to_owned())
 }
 
-/// A journal or a log that lies beside the target: SQLite would apply it to the new file. An empty `-wal` is one that
-/// somebody has open.
-fn check_beside(target: &Path) -> Result<()> {
+/// What a `-wal` without content says.
+#[derive(PartialEq)]
+enum EmptyLog {
+    /// That somebody may have the database open.
+    InUse,
+    /// Nothing: a lock says whether somebody has it open.
+    Nothing,
+}
+
+/// A journal or a log that lies beside the target: SQLite would apply it to the new file.
+fn check_beside(target: &Path, empty: EmptyLog) -> Result<()> {
     let (journal, wal) = (beside(target, "-journal"), beside(target, "-wal"));
     let found = if is_hot(&journal)? {
         journal
-    } else if wal.exists() {
+    } else if fs::metadata(&wal).is_ok_and(|log| log.len() > 0 || empty == EmptyLog::InUse) {
         wal
     } else {
         return Ok(());
@@ -151,12 +163,15 @@ pub(crate) fn is_hot(journal: &Path) -> Result<bool> {
 
 /// What must be true of the target's name; the permissions of the file that will be replaced.
 fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
-    check_beside(target)?;
     let metadata = match fs::metadata(target) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            check_beside(target, EmptyLog::InUse)?;
+            return Ok(None);
+        }
         Err(error) => return Err(Error::io("look at", target, error)),
     };
+    check_beside(target, EmptyLog::Nothing)?;
     if !metadata.is_file() {
         return Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(target));
     }
@@ -168,40 +183,70 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
     Ok(Some(metadata.permissions()))
 }
 
-/// Holds the database that is to be replaced, so that nobody reads or writes it; fails where somebody does, or
-/// where it is no database.
+/// How long the target may be in use before it is refused: others who look at it, as runs for the same target do, have
+/// it for much less, and two who try at the same moment refuse each other.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The longest pause between two tries, in microseconds. Pauses differ, or two would meet again.
+const PAUSE: u64 = 5_000;
+
+/// Holds the database that is to be replaced, so that nobody reads or writes it; fails where somebody does, where it is
+/// no database, or where a journal or a log lies beside it. There is nothing to hold where it is empty, corrupt or gone.
 fn lock_database(target: &Path) -> Result<Option<Connection>> {
+    let identity = || fs::metadata(target).ok().filter(|metadata| metadata.len() > 0).map(|found| identity(&found));
+    let mut found = identity();
+    while found.is_some() {
+        check_beside(target, EmptyLog::Nothing)?;
+        let locked = lock_file(target);
+        let now = identity();
+        if now != found {
+            // Whoever had it has put another file in its place: that one is to be held.
+            found = now;
+            continue;
+        }
+        let Some(connection) = locked? else { break };
+        check_beside(target, EmptyLog::Nothing)?;
+        return Ok(Some(connection));
+    }
+    check_beside(target, EmptyLog::InUse)?;
+    Ok(None)
+}
+
+/// Locks the file; `None` where it is corrupt: such a database may be replaced, as nobody can read it anyway.
+fn lock_file(target: &Path) -> Result<Option<Connection>> {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
     let refuse =
         |message: &str, advice: &str| Err(Error::new(ErrorKind::Target, message).in_file(target).advise(advice));
-    if fs::metadata(target).is_ok_and(|metadata| metadata.len() == 0) {
-        return Ok(None);
-    }
-    let locked = Connection::open_with_flags(target, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|connection| {
-        connection.busy_timeout(std::time::Duration::ZERO)?;
-        connection.execute_batch("BEGIN EXCLUSIVE")?;
-        Ok(connection)
-    });
-    match locked {
-        Ok(connection) => Ok(Some(connection)),
-        Err(error) => match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                refuse("the target is in use by another program", "close that program first")
+    let began = Instant::now();
+    loop {
+        let error = match try_lock(target) {
+            Ok(connection) => return Ok(Some(connection)),
+            Err(error) => error,
+        };
+        match error.sqlite_error_code() {
+            Some(DatabaseBusy | DatabaseLocked) if began.elapsed() < PATIENCE => {
+                let pause = RandomState::new().hash_one(began) % PAUSE;
+                std::thread::sleep(Duration::from_micros(pause));
             }
-            Some(rusqlite::ErrorCode::NotADatabase) => {
-                refuse("the target is not a SQLite database", "only a database is replaced: choose another name")
+            Some(DatabaseBusy | DatabaseLocked) => {
+                return refuse("the target is in use by another program", "close that program first");
             }
-            // A corrupt database may be replaced: nobody can read it anyway.
-            Some(rusqlite::ErrorCode::DatabaseCorrupt) => Ok(None),
-            _ => refuse(&format!("cannot lock the target: SQLite says: {error}"), "check its permissions"),
-        },
+            Some(NotADatabase) => {
+                let advice = "only a database is replaced: choose another name";
+                return refuse("the target is not a SQLite database", advice);
+            }
+            Some(DatabaseCorrupt) => return Ok(None),
+            _ => return refuse(&format!("cannot lock the target: SQLite says: {error}"), "check its permissions"),
+        }
     }
 }
 
-/// Whether the database is in WAL mode. Its connection is closed before the rename: its `-wal` and `-shm` go with their
-/// last connection, and only while the file has its name. SQLite is asked, as closing any other handle of the file
-/// would give up the locks of this process.
-fn is_wal(connection: &Connection) -> bool {
-    connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0)).is_ok_and(|mode| mode == "wal")
+/// In exclusive locking mode, a database in WAL mode has its file locked too: who opens it meanwhile would make a log
+/// for whatever has the file's name then. That mode gives up no lock in vain: what fails is closed.
+fn try_lock(target: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")?;
+    Ok(connection)
 }
 
 fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
@@ -275,11 +320,15 @@ fn is_temporary(name: &str, prefix: &str) -> bool {
 
 /// Whether the open `file` is the one at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
-    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => identity(open) == identity(named),
+        (Ok(open), Ok(named)) => identity(&open) == identity(&named),
         _ => false,
     }
+}
+
+/// What tells a file from any other: its disk and its number there.
+fn identity(file: &fs::Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
 }
 
 /// The beginning of the names of a target's temporary files; so much of a long name that they fit 255 bytes. Targets
