@@ -1,0 +1,78 @@
+//! Rows by their numbers, and their keys alone, for tables that are printed in another order than that of their rows.
+
+use super::GenSource;
+use super::maker::{Maker, places};
+use crate::random::Rows;
+use litepress_rows::encode::RowNumbers;
+use litepress_rows::schema::Table;
+use litepress_rows::{Conflict, Encoder, KeyMaker, Keys, NumberedRows, RecordChunk, Result, RowMaker};
+use std::ops::Range;
+
+impl NumberedRows for GenSource {
+    fn numbers(&self) -> Range<u64> {
+        self.stretch.start + 1..self.stretch.end + 1
+    }
+
+    fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_> {
+        Box::new(GenKeys { maker: Maker::narrow(&self.table, &self.plan, columns), chunk: RecordChunk::new() })
+    }
+
+    fn are_integers(&self, columns: &[usize]) -> bool {
+        let keeps_integers = Encoder::new(&self.table.narrow(columns), Conflict::Abort).keeps_integers();
+        keeps_integers && places(&self.table, columns).iter().all(|&place| self.plan.program.gives_integers(place))
+    }
+
+    fn row_maker(&self, given: &[usize]) -> Box<dyn RowMaker + '_> {
+        let given = places(&self.table, given);
+        let maker = Maker::with_given(&self.table, &self.plan, &given);
+        Box::new(NumberedMaker { table: &self.table, maker, given, rows: Vec::new() })
+    }
+}
+
+/// Makes some columns.
+struct GenKeys {
+    maker: Maker,
+    chunk: RecordChunk,
+}
+
+impl KeyMaker for GenKeys {
+    fn make(&mut self, numbers: Range<u64>) -> Result<Keys<'_>> {
+        let Self { maker: Maker { plan, scratch, encoder }, chunk } = self;
+        let rows = Rows::Range(numbers.start - 1..numbers.end - 1);
+        plan.program.run(&rows, scratch);
+        if let Some(integers) = encoder.integers(scratch.columns(), rows.len()) {
+            return Ok(Keys::Integers(integers));
+        }
+        chunk.clear();
+        encoder.encode(scratch.columns(), rows.len(), RowNumbers::from_record(numbers.start), chunk)?;
+        Ok(Keys::Records(chunk))
+    }
+}
+
+/// Makes rows by their numbers.
+struct NumberedMaker<'a> {
+    table: &'a Table,
+    maker: Maker,
+    /// Columns that are not made, by their places among the ordinary ones.
+    given: Vec<usize>,
+    rows: Vec<u64>,
+}
+
+impl RowMaker for NumberedMaker<'_> {
+    fn make(&mut self, numbers: &[u64], given: &[Vec<i64>], chunk: &mut RecordChunk) -> Result<()> {
+        self.rows.clear();
+        self.rows.extend(numbers.iter().map(|number| number - 1));
+        for (&place, integers) in self.given.iter().zip(given) {
+            self.maker.scratch.column_mut(place).ints().extend_from_slice(integers);
+        }
+        let Err(error) = self.maker.make(&Rows::List(&self.rows), 1, chunk) else { return Ok(()) };
+        // By itself the row that is wrong has its number.
+        let (table, plan) = (&self.table, &self.maker.plan);
+        let (mut whole, mut alone) = (Maker::new(table, plan), RecordChunk::new());
+        for &row in &self.rows {
+            whole.make_range(row..row + 1, &mut alone)?;
+            alone.clear();
+        }
+        Err(error)
+    }
+}
