@@ -357,8 +357,7 @@ impl BucketFill {
         let (memory, marks): (&mut [u8], &mut [Mark]) = (memory, marks);
         for (index, &word) in words.iter().enumerate() {
             let Some(Mark { end, low }) = marks.get_mut(bucket_of(word)) else { return index };
-            let in_block = *end % BLOCK_BYTES;
-            if in_block == 0 || in_block + WORD > BLOCK_BYTES {
+            if !fits_open_block(*end, WORD) {
                 return index;
             }
             let Some(bytes) = made(word, low) else { return index };
@@ -403,8 +402,7 @@ impl BucketFill {
     #[inline(always)]
     fn append_first(&mut self, bucket: usize, bytes: [u8; WORD], count: usize) -> bool {
         let at = self.marks[bucket].end;
-        let in_block = at % BLOCK_BYTES;
-        if in_block == 0 || in_block + WORD > BLOCK_BYTES {
+        if !fits_open_block(at, WORD) {
             return self.append_to_blocks(bucket, &bytes[..count]);
         }
         // The next one takes the place of what is not wanted.
@@ -417,8 +415,7 @@ impl BucketFill {
     #[inline(always)]
     fn append(&mut self, bucket: usize, bytes: &[u8]) -> bool {
         let at = self.marks[bucket].end;
-        let in_block = at % BLOCK_BYTES;
-        if in_block == 0 || in_block + bytes.len() > BLOCK_BYTES {
+        if !fits_open_block(at, bytes.len()) {
             return self.append_to_blocks(bucket, bytes);
         }
         self.memory[at..at + bytes.len()].copy_from_slice(bytes);
@@ -610,4 +607,11 @@ impl BucketFill {
         }
         Ok(())
     }
+}
+
+/// Whether so many bytes from here on are in a block that something is in already.
+#[inline(always)]
+fn fits_open_block(at: usize, len: usize) -> bool {
+    let in_block = at % BLOCK_BYTES;
+    in_block > 0 && in_block + len <= BLOCK_BYTES
 }

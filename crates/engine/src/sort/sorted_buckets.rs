@@ -115,9 +115,8 @@ impl Buckets {
         let mut words = known.unwrap_or_default();
         let Some(fill) = self.fills.first() else { return Ok(words) };
         room.bytes.resize_with(self.fills.len(), Vec::new);
-        let mut readers = room.readers.pop_front().into_iter().flatten();
-        for (fill, bytes) in self.fills.iter().zip(&mut room.bytes) {
-            fill.read_bytes(bucket, readers.next().flatten(), bytes)?;
+        for ((fill, bytes), reader) in self.fills.iter().zip(&mut room.bytes).zip(next_readers(&mut room.readers)) {
+            fill.read_bytes(bucket, reader, bytes)?;
         }
         if !fill.routes.read_words(bucket, &room.bytes, self.items_of(bucket), &mut words) {
             words::sort(&mut words, &mut room.words);
@@ -153,13 +152,12 @@ impl Buckets {
         let needed = (SLACK_BYTES + layout.bytes_for(self.items_of(bucket), bytes)).max(MIN_MEMORY_BYTES);
         memory.resize(needed.max(memory.len()), 0);
         let mut run = FillRun::new(memory, layout);
-        let mut readers = room.readers.pop_front().into_iter().flatten();
-        for fill in &self.fills {
+        for (fill, reader) in self.fills.iter().zip(next_readers(&mut room.readers)) {
             if fill.stored == layout {
-                fill.gather(bucket, &mut run, readers.next().flatten())?;
+                fill.gather(bucket, &mut run, reader)?;
             } else {
                 let mut others = FillRun::new(vec![0; needed], fill.stored);
-                fill.gather(bucket, &mut others, readers.next().flatten())?;
+                fill.gather(bucket, &mut others, reader)?;
                 others.for_each(|item| run.push(item)).expect("room for the items of all layouts");
             }
         }
@@ -179,8 +177,16 @@ struct Room {
     sorted_words: Option<Vec<u64>>,
     /// Those of each writer.
     bytes: Vec<Vec<u8>>,
-    /// What reads the parts that the fills have in files of a bucket and those behind it, where that has begun.
-    readers: VecDeque<Vec<Option<SegmentReader>>>,
+    /// What reads parts of the next buckets from files, where that has begun.
+    readers: VecDeque<Readers>,
+}
+
+/// What reads the parts of a bucket that the fills have in files, where they have any.
+type Readers = Vec<Option<SegmentReader>>;
+
+/// Those of the next bucket, fill by fill; without end, as there may be none.
+fn next_readers(begun: &mut VecDeque<Readers>) -> impl Iterator<Item = Option<SegmentReader>> + use<> {
+    begun.pop_front().unwrap_or_default().into_iter().chain(std::iter::repeat_with(|| None))
 }
 
 impl Room {

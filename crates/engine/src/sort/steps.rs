@@ -138,6 +138,13 @@ impl Steps {
         (front | more << self.shift).to_be_bytes()
     }
 
+    /// By how much a step, at the front of a word, says that it is more; `None` where it says that a word follows.
+    #[inline(always)]
+    fn more_of(&self, step: u64) -> Option<u64> {
+        let more = step >> self.shift & self.whole_follows;
+        (more != self.whole_follows).then_some(more)
+    }
+
     /// Puts the words of a bucket, of whose words `first` is the least, in the place of `words`, which are as many; each of
     /// `writers` are the steps of one writer, with eight bytes of anything behind them. Returns whether they are in order.
     ///
@@ -185,7 +192,7 @@ impl Steps {
             let step = word_at(steps, at);
             counts[digits.of(step >> self.front_shift)] += 1;
             at += self.bytes;
-            if step >> self.shift & self.whole_follows == self.whole_follows {
+            if self.more_of(step).is_none() {
                 break;
             }
         }
@@ -194,17 +201,16 @@ impl Steps {
 
     /// The bits that ascend of the word that comes next.
     fn next_low(&self, reader: &Reader<'_>) -> Option<u64> {
-        let more = reader.next()? >> self.shift & self.whole_follows;
-        if more == self.whole_follows {
-            Some(self.low(word_at(reader.steps, reader.at + self.bytes)))
-        } else {
-            Some(reader.low + (more << reader.item_end))
-        }
+        let step = reader.next()?;
+        Some(match self.more_of(step) {
+            Some(more) => reader.low + (more << reader.item_end),
+            None => self.low(word_at(reader.steps, reader.at + self.bytes)),
+        })
     }
 
     /// Reads a word, and those behind it that are steps.
     fn read_run(&self, reader: &mut Reader<'_>, digits: Digits, places: &mut [u32], words: &mut [u64]) {
-        let Self { bytes, low_bits, whole_follows, shift, fronts, front_shift, .. } = *self;
+        let Self { bytes, low_bits, fronts, front_shift, .. } = *self;
         let mut push = |step: u64, low| {
             let front = step >> front_shift;
             let behind_first = front.wrapping_sub(digits.first_front) & fronts;
@@ -213,7 +219,7 @@ impl Steps {
             *place += 1;
         };
         let Some(step) = reader.next() else { return };
-        if step >> shift & whole_follows == whole_follows {
+        if self.more_of(step).is_none() {
             let word = word_at(reader.steps, reader.at + bytes);
             reader.at += bytes + WORD;
             (reader.low, reader.item_end) = (self.low(word), self.item_ends[length_of(word)]);
@@ -222,10 +228,7 @@ impl Steps {
         let Reader { steps, mut at, mut low, item_end } = *reader;
         while at + WORD < steps.len() {
             let step = word_at(steps, at);
-            let more = step >> shift & whole_follows;
-            if more == whole_follows {
-                break;
-            }
+            let Some(more) = self.more_of(step) else { break };
             at += bytes;
             low += more << item_end;
             push(step, low);
