@@ -73,7 +73,8 @@ impl Route {
         options.threads = self.threads;
         options.page_size = Some(page_size);
         options.sync = Sync::Off;
-        options.memory_bytes = 256 << 20;
+        // Zeros come for nothing where the system maps them, as for large buffers, and not where they were in use before.
+        options.memory_bytes = 4 << 30;
         if self.into == Into::DirectFile {
             options.expected_bytes = PAST_CACHE_BYTES;
         }
