@@ -114,7 +114,7 @@ def write(
     threads
         How many threads build pages; by default one a core.
     memory
-        Bytes to work in, or ``"512MiB"``; by default a quarter of the machine's.
+        Bytes to work in, or ``"512MiB"``; by default a quarter of the machine's or the container's.
     temp_dir
         Folder for what a sort cannot keep in memory; by default that of ``path``.
     analyze

@@ -19,7 +19,7 @@ pub struct MakingArguments {
     /// Threads that build pages [default: one a core]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
-    /// Memory to work in, 64MiB at least [default: a quarter of the machine's]
+    /// Memory to work in, 64MiB at least [default: a quarter of the machine's, or of the container's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
     /// Folder for what a sort cannot keep in memory [default: that of the database]

@@ -15,7 +15,7 @@ use crate::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{self, TableTree};
 use crate::verify::{self, Verify};
-use crate::{Error, ErrorKind, Result, check, plan, schema_pages};
+use crate::{Error, ErrorKind, Result, check, machine, plan, schema_pages};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
 use litepress_format::record;
@@ -531,13 +531,15 @@ pub(crate) fn temp_dir(target: &Target, options: &Options) -> PathBuf {
     }
 }
 
-/// The options with as many builders as half of the memory has blocks for.
+/// The options with no more memory than there is, and as many builders as half of it has blocks for.
 pub(crate) fn bounded(options: &Options) -> Result<Options> {
     if options.memory_bytes < MIN_MEMORY_BYTES {
         let message = format!("a memory budget of {} bytes is too small", options.memory_bytes);
         return Err(Error::new(ErrorKind::Usage, message).advise(format!("give {MIN_MEMORY_BYTES} bytes at least")));
     }
-    Ok(Options { threads: options.threads.clamp(1, affordable_blocks(options)), ..options.clone() })
+    let memory_bytes = options.memory_bytes.min(machine::memory_bytes()).max(MIN_MEMORY_BYTES);
+    let options = Options { memory_bytes, ..options.clone() };
+    Ok(Options { threads: options.threads.clamp(1, affordable_blocks(&options)), ..options })
 }
 
 /// Two writes under way for each builder keep the disk busy while the builders compute; a disk takes no more than a few.

@@ -22,6 +22,7 @@ mod fields;
 mod index;
 mod keyed_parts;
 mod keyed_table;
+mod machine;
 mod mapped;
 mod numbered_table;
 mod options;

@@ -1,8 +1,8 @@
 //! How a database is to be made.
 
-use crate::Conflict;
 use crate::progress::Progress;
 use crate::verify::Verify;
+use crate::{Conflict, machine};
 use litepress_format::page::PageSize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,8 +36,9 @@ pub struct Options {
     pub page_size: Option<PageSize>,
     /// Threads that build pages (at least 1); by default one a core. Threads that wait for the disk come on top.
     pub threads: usize,
-    /// Bytes of memory for pages on their way; by default a quarter of the machine's, 256 MiB at least. What comes on
-    /// top: about 20 MiB, and for each thread about three times its longest row.
+    /// Bytes of memory for sorting and for pages on their way, at most as many as the machine or the container has; by
+    /// default a quarter of those, 256 MiB at least unless that is more than half. What comes on top: about 20 MiB, and
+    /// for each thread about three times its longest row.
     pub memory_bytes: u64,
     /// Folder for temporary files of sorts that do not fit the memory; by default that of the target.
     pub temp_dir: Option<PathBuf>,
@@ -82,7 +83,6 @@ impl Default for Options {
 
 fn default_memory_bytes() -> u64 {
     const LEAST: u64 = 256 << 20;
-    let info = rustix::system::sysinfo();
-    let total = info.totalram.saturating_mul(u64::from(info.mem_unit));
-    (total / 4).max(LEAST)
+    let most = machine::memory_bytes();
+    (most / 4).max(LEAST.min(most / 2)).max(MIN_MEMORY_BYTES)
 }

@@ -1,8 +1,8 @@
 //! `litepress gen`, when all goes well.
 
-use crate::{Room, json};
+use crate::{LITEPRESS, Room, json};
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 const SHOP: &str = "\
 -- gen: rows=500
@@ -93,6 +93,19 @@ fn the_same_bytes_for_every_number_of_threads_and_memory() {
         std::fs::read(room.path("u.db")).unwrap()
     });
     assert!(files[0] == files[1] && files[0] == files[2]);
+}
+
+/// As much memory was asked for as was allowed, for 50,000 rows too: where the system had less, the program was killed.
+#[test]
+fn less_memory_than_is_allowed() {
+    let room = Room::new();
+    room.write("schema.sql", "CREATE TABLE t (a TEXT /* gen: hex(6) */); CREATE INDEX t_a ON t (a);");
+    for (addresses, options) in [("unlimited", "--memory 100TiB"), ("2000000", ""), ("2000000", "--memory 1GiB")] {
+        let script = format!("ulimit -v {addresses}; exec \"$0\" gen t.db schema.sql --rows 50k --replace {options}");
+        let made = Command::new("sh").args(["-c", &script, LITEPRESS]).current_dir(room.path("")).output().unwrap();
+        assert!(made.status.success(), "{addresses} {options}: {made:?}");
+        assert_eq!(room.query("t.db", "SELECT count(*) FROM t INDEXED BY t_a WHERE a >= ''"), "50000");
+    }
 }
 
 #[test]

@@ -1,0 +1,14 @@
+//! What the machine lets this process have.
+
+use rustix::process::{Resource, getrlimit};
+
+/// Bytes of memory that there are for this process: the machine's, or fewer where a container or `ulimit -v` allows
+/// fewer.
+pub(crate) fn memory_bytes() -> u64 {
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    let in_container = system.cgroup_limits().map(|limits| limits.total_memory);
+    // Addresses are also used up by code, stacks, and memory that is set aside and never touched.
+    let by_addresses = getrlimit(Resource::As).current.map(|bytes| bytes / 2);
+    [in_container, by_addresses].into_iter().flatten().fold(system.total_memory(), u64::min)
+}
