@@ -14,7 +14,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The only module that changes the target's name.
 pub(crate) struct Publication {
@@ -183,9 +183,9 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
     Ok(Some(metadata.permissions()))
 }
 
-/// How long the target may be in use before it is refused: others who look at it, as runs for the same target do, have
-/// it for much less, and two who try at the same moment refuse each other.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How often a target in use is tried again, for half a second or so, before it is refused: others who look at it, as
+/// runs for the same target do, have it for much less, and two who try at the same moment refuse each other.
+const TRIES: u32 = 200;
 /// The longest pause between two tries, in microseconds. Pauses differ, or two would meet again.
 const PAUSE: u64 = 5_000;
 
@@ -216,15 +216,16 @@ fn lock_file(target: &Path) -> Result<Option<Connection>> {
     use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
     let refuse =
         |message: &str, advice: &str| Err(Error::new(ErrorKind::Target, message).in_file(target).advise(advice));
-    let began = Instant::now();
+    let mut tries = 0;
     loop {
         let error = match try_lock(target) {
             Ok(connection) => return Ok(Some(connection)),
             Err(error) => error,
         };
         match error.sqlite_error_code() {
-            Some(DatabaseBusy | DatabaseLocked) if began.elapsed() < PATIENCE => {
-                let pause = RandomState::new().hash_one(began) % PAUSE;
+            Some(DatabaseBusy | DatabaseLocked) if tries < TRIES => {
+                tries += 1;
+                let pause = RandomState::new().hash_one(tries) % PAUSE;
                 std::thread::sleep(Duration::from_micros(pause));
             }
             Some(DatabaseBusy | DatabaseLocked) => {
