@@ -1,10 +1,16 @@
 //! What the machine lets this process have.
 
 use rustix::process::{Resource, getrlimit};
+use std::sync::OnceLock;
 
 /// Bytes of memory that there are for this process: the machine's, or fewer where a container or `ulimit -v` allows
-/// fewer.
+/// fewer. Several files of the system tell it: they are read once, however many databases are made.
 pub(crate) fn memory_bytes() -> u64 {
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(find_memory_bytes)
+}
+
+fn find_memory_bytes() -> u64 {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
     let in_container = system.cgroup_limits().map(|limits| limits.total_memory);

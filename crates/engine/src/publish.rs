@@ -171,11 +171,11 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
         }
         Err(error) => return Err(Error::io("look at", target, error)),
     };
-    check_beside(target, EmptyLog::Nothing)?;
     if !metadata.is_file() {
         return Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(target));
     }
     if !replace {
+        check_beside(target, EmptyLog::Nothing)?;
         let error = Error::new(ErrorKind::Exists, "the target exists").in_file(target);
         return Err(error.advise("choose another name, or allow its replacement"));
     }
@@ -192,12 +192,12 @@ const PAUSE: u64 = 5_000;
 /// Holds the database that is to be replaced, so that nobody reads or writes it; fails where somebody does, where it is
 /// no database, or where a journal or a log lies beside it. There is nothing to hold where it is empty, corrupt or gone.
 fn lock_database(target: &Path) -> Result<Option<Connection>> {
-    let identity = || fs::metadata(target).ok().filter(|metadata| metadata.len() > 0).map(|found| identity(&found));
-    let mut found = identity();
+    let look = || fs::metadata(target).ok().filter(|metadata| metadata.len() > 0).map(|found| identity(&found));
+    let mut found = look();
     while found.is_some() {
         check_beside(target, EmptyLog::Nothing)?;
         let locked = lock_file(target);
-        let now = identity();
+        let now = look();
         if now != found {
             // Whoever had it has put another file in its place: that one is to be held.
             found = now;

@@ -43,6 +43,7 @@ mod zipf;
 mod tests;
 
 use arguments::Arguments;
+pub(crate) use arguments::number;
 pub(crate) use functions::pow;
 pub(crate) use nulls::fill_flags;
 pub(crate) use shuffle::Scattered;

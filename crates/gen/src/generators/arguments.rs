@@ -314,7 +314,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-fn number(value: &OwnedValue) -> Option<f64> {
+/// A value that is a number.
+pub fn number(value: &OwnedValue) -> Option<f64> {
     match value {
         OwnedValue::Int(int) => Some(*int as f64),
         OwnedValue::Real(real) => Some(*real),

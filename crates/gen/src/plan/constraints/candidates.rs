@@ -2,6 +2,7 @@
 
 use super::limits::{Bound, Limits};
 use crate::expression::Comparison;
+use crate::generators::number;
 use crate::infer::{Class, Subject};
 use litepress_rows::cells::OwnedValue;
 
@@ -114,8 +115,7 @@ fn within(text: &str, limits: &Limits) -> Option<String> {
 
 /// Both bounds as numbers, a usual one for one that is missing.
 fn bounds(limits: &Limits, usual: f64) -> Option<(f64, f64)> {
-    let low = limits.low.as_ref().and_then(Bound::number);
-    let high = limits.high.as_ref().and_then(Bound::number);
+    let [low, high] = [&limits.low, &limits.high].map(|bound| bound.as_ref().and_then(|bound| number(&bound.value)));
     match (low, high) {
         (None, None) => None,
         (Some(low), high) => Some((low, high.unwrap_or(low.max(0.0) + usual))),

@@ -23,15 +23,6 @@ impl Bound {
             Ordering::Greater => !is_high,
         }
     }
-
-    /// Its value, where that is a number.
-    pub fn number(&self) -> Option<f64> {
-        match self.value {
-            OwnedValue::Int(int) => Some(int as f64),
-            OwnedValue::Real(real) => Some(real),
-            _ => None,
-        }
-    }
 }
 
 /// What is said about a column.
