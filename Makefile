@@ -8,7 +8,7 @@ ONLY ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install demo test test-python lint bench figures clean tools
+.PHONY: help build install demo test test-python race lint bench figures clean tools
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ test-python: tools
 	$(VENV)/bin/python -m mypy.stubtest litepress
 	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
+
+race: ## replace a database under eight clients for an hour, SECONDS=1800 for each journal mode
+	$(CARGO) run --release --locked -p litepress-conformance --bin race -- $(or $(SECONDS),1800)
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check

@@ -9,6 +9,7 @@
 //! btree    the records of an index, as they are stored
 //! nasty    types and values that are apt to go wrong
 //! keyed    generated tables with indexes and constraints, WITHOUT ROWID or not
+//! race     clients that use a database while it is replaced
 //! faults   sinks that fail, and sinks that leave holes
 //! ```
 //!
@@ -24,6 +25,7 @@ pub mod folder;
 pub mod keyed;
 pub mod nasty;
 pub mod oracle;
+pub mod race;
 pub mod shape;
 pub mod source;
 pub mod spilling;

@@ -8,8 +8,9 @@ use litepress_conformance::folder::Folder;
 use litepress_conformance::oracle::{assert_verified, integer};
 use rusqlite::Connection;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 
@@ -73,6 +74,52 @@ fn an_empty_file_is_replaced_on_demand_only() {
     assert_is_new(&path);
 }
 
+/// Every bit was copied: a set-uid database of another user became a set-uid file of the one who replaced it, of root in
+/// the worst case.
+#[test]
+fn a_new_file_is_never_set_uid() {
+    let folder = Folder::new();
+    let path = folder.join("t.db");
+    drop(old(&path));
+    fs::set_permissions(&path, Permissions::from_mode(0o6755)).unwrap();
+    press(&path, true).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o755);
+}
+
+/// The temporary file of a private database could be read by every user until the end of the run.
+#[test]
+fn a_temporary_file_is_no_more_open_than_its_target() {
+    for mode in [0o600, 0o640, 0o644] {
+        let folder = Folder::new();
+        let path = folder.join("t.db");
+        drop(old(&path));
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        let database = begin(&path, true).unwrap();
+        let temporaries = folder.temporaries();
+        let [temporary] = &temporaries[..] else { panic!("{temporaries:?}") };
+        assert_eq!(fs::metadata(folder.join(temporary)).unwrap().mode() & 0o7777 & !mode, 0, "{mode:o}");
+        database.finish().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, mode);
+    }
+}
+
+/// A database of an application that root replaced belonged to root: the application could no longer read it.
+#[test]
+fn owner_and_group_are_kept_where_the_user_may() {
+    let folder = Folder::new();
+    let path = folder.join("t.db");
+    drop(old(&path));
+    if chown(&path, Some(1234), Some(2345)).is_err() {
+        println!("skipped: this user may not give files away");
+        return;
+    }
+    fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+    press(&path, true).unwrap();
+    let new = fs::metadata(&path).unwrap();
+    assert_eq!((new.uid(), new.gid(), new.mode() & 0o7777), (1234, 2345, 0o640));
+    assert_is_new(&path);
+}
+
 #[test]
 fn permissions_of_a_replaced_file_are_kept() {
     let folder = Folder::new();
@@ -120,6 +167,50 @@ fn a_target_in_use_is_not_replaced() {
             assert_eq!(folder.names(), ["t.db"], "{mode}");
         }
     }
+}
+
+/// A program that has the database open and holds no lock went on with the old file: in WAL mode it wrote its log beside
+/// the new one, and the next program to open that applied it. `integrity_check` then said: row 2 missing from index.
+#[test]
+fn a_target_that_is_merely_open_is_not_replaced() {
+    for mode in ["DELETE", "WAL"] {
+        let folder = Folder::new();
+        let path = folder.join("t.db");
+        old(&path).execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
+        let idle = Connection::open(&path).unwrap();
+        let error = refuse(&folder, &path, true, ErrorKind::Target);
+        assert!(error.to_string().contains("in this program"), "{error}");
+        idle.execute_batch("INSERT INTO old VALUES (2)").unwrap();
+        drop(idle);
+        let process = Command::new("sleep").arg("60").stdin(fs::File::open(&path).unwrap()).spawn();
+        let mut process = process.expect("a program that every system has");
+        let error = refuse(&folder, &path, true, ErrorKind::Target);
+        assert!(error.to_string().contains(&format!("process {}", process.id())), "{error}");
+        process.kill().unwrap();
+        process.wait().unwrap();
+        press(&path, true).unwrap();
+        assert_is_new(&path);
+        assert_eq!(folder.names(), ["t.db"], "{mode}");
+    }
+}
+
+/// A database in WAL mode with two names would have to leave that mode under both.
+#[test]
+fn a_database_in_wal_mode_with_two_names_is_not_replaced() {
+    let folder = Folder::new();
+    let (path, other) = (folder.join("t.db"), folder.join("u.db"));
+    old(&path).execute_batch("PRAGMA journal_mode = WAL").unwrap();
+    fs::hard_link(&path, &other).unwrap();
+    let error = refuse(&folder, &path, true, ErrorKind::Target);
+    assert!(error.to_string().contains("hard links"), "{error}");
+    old_mode(&path, "DELETE");
+    press(&path, true).unwrap();
+    assert_is_new(&path);
+    assert_eq!(integer(&Connection::open(&other).unwrap(), "SELECT count(*) FROM old"), 1);
+}
+
+fn old_mode(path: &Path, mode: &str) {
+    Connection::open(path).unwrap().execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
 }
 
 /// Somebody begins to use the target while the new database is being made.
@@ -204,7 +295,8 @@ fn what_is_no_file_is_refused() {
         refuse(&folder, &folder.join("folder"), replace, ErrorKind::Target);
         refuse(&folder, Path::new("/dev/null"), replace, ErrorKind::Target);
     }
-    for name in ["..", "/"] {
+    // Without the check for a slash, the whole database was made before the rename failed.
+    for name in ["..", "/", "missing/"] {
         refuse(&folder, &folder.join(name), true, ErrorKind::Usage);
     }
 }

@@ -120,6 +120,10 @@ impl Database {
         }
         let options = &bounded(options)?;
         let page_size = page_size(&schema, options)?;
+        let temp_dir = temp_dir(target, options);
+        if options.temp_dir.is_some() {
+            check_temp_dir(&temp_dir)?;
+        }
         let publication = match target {
             Target::File(path) => Some(Publication::begin(path, options.replace)?),
             Target::Memory | Target::Discard => None,
@@ -138,7 +142,6 @@ impl Database {
         let pages = Pages::new(page_size, BlockPool::new(live_blocks(options, threads)), writers);
         let trees = vec![None; schema.tables.len()];
         let build_times = vec![Duration::ZERO; schema.tables.len()];
-        let temp_dir = temp_dir(target, options);
         let (options, summary, started) = (options.clone(), Summary::default(), Instant::now());
         Ok(Self {
             schema,
@@ -529,6 +532,17 @@ pub(crate) fn temp_dir(target: &Target, options: &Options) -> PathBuf {
         (None, Target::File(path)) => crate::publish::folder_of(path).to_owned(),
         (None, _) => std::env::temp_dir(),
     }
+}
+
+/// Fails if temporary files cannot lie there: a sort would notice only when it spills.
+fn check_temp_dir(folder: &Path) -> Result<()> {
+    use rustix::fs::{Access, access};
+    if !folder.is_dir() {
+        let error = Error::new(ErrorKind::Io, "the folder for temporary files does not exist").in_file(folder);
+        return Err(error.advise("make it, or choose another folder for temporary files"));
+    }
+    access(folder, Access::WRITE_OK | Access::EXEC_OK)
+        .map_err(|error| Error::io("make temporary files in", folder, error.into()).advise("choose another folder for temporary files"))
 }
 
 /// The options with no more memory than there is, and as many builders as half of it has blocks for.

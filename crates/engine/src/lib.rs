@@ -11,7 +11,7 @@
 //! Imports run downward only: `database -> settle -> table -> tree -> pages -> sink`, and `database -> publish`. Only `pages`
 //! invents page numbers, only `sink` and `publish` hold handles of a database in the making, only `publish` changes the
 //! target.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod check;
 mod database;

@@ -1,29 +1,44 @@
 //! From a temporary file to the target's name: whole or not at all.
 //!
-//! The file grows beside its target as `.NAME.litepress-N.tmp`, locked by whoever writes it. It gets its name by one
-//! rename once it is complete and synced, and the folder is synced after it. A killed run leaves a temporary file
-//! that nobody locks; the next run for the same target removes it.
+//! The file grows beside its target as `.NAME.litepress-N.tmp`, locked by the run that writes it. It gets its name by one
+//! rename once it is complete and synced, and the folder is synced after it. A killed run leaves a temporary file without a
+//! lock; the next run for the same target removes it. How a file is replaced that other programs may know:
+//! [`old_file`].
+
+mod access;
+#[cfg_attr(not(target_os = "linux"), path = "publish/no_lease.rs")]
+mod lease;
+mod old_file;
+mod open_files;
 
 use crate::sqlite::beside;
 use crate::{Error, ErrorKind, Result, Sync};
-use rusqlite::{Connection, OpenFlags};
+use access::Access;
+use old_file::OldFile;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
-use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The only module that changes the target's name.
+/// Time that a run waits for a target in use, before it has done any work and after a short run.
+const SHORT_PATIENCE: Duration = Duration::from_millis(500);
+/// Longest time that a run waits in the end. A refusal costs the run its work, so it waits for as long as it has worked.
+const LONG_PATIENCE: Duration = Duration::from_secs(30);
+
+/// A database in the making, and the name that it will get.
 pub(crate) struct Publication {
     target: PathBuf,
     temporary: PathBuf,
-    /// Holds the lock that says that the temporary file is in use.
+    /// The temporary file, locked as long as it is in use.
     file: File,
-    /// Permissions of the file that is replaced.
-    replaced: Option<Permissions>,
+    /// Rights to the file that is replaced.
+    replaced: Option<Access>,
+    begun: Instant,
     published: bool,
 }
 
@@ -33,8 +48,8 @@ impl Publication {
         let target = resolve(target)?;
         let replaced = check_target(&target, replace)?;
         remove_stale(&target);
-        let (temporary, file) = create_temporary(&target)?;
-        Ok(Self { target, temporary, file, replaced, published: false })
+        let (temporary, file) = create_temporary(&target, replaced.is_some())?;
+        Ok(Self { target, temporary, file, replaced, begun: Instant::now(), published: false })
     }
 
     /// What errors call the file: the name that the user knows.
@@ -74,19 +89,12 @@ impl Publication {
                 Error::new(ErrorKind::Target, "somebody has removed the temporary file").in_file(&self.temporary);
             return Err(error);
         }
-        if let Some(permissions) = self.replaced.take() {
-            fs::set_permissions(&self.temporary, permissions)
-                .map_err(|error| Error::io("set the permissions of", &self.temporary, error))?;
-            let lock = lock_database(&self.target)?;
-            if lock.is_some() {
-                // SQLite removes the log that it opened for the lock only while the database has its name.
-                let _ = fs::remove_file(beside(&self.target, "-wal"));
+        match self.replaced.take() {
+            Some(access) => self.replace(access)?,
+            None => {
+                check_beside(&self.target, EmptyWal::MeansInUse)?;
+                rename_to_free_name(&self.temporary, &self.target)?;
             }
-            fs::rename(&self.temporary, &self.target).map_err(|error| Error::io("replace", &self.target, error))?;
-            drop(lock);
-        } else {
-            check_beside(&self.target, EmptyLog::InUse)?;
-            rename_to_free_name(&self.temporary, &self.target)?;
         }
         self.published = true;
         if sync == Sync::Full {
@@ -95,6 +103,46 @@ impl Publication {
             synced.map_err(|error| Error::io("sync the folder of the published database", folder, error))?;
         }
         Ok(())
+    }
+
+    /// Puts the file in the place of the old one, in the order that [`old_file`] gives.
+    fn replace(&self, access: Access) -> Result<()> {
+        let access = fs::metadata(&self.target).map(|metadata| Access::of(&self.target, &metadata)).unwrap_or(access);
+        access.apply(&self.file, &self.temporary)?;
+        let deadline = Instant::now() + self.begun.elapsed().clamp(SHORT_PATIENCE, LONG_PATIENCE);
+        let old = loop {
+            let patience = deadline.saturating_duration_since(Instant::now());
+            let old = OldFile::hold(&self.target, patience)?;
+            // Let a program have it that asks for it just now, unless that never ends.
+            if !old.is_awaited() || Instant::now() >= deadline {
+                break old;
+            }
+        };
+        let lock = old.locks_new_file().then(|| DatabaseLock::take(&self.file)).transpose();
+        let _lock = lock.map_err(|error| Error::io("lock", &self.temporary, error))?;
+        let mode = old.leave_wal_mode(&self.target, &self.file)?;
+        if let Err(error) = fs::rename(&self.temporary, &self.target) {
+            old.restore(&mode);
+            return Err(Error::io("replace", &self.target, error));
+        }
+        old.wait_until_closed(&self.target)
+    }
+}
+
+/// SQLite's EXCLUSIVE lock of a file.
+struct DatabaseLock<'a>(&'a File);
+
+impl<'a> DatabaseLock<'a> {
+    fn take(file: &'a File) -> io::Result<Self> {
+        lease::lock_database(file)?;
+        Ok(Self(file))
+    }
+}
+
+impl Drop for DatabaseLock<'_> {
+    fn drop(&mut self) {
+        // It ends in any case when the file is closed.
+        let _ = lease::unlock_database(self.0);
     }
 }
 
@@ -113,9 +161,9 @@ impl Drop for Publication {
     }
 }
 
-/// A link is followed: its file is replaced and not the link.
+/// Returns the file that is written: the one that a link leads to.
 fn resolve(target: &Path) -> Result<PathBuf> {
-    if target.file_name().is_none() {
+    if target.file_name().is_none() || target.as_os_str().as_bytes().ends_with(b"/") {
         let message = format!("'{}' is not the name of a file", target.display());
         return Err(Error::new(ErrorKind::Usage, message));
     }
@@ -125,21 +173,21 @@ fn resolve(target: &Path) -> Result<PathBuf> {
     Ok(target.to_owned())
 }
 
-/// What a `-wal` without content says.
-#[derive(PartialEq)]
-enum EmptyLog {
-    /// That somebody may have the database open.
-    InUse,
-    /// Nothing: a lock says whether somebody has it open.
-    Nothing,
+/// Meaning of a `-wal` without content.
+#[derive(Clone, Copy, PartialEq)]
+enum EmptyWal {
+    /// A program may have the database open.
+    MeansInUse,
+    /// None: a lock or a lease tells whether a program has the database open.
+    Harmless,
 }
 
-/// A journal or a log that lies beside the target: SQLite would apply it to the new file.
-fn check_beside(target: &Path, empty: EmptyLog) -> Result<()> {
+/// Fails if a journal or a log lies beside the target: SQLite would apply it to the new file.
+fn check_beside(target: &Path, empty: EmptyWal) -> Result<()> {
     let (journal, wal) = (beside(target, "-journal"), beside(target, "-wal"));
     let found = if is_hot(&journal)? {
         journal
-    } else if fs::metadata(&wal).is_ok_and(|log| log.len() > 0 || empty == EmptyLog::InUse) {
+    } else if fs::metadata(&wal).is_ok_and(|log| log.len() > 0 || empty == EmptyWal::MeansInUse) {
         wal
     } else {
         return Ok(());
@@ -161,12 +209,12 @@ pub(crate) fn is_hot(journal: &Path) -> Result<bool> {
     }
 }
 
-/// What must be true of the target's name; the permissions of the file that will be replaced.
-fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
+/// Checks that the target may get a new file. Returns the rights to the file that will be replaced.
+fn check_target(target: &Path, replace: bool) -> Result<Option<Access>> {
     let metadata = match fs::metadata(target) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            check_beside(target, EmptyLog::InUse)?;
+            check_beside(target, EmptyWal::MeansInUse)?;
             return Ok(None);
         }
         Err(error) => return Err(Error::io("look at", target, error)),
@@ -175,79 +223,28 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Permissions>> {
         return Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(target));
     }
     if !replace {
-        check_beside(target, EmptyLog::Nothing)?;
+        check_beside(target, EmptyWal::Harmless)?;
         let error = Error::new(ErrorKind::Exists, "the target exists").in_file(target);
         return Err(error.advise("choose another name, or allow its replacement"));
     }
-    drop(lock_database(target)?);
-    Ok(Some(metadata.permissions()))
+    check_sticky(target, &metadata)?;
+    drop(OldFile::hold(target, SHORT_PATIENCE)?);
+    Ok(Some(Access::of(target, &metadata)))
 }
 
-/// How often a target in use is tried again, for half a second or so, before it is refused: others who look at it, as
-/// runs for the same target do, have it for much less, and two who try at the same moment refuse each other.
-const TRIES: u32 = 200;
-/// The longest pause between two tries, in microseconds. Pauses differ, or two would meet again.
-const PAUSE: u64 = 5_000;
-
-/// Holds the database that is to be replaced, so that nobody reads or writes it; fails where somebody does, where it is
-/// no database, or where a journal or a log lies beside it. There is nothing to hold where it is empty, corrupt or gone.
-fn lock_database(target: &Path) -> Result<Option<Connection>> {
-    let look = || fs::metadata(target).ok().filter(|metadata| metadata.len() > 0).map(|found| identity(&found));
-    let mut found = look();
-    while found.is_some() {
-        check_beside(target, EmptyLog::Nothing)?;
-        let locked = lock_file(target);
-        let now = look();
-        if now != found {
-            // Whoever had it has put another file in its place: that one is to be held.
-            found = now;
-            continue;
-        }
-        let Some(connection) = locked? else { break };
-        check_beside(target, EmptyLog::Nothing)?;
-        return Ok(Some(connection));
+/// Fails in a folder with the sticky bit, such as `/tmp`, if the file belongs to another user: the rename would fail.
+fn check_sticky(target: &Path, metadata: &fs::Metadata) -> Result<()> {
+    const STICKY: u32 = 0o1000;
+    let user = rustix::process::geteuid();
+    let Ok(folder) = fs::metadata(folder_of(target)) else { return Ok(()) };
+    let owns = |metadata: &fs::Metadata| metadata.uid() == user.as_raw();
+    if folder.mode() & STICKY == 0 || user.is_root() || owns(metadata) || owns(&folder) {
+        return Ok(());
     }
-    check_beside(target, EmptyLog::InUse)?;
-    Ok(None)
-}
-
-/// Locks the file; `None` where it is corrupt: such a database may be replaced, as nobody can read it anyway.
-fn lock_file(target: &Path) -> Result<Option<Connection>> {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
-    let refuse =
-        |message: &str, advice: &str| Err(Error::new(ErrorKind::Target, message).in_file(target).advise(advice));
-    let mut tries = 0;
-    loop {
-        let error = match try_lock(target) {
-            Ok(connection) => return Ok(Some(connection)),
-            Err(error) => error,
-        };
-        match error.sqlite_error_code() {
-            Some(DatabaseBusy | DatabaseLocked) if tries < TRIES => {
-                tries += 1;
-                let pause = RandomState::new().hash_one(tries) % PAUSE;
-                std::thread::sleep(Duration::from_micros(pause));
-            }
-            Some(DatabaseBusy | DatabaseLocked) => {
-                return refuse("the target is in use by another program", "close that program first");
-            }
-            Some(NotADatabase) => {
-                let advice = "only a database is replaced: choose another name";
-                return refuse("the target is not a SQLite database", advice);
-            }
-            Some(DatabaseCorrupt) => return Ok(None),
-            _ => return refuse(&format!("cannot lock the target: SQLite says: {error}"), "check its permissions"),
-        }
-    }
-}
-
-/// In exclusive locking mode, a database in WAL mode has its file locked too: who opens it meanwhile would make a log
-/// for whatever has the file's name then. That mode gives up no lock in vain: what fails is closed.
-fn try_lock(target: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.busy_timeout(Duration::ZERO)?;
-    connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")?;
-    Ok(connection)
+    let message = "the target belongs to another user, in a folder where only owners may replace files (sticky bit)";
+    Err(Error::new(ErrorKind::Target, message)
+        .in_file(target)
+        .advise("write to another name, or have its owner remove it"))
 }
 
 fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
@@ -266,7 +263,8 @@ fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
     })
 }
 
-fn create_temporary(target: &Path) -> Result<(PathBuf, File)> {
+/// Creates the temporary file. Until it replaces another one, only its owner may read it.
+fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
     let folder = folder_of(target);
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => {
@@ -277,7 +275,11 @@ fn create_temporary(target: &Path) -> Result<(PathBuf, File)> {
     };
     loop {
         let path = folder.join(format!("{}{}.tmp", temporary_prefix(target), unique_number()));
-        let file = match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+        let mut options = OpenOptions::new();
+        if replaces {
+            options.mode(access::OWNER_ONLY);
+        }
+        let file = match options.read(true).write(true).create_new(true).open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(failed(error)),
@@ -319,17 +321,25 @@ fn is_temporary(name: &str, prefix: &str) -> bool {
     number.is_some_and(|number| number.len() == 16 && number.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-/// Whether the open `file` is the one at `path`.
+/// Returns whether the open `file` is the one at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => identity(&open) == identity(&named),
+        (Ok(open), Ok(named)) => FileId::of(&open) == FileId::of(&named),
         _ => false,
     }
 }
 
-/// What tells a file from any other: its disk and its number there.
-fn identity(file: &fs::Metadata) -> (u64, u64) {
-    (file.dev(), file.ino())
+/// A file's disk and its inode number there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileId {
+    disk: u64,
+    inode: u64,
+}
+
+impl FileId {
+    fn of(metadata: &fs::Metadata) -> Self {
+        Self { disk: metadata.dev(), inode: metadata.ino() }
+    }
 }
 
 /// The beginning of the names of a target's temporary files; so much of a long name that they fit 255 bytes. Targets

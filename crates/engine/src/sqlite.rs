@@ -48,6 +48,11 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     Ok((File::open(path).map_err(failed)?, metadata.len()))
 }
 
+/// Returns the path in a form that SQLite takes for a name. Built with URI support, it takes `file:x.db` for a URI.
+pub(crate) fn plain_name(path: &Path) -> PathBuf {
+    if path.as_os_str().as_bytes().starts_with(b"file:") { Path::new(".").join(path) } else { path.to_owned() }
+}
+
 /// The file that SQLite keeps beside a database under its name and this suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

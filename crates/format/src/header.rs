@@ -12,6 +12,15 @@ pub const SCHEMA_FORMAT: u32 = 4;
 /// gives it.
 pub const SQLITE_VERSION_NUMBER: u32 = 3_054_001;
 
+/// Offset of the write version and the read version, one byte each.
+pub const VERSIONS_OFFSET: usize = at::WRITE_VERSION;
+/// Length of both versions.
+pub const VERSIONS_BYTES: usize = at::READ_VERSION + 1 - at::WRITE_VERSION;
+/// Version of a database with a rollback journal.
+pub const ROLLBACK_VERSION: u8 = 1;
+/// Version of a database with a write-ahead log.
+pub const WAL_VERSION: u8 = 2;
+
 /// Where each field stands. The gap from 92 down to 72 is kept zero by everyone.
 mod at {
     use std::ops::Range;

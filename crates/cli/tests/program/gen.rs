@@ -203,3 +203,26 @@ fn a_reader_that_goes_away_is_no_error() {
         assert!(ended.status.success() && ended.stderr.is_empty(), "{arguments}: {ended:?}");
     }
 }
+
+/// SQLite took the name of the target for a URI when it locked the old file: `file:x.db` could not be replaced, and
+/// `file:x.db?mode=memory` was replaced without a lock on it.
+#[test]
+fn names_that_begin_as_a_uri_are_names() {
+    let room = Room::new();
+    for name in ["file:x.db", "file:x.db?mode=memory"] {
+        room.done(&format!("gen {name} --preset user --rows 10"));
+        room.done(&format!("gen {name} --preset user --rows 20 --replace"));
+        assert_eq!(room.query(&format!("./{name}"), "SELECT count(*) FROM user"), "20");
+        assert!(room.files().contains(&name.to_owned()), "{:?}", room.files());
+    }
+}
+
+/// A folder that is missing was noticed only once a sort spilled.
+#[test]
+fn a_folder_for_temporary_files_that_is_missing_is_refused_at_once() {
+    let room = Room::new();
+    let ended = room.run("gen x.db --preset user --rows 10 --temp-dir missing");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains("missing: the folder for temporary files does not exist"), "{ended:?}");
+    assert_eq!(room.files(), [""; 0]);
+}

@@ -1,0 +1,74 @@
+//! Who may use the file that is replaced: owner, group, permissions, access control list.
+
+use crate::{Error, Result};
+use std::fs::{File, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::Path;
+
+/// Permissions of owner, group and others. The new file is never set-uid or set-gid: it has another owner, perhaps.
+const PERMISSIONS: u32 = 0o777;
+/// Permissions of the owner alone: those of a file that is being made.
+pub const OWNER_ONLY: u32 = 0o600;
+/// Extended attribute with the access control list (acl(5)).
+const ACL: &str = "system.posix_acl_access";
+
+/// Rights to a file.
+#[derive(Debug)]
+pub struct Access {
+    owner: u32,
+    group: u32,
+    permissions: u32,
+    acl: Option<Vec<u8>>,
+}
+
+impl Access {
+    /// Reads the rights to the file at `path`.
+    pub fn of(path: &Path, metadata: &Metadata) -> Self {
+        let (owner, group) = (metadata.uid(), metadata.gid());
+        Self { owner, group, permissions: metadata.mode() & PERMISSIONS, acl: read_acl(path) }
+    }
+
+    /// Gives `file`, which only its owner may use, these rights: all of them as far as the user may. A group that cannot be
+    /// kept takes the rights that everybody has.
+    ///
+    /// # Errors
+    /// Permissions that cannot be set.
+    pub fn apply(&self, file: &File, path: &Path) -> Result<()> {
+        self.try_apply(file).map_err(|error| Error::io("set the permissions of", path, error))
+    }
+
+    fn try_apply(&self, file: &File) -> io::Result<()> {
+        let new = file.metadata()?;
+        if new.uid() != self.owner && fchown(file, Some(self.owner), Some(self.group)).is_ok() {
+            return self.apply_permissions(file, true);
+        }
+        let has_group = new.gid() == self.group || fchown(file, None, Some(self.group)).is_ok();
+        self.apply_permissions(file, has_group)
+    }
+
+    fn apply_permissions(&self, file: &File, has_group: bool) -> io::Result<()> {
+        let for_everybody = (self.permissions & 0o007) << 3;
+        let closed = self.permissions & (!0o070 | for_everybody);
+        let Some(acl) = &self.acl else {
+            let permissions = if has_group { self.permissions } else { closed };
+            return file.set_permissions(Permissions::from_mode(permissions));
+        };
+        // With a list, the group's bits are its mask: without it, they might give the group more than it had.
+        file.set_permissions(Permissions::from_mode(closed))?;
+        if has_group {
+            // A file system that cannot have the list leaves the narrower permissions.
+            let _ = rustix::fs::fsetxattr(file, ACL, acl, rustix::fs::XattrFlags::empty());
+        }
+        Ok(())
+    }
+}
+
+fn read_acl(path: &Path) -> Option<Vec<u8>> {
+    let mut none: [u8; 0] = [];
+    let length = rustix::fs::getxattr(path, ACL, &mut none[..]).ok().filter(|length| *length > 0)?;
+    let mut list = vec![0; length];
+    let length = rustix::fs::getxattr(path, ACL, &mut list[..]).ok()?;
+    list.truncate(length);
+    Some(list)
+}
