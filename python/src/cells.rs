@@ -5,10 +5,10 @@
 //! holds values of any kind.
 
 use crate::errors::exception;
+use litepress::pipeline::{ColumnBuilder, MAX_VALUE_BYTES};
 use litepress::{Error, ErrorKind};
 use litepress_load::reader::{Field, FieldKind};
 use litepress_rows::CellBlock;
-use litepress_rows::cells::{BLOCK_ROWS, Cells, OwnedValue};
 use litepress_rows::error::grouped;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
@@ -18,8 +18,6 @@ pub const PIECE_BYTES: usize = 4 << 20;
 /// or with this one.
 pub const PIECE_ROWS: u64 = 1 << 17;
 
-/// SQLite's limit for a text or a blob.
-const MOST_BYTES: usize = 1_000_000_000;
 /// Integers up to here are doubles, all of them.
 const MOST_EXACT: u64 = 1 << 53;
 /// Digits of a decimal that a double keeps, whatever they are.
@@ -243,35 +241,32 @@ impl Adapter {
     }
 }
 
-/// The block of a column that is being filled.
+/// A column that is being filled, and the kinds of its values.
 #[derive(Debug, Default)]
-pub struct ColumnBuilder {
-    block: CellBlock,
-    rows: usize,
+pub struct PythonColumn {
+    column: ColumnBuilder,
     kinds: Kinds,
     /// Kinds that the column does not take.
     refused: Kinds,
 }
 
-impl ColumnBuilder {
-    /// A column that begins with so many NULLs.
+impl PythonColumn {
+    /// Starts a column with this many NULLs.
     pub fn with_nulls(rows: usize) -> Self {
-        let mut builder = Self::default();
-        (0..rows).for_each(|_| builder.push_null());
-        builder
+        Self { column: ColumnBuilder::with_nulls(rows), ..Self::default() }
     }
 
-    /// The kinds of all values so far, in earlier blocks too.
+    /// Returns the kinds of all values so far, in earlier blocks too.
     pub fn kinds(&self) -> Kinds {
         self.kinds
     }
 
-    /// From now on only these kinds are taken.
+    /// Refuses all other kinds from now on.
     pub fn take_only(&mut self, kinds: Kinds) {
         self.refused = kinds.others();
     }
 
-    /// Appends a value; about how many bytes it has.
+    /// Appends a value and returns its approximate size.
     #[inline]
     pub fn push(&mut self, value: &Bound<'_, PyAny>, adapter: &Adapter) -> Result<usize, Refusal> {
         if adapter.passes_plain
@@ -296,7 +291,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Appends a value of a plain type; `None` where it is of another.
+    /// Appends a value of a plain type. Returns `None` if it is of another.
     #[inline]
     fn push_plain(&mut self, value: &Bound<'_, PyAny>) -> Result<Option<usize>, Refusal> {
         const NUMBER_BYTES: usize = 8;
@@ -305,7 +300,7 @@ impl ColumnBuilder {
                 return Err(Refusal::value("the integer is beyond the 64 bits of SQLite"));
             };
             self.note(if int.unsigned_abs() <= MOST_EXACT { Kinds::INT } else { Kinds::LARGE_INT })?;
-            self.push_int(int);
+            self.column.push_int(int);
             return Ok(Some(NUMBER_BYTES));
         }
         if value.is_exact_instance_of::<PyString>()
@@ -323,7 +318,7 @@ impl ColumnBuilder {
         }
         if value.is_exact_instance_of::<PyBool>() {
             self.note(Kinds::BOOL)?;
-            self.push_int(value.is_truthy()?.into());
+            self.column.push_int(value.is_truthy()?.into());
             return Ok(Some(NUMBER_BYTES));
         }
         if value.is_exact_instance_of::<PyBytes>()
@@ -343,18 +338,7 @@ impl ColumnBuilder {
         Ok(())
     }
 
-    #[inline]
-    fn push_int(&mut self, value: i64) {
-        match self.block.cells_mut() {
-            Cells::Int(ints) => {
-                ints.push(value);
-                self.rows += 1;
-            }
-            _ => self.push_other(OwnedValue::Int(value)),
-        }
-    }
-
-    /// NaN is NULL, and says nothing about the column.
+    /// Appends a double. NaN becomes NULL, and says nothing about the column.
     #[inline]
     fn push_real(&mut self, value: f64) -> Result<(), Refusal> {
         if value.is_nan() {
@@ -362,13 +346,7 @@ impl ColumnBuilder {
             return Ok(());
         }
         self.note(Kinds::REAL)?;
-        match self.block.cells_mut() {
-            Cells::Real(reals) => {
-                reals.push(value);
-                self.rows += 1;
-            }
-            _ => self.push_other(OwnedValue::Real(value)),
-        }
+        self.column.push_real(value);
         Ok(())
     }
 
@@ -376,119 +354,30 @@ impl ColumnBuilder {
     fn push_text(&mut self, text: &str, kind: Kinds) -> Result<usize, Refusal> {
         check_length(text.len())?;
         self.note(kind)?;
-        match self.block.cells_mut() {
-            Cells::Text(texts) => {
-                texts.push(text.as_bytes());
-                self.rows += 1;
-            }
-            _ => self.push_other(OwnedValue::Text(text.to_owned())),
-        }
+        self.column.push_text(text);
         Ok(text.len())
     }
 
     fn push_blob(&mut self, blob: &[u8]) -> Result<usize, Refusal> {
         check_length(blob.len())?;
         self.note(Kinds::BLOB)?;
-        match self.block.cells_mut() {
-            Cells::Blob(blobs) => {
-                blobs.push(blob);
-                self.rows += 1;
-            }
-            _ => self.push_other(OwnedValue::Blob(blob.to_vec())),
-        }
+        self.column.push_blob(blob);
         Ok(blob.len())
     }
 
     /// Appends NULL.
     pub fn push_null(&mut self) {
-        match self.block.cells_mut() {
-            Cells::Int(ints) => ints.push(0),
-            Cells::Real(reals) => reals.push(0.0),
-            Cells::Text(texts) => texts.end_string(),
-            Cells::Blob(blobs) => blobs.end_string(),
-            Cells::Values(values) => values.push(OwnedValue::Null),
-            _ => unreachable!("builders begin with integers and go on with these"),
-        }
-        self.block.set_null(self.rows, self.rows + 1);
-        self.rows += 1;
+        self.column.push_null();
     }
 
-    /// Appends a value of another kind than the block holds.
-    #[cold]
-    fn push_other(&mut self, value: OwnedValue) {
-        if !matches!(self.block.cells(), Cells::Values(_)) {
-            let nulls = self.block.nulls();
-            let has_values = nulls.len() < self.rows || nulls.contains(&false);
-            if has_values { self.generalise() } else { self.begin_as(&value) }
-        }
-        match (self.block.cells_mut(), value) {
-            (Cells::Int(ints), OwnedValue::Int(value)) => ints.push(value),
-            (Cells::Real(reals), OwnedValue::Real(value)) => reals.push(value),
-            (Cells::Text(texts), OwnedValue::Text(value)) => texts.push(value.as_bytes()),
-            (Cells::Blob(blobs), OwnedValue::Blob(value)) => blobs.push(&value),
-            (Cells::Values(values), value) => values.push(value),
-            _ => unreachable!("the block holds this kind, or any"),
-        }
-        self.rows += 1;
-    }
-
-    /// Makes a block of nothing but NULLs hold values of the kind of `value`.
-    fn begin_as(&mut self, value: &OwnedValue) {
-        let (block, rows) = (&mut self.block, self.rows);
-        let end_strings = |strings: &mut litepress_rows::cells::Strings| (0..rows).for_each(|_| strings.end_string());
-        match value {
-            OwnedValue::Null => {}
-            OwnedValue::Int(_) => block.ints().resize(rows, 0),
-            OwnedValue::Real(_) => block.reals().resize(rows, 0.0),
-            OwnedValue::Text(_) => end_strings(block.texts()),
-            OwnedValue::Blob(_) => end_strings(block.blobs()),
-        }
-        block.nulls_mut().resize(rows, true);
-    }
-
-    /// Makes the block hold values of any kind.
-    fn generalise(&mut self) {
-        use litepress_format::value::Value;
-        let owned = |row: usize| match self.block.value(row) {
-            Value::Null => OwnedValue::Null,
-            Value::Int(value) => OwnedValue::Int(value),
-            Value::Real(value) => OwnedValue::Real(value),
-            Value::Text(value) => OwnedValue::Text(String::from_utf8_lossy(value).into_owned()),
-            Value::Blob(value) => OwnedValue::Blob(value.to_vec()),
-        };
-        let values: Vec<OwnedValue> = (0..self.rows).map(owned).collect();
-        *self.block.values() = values;
-    }
-
-    /// Takes back all rows from this one on.
+    /// Removes all rows from this one on.
     pub fn truncate(&mut self, rows: usize) {
-        match self.block.cells_mut() {
-            Cells::Int(ints) => ints.truncate(rows),
-            Cells::Real(reals) => reals.truncate(rows),
-            Cells::Text(strings) | Cells::Blob(strings) => strings.truncate(rows),
-            Cells::Values(values) => values.truncate(rows),
-            _ => unreachable!("builders begin with integers and go on with these"),
-        }
-        self.block.nulls_mut().truncate(rows);
-        self.rows = self.rows.min(rows);
+        self.column.truncate(rows);
     }
 
-    /// The block, whole; the next one begins.
+    /// Returns the block and starts the next one.
     pub fn finish(&mut self) -> CellBlock {
-        let mut block = std::mem::take(&mut self.block);
-        if !block.nulls().is_empty() {
-            block.nulls_mut().resize(self.rows, false);
-        }
-        // What came will come again.
-        match block.cells() {
-            Cells::Int(_) => self.block.ints().reserve(BLOCK_ROWS),
-            Cells::Real(_) => self.block.reals().reserve(BLOCK_ROWS),
-            Cells::Text(texts) => self.block.texts().arena().reserve(texts.data().len()),
-            Cells::Blob(_) => self.block.blobs().clear(),
-            _ => {}
-        }
-        self.rows = 0;
-        block
+        self.column.finish()
     }
 }
 
@@ -497,7 +386,7 @@ fn utf8<'a>(text: &'a Bound<'_, PyString>) -> Result<&'a str, Refusal> {
 }
 
 fn check_length(bytes: usize) -> Result<(), Refusal> {
-    if bytes <= MOST_BYTES {
+    if bytes <= MAX_VALUE_BYTES {
         return Ok(());
     }
     Err(Refusal::value("the value is longer than the 1,000,000,000 bytes that SQLite allows"))

@@ -3,9 +3,10 @@
 //! `litepress/_data.py` says what each column is and reads a block of it at a time: numbers and times as the bytes of a buffer,
 //! everything else as a list of Python values. The numbers of a buffer never become Python objects.
 
-use crate::cells::{Adapter, ColumnBuilder, Kinds, PIECE_BYTES, PIECE_ROWS, Place, field};
+use crate::cells::{Adapter, Kinds, PIECE_BYTES, PIECE_ROWS, Place, PythonColumn, field};
 use crate::errors::exception;
-use crate::feed::{PieceMaker, ReadyPiece};
+use crate::feed::PieceMaker;
+use litepress::pipeline::RowsInMemory;
 use litepress::{Error, ErrorKind};
 use litepress_load::arrow::calendar::{Unit, push_date, push_timestamp};
 use litepress_load::reader::{Batch, Field, FieldKind};
@@ -31,7 +32,7 @@ pub struct Columns {
     /// Rows that were read.
     at: usize,
     /// The piece that said what types the columns of Python values have.
-    first: Option<ReadyPiece>,
+    first: Option<RowsInMemory>,
 }
 
 struct Column {
@@ -47,7 +48,7 @@ struct Column {
 
 enum Kind {
     /// Python values.
-    Values(ColumnBuilder),
+    Values(PythonColumn),
     /// Integers of so many bytes.
     Int(Layout),
     Uint(Layout),
@@ -94,8 +95,8 @@ impl Columns {
         Ok(new)
     }
 
-    fn read_piece(&mut self, py: Python<'_>) -> PyResult<Option<ReadyPiece>> {
-        let mut piece = ReadyPiece { batches: VecDeque::new(), first_record: self.at as u64 + 1, records: 0 };
+    fn read_piece(&mut self, py: Python<'_>) -> PyResult<Option<RowsInMemory>> {
+        let mut piece = RowsInMemory { batches: VecDeque::new(), first_record: self.at as u64 + 1, records: 0 };
         let mut bytes = 0;
         while self.at < self.length && bytes < PIECE_BYTES && piece.records < PIECE_ROWS {
             py.check_signals()?;
@@ -163,7 +164,7 @@ impl PieceMaker for Columns {
         &self.fields
     }
 
-    fn next_piece(&mut self, py: Python<'_>) -> PyResult<Option<ReadyPiece>> {
+    fn next_piece(&mut self, py: Python<'_>) -> PyResult<Option<RowsInMemory>> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),
             None => self.read_piece(py),
@@ -207,7 +208,7 @@ impl Column {
                 )
             }
             "span" => Kind::Span,
-            _ => Kind::Values(ColumnBuilder::default()),
+            _ => Kind::Values(PythonColumn::default()),
         };
         let nulls = source.getattr("nulls")?;
         let nulls = if nulls.is_none() { None } else { Some(nulls.unbind()) };

@@ -1,10 +1,10 @@
 //! From the thread that has the Python data to the workers of the press: pieces through a bounded channel.
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
+use litepress::pipeline::RowsInMemory;
 use litepress_load::reader::{Batch, Field, Piece, Reader, Wanted};
 use litepress_rows::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,36 +20,7 @@ pub trait PieceMaker {
     ///
     /// # Errors
     /// What Python code raises, as it is; a value that cannot be stored, as `litepress.DataError`.
-    fn next_piece(&mut self, py: Python<'_>) -> PyResult<Option<ReadyPiece>>;
-}
-
-/// Rows whose values are all there.
-#[derive(Debug)]
-pub struct ReadyPiece {
-    /// At most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) rows each, and none empty.
-    pub batches: VecDeque<Batch>,
-    /// Number of the first row, counted from 1.
-    pub first_record: u64,
-    /// Number of rows.
-    pub records: u64,
-}
-
-impl Piece for ReadyPiece {
-    fn first_record(&self) -> u64 {
-        self.first_record
-    }
-
-    fn records(&self) -> u64 {
-        self.records
-    }
-
-    fn read(&mut self, batch: &mut Batch) -> Result<()> {
-        match self.batches.pop_front() {
-            Some(ready) => *batch = ready,
-            None => batch.clear(batch.blocks.len()),
-        }
-        Ok(())
-    }
+    fn next_piece(&mut self, py: Python<'_>) -> PyResult<Option<RowsInMemory>>;
 }
 
 /// Where pieces are sent from. Dropped, it ends the table.

@@ -6,7 +6,7 @@ use crate::options::{Keywords, making_options, table_options};
 use crate::press::{self, Watcher};
 use crate::wording::in_python;
 use litepress::Progress;
-use litepress::check::CheckOptions;
+use litepress::engine::check::CheckOptions;
 use litepress_cli::{
     Audience, Failure, InventionArguments, LoadJob, Outcome, ReadingArguments, SchemaText, Value, WrongRecordArguments,
     numbers, options,

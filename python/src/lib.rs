@@ -4,7 +4,7 @@
 //!  litepress/__init__.py    what users call: arguments are sorted out, data is told apart (_data.py)
 //!        |
 //!  write.rs   data that is all there: given readers -> LoadPlan -> press
-//!  writer.rs  rows as they come: the table that is filled first streams, others wait (spool.rs)
+//!  writer.rs  rows as they come: litepress::pipeline
 //!  files.rs   load, generate, plan, profile, check: what the program does, without its printing
 //!        |
 //!  arrow_in.rs  Arrow capsules     -+
@@ -26,7 +26,6 @@ mod files;
 mod options;
 mod press;
 mod rows;
-mod spool;
 mod wording;
 mod write;
 mod writer;

@@ -6,10 +6,11 @@
 //!
 //! Where a piece ends follows from its values alone.
 
-use crate::cells::{Adapter, ColumnBuilder, Kinds, PIECE_BYTES, PIECE_ROWS, Place, field, shown, type_name};
+use crate::cells::{Adapter, Kinds, PIECE_BYTES, PIECE_ROWS, Place, PythonColumn, field, shown, type_name};
 use crate::columns::Columns;
 use crate::errors::exception;
-use crate::feed::{PieceMaker, ReadyPiece};
+use crate::feed::PieceMaker;
+use litepress::pipeline::RowsInMemory;
 use litepress::{Error, ErrorKind};
 use litepress_load::reader::{Batch, Field};
 use litepress_rows::cells::BLOCK_ROWS;
@@ -45,7 +46,7 @@ struct Rows {
     rows: TableRows,
     fields: Vec<Field>,
     /// The piece that said what the columns are.
-    first: Option<ReadyPiece>,
+    first: Option<RowsInMemory>,
     has_ended: bool,
 }
 
@@ -58,7 +59,7 @@ impl Rows {
         Ok(new)
     }
 
-    fn read(&mut self, py: Python<'_>) -> PyResult<Option<ReadyPiece>> {
+    fn read(&mut self, py: Python<'_>) -> PyResult<Option<RowsInMemory>> {
         let mut iterator = self.iterator.bind(py).clone();
         while !self.has_ended && !self.rows.is_full() {
             match iterator.next() {
@@ -78,7 +79,7 @@ impl PieceMaker for Rows {
         &self.fields
     }
 
-    fn next_piece(&mut self, py: Python<'_>) -> PyResult<Option<ReadyPiece>> {
+    fn next_piece(&mut self, py: Python<'_>) -> PyResult<Option<RowsInMemory>> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),
             None => self.read(py),
@@ -99,7 +100,7 @@ struct Column {
     name: String,
     /// What rows call it.
     key: Py<PyString>,
-    builder: ColumnBuilder,
+    builder: PythonColumn,
     /// Number of the first row that has it; 0 where none has.
     first_seen: u64,
     /// The table can do without it: it has a DEFAULT, or is numbered.
@@ -109,7 +110,7 @@ struct Column {
 impl Column {
     fn new(py: Python<'_>, name: &str, nulls: usize) -> Self {
         let key = PyString::intern(py, name).unbind();
-        let builder = ColumnBuilder::with_nulls(nulls);
+        let builder = PythonColumn::with_nulls(nulls);
         Self { name: name.to_owned(), key, builder, first_seen: 0, is_optional: false }
     }
 
@@ -294,14 +295,14 @@ impl TableRows {
     ///
     /// # Errors
     /// As [`fields`](Self::fields).
-    pub fn take(&mut self) -> PyResult<Option<ReadyPiece>> {
+    pub fn take(&mut self) -> PyResult<Option<RowsInMemory>> {
         self.fields()?;
         self.end_block();
         if self.piece_rows == 0 {
             return Ok(None);
         }
         let batches = std::mem::take(&mut self.batches);
-        let piece = ReadyPiece { batches, first_record: self.rows_before + 1, records: self.piece_rows };
+        let piece = RowsInMemory { batches, first_record: self.rows_before + 1, records: self.piece_rows };
         self.rows_before += self.piece_rows;
         (self.piece_rows, self.piece_bytes) = (0, 0);
         Ok(Some(piece))
@@ -628,5 +629,5 @@ fn refuse_twice(columns: &[Column]) -> PyResult<()> {
 }
 
 fn null_block(rows: usize) -> CellBlock {
-    ColumnBuilder::with_nulls(rows).finish()
+    PythonColumn::with_nulls(rows).finish()
 }

@@ -255,7 +255,7 @@ impl LoadJob {
             refuse_definitions(&self.definitions)?;
             texts.add(&schema.origin, &schema.text);
         }
-        let folder = out.map_or(Path::new("."), litepress::folder_of);
+        let folder = out.map_or(Path::new("."), litepress::engine::folder_of);
         let request = LoadRequest {
             inputs: Input::from_arguments(&self.files, &read)?,
             table: self.table.clone(),

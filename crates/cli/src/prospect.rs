@@ -4,8 +4,9 @@ use crate::columns::{Align, aligned};
 use crate::numbers;
 use crate::options::conflict_name;
 use crate::outcome::Outcome;
-use litepress::plan::{Lane, Step};
-use litepress::{Estimate, Options, PageSize, Schema, TreeEstimate, folder_of, free_bytes};
+use litepress::engine::plan::{Lane, Step};
+use litepress::engine::{Estimate, TreeEstimate, folder_of, free_bytes};
+use litepress::{Options, PageSize, Schema};
 use serde_json::{Value, json};
 use std::path::Path;
 

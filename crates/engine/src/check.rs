@@ -123,7 +123,7 @@ impl CheckOptions {
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("x.db");
 /// # rusqlite::Connection::open(&path)?.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)")?;
-/// let report = litepress::check::check(&path, &Default::default(), &|_done, _total| Ok(()))?;
+/// let report = litepress_engine::check::check(&path, &Default::default(), &|_done, _total| Ok(()))?;
 /// assert!(report.is_clean());
 /// assert_eq!(report.btrees[1].entries, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -37,12 +37,12 @@ const SQLITE_SEQUENCE: &str = "sqlite_sequence";
 /// Memory: within [`Options::memory_bytes`] plus about 20 MiB. Dropped unfinished, it leaves nothing behind.
 ///
 /// ```
-/// use litepress::{Database, Options, Schema, Target};
+/// use litepress_engine::{Database, Options, Schema, Target};
 ///
 /// let schema = Schema::from_sql("CREATE TABLE empty (id INTEGER PRIMARY KEY)", "<example>")?;
 /// let finished = Database::create(&Target::Memory, schema, &Options::default())?.finish()?;
 /// assert_eq!(&finished.bytes.unwrap()[..15], b"SQLite format 3");
-/// # Ok::<(), litepress::Error>(())
+/// # Ok::<(), litepress_engine::Error>(())
 /// ```
 pub struct Database {
     schema: Schema,
@@ -541,8 +541,9 @@ fn check_temp_dir(folder: &Path) -> Result<()> {
         let error = Error::new(ErrorKind::Io, "the folder for temporary files does not exist").in_file(folder);
         return Err(error.advise("make it, or choose another folder for temporary files"));
     }
-    access(folder, Access::WRITE_OK | Access::EXEC_OK)
-        .map_err(|error| Error::io("make temporary files in", folder, error.into()).advise("choose another folder for temporary files"))
+    access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| {
+        Error::io("make temporary files in", folder, error.into()).advise("choose another folder for temporary files")
+    })
 }
 
 /// The options with no more memory than there is, and as many builders as half of it has blocks for.

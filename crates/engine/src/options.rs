@@ -4,7 +4,7 @@ use crate::progress::Progress;
 use crate::verify::Verify;
 use crate::{Conflict, machine};
 use litepress_format::page::PageSize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where the database goes.
@@ -16,6 +16,24 @@ pub enum Target {
     Memory,
     /// Nowhere: pages are built, counted and dropped. For measurements.
     Discard,
+}
+
+impl From<PathBuf> for Target {
+    fn from(file: PathBuf) -> Self {
+        Self::File(file)
+    }
+}
+
+impl From<&Path> for Target {
+    fn from(file: &Path) -> Self {
+        Self::File(file.to_owned())
+    }
+}
+
+impl From<&str> for Target {
+    fn from(file: &str) -> Self {
+        Self::File(file.into())
+    }
 }
 
 /// Whether a published file survives a power cut.
@@ -78,6 +96,78 @@ impl Default for Options {
             expected_bytes: 0,
             progress: Arc::default(),
         }
+    }
+}
+
+impl Options {
+    /// Sets the page size.
+    #[must_use]
+    pub fn page_size(mut self, page_size: PageSize) -> Self {
+        self.page_size = Some(page_size);
+        self
+    }
+
+    /// Sets the number of threads that build pages.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets the memory budget: [`MIN_MEMORY_BYTES`] at least.
+    #[must_use]
+    pub fn memory_bytes(mut self, bytes: u64) -> Self {
+        self.memory_bytes = bytes;
+        self
+    }
+
+    /// Sets the folder for temporary files.
+    #[must_use]
+    pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.temp_dir = Some(folder.into());
+        self
+    }
+
+    /// Sets whether an existing database may be replaced.
+    #[must_use]
+    pub fn replace(mut self, replace: bool) -> Self {
+        self.replace = replace;
+        self
+    }
+
+    /// Sets the fate of rows whose key exists already, or that have NULL where none may be.
+    #[must_use]
+    pub fn on_conflict(mut self, on_conflict: Conflict) -> Self {
+        self.on_conflict = on_conflict;
+        self
+    }
+
+    /// Sets whether the file survives a power cut.
+    #[must_use]
+    pub fn sync(mut self, sync: Sync) -> Self {
+        self.sync = sync;
+        self
+    }
+
+    /// Sets whether SQLite's planner gets statistics.
+    #[must_use]
+    pub fn analyze(mut self, analyze: bool) -> Self {
+        self.analyze = analyze;
+        self
+    }
+
+    /// Sets how the finished file is checked before it gets its name.
+    #[must_use]
+    pub fn verify(mut self, verify: Verify) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// Sets the counters to report to, which also carry the wish to stop.
+    #[must_use]
+    pub fn progress(mut self, progress: Arc<Progress>) -> Self {
+        self.progress = progress;
+        self
     }
 }
 

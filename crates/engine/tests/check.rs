@@ -2,8 +2,8 @@
 //! makes it panic or hang.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
-use litepress::check::{CheckOptions, Report, check, sqlite_integrity_check};
-use litepress::{Error, ErrorKind};
+use litepress_engine::check::{CheckOptions, Report, check, sqlite_integrity_check};
+use litepress_engine::{Error, ErrorKind};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::io::Write;

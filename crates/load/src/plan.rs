@@ -680,8 +680,11 @@ fn is_named(table: &str, column: &str, asked: &str) -> bool {
     asked.eq_ignore_ascii_case(column) || with_table() == Some(true)
 }
 
-/// Several mistakes told at once: the first as it is, the others in its message.
-fn all_of(errors: Vec<Error>) -> Error {
+/// Joins several mistakes into one error: the first as it is, the others in its message.
+///
+/// # Panics
+/// If there is no mistake.
+pub fn all_of(errors: Vec<Error>) -> Error {
     let mut errors = errors.into_iter();
     let first = errors.next().expect("there is a mistake");
     let others: Vec<String> = errors.map(|error| format!("\n  also: {error}")).collect();

@@ -8,7 +8,7 @@ use crate::options::{self, ShowingArguments};
 use crate::output::{print, print_json};
 use crate::progress::{Sample, Unit};
 use clap::Args;
-use litepress::check::{self, BtreeReport, CheckOptions, Report};
+use litepress::engine::check::{self, BtreeReport, CheckOptions, Report};
 use litepress::{Progress, Result};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ pub fn run(arguments: &CheckArguments) -> Result<u8, Failure> {
 /// Checks the database until somebody asks `progress` to stop; SQLite checks it too where `asks_sqlite`.
 ///
 /// # Errors
-/// As [`litepress::check::check`]: a fault of the database is none.
+/// As [`litepress::engine::check::check`]: a fault of the database is none.
 pub fn check(
     database: &Path,
     options: &CheckOptions,

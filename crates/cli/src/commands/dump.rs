@@ -5,7 +5,7 @@ use crate::failure::{DONE, Failure};
 use crate::numbers;
 use crate::output::print;
 use clap::Args;
-use litepress::dump::DatabaseFile;
+use litepress::engine::dump::DatabaseFile;
 use litepress::{Error, ErrorKind, Result};
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
-//! The press in a thread of its own, which lasts until the database is published or given up: it fills one table with the parts
-//! that come, then the others with what was kept.
+//! The thread that builds the database until it is published or given up: first the table whose parts arrive through a
+//! channel, then the tables that were spooled.
 
-use crate::spool::{PartRows, Spool};
+use super::spool::{PartRows, Spool};
+use crate::{Database, Error, ErrorKind, Finished, Progress, Result};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
-use litepress::{Database, Error, ErrorKind, Finished, Progress, Result};
 use litepress_load::source::ADVICE_ABOUT_KEYS;
 use litepress_rows::{Part, RowidOrder, Source};
 use std::sync::Arc;
@@ -11,67 +11,68 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Parts that wait for a worker.
+/// Parts that may wait for a worker.
 const WAITING_PARTS: usize = 2;
 
 enum Message {
     Part(PartRows),
-    /// The table is complete. A channel that ends without it is one of a database that is given up.
+    /// The table is complete. A channel that closes without it belongs to a database that was given up.
     End,
 }
 
-/// A table, by its position in the schema, and its rows.
-pub type Kept = (usize, Spool);
+/// The position of a table in the schema, and its rows.
+pub(super) type SpooledTable = (usize, Spool);
 
-/// The thread, and what it is told.
-pub struct Printing {
+/// The thread and the channels to it.
+#[derive(Debug)]
+pub(super) struct EngineThread {
     parts: Sender<Message>,
-    kept: Sender<Vec<Kept>>,
-    /// Ends with the thread.
+    spooled: Sender<Vec<SpooledTable>>,
+    /// Closes when the thread ends.
     over: Receiver<()>,
     thread: JoinHandle<Result<Finished>>,
     progress: Arc<Progress>,
 }
 
-/// What became of a part that was to be sent.
-pub enum Sent {
-    /// It is on its way.
+/// The result of sending a part.
+pub(super) enum Sent {
+    /// The part is on its way.
     Done,
-    /// There is no room yet.
+    /// The channel is full: the part comes back.
     Full(PartRows),
-    /// The press has failed.
+    /// The engine has failed.
     Over,
 }
 
-impl Printing {
-    /// Begins with this table, whose parts are to come, if there is one.
+impl EngineThread {
+    /// Starts the thread. `streamed` is the table whose parts will be [sent](Self::send), if there is one.
     ///
     /// # Errors
-    /// No thread can be had.
-    pub fn start(
+    /// The system has no thread to give.
+    pub(super) fn start(
         database: Database,
         streamed: Option<(usize, RowidOrder)>,
         progress: Arc<Progress>,
     ) -> std::io::Result<Self> {
-        let (parts, parts_to_print) = bounded(WAITING_PARTS);
-        let (kept, kept_to_print) = bounded::<Vec<Kept>>(1);
+        let (parts, parts_to_write) = bounded(WAITING_PARTS);
+        let (spooled, spooled_to_write) = bounded::<Vec<SpooledTable>>(1);
         let (done, over) = bounded::<()>(0);
         let job = move || {
-            // Dropped when all is over, also where it panics.
+            // Dropped when the thread ends, also by a panic.
             let _done = done;
-            print(database, streamed, parts_to_print, &kept_to_print)
+            build(database, streamed, parts_to_write, &spooled_to_write)
         };
         let thread = std::thread::Builder::new().name("litepress".to_owned()).spawn(job)?;
-        Ok(Self { parts, kept, over, thread, progress })
+        Ok(Self { parts, spooled, over, thread, progress })
     }
 
-    /// Whether the thread has come to its end: before [`finish`](Self::finish), that is a failure.
-    pub fn is_over(&self) -> bool {
+    /// Returns whether the thread has ended. Before [`finish`](Self::finish) that is a failure.
+    pub(super) fn is_over(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// Sends a part of the table that is printed first, and waits this long for room.
-    pub fn send(&self, part: PartRows, patience: Duration) -> Sent {
+    /// Sends a part of the streamed table. Waits up to `patience` for room.
+    pub(super) fn send(&self, part: PartRows, patience: Duration) -> Sent {
         match self.parts.send_timeout(Message::Part(part), patience) {
             Ok(()) => Sent::Done,
             Err(SendTimeoutError::Timeout(Message::Part(part))) => Sent::Full(part),
@@ -79,46 +80,46 @@ impl Printing {
         }
     }
 
-    /// Ends that table, and gives all others, in the order in which they are filled. What has failed is told by
-    /// [`join`](Self::join).
-    pub fn finish(&self, kept: Vec<Kept>) {
-        // Both have room, or nobody wants them: the end is taken as soon as the parts before it are.
-        drop(self.kept.send(kept));
+    /// Ends the streamed table and hands over all others in the order in which they are written. [`join`](Self::join)
+    /// tells of failures.
+    pub(super) fn finish(&self, spooled: Vec<SpooledTable>) {
+        // An engine that has failed does not receive them; one that runs makes room for both.
+        drop(self.spooled.send(spooled));
         drop(self.parts.send(Message::End));
     }
 
-    /// Waits this long; whether the thread is over then.
-    pub fn wait(&self, patience: Duration) -> bool {
+    /// Waits up to `patience` for the end of the thread. Returns whether it has ended.
+    pub(super) fn wait(&self, patience: Duration) -> bool {
         self.over.recv_timeout(patience) != Err(RecvTimeoutError::Timeout)
     }
 
-    /// Waits for the end: what was made, or why it was not.
+    /// Waits for the end of the thread and returns its result.
     ///
     /// # Errors
-    /// What the press fails with.
-    pub fn join(self) -> Result<Finished> {
-        let Self { parts, kept, thread, .. } = self;
-        drop((parts, kept));
+    /// The error of the engine.
+    pub(super) fn join(self) -> Result<Finished> {
+        let Self { parts, spooled, thread, .. } = self;
+        drop((parts, spooled));
         thread.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "a worker has panicked")))
     }
 
-    /// Has everything thrown away, and waits until it is.
-    pub fn give_up(self) {
+    /// Discards the database. Returns when nothing is left of it.
+    pub(super) fn give_up(self) {
         self.progress.stop();
         drop(self.join());
     }
 }
 
-fn print(
+fn build(
     mut database: Database,
     streamed: Option<(usize, RowidOrder)>,
     parts: Receiver<Message>,
-    kept: &Receiver<Vec<Kept>>,
+    spooled: &Receiver<Vec<SpooledTable>>,
 ) -> Result<Finished> {
     if let Some((table, order)) = streamed {
-        fill(&mut database, table, &Streamed { parts, order, has_ended: AtomicBool::new(false) })?;
+        fill(&mut database, table, &StreamedParts { parts, order, has_ended: AtomicBool::new(false) })?;
     }
-    for (table, spool) in kept.recv().map_err(|_| given_up())? {
+    for (table, spool) in spooled.recv().map_err(|_| given_up())? {
         fill(&mut database, table, &spool)?;
     }
     database.finish()
@@ -135,15 +136,15 @@ fn given_up() -> Error {
     Error::new(ErrorKind::Interrupted, "the database was given up")
 }
 
-/// The parts that come.
-struct Streamed {
+/// The parts that arrive through the channel, as a source.
+struct StreamedParts {
     parts: Receiver<Message>,
-    /// The end has come: every worker asks until it is told so.
+    /// The end was received. Every worker asks until it is told so.
     has_ended: AtomicBool,
     order: RowidOrder,
 }
 
-impl Source for Streamed {
+impl Source for StreamedParts {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
         if self.has_ended.load(Ordering::Relaxed) {
             return Ok(None);

@@ -1,46 +1,47 @@
-//! Rows of a table whose turn has not come: kept in memory, and beyond a share of it in a temporary file without a name.
+//! Encoded rows that wait for their table's turn: in memory, and beyond a share of it in an unnamed temporary file.
 //!
-//! A part is handed out as it was put in, from wherever it lies: where parts begin does not depend on the memory that there is.
+//! A part is read back as it was stored. Where parts begin does not depend on the available memory.
 //!
 //! ```text
 //! part   per row: rowid (8 bytes, big-endian), length of the record (4 bytes), record
 //! ```
 
-use litepress::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 use litepress_rows::{Part, RecordChunk, RowidOrder, Source};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ROW_HEAD_BYTES: usize = 12;
 
-/// Rows that belong together: they will begin a page of their own.
+/// Consecutive rows of one table, which begin a leaf page.
 #[derive(Debug, Default)]
-pub struct PartRows {
+pub(super) struct PartRows {
     chunks: Vec<RecordChunk>,
     bytes: usize,
 }
 
 impl PartRows {
-    /// Appends the rows of a chunk, which follow those that are there.
-    pub fn push(&mut self, chunk: RecordChunk) {
+    /// Appends the rows of a chunk.
+    pub(super) fn push(&mut self, chunk: RecordChunk) {
         self.bytes += chunk.arena().len() + ROW_HEAD_BYTES * chunk.len();
         self.chunks.push(chunk);
     }
 
-    /// Bytes of memory, about.
-    pub fn bytes(&self) -> usize {
+    /// Returns the approximate size in memory.
+    pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
+    /// Returns whether the part has no row.
+    pub(super) fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// The rows, to be read.
-    pub fn into_part(self) -> Box<dyn Part> {
+    /// Makes the rows readable by the engine.
+    pub(super) fn into_part(self) -> Box<dyn Part> {
         Box::new(ReadyPart(self.chunks.into_iter()))
     }
 }
@@ -56,57 +57,57 @@ impl Part for ReadyPart {
     }
 }
 
-/// Memory and the file that all spools of a database share.
+/// Memory and the temporary file that all spools of a database share.
 #[derive(Debug)]
-pub struct Room {
+pub(super) struct SpoolBudget {
     memory_left: usize,
     temp_dir: PathBuf,
-    file: Option<std::sync::Arc<File>>,
-    /// Bytes of the file that are taken.
+    file: Option<Arc<File>>,
+    /// Used bytes of the file.
     end: u64,
 }
 
-impl Room {
-    /// So much memory, and as much of the disk as there is.
-    pub fn new(memory_bytes: usize, temp_dir: &Path) -> Self {
+impl SpoolBudget {
+    /// Grants `memory_bytes`, and the free space of the disk of `temp_dir`.
+    pub(super) fn new(memory_bytes: usize, temp_dir: &Path) -> Self {
         Self { memory_left: memory_bytes, temp_dir: temp_dir.to_owned(), file: None, end: 0 }
     }
 
-    fn keep(&mut self, bytes: Vec<u8>) -> Result<Place> {
+    fn keep(&mut self, bytes: Vec<u8>) -> Result<Location> {
         if let Some(left) = self.memory_left.checked_sub(bytes.len()) {
             self.memory_left = left;
-            return Ok(Place::Memory(bytes));
+            return Ok(Location::Memory(bytes));
         }
         let failed = |error| Error::io("write a temporary file in", &self.temp_dir, error);
         let file = match &self.file {
             Some(file) => file.clone(),
-            None => std::sync::Arc::new(tempfile::tempfile_in(&self.temp_dir).map_err(failed)?),
+            None => Arc::new(tempfile::tempfile_in(&self.temp_dir).map_err(failed)?),
         };
         file.write_all_at(&bytes, self.end).map_err(failed)?;
         let at = self.end;
         self.end += bytes.len() as u64;
         self.file = Some(file.clone());
-        Ok(Place::File { file, at, len: bytes.len() })
+        Ok(Location::File { file, at, len: bytes.len() })
     }
 }
 
 #[derive(Debug)]
-enum Place {
+enum Location {
     Memory(Vec<u8>),
-    File { file: std::sync::Arc<File>, at: u64, len: usize },
+    File { file: Arc<File>, at: u64, len: usize },
 }
 
 #[derive(Debug)]
-struct Kept {
-    place: Place,
+struct StoredPart {
+    location: Location,
     first_record: u64,
 }
 
-/// The rows of a table, part by part; then a source of them.
+/// The parts of one table, in their order: first a sink of parts, then a source of them.
 #[derive(Debug)]
-pub struct Spool {
-    parts: Vec<Kept>,
-    /// Those before it were handed out.
+pub(super) struct Spool {
+    parts: Vec<StoredPart>,
+    /// Index of the next part to hand out.
     next: AtomicUsize,
     rows: u64,
     bytes: u64,
@@ -114,13 +115,13 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// No row yet. `order`: what is known of their rowids.
-    pub fn new(order: RowidOrder) -> Self {
+    /// Creates an empty spool. `order` is the known order of the rowids.
+    pub(super) fn new(order: RowidOrder) -> Self {
         Self { parts: Vec::new(), next: AtomicUsize::new(0), rows: 0, bytes: 0, order }
     }
 
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
+    /// Returns whether the spool has no row.
+    pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
@@ -128,7 +129,7 @@ impl Spool {
     ///
     /// # Errors
     /// A temporary file that cannot be written.
-    pub fn push(&mut self, part: &PartRows, room: &mut Room) -> Result<()> {
+    pub(super) fn push(&mut self, part: &PartRows, budget: &mut SpoolBudget) -> Result<()> {
         let Some(first) = part.chunks.first() else { return Ok(()) };
         let mut bytes = Vec::with_capacity(part.bytes());
         for chunk in &part.chunks {
@@ -142,15 +143,15 @@ impl Spool {
             self.rows += chunk.len() as u64;
         }
         self.bytes += bytes.len() as u64;
-        self.parts.push(Kept { place: room.keep(bytes)?, first_record: first.first_record() });
+        self.parts.push(StoredPart { location: budget.keep(bytes)?, first_record: first.first_record() });
         Ok(())
     }
 }
 
 impl Source for Spool {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
-        let Some(kept) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return Ok(None) };
-        Ok(Some(Box::new(KeptPart { kept, read: None, at: 0, record: kept.first_record })))
+        let Some(stored) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return Ok(None) };
+        Ok(Some(Box::new(PartReader { stored, read: None, at: 0, record: stored.first_record })))
     }
 
     fn rows(&self) -> Option<u64> {
@@ -166,23 +167,23 @@ impl Source for Spool {
     }
 }
 
-/// A part on its way back.
-struct KeptPart<'s> {
-    kept: &'s Kept,
-    /// What was read of the file.
+/// Reads a stored part.
+struct PartReader<'s> {
+    stored: &'s StoredPart,
+    /// The bytes of a part that was in the file.
     read: Option<Vec<u8>>,
-    /// Bytes before the next row.
+    /// Offset of the next row.
     at: usize,
     /// Number of the next row.
     record: u64,
 }
 
-impl Part for KeptPart<'_> {
+impl Part for PartReader<'_> {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
-        let bytes = match (&self.kept.place, &mut self.read) {
-            (Place::Memory(bytes), _) => bytes,
-            (Place::File { .. }, Some(bytes)) => &*bytes,
-            (Place::File { file, at, len }, read) => {
+        let bytes = match (&self.stored.location, &mut self.read) {
+            (Location::Memory(bytes), _) => bytes,
+            (Location::File { .. }, Some(bytes)) => &*bytes,
+            (Location::File { file, at, len }, read) => {
                 let mut bytes = vec![0; *len];
                 let failed = |error| Error::new(ErrorKind::Io, format!("cannot read a temporary file back: {error}"));
                 file.read_exact_at(&mut bytes, *at).map_err(failed)?;

@@ -1,0 +1,272 @@
+//! The way of given rows into a database: below [`Writer`](crate::Writer), and for programs that have their rows in
+//! [batches](litepress_load::reader::Batch) already, such as the Python package.
+//!
+//! ```text
+//! batches --encoder.rs--> parts of encoded rows --+--> the engine, in a thread (engine_thread.rs)
+//!                                                 +--> spool.rs: tables that are written later
+//! ```
+//!
+//! The engine writes one table after another. The table with the first whole part is written first, while its rows
+//! arrive. Rows of other tables are encoded and spooled. So a bad value is reported when its batch is encoded; only a
+//! rule about all rows (UNIQUE, CHECK) is reported by a later call or by the last one.
+//!
+//! **Every wait has a time limit**, so that a caller can look for signals in between: [`Pipeline::send_parts`] and
+//! [`Pipeline::wait`] return `false` when it has passed, and are called again.
+
+mod column;
+mod encoder;
+mod engine_thread;
+mod spool;
+
+pub use column::{ColumnBuilder, MAX_VALUE_BYTES, RowsInMemory};
+pub use encoder::TableEncoder;
+
+use crate::{Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, Result, Schema, Target};
+use engine_thread::{EngineThread, Sent};
+use litepress_engine::plan::{Lane, steps};
+use litepress_rows::RowidOrder;
+use spool::{Spool, SpoolBudget};
+use std::mem;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The share of the memory that spooled rows may take: one part in this many.
+const SPOOL_SHARE: u64 = 8;
+
+/// A database whose tables are filled in any order.
+///
+/// REQUIRES: after an error of [`encoder`](Self::encoder)'s or of this type's methods, the database is lost: it is to be
+/// dropped. Order: encode and [`send_parts`](Self::send_parts) for any table at any time; then
+/// [`end_rows`](Self::end_rows), `send_parts` for every table, [`begin_finish`](Self::begin_finish),
+/// [`wait`](Self::wait), [`finish`](Self::finish).
+/// Memory: within [`Options::memory_bytes`], and about 8 MiB for every table with rows. Dropped unfinished, it leaves
+/// nothing behind.
+#[derive(Debug)]
+pub struct Pipeline {
+    target: Target,
+    options: Options,
+    schema: Schema,
+    state: State,
+    /// The table whose parts go to the engine at once.
+    streamed: Option<usize>,
+    /// Positions of the tables, in the order in which the engine takes them.
+    order: Vec<usize>,
+    /// Tables that can be streamed.
+    may_be_first: Vec<usize>,
+    tables: Vec<(TableEncoder, Spool)>,
+    budget: SpoolBudget,
+}
+
+/// Who has the database.
+enum State {
+    /// No table has a whole part yet.
+    Waiting(Box<Database>),
+    Running(EngineThread),
+    /// The engine has failed, or is done.
+    Over,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Waiting(_) => "Waiting",
+            Self::Running(_) => "Running",
+            Self::Over => "Over",
+        })
+    }
+}
+
+impl Pipeline {
+    /// Begins a database.
+    ///
+    /// # Errors
+    /// As [`Database::create`].
+    pub fn create(target: Target, schema: Schema, options: Options) -> Result<Self> {
+        let spool_bytes = options.memory_bytes / SPOOL_SHARE;
+        let least = MIN_MEMORY_BYTES.min(options.memory_bytes);
+        let mut of_engine = options.clone();
+        of_engine.memory_bytes = (options.memory_bytes - spool_bytes).max(least);
+        let database = Database::create(&target, schema.clone(), &of_engine)?;
+        let order = database.filling_order();
+        let temp_dir = match (&options.temp_dir, &target) {
+            (Some(folder), _) => folder.clone(),
+            (None, Target::File(path)) => litepress_engine::folder_of(path).to_owned(),
+            (None, _) => std::env::temp_dir(),
+        };
+        let table = |table| {
+            let encoder = TableEncoder::new(table, options.on_conflict);
+            let spool = Spool::new(encoder.rowid_order());
+            (encoder, spool)
+        };
+        Ok(Self {
+            may_be_first: may_be_first(&schema, &options, &order),
+            order,
+            tables: schema.tables.iter().map(table).collect(),
+            budget: SpoolBudget::new(usize::try_from(spool_bytes).unwrap_or(usize::MAX), &temp_dir),
+            target,
+            options,
+            schema,
+            state: State::Waiting(Box::new(database)),
+            streamed: None,
+        })
+    }
+
+    /// Returns the schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Returns the target.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Returns the encoder of the table at this position of [`Schema::tables`].
+    pub fn encoder(&mut self, table: usize) -> &mut TableEncoder {
+        &mut self.tables[table].0
+    }
+
+    /// Returns whether [`send_parts`](Self::send_parts) has something to do for this table: parts to send, or a failed
+    /// engine to report. Cheap enough to ask after every row.
+    pub fn has_news(&self, table: usize) -> bool {
+        !self.tables[table].0.whole.is_empty() || matches!(&self.state, State::Running(engine) if engine.is_over())
+    }
+
+    /// Sends the whole parts of a table to the engine, or spools them. Waits up to `patience` for room, and returns
+    /// whether all parts are sent: if not, the call is to be repeated.
+    ///
+    /// # Errors
+    /// The error of the engine; a temporary file that cannot be written.
+    pub fn send_parts(&mut self, table: usize, patience: Duration) -> Result<bool> {
+        if matches!(&self.state, State::Running(engine) if engine.is_over()) {
+            return Err(self.failure());
+        }
+        if !self.tables[table].0.whole.is_empty() {
+            self.stream(table)?;
+        }
+        while let Some(part) = self.tables[table].0.whole.pop_front() {
+            if self.streamed != Some(table) {
+                self.tables[table].1.push(&part, &mut self.budget)?;
+                continue;
+            }
+            let State::Running(engine) = &self.state else { return Err(self.failure()) };
+            match engine.send(part, patience) {
+                Sent::Done => {}
+                Sent::Full(part) => {
+                    self.tables[table].0.whole.push_front(part);
+                    return Ok(false);
+                }
+                Sent::Over => return Err(self.failure()),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Starts the engine with this table, if it may be the first one.
+    fn stream(&mut self, table: usize) -> Result<()> {
+        if !matches!(self.state, State::Waiting(_)) || !self.may_be_first.contains(&table) {
+            return Ok(());
+        }
+        let order = self.tables[table].0.rowid_order();
+        self.streamed = Some(table);
+        self.start(Some((table, order)))
+    }
+
+    fn start(&mut self, streamed: Option<(usize, RowidOrder)>) -> Result<()> {
+        let State::Waiting(database) = mem::replace(&mut self.state, State::Over) else { return Ok(()) };
+        let started = EngineThread::start(*database, streamed, self.options.progress.clone());
+        let failed = |error| Error::io("start a thread for", &self.name(), error);
+        self.state = State::Running(started.map_err(failed)?);
+        Ok(())
+    }
+
+    fn name(&self) -> PathBuf {
+        if let Target::File(path) = &self.target { path.clone() } else { PathBuf::from("<memory>") }
+    }
+
+    /// Returns the error of an engine that has ended too early.
+    fn failure(&mut self) -> Error {
+        match mem::replace(&mut self.state, State::Over) {
+            State::Running(engine) => match engine.join() {
+                Err(error) => error,
+                Ok(_) => Error::new(ErrorKind::Io, "the engine has ended before its time"),
+            },
+            _ => Error::new(ErrorKind::Usage, "the database was given up"),
+        }
+    }
+
+    /// Ends the last part of every table: no more rows come.
+    pub fn end_rows(&mut self) {
+        self.tables.iter_mut().for_each(|(encoder, _)| encoder.end());
+    }
+
+    /// Has the engine complete and publish the database. Returns as soon as the engine has taken the last part that
+    /// was sent. REQUIRES: all parts are sent.
+    ///
+    /// # Errors
+    /// The error of the engine.
+    pub fn begin_finish(&mut self) -> Result<()> {
+        assert!(self.tables.iter().all(|(encoder, _)| encoder.whole.is_empty()), "all parts are sent");
+        if matches!(self.state, State::Waiting(_)) {
+            self.start(None)?;
+        }
+        let State::Running(engine) = &self.state else { return Err(self.failure()) };
+        let mut spooled = Vec::new();
+        for &table in &self.order {
+            let spool = mem::replace(&mut self.tables[table].1, Spool::new(RowidOrder::Unknown));
+            if !spool.is_empty() {
+                spooled.push((table, spool));
+            }
+        }
+        engine.finish(spooled);
+        Ok(())
+    }
+
+    /// Waits up to `patience` for the engine. Returns whether it is done.
+    pub fn wait(&mut self, patience: Duration) -> bool {
+        if let State::Running(engine) = &self.state { engine.wait(patience) } else { true }
+    }
+
+    /// Waits for the engine and returns its result.
+    ///
+    /// # Errors
+    /// The error of the engine: the target is as it was, except if only the sync of its folder failed.
+    pub fn finish(&mut self) -> Result<Finished> {
+        match mem::replace(&mut self.state, State::Over) {
+            State::Running(engine) => engine.join(),
+            other => {
+                self.state = other;
+                Err(self.failure())
+            }
+        }
+    }
+
+    /// Discards the database. Returns when nothing is left of it.
+    pub fn give_up(&mut self) {
+        if let State::Running(engine) = mem::replace(&mut self.state, State::Over) {
+            engine.give_up();
+        }
+    }
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+/// Returns the tables that the engine may write first: those that it prints, or any if SQLite inserts all of them.
+fn may_be_first(schema: &Schema, options: &Options, order: &[usize]) -> Vec<usize> {
+    let steps = steps(schema, options.on_conflict);
+    let is_printed = |table: &usize| {
+        let name = &schema.tables[*table].name;
+        steps.iter().any(|step| step.kind == "table" && step.name == *name && step.lane == Lane::Direct)
+    };
+    let printed: Vec<usize> = order.iter().copied().filter(is_printed).collect();
+    if printed.is_empty() { order.to_vec() } else { printed }
+}

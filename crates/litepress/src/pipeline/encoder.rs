@@ -1,0 +1,140 @@
+//! The rows of one table on their way to the engine: batches become records, records become parts.
+
+use super::spool::PartRows;
+use crate::{Conflict, Result};
+use litepress_load::plan::all_of;
+use litepress_load::reader::{Field, Piece, Reader};
+use litepress_load::schema::{Naming, matching};
+use litepress_load::source::{RowMaker, Supply};
+use litepress_rows::source::PART_BYTES;
+use litepress_rows::{RecordChunk, RowidOrder, Table};
+use std::collections::VecDeque;
+
+/// Size at which a part ends: one more chunk might not fit into what the engine writes at once.
+const FULL_BYTES: usize = PART_BYTES - 2 * RecordChunk::TARGET_BYTES;
+
+/// Encodes the rows of one table.
+///
+/// Memory: the part that is being filled, about 4 MiB, and the whole parts until they are
+/// [sent](super::Pipeline::send_parts).
+#[derive(Debug)]
+pub struct TableEncoder {
+    table: Table,
+    conflict: Conflict,
+    rows: u64,
+    /// Encodes batches with these sources of columns.
+    maker: Option<(Vec<Supply>, RowMaker)>,
+    chunk: RecordChunk,
+    part: PartRows,
+    /// Whole parts, in their order.
+    pub(super) whole: VecDeque<PartRows>,
+}
+
+impl TableEncoder {
+    pub(super) fn new(table: &Table, conflict: Conflict) -> Self {
+        Self {
+            table: table.clone(),
+            conflict,
+            rows: 0,
+            maker: None,
+            chunk: RecordChunk::new(),
+            part: PartRows::default(),
+            whole: VecDeque::new(),
+        }
+    }
+
+    /// Returns the table.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Returns the number of encoded rows.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns the known order of the rowids: if no column holds them, rows are numbered.
+    pub(super) fn rowid_order(&self) -> RowidOrder {
+        if self.table.rowid_alias.is_none() { RowidOrder::Ascending } else { RowidOrder::Unknown }
+    }
+
+    /// Finds the column of the table for each field by its name, and returns the source of every ordinary column for
+    /// batches with one block per field.
+    ///
+    /// # Errors
+    /// All fields and columns that do not fit, in one error.
+    pub fn supplies(&self, fields: &[Field]) -> Result<Vec<Supply>> {
+        let fit = matching(&self.table, fields, Naming::Given, &[]).map_err(all_of)?;
+        let of_fields = |supply: Supply| match supply {
+            Supply::File(at) => Supply::File(fit.wanted[at].field.unwrap_or(at)),
+            other => other,
+        };
+        Ok(fit.supplies.iter().cloned().map(of_fields).collect())
+    }
+
+    /// Tells a reader which of its columns the table takes, and returns the source of every ordinary column.
+    ///
+    /// # Errors
+    /// As [`supplies`](Self::supplies); a column that the reader cannot give in the form of the table.
+    pub fn supplies_of_reader(&self, reader: &mut dyn Reader) -> Result<Vec<Supply>> {
+        let fit = matching(&self.table, reader.columns(), Naming::Given, &[]).map_err(all_of)?;
+        reader.want(&fit.wanted)?;
+        Ok(fit.supplies)
+    }
+
+    /// Encodes all rows of a piece.
+    ///
+    /// # Errors
+    /// A row that cannot be read or that breaks a rule of the table. The rows of the piece are lost then.
+    pub fn encode(&mut self, piece: &mut dyn Piece, supplies: &[Supply]) -> Result<()> {
+        let mut maker = match self.maker.take() {
+            Some((known, maker)) if known == supplies => maker,
+            _ => RowMaker::new(&self.table, self.conflict, supplies.to_vec()),
+        };
+        let done = self.encode_with(&mut maker, piece);
+        self.maker = Some((supplies.to_vec(), maker));
+        done
+    }
+
+    fn encode_with(&mut self, maker: &mut RowMaker, piece: &mut dyn Piece) -> Result<()> {
+        loop {
+            piece.read(&mut maker.batch).map_err(|error| error.in_table(&self.table.name))?;
+            let rows = maker.batch.rows as u64;
+            if rows == 0 {
+                return Ok(());
+            }
+            let first_record = self.rows + 1;
+            if let Some(bad) = maker.batch.bad.drain(..).next() {
+                return Err(bad.error.in_table(&self.table.name).in_record(first_record + bad.row as u64));
+            }
+            maker.encode(first_record, &mut self.chunk)?;
+            self.rows += rows;
+            if self.chunk.is_full() {
+                self.end_chunk();
+            }
+        }
+    }
+
+    /// Ends the last part.
+    pub(super) fn end(&mut self) {
+        self.end_chunk();
+        self.end_part();
+    }
+
+    fn end_chunk(&mut self) {
+        if self.chunk.is_empty() {
+            return;
+        }
+        self.part.push(std::mem::take(&mut self.chunk));
+        if self.part.bytes() >= FULL_BYTES {
+            self.end_part();
+        }
+    }
+
+    fn end_part(&mut self) {
+        let part = std::mem::take(&mut self.part);
+        if !part.is_empty() {
+            self.whole.push_back(part);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Rows of one table that are converted from Python objects and not encoded yet.
+
+use crate::arrow_in;
+use crate::errors::exception;
+use crate::feed::PieceMaker;
+use crate::rows::{TableRows, known_columns, piece_maker};
+use litepress::pipeline::TableEncoder;
+use litepress::{Error, Result};
+use litepress_load::arrow;
+use litepress_load::options::ReadOptions;
+use litepress_load::reader::{Piece, Reader};
+use litepress_load::source::Supply;
+use litepress_rows::Table;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFrozenSet};
+
+/// The pending rows of one table: a piece at most, about 4 MiB.
+pub struct PendingRows {
+    rows: Option<TableRows>,
+    /// The table has a column that rows may lack: it has a DEFAULT, or is numbered.
+    has_optional: bool,
+    /// The keys of the pending rows, if these are dicts of such a table. A row that lacks a column has its DEFAULT
+    /// whatever the rows beside it have; so rows are converted together only if they have the same keys.
+    keys: Option<Py<PyFrozenSet>>,
+}
+
+impl PendingRows {
+    /// Starts without rows.
+    pub fn new(table: &Table) -> Self {
+        let has_optional = known_columns(table).iter().any(|(_, is_optional)| *is_optional);
+        Self { rows: None, has_optional, keys: None }
+    }
+
+    /// Returns the number of rows that the table was given.
+    pub fn total(&self, encoder: &TableEncoder) -> u64 {
+        self.rows.as_ref().map_or(encoder.rows(), TableRows::rows)
+    }
+
+    /// Appends a row. A row that is refused is not there afterwards.
+    ///
+    /// # Errors
+    /// Exceptions of Python code; rows and values that cannot be stored; of rows before: as [`encode`](Self::encode).
+    pub fn append(
+        &mut self,
+        row: &Bound<'_, PyAny>,
+        adapters: &Bound<'_, PyDict>,
+        encoder: &mut TableEncoder,
+    ) -> Result<(), Failure> {
+        let dict = row.cast::<PyDict>().ok().filter(|_| self.has_optional);
+        let keys = dict.map(|dict| dict.call_method0("keys")).transpose()?;
+        if let Some(keys) = &keys
+            && !self.keys.as_ref().is_some_and(|known| keys.eq(known).unwrap_or(false))
+        {
+            self.encode(row.py(), encoder)?;
+            self.keys = Some(PyFrozenSet::new(row.py(), keys.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.unbind());
+        }
+        if let Some(rows) = &mut self.rows {
+            match rows.push(row) {
+                Ok(()) => return self.encode_if_full(row.py(), encoder),
+                // Its kind is another than that of the rows before, or it has other columns: these go first.
+                Err(error) if is_of_data(row.py(), &error) => self.encode(row.py(), encoder)?,
+                Err(error) => return Err(Failure::Raised(error)),
+            }
+        }
+        let table = encoder.table();
+        let mut rows = TableRows::new(row.py(), &table.name, None, Some(adapters), Some(table))?;
+        rows.count_from(encoder.rows());
+        rows.push(row)?;
+        self.rows = Some(rows);
+        self.encode_if_full(row.py(), encoder)
+    }
+
+    fn encode_if_full(&mut self, py: Python<'_>, encoder: &mut TableEncoder) -> Result<(), Failure> {
+        if self.rows.as_ref().is_some_and(TableRows::is_full) {
+            self.encode(py, encoder)?;
+        }
+        Ok(())
+    }
+
+    /// Encodes the pending rows. The next row may have other columns.
+    ///
+    /// # Errors
+    /// Rows that break a rule.
+    pub fn encode(&mut self, py: Python<'_>, encoder: &mut TableEncoder) -> Result<(), Failure> {
+        let Some(mut rows) = self.rows.take() else { return Ok(()) };
+        let Some(mut piece) = rows.take()? else { return Ok(()) };
+        let supplies = encoder.supplies(rows.fields()?).map_err(Failure::Engine)?;
+        py.detach(|| encoder.encode(&mut piece, &supplies)).map_err(Failure::Engine)
+    }
+
+    /// Encodes the rows of the next piece. Returns whether there was one.
+    ///
+    /// # Errors
+    /// Exceptions of Python code; values that cannot be stored, rows that break a rule.
+    pub fn take_piece(
+        &mut self,
+        py: Python<'_>,
+        pieces: &mut Pieces,
+        encoder: &mut TableEncoder,
+    ) -> Result<bool, Failure> {
+        self.encode(py, encoder)?;
+        let Pieces { data, supplies } = pieces;
+        let mut piece: Box<dyn Piece> = match data {
+            Data::Arrow(reader) => match py.detach(|| reader.next_piece()) {
+                Ok(Some(piece)) => piece,
+                Ok(None) => return Ok(false),
+                Err(error) => return Err(Failure::Engine(error.in_table(&encoder.table().name))),
+            },
+            Data::Python(maker) => match maker.next_piece(py)? {
+                Some(piece) => Box::new(piece),
+                None => return Ok(false),
+            },
+        };
+        py.detach(|| encoder.encode(&mut *piece, supplies)).map_err(Failure::Engine)?;
+        Ok(true)
+    }
+}
+
+/// Data on their way into a table.
+pub struct Pieces {
+    data: Data,
+    supplies: Vec<Supply>,
+}
+
+enum Data {
+    Arrow(Box<dyn Reader>),
+    Python(Box<dyn PieceMaker + Send>),
+}
+
+impl Pieces {
+    /// Opens data of columns or of Arrow, as `_data.describe` tells them.
+    ///
+    /// # Errors
+    /// Data that are no table, and columns that are not the table's.
+    pub fn open(described: &Bound<'_, PyAny>, adapters: &Bound<'_, PyDict>, encoder: &TableEncoder) -> PyResult<Self> {
+        let py = described.py();
+        let raise = |error| exception(py, &error);
+        if described.get_type().name()? == "Arrow" {
+            let batches = arrow_in::batches(&described.getattr("data")?)?;
+            let mut reader = arrow::batches(batches, &ReadOptions::default()).map_err(raise)?;
+            let supplies = encoder.supplies_of_reader(&mut *reader).map_err(raise)?;
+            return Ok(Self { data: Data::Arrow(reader), supplies });
+        }
+        let table = encoder.table();
+        let maker = piece_maker(py, described, &table.name, Some(adapters), Some(table))?;
+        let supplies = encoder.supplies(maker.fields()).map_err(raise)?;
+        Ok(Self { data: Data::Python(maker), supplies })
+    }
+}
+
+/// The reason why rows are not taken.
+pub enum Failure {
+    /// An exception; the rows before are as they were.
+    Raised(PyErr),
+    /// An error of the encoder or the engine: the database is lost.
+    Engine(Error),
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Raised(error)
+    }
+}
+
+/// Returns whether an exception is about a row, and not raised by Python code.
+fn is_of_data(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyValueError>(py)
+}
