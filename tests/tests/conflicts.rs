@@ -135,6 +135,16 @@ proptest! {
     }
 }
 
+/// A DEFAULT that stands in for NULL may count what was inserted before: fifty rows a statement made other values of it than
+/// a statement a row.
+#[test]
+fn a_default_for_null_sees_the_rows_before() {
+    let sql = "CREATE TABLE t(k UNIQUE, a NOT NULL DEFAULT (last_insert_rowid() + 1000 * changes()), b)";
+    let rows: Vec<Row> =
+        (0..120).map(|k| vec![OwnedValue::Int(k % 100), OwnedValue::Null, OwnedValue::Int(k)]).collect();
+    check(sql, &rows, Conflict::Replace);
+}
+
 #[test]
 fn the_plan_says_who_decides() {
     for (sql, conflict) in PRINTED.into_iter().flat_map(|sql| POLICIES.map(|conflict| (sql, conflict))) {

@@ -1,11 +1,15 @@
 //! How long the value of a DEFAULT holds.
 
+use rusqlite::ffi::SQLITE_DETERMINISTIC;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Functions whose value follows from what their connection has inserted so far.
 const OF_CONNECTION: [&str; 3] = ["changes", "last_insert_rowid", "total_changes"];
+
+/// Functions that tell the time, which may be one for all rows of a run. (SQLite counts `date('now')` among deterministic ones.)
+const OF_RUN: [&str; 3] = ["current_date", "current_time", "current_timestamp"];
 
 /// How long the value of a DEFAULT holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,17 +29,21 @@ impl DefaultKind {
     /// # Errors
     /// No database in memory can be opened.
     pub fn of(expression: &str) -> Result<Self> {
+        // Most are literals. A word that is a function without parentheses, as CURRENT_TIMESTAMP is, tells the time.
+        if !expression.contains('(') {
+            return Ok(Self::Constant);
+        }
         let mut sqlite = Connection::open_in_memory()?;
         let functions = functions_of(&mut sqlite, expression)?;
         if let Some(function) = functions.iter().find(|function| OF_CONNECTION.contains(&function.as_str())) {
             return Ok(Self::OfConnection(function.clone()));
         }
-        if functions.is_empty() {
-            return Ok(Self::Constant);
+        for function in functions.iter().filter(|function| !OF_RUN.contains(&function.as_str())) {
+            if !is_deterministic(&sqlite, function)? {
+                return Ok(Self::PerRow);
+            }
         }
-        // SQLite computes a generated column only by functions whose value depends on nothing but their arguments and the time.
-        let is_constant = sqlite.execute_batch(&format!("CREATE TABLE t (a, c AS ({expression}\n))")).is_ok();
-        Ok(if is_constant { Self::Constant } else { Self::PerRow })
+        Ok(Self::Constant)
     }
 }
 
@@ -55,6 +63,12 @@ fn functions_of(sqlite: &mut Connection, expression: &str) -> Result<Vec<String>
     Ok(if is_expression { called } else { Vec::new() })
 }
 
+/// Whether SQLite says that the value of a function follows from its arguments.
+fn is_deterministic(sqlite: &Connection, function: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?1 COLLATE NOCASE AND flags & ?2)";
+    sqlite.query_row(sql, (function, SQLITE_DETERMINISTIC), |row| row.get(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,7 +86,8 @@ mod tests {
             ("CURRENT_TIMESTAMP", Constant),
             ("datetime('now', '+1 day')", Constant),
             ("strftime('%s')", Constant),
-            ("sqlite_version()", Constant),
+            ("date(CURRENT_TIMESTAMP)", Constant),
+            ("iif(1 LIKE '1', json('[]'), round(1.5))", Constant),
             ("random()", PerRow),
             ("RANDOM() -- dice", PerRow),
             ("lower(hex(randomblob(8)))", PerRow),
