@@ -52,13 +52,13 @@ fn defaults_of_rows_are_values_as_any_others() {
     assert_eq!(room.query("t.db", types), "text|1|text|2");
     assert_eq!(room.query("t.db", "SELECT count(DISTINCT r), count(DISTINCT c) FROM t"), "10|1");
     for (definition, why) in [
-        ("u NOT NULL DEFAULT (nullif(random() % 2, 0))", "NULL in a NOT NULL column"),
-        ("u INT DEFAULT (hex(randomblob(2)) || 'x')) STRICT --", "cannot be stored in a INTEGER column"),
-        ("u UNIQUE DEFAULT (random() % 2)", "UNIQUE"),
-        ("u DEFAULT (CAST(x'ff' || randomblob(1) AS TEXT))", "SQLite cannot evaluate the default"),
-        ("u DEFAULT (changes())", "its default calls changes()"),
+        ("(a, u NOT NULL DEFAULT (nullif(random() % 2, 0)))", "NULL in a NOT NULL column"),
+        ("(a INT, u INT DEFAULT (hex(randomblob(2)) || 'x')) STRICT", "cannot be stored in a INTEGER column"),
+        ("(a, u UNIQUE DEFAULT (random() % 2))", "UNIQUE"),
+        ("(a, u DEFAULT (CAST(x'ff' || randomblob(1) AS TEXT)))", "SQLite cannot evaluate the default"),
+        ("(a, u DEFAULT (changes()))", "its default calls changes()"),
     ] {
-        room.write("s.sql", format!("CREATE TABLE t (a INT, {definition}\n)"));
+        room.write("s.sql", format!("CREATE TABLE t {definition}"));
         let error = room.run("load u.db t.csv --schema s.sql --progress none");
         assert!(error.code == Some(1) && error.err.contains(why), "{definition}: {error:?}");
         assert!(!room.path("u.db").exists(), "{definition}");
@@ -69,9 +69,9 @@ fn defaults_of_rows_are_values_as_any_others() {
 #[test]
 fn a_default_in_the_place_of_null_is_another_in_every_row() {
     let room = Room::new();
-    room.write("t.csv", format!("k,u\n{}", (0..200).map(|row| format!("{row},\n")).collect::<String>()));
+    room.write("t.ndjson", (0..200).map(|row| format!("{{\"k\":{row},\"u\":null}}\n")).collect::<String>());
     room.write("s.sql", "CREATE TABLE t (k PRIMARY KEY, u NOT NULL DEFAULT (hex(randomblob(8))))");
-    room.done("load t.db t.csv --schema s.sql --on-conflict replace --verify full --progress none");
+    room.done("load t.db t.ndjson --schema s.sql --on-conflict replace --verify full --progress none");
     assert_eq!(room.query("t.db", "SELECT count(DISTINCT u) FROM t WHERE length(u) = 16"), "200");
 }
 
