@@ -24,7 +24,7 @@ pub enum DefaultKind {
 
 impl DefaultKind {
     /// Returns the kind of a DEFAULT, which is written as [`Column::default`](super::Column::default) has it. One that SQLite
-    /// cannot evaluate is a constant: whoever asks for its value is told.
+    /// cannot evaluate counts as a constant: its evaluation gives the error.
     ///
     /// # Errors
     /// No database in memory can be opened.
