@@ -424,7 +424,9 @@ impl Work {
     fn report(&self, finished: &Finished) -> String {
         let file = if let Target::File(path) = &self.target { Some(path.as_path()) } else { None };
         let wall = self.started.elapsed().saturating_sub(finished.summary.stages.verify);
-        Report { summary: &finished.summary, file, wall, options: &self.options }.to_json().to_string()
+        let mut report = Report { summary: &finished.summary, file, wall, options: &self.options }.to_json();
+        report["cut_texts"] = self.tables.iter().map(|(filling, _)| filling.cut_texts()).sum::<u64>().into();
+        report.to_string()
     }
 }
 

@@ -221,6 +221,20 @@ def test_defaults_and_numbers_take_the_place_of_what_is_not_given(db: Path) -> N
     ]
 
 
+def test_a_default_may_be_another_in_every_row(db: Path) -> None:
+    """A DEFAULT of random bytes was evaluated once for all rows that were converted together."""
+    with litepress.create(db, "CREATE TABLE t(u TEXT PRIMARY KEY DEFAULT (hex(randomblob(8))), b) WITHOUT ROWID") as writer:
+        table = writer["t"]
+        for number in range(300):
+            table.append({"b": number})
+            if number % 100 == 0:
+                table.append({"b": number, "u": f"own {number}"})
+        table.extend(pa.table({"b": range(300)}))
+        table.extend({"b": range(300)})
+    assert queried(db, "SELECT count(DISTINCT u), count(CASE WHEN length(u) = 16 THEN 1 END) FROM t") == [(903, 900)]
+    checked(db)
+
+
 def test_a_row_that_is_refused_is_not_there(db: Path) -> None:
     with litepress.create(db, METRICS) as writer:
         metrics = writer["metrics"]

@@ -135,6 +135,19 @@ proptest! {
     }
 }
 
+/// A DEFAULT that stands in for NULL may count what was inserted before: fifty rows a statement made other values of it than
+/// a statement a row.
+#[test]
+fn a_default_for_null_sees_the_rows_before() {
+    let sql = "CREATE TABLE t(k UNIQUE, a NOT NULL DEFAULT (last_insert_rowid() + 1000 * changes()), b)";
+    let rows: Vec<Row> =
+        (0..120).map(|k| vec![OwnedValue::Int(k % 100), OwnedValue::Null, OwnedValue::Int(k)]).collect();
+    let case = Case::new(sql).rows(rows.iter().cloned()).parts_of(120).on_conflict(Conflict::Replace);
+    let bytes = case.press(Route { threads: 1, into: Into::Memory }, PageSize::MIN).unwrap();
+    let theirs = inserted(sql, &rows, Conflict::Replace).unwrap();
+    oracle::assert_same_content(&oracle::open(&bytes), &theirs, sql);
+}
+
 #[test]
 fn the_plan_says_who_decides() {
     for (sql, conflict) in PRINTED.into_iter().flat_map(|sql| POLICIES.map(|conflict| (sql, conflict))) {

@@ -13,8 +13,8 @@ use crate::options::{Format, ReadOptions};
 use crate::outlook::{FirstPiece, Outlook};
 use crate::reader::{Field, FieldKind, Reader};
 use crate::rejects::Rejects;
-use crate::schema::{self, Fit, Naming, NewTable, TableOptions};
-use crate::source::{LoadSource, OnError, OpenFile};
+use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
+use crate::source::{LoadSource, OnError, OpenFile, Supply};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::{Conflict, Error, ErrorKind, Result, Schema, Table};
@@ -205,6 +205,21 @@ fn add_group(groups: &mut Vec<Group>, group: Group) {
     match groups.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&group.name)) {
         Some(known) => known.contents.extend(group.contents),
         None => groups.push(group),
+    }
+}
+
+impl PlannedTable {
+    /// Columns that some file lacks and whose DEFAULT is evaluated for every row.
+    pub fn row_defaults(&self) -> Vec<&RowDefault> {
+        let mut found: Vec<&RowDefault> = Vec::new();
+        for supply in self.files.iter().flat_map(|file| &file.fit.supplies) {
+            if let Supply::EachRow(default) = supply
+                && !found.contains(&default)
+            {
+                found.push(default);
+            }
+        }
+        found
     }
 }
 

@@ -8,6 +8,7 @@ use crate::infer::{Decision, Seen};
 use crate::outlook::Outlook;
 use crate::reader::{BadRecord, Batch, Piece, Reader};
 use crate::rejects::Rejects;
+use crate::schema::RowDefault;
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::encode::{BadValue, LeftOut, RowNumbers, Verdict};
@@ -36,6 +37,8 @@ pub enum Supply {
     File(usize),
     /// The same in every row.
     Constant(OwnedValue),
+    /// From SQLite, which evaluates this for every row: once, as a batch is encoded.
+    EachRow(RowDefault),
     /// The number of the row, counted from 1 through all files: an INTEGER PRIMARY KEY that the files do not have.
     RowNumber,
 }
@@ -236,6 +239,7 @@ impl LoadPart<'_> {
         refuse_changed(guards, &mut maker.batch);
         if at.source.on_error == OnError::Abort && maker.batch.bad.is_empty() {
             maker.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
+            at.source.rejects.count_cut_texts(maker.take_cut_texts());
             return Ok(true);
         }
         let mut left_out = LeftOut::default();
@@ -246,6 +250,7 @@ impl LoadPart<'_> {
         let rows = rest.refill();
         let judged = maker.encode_judged(first_record, &mut left_out, rows, &mut |bad| at.judge(bad));
         judged.map_err(|error| at.in_place(error))?;
+        at.source.rejects.count_cut_texts(maker.take_cut_texts());
         rest.number(&left_out, first_record, maker.batch.rows);
         Ok(true)
     }
@@ -363,11 +368,17 @@ impl RowMaker {
         Self { batch: Batch::default(), supplies, blocks, encoder: Encoder::new(table, conflict) }
     }
 
+    /// Returns how many texts were cut at a NUL since the last call ([`Encoder::take_cut_texts`]).
+    pub fn take_cut_texts(&mut self) -> u64 {
+        self.encoder.take_cut_texts()
+    }
+
     /// Appends the rows of the batch, of which the first has this number. What is [bad](Batch::bad) in it is the caller's affair.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// As [`Encoder::encode`]; a DEFAULT that SQLite cannot evaluate.
     pub fn encode(&mut self, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
+        self.compute(first_record)?;
         self.gather(first_record);
         let numbers = RowNumbers::from_record(first_record);
         let done = self.encoder.encode(&self.blocks, self.batch.rows, numbers, chunk);
@@ -378,7 +389,7 @@ impl RowMaker {
     /// Appends the rows of the batch that are not left out, those that break a rule as `judge` says.
     ///
     /// # Errors
-    /// As [`Encoder::encode_judged`].
+    /// As [`Encoder::encode_judged`]; a DEFAULT that SQLite cannot evaluate.
     pub fn encode_judged(
         &mut self,
         first_record: u64,
@@ -386,11 +397,22 @@ impl RowMaker {
         chunk: &mut RecordChunk,
         judge: &mut dyn FnMut(BadValue) -> Result<Verdict>,
     ) -> Result<()> {
+        self.compute(first_record)?;
         self.gather(first_record);
         let numbers = RowNumbers::from_record(first_record);
         let done = self.encoder.encode_judged(&mut self.blocks, self.batch.rows, numbers, left_out, chunk, judge);
         self.give_back();
         done
+    }
+
+    /// Evaluates what differs by row. It may fail, and blocks must not be in other places then.
+    fn compute(&mut self, first_record: u64) -> Result<()> {
+        for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
+            if let Supply::EachRow(default) = supply {
+                default.fill(block, first_record, self.batch.rows)?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts the blocks in the order of the table's columns.
@@ -399,6 +421,8 @@ impl RowMaker {
             match supply {
                 Supply::File(position) => std::mem::swap(block, &mut self.batch.blocks[*position]),
                 Supply::Constant(value) => fill_constant(block, value, self.batch.rows),
+                // It is computed already.
+                Supply::EachRow(_) => {}
                 Supply::RowNumber => {
                     block.ints().extend((first_record.cast_signed()..).take(self.batch.rows));
                 }

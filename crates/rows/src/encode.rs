@@ -73,6 +73,8 @@ pub struct Encoder {
     /// The columns of which NULL has a row left out.
     left_out_on_null: Vec<usize>,
     slots: Vec<Slot>,
+    /// Texts that were cut at a NUL since they were last [taken](Self::take_cut_texts).
+    cut_texts: u64,
 }
 
 impl Encoder {
@@ -94,7 +96,13 @@ impl Encoder {
             left_out_on_null: table.columns_where_null(NullRule::LeaveOut, conflict).filter_map(block_of).collect(),
             slots: rules.iter().map(|_| Slot::default()).collect(),
             rules,
+            cut_texts: 0,
         }
+    }
+
+    /// Returns how many texts were cut at a NUL since the last call: of `5\06` a numeric column stores 5, as SQLite does.
+    pub fn take_cut_texts(&mut self) -> u64 {
+        std::mem::take(&mut self.cut_texts)
     }
 
     /// Encodes the first `rows` rows of `blocks`, one block a column, and appends them to `chunk`, those apart that are
@@ -189,7 +197,7 @@ impl Encoder {
         let (rule, slot) = (&mut self.rules[column], &mut self.slots[column]);
         if self.rowid_alias == Some(column) {
             slot.be_null();
-            rule.rowids(block, rows, left_out, chunk.parts_mut().0)
+            rule.rowids(block, rows, left_out, chunk.parts_mut().0, &mut slot.cut)
         } else {
             rule.fill(block, rows, left_out, slot)
         }
@@ -219,6 +227,8 @@ impl Encoder {
         for &column in &self.left_out_on_null {
             (0..rows).filter(|&row| self.slots[column].is_null(row)).for_each(|row| left_out.add(row));
         }
+        let cut = self.slots.iter().flat_map(|slot| &slot.cut);
+        self.cut_texts += cut.filter(|&&row| !left_out.has(row)).count() as u64;
         if !left_out.is_empty() {
             chunk.retain(first, |row| !left_out.has(row - first));
         }

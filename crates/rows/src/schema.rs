@@ -4,6 +4,7 @@
 //! and nothing else; then SQLite is asked what it understood. No SQL parser of ours decides what a column's
 //! affinity, a key or a collation is.
 
+mod default;
 mod read;
 mod run;
 
@@ -11,6 +12,7 @@ use crate::{Affinity, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 
+pub use default::DefaultKind;
 pub use read::{TableKinds, table_of};
 
 /// A whole database schema.

@@ -29,6 +29,8 @@ pub struct Filling {
     conflict: Conflict,
     /// Rows that are encoded.
     rows: u64,
+    /// Texts of them that were cut at a NUL.
+    cut_texts: u64,
     /// Rows of Python objects that are converted and not encoded yet.
     pending: Option<TableRows>,
     /// The table can do without some column: it has a DEFAULT, or is numbered.
@@ -51,6 +53,7 @@ impl Filling {
             table: table.clone(),
             conflict,
             rows: 0,
+            cut_texts: 0,
             pending: None,
             has_optional: known_columns(table).iter().any(|(_, is_optional)| *is_optional),
             keys: None,
@@ -64,6 +67,11 @@ impl Filling {
     /// Rows that were given so far.
     pub fn rows(&self) -> u64 {
         self.pending.as_ref().map_or(self.rows, TableRows::rows)
+    }
+
+    /// Texts of encoded rows of which a numeric column stores just the number in front of a NUL.
+    pub fn cut_texts(&self) -> u64 {
+        self.cut_texts
     }
 
     /// What is known of the rowids of the rows: they are numbers, where the table has no column for them.
@@ -212,6 +220,7 @@ impl Filling {
                 return Err(bad.error.in_table(&self.table.name).in_record(first_record + bad.row as u64));
             }
             maker.encode(first_record, &mut self.chunk)?;
+            self.cut_texts += maker.take_cut_texts();
             self.rows += rows;
             if self.chunk.is_full() {
                 self.end_chunk();

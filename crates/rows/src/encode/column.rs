@@ -46,6 +46,8 @@ pub(super) struct Slot {
     pub max_serial: u32,
     /// False where no row can be NULL.
     may_hold_null: bool,
+    /// Rows whose text is cut at a NUL to become a number.
+    pub cut: Vec<usize>,
 }
 
 /// Where the bodies of a slot are.
@@ -272,7 +274,11 @@ impl Rule {
 
     /// Converts one value of any kind and appends it to the slot's own bodies.
     fn push_converted(&self, value: Value<'_>, slot: &mut Slot) -> Result<(), String> {
-        let value = affinity::apply(value, self.affinity);
+        let given = value;
+        let value = affinity::apply(given, self.affinity);
+        if affinity::is_cut(given, value) {
+            slot.cut.push(slot.serials.len());
+        }
         let text = if self.affinity == Affinity::Text { affinity::text_of_number(value) } else { None };
         let value = text.as_ref().map_or(value, |text| Value::Text(text.as_bytes()));
         self.check(value)?;
@@ -304,13 +310,15 @@ impl Rule {
         if fits { Ok(()) } else { Err(format!("the value cannot be stored in a {name} column of a STRICT table")) }
     }
 
-    /// Appends the block's values to `rowids`: this column is the INTEGER PRIMARY KEY.
+    /// Appends the block's values to `rowids`: this column is the INTEGER PRIMARY KEY. The rows whose text is cut at a NUL
+    /// go to `cut`.
     pub fn rowids(
         &self,
         block: &CellBlock,
         rows: usize,
         left_out: &LeftOut,
         rowids: &mut Vec<i64>,
+        cut: &mut Vec<usize>,
     ) -> Result<(), Fault> {
         if let (Cells::Int(ints), []) = (block.cells(), block.nulls()) {
             rowids.extend_from_slice(&ints[..rows]);
@@ -326,7 +334,12 @@ impl Rule {
             rowids.truncate(before);
         }
         for row in 0..rows {
-            match affinity::apply(block.value(row), Affinity::Integer) {
+            let given = block.value(row);
+            let value = affinity::apply(given, Affinity::Integer);
+            if affinity::is_cut(given, value) {
+                cut.push(row);
+            }
+            match value {
                 Value::Int(int) => rowids.push(int),
                 _ if left_out.has(row) => rowids.push(0),
                 Value::Null => {
@@ -362,6 +375,7 @@ impl Slot {
         self.body_bytes = 0;
         self.max_serial = 0;
         self.may_hold_null = false;
+        self.cut.clear();
     }
 
     /// Whether a row is NULL.
@@ -525,6 +539,10 @@ impl Choices {
         match self.shape.and_then(|shape| shape.serial) {
             Some(serial) => slot.serials.resize(picks.len(), serial.into()),
             None => slot.serials.extend(picks.iter().map(|&pick| self.encoded.serials[pick as usize])),
+        }
+        let cut = &self.encoded.cut;
+        if !cut.is_empty() {
+            slot.cut.extend((0..picks.len()).filter(|&row| cut.contains(&(picks[row] as usize))));
         }
         slot.max_serial = self.encoded.max_serial;
         slot.may_hold_null = self.encoded.serials.contains(&0);

@@ -270,6 +270,36 @@ fn rowids_of_rows_that_are_left_out_are_not_asked_for() {
 }
 
 /// A fault in a column behind the INTEGER PRIMARY KEY took the rowids that were read before.
+/// Numbers were made of texts with a NUL, and what stood behind it was lost without a word: now it is counted, once a row
+/// that is stored.
+#[test]
+fn texts_that_are_cut_at_a_nul_are_counted() {
+    let schema = schema("CREATE TABLE t (id INTEGER PRIMARY KEY, i INTEGER, r REAL, s TEXT, c INTEGER) STRICT");
+    let texts = |texts: &[&str]| {
+        block(|b| {
+            let strings = b.texts();
+            texts.iter().for_each(|text| strings.push(text.as_bytes()));
+        })
+    };
+    let choices = [OwnedValue::Int(1), OwnedValue::Text("9\0".to_owned())].into();
+    let mut blocks = [
+        texts(&["1\0x", "2", "3\0"]),
+        texts(&["5\x006", "5", "x"]),
+        texts(&["1.5", "2\0", "3\0"]),
+        texts(&["5\x006", "5", "x"]),
+        block(|b| b.picks(&choices).extend([0, 1, 1])),
+    ];
+    let mut encoder = Encoder::new(&schema.tables[0], Conflict::Abort);
+    let (mut left_out, mut chunk) = (LeftOut::default(), RecordChunk::new());
+    let judge = &mut |_: BadValue| Ok(Verdict::LeaveOut);
+    encoder.encode_judged(&mut blocks, 3, RowNumbers::from_record(1), &mut left_out, &mut chunk, judge).unwrap();
+    assert!(left_out.has(2) && chunk.rowids() == [1, 2]);
+    let [cut, plainly] = [&b"5\x006"[..], b"5"].map(Value::Text);
+    assert_eq!(chunk.record(0), plain(&[Value::Null, Value::Int(5), Value::Real(1.5), cut, Value::Int(1)]));
+    assert_eq!(chunk.record(1), plain(&[Value::Null, Value::Int(5), Value::Int(2), plainly, Value::Int(9)]));
+    assert_eq!((encoder.take_cut_texts(), encoder.take_cut_texts()), (4, 0));
+}
+
 #[test]
 fn a_fault_behind_the_rowids_leaves_them_as_they_are() {
     let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER) STRICT";
