@@ -6,12 +6,14 @@
 
 mod read;
 mod run;
+mod triggers;
 
 use crate::{Affinity, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 
 pub use read::{TableKinds, table_of};
+pub use triggers::{Trigger, missing_objects};
 
 /// A whole database schema.
 #[derive(Clone, Debug)]
