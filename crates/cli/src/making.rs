@@ -8,6 +8,7 @@ use crate::report::Report;
 use litepress::{Database, Error, ErrorKind, Estimate, Finished, Options, Result, Schema, Target, Verify};
 use litepress_rows::Source;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -57,8 +58,9 @@ impl Making<'_> {
 
     fn press(&self, target: &Target, options: &Options) -> Result<Finished> {
         let mut database = Database::create(target, self.schema.clone(), options)?;
+        let sources: HashMap<usize, &dyn Source> = self.sources.iter().copied().collect();
         for table in database.filling_order() {
-            if let Some((_, source)) = self.sources.iter().find(|(position, _)| *position == table) {
+            if let Some(source) = sources.get(&table) {
                 database.fill(table, *source)?;
             }
         }

@@ -20,6 +20,7 @@ use litepress_format::page::PageKind;
 use litepress_format::payload::mean_page_bytes;
 use litepress_rows::schema::Index;
 use litepress_rows::{RecordChunk, RowidOrder, Source, Table};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// What a database and its build take, about.
@@ -70,8 +71,9 @@ impl Estimate {
         let page_bytes = database::page_size(schema, &options)?.bytes();
         let temp_dir = database::temp_dir(target, &options);
         let (mut estimate, mut sorts_bytes) = (Self { temp_dir, ..Self::default() }, 0);
+        let by_table: HashMap<usize, &dyn Source> = sources.iter().copied().collect();
         for (position, table) in schema.tables.iter().enumerate() {
-            let source = sources.iter().find(|(table, _)| *table == position).map(|(_, source)| *source);
+            let source = by_table.get(&position).copied();
             let sampler = Sampler { table, source, page_bytes, conflict: options.on_conflict };
             let trees = sampler.trees(|sorts| database::sort_options(&options, &estimate.temp_dir, sorts))?;
             // The sorts of a table share the memory, and their files are gone before those of the next.

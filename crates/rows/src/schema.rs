@@ -7,6 +7,7 @@
 mod default;
 mod read;
 mod run;
+mod triggers;
 
 use crate::{Affinity, Result};
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use std::ops::Range;
 
 pub use default::DefaultKind;
 pub use read::{TableKinds, table_of};
+pub use triggers::{Trigger, missing_objects};
 
 /// A whole database schema.
 #[derive(Clone, Debug)]

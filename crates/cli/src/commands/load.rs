@@ -99,14 +99,17 @@ fn addition(loading: &Loading, rejects: &Rejects) -> Addition {
             numbers::grouped(cut_texts)
         );
     }
-    if !loading.plan.left_out.is_empty() {
-        text += &format!("left out, for only tables are copied: {}\n", loading.plan.left_out.join(", "));
+    text += &loading.left_out_text();
+    let renumbered = loading.plan.renumbered();
+    if !renumbered.is_empty() {
+        text += &format!("rowids that no column holds are numbered from 1: {}\n", renumbered.join(", "));
     }
     if !text.is_empty() {
         text.insert(0, '\n');
     }
     let mut json = Map::new();
     json.insert("left_out".to_owned(), json!(loading.plan.left_out));
+    json.insert("renumbered".to_owned(), json!(renumbered));
     json.insert("rejected".to_owned(), json!(rejected));
     json.insert("nulls".to_owned(), json!(nulls));
     json.insert("cut_texts".to_owned(), json!(cut_texts));

@@ -111,6 +111,7 @@ pub fn plan_generate(
         page_size: invention.page_size,
         estimate: invention.estimate(&supplies, &target, &options)?,
         steps: steps(&invention.schema, options.on_conflict),
+        left_out: None,
         tables: invention.plan.tables().iter().map(|plan| table(plan, invention.rows_of(plan))).collect(),
         options,
     };
@@ -137,6 +138,7 @@ pub fn plan_load(job: &LoadJob, out: Option<&Path>, options: Options, audience: 
         page_size: loading.page_size,
         estimate: Estimate::new(schema, &listed, &target, &options)?,
         steps: steps(schema, options.on_conflict),
+        left_out: Some((loading.left_out_text(), &loading.plan.left_out)),
         tables: tables.map(|(table, rows)| loaded_table(&loading, table, *rows)).collect(),
         options,
     };
