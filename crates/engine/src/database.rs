@@ -321,6 +321,7 @@ impl Database {
             lane.analyze(&self.not_counted())?;
         }
         self.define(&lane, |object| object.kind == "view" || object.kind == "trigger")?;
+        lane.order_schema(&self.schema.objects)?;
         let bytes = lane.finish()?;
         self.summary.bytes = match (&bytes, &self.publication) {
             (Some(bytes), _) => bytes.len() as u64,
@@ -403,11 +404,11 @@ impl Database {
         }
         self.build_sequence()?;
         self.build_statistics()?;
-        let objects: Vec<SchemaObject> =
-            self.schema.objects.iter().filter(|object| self.is_printable(object)).cloned().collect();
-        let roots: Vec<u32> = objects.iter().map(|object| self.root_of(object)).collect();
+        let placed = (1..).zip(&self.schema.objects).filter(|(_, object)| self.is_printable(object));
+        let objects: Vec<PrintedObject<'_>> =
+            placed.map(|(rowid, object)| PrintedObject { rowid, object, root: self.root_of(object) }).collect();
         let (settings, page_size) = (self.schema.settings, self.pages.page_size());
-        schema_pages::build(&objects, &roots, &mut self.pages, |page_count| DatabaseHeader {
+        schema_pages::build(&objects, &mut self.pages, |page_count| DatabaseHeader {
             write_version: if settings.wal { 2 } else { 1 },
             read_version: if settings.wal { 2 } else { 1 },
             change_counter: 1,

@@ -20,6 +20,7 @@ mod create_text;
 mod failure;
 mod insert;
 mod scan;
+mod schema_order;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ use crate::progress::Progress;
 use crate::sqlite::watch;
 use crate::{Conflict, Error, ErrorKind, Result};
 use failure::Failures;
+use litepress_rows::schema::SchemaObject;
 use litepress_rows::{Source, Table, quote, quoted_name};
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs::{File, OpenOptions};
@@ -201,6 +203,14 @@ impl SqlLane {
         transaction.rollback()?;
         let mut insert = self.connection.prepare("INSERT INTO sqlite_stat1 VALUES (?1, ?2, ?3)")?;
         found.into_iter().try_for_each(|row| insert.execute(row).map(drop))
+    }
+
+    /// Gives the rows of `sqlite_schema` the order of `objects`: the one in which SQLite would have made them.
+    ///
+    /// ORDER: after everything is defined.
+    pub fn order_schema(&self, objects: &[SchemaObject]) -> Result<()> {
+        schema_order::settle(&self.connection, objects)
+            .map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
     }
 
     /// Closes the database; its bytes where it was in memory.
