@@ -5,6 +5,7 @@ use crate::options::{MIN_MEMORY_BYTES, Options, Target};
 use crate::pages::Pages;
 use crate::progress::Counted;
 use crate::publish::Publication;
+use crate::schema_pages::PrintedObject;
 use crate::settle::Settling;
 use crate::sink::block::{BLOCK_BYTES, BlockPool};
 use crate::sink::writers::Writers;
@@ -215,7 +216,7 @@ impl Database {
         let threads = options.threads;
         let table = &self.schema.tables[index];
         let plans = plan::indexes(table);
-        let settling = Settling::new(table, conflict, source.rowid_order());
+        let settling = Settling::new(table, conflict, Some(source));
         let sort_options = sort_options(options, &self.temp_dir, plans.len() + settling.sorts());
         let indexes = Indexes::new(plans, &sort_options);
         let tree = settling.build(source, pages, &indexes, &sort_options, options.analyze, &progress)?;

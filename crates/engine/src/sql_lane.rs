@@ -152,8 +152,8 @@ impl SqlLane {
     /// Inserts all rows of `source` into the empty table; how many rows it has then.
     ///
     /// ORDER: triggers of the schema are defined after it, or they fire. Records hold the values of the table's
-    /// ordinary columns in their order; that of the INTEGER PRIMARY KEY is the chunk's rowid. Where there is none, SQLite
-    /// numbers the rows from 1.
+    /// ordinary columns in their order; that of the INTEGER PRIMARY KEY is the chunk's rowid, unless it is
+    /// [automatic](litepress_rows::RecordChunk::is_automatic). SQLite chooses the rowids that are not given.
     pub fn insert(&self, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
         self.set_cache(INSERTING_CACHE_KIB)?;
         let rows = insert::insert(self, table, source, conflict)?;

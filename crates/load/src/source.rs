@@ -168,9 +168,12 @@ impl Source for LoadSource {
 
     /// Numbers of rows ascend; what a file holds may not.
     fn rowid_order(&self) -> RowidOrder {
-        let alias = self.table.rowid_alias.and_then(|alias| self.table.ordinary_columns().position(|at| at == alias));
-        let is_numbered = |alias: usize| self.lock().files.iter().all(|file| file.supplies[alias] == Supply::RowNumber);
-        if alias.is_none_or(is_numbered) { RowidOrder::Ascending } else { RowidOrder::Unknown }
+        let is_numbered = self.table.rowid_alias.is_none() || self.has_automatic_rowids();
+        if is_numbered { RowidOrder::Ascending } else { RowidOrder::Unknown }
+    }
+
+    fn has_automatic_rowids(&self) -> bool {
+        self.table.rowid_alias.is_some() && self.lock().files.iter().all(|file| numbers_rows(&file.supplies))
     }
 
     fn last_sequence(&self) -> Option<i64> {
@@ -356,6 +359,11 @@ pub struct RowMaker {
     encoder: Encoder,
 }
 
+/// Whether data with these supplies lack the INTEGER PRIMARY KEY of their table.
+pub fn numbers_rows(supplies: &[Supply]) -> bool {
+    supplies.contains(&Supply::RowNumber)
+}
+
 impl RowMaker {
     /// For rows of `table`, whose ordinary columns get their values from `supplies`: one each.
     pub fn new(table: &Table, conflict: Conflict, supplies: Vec<Supply>) -> Self {
@@ -369,9 +377,10 @@ impl RowMaker {
     /// As [`Encoder::encode`].
     pub fn encode(&mut self, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
         self.gather(first_record);
-        let numbers = RowNumbers::from_record(first_record);
+        let (numbers, known) = (RowNumbers::from_record(first_record), chunk.len());
         let done = self.encoder.encode(&self.blocks, self.batch.rows, numbers, chunk);
         self.give_back();
+        self.mark_automatic(known, chunk);
         done
     }
 
@@ -387,10 +396,23 @@ impl RowMaker {
         judge: &mut dyn FnMut(BadValue) -> Result<Verdict>,
     ) -> Result<()> {
         self.gather(first_record);
-        let numbers = RowNumbers::from_record(first_record);
+        let (numbers, known) = (RowNumbers::from_record(first_record), chunk.len());
         let done = self.encoder.encode_judged(&mut self.blocks, self.batch.rows, numbers, left_out, chunk, judge);
         self.give_back();
+        self.mark_automatic(known, chunk);
         done
+    }
+
+    /// Whether the data lack the INTEGER PRIMARY KEY.
+    pub fn numbers_rows(&self) -> bool {
+        numbers_rows(&self.supplies)
+    }
+
+    /// Says of the rows from `known` on whether they bring their rowids.
+    fn mark_automatic(&self, known: usize, chunk: &mut RecordChunk) {
+        if self.numbers_rows() {
+            chunk.mark_automatic(known);
+        }
     }
 
     /// Puts the blocks in the order of the table's columns.
@@ -465,6 +487,9 @@ impl Runs {
                 break;
             }
             chunk.push(self.rows.rowids()[self.next], self.rows.record(self.next));
+            if self.rows.is_automatic(self.next) {
+                chunk.mark_automatic(chunk.len() - 1);
+            }
             self.next += 1;
         }
         true
