@@ -3,7 +3,7 @@
 //! A part is handed out as it was put in, from wherever it lies: where parts begin does not depend on the memory that there is.
 //!
 //! ```text
-//! part   per row: rowid (8 bytes, big-endian), length of the record (4 bytes), record
+//! part   per row: rowid (8 bytes, big-endian), length of the record (4 bytes; the highest bit: the rowid is automatic), record
 //! ```
 
 use litepress::{Error, ErrorKind, Result};
@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ROW_HEAD_BYTES: usize = 12;
+
+/// The bit of a record's length, which is below 10^9, that marks rows without a rowid of the input.
+const AUTOMATIC: u32 = 1 << 31;
 
 /// Rows that belong together: they will begin a page of their own.
 #[derive(Debug, Default)]
@@ -135,8 +138,9 @@ impl Spool {
             for (row, rowid) in chunk.rowids().iter().enumerate() {
                 let record = chunk.record(row);
                 let len = u32::try_from(record.len()).expect("a record is shorter than 10^9 bytes");
+                let automatic = if chunk.is_automatic(row) { AUTOMATIC } else { 0 };
                 bytes.extend_from_slice(&rowid.to_be_bytes());
-                bytes.extend_from_slice(&len.to_be_bytes());
+                bytes.extend_from_slice(&(len | automatic).to_be_bytes());
                 bytes.extend_from_slice(record);
             }
             self.rows += chunk.len() as u64;
@@ -191,9 +195,12 @@ impl Part for KeptPart<'_> {
         };
         chunk.set_first_record(self.record);
         while !chunk.is_full()
-            && let Some((rowid, record)) = row_at(bytes, self.at)
+            && let Some((rowid, is_automatic, record)) = row_at(bytes, self.at)
         {
             chunk.push(rowid, record);
+            if is_automatic {
+                chunk.mark_automatic(chunk.len() - 1);
+            }
             self.at += ROW_HEAD_BYTES + record.len();
             self.record += 1;
         }
@@ -201,9 +208,11 @@ impl Part for KeptPart<'_> {
     }
 }
 
-fn row_at(bytes: &[u8], at: usize) -> Option<(i64, &[u8])> {
+/// The rowid of the row at `at`, whether SQLite may choose it, and the record.
+fn row_at(bytes: &[u8], at: usize) -> Option<(i64, bool, &[u8])> {
     let (rowid, rest) = bytes.get(at..)?.split_first_chunk()?;
     let (len, rest) = rest.split_first_chunk()?;
-    let len = u32::from_be_bytes(*len) as usize;
-    Some((i64::from_be_bytes(*rowid), &rest[..len]))
+    let len = u32::from_be_bytes(*len);
+    let record = &rest[..(len & !AUTOMATIC) as usize];
+    Some((i64::from_be_bytes(*rowid), len & AUTOMATIC != 0, record))
 }

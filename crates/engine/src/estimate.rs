@@ -19,7 +19,7 @@ use crate::{Conflict, Result, Schema, plan};
 use litepress_format::page::PageKind;
 use litepress_format::payload::mean_page_bytes;
 use litepress_rows::schema::Index;
-use litepress_rows::{RecordChunk, RowidOrder, Source, Table};
+use litepress_rows::{RecordChunk, Source, Table};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -138,8 +138,7 @@ impl Sampler<'_> {
             trees[0].memory_bytes = sql_lane::MEMORY_BYTES;
             return Ok(trees);
         }
-        let rowid_order = self.source.map_or(RowidOrder::Ascending, Source::rowid_order);
-        let row_sorts = Settling::new(self.table, self.conflict, rowid_order).sorts();
+        let row_sorts = Settling::new(self.table, self.conflict, self.source).sorts();
         let is_sorted = |number: usize, tree: &TreeEstimate| !tree.is_rough && (number > 0 || row_sorts > 0);
         let sorts = row_sorts + trees[1..].iter().filter(|tree| !tree.is_rough).count();
         for ((number, tree), sums) in (0..).zip(&mut trees).zip(self.sums()?) {

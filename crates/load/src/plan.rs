@@ -15,7 +15,7 @@ use crate::outlook::{FirstPiece, Outlook};
 use crate::reader::{Field, FieldKind, Reader};
 use crate::rejects::Rejects;
 use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
-use crate::source::{LoadSource, OnError, OpenFile, Supply};
+use crate::source::{LoadSource, OnError, OpenFile, Supply, numbers_rows};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::{Conflict, Error, ErrorKind, Result, Schema, Table};
@@ -235,6 +235,14 @@ impl PlannedTable {
     }
 }
 
+impl PlannedTable {
+    /// Whether some files have the table's INTEGER PRIMARY KEY and others lack it.
+    fn has_mixed_rowids(&self) -> bool {
+        let numbered = self.files.iter().filter(|file| numbers_rows(&file.fit.supplies)).count();
+        numbered > 0 && numbered < self.files.len()
+    }
+}
+
 impl PlannedFile {
     /// The file; nothing where its place is taken by what the [caller gave](LoadPlan::of_given).
     pub fn input(&self) -> Option<&Input> {
@@ -289,7 +297,7 @@ impl LoadPlan {
         mut copy: DatabaseCopy,
         go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<Self> {
-        let (schema, found) = match &request.schema {
+        let (mut schema, found) = match &request.schema {
             Some((text, origin)) => {
                 let schema = Schema::from_sql(text, origin)?;
                 let found: Vec<Found> = groups.iter_mut().map(Group::known).collect();
@@ -312,6 +320,9 @@ impl LoadPlan {
             return Err(all_of(mismatches));
         }
         request.refuse_forms_of_no_column(&schema, &tables)?;
+        for planned in &tables {
+            schema.tables[planned.table].has_mixed_rowids = planned.has_mixed_rowids();
+        }
         let (left_out, is_copy) = (copy.left_out, request.schema.is_none());
         Ok(Self { schema, tables, left_out, is_copy, read: request.read, conflict: request.conflict })
     }

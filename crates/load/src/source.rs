@@ -171,9 +171,12 @@ impl Source for LoadSource {
 
     /// Numbers of rows ascend; what a file holds may not.
     fn rowid_order(&self) -> RowidOrder {
-        let alias = self.table.rowid_alias.and_then(|alias| self.table.ordinary_columns().position(|at| at == alias));
-        let is_numbered = |alias: usize| self.lock().files.iter().all(|file| file.supplies[alias] == Supply::RowNumber);
-        if alias.is_none_or(is_numbered) { RowidOrder::Ascending } else { RowidOrder::Unknown }
+        let is_numbered = self.table.rowid_alias.is_none() || self.has_automatic_rowids();
+        if is_numbered { RowidOrder::Ascending } else { RowidOrder::Unknown }
+    }
+
+    fn has_automatic_rowids(&self) -> bool {
+        self.table.rowid_alias.is_some() && self.lock().files.iter().all(|file| numbers_rows(&file.supplies))
     }
 
     fn last_sequence(&self) -> Option<i64> {
@@ -361,6 +364,11 @@ pub struct RowMaker {
     encoder: Encoder,
 }
 
+/// Whether data with these supplies lack the INTEGER PRIMARY KEY of their table.
+pub fn numbers_rows(supplies: &[Supply]) -> bool {
+    supplies.contains(&Supply::RowNumber)
+}
+
 impl RowMaker {
     /// For rows of `table`, whose ordinary columns get their values from `supplies`: one each.
     pub fn new(table: &Table, conflict: Conflict, supplies: Vec<Supply>) -> Self {
@@ -380,9 +388,10 @@ impl RowMaker {
     pub fn encode(&mut self, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
         self.compute(first_record)?;
         self.gather(first_record);
-        let numbers = RowNumbers::from_record(first_record);
+        let (numbers, known) = (RowNumbers::from_record(first_record), chunk.len());
         let done = self.encoder.encode(&self.blocks, self.batch.rows, numbers, chunk);
         self.give_back();
+        self.mark_automatic(known, chunk);
         done
     }
 
@@ -399,9 +408,10 @@ impl RowMaker {
     ) -> Result<()> {
         self.compute(first_record)?;
         self.gather(first_record);
-        let numbers = RowNumbers::from_record(first_record);
+        let (numbers, known) = (RowNumbers::from_record(first_record), chunk.len());
         let done = self.encoder.encode_judged(&mut self.blocks, self.batch.rows, numbers, left_out, chunk, judge);
         self.give_back();
+        self.mark_automatic(known, chunk);
         done
     }
 
@@ -413,6 +423,18 @@ impl RowMaker {
             }
         }
         Ok(())
+    }
+
+    /// Whether the data lack the INTEGER PRIMARY KEY.
+    pub fn numbers_rows(&self) -> bool {
+        numbers_rows(&self.supplies)
+    }
+
+    /// Says of the rows from `known` on whether they bring their rowids.
+    fn mark_automatic(&self, known: usize, chunk: &mut RecordChunk) {
+        if self.numbers_rows() {
+            chunk.mark_automatic(known);
+        }
     }
 
     /// Puts the blocks in the order of the table's columns.
@@ -489,6 +511,9 @@ impl Runs {
                 break;
             }
             chunk.push(self.rows.rowids()[self.next], self.rows.record(self.next));
+            if self.rows.is_automatic(self.next) {
+                chunk.mark_automatic(chunk.len() - 1);
+            }
             self.next += 1;
         }
         true

@@ -96,6 +96,9 @@ pub struct Table {
     pub has_check: bool,
     /// Whether an ON CONFLICT clause of the statement has rows left out or replaced.
     pub has_conflict_clause: bool,
+    /// Whether some of its data have its INTEGER PRIMARY KEY and others lack it: rowids are chosen among those that are given.
+    /// A source of rows says so; the schema cannot.
+    pub has_mixed_rowids: bool,
 }
 
 /// One column.
@@ -243,6 +246,7 @@ impl Table {
             foreign_keys: Vec::new(),
             has_check: false,
             has_conflict_clause: false,
+            has_mixed_rowids: false,
             ..self.clone()
         }
     }

@@ -5,7 +5,7 @@ use crate::errors::exception;
 use crate::feed::PieceMaker;
 use crate::rows::{TableRows, known_columns, piece_maker};
 use crate::spool::PartRows;
-use litepress::{Conflict, Error, Result};
+use litepress::{Conflict, Error, ErrorKind, Result};
 use litepress_load::arrow;
 use litepress_load::options::ReadOptions;
 use litepress_load::reader::{Field, Piece, Reader};
@@ -31,6 +31,8 @@ pub struct Filling {
     rows: u64,
     /// Texts of them that were cut at a NUL.
     cut_texts: u64,
+    /// The largest INTEGER PRIMARY KEY so far: rows that have none get the next one.
+    largest_rowid: Option<i64>,
     /// Rows of Python objects that are converted and not encoded yet.
     pending: Option<TableRows>,
     /// The table can do without some column: it has a DEFAULT, or is numbered.
@@ -54,6 +56,8 @@ impl Filling {
             conflict,
             rows: 0,
             cut_texts: 0,
+            // AUTOINCREMENT begins with 1, whatever is there.
+            largest_rowid: table.autoincrement.then_some(0),
             pending: None,
             has_optional: known_columns(table).iter().any(|(_, is_optional)| *is_optional),
             keys: None,
@@ -219,13 +223,36 @@ impl Filling {
             if let Some(bad) = maker.batch.bad.drain(..).next() {
                 return Err(bad.error.in_table(&self.table.name).in_record(first_record + bad.row as u64));
             }
+            let known = self.chunk.len();
             maker.encode(first_record, &mut self.chunk)?;
             self.cut_texts += maker.take_cut_texts();
+            self.number(known, maker.numbers_rows())?;
             self.rows += rows;
             if self.chunk.is_full() {
                 self.end_chunk();
             }
         }
+    }
+
+    /// Numbers the encoded rows from `known` on, if they have no INTEGER PRIMARY KEY: as SQLite does, from the largest one on,
+    /// without a gap for rows that were left out.
+    fn number(&mut self, known: usize, is_automatic: bool) -> Result<()> {
+        if self.table.rowid_alias.is_none() {
+            return Ok(());
+        }
+        if is_automatic && self.chunk.len() > known {
+            let last_step = (self.chunk.len() - known) as i64;
+            let before = self.largest_rowid.unwrap_or(0);
+            if before.checked_add(last_step).is_none() {
+                let message = format!("no INTEGER PRIMARY KEY is left for the row: the largest so far is {before}");
+                return Err(Error::new(ErrorKind::Limit, message)
+                    .in_table(&self.table.name)
+                    .advise("give all rows keys"));
+            }
+            self.chunk.renumber(known, before + 1);
+        }
+        self.largest_rowid = self.largest_rowid.max(self.chunk.rowids()[known..].iter().copied().max());
+        Ok(())
     }
 
     fn end_chunk(&mut self) {

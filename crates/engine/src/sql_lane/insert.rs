@@ -193,6 +193,7 @@ fn value_of<'c>(
     recorded: Option<Value<'c>>,
 ) -> Value<'c> {
     match recorded.expect("a record has a value for each ordinary column") {
+        _ if table.rowid_alias == Some(column) && chunk.is_automatic(row) => Value::Null,
         _ if table.rowid_alias == Some(column) => Value::Int(chunk.rowids()[row]),
         // A record holds the integral values of a REAL column as integers.
         Value::Int(int) if table.columns[column].affinity == Affinity::Real => Value::Real(int as f64),
