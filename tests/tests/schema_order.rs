@@ -1,4 +1,4 @@
-//! `sqlite_schema` in SQLite's order, whoever makes an object.
+//! `sqlite_schema` in SQLite's order, on every lane.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -10,7 +10,7 @@ use proptest::sample::select;
 use rusqlite::Connection;
 use std::fmt::Write;
 
-/// Statements about table `#`, and whether litepress prints the table.
+/// Tables that litepress prints, and tables that SQLite makes.
 const TABLES: [&str; 9] = [
     "CREATE TABLE t#(a, b)",
     "CREATE TABLE t#(a INTEGER PRIMARY KEY AUTOINCREMENT, b UNIQUE)",
@@ -96,7 +96,7 @@ fn objects_stand_where_the_schema_has_them() {
     );
 }
 
-/// An index that SQLite makes on page 1 of a schema that fills many pages.
+/// A schema that fills many pages, with indexes that SQLite makes among printed ones.
 #[test]
 fn large_schemas_are_put_in_order() {
     let mut sql = String::new();
