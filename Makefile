@@ -42,7 +42,7 @@ test-python: tools
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
 
 race: ## replace a database under eight clients for an hour, SECONDS=1800 for each journal mode
-	$(CARGO) run --release --locked -p litepress-conformance --bin race -- $(or $(SECONDS),1800)
+	$(CARGO) run --locked -p litepress-conformance --bin race -- $(or $(SECONDS),1800)
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import string
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,10 @@ def write(
 
     Without a ``schema`` each table has the columns of its data: those of Arrow by their types, others by the values of the
     first rows. With one (CREATE statements, or a path to a file of them) columns are matched by name, rows of tuples by
-    position, and values are stored as SQLite would store them: a column that no row has gets its DEFAULT, or is numbered
-    where it is the INTEGER PRIMARY KEY; a key that some dicts lack is NULL there.
+    position, and values are stored as SQLite would store them: a column that no row has gets its DEFAULT, which is another
+    in every row if it calls ``random()`` or the like, or is numbered where it is the INTEGER PRIMARY KEY; a key that some
+    dicts lack is NULL there. Of a text with a NUL character behind a number a numeric column stores the number alone, as
+    SQLite does: ``details["cut_texts"]`` of the summary counts such texts.
 
     Parameters
     ----------
@@ -177,7 +180,11 @@ def to_bytes(
     data that are not in a mapping need a ``schema`` of one table, which names it.
     """
     given = locals()
-    _, data = _pressed(None, given)
+    report, data = _pressed(None, given)
+    cut_texts = Summary.of(report).details["cut_texts"]
+    if cut_texts:
+        message = f"cut {cut_texts} texts in numeric columns at a NUL character, as SQLite does: declare the columns TEXT"
+        warnings.warn(message, stacklevel=2)
     assert data is not None, "a database without a path is bytes"
     return data
 

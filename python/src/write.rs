@@ -55,9 +55,10 @@ pub fn write<'py>(
     let target = path.clone().map_or(Target::Memory, Target::File);
     let made = py.detach(|| {
         let database = Database::create(&target, plan.schema.clone(), &options)?;
-        Ok((database, sources(&plan, &options)?))
+        let rejects = Arc::new(Rejects::new(None, 0)?);
+        Ok((database, sources(&plan, &options, &rejects)?, rejects))
     });
-    let (database, sources) = made.map_err(raise)?;
+    let (database, sources, rejects) = made.map_err(raise)?;
     let order = database.filling_order();
     let supplies = in_order(&plan, &order, data.supplies);
     let job = || make(database, &order, &sources);
@@ -68,7 +69,9 @@ pub fn write<'py>(
         wall: started.elapsed().saturating_sub(finished.summary.stages.verify),
         options: &options,
     };
-    Ok((report.to_json().to_string(), finished.bytes.map(|bytes| PyBytes::new(py, &bytes))))
+    let mut report = report.to_json();
+    report["cut_texts"] = rejects.cut_texts().into();
+    Ok((report.to_string(), finished.bytes.map(|bytes| PyBytes::new(py, &bytes))))
 }
 
 /// The data of all tables: readers for the plan, and what supplies those that the interpreter reads.
@@ -115,12 +118,11 @@ fn in_order(plan: &LoadPlan, order: &[usize], mut supplies: Vec<(String, Supply)
 }
 
 /// The rows of all tables, by their position in the schema.
-fn sources(plan: &LoadPlan, options: &Options) -> Result<Vec<(usize, LoadSource)>> {
-    let rejects = Arc::new(Rejects::new(None, 0)?);
+fn sources(plan: &LoadPlan, options: &Options, rejects: &Arc<Rejects>) -> Result<Vec<(usize, LoadSource)>> {
     let page_size = options.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
     let page_size = page_size.unwrap_or(PageSize::DEFAULT);
     let source = |table: &PlannedTable| {
-        let source = plan.source(table, page_size, OnError::Abort, &rejects)?;
+        let source = plan.source(table, page_size, OnError::Abort, rejects)?;
         Ok((table.table, source))
     };
     plan.tables.iter().map(source).collect()

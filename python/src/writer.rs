@@ -304,6 +304,8 @@ impl Work {
         let file = if let Target::File(path) = self.pipeline.target() { Some(path.as_path()) } else { None };
         let wall = self.started.elapsed().saturating_sub(finished.summary.stages.verify);
         let options = self.pipeline.options();
-        Report { summary: &finished.summary, file, wall, options }.to_json().to_string()
+        let mut report = Report { summary: &finished.summary, file, wall, options }.to_json();
+        report["cut_texts"] = self.pipeline.cut_texts().into();
+        report.to_string()
     }
 }

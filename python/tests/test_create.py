@@ -6,6 +6,7 @@ import dataclasses
 import gc
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -13,8 +14,9 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import litepress
 import numpy as np
@@ -221,6 +223,20 @@ def test_defaults_and_numbers_take_the_place_of_what_is_not_given(db: Path) -> N
     ]
 
 
+def test_a_default_may_be_another_in_every_row(db: Path) -> None:
+    """A DEFAULT of random bytes was evaluated once for all rows that were converted together."""
+    with litepress.create(db, "CREATE TABLE t(u TEXT PRIMARY KEY DEFAULT (hex(randomblob(8))), b) WITHOUT ROWID") as writer:
+        table = writer["t"]
+        for number in range(300):
+            table.append({"b": number})
+            if number % 100 == 0:
+                table.append({"b": number, "u": f"own {number}"})
+        table.extend(pa.table({"b": range(300)}))
+        table.extend({"b": range(300)})
+    assert queried(db, "SELECT count(DISTINCT u), count(CASE WHEN length(u) = 16 THEN 1 END) FROM t") == [(903, 900)]
+    checked(db)
+
+
 def test_a_row_that_is_refused_is_not_there(db: Path) -> None:
     with litepress.create(db, METRICS) as writer:
         metrics = writer["metrics"]
@@ -297,6 +313,53 @@ def test_keys_that_come_twice(db: Path, rows: int) -> None:
             writer["t"].extend(data)
         assert queried(db, "SELECT v FROM t WHERE k = 'key 5'") == [(kept,)]
         assert queried(db, "SELECT count(*) FROM t") == [(rows,)]
+
+
+NUMBERED = [
+    "id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT",
+    "id INTEGER PRIMARY KEY, a TEXT, b TEXT UNIQUE",
+    "id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT NOT NULL, b TEXT",
+    "a TEXT, b TEXT, id INTEGER PRIMARY KEY AUTOINCREMENT",
+]
+
+
+def some_without_key(on_conflict: str, columns: str) -> Iterator[dict[str, int | str | None]]:
+    """Rows of which every seventh has a key; of those that may be ignored every fifth is."""
+    for number in range(400):
+        is_ignored = on_conflict == "ignore" and number % 5 == 1
+        row: dict[str, int | str | None] = {"a": f"a{number}", "b": f"b{number}"}
+        if is_ignored and "NOT NULL" in columns:
+            row["a"] = None
+        elif is_ignored:
+            row["b"] = f"b{number - 1}"
+        if number % 7 == 3:
+            row["id"] = -number if number < 20 else 3 * number
+        yield row
+
+
+@pytest.mark.parametrize("columns", NUMBERED)
+@pytest.mark.parametrize("on_conflict", ["abort", "ignore", "replace"])
+def test_rows_without_their_key_get_the_next_one(
+    db: Path, columns: str, on_conflict: Literal["abort", "ignore", "replace"]
+) -> None:
+    """They were numbered by their position: with keys that other rows had, and with gaps for rows that were ignored."""
+    schema = f"CREATE TABLE t({columns})"
+    rows = list(some_without_key(on_conflict, columns))
+    with closing(sqlite3.connect(":memory:")) as sqlite:
+        sqlite.execute(schema)
+        for row in rows:
+            places = ", ".join("?" * len(row))
+            sqlite.execute(f"INSERT OR {on_conflict} INTO t({', '.join(row)}) VALUES ({places})", list(row.values()))
+        expected = sqlite.execute("SELECT id, a, b FROM t ORDER BY id").fetchall()
+    # A table that is printed first has the rows of the other kept until it is complete.
+    for first in ["", "CREATE TABLE first(x);"]:
+        with litepress.create(db, first + schema, on_conflict=on_conflict, if_exists="replace") as writer:
+            for row in rows:
+                writer["t"].append(row)
+            if first:
+                writer["first"].extend({"x": range(1000)})
+        assert queried(db, "SELECT id, a, b FROM t ORDER BY id") == expected
+        checked(db)
 
 
 def test_rowids_that_ascend_and_that_do_not(db: Path) -> None:

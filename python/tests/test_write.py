@@ -81,6 +81,33 @@ def test_a_key_that_the_data_do_not_have_is_counted(db: Path) -> None:
         assert queried(db, "SELECT * FROM t") == [(1, "x", "gone"), (2, "y", "gone")]
 
 
+def test_a_default_may_be_another_in_every_row(db: Path) -> None:
+    """A DEFAULT of random bytes was evaluated once: all rows had the same key, and the run failed."""
+    for rule in ("", " WITHOUT ROWID", " STRICT"):
+        schema = f"CREATE TABLE t (u TEXT PRIMARY KEY DEFAULT (hex(randomblob(8))), a INT){rule}; CREATE INDEX i ON t (a, u)"
+        for data in ([{"a": 1}] * 500, {"a": [1] * 500}, pa.table({"a": [1] * 500})):
+            litepress.write(db, {"t": data}, schema=schema, if_exists="replace", verify="full")
+            assert queried(db, "SELECT count(DISTINCT u), min(length(u)) FROM t") == [(500, 16)]
+    with pytest.raises(litepress.SchemaError, match=r"its default calls last_insert_rowid\(\)"):
+        litepress.to_bytes({"t": {"a": [1]}}, schema="CREATE TABLE t (a, b DEFAULT (last_insert_rowid()))")
+
+
+def test_numbers_in_front_of_a_nul_are_counted(db: Path) -> None:
+    """A numeric column kept such a text, which SQLite calls a fault of the file, or cut it without a word."""
+    for column in ("n NUMERIC", "n NUMERIC, g AS (1) STORED"):
+        schema, data = f"CREATE TABLE t ({column})", {"t": {"n": ["5\x006", "7\0", "7", "x\0"]}}
+        summary = litepress.write(db, data, schema=schema, if_exists="replace", verify="full")
+        assert summary.details["cut_texts"] == 2
+        assert [value for (value,) in queried(db, "SELECT n FROM t")] == [5, 7, 7, "x\0"]
+        with pytest.warns(UserWarning, match="cut 2 texts in numeric columns at a NUL"):
+            litepress.to_bytes(data, schema=schema)
+        with litepress.create(db, schema, if_exists="replace") as writer:
+            writer["t"].append(("5\x006",))
+            writer["t"].extend(pa.table({"n": ["7\0", "7"]}))
+        assert writer.summary is not None and writer.summary.details["cut_texts"] == 2
+        assert queried(db, "SELECT n FROM t") == [(5,), (7,), (7,)]
+
+
 def test_columns_of_a_schema_are_matched_by_name(db: Path) -> None:
     litepress.write(db, {"user": pa.table({"age": [3], "id": [9], "AREA": ["x"]})}, schema=USER)
     assert queried(db, "SELECT * FROM user") == [(9, "x", 3)]

@@ -30,7 +30,7 @@ pub const TYPES: [&str; 18] = [
 pub const STRICT_TYPES: [&str; 6] = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"];
 
 /// Texts: numbers or nearly so, with NULs, alike under some collation.
-pub const TEXTS: [&str; 51] = [
+pub const TEXTS: [&str; 53] = [
     "",
     " ",
     "12",
@@ -48,6 +48,8 @@ pub const TEXTS: [&str; 51] = [
     "0x10",
     "1_000",
     "12abc",
+    "12\0",
+    "1.5 \0x",
     "inf",
     "nan",
     "true",

@@ -4,7 +4,7 @@ mod content;
 mod indexes;
 mod old;
 
-pub use content::{assert_same_content, assert_same_database, assert_same_rows};
+pub use content::{assert_same_content, assert_same_database, assert_same_rows, assert_same_schema};
 pub use indexes::{assert_reindexed, assert_same_indexes, trees};
 pub use old::{OldSqlite, open_command};
 

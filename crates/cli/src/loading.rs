@@ -17,6 +17,7 @@ use litepress_load::schema::TableOptions;
 use litepress_load::source::{LoadSource, OnError};
 use litepress_rows::Source;
 use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -256,8 +257,12 @@ impl LoadJob {
             texts.add(&schema.origin, &schema.text);
         }
         let folder = out.map_or(Path::new("."), litepress::engine::folder_of);
+        let inputs = Input::from_arguments(&self.files, &read)?;
+        if let Some(out) = out {
+            refuse_target_among(&inputs, out)?;
+        }
         let request = LoadRequest {
-            inputs: Input::from_arguments(&self.files, &read)?,
+            inputs,
             table: self.table.clone(),
             schema: self.schema.as_ref().map(|schema| (schema.text.clone(), schema.origin.clone())),
             options: self.definitions.clone(),
@@ -284,6 +289,19 @@ impl LoadJob {
             max_rejects: self.wrong.max_rejects.unwrap_or(u64::MAX),
             texts,
         })
+    }
+}
+
+/// Refuses to replace a file that is read.
+fn refuse_target_among(inputs: &[Input], out: &Path) -> Result<()> {
+    let file = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    let Some(target) = file(out) else { return Ok(()) };
+    match inputs.iter().filter_map(Input::path).find(|path| file(path) == Some(target)) {
+        None => Ok(()),
+        Some(source) => {
+            let error = Error::new(ErrorKind::Usage, "the target is also a source").in_file(source);
+            Err(error.advise("name another file for the new database, and rename it once it is made"))
+        }
     }
 }
 
@@ -337,6 +355,14 @@ impl Loading {
             text += &aligned(&column_words(table), &[Align::Left; 3], 2);
         }
         text
+    }
+
+    /// Lists the objects of databases that are not copied, for people; empty if there are none.
+    pub fn left_out_text(&self) -> String {
+        match &self.plan.left_out[..] {
+            [] => String::new(),
+            objects => format!("left out, for only tables are copied: {}\n", objects.join(", ")),
+        }
     }
 
     /// The same for programs.

@@ -9,6 +9,7 @@ use litepress::engine::Estimate;
 use litepress::{Database, Error, ErrorKind, Finished, Options, Result, Schema, Target, Verify};
 use litepress_rows::Source;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -58,8 +59,9 @@ impl Making<'_> {
 
     fn press(&self, target: &Target, options: &Options) -> Result<Finished> {
         let mut database = Database::create(target, self.schema.clone(), options)?;
+        let sources: HashMap<usize, &dyn Source> = self.sources.iter().copied().collect();
         for table in database.filling_order() {
-            if let Some((_, source)) = self.sources.iter().find(|(position, _)| *position == table) {
+            if let Some(source) = sources.get(&table) {
                 database.fill(table, *source)?;
             }
         }

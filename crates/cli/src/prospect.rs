@@ -28,6 +28,8 @@ pub struct Prospect<'a> {
     pub estimate: Estimate,
     /// The lanes.
     pub steps: Vec<Step>,
+    /// Objects that are not copied, for people and for programs; `None` of a command that copies nothing.
+    pub left_out: Option<(String, &'a [String])>,
     /// Tables that get rows.
     pub tables: Vec<TableProspect>,
 }
@@ -63,7 +65,10 @@ impl Prospect<'_> {
         rows.extend(self.steps.iter().map(|step| self.step_words(step)));
         let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
         out += &aligned(&rows, &aligns, 2);
-        out
+        match &self.left_out {
+            Some((text, _)) if !text.is_empty() => out + "\n" + text,
+            _ => out,
+        }
     }
 
     fn totals(&self) -> String {
@@ -181,7 +186,7 @@ impl Prospect<'_> {
             value["expected_bytes"] = json!(self.table_bytes(table));
             value
         });
-        json!({
+        let mut json = json!({
             "schema": self.schema.origin,
             "target": self.out.map(|out| out.display().to_string()),
             "rows": self.rows,
@@ -196,7 +201,11 @@ impl Prospect<'_> {
             "on_conflict": conflict_name(self.options.on_conflict),
             "tables": tables.collect::<Vec<Value>>(),
             "steps": self.steps.iter().map(|step| self.step_json(step)).collect::<Vec<Value>>(),
-        })
+        });
+        if let Some((_, left_out)) = &self.left_out {
+            json["left_out"] = json!(left_out);
+        }
+        json
     }
 }
 

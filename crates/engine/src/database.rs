@@ -5,6 +5,7 @@ use crate::options::{MIN_MEMORY_BYTES, Options, Target};
 use crate::pages::Pages;
 use crate::progress::Counted;
 use crate::publish::Publication;
+use crate::schema_pages::PrintedObject;
 use crate::settle::Settling;
 use crate::sink::block::{BLOCK_BYTES, BlockPool};
 use crate::sink::writers::Writers;
@@ -218,7 +219,7 @@ impl Database {
         let threads = options.threads;
         let table = &self.schema.tables[index];
         let plans = plan::indexes(table);
-        let settling = Settling::new(table, conflict, source.rowid_order());
+        let settling = Settling::new(table, conflict, Some(source));
         let sort_options = sort_options(options, &self.temp_dir, plans.len() + settling.sorts());
         let indexes = Indexes::new(plans, &sort_options);
         let tree = settling.build(source, pages, &indexes, &sort_options, options.analyze, &progress)?;
@@ -324,6 +325,7 @@ impl Database {
             lane.analyze(&self.not_counted())?;
         }
         self.define(&lane, |object| object.kind == "view" || object.kind == "trigger")?;
+        lane.order_schema(&self.schema.objects)?;
         let bytes = lane.finish()?;
         self.summary.bytes = match (&bytes, &self.publication) {
             (Some(bytes), _) => bytes.len() as u64,
@@ -406,11 +408,11 @@ impl Database {
         }
         self.build_sequence()?;
         self.build_statistics()?;
-        let objects: Vec<SchemaObject> =
-            self.schema.objects.iter().filter(|object| self.is_printable(object)).cloned().collect();
-        let roots: Vec<u32> = objects.iter().map(|object| self.root_of(object)).collect();
+        let placed = (1..).zip(&self.schema.objects).filter(|(_, object)| self.is_printable(object));
+        let objects: Vec<PrintedObject<'_>> =
+            placed.map(|(rowid, object)| PrintedObject { rowid, object, root: self.root_of(object) }).collect();
         let (settings, page_size) = (self.schema.settings, self.pages.page_size());
-        schema_pages::build(&objects, &roots, &mut self.pages, |page_count| DatabaseHeader {
+        schema_pages::build(&objects, &mut self.pages, |page_count| DatabaseHeader {
             write_version: if settings.wal { 2 } else { 1 },
             read_version: if settings.wal { 2 } else { 1 },
             change_counter: 1,

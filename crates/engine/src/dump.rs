@@ -1,13 +1,14 @@
 //! A database file as it lies there, explained page by page. Nothing here trusts the file: what a page is for is
 //! guessed where it must be.
 
-use crate::sqlite::{open_file, open_immutable};
+use crate::sqlite::open_file;
 use crate::{Error, ErrorKind, PageSize, Result};
 use litepress_format::dump::dump_page;
 use litepress_format::freelist::Trunk;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, MIN_USABLE};
 use litepress_format::ptrmap::{self, Entry, EntryKind};
+use litepress_rows::sqlite::open_immutable;
 use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;

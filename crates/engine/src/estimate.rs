@@ -19,7 +19,8 @@ use crate::{Conflict, Result, Schema, plan};
 use litepress_format::page::PageKind;
 use litepress_format::payload::mean_page_bytes;
 use litepress_rows::schema::Index;
-use litepress_rows::{RecordChunk, RowidOrder, Source, Table};
+use litepress_rows::{RecordChunk, Source, Table};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// What a database and its build take, about.
@@ -70,8 +71,9 @@ impl Estimate {
         let page_bytes = database::page_size(schema, &options)?.bytes();
         let temp_dir = database::temp_dir(target, &options);
         let (mut estimate, mut sorts_bytes) = (Self { temp_dir, ..Self::default() }, 0);
+        let by_table: HashMap<usize, &dyn Source> = sources.iter().copied().collect();
         for (position, table) in schema.tables.iter().enumerate() {
-            let source = sources.iter().find(|(table, _)| *table == position).map(|(_, source)| *source);
+            let source = by_table.get(&position).copied();
             let sampler = Sampler { table, source, page_bytes, conflict: options.on_conflict };
             let trees = sampler.trees(|sorts| database::sort_options(&options, &estimate.temp_dir, sorts))?;
             // The sorts of a table share the memory, and their files are gone before those of the next.
@@ -136,8 +138,7 @@ impl Sampler<'_> {
             trees[0].memory_bytes = sql_lane::MEMORY_BYTES;
             return Ok(trees);
         }
-        let rowid_order = self.source.map_or(RowidOrder::Ascending, Source::rowid_order);
-        let row_sorts = Settling::new(self.table, self.conflict, rowid_order).sorts();
+        let row_sorts = Settling::new(self.table, self.conflict, self.source).sorts();
         let is_sorted = |number: usize, tree: &TreeEstimate| !tree.is_rough && (number > 0 || row_sorts > 0);
         let sorts = row_sorts + trees[1..].iter().filter(|tree| !tree.is_rough).count();
         for ((number, tree), sums) in (0..).zip(&mut trees).zip(self.sums()?) {

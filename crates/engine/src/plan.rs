@@ -79,7 +79,17 @@ pub(crate) fn why_not_printed(table: &Table, conflict: Conflict) -> Option<Strin
         .map(|index| IndexPlan::new(table, index))
         .find_map(Result::err)
         .map(|why| format!("of a constraint, {why}"))
+        .or_else(|| why_not_numbered(table))
         .or_else(|| why_not_settled(table, conflict))
+}
+
+/// Why only SQLite can number rows: the next rowid hangs on all rows before.
+fn why_not_numbered(table: &Table) -> Option<String> {
+    let alias = table.rowid_alias.filter(|_| table.has_mixed_rowids)?;
+    Some(format!(
+        "some of its data lack the column {}, so that rowids are chosen among given ones",
+        table.columns[alias].name
+    ))
 }
 
 /// Why only SQLite can tell which rows stay.

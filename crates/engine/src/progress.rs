@@ -80,6 +80,10 @@ impl Source for Counted<'_> {
         self.source.rowid_order()
     }
 
+    fn has_automatic_rowids(&self) -> bool {
+        self.source.has_automatic_rowids()
+    }
+
     fn last_sequence(&self) -> Option<i64> {
         self.source.last_sequence()
     }

@@ -11,16 +11,26 @@ use litepress_format::schema::SchemaRow;
 use litepress_rows::RecordChunk;
 use litepress_rows::schema::SchemaObject;
 
+/// A row of `sqlite_schema` to be printed.
+#[derive(Clone, Copy)]
+pub(crate) struct PrintedObject<'s> {
+    /// Place of the object in the schema, counted from 1. Objects that SQLite makes later leave gaps.
+    pub rowid: i64,
+    /// The object.
+    pub object: &'s SchemaObject,
+    /// Its root page, 0 if it has none.
+    pub root: u32,
+}
+
 /// Writes the schema's tree but for its root, and returns page 1, complete with the header.
 ///
-/// `roots` gives the root page of each object, 0 where it has none.
+/// The rows come in the order of their rowids.
 pub(crate) fn build(
-    objects: &[SchemaObject],
-    roots: &[u32],
+    objects: &[PrintedObject<'_>],
     pages: &mut Pages,
     header: impl FnOnce(u32) -> DatabaseHeader,
 ) -> Result<Vec<u8>> {
-    let chunk = rows(objects, roots);
+    let chunk = rows(objects);
     let mut page_1 = match single_page(&chunk, pages)? {
         Some(page_1) => page_1,
         None => tree(&chunk, pages)?,
@@ -29,10 +39,10 @@ pub(crate) fn build(
     Ok(page_1)
 }
 
-fn rows(objects: &[SchemaObject], roots: &[u32]) -> RecordChunk {
+fn rows(objects: &[PrintedObject<'_>]) -> RecordChunk {
     let mut chunk = RecordChunk::new();
     let mut record = Vec::new();
-    for ((object, &root), rowid) in objects.iter().zip(roots).zip(1..) {
+    for &PrintedObject { rowid, object, root } in objects {
         record.clear();
         let row = SchemaRow {
             kind: &object.kind,

@@ -39,10 +39,13 @@ pub(crate) struct Settling<'t> {
 }
 
 impl<'t> Settling<'t> {
-    pub fn new(table: &'t Table, conflict: Conflict, rowid_order: RowidOrder) -> Self {
+    /// The sorts for rows of `source`; without one the table is empty.
+    pub fn new(table: &'t Table, conflict: Conflict, source: Option<&dyn Source>) -> Self {
+        let rowid_order = source.map_or(RowidOrder::Ascending, Source::rowid_order);
+        let is_numbered = table.rowid_alias.is_none() || source.is_some_and(Source::has_automatic_rowids);
         let unique = table.indexes.iter().find(|index| index.unique && conflict != Conflict::Abort);
         let may_leave_out = unique.is_some() || table.columns_where_null(NullRule::LeaveOut, conflict).next().is_some();
-        let is_dense = conflict == Conflict::Ignore && table.rowid_alias.is_none() && may_leave_out;
+        let is_dense = conflict == Conflict::Ignore && is_numbered && may_leave_out;
         let by_rowid = !table.without_rowid && (rowid_order != RowidOrder::Ascending || is_dense || unique.is_some());
         let may_ascend = if table.without_rowid {
             rowid_order != RowidOrder::Unordered

@@ -20,6 +20,7 @@ mod create_text;
 mod failure;
 mod insert;
 mod scan;
+mod schema_order;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ use crate::progress::Progress;
 use crate::sqlite::watch;
 use crate::{Conflict, Error, ErrorKind, Result};
 use failure::Failures;
+use litepress_rows::schema::SchemaObject;
 use litepress_rows::{Source, Table, quote, quoted_name};
 use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use std::fs::{File, OpenOptions};
@@ -150,8 +152,8 @@ impl SqlLane {
     /// Inserts all rows of `source` into the empty table; how many rows it has then.
     ///
     /// ORDER: triggers of the schema are defined after it, or they fire. Records hold the values of the table's
-    /// ordinary columns in their order; that of the INTEGER PRIMARY KEY is the chunk's rowid. Where there is none, SQLite
-    /// numbers the rows from 1.
+    /// ordinary columns in their order; that of the INTEGER PRIMARY KEY is the chunk's rowid, unless it is
+    /// [automatic](litepress_rows::RecordChunk::is_automatic). SQLite chooses the rowids that are not given.
     pub fn insert(&self, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
         self.set_cache(INSERTING_CACHE_KIB)?;
         let rows = insert::insert(self, table, source, conflict)?;
@@ -201,6 +203,14 @@ impl SqlLane {
         transaction.rollback()?;
         let mut insert = self.connection.prepare("INSERT INTO sqlite_stat1 VALUES (?1, ?2, ?3)")?;
         found.into_iter().try_for_each(|row| insert.execute(row).map(drop))
+    }
+
+    /// Gives the rows of `sqlite_schema` the order of `objects`: the one in which SQLite would have made them.
+    ///
+    /// ORDER: after everything is defined.
+    pub fn order_schema(&self, objects: &[SchemaObject]) -> Result<()> {
+        schema_order::settle(&self.connection, objects)
+            .map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
     }
 
     /// Closes the database; its bytes where it was in memory.

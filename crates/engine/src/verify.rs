@@ -53,6 +53,9 @@ fn refuse(target: &Path, kind: ErrorKind, what: &str, found: &Found) -> Result<(
     }
     let advice = match kind {
         ErrorKind::Constraint => "give these columns values that their parents have",
+        _ if found.lines.iter().all(|line| is_about_a_value(line)) => {
+            "report it with the rows that hold these values: the pages are sound, so no other disk helps"
+        }
         _ => "try again, on another disk too, and report it where it fails there as well",
     };
     let mut faults = found.lines.join("; ");
@@ -61,6 +64,11 @@ fn refuse(target: &Path, kind: ErrorKind, what: &str, found: &Found) -> Result<(
         faults += &format!("; and {more} more{}", if found.is_all { "" } else { " at least" });
     }
     Err(Error::new(kind, format!("{what}: {faults}")).in_file(target).advise(advice))
+}
+
+/// Whether a fault is a value that its column does not take: `TEXT value in t.a`, as SQLite and [`check`](check::check) say.
+fn is_about_a_value(line: &str) -> bool {
+    line.contains(" value in ")
 }
 
 #[cfg(test)]
@@ -79,6 +87,15 @@ mod tests {
         assert_eq!(refused(ErrorKind::Corrupt, &["a"], 1, true), Err(format!("t.db: wrong: a; {advice}")));
         let counted = refused(ErrorKind::Corrupt, &["a", "b"], 9, false);
         assert_eq!(counted, Err(format!("t.db: wrong: a; b; and 7 more at least; {advice}")));
+        // A load failed for texts with a NUL, and its user was sent to look for another disk.
+        let advice = "report it with the rows that hold these values: the pages are sound, so no other disk helps";
+        let value = refused(ErrorKind::Corrupt, &["TEXT value in t.i"], 1, true);
+        assert_eq!(value, Err(format!("t.db: wrong: TEXT value in t.i; {advice}")));
+        let of_check =
+            refused(ErrorKind::Corrupt, &["page 2, byte 5: table t: NULL value in t.i"], 1, true).unwrap_err();
+        assert!(of_check.ends_with(advice), "{of_check}");
+        let mixed = refused(ErrorKind::Corrupt, &["TEXT value in t.i", "row 1 missing from index i"], 2, true);
+        assert!(mixed.unwrap_err().contains("on another disk"));
         let broken = refused(ErrorKind::Constraint, &["a"], 4, true).unwrap_err();
         assert_eq!(broken, "t.db: wrong: a; and 3 more; give these columns values that their parents have");
     }

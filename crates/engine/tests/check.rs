@@ -475,6 +475,12 @@ fn what_sqlite_allows_is_a_note() {
     );
     doubles.redefine("t", "BLOB", "REAL");
     doubles.assert_noted("table t: t.a holds whole numbers as doubles of 8 bytes");
+    // As SQLite 3.51 and older store it in a NUMERIC column; 3.54 stores 5, and says so of such a file.
+    let text = made("CREATE TABLE t(a BLOB); INSERT INTO t VALUES ('5' || char(0) || '6')");
+    text.redefine("t", "BLOB", "NUMERIC");
+    let report = checked(&text.path);
+    assert!(report.is_clean(), "{:#?}", report.faults);
+    assert!(report.notes.iter().any(|note| note.contains("t.a holds text with a number before a NUL")), "{report:#?}");
     let made = made("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
     made.patch(|bytes| bytes.resize(3 * 4096 + 7, 1));
     made.assert_noted("the file goes on for 4103 bytes behind the 2 pages");

@@ -18,4 +18,4 @@ pub use litepress_engine::{
     Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, PageSize, Place, Progress, Result,
     Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
 };
-pub use writer::{Row, RowValues, TableWriter, ToValue, UnsupportedValue, Value, Writer};
+pub use writer::{Row, RowValues, TableWriter, ToValue, UnsupportedValue, Value, Writer, Written};

@@ -131,6 +131,11 @@ impl Pipeline {
         &mut self.tables[table].0
     }
 
+    /// Returns the number of texts of all tables that were [cut](TableEncoder::cut_texts).
+    pub fn cut_texts(&self) -> u64 {
+        self.tables.iter().map(|(encoder, _)| encoder.cut_texts()).sum()
+    }
+
     /// Returns whether [`send_parts`](Self::send_parts) has something to do for this table: parts to send, or a failed
     /// engine to report. Cheap enough to ask after every row.
     pub fn has_news(&self, table: usize) -> bool {

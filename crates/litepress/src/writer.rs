@@ -7,7 +7,8 @@ pub use row::{Row, RowValues};
 pub use value::{ToValue, UnsupportedValue, Value};
 
 use crate::pipeline::Pipeline;
-use crate::{Error, ErrorKind, Finished, Options, Result, Schema, Target};
+use crate::{Error, ErrorKind, Finished, Options, Result, Schema, Summary, Target};
+use litepress_engine::check::Report;
 use row::RowBuffer;
 use std::path::Path;
 use std::time::Duration;
@@ -109,7 +110,7 @@ impl Writer {
     }
 
     /// Returns a table whose rows have values for these columns, in this order. All other columns get their DEFAULT, or
-    /// NULL; an INTEGER PRIMARY KEY gets the number of the row, counted from 1.
+    /// NULL; an INTEGER PRIMARY KEY gets the next integer after the largest one so far.
     ///
     /// ```
     /// use litepress::{Options, Target, Writer};
@@ -157,7 +158,7 @@ impl Writer {
     /// # Errors
     /// Rows that break a rule; a write, sync or rename that fails. The target is then as it was, except if only the sync
     /// of its folder failed.
-    pub fn finish(mut self) -> Result<Finished> {
+    pub fn finish(mut self) -> Result<Written> {
         self.refuse_failed()?;
         for table in 0..self.buffers.len() {
             self.encode(table)?;
@@ -167,7 +168,8 @@ impl Writer {
             self.send_parts(table)?;
         }
         self.pipeline.begin_finish()?;
-        self.pipeline.finish()
+        let Finished { summary, bytes, verified, .. } = self.pipeline.finish()?;
+        Ok(Written { summary, bytes, verified, cut_texts: self.pipeline.cut_texts() })
     }
 
     /// Encodes the waiting rows of a table and sends whole parts. An error ends the writer.
@@ -195,6 +197,21 @@ impl Writer {
             Some(failure) => Err(Error::new(ErrorKind::Usage, format!("the database was given up: {failure}"))),
         }
     }
+}
+
+/// A finished database.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Written {
+    /// Sizes and times.
+    pub summary: Summary,
+    /// The whole file, if the target was [`Target::Memory`].
+    pub bytes: Option<Vec<u8>>,
+    /// The result of [`Options::verify`]: no faults, or [`Writer::finish`] would have failed.
+    pub verified: Option<Report>,
+    /// Number of texts in numeric columns that were cut at a NUL character, as SQLite does: only the number before it is
+    /// stored. A TEXT column keeps such texts.
+    pub cut_texts: u64,
 }
 
 /// A table of a [`Writer`], which takes rows.

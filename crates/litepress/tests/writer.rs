@@ -1,6 +1,6 @@
 //! Rows of Rust values become a database that SQLite reads, and what is wrong with a row is told.
 
-use litepress::{Conflict, ErrorKind, Finished, Options, Row, RowValues, Target, UnsupportedValue, Writer};
+use litepress::{Conflict, ErrorKind, Options, Row, RowValues, Target, UnsupportedValue, Writer, Written};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ fn in_memory(schema: &str) -> Writer {
 }
 
 /// Opens the bytes of a database with SQLite, which finds nothing wrong with them.
-fn sqlite(finished: Finished) -> Connection {
+fn sqlite(finished: Written) -> Connection {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.db");
     std::fs::write(&path, finished.bytes.unwrap()).unwrap();
@@ -169,6 +169,17 @@ fn a_broken_rule_is_told_by_the_call_that_breaks_it() {
     check(strict, &|t| t.insert(["no number"]));
     check(strict, &|t| t.insert([0.5]));
     check(alias, &|t| t.insert(["no number"]));
+}
+
+/// SQLite stores the number before a NUL in a numeric column: whoever gives such a text is told how many there were.
+#[test]
+fn texts_that_are_cut_at_a_nul_are_counted() {
+    let mut db = in_memory("CREATE TABLE t (a INTEGER, b TEXT)");
+    db.table("t").unwrap().insert(("12\0x", "12\0x")).unwrap();
+    let written = db.finish().unwrap();
+    assert_eq!(written.cut_texts, 1);
+    let sqlite = sqlite(written);
+    assert_eq!(texts(&sqlite, "SELECT a || ' ' || length(CAST(b AS BLOB)) FROM t"), ["12 4"]);
 }
 
 /// Values that a STRICT column converts are taken, as SQLite takes them.

@@ -14,6 +14,7 @@
 
 pub mod arrow;
 mod block;
+mod copy;
 pub mod csv;
 pub mod cut;
 #[cfg(any(test, feature = "fuzzing"))]

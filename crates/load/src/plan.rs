@@ -7,17 +7,19 @@
 //! Schema + columns of the files --match--> supplies of every file --> LoadSource
 //! ```
 
+use crate::copy::{CopiedTable, DatabaseCopy};
 use crate::infer::{self, Decision, Findings};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::outlook::{FirstPiece, Outlook};
 use crate::reader::{Field, FieldKind, Reader};
 use crate::rejects::Rejects;
-use crate::schema::{self, Fit, Naming, NewTable, TableOptions};
-use crate::source::{LoadSource, OnError, OpenFile};
+use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
+use crate::source::{LoadSource, OnError, OpenFile, Supply, numbers_rows};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
 use litepress_rows::{Conflict, Error, ErrorKind, Result, Schema, Table};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,8 +57,10 @@ pub struct LoadPlan {
     pub schema: Schema,
     /// Tables that get rows.
     pub tables: Vec<PlannedTable>,
-    /// What the files have and no table gets: `view v of shop.db`.
+    /// What the files have and the new database does not get: `view v of shop.db`.
     pub left_out: Vec<String>,
+    /// Tables of databases are defined as they are there.
+    is_copy: bool,
     read: ReadOptions,
     conflict: Conflict,
 }
@@ -103,8 +107,8 @@ enum Content {
     Table {
         /// The file of the database.
         input: Input,
-        database: Arc<Mutex<sqlite::Database>>,
-        name: String,
+        database: Arc<sqlite::Database>,
+        table: Arc<sqlite::Table>,
     },
     /// A reader that the caller gave, until it is taken.
     Given(Mutex<Option<Box<dyn Reader>>>),
@@ -115,8 +119,8 @@ struct Group {
     /// Name of the table.
     name: String,
     contents: Vec<Content>,
-    /// Its statements, where it is copied from a database.
-    sql: Option<Vec<String>>,
+    /// The table of a database that it is copied from.
+    copied: Option<CopiedTable>,
 }
 
 /// What was found in the files of a table.
@@ -132,9 +136,7 @@ impl Content {
     fn open(&self, read: &ReadOptions) -> Result<Box<dyn Reader>> {
         let input = match self {
             Self::File(input) => input,
-            Self::Table { database, name, .. } => {
-                return database.lock().unwrap_or_else(PoisonError::into_inner).reader(name, read);
-            }
+            Self::Table { database, table, .. } => return database.reader(&table.name, read),
             Self::Given(reader) => {
                 let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
                 return reader.ok_or_else(|| Error::new(ErrorKind::Usage, "these data can be read only once"));
@@ -200,11 +202,44 @@ impl Group {
     }
 }
 
-/// Adds a group to those of other tables, or its contents to those of its own.
-fn add_group(groups: &mut Vec<Group>, group: Group) {
-    match groups.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&group.name)) {
-        Some(known) => known.contents.extend(group.contents),
-        None => groups.push(group),
+/// Groups of all tables, and their positions by names in lower case: databases of thousands of tables are not rare.
+#[derive(Default)]
+struct Groups {
+    groups: Vec<Group>,
+    positions: HashMap<String, usize>,
+}
+
+impl Groups {
+    /// Adds a group to those of other tables, or its contents to those of its own.
+    fn add(&mut self, group: Group) {
+        let position = *self.positions.entry(group.name.to_ascii_lowercase()).or_insert(self.groups.len());
+        match self.groups.get_mut(position) {
+            Some(known) => known.contents.extend(group.contents),
+            None => self.groups.push(group),
+        }
+    }
+}
+
+impl PlannedTable {
+    /// Columns that some file lacks and whose DEFAULT is evaluated for every row.
+    pub fn row_defaults(&self) -> Vec<&RowDefault> {
+        let mut found: Vec<&RowDefault> = Vec::new();
+        for supply in self.files.iter().flat_map(|file| &file.fit.supplies) {
+            if let Supply::EachRow(default) = supply
+                && !found.contains(&default)
+            {
+                found.push(default);
+            }
+        }
+        found
+    }
+}
+
+impl PlannedTable {
+    /// Whether some files have the table's INTEGER PRIMARY KEY and others lack it.
+    fn has_mixed_rowids(&self) -> bool {
+        let numbered = self.files.iter().filter(|file| numbers_rows(&file.fit.supplies)).count();
+        numbered > 0 && numbered < self.files.len()
     }
 }
 
@@ -232,9 +267,9 @@ impl LoadPlan {
     /// # Errors
     /// Files that cannot be read; a schema that SQLite refuses; **all** columns that do not fit one another, in one error.
     pub fn new(request: LoadRequest, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
-        let mut left_out = Vec::new();
-        let groups = request.group(&mut left_out)?;
-        Self::of_groups(request, groups, left_out, go_on)
+        let mut copy = DatabaseCopy::default();
+        let groups = request.group(&mut copy)?;
+        Self::of_groups(request, groups, copy, go_on)
     }
 
     /// As [`new`](Self::new), with data that the caller has in the place of files: `request.inputs` is empty. Their columns go
@@ -248,21 +283,21 @@ impl LoadPlan {
     /// Where the request has files, too.
     pub fn of_given(request: LoadRequest, given: Vec<Given>, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
         assert!(request.inputs.is_empty(), "data are given instead of files");
-        let mut groups = Vec::new();
+        let mut groups = Groups::default();
         for Given { table, reader } in given {
             let contents = vec![Content::Given(Mutex::new(Some(reader)))];
-            add_group(&mut groups, Group { name: table, contents, sql: None });
+            groups.add(Group { name: table, contents, copied: None });
         }
-        Self::of_groups(request, groups, Vec::new(), go_on)
+        Self::of_groups(request, groups.groups, DatabaseCopy::default(), go_on)
     }
 
     fn of_groups(
         request: LoadRequest,
         mut groups: Vec<Group>,
-        left_out: Vec<String>,
+        mut copy: DatabaseCopy,
         go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<Self> {
-        let (schema, found) = match &request.schema {
+        let (mut schema, found) = match &request.schema {
             Some((text, origin)) => {
                 let schema = Schema::from_sql(text, origin)?;
                 let found: Vec<Found> = groups.iter_mut().map(Group::known).collect();
@@ -271,7 +306,7 @@ impl LoadPlan {
                 }
                 (schema, found)
             }
-            None => request.define(&mut groups, go_on)?,
+            None => request.define(&mut groups, &mut copy, go_on)?,
         };
         let mut tables = Vec::new();
         let mut mismatches = Vec::new();
@@ -285,7 +320,24 @@ impl LoadPlan {
             return Err(all_of(mismatches));
         }
         request.refuse_forms_of_no_column(&schema, &tables)?;
-        Ok(Self { schema, tables, left_out, read: request.read, conflict: request.conflict })
+        for planned in &tables {
+            schema.tables[planned.table].has_mixed_rowids = planned.has_mixed_rowids();
+        }
+        let (left_out, is_copy) = (copy.left_out, request.schema.is_none());
+        Ok(Self { schema, tables, left_out, is_copy, read: request.read, conflict: request.conflict })
+    }
+
+    /// The tables that were copied, and whose rows have other rowids now: `log of shop.db`. Known once they are read; rowids
+    /// that a column holds are kept.
+    pub fn renumbered(&self) -> Vec<String> {
+        let files = self.tables.iter().filter(|_| self.is_copy).flat_map(|table| (0..).zip(&table.files));
+        let renumbered = files.filter_map(|(number, file)| match &file.content {
+            Content::Table { input, table, .. } if table.is_renumbered(number == 0) => {
+                Some(format!("{} of {}", table.name, input.name.display()))
+            }
+            _ => None,
+        });
+        renumbered.collect()
     }
 
     /// The rows of a table, to be read once.
@@ -350,29 +402,27 @@ impl LoadPlan {
 
 impl LoadRequest {
     /// Which files go to which table.
-    fn group(&self, left_out: &mut Vec<String>) -> Result<Vec<Group>> {
+    fn group(&self, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
         if let Some(name) = self.table.as_deref().filter(|name| name.trim().is_empty()) {
             let error = Error::new(ErrorKind::Usage, format!("'{name}' is no name of a table"));
             return Err(error.advise("say another one with --table"));
         }
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups = Groups::default();
         for input in &self.inputs {
-            for group in self.groups_of(input, left_out)? {
-                add_group(&mut groups, group);
-            }
+            self.groups_of(input, copy)?.into_iter().for_each(|group| groups.add(group));
         }
-        Ok(groups)
+        Ok(groups.groups)
     }
 
-    fn groups_of(&self, input: &Input, left_out: &mut Vec<String>) -> Result<Vec<Group>> {
+    fn groups_of(&self, input: &Input, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
         if input.format == Format::Sqlite {
-            return self.groups_of_database(input, left_out);
+            return self.groups_of_database(input, copy);
         }
         let Some(name) = self.table.clone().or_else(|| self.only_table()).or_else(|| input.table_name()) else {
             let error = Error::new(ErrorKind::Usage, "the table has no name").in_file(&input.name);
             return Err(error.advise("say it with --table"));
         };
-        Ok(vec![Group { name, contents: vec![Content::File(input.clone())], sql: None }])
+        Ok(vec![Group { name, contents: vec![Content::File(input.clone())], copied: None }])
     }
 
     /// The table of a schema that has but one: it needs no name.
@@ -383,10 +433,10 @@ impl LoadRequest {
     }
 
     /// The tables of a database, or the one that is wanted.
-    fn groups_of_database(&self, input: &Input, left_out: &mut Vec<String>) -> Result<Vec<Group>> {
-        let database = sqlite::Database::open(input)?;
+    fn groups_of_database(&self, input: &Input, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
+        let database = Arc::new(sqlite::Database::open(input)?);
         let is_wanted = |name: &str| self.table.as_ref().is_none_or(|table| table.eq_ignore_ascii_case(name));
-        let tables: Vec<sqlite::Table> =
+        let tables: Vec<Arc<sqlite::Table>> =
             database.tables().iter().filter(|table| is_wanted(&table.name)).cloned().collect();
         if let (true, Some(table)) = (tables.is_empty(), &self.table) {
             let names: Vec<&str> = database.tables().iter().map(|table| table.name.as_str()).collect();
@@ -394,31 +444,28 @@ impl LoadRequest {
             return Err(error.in_file(&input.name).advise(format!("it has {}", names.join(", "))));
         }
         if self.table.is_none() {
-            left_out.extend(database.others().iter().map(|other| format!("{other} of {}", input.name.display())));
+            copy.add(&database);
         }
-        let database = Arc::new(Mutex::new(database));
-        let group = |table: sqlite::Table| Group {
-            contents: vec![Content::Table {
-                input: input.clone(),
-                database: database.clone(),
-                name: table.name.clone(),
-            }],
-            name: table.name,
-            sql: Some(std::iter::once(table.sql).chain(table.objects).collect()),
+        let group = |table: Arc<sqlite::Table>| Group {
+            name: table.name.clone(),
+            contents: vec![Content::Table { input: input.clone(), database: database.clone(), table: table.clone() }],
+            copied: Some(CopiedTable { database: database.clone(), table }),
         };
         Ok(tables.into_iter().map(group).collect())
     }
 
     /// Defines the tables: those of databases as they are there, others after what their files hold.
-    fn define(&self, groups: &mut [Group], go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<(Schema, Vec<Found>)> {
-        let (mut new, mut found, mut sql) = (Vec::new(), Vec::new(), String::new());
+    fn define(
+        &self,
+        groups: &mut [Group],
+        copy: &mut DatabaseCopy,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<(Schema, Vec<Found>)> {
+        let (mut new, mut found) = (Vec::new(), Vec::new());
         for group in groups.iter_mut() {
             let mut of_group = self.look_through(group, go_on)?;
-            match &group.sql {
-                Some(statements) => {
-                    of_group.decisions.clear();
-                    sql.extend(statements.iter().flat_map(|statement| [statement, ";\n"]));
-                }
+            match &group.copied {
+                Some(_) => of_group.decisions.clear(),
                 None => {
                     self.rename(&mut of_group.decisions);
                     refuse_impossible(group, &of_group.decisions)?;
@@ -428,10 +475,11 @@ impl LoadRequest {
             found.push(of_group);
         }
         self.refuse_unknown_names(&found)?;
-        if !new.is_empty() {
-            sql += &schema::create(&mut new, &self.options).map_err(all_of)?;
-        }
-        let inferred = groups.iter().zip(&mut found).filter(|(group, _)| group.sql.is_none());
+        let created =
+            if new.is_empty() { String::new() } else { schema::create(&mut new, &self.options).map_err(all_of)? };
+        let copied: Vec<&CopiedTable> = groups.iter().filter_map(|group| group.copied.as_ref()).collect();
+        let sql = copy.settings() + &copy.definitions(&copied, &created)?;
+        let inferred = groups.iter().zip(&mut found).filter(|(group, _)| group.copied.is_none());
         for ((_, found), table) in inferred.zip(new) {
             found.decisions = table.columns;
         }

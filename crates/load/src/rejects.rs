@@ -18,6 +18,7 @@ const HEADER: &[u8] = b"file,record,line,column,reason,raw\n";
 pub struct Rejects {
     most: u64,
     nulls: AtomicU64,
+    cut_texts: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -43,7 +44,7 @@ impl Rejects {
     pub fn new(file: Option<&Path>, most: u64) -> Result<Self> {
         let file = file.map(create).transpose()?;
         let state = State { file, count: 0, parts: 0, waiting: BTreeMap::new(), current: 0, complete: BTreeSet::new() };
-        Ok(Self { most, nulls: AtomicU64::new(0), state: Mutex::new(state) })
+        Ok(Self { most, nulls: AtomicU64::new(0), cut_texts: AtomicU64::new(0), state: Mutex::new(state) })
     }
 
     /// How many records were left out so far.
@@ -59,6 +60,16 @@ impl Rejects {
     /// Counts a value that NULL takes the place of.
     pub(crate) fn count_null(&self) {
         self.nulls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns how many texts were cut at a NUL so far, because their columns store the number in front of it.
+    pub fn cut_texts(&self) -> u64 {
+        self.cut_texts.load(Ordering::Relaxed)
+    }
+
+    /// Counts texts that are cut.
+    pub(crate) fn count_cut_texts(&self, texts: u64) {
+        self.cut_texts.fetch_add(texts, Ordering::Relaxed);
     }
 
     /// The number of a part that begins: it is above those of all parts whose records stand before.

@@ -2,10 +2,12 @@
 //! that is given ([`matching`]).
 
 mod ddl;
+mod default;
 mod fit;
 mod name;
 
 pub use ddl::{NewTable, TableOptions, create};
+pub use default::RowDefault;
 pub use fit::{Fit, Naming, matching};
 
 /// `a, b, c`, cut where it is long.

@@ -8,6 +8,7 @@ use crate::infer::{Decision, Seen};
 use crate::outlook::Outlook;
 use crate::reader::{BadRecord, Batch, Piece, Reader};
 use crate::rejects::Rejects;
+use crate::schema::RowDefault;
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::encode::{BadValue, LeftOut, RowNumbers, Verdict};
@@ -36,6 +37,8 @@ pub enum Supply {
     File(usize),
     /// The same in every row.
     Constant(OwnedValue),
+    /// From SQLite, which evaluates this for every row: once, as a batch is encoded.
+    EachRow(RowDefault),
     /// The number of the row, counted from 1 through all files: an INTEGER PRIMARY KEY that the files do not have.
     RowNumber,
 }
@@ -168,9 +171,12 @@ impl Source for LoadSource {
 
     /// Numbers of rows ascend; what a file holds may not.
     fn rowid_order(&self) -> RowidOrder {
-        let alias = self.table.rowid_alias.and_then(|alias| self.table.ordinary_columns().position(|at| at == alias));
-        let is_numbered = |alias: usize| self.lock().files.iter().all(|file| file.supplies[alias] == Supply::RowNumber);
-        if alias.is_none_or(is_numbered) { RowidOrder::Ascending } else { RowidOrder::Unknown }
+        let is_numbered = self.table.rowid_alias.is_none() || self.has_automatic_rowids();
+        if is_numbered { RowidOrder::Ascending } else { RowidOrder::Unknown }
+    }
+
+    fn has_automatic_rowids(&self) -> bool {
+        self.table.rowid_alias.is_some() && self.lock().files.iter().all(|file| numbers_rows(&file.supplies))
     }
 
     fn last_sequence(&self) -> Option<i64> {
@@ -236,6 +242,7 @@ impl LoadPart<'_> {
         refuse_changed(guards, &mut maker.batch);
         if at.source.on_error == OnError::Abort && maker.batch.bad.is_empty() {
             maker.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
+            at.source.rejects.count_cut_texts(maker.take_cut_texts());
             return Ok(true);
         }
         let mut left_out = LeftOut::default();
@@ -246,6 +253,7 @@ impl LoadPart<'_> {
         let rows = rest.refill();
         let judged = maker.encode_judged(first_record, &mut left_out, rows, &mut |bad| at.judge(bad));
         judged.map_err(|error| at.in_place(error))?;
+        at.source.rejects.count_cut_texts(maker.take_cut_texts());
         rest.number(&left_out, first_record, maker.batch.rows);
         Ok(true)
     }
@@ -356,6 +364,11 @@ pub struct RowMaker {
     encoder: Encoder,
 }
 
+/// Whether data with these supplies lack the INTEGER PRIMARY KEY of their table.
+pub fn numbers_rows(supplies: &[Supply]) -> bool {
+    supplies.contains(&Supply::RowNumber)
+}
+
 impl RowMaker {
     /// For rows of `table`, whose ordinary columns get their values from `supplies`: one each.
     pub fn new(table: &Table, conflict: Conflict, supplies: Vec<Supply>) -> Self {
@@ -363,22 +376,29 @@ impl RowMaker {
         Self { batch: Batch::default(), supplies, blocks, encoder: Encoder::new(table, conflict) }
     }
 
+    /// Returns how many texts were cut at a NUL since the last call ([`Encoder::take_cut_texts`]).
+    pub fn take_cut_texts(&mut self) -> u64 {
+        self.encoder.take_cut_texts()
+    }
+
     /// Appends the rows of the batch, of which the first has this number. What is [bad](Batch::bad) in it is the caller's affair.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// As [`Encoder::encode`]; a DEFAULT that SQLite cannot evaluate.
     pub fn encode(&mut self, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
+        self.compute(first_record)?;
         self.gather(first_record);
-        let numbers = RowNumbers::from_record(first_record);
+        let (numbers, known) = (RowNumbers::from_record(first_record), chunk.len());
         let done = self.encoder.encode(&self.blocks, self.batch.rows, numbers, chunk);
         self.give_back();
+        self.mark_automatic(known, chunk);
         done
     }
 
     /// Appends the rows of the batch that are not left out, those that break a rule as `judge` says.
     ///
     /// # Errors
-    /// As [`Encoder::encode_judged`].
+    /// As [`Encoder::encode_judged`]; a DEFAULT that SQLite cannot evaluate.
     pub fn encode_judged(
         &mut self,
         first_record: u64,
@@ -386,11 +406,35 @@ impl RowMaker {
         chunk: &mut RecordChunk,
         judge: &mut dyn FnMut(BadValue) -> Result<Verdict>,
     ) -> Result<()> {
+        self.compute(first_record)?;
         self.gather(first_record);
-        let numbers = RowNumbers::from_record(first_record);
+        let (numbers, known) = (RowNumbers::from_record(first_record), chunk.len());
         let done = self.encoder.encode_judged(&mut self.blocks, self.batch.rows, numbers, left_out, chunk, judge);
         self.give_back();
+        self.mark_automatic(known, chunk);
         done
+    }
+
+    /// Evaluates what differs by row. It may fail, and blocks must not be in other places then.
+    fn compute(&mut self, first_record: u64) -> Result<()> {
+        for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
+            if let Supply::EachRow(default) = supply {
+                default.fill(block, first_record, self.batch.rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the data lack the INTEGER PRIMARY KEY.
+    pub fn numbers_rows(&self) -> bool {
+        numbers_rows(&self.supplies)
+    }
+
+    /// Says of the rows from `known` on whether they bring their rowids.
+    fn mark_automatic(&self, known: usize, chunk: &mut RecordChunk) {
+        if self.numbers_rows() {
+            chunk.mark_automatic(known);
+        }
     }
 
     /// Puts the blocks in the order of the table's columns.
@@ -399,6 +443,8 @@ impl RowMaker {
             match supply {
                 Supply::File(position) => std::mem::swap(block, &mut self.batch.blocks[*position]),
                 Supply::Constant(value) => fill_constant(block, value, self.batch.rows),
+                // It is computed already.
+                Supply::EachRow(_) => {}
                 Supply::RowNumber => {
                     block.ints().extend((first_record.cast_signed()..).take(self.batch.rows));
                 }
@@ -465,6 +511,9 @@ impl Runs {
                 break;
             }
             chunk.push(self.rows.rowids()[self.next], self.rows.record(self.next));
+            if self.rows.is_automatic(self.next) {
+                chunk.mark_automatic(chunk.len() - 1);
+            }
             self.next += 1;
         }
         true

@@ -118,13 +118,22 @@ fn number_from_text(text: &[u8]) -> Option<Value<'static>> {
     }
 }
 
+/// The number that a text stands for. SQLite (3.54) reads a text up to its first NUL here, whatever follows; older
+/// versions make no number of a text with a NUL.
 fn number_from_any_text(text: &[u8]) -> Option<Value<'static>> {
-    let literal = std::str::from_utf8(text).ok()?.trim_matches(is_sqlite_space);
+    let end = text.iter().position(|&byte| byte == 0);
+    let literal = std::str::from_utf8(&text[..end.unwrap_or(text.len())]).ok()?.trim_matches(is_sqlite_space);
     let shape = literal_shape(literal.as_bytes())?;
     match literal.parse::<i64>() {
-        Ok(int) if matches!(shape, Shape::Integer) => Some(Value::Int(int)),
+        // A long integer is read exactly by another function of SQLite, which looks at the whole text and refuses the NUL.
+        Ok(int) if matches!(shape, Shape::Integer) && end.is_none() => Some(Value::Int(int)),
         _ => Some(prefer_integer(real_of_literal(literal)?)),
     }
+}
+
+/// Whether a numeric column stores just a part of a text: the number in front of a NUL.
+pub(crate) fn is_cut(text: Value<'_>, stored: Value<'_>) -> bool {
+    matches!((text, stored), (Value::Text(text), Value::Int(_) | Value::Real(_)) if text.contains(&0))
 }
 
 /// The double nearest to what SQLite (3.54) reads of a literal: digits behind those that fill 64 bits, the first 19 or
@@ -262,6 +271,30 @@ mod tests {
         "-1e400",
         "1e-400",
         "9007199254740993",
+        // Stored as text by the printed pages and as numbers by SQLite's INSERT: integrity_check called the file unsound.
+        "5\x006",
+        "7\0",
+        "\x005",
+        "5 \0",
+        " 5\0 ",
+        "5 \x006",
+        "5e\0",
+        "5e+\x003",
+        "1.5\0x",
+        "5e1\0",
+        "5x\0",
+        "-\x005",
+        " \x005",
+        ".\x005",
+        "5.\0\u{e9}",
+        "007\0",
+        "1e400\0",
+        "2251799813685249\0",
+        "9007199254740993\0",
+        "9223372036854775807\0",
+        "-9223372036854775808\0",
+        "99999999999999999999\0",
+        "2020-01-01\0",
         // Loaded as the nearest double of all their digits, which SQLite does not look at: one unit in the last place
         // from what it stores.
         "2200000000000.2922364",
@@ -354,7 +387,7 @@ mod tests {
                 "-?[0-9]{0,9}\\.[0-9]{0,9}",
                 "-?[0-9]{0,17}\\.?[0-9]{0,17}",
                 "[-+0-9.:/eE x]{0,10}",
-                "[ \t\n]?[-+]?[0-9]{0,3}\\.?[0-9]{0,3}([eE][-+]?[0-9]{0,2})?[ \u{b}\u{c}\r]?",
+                "[ \t\n]?[-+]?[0-9]{0,3}\\.?[0-9]{0,3}([eE][-+]?[0-9]{0,2})?[ \u{b}\u{c}\r]?\0?[0-9x]{0,2}",
                 "\\PC{0,9}",
             ],
             before in "[0-9.]{0,3}",

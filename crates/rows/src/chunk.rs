@@ -1,5 +1,7 @@
 //! Records on their way from a source to a tree.
 
+use std::ops::Range;
+
 /// Bytes in front of the first record that a reader may touch and must not use.
 ///
 /// The page builder copies a short record as one fixed-width block that ends where the record ends, which is
@@ -15,6 +17,8 @@ pub struct RecordChunk {
     records: Vec<u8>,
     ends: Vec<u32>,
     first_record: u64,
+    /// Rows whose rowids SQLite may choose: ascending ranges that do not touch.
+    automatic: Vec<Range<usize>>,
 }
 
 impl RecordChunk {
@@ -23,13 +27,20 @@ impl RecordChunk {
 
     /// An empty chunk.
     pub fn new() -> Self {
-        Self { rowids: Vec::new(), records: vec![0; HEADROOM], ends: Vec::new(), first_record: 1 }
+        Self {
+            rowids: Vec::new(),
+            records: vec![0; HEADROOM],
+            ends: Vec::new(),
+            first_record: 1,
+            automatic: Vec::new(),
+        }
     }
 
     /// Forgets the rows and keeps the memory, unless one giant record had blown it up.
     pub fn clear(&mut self) {
         self.rowids.clear();
         self.ends.clear();
+        self.automatic.clear();
         self.records.truncate(HEADROOM);
         self.records.shrink_to(4 * Self::TARGET_BYTES);
     }
@@ -43,6 +54,27 @@ impl RecordChunk {
     /// Says where in the input the first row stands. Whoever [pushes](Self::push) rows does so before.
     pub fn set_first_record(&mut self, first_record: u64) {
         self.first_record = first_record;
+    }
+
+    /// Says that the input gives the rows from `first` on no rowid, so that SQLite may choose it.
+    pub fn mark_automatic(&mut self, first: usize) {
+        let rows = first..self.len();
+        match self.automatic.last_mut() {
+            _ if rows.is_empty() => {}
+            Some(last) if last.end >= first => last.end = rows.end,
+            _ => self.automatic.push(rows),
+        }
+    }
+
+    /// Whether SQLite may choose the rowid of a row. The chunk's own is no more than the row's number.
+    pub fn is_automatic(&self, row: usize) -> bool {
+        let range = self.automatic.partition_point(|range| range.end <= row);
+        self.automatic.get(range).is_some_and(|range| range.contains(&row))
+    }
+
+    /// Numbers the rows from `first` on anew, without a gap.
+    pub fn renumber(&mut self, first: usize, first_rowid: i64) {
+        self.rowids[first..].iter_mut().zip(first_rowid..).for_each(|(rowid, number)| *rowid = number);
     }
 
     /// Number of rows.
@@ -72,7 +104,7 @@ impl RecordChunk {
 
     /// Writes to `starts` where each record of `rows` begins in the arena.
     #[inline]
-    pub fn starts(&self, rows: std::ops::Range<usize>, starts: &mut [usize]) {
+    pub fn starts(&self, rows: Range<usize>, starts: &mut [usize]) {
         let before = rows.start.checked_sub(1).map_or(HEADROOM, |row| self.ends[row] as usize);
         let ends = &self.ends[rows];
         let (Some(first), true) = (starts.first_mut(), !ends.is_empty()) else { return };
@@ -162,6 +194,24 @@ impl Default for RecordChunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn automatic_rows_are_told_from_others() {
+        let mut chunk = RecordChunk::new();
+        chunk.mark_automatic(0);
+        for automatic in [true, true, false, true, false, false, true] {
+            chunk.push(1, b"");
+            if automatic {
+                chunk.mark_automatic(chunk.len() - 1);
+            }
+        }
+        let automatic: Vec<usize> = (0..9).filter(|&row| chunk.is_automatic(row)).collect();
+        assert_eq!(automatic, [0, 1, 3, 6]);
+        chunk.renumber(5, 30);
+        assert_eq!(chunk.rowids(), [1, 1, 1, 1, 1, 30, 31]);
+        chunk.clear();
+        assert!(!chunk.is_automatic(0));
+    }
 
     #[test]
     fn records_of_one_length() {

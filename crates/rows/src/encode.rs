@@ -20,7 +20,7 @@ use crate::cells::{BLOCK_ROWS, CellBlock, Cells};
 use crate::schema::Table;
 use crate::{Conflict, Error, ErrorKind, NullRule, RecordChunk, Result};
 pub use column::LeftOut;
-use column::{Fault, Rule, Slot};
+use column::{Exempt, Fault, Rule, Slot, is_null};
 
 /// SQLite's default limit for the length of a record, in bytes (SQLITE_MAX_LENGTH).
 pub const MAX_RECORD_BYTES: u64 = 1_000_000_000;
@@ -72,15 +72,33 @@ pub struct Encoder {
     order: Vec<usize>,
     /// The columns of which NULL has a row left out.
     left_out_on_null: Vec<usize>,
+    /// What NULL leads to if the row has a value of a wrong type, too.
+    null_before_type: Vec<(usize, NullRule)>,
+    conflict: Conflict,
+    /// Rows of the block whose types SQLite checks.
+    unchecked: LeftOut,
     slots: Vec<Slot>,
+    /// Texts that were cut at a NUL since they were last [taken](Self::take_cut_texts).
+    cut_texts: u64,
+}
+
+/// The columns of a STRICT table, as blocks are given, of which NULL has another consequence than a wrong type in the same row.
+///
+/// SQLite checks types last, but first in a table with generated columns, which it computes from values of the right types.
+fn null_before_type(table: &Table, conflict: Conflict) -> Vec<(usize, NullRule)> {
+    let is_ordered = table.strict && table.ordinary_columns().count() == table.columns.len();
+    let rule = |column| (column, table.null_rule(column, conflict));
+    let rules = (0..table.columns.len()).filter(|_| is_ordered).map(rule);
+    rules.filter(|(_, rule)| matches!(rule, NullRule::LeaveOut | NullRule::AskSqlite)).collect()
 }
 
 impl Encoder {
     /// An encoder for the rows of `table`. Blocks are given for its ordinary columns, in their order; records hold
     /// them in the order in which SQLite stores them ([`Table::stored_columns`]). What SQLite computes is not in them.
     ///
-    /// `conflict` says what becomes of NULL in a NOT NULL column ([`Table::null_rule`]); what a STRICT table or an INTEGER
-    /// PRIMARY KEY does not take fails in any case.
+    /// `conflict` says what becomes of NULL in a NOT NULL column ([`Table::null_rule`]). A row with a value that an INTEGER
+    /// PRIMARY KEY does not take fails in any case. So does one that a STRICT table does not take, unless it has NULL in a
+    /// NOT NULL column: SQLite looks for NULL first, and may leave the row out.
     pub fn new(table: &Table, conflict: Conflict) -> Self {
         let ordinary: Vec<usize> = table.ordinary_columns().collect();
         let block_of = |position: usize| ordinary.iter().position(|&ordinary| ordinary == position);
@@ -92,9 +110,18 @@ impl Encoder {
             rowid_alias: table.rowid_alias.and_then(block_of),
             order: table.stored_columns().into_iter().filter_map(block_of).collect(),
             left_out_on_null: table.columns_where_null(NullRule::LeaveOut, conflict).filter_map(block_of).collect(),
+            null_before_type: null_before_type(table, conflict),
+            conflict,
+            unchecked: LeftOut::default(),
             slots: rules.iter().map(|_| Slot::default()).collect(),
             rules,
+            cut_texts: 0,
         }
+    }
+
+    /// Returns how many texts were cut at a NUL since the last call: of `5\06` a numeric column stores 5, as SQLite does.
+    pub fn take_cut_texts(&mut self) -> u64 {
+        std::mem::take(&mut self.cut_texts)
     }
 
     /// Encodes the first `rows` rows of `blocks`, one block a column, and appends them to `chunk`, those apart that are
@@ -114,12 +141,15 @@ impl Encoder {
         chunk: &mut RecordChunk,
     ) -> Result<()> {
         self.begin(blocks, rows);
-        let mut none = LeftOut::default();
-        for (column, block) in blocks.iter().enumerate() {
-            let filled = self.fill(column, block, rows, &none, chunk);
-            filled.map_err(|fault| self.explain(&fault, column, block, numbers))?;
+        let mut left_out = LeftOut::default();
+        for column in self.filling_order() {
+            while let Err(fault) = self.fill(column, &blocks[column], rows, &left_out, chunk) {
+                if !self.excuses(&fault, blocks, true, &mut left_out) {
+                    return Err(self.explain(&fault, column, &blocks[column], numbers));
+                }
+            }
         }
-        self.write(blocks, rows, numbers, &mut none, chunk)
+        self.write(blocks, rows, numbers, &mut left_out, chunk)
     }
 
     /// The values of the first `rows` rows of `blocks`, where all are integers and their columns store them as they are.
@@ -155,17 +185,21 @@ impl Encoder {
     ) -> Result<()> {
         self.begin(blocks, rows);
         let known = chunk.len();
-        for (column, block) in blocks.iter_mut().enumerate() {
-            while let Err(fault) = self.fill(column, block, rows, left_out, chunk) {
+        for column in self.filling_order() {
+            while let Err(fault) = self.fill(column, &blocks[column], rows, left_out, chunk) {
+                // SQLite ignores such a row for sure. Of an ON CONFLICT clause that is not known, and the row is judged.
+                if self.excuses(&fault, blocks, self.conflict == Conflict::Ignore, left_out) {
+                    continue;
+                }
                 if self.rowid_alias == Some(column) {
                     // They are read once more; those that stand in front of a column with a fault stay.
                     chunk.parts_mut().0.truncate(known);
                 }
-                let error = self.explain(&fault, column, block, numbers);
+                let error = self.explain(&fault, column, &blocks[column], numbers);
                 let may_be_null = self.rowid_alias != Some(column) && !self.rules[column].refuses_null();
                 match judge(BadValue { row: fault.row, may_be_null, error })? {
                     Verdict::LeaveOut => left_out.add(fault.row),
-                    Verdict::StoreNull => block.set_null(fault.row, rows),
+                    Verdict::StoreNull => blocks[column].set_null(fault.row, rows),
                 }
             }
         }
@@ -175,6 +209,25 @@ impl Encoder {
     fn begin(&mut self, blocks: &[CellBlock], rows: usize) {
         assert_eq!(blocks.len(), self.rules.len(), "one block a column");
         assert!(rows <= BLOCK_ROWS, "a block holds at most {BLOCK_ROWS} rows");
+        self.unchecked.clear();
+    }
+
+    /// The columns in the order in which they are settled: as in SQLite, no other rule excuses a wrong INTEGER PRIMARY KEY.
+    fn filling_order(&self) -> impl Iterator<Item = usize> + use<> {
+        let alias = self.rowid_alias;
+        alias.into_iter().chain((0..self.rules.len()).filter(move |&column| alias != Some(column)))
+    }
+
+    /// Whether a wrong type does not count because the row has NULL in a NOT NULL column, which SQLite looks at before. Then
+    /// the row is left out, or goes to SQLite as it is, if it `may_ask`.
+    fn excuses(&mut self, fault: &Fault, blocks: &[CellBlock], may_ask: bool, left_out: &mut LeftOut) -> bool {
+        let has_null = |&&(column, _): &&(usize, NullRule)| is_null(&blocks[column].value(fault.row));
+        match self.null_before_type.iter().filter(|_| fault.is_type).find(has_null) {
+            Some((_, NullRule::LeaveOut)) => left_out.add(fault.row),
+            Some((_, NullRule::AskSqlite)) if may_ask => self.unchecked.add(fault.row),
+            _ => return false,
+        }
+        true
     }
 
     /// Settles one column: its slot, or the rowids.
@@ -189,9 +242,9 @@ impl Encoder {
         let (rule, slot) = (&mut self.rules[column], &mut self.slots[column]);
         if self.rowid_alias == Some(column) {
             slot.be_null();
-            rule.rowids(block, rows, left_out, chunk.parts_mut().0)
+            rule.rowids(block, rows, left_out, chunk.parts_mut().0, &mut slot.cut)
         } else {
-            rule.fill(block, rows, left_out, slot)
+            rule.fill(block, rows, Exempt { left_out, unchecked: &self.unchecked }, slot)
         }
     }
 
@@ -219,6 +272,8 @@ impl Encoder {
         for &column in &self.left_out_on_null {
             (0..rows).filter(|&row| self.slots[column].is_null(row)).for_each(|row| left_out.add(row));
         }
+        let cut = self.slots.iter().flat_map(|slot| &slot.cut);
+        self.cut_texts += cut.filter(|&&row| !left_out.has(row)).count() as u64;
         if !left_out.is_empty() {
             chunk.retain(first, |row| !left_out.has(row - first));
         }

@@ -20,6 +20,7 @@ pub mod encode;
 pub mod error;
 pub mod schema;
 pub mod source;
+pub mod sqlite;
 
 pub use affinity::Affinity;
 pub use cells::{CellBlock, Cells, Choice, Strings};

@@ -4,14 +4,18 @@
 //! and nothing else; then SQLite is asked what it understood. No SQL parser of ours decides what a column's
 //! affinity, a key or a collation is.
 
+mod default;
 mod read;
 mod run;
+mod triggers;
 
 use crate::{Affinity, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 
+pub use default::DefaultKind;
 pub use read::{TableKinds, table_of};
+pub use triggers::{Trigger, missing_objects};
 
 /// A whole database schema.
 #[derive(Clone, Debug)]
@@ -92,6 +96,9 @@ pub struct Table {
     pub has_check: bool,
     /// Whether an ON CONFLICT clause of the statement has rows left out or replaced.
     pub has_conflict_clause: bool,
+    /// Whether some of its data have its INTEGER PRIMARY KEY and others lack it: rowids are chosen among those that are given.
+    /// A source of rows says so; the schema cannot.
+    pub has_mixed_rowids: bool,
 }
 
 /// One column.
@@ -239,6 +246,7 @@ impl Table {
             foreign_keys: Vec::new(),
             has_check: false,
             has_conflict_clause: false,
+            has_mixed_rowids: false,
             ..self.clone()
         }
     }

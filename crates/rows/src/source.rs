@@ -20,6 +20,12 @@ pub trait Source: Sync {
         RowidOrder::Unknown
     }
 
+    /// Whether the input gives no row a value for the INTEGER PRIMARY KEY: the rowids are the rows' numbers, and SQLite
+    /// would choose them as it inserts the rows that stay.
+    fn has_automatic_rowids(&self) -> bool {
+        false
+    }
+
     /// Mean bytes that a row takes of the table's pages, as well as it is known beforehand: for estimates of size.
     fn page_bytes(&self) -> f64;
 

@@ -20,9 +20,7 @@ pub fn assert_same_database(ours: &Connection, theirs: &Connection, what: &str) 
     for pragma in FILE_PRAGMAS {
         same(&format!("PRAGMA {pragma}"));
     }
-    same(
-        "SELECT rowid, type, name, tbl_name, coalesce(rootpage, 0) > 0, typeof(sql), sql FROM sqlite_schema ORDER BY rowid",
-    );
+    assert_same_schema(ours, theirs, what);
     same("SELECT schema, name, type, ncol, wr, strict FROM pragma_table_list WHERE schema = 'main' ORDER BY name");
     for table in texts(theirs, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')") {
         for pragma in TABLE_PRAGMAS {
@@ -33,6 +31,12 @@ pub fn assert_same_database(ours: &Connection, theirs: &Connection, what: &str) 
         same(&format!("PRAGMA index_xinfo({})", quoted_name(&index)));
     }
     assert_same_content(ours, theirs, what);
+}
+
+/// Sees that `sqlite_schema` has the same rows in the same order, by the same rowids.
+pub fn assert_same_schema(ours: &Connection, theirs: &Connection, what: &str) {
+    let sql = "SELECT rowid, type, name, tbl_name, coalesce(rootpage, 0) > 0, typeof(sql), sql FROM sqlite_schema ORDER BY rowid";
+    assert_same_rows(ours, theirs, sql, what);
 }
 
 /// Sees that every cell of every table and view is the same.

@@ -84,7 +84,7 @@ fn watch(loading: &Loading, options: &Options, audience: &Audience) -> Watch {
 
 /// The types of columns, and what was left out.
 fn addition(loading: &Loading, rejects: &Rejects) -> Addition {
-    let (rejected, nulls) = (rejects.count(), rejects.nulls());
+    let (rejected, nulls, cut_texts) = (rejects.count(), rejects.nulls(), rejects.cut_texts());
     let mut text = loading.tables_text();
     if rejected > 0 {
         text += &format!("left out {} records that are wrong\n", numbers::grouped(rejected));
@@ -92,16 +92,27 @@ fn addition(loading: &Loading, rejects: &Rejects) -> Addition {
     if nulls > 0 {
         text += &format!("stored NULL in place of {} values that their columns do not take\n", numbers::grouped(nulls));
     }
-    if !loading.plan.left_out.is_empty() {
-        text += &format!("left out, for only tables are copied: {}\n", loading.plan.left_out.join(", "));
+    if cut_texts > 0 {
+        text += &format!(
+            "cut {} texts in numeric columns at a NUL character, as SQLite does: only the number before it is stored; declare \
+             the columns TEXT to keep the texts\n",
+            numbers::grouped(cut_texts)
+        );
+    }
+    text += &loading.left_out_text();
+    let renumbered = loading.plan.renumbered();
+    if !renumbered.is_empty() {
+        text += &format!("rowids that no column holds are numbered from 1: {}\n", renumbered.join(", "));
     }
     if !text.is_empty() {
         text.insert(0, '\n');
     }
     let mut json = Map::new();
     json.insert("left_out".to_owned(), json!(loading.plan.left_out));
+    json.insert("renumbered".to_owned(), json!(renumbered));
     json.insert("rejected".to_owned(), json!(rejected));
     json.insert("nulls".to_owned(), json!(nulls));
+    json.insert("cut_texts".to_owned(), json!(cut_texts));
     json.insert("columns".to_owned(), Value::Array(loading.columns_json()));
     Addition { text, json }
 }

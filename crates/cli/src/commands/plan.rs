@@ -15,6 +15,8 @@ use litepress::engine::plan::steps;
 use litepress::{Error, ErrorKind, Options, Target};
 use litepress_gen::{Chosen, ColumnPlan, TablePlan};
 use litepress_load::plan::{PlannedFile, PlannedTable};
+use litepress_load::schema::RowDefault;
+use litepress_rows::Table;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -110,6 +112,7 @@ pub fn plan_generate(
         page_size: invention.page_size,
         estimate: invention.estimate(&supplies, &target, &options)?,
         steps: steps(&invention.schema, options.on_conflict),
+        left_out: None,
         tables: invention.plan.tables().iter().map(|plan| table(plan, invention.rows_of(plan))).collect(),
         options,
     };
@@ -136,6 +139,7 @@ pub fn plan_load(job: &LoadJob, out: Option<&Path>, options: Options, audience: 
         page_size: loading.page_size,
         estimate: Estimate::new(schema, &listed, &target, &options)?,
         steps: steps(schema, options.on_conflict),
+        left_out: Some((loading.left_out_text(), &loading.plan.left_out)),
         tables: tables.map(|(table, rows)| loaded_table(&loading, table, *rows)).collect(),
         options,
     };
@@ -145,16 +149,32 @@ pub fn plan_load(job: &LoadJob, out: Option<&Path>, options: Options, audience: 
 fn loaded_table(loading: &Loading, table: &PlannedTable, rows: Option<u64>) -> TableProspect {
     let inputs = table.files.iter().filter_map(PlannedFile::input);
     let files: Vec<String> = inputs.map(|input| input.name.display().to_string()).collect();
+    let definition = &loading.plan.schema.tables[table.table];
+    let defaults = row_defaults(definition, table);
+    let words = |[name, declared, why]: [String; 3]| {
+        vec![name, if declared.is_empty() { "no type".to_owned() } else { declared }, why]
+    };
+    let mut columns: Vec<Value> = table.decisions.iter().map(loaded_column_json).collect();
+    columns
+        .extend(defaults.iter().map(|[name, declared, why]| json!({"name": name, "type": declared, "because": why})));
     TableProspect {
-        name: loading.plan.schema.tables[table.table].name.clone(),
+        name: definition.name.clone(),
         rows,
         note: format!(", out of {}", files.join(", ")),
-        columns: column_words(table),
-        json: json!({
-            "files": files,
-            "columns": table.decisions.iter().map(loaded_column_json).collect::<Vec<Value>>(),
-        }),
+        columns: column_words(table).into_iter().chain(defaults.into_iter().map(words)).collect(),
+        json: json!({"files": files, "columns": columns}),
     }
+}
+
+/// Name, type and reason of the columns that the files lack and that SQLite computes for every row.
+fn row_defaults(definition: &Table, table: &PlannedTable) -> Vec<[String; 3]> {
+    let describe = |default: &RowDefault| {
+        let column = definition.column(&default.column).map(|at| &definition.columns[at]);
+        let declared = column.map_or_else(String::new, |column| column.declared_type.clone());
+        let why = format!("not in the file: SQLite evaluates its DEFAULT for every row, {}", default.expression);
+        [default.column.clone(), declared, why]
+    };
+    table.row_defaults().into_iter().map(describe).collect()
 }
 
 fn table(table: &TablePlan, rows: u64) -> TableProspect {

@@ -187,6 +187,122 @@ fn a_copied_database_gives_no_key_again_and_tells_what_it_lacks() {
     assert_eq!(room.query("copy.db", "PRAGMA integrity_check"), "ok");
 }
 
+/// Copies of GeoPackages refused every DELETE: "no such table: main.rtree_...", because the triggers of what was left out
+/// came along. Their `application_id` was lost, without which they were no GeoPackages.
+#[test]
+fn triggers_that_cannot_run_in_the_copy_are_left_out_and_told() {
+    let room = Room::new();
+    room.sqlite("source.gpkg")
+        .execute_batch(
+            "PRAGMA application_id = 1196444487; PRAGMA user_version = 10300;
+             CREATE TABLE point (fid INTEGER PRIMARY KEY, geom BLOB, name TEXT);
+             CREATE TABLE contents (n);
+             CREATE VIRTUAL TABLE place USING rtree (id, x0, x1, y0, y1);
+             CREATE VIRTUAL TABLE words USING fts5 (name, content = point, content_rowid = fid);
+             CREATE VIEW v AS SELECT name FROM point;
+             CREATE TRIGGER place_insert AFTER INSERT ON point WHEN NOT ST_IsEmpty(new.geom) BEGIN
+               INSERT OR REPLACE INTO place VALUES (new.fid, ST_MinX(new.geom), 0, 0, 0);
+             END;
+             CREATE TRIGGER place_delete AFTER DELETE ON point BEGIN DELETE FROM place WHERE id = old.fid; END;
+             CREATE TRIGGER words_insert AFTER INSERT ON POINT BEGIN
+               INSERT INTO words (rowid, name) VALUES (new.fid, new.name);
+             END;
+             CREATE TRIGGER count_up AFTER INSERT ON point BEGIN UPDATE contents SET n = n + 1; END;
+             CREATE TRIGGER extension AFTER UPDATE ON contents WHEN ST_IsEmpty(new.n) BEGIN SELECT 1; END;
+             CREATE TRIGGER v_insert INSTEAD OF INSERT ON v BEGIN INSERT INTO point (name) VALUES (new.name); END;
+             INSERT INTO contents VALUES (1), (2); DELETE FROM contents WHERE rowid = 1; ANALYZE;",
+        )
+        .unwrap();
+    let left_out = [
+        "virtual table place of source.gpkg",
+        "view v of source.gpkg",
+        "virtual table words of source.gpkg",
+        "trigger v_insert of source.gpkg",
+        "table sqlite_stat1 of source.gpkg",
+        "table sqlite_stat4 of source.gpkg",
+        "trigger place_insert of source.gpkg (it needs place)",
+        "trigger place_delete of source.gpkg (it needs place)",
+        "trigger words_insert of source.gpkg (it needs words)",
+    ];
+    let summary = json(&room.done("load copy.db source.gpkg --json --progress none --verify full"));
+    assert_eq!(summary["left_out"], serde_json::json!(left_out));
+    assert_eq!(summary["renumbered"], serde_json::json!(["contents of source.gpkg"]));
+    let text = room.done("load copy.db source.gpkg --replace --progress none");
+    let plan = room.done("plan copy.db source.gpkg --replace");
+    for part in left_out {
+        assert!(text.contains(part) && plan.contains(part), "{part}: {text} {plan}");
+    }
+    assert!(text.contains("numbered from 1: contents of source.gpkg"), "{text}");
+    let plan = json(&room.done("plan copy.db source.gpkg --replace --json"));
+    assert_eq!(plan["left_out"], serde_json::json!(left_out));
+    let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name";
+    assert_eq!(room.query("copy.db", triggers), "count_up\nextension");
+    assert_eq!(room.query("copy.db", "PRAGMA application_id"), "1196444487");
+    assert_eq!(room.query("copy.db", "PRAGMA user_version"), "10300");
+    room.sqlite("copy.db").execute_batch("DELETE FROM point").unwrap();
+    // A table that is copied alone lacks the others.
+    let summary = json(&room.done("load one.db source.gpkg --table point --json --progress none"));
+    let left_out = serde_json::json!([
+        "trigger place_insert of source.gpkg (it needs place)",
+        "trigger place_delete of source.gpkg (it needs place)",
+        "trigger words_insert of source.gpkg (it needs words)",
+        "trigger count_up of source.gpkg (it needs contents)",
+    ]);
+    assert_eq!(summary["left_out"], left_out);
+    room.sqlite("one.db").execute_batch("INSERT INTO point (name) VALUES ('x'); DELETE FROM point").unwrap();
+}
+
+/// Two databases with different fields in their headers: neither may speak for the copy in silence.
+#[test]
+fn fields_of_the_header_that_differ_are_left_out_and_told() {
+    let room = Room::new();
+    room.sqlite("a.db").execute_batch("PRAGMA user_version = 3; CREATE TABLE a (x)").unwrap();
+    room.sqlite("b.db").execute_batch("PRAGMA user_version = 4; CREATE TABLE b (x)").unwrap();
+    let summary = json(&room.done("load ab.db a.db b.db --json --progress none"));
+    let left_out = serde_json::json!(["PRAGMA user_version = 3 of a.db", "PRAGMA user_version = 4 of b.db"]);
+    assert_eq!(summary["left_out"], left_out);
+    assert_eq!(room.query("ab.db", "PRAGMA user_version"), "0");
+}
+
+/// Each table had a connection, with a copy of the schema: 2,000 tables took a minute and 3 GB, and the files that a program
+/// may open were spent after 1,000.
+#[test]
+fn the_tables_of_a_database_take_few_open_files() {
+    let room = Room::new();
+    let tables: String =
+        (0..200).map(|table| format!("CREATE TABLE t{table} (a); INSERT INTO t{table} VALUES (1);")).collect();
+    room.sqlite("many.db").execute_batch(&format!("BEGIN; {tables} COMMIT")).unwrap();
+    let limited = "ulimit -n 64; exec \"$0\" load copy.db many.db --json --progress none";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", limited, crate::LITEPRESS]).current_dir(room.path(""));
+    let ended: crate::Ended = command.output().unwrap().into();
+    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    assert_eq!(json(&ended.out)["rows"], 200);
+}
+
+/// A source called `file:...` was taken for a URI, and not found.
+#[test]
+fn a_name_that_looks_like_a_uri_is_a_name() {
+    let room = Room::new();
+    room.sqlite("x.db").execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
+    std::fs::rename(room.path("x.db"), room.path("file:x.db?mode=memory")).unwrap();
+    room.done("load copy.db file:x.db?mode=memory --progress none");
+    assert_eq!(room.query("copy.db", "SELECT a FROM t"), "1");
+}
+
+/// A source that was the target, too, was "in use by another program".
+#[test]
+fn the_target_is_no_source() {
+    let room = Room::new();
+    room.sqlite("x.db").execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
+    std::os::unix::fs::symlink("x.db", room.path("y.db")).unwrap();
+    for arguments in ["load x.db x.db --replace", "load y.db ./x.db --replace"] {
+        let ended = room.run(&format!("{arguments} --progress none"));
+        assert!(ended.code == Some(2) && ended.err.contains("x.db: the target is also a source"), "{ended:?}");
+    }
+    assert_eq!(room.query("x.db", "SELECT a FROM t"), "1");
+}
+
 /// `--map` was for given tables only: a column that was left out became one of NULLs, and a new name was an error.
 #[test]
 fn columns_of_tables_that_are_found_out_are_renamed_and_left_out() {

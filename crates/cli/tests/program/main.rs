@@ -14,6 +14,7 @@ mod plan_file;
 mod presets;
 mod profile;
 mod readme;
+mod values;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

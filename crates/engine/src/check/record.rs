@@ -129,6 +129,7 @@ pub(super) struct FieldRule {
 pub(super) struct Oddities {
     whole_double: AtomicBool,
     ill_formed_text: AtomicBool,
+    number_before_nul: AtomicBool,
 }
 
 impl Oddities {
@@ -202,10 +203,14 @@ impl FieldRule {
         if !text::is_valid(body, encoding) {
             Oddities::mark(&self.oddities.ill_formed_text);
         }
-        match self.is_numeric() && is_number(body, encoding) {
-            true => Err(format!("TEXT value in {}, whose affinity makes a number of it", self.name)),
-            false => Ok(()),
+        if !self.is_numeric() || !is_number(body, encoding) {
+            return Ok(());
         }
+        if to_utf8(body, encoding).contains(&0) {
+            Oddities::mark(&self.oddities.number_before_nul);
+            return Ok(());
+        }
+        Err(format!("TEXT value in {}, whose affinity makes a number of it", self.name))
     }
 
     /// Whether the column would make numbers of texts.
@@ -216,14 +221,18 @@ impl FieldRule {
 
 /// Whether a numeric column would have made a number of this text.
 fn is_number(body: &[u8], encoding: TextEncoding) -> bool {
-    let text = match encoding {
-        TextEncoding::Utf8 => Cow::Borrowed(body),
-        _ => Cow::Owned(text::to_utf8(body, encoding).into_bytes()),
-    };
+    let text = to_utf8(body, encoding);
     // Most texts are no numbers, and most of these show it in their first character.
     let could_be = text.iter().find(|byte| !matches!(byte, b' ' | b'\t'..=b'\r'));
     could_be.is_some_and(|first| matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.'))
         && !matches!(affinity::apply(Value::Text(&text), Affinity::Integer), Value::Text(_))
+}
+
+fn to_utf8(body: &[u8], encoding: TextEncoding) -> Cow<'_, [u8]> {
+    match encoding {
+        TextEncoding::Utf8 => Cow::Borrowed(body),
+        _ => Cow::Owned(text::to_utf8(body, encoding).into_bytes()),
+    }
 }
 
 /// What of a field's rule the quick look needs.
@@ -290,6 +299,12 @@ impl RecordRules {
             let sayings = [
                 (&oddities.whole_double, format!("{name} holds whole numbers as doubles of 8 bytes")),
                 (&oddities.ill_formed_text, format!("{name} holds text that is not valid {encoding}")),
+                (
+                    &oddities.number_before_nul,
+                    format!(
+                        "{name} holds text with a number before a NUL, which older versions of SQLite keep as text"
+                    ),
+                ),
             ];
             sayings.into_iter().filter(|(seen, _)| seen.load(Ordering::Relaxed)).map(|(_, saying)| saying)
         })
@@ -497,6 +512,7 @@ mod tests {
             (Value::Text(b"5.5"), Affinity::Real, false),
             (Value::Text(b"1e3"), Affinity::Numeric, false),
             (Value::Text(b"12abc"), Affinity::Integer, true),
+            (Value::Text(b"5\x006"), Affinity::Numeric, true),
             (Value::Text(b"-"), Affinity::Integer, true),
             (Value::Text(b"2020-01-01"), Affinity::Numeric, true),
             (Value::Text(b"12"), Affinity::Text, true),

@@ -3,8 +3,9 @@
 //! The file is opened read-only and as immutable: no lock is taken, no `-wal` or `-shm` file is made.
 
 use crate::Progress;
-use crate::sqlite::{open_file, open_immutable, watch};
+use crate::sqlite::{open_file, watch};
 use litepress_rows::schema::{Table, TableKinds, table_of};
+use litepress_rows::sqlite::open_immutable;
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 use std::collections::HashMap;

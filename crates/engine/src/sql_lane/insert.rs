@@ -8,8 +8,8 @@ use super::failure::message;
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
-use litepress_rows::schema::Generated;
-use litepress_rows::{Affinity, Part, RecordChunk, Source, Table, quote, quoted_name};
+use litepress_rows::schema::{DefaultKind, Generated};
+use litepress_rows::{Affinity, NullRule, Part, RecordChunk, Source, Table, quote, quoted_name};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Statement, ToSql};
 
@@ -67,7 +67,7 @@ impl<'l> Inserter<'l> {
     fn new(lane: &'l SqlLane, table: &'l Table, conflict: Conflict) -> rusqlite::Result<Self> {
         let is_ordinary = |position: &usize| table.columns[*position].generated == Generated::No;
         let columns: Vec<usize> = table.stored_columns().into_iter().filter(is_ordinary).collect();
-        let batch_rows = (MAX_PARAMETERS / columns.len().max(1)).clamp(1, ROWS_PER_BATCH);
+        let batch_rows = (MAX_PARAMETERS / columns.len().max(1)).clamp(1, most_rows(table, conflict)?);
         let prepare = |rows| lane.connection.prepare(&insert_sql(table, &columns, conflict, rows));
         let (batch, single) = (prepare(batch_rows)?, prepare(1)?);
         Ok(Self { lane, table, columns, batch_rows, batch, single, done: 0, inserted: 0 })
@@ -132,6 +132,18 @@ impl<'l> Inserter<'l> {
     }
 }
 
+/// Returns how many rows a statement may insert. A DEFAULT that stands in for NULL may call `changes()`, which counts the rows
+/// of the statement before.
+fn most_rows(table: &Table, conflict: Conflict) -> rusqlite::Result<usize> {
+    for column in table.columns_where_null(NullRule::AskSqlite, conflict) {
+        let kind = table.columns[column].default.as_deref().map(DefaultKind::of).transpose()?;
+        if matches!(kind, Some(DefaultKind::OfConnection(_))) {
+            return Ok(1);
+        }
+    }
+    Ok(ROWS_PER_BATCH)
+}
+
 /// Whether SQLite's message ends with the name of this column: `NOT NULL constraint failed: t.a`.
 fn is_blamed(message: &str, table: &Table, column: usize) -> bool {
     let name = format!("{}.{}", table.name, table.columns[column].name);
@@ -181,6 +193,7 @@ fn value_of<'c>(
     recorded: Option<Value<'c>>,
 ) -> Value<'c> {
     match recorded.expect("a record has a value for each ordinary column") {
+        _ if table.rowid_alias == Some(column) && chunk.is_automatic(row) => Value::Null,
         _ if table.rowid_alias == Some(column) => Value::Int(chunk.rowids()[row]),
         // A record holds the integral values of a REAL column as integers.
         Value::Int(int) if table.columns[column].affinity == Affinity::Real => Value::Real(int as f64),

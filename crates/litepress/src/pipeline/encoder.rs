@@ -1,7 +1,7 @@
 //! The rows of one table on their way to the engine: batches become records, records become parts.
 
 use super::spool::PartRows;
-use crate::{Conflict, Result};
+use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_load::plan::all_of;
 use litepress_load::reader::{Field, Piece, Reader};
 use litepress_load::schema::{Naming, matching};
@@ -22,6 +22,10 @@ pub struct TableEncoder {
     table: Table,
     conflict: Conflict,
     rows: u64,
+    /// Texts of them that were cut at a NUL.
+    cut_texts: u64,
+    /// The largest INTEGER PRIMARY KEY so far: rows that have none get the next one.
+    largest_rowid: Option<i64>,
     /// Encodes batches with these sources of columns.
     maker: Option<(Vec<Supply>, RowMaker)>,
     chunk: RecordChunk,
@@ -36,6 +40,9 @@ impl TableEncoder {
             table: table.clone(),
             conflict,
             rows: 0,
+            cut_texts: 0,
+            // AUTOINCREMENT begins with 1, whatever is there.
+            largest_rowid: table.autoincrement.then_some(0),
             maker: None,
             chunk: RecordChunk::new(),
             part: PartRows::default(),
@@ -51,6 +58,12 @@ impl TableEncoder {
     /// Returns the number of encoded rows.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Returns the number of texts in numeric columns that were cut at a NUL, as SQLite does: only the number before it is
+    /// stored.
+    pub fn cut_texts(&self) -> u64 {
+        self.cut_texts
     }
 
     /// Returns the known order of the rowids: if no column holds them, rows are numbered.
@@ -107,12 +120,35 @@ impl TableEncoder {
             if let Some(bad) = maker.batch.bad.drain(..).next() {
                 return Err(bad.error.in_table(&self.table.name).in_record(first_record + bad.row as u64));
             }
+            let known = self.chunk.len();
             maker.encode(first_record, &mut self.chunk)?;
+            self.cut_texts += maker.take_cut_texts();
+            self.number(known, maker.numbers_rows())?;
             self.rows += rows;
             if self.chunk.is_full() {
                 self.end_chunk();
             }
         }
+    }
+
+    /// Numbers the encoded rows from `known` on, if they have no INTEGER PRIMARY KEY: as SQLite does, from the largest one
+    /// on, without a gap for rows that were left out.
+    fn number(&mut self, known: usize, is_automatic: bool) -> Result<()> {
+        if self.table.rowid_alias.is_none() {
+            return Ok(());
+        }
+        if is_automatic && self.chunk.len() > known {
+            let last_step = (self.chunk.len() - known) as i64;
+            let before = self.largest_rowid.unwrap_or(0);
+            if before.checked_add(last_step).is_none() {
+                let message = format!("no INTEGER PRIMARY KEY is left for the row: the largest so far is {before}");
+                let error = Error::new(ErrorKind::Limit, message).in_table(&self.table.name);
+                return Err(error.advise("give all rows keys"));
+            }
+            self.chunk.renumber(known, before + 1);
+        }
+        self.largest_rowid = self.largest_rowid.max(self.chunk.rowids()[known..].iter().copied().max());
+        Ok(())
     }
 
     /// Ends the last part.

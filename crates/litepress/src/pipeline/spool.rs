@@ -3,7 +3,7 @@
 //! A part is read back as it was stored. Where parts begin does not depend on the available memory.
 //!
 //! ```text
-//! part   per row: rowid (8 bytes, big-endian), length of the record (4 bytes), record
+//! part   per row: rowid (8 bytes, big-endian), length of the record (4 bytes; highest bit: automatic rowid), record
 //! ```
 
 use crate::{Error, ErrorKind, Result};
@@ -15,6 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ROW_HEAD_BYTES: usize = 12;
+
+/// The bit of a record's length, which is below 10^9, that marks rows without a rowid of the input.
+const AUTOMATIC: u32 = 1 << 31;
 
 /// Consecutive rows of one table, which begin a leaf page.
 #[derive(Debug, Default)]
@@ -136,8 +139,9 @@ impl Spool {
             for (row, rowid) in chunk.rowids().iter().enumerate() {
                 let record = chunk.record(row);
                 let len = u32::try_from(record.len()).expect("a record is shorter than 10^9 bytes");
+                let automatic = if chunk.is_automatic(row) { AUTOMATIC } else { 0 };
                 bytes.extend_from_slice(&rowid.to_be_bytes());
-                bytes.extend_from_slice(&len.to_be_bytes());
+                bytes.extend_from_slice(&(len | automatic).to_be_bytes());
                 bytes.extend_from_slice(record);
             }
             self.rows += chunk.len() as u64;
@@ -192,9 +196,12 @@ impl Part for PartReader<'_> {
         };
         chunk.set_first_record(self.record);
         while !chunk.is_full()
-            && let Some((rowid, record)) = row_at(bytes, self.at)
+            && let Some((rowid, is_automatic, record)) = row_at(bytes, self.at)
         {
             chunk.push(rowid, record);
+            if is_automatic {
+                chunk.mark_automatic(chunk.len() - 1);
+            }
             self.at += ROW_HEAD_BYTES + record.len();
             self.record += 1;
         }
@@ -202,9 +209,11 @@ impl Part for PartReader<'_> {
     }
 }
 
-fn row_at(bytes: &[u8], at: usize) -> Option<(i64, &[u8])> {
+/// Returns the rowid of the row at `at`, whether SQLite may choose it, and the record.
+fn row_at(bytes: &[u8], at: usize) -> Option<(i64, bool, &[u8])> {
     let (rowid, rest) = bytes.get(at..)?.split_first_chunk()?;
     let (len, rest) = rest.split_first_chunk()?;
-    let len = u32::from_be_bytes(*len) as usize;
-    Some((i64::from_be_bytes(*rowid), &rest[..len]))
+    let len = u32::from_be_bytes(*len);
+    let record = &rest[..(len & !AUTOMATIC) as usize];
+    Some((i64::from_be_bytes(*rowid), len & AUTOMATIC != 0, record))
 }

@@ -1,13 +1,12 @@
 //! Which column of a file goes where in a table that is given.
 
+use super::default::{RowDefault, constant};
 use super::listed;
 use crate::reader::{Field, Wanted};
 use crate::source::Supply;
 use litepress_rows::cells::OwnedValue;
-use litepress_rows::schema::Generated;
+use litepress_rows::schema::{DefaultKind, Generated};
 use litepress_rows::{Error, ErrorKind, Table};
-use rusqlite::Connection;
-use rusqlite::types::Value;
 
 /// How the columns of a file are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,12 +50,13 @@ pub struct Fit {
 /// Finds the column of the table for each column of the file: what `map` says (`FILE_COLUMN`, `TABLE_COLUMN`; nothing on the
 /// right leaves the column out), else the one of its name as SQLite compares names, or the next one where columns have none.
 ///
-/// Columns that the file lacks take their DEFAULT, which is evaluated once (CURRENT_TIMESTAMP too), or NULL; an INTEGER
-/// PRIMARY KEY is numbered from 1 in the order of the records.
+/// Columns that the file lacks take their DEFAULT, or NULL. A DEFAULT is evaluated once (CURRENT_TIMESTAMP too), but for every
+/// row if it calls `random()` or the like. An INTEGER PRIMARY KEY is numbered from 1 in the order of the records.
 ///
 /// # Errors
 /// Everything that does not fit: columns of the file that the table lacks, columns that may not be NULL and get no value,
-/// columns that are computed, names in `map` that neither has, two columns for one.
+/// columns that are computed, names in `map` that neither has, two columns for one, a DEFAULT that follows from the rows that
+/// SQLite inserted before.
 pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String, String)]) -> Result<Fit, Vec<Error>> {
     let mut mistakes = Vec::new();
     let targets = targets(table, fields, naming, map, &mut mistakes);
@@ -182,40 +182,30 @@ fn without_file(table: &Table, position: usize, naming: Naming) -> Result<Supply
     if table.rowid_alias == Some(position) {
         return Ok(Supply::RowNumber);
     }
+    let lacks = naming.lacks();
+    let failed = |error| mistake(format!("the {lacks} this column, and SQLite cannot evaluate its default: {error}"));
     let value = match &column.default {
-        Some(expression) => default_value(expression, naming)?,
+        Some(expression) => match DefaultKind::of(expression).map_err(failed)? {
+            DefaultKind::Constant => constant(expression).map_err(failed)?,
+            DefaultKind::PerRow => {
+                let (table, column) = (table.name.clone(), column.name.clone());
+                return Ok(Supply::EachRow(RowDefault { table, column, expression: expression.clone() }));
+            }
+            DefaultKind::OfConnection(function) => {
+                let what = "which follows from the rows that one connection has inserted before";
+                let error = mistake(format!("the {lacks} this column, and its default calls {function}(), {what}"));
+                return Err(error.advise("give values for the column, or change its DEFAULT"));
+            }
+        },
         None => OwnedValue::Null,
     };
     if column.not_null && value == OwnedValue::Null {
         let what = if column.default.is_some() { "its default is NULL" } else { "it has no default" };
-        let lacks = naming.lacks();
         let error = mistake(format!("the {lacks} this column, which may not be NULL, and {what}"));
         let advice = format!("say which column of the file it is: --map 'FILE_COLUMN={}'", column.name);
         return Err(naming.advise(error, advice));
     }
     Ok(Supply::Constant(value))
-}
-
-/// What SQLite makes of a DEFAULT. SQLite tells an expression without the parentheses around it, so they are given back;
-/// of a word that is a text it does without quotes (`DEFAULT yes`), so that is tried without them.
-fn default_value(expression: &str, naming: Naming) -> Result<OwnedValue, Error> {
-    let evaluate = |default: &str| -> rusqlite::Result<Value> {
-        let sqlite = Connection::open_in_memory()?;
-        sqlite.execute_batch(&format!("CREATE TABLE t (c DEFAULT {default}\n); INSERT INTO t DEFAULT VALUES"))?;
-        sqlite.query_row("SELECT c FROM t", [], |row| row.get(0))
-    };
-    let value = evaluate(&format!("({expression}\n)")).or_else(|error| evaluate(expression).map_err(|_| error));
-    match value {
-        Ok(Value::Null) => Ok(OwnedValue::Null),
-        Ok(Value::Integer(int)) => Ok(OwnedValue::Int(int)),
-        Ok(Value::Real(real)) => Ok(OwnedValue::Real(real)),
-        Ok(Value::Text(text)) => Ok(OwnedValue::Text(text)),
-        Ok(Value::Blob(blob)) => Ok(OwnedValue::Blob(blob)),
-        Err(error) => {
-            let lacks = naming.lacks();
-            Err(mistake(format!("the {lacks} this column, and SQLite cannot evaluate its default: {error}")))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -206,3 +206,24 @@ fn columns_that_files_do_not_have_are_constants_or_numbers() {
         assert_eq!(record::decode(chunk.record(row)).unwrap(), values);
     }
 }
+
+/// Rows of a batch that was judged took a path of their own: each has its value there, too, and a DEFAULT that SQLite cannot
+/// evaluate for one of them is told with its place.
+#[test]
+fn defaults_of_every_row_are_evaluated_once_a_row() {
+    for on_error in [OnError::Abort, OnError::Reject] {
+        let with = |expression: &str| {
+            let mut file = file("one", &[&[&["a", "b"], &["c"]], &[&["d"]]]);
+            let (table, column, expression) = ("t".to_owned(), "u".to_owned(), expression.to_owned());
+            file.supplies = vec![Supply::EachRow(RowDefault { table, column, expression })];
+            source("CREATE TABLE t (u TEXT NOT NULL)", vec![file], on_error)
+        };
+        let found = rows(&with("hex(randomblob(9))")).unwrap();
+        let values: std::collections::HashSet<&String> = found.iter().map(|row| &row.2).collect();
+        assert_eq!((found.len(), values.len()), (4, 4), "{found:?}");
+        let error = rows(&with("randomblob(2000000000)")).unwrap_err();
+        let place = error.place();
+        assert_eq!((place.record, place.line, place.column.as_deref()), (Some(1), Some(2), Some("u")), "{error}");
+        assert!(error.to_string().contains("SQLite cannot evaluate the default randomblob(2000000000)"), "{error}");
+    }
+}

@@ -49,6 +49,8 @@ pub(super) fn is_no_number(text: &[u8]) -> bool {
             b'0'..=b'9' | b'.' | b'e' | b'E' | b' ' | b'\t'..=b'\r' => {}
             // Of a number, a sign stands in front, or behind its `e`.
             b'+' | b'-' if !before.is_ascii_digit() => {}
+            // SQLite reads no further.
+            0 => return false,
             _ => return true,
         }
         before = byte;

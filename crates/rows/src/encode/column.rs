@@ -46,6 +46,8 @@ pub(super) struct Slot {
     pub max_serial: u32,
     /// False where no row can be NULL.
     may_hold_null: bool,
+    /// Rows whose text is cut at a NUL to become a number.
+    pub cut: Vec<usize>,
 }
 
 /// Where the bodies of a slot are.
@@ -73,6 +75,17 @@ pub(super) struct Shape {
 pub(super) struct Fault {
     pub row: usize,
     why: String,
+    /// A STRICT table does not take the value's type.
+    pub is_type: bool,
+}
+
+/// Exceptions from a column's rules.
+#[derive(Clone, Copy)]
+pub(super) struct Exempt<'e> {
+    /// Rows that get no record.
+    pub left_out: &'e LeftOut,
+    /// Rows whose types SQLite checks.
+    pub unchecked: &'e LeftOut,
 }
 
 /// Rows of a block that get no record.
@@ -129,24 +142,24 @@ impl Rule {
     }
 
     /// Fills `slot` with what the column stores for the first `rows` rows of `block`; whatever the rows that are left out hold.
-    pub fn fill(&mut self, block: &CellBlock, rows: usize, left_out: &LeftOut, slot: &mut Slot) -> Result<(), Fault> {
+    pub fn fill(&mut self, block: &CellBlock, rows: usize, exempt: Exempt<'_>, slot: &mut Slot) -> Result<(), Fault> {
         slot.clear();
         match block.cells() {
             Cells::Int(ints) if self.keeps_ints() => slot.fill_ints(&ints[..rows]),
             Cells::Real(reals) if self.keeps_reals() => self.fill_reals(&reals[..rows], slot),
             Cells::Text(texts) if self.keeps_texts() => slot.fill_strings(texts, rows, 13),
             Cells::Blob(blobs) if self.keeps_blobs() => slot.fill_strings(blobs, rows, 12),
-            Cells::Choice(choice) => self.fill_choice(choice, rows, left_out, slot)?,
+            Cells::Choice(choice) if exempt.unchecked.is_empty() => self.fill_choice(choice, rows, exempt, slot)?,
             Cells::Text(texts) if self.keeps_all(texts, block.nulls(), rows) => slot.fill_strings(texts, rows, 13),
             Cells::Text(texts) if self.fill_plain_numbers(texts, block.nulls(), rows, slot) => {
-                return self.refuse_nulls(left_out, slot);
+                return self.refuse_nulls(exempt.left_out, slot);
             }
-            _ => return self.fill_one_by_one(block, rows, left_out, slot),
+            _ => return self.fill_one_by_one(block, rows, exempt, slot),
         }
         if !block.nulls().is_empty() {
             slot.set_nulls(&block.nulls()[..rows]);
         }
-        self.refuse_nulls(left_out, slot)
+        self.refuse_nulls(exempt.left_out, slot)
     }
 
     /// Whether NULL breaks a rule.
@@ -180,7 +193,7 @@ impl Rule {
         }
         match (0..slot.serials.len()).find(|&row| slot.is_null(row) && !left_out.has(row)) {
             None => Ok(()),
-            Some(row) => Err(Fault { row, why: "NULL in a NOT NULL column".to_owned() }),
+            Some(row) => Err(Fault { row, why: "NULL in a NOT NULL column".to_owned(), is_type: false }),
         }
     }
 
@@ -243,11 +256,11 @@ impl Rule {
         is_filled
     }
 
-    fn fill_choice(&mut self, choice: &Choice, rows: usize, left_out: &LeftOut, slot: &mut Slot) -> Result<(), Fault> {
+    fn fill_choice(&mut self, choice: &Choice, rows: usize, exempt: Exempt<'_>, slot: &mut Slot) -> Result<(), Fault> {
         let picks = &choice.picks[..rows];
         let known = self.choices.take().filter(|known| Arc::ptr_eq(&known.values, &choice.values));
         let choices = known.unwrap_or_else(|| Choices::new(self, &choice.values));
-        let filled = choices.fill(picks, left_out, slot);
+        let filled = choices.fill(picks, exempt.left_out, slot);
         self.choices = Some(choices);
         filled
     }
@@ -256,26 +269,35 @@ impl Rule {
         &self,
         block: &CellBlock,
         rows: usize,
-        left_out: &LeftOut,
+        exempt: Exempt<'_>,
         slot: &mut Slot,
     ) -> Result<(), Fault> {
         for row in 0..rows {
-            if left_out.has(row) {
+            if exempt.left_out.has(row) {
                 slot.push_own(Value::Null);
                 continue;
             }
-            self.push_converted(block.value(row), slot).map_err(|why| Fault { row, why })?;
+            let strict = self.strict.filter(|_| !exempt.unchecked.has(row));
+            self.push_converted(block.value(row), strict, slot).map_err(|why| Fault {
+                row,
+                why,
+                is_type: !is_null(&block.value(row)),
+            })?;
         }
         slot.settle_own();
         Ok(())
     }
 
     /// Converts one value of any kind and appends it to the slot's own bodies.
-    fn push_converted(&self, value: Value<'_>, slot: &mut Slot) -> Result<(), String> {
-        let value = affinity::apply(value, self.affinity);
+    fn push_converted(&self, value: Value<'_>, strict: Option<StrictType>, slot: &mut Slot) -> Result<(), String> {
+        let given = value;
+        let value = affinity::apply(given, self.affinity);
+        if affinity::is_cut(given, value) {
+            slot.cut.push(slot.serials.len());
+        }
         let text = if self.affinity == Affinity::Text { affinity::text_of_number(value) } else { None };
         let value = text.as_ref().map_or(value, |text| Value::Text(text.as_bytes()));
-        self.check(value)?;
+        self.check(value, strict)?;
         let value = match value {
             Value::Real(real) if self.affinity == Affinity::Real => {
                 affinity::real_as_integer(real).map_or(value, Value::Int)
@@ -286,11 +308,11 @@ impl Rule {
         Ok(())
     }
 
-    fn check(&self, value: Value<'_>) -> Result<(), String> {
+    fn check(&self, value: Value<'_>, strict: Option<StrictType>) -> Result<(), String> {
         if matches!(value, Value::Null) {
             return if self.not_null { Err("NULL in a NOT NULL column".to_owned()) } else { Ok(()) };
         }
-        let (fits, name) = match (self.strict, value) {
+        let (fits, name) = match (strict, value) {
             (None | Some(StrictType::Any), _)
             | (Some(StrictType::Int), Value::Int(_))
             | (Some(StrictType::Real), Value::Real(_))
@@ -304,13 +326,15 @@ impl Rule {
         if fits { Ok(()) } else { Err(format!("the value cannot be stored in a {name} column of a STRICT table")) }
     }
 
-    /// Appends the block's values to `rowids`: this column is the INTEGER PRIMARY KEY.
+    /// Appends the block's values to `rowids`: this column is the INTEGER PRIMARY KEY. The rows whose text is cut at a NUL
+    /// go to `cut`.
     pub fn rowids(
         &self,
         block: &CellBlock,
         rows: usize,
         left_out: &LeftOut,
         rowids: &mut Vec<i64>,
+        cut: &mut Vec<usize>,
     ) -> Result<(), Fault> {
         if let (Cells::Int(ints), []) = (block.cells(), block.nulls()) {
             rowids.extend_from_slice(&ints[..rows]);
@@ -326,7 +350,12 @@ impl Rule {
             rowids.truncate(before);
         }
         for row in 0..rows {
-            match affinity::apply(block.value(row), Affinity::Integer) {
+            let given = block.value(row);
+            let value = affinity::apply(given, Affinity::Integer);
+            if affinity::is_cut(given, value) {
+                cut.push(row);
+            }
+            match value {
                 Value::Int(int) => rowids.push(int),
                 _ if left_out.has(row) => rowids.push(0),
                 Value::Null => {
@@ -334,12 +363,28 @@ impl Rule {
                         row,
                         why: "NULL in an INTEGER PRIMARY KEY: number the rows, or leave the column out of all of them"
                             .to_owned(),
+                        is_type: false,
                     });
                 }
-                _ => return Err(Fault { row, why: "an INTEGER PRIMARY KEY takes integers only".to_owned() }),
+                _ => {
+                    return Err(Fault {
+                        row,
+                        why: "an INTEGER PRIMARY KEY takes integers only".to_owned(),
+                        is_type: false,
+                    });
+                }
             }
         }
         Ok(())
+    }
+}
+
+/// Whether SQLite stores the value as NULL.
+pub(super) fn is_null(value: &Value<'_>) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Real(real) => real.is_nan(),
+        _ => false,
     }
 }
 
@@ -362,6 +407,7 @@ impl Slot {
         self.body_bytes = 0;
         self.max_serial = 0;
         self.may_hold_null = false;
+        self.cut.clear();
     }
 
     /// Whether a row is NULL.
@@ -488,7 +534,7 @@ impl Choices {
         let mut encoded = Slot::default();
         let mut refused = Vec::new();
         for (index, value) in (0..).zip(values.iter()) {
-            if let Err(why) = rule.push_converted(value.as_value(), &mut encoded) {
+            if let Err(why) = rule.push_converted(value.as_value(), rule.strict, &mut encoded) {
                 encoded.push_own(Value::Null);
                 refused.push((index, why));
             }
@@ -519,12 +565,17 @@ impl Choices {
     fn fill(&self, picks: &[u32], left_out: &LeftOut, slot: &mut Slot) -> Result<(), Fault> {
         for (index, why) in &self.refused {
             if let Some(row) = (0..picks.len()).find(|&row| picks[row] == *index && !left_out.has(row)) {
-                return Err(Fault { row, why: why.clone() });
+                let is_type = !is_null(&self.values[*index as usize].as_value());
+                return Err(Fault { row, why: why.clone(), is_type });
             }
         }
         match self.shape.and_then(|shape| shape.serial) {
             Some(serial) => slot.serials.resize(picks.len(), serial.into()),
             None => slot.serials.extend(picks.iter().map(|&pick| self.encoded.serials[pick as usize])),
+        }
+        let cut = &self.encoded.cut;
+        if !cut.is_empty() {
+            slot.cut.extend((0..picks.len()).filter(|&row| cut.contains(&(picks[row] as usize))));
         }
         slot.max_serial = self.encoded.max_serial;
         slot.may_hold_null = self.encoded.serials.contains(&0);

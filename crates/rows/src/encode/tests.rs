@@ -228,6 +228,40 @@ fn rows_that_break_rules_are_judged() {
     assert_eq!(chunk.record(1), plain(&[Value::Null, Value::Text(b"t"), Value::Int(7)]));
 }
 
+/// A row with NULL in a NOT NULL column was an error of another value's type; SQLite looks for NULL first.
+#[test]
+fn null_decides_before_types() {
+    let blocks = |key: &str| {
+        let (mut ids, mut values, mut texts) = (CellBlock::default(), CellBlock::default(), CellBlock::default());
+        *ids.values() = vec![OwnedValue::Int(5), OwnedValue::Text(key.into()), OwnedValue::Int(7)];
+        *values.values() = ["1", "no", "3"].map(|text| OwnedValue::Text(text.into())).to_vec();
+        *texts.values() = vec![OwnedValue::Int(1), OwnedValue::Null, OwnedValue::Int(3)];
+        [ids, values, texts]
+    };
+    let encoded = |sql: &str, key: &str, conflict| {
+        let (schema, mut chunk) = (Schema::from_sql(sql, "<test>").unwrap(), RecordChunk::new());
+        Encoder::new(&schema.tables[0], conflict)
+            .encode(&blocks(key), 3, RowNumbers::from_record(1), &mut chunk)
+            .map(|()| chunk)
+    };
+    let strict = "CREATE TABLE t (k INTEGER PRIMARY KEY, a INT, b ANY NOT NULL) STRICT";
+    assert_eq!(encoded(strict, "6", Conflict::Ignore).unwrap().rowids(), [5, 7]);
+    // No NULL makes up for a wrong INTEGER PRIMARY KEY.
+    let wrong_key = encoded(strict, "x", Conflict::Ignore).unwrap_err();
+    assert_eq!(wrong_key.place().column.as_deref(), Some("k"));
+    for conflict in [Conflict::Abort, Conflict::Replace] {
+        assert!(encoded(strict, "6", conflict).is_err(), "{conflict:?}");
+    }
+    let computed = "CREATE TABLE t (k INTEGER PRIMARY KEY, a INT, b ANY NOT NULL, g ANY AS (a)) STRICT";
+    assert!(encoded(computed, "6", Conflict::Ignore).is_err());
+    // SQLite decides, and sees the value as it is.
+    let clause = "CREATE TABLE t (k INTEGER PRIMARY KEY, a INT, b ANY NOT NULL ON CONFLICT IGNORE) STRICT";
+    let chunk = encoded(clause, "6", Conflict::Abort).unwrap();
+    assert_eq!(chunk.rowids(), [5, 6, 7]);
+    assert_eq!(chunk.record(1), plain(&[Value::Null, Value::Text(b"no"), Value::Null]));
+    assert!(encoded(clause, "6", Conflict::Replace).is_err());
+}
+
 /// Rowids that are texts are those that SQLite makes of them, whichever way they are read.
 #[test]
 fn rowids_are_read_from_texts() {
@@ -270,6 +304,36 @@ fn rowids_of_rows_that_are_left_out_are_not_asked_for() {
 }
 
 /// A fault in a column behind the INTEGER PRIMARY KEY took the rowids that were read before.
+/// Numbers were made of texts with a NUL, and what stood behind it was lost without a word: now it is counted, once a row
+/// that is stored.
+#[test]
+fn texts_that_are_cut_at_a_nul_are_counted() {
+    let schema = schema("CREATE TABLE t (id INTEGER PRIMARY KEY, i INTEGER, r REAL, s TEXT, c INTEGER) STRICT");
+    let texts = |texts: &[&str]| {
+        block(|b| {
+            let strings = b.texts();
+            texts.iter().for_each(|text| strings.push(text.as_bytes()));
+        })
+    };
+    let choices = [OwnedValue::Int(1), OwnedValue::Text("9\0".to_owned())].into();
+    let mut blocks = [
+        texts(&["1\0x", "2", "3\0"]),
+        texts(&["5\x006", "5", "x"]),
+        texts(&["1.5", "2\0", "3\0"]),
+        texts(&["5\x006", "5", "x"]),
+        block(|b| b.picks(&choices).extend([0, 1, 1])),
+    ];
+    let mut encoder = Encoder::new(&schema.tables[0], Conflict::Abort);
+    let (mut left_out, mut chunk) = (LeftOut::default(), RecordChunk::new());
+    let judge = &mut |_: BadValue| Ok(Verdict::LeaveOut);
+    encoder.encode_judged(&mut blocks, 3, RowNumbers::from_record(1), &mut left_out, &mut chunk, judge).unwrap();
+    assert!(left_out.has(2) && chunk.rowids() == [1, 2]);
+    let [cut, plainly] = [&b"5\x006"[..], b"5"].map(Value::Text);
+    assert_eq!(chunk.record(0), plain(&[Value::Null, Value::Int(5), Value::Real(1.5), cut, Value::Int(1)]));
+    assert_eq!(chunk.record(1), plain(&[Value::Null, Value::Int(5), Value::Int(2), plainly, Value::Int(9)]));
+    assert_eq!((encoder.take_cut_texts(), encoder.take_cut_texts()), (4, 0));
+}
+
 #[test]
 fn a_fault_behind_the_rowids_leaves_them_as_they_are() {
     let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER) STRICT";

@@ -151,6 +151,7 @@ pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite
         foreign_keys,
         has_check: false,
         has_conflict_clause: false,
+        has_mixed_rowids: false,
     }))
 }
 

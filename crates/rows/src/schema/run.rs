@@ -74,10 +74,7 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
         authorize(&context.action, &mut seen.lock().unwrap_or_else(PoisonError::into_inner))
     };
     sqlite.authorizer(Some(authorizer)).map_err(|error| sqlite_failed(&error))?;
-    let deadline = Instant::now() + MOST_TIME;
-    sqlite
-        .progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || Instant::now() > deadline))
-        .map_err(|error| sqlite_failed(&error))?;
+    limit_time(&mut sqlite)?;
     let spans = run_statements(&sqlite, text, origin, &watch)?;
     sqlite.progress_handler(0, None::<fn() -> bool>).map_err(|error| sqlite_failed(&error))?;
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(|error| sqlite_failed(&error))?;
@@ -91,6 +88,14 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     Ok(Ran { sqlite, spans, kinds, shadows, wal: watch.wal, page_size: watch.page_size })
 }
 
+/// Ends statements that take longer than any definition does.
+pub(super) fn limit_time(sqlite: &mut Connection) -> Result<()> {
+    let deadline = Instant::now() + MOST_TIME;
+    sqlite
+        .progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || Instant::now() > deadline))
+        .map_err(|error| sqlite_failed(&error))
+}
+
 fn run_statements(
     sqlite: &Connection,
     text: &str,
@@ -98,7 +103,9 @@ fn run_statements(
     watch: &Mutex<Watch>,
 ) -> Result<HashMap<String, Range<usize>>> {
     let mut spans = HashMap::new();
-    let mut batch = Batch::new(sqlite, text);
+    // SQLite copies the rest of a text for each of its statements, unless it ends with a NUL.
+    let terminated = format!("{text}\0");
+    let mut batch = Batch::new(sqlite, &terminated);
     let mut at = 0;
     let lock = || watch.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
@@ -287,7 +294,8 @@ fn explain(error: &rusqlite::Error, denied: Option<String>, text: &str, origin: 
     }
     match error {
         rusqlite::Error::SqlInputError { msg, sql, offset, .. } => {
-            let offset = text.len() - sql.len() + usize::try_from(*offset).unwrap_or(0);
+            // The text that SQLite got ends with a NUL.
+            let offset = text.len() + 1 - sql.len() + usize::try_from(*offset).unwrap_or(0);
             refused(&format!("SQLite says: {msg}"), text, origin, offset)
         }
         rusqlite::Error::SqliteFailure(_, Some(message)) => {

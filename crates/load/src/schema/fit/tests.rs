@@ -3,6 +3,8 @@
 use super::*;
 use crate::reader::FieldKind;
 use litepress_rows::{Affinity, Schema};
+use rusqlite::Connection;
+use rusqlite::types::Value;
 
 fn fields(names: &[&str]) -> Vec<Field> {
     names.iter().map(|name| Field { name: (*name).to_owned(), kind: FieldKind::Text }).collect()
@@ -75,6 +77,23 @@ fn defaults_are_what_sqlite_stores() {
     }
     let now = fit("CREATE TABLE t (x, a DEFAULT CURRENT_TIMESTAMP)", &["x"], Naming::Header, &[]).unwrap();
     assert!(matches!(&now.supplies[1], Supply::Constant(OwnedValue::Text(time)) if time.len() == 19));
+}
+
+/// A DEFAULT of random bytes was evaluated once a load: all rows of a table had the same UUID.
+#[test]
+fn defaults_that_differ_by_row_are_evaluated_for_every_row() {
+    let sql = "CREATE TABLE t (x, a NOT NULL DEFAULT (lower(hex(randomblob(8)))), b DEFAULT (abs(random())))";
+    let supplies = fit(sql, &["x"], Naming::Header, &[]).unwrap().supplies;
+    let each_row = |column: &str, expression: &str| {
+        let (table, column, expression) = ("t".to_owned(), column.to_owned(), expression.to_owned());
+        Supply::EachRow(RowDefault { table, column, expression })
+    };
+    let expected = [Supply::File(0), each_row("a", "lower(hex(randomblob(8)))"), each_row("b", "abs(random())")];
+    assert_eq!(supplies, expected);
+    let sql = "CREATE TABLE t (x, a DEFAULT (1 + last_insert_rowid()))";
+    let expected = "t.a: the file lacks this column, and its default calls last_insert_rowid(), which follows from the rows \
+                    that one connection has inserted before; give values for the column, or change its DEFAULT";
+    assert_eq!(fit(sql, &["x"], Naming::Header, &[]).unwrap_err(), [expected]);
 }
 
 #[test]

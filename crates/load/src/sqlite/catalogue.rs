@@ -1,0 +1,198 @@
+//! A database's tables, and the objects that are not copied with them.
+
+use super::Settings;
+use crate::reader::{Field, FieldKind};
+use rusqlite::{Connection, Row};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A table, and the DDL that belongs to it.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its CREATE TABLE.
+    pub sql: String,
+    /// Its CREATE INDEX and CREATE TRIGGER, in the order in which they were made.
+    pub objects: Vec<Object>,
+    /// The columns that are stored: not the generated ones.
+    pub(super) fields: Vec<Field>,
+    /// The entry of `sqlite_sequence`, if it is an AUTOINCREMENT table that ever had a row.
+    pub(super) last_sequence: Option<i64>,
+    /// A name of the rowid, if no column holds the rowid's values.
+    pub(super) hidden_rowid: Option<&'static str>,
+    /// Its rows were read, and their rowids were not 1, 2, 3 and so on.
+    pub(super) is_renumbered: AtomicBool,
+}
+
+/// An index or a trigger of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its name.
+    pub name: String,
+    /// Its CREATE statement.
+    pub sql: String,
+    /// It is a trigger.
+    pub is_trigger: bool,
+}
+
+/// An object that is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// `view`, `virtual table`, `trigger` or `table`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+}
+
+impl Table {
+    /// Whether its rows, which were read, have rowids that no column holds, and other ones than the numbers of the rows. The
+    /// rows of a table that is not the first one to be read are numbered from another number on.
+    pub fn is_renumbered(&self, is_first: bool) -> bool {
+        self.is_renumbered.load(Ordering::Relaxed) || self.hidden_rowid.is_some() && !is_first
+    }
+}
+
+/// The content of `sqlite_schema`, sorted out.
+pub(super) struct Catalogue {
+    pub tables: Vec<Arc<Table>>,
+    pub others: Vec<Other>,
+    /// Tables in which virtual tables keep their data.
+    pub shadows: Vec<String>,
+    pub settings: Settings,
+}
+
+/// A row of `sqlite_schema`.
+struct SchemaRow {
+    kind: String,
+    name: String,
+    table: String,
+    sql: Option<String>,
+}
+
+/// The kind of a table (`table`, `view`, `virtual` or `shadow`), and whether it is WITHOUT ROWID.
+type Kinds = HashMap<String, (String, bool)>;
+
+impl Catalogue {
+    /// Reads the schema. Cost: linear in its objects, so no query looks for the objects of one table.
+    pub fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let kinds = read_kinds(connection)?;
+        let rows = read_rows(connection)?;
+        let sequences = read_sequences(connection, &rows)?;
+        let others = others(&kinds, &rows);
+        let kind_of = |name: &str| kinds.get(name).map(|(kind, _)| kind.as_str());
+        let is_table =
+            |row: &SchemaRow| row.kind == "table" && kind_of(&row.name) == Some("table") && !is_internal(&row.name);
+        let mut objects: HashMap<String, Vec<Object>> = HashMap::new();
+        let (mut tables, mut shadows) = (Vec::new(), Vec::new());
+        for row in rows {
+            let Some(sql) = row.sql.clone() else { continue };
+            if is_table(&row) {
+                tables.push((row.name, sql));
+            } else if row.kind == "table" && kind_of(&row.name) == Some("shadow") {
+                shadows.push(row.name);
+            } else if row.kind == "index" || row.kind == "trigger" {
+                // A trigger keeps the name of its table as its own statement writes it.
+                let of_table = objects.entry(row.table.to_ascii_lowercase()).or_default();
+                of_table.push(Object { name: row.name, sql, is_trigger: row.kind == "trigger" });
+            }
+        }
+        let table = |(name, sql): (String, String)| {
+            let objects = objects.remove(&name.to_ascii_lowercase()).unwrap_or_default();
+            let (fields, hidden_rowid) = read_columns(connection, &name, kinds[&name].1)?;
+            let last_sequence = sequences.get(&name).copied().flatten();
+            let is_renumbered = AtomicBool::new(false);
+            Ok(Arc::new(Table { name, sql, objects, fields, last_sequence, hidden_rowid, is_renumbered }))
+        };
+        let tables = tables.into_iter().map(table).collect::<rusqlite::Result<_>>()?;
+        let pragma = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
+        let settings = Settings { user_version: pragma("user_version")?, application_id: pragma("application_id")? };
+        Ok(Self { tables, others, shadows, settings })
+    }
+}
+
+/// Returns whether SQLite keeps such names for itself.
+fn is_internal(name: &str) -> bool {
+    name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"))
+}
+
+fn read_kinds(connection: &Connection) -> rusqlite::Result<Kinds> {
+    let sql = "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'";
+    connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
+}
+
+fn read_rows(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
+    let mut rows = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")?;
+    let rows = rows.query_map([], |row| {
+        // NULL stands in damaged schemas, and SQLite passes over it.
+        let text = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default());
+        Ok(SchemaRow { kind: text(0)?, name: text(1)?, table: text(2)?, sql: row.get(3)? })
+    })?;
+    rows.collect()
+}
+
+/// Returns views and virtual tables by name, then triggers of views and virtual tables, then tables of statistics.
+fn others(kinds: &Kinds, rows: &[SchemaRow]) -> Vec<Other> {
+    let other = |kind, name: &str| Other { kind, name: name.to_owned() };
+    let without_rows = kinds.iter().filter_map(|(name, (kind, _))| match kind.as_str() {
+        "view" => Some(other("view", name)),
+        "virtual" => Some(other("virtual table", name)),
+        _ => None,
+    });
+    let mut others: Vec<Other> = without_rows.collect();
+    others.sort_by(|one, next| one.name.cmp(&next.name));
+    let copied: std::collections::HashSet<String> =
+        kinds.iter().filter(|(_, (kind, _))| kind == "table").map(|(name, _)| name.to_ascii_lowercase()).collect();
+    let is_stray = |row: &&SchemaRow| row.kind == "trigger" && !copied.contains(&row.table.to_ascii_lowercase());
+    others.extend(rows.iter().filter(is_stray).map(|row| other("trigger", &row.name)));
+    let is_statistic = |row: &&SchemaRow| row.kind == "table" && row.name.starts_with("sqlite_stat");
+    others.extend(rows.iter().filter(is_statistic).map(|row| other("table", &row.name)));
+    others
+}
+
+/// Returns the entries of `sqlite_sequence`, by the names of tables.
+fn read_sequences(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::Result<HashMap<String, Option<i64>>> {
+    if !rows.iter().any(|row| row.name == "sqlite_sequence") {
+        return Ok(HashMap::new());
+    }
+    let sql = "SELECT name, max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM sqlite_sequence \
+               WHERE typeof(name) = 'text' GROUP BY name";
+    let name =
+        |row: &Row<'_>| Ok::<_, rusqlite::Error>(String::from_utf8_lossy(row.get_ref(0)?.as_bytes()?).into_owned());
+    connection.prepare(sql)?.query_map([], |row| Ok((name(row)?, row.get(1)?)))?.collect()
+}
+
+/// Returns the columns that are stored, and a name of the rowid if no column holds it.
+fn read_columns(
+    connection: &Connection,
+    table: &str,
+    without_rowid: bool,
+) -> rusqlite::Result<(Vec<Field>, Option<&'static str>)> {
+    let sql = "SELECT name, type, \"notnull\", hidden, pk FROM pragma_table_xinfo(?) ORDER BY cid";
+    let mut columns = connection.prepare_cached(sql)?;
+    let mut columns = columns.query([table])?;
+    let (mut fields, mut names, mut has_key) = (Vec::new(), Vec::new(), false);
+    while let Some(row) = columns.next()? {
+        let name: String = row.get(0)?;
+        has_key |= row.get::<_, i64>(4)? > 0;
+        names.push(name.to_ascii_lowercase());
+        if row.get::<_, i64>(3)? != 0 {
+            continue;
+        }
+        let declared_type: String = row.get(1)?;
+        let reason = match declared_type.as_str() {
+            "" => "the database declares no type".to_owned(),
+            declared => format!("the database declares {declared}"),
+        };
+        fields.push(Field { name, kind: FieldKind::Typed { declared_type, reason, not_null: row.get(2)? } });
+    }
+    // A primary key of a rowid table without an index is the rowid.
+    let is_hidden = !without_rowid && (!has_key || has_key_index(connection, table)?);
+    let free_name = || ["rowid", "_rowid_", "oid"].into_iter().find(|name| !names.iter().any(|column| column == name));
+    Ok((fields, if is_hidden { free_name() } else { None }))
+}
+
+fn has_key_index(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'")?.exists([table])
+}

@@ -1,0 +1,219 @@
+//! One read transaction on a database: every table is read through it, so all of them are of one moment.
+//!
+//! The connection may only read. In WAL mode SQLite makes `-wal` and `-shm` beside the database all the same, and such a
+//! connection leaves them there; [`Beside`] removes those that were not there before.
+//!
+//! ```text
+//! SQLite can make its files beside the database     a connection with locks
+//! it cannot, and no log with content lies there     the file as it is (immutable), if nobody changes it meanwhile
+//! it cannot, and there is one                       an error: commits in the log cannot be read
+//! ```
+
+use crate::input::Input;
+use litepress_rows::sqlite::open_immutable;
+use litepress_rows::{Error, ErrorKind, Result};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, ffi};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, SystemTime};
+
+/// One read transaction on a database.
+#[derive(Debug)]
+pub(super) struct Moment {
+    /// The name of the file in errors.
+    name: PathBuf,
+    connection: Mutex<Connection>,
+    /// The file at the beginning, if no lock keeps others from changing it.
+    unlocked: Option<Stamp>,
+    /// Dropped after the connection is closed.
+    _beside: Beside,
+}
+
+impl Moment {
+    /// Begins the transaction; nothing is changed, and a database in use may be read.
+    ///
+    /// # Errors
+    /// A file that cannot be opened, is no database or is encrypted; a journal or a log that must be applied first.
+    pub fn begin(input: &Input) -> Result<Self> {
+        if input.path().is_none() {
+            // Only a file with a name can be a database; the error says what to do.
+            drop(input.file()?);
+        }
+        let name = input.name.clone();
+        // Absolute, because SQLite takes a name that begins with `file:` for a URI. Without links, because SQLite keeps its
+        // files beside the file that a link leads to.
+        let path = fs::canonicalize(&name).map_err(|error| Error::io("open", &name, error))?;
+        let beside = Beside::look(&path);
+        let stamp = Stamp::of(&path);
+        let (connection, unlocked) = match connect(&path) {
+            Ok(connection) => (connection, None),
+            // SQLite does not say why it cannot open a file.
+            Err(error) => match input.file() {
+                Err(error) => return Err(error),
+                Ok(_) => (as_it_is(&name, &path, error)?, stamp.ok()),
+            },
+        };
+        Ok(Self { name, connection: Mutex::new(connection), unlocked, _beside: beside })
+    }
+
+    /// Waits for the connection.
+    pub fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the connection, or `None` while another thread reads through it.
+    pub fn free_connection(&self) -> Option<MutexGuard<'_, Connection>> {
+        match self.connection.try_lock() {
+            Ok(connection) => Some(connection),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Fails if the file is read without locks and was changed since it was opened.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let is_changed = |stamp: &Stamp| Stamp::of(&self.name).ok().as_ref() != Some(stamp);
+        if self.unlocked.as_ref().is_some_and(is_changed) {
+            return Err(Error::new(ErrorKind::Data, "the database was changed while it was read")
+                .in_file(&self.name)
+                .advise("load a copy of it in a folder that can be written: SQLite can lock it there"));
+        }
+        Ok(())
+    }
+
+    /// Tells a failure of SQLite.
+    pub fn failure(&self, error: rusqlite::Error) -> Error {
+        failure(&self.name, error)
+    }
+}
+
+/// Opens a database for reading, and begins the transaction.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    // A writer may hold its lock for a moment.
+    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema")?;
+    Ok(connection)
+}
+
+/// Opens a database in WAL mode without locks, if `error` says that SQLite cannot make its files beside it and no log with
+/// content lies there.
+fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<Connection> {
+    let code = error.sqlite_error().map_or(0, |error| error.extended_code);
+    let is_hot = code == ffi::SQLITE_READONLY_ROLLBACK;
+    let is_unwritable = !is_hot && matches!(code & 0xff, ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY);
+    if !is_unwritable || !is_in_wal_mode(path) {
+        return Err(failure(name, error));
+    }
+    let log = beside(path, "-wal");
+    if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+        let message = "the database has a write-ahead log, and SQLite cannot make the files in this folder that it needs to read it";
+        let advice =
+            format!("copy the database and {} to a folder that can be written, and load the copy", log.display());
+        return Err(Error::new(ErrorKind::Data, message).in_file(name).advise(advice).caused_by(error));
+    }
+    let connection = open_immutable(path).map_err(|error| failure(name, error))?;
+    connection.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema").map_err(|error| failure(name, error))?;
+    Ok(connection)
+}
+
+/// Returns whether the header says that the database is in WAL mode.
+fn is_in_wal_mode(path: &Path) -> bool {
+    const READ_VERSION_AT: usize = 19;
+    let mut header = [0; READ_VERSION_AT + 1];
+    File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok_and(|()| header[READ_VERSION_AT] == 2)
+}
+
+/// Returns the name of a file that SQLite keeps beside a database.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Tells a failure of SQLite, with what to do about it.
+fn failure(name: &Path, error: rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode;
+    if error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK) {
+        let message = "a program died while it wrote to the database, and its journal must be rolled back first";
+        let advice = format!(
+            "have SQLite do that: sqlite3 '{}' 'SELECT count(*) FROM sqlite_schema'; then load it again",
+            name.display()
+        );
+        return Error::new(ErrorKind::Data, message).in_file(name).advise(advice).caused_by(error);
+    }
+    let advice = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => Some("the file is no SQLite database, or it is encrypted"),
+        Some(ErrorCode::DatabaseBusy) => Some("somebody writes into the database: try again later"),
+        Some(ErrorCode::DatabaseCorrupt) => Some("sqlite3's .recover saves what can be read"),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => Some("copy it to a folder that can be written"),
+        _ => None,
+    };
+    let failed =
+        Error::new(ErrorKind::Data, format!("the database cannot be read: {error}")).in_file(name).caused_by(error);
+    match advice {
+        Some(advice) => failed.advise(advice),
+        None => failed,
+    }
+}
+
+/// Length and time of change of a file.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp(u64, Option<SystemTime>);
+
+impl Stamp {
+    fn of(path: &Path) -> std::io::Result<Self> {
+        let metadata = fs::metadata(path)?;
+        Ok(Self(metadata.len(), metadata.modified().ok()))
+    }
+}
+
+/// The files of WAL mode that lay beside a database before it was opened. Dropped, it removes those that came since, unless
+/// another program uses them.
+#[derive(Debug)]
+struct Beside {
+    database: PathBuf,
+    had_log: bool,
+    had_index: bool,
+}
+
+impl Beside {
+    fn look(database: &Path) -> Self {
+        let has = |suffix| beside(database, suffix).exists();
+        Self { database: database.to_owned(), had_log: has("-wal"), had_index: has("-shm") }
+    }
+
+    fn tidy(&self) -> rusqlite::Result<()> {
+        let index = beside(&self.database, "-shm");
+        let has_new_log = !self.had_log && beside(&self.database, "-wal").exists();
+        let has_new_index = !self.had_index && index.exists();
+        if !has_new_log && !has_new_index {
+            return Ok(());
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.database, flags)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        if has_new_log {
+            // The last connection that may write removes both files when it is closed.
+            connection.execute_batch("SELECT 1 FROM sqlite_schema")?;
+        } else {
+            // Commits stay in the log, as they were. Under an exclusive lock no other program uses the index, nor does this
+            // connection, which keeps its own in memory.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema")?;
+            let _ = fs::remove_file(index);
+        }
+        connection.close().map_err(|(_, error)| error)
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // Best effort: if another program has the database open, the files are its own.
+        let _ = self.tidy();
+    }
+}

@@ -1,0 +1,103 @@
+//! How long the value of a DEFAULT holds.
+
+use rusqlite::ffi::SQLITE_DETERMINISTIC;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::{Connection, Result};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Functions whose value follows from what their connection has inserted so far.
+const OF_CONNECTION: [&str; 3] = ["changes", "last_insert_rowid", "total_changes"];
+
+/// Functions that tell the time, which may be one for all rows of a run. (SQLite counts `date('now')` among deterministic ones.)
+const OF_RUN: [&str; 3] = ["current_date", "current_time", "current_timestamp"];
+
+/// How long the value of a DEFAULT holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DefaultKind {
+    /// All rows of a run have the same value. The time of day is one of a run, too.
+    Constant,
+    /// Every row has its own value: `randomblob(16)`.
+    PerRow,
+    /// The value follows from the rows that SQLite inserted before: it calls this function.
+    OfConnection(String),
+}
+
+impl DefaultKind {
+    /// Returns the kind of a DEFAULT, which is written as [`Column::default`](super::Column::default) has it. One that SQLite
+    /// cannot evaluate counts as a constant: its evaluation gives the error.
+    ///
+    /// # Errors
+    /// No database in memory can be opened.
+    pub fn of(expression: &str) -> Result<Self> {
+        // Most are literals. A word that is a function without parentheses, as CURRENT_TIMESTAMP is, tells the time.
+        if !expression.contains('(') {
+            return Ok(Self::Constant);
+        }
+        let mut sqlite = Connection::open_in_memory()?;
+        let functions = functions_of(&mut sqlite, expression)?;
+        if let Some(function) = functions.iter().find(|function| OF_CONNECTION.contains(&function.as_str())) {
+            return Ok(Self::OfConnection(function.clone()));
+        }
+        for function in functions.iter().filter(|function| !OF_RUN.contains(&function.as_str())) {
+            if !is_deterministic(&sqlite, function)? {
+                return Ok(Self::PerRow);
+            }
+        }
+        Ok(Self::Constant)
+    }
+}
+
+/// Returns the functions that an expression calls, as SQLite tells its authorizer; none if it is no expression.
+fn functions_of(sqlite: &mut Connection, expression: &str) -> Result<Vec<String>> {
+    let called = Arc::new(Mutex::new(Vec::new()));
+    let seen = called.clone();
+    sqlite.authorizer(Some(move |context: AuthContext<'_>| {
+        if let AuthAction::Function { function_name } = context.action {
+            seen.lock().unwrap_or_else(PoisonError::into_inner).push(function_name.to_ascii_lowercase());
+        }
+        Authorization::Allow
+    }))?;
+    let is_expression = sqlite.prepare(&format!("SELECT ({expression}\n)")).is_ok();
+    sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
+    let called = std::mem::take(&mut *called.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(if is_expression { called } else { Vec::new() })
+}
+
+/// Whether SQLite says that the value of a function follows from its arguments.
+fn is_deterministic(sqlite: &Connection, function: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?1 COLLATE NOCASE AND flags & ?2)";
+    sqlite.query_row(sql, (function, SQLITE_DETERMINISTIC), |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sqlite_tells_how_long_a_default_holds() {
+        use DefaultKind::{Constant, PerRow};
+        for (expression, kind) in [
+            ("5", Constant),
+            ("'random()'", Constant),
+            ("yes", Constant),
+            ("\"quoted\"", Constant),
+            ("nosuch(1)", Constant),
+            ("lower(hex(x'00ff'))", Constant),
+            ("CURRENT_TIMESTAMP", Constant),
+            ("datetime('now', '+1 day')", Constant),
+            ("strftime('%s')", Constant),
+            ("date(CURRENT_TIMESTAMP)", Constant),
+            ("iif(1 LIKE '1', json('[]'), round(1.5))", Constant),
+            ("random()", PerRow),
+            ("RANDOM() -- dice", PerRow),
+            ("lower(hex(randomblob(8)))", PerRow),
+            ("CASE WHEN 1 THEN abs(random() % 100) END", PerRow),
+            ("datetime('now') || hex(randomblob(2))", PerRow),
+            ("last_insert_rowid() + 1", DefaultKind::OfConnection("last_insert_rowid".to_owned())),
+            ("random() + Changes()", DefaultKind::OfConnection("changes".to_owned())),
+            ("total_changes()", DefaultKind::OfConnection("total_changes".to_owned())),
+        ] {
+            assert_eq!(DefaultKind::of(expression), Ok(kind), "{expression}");
+        }
+    }
+}
