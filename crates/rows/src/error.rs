@@ -1,5 +1,7 @@
 //! The one error type: what went wrong, where, and what to do about it.
 
+use crate::hint::{Message, Words};
+use crate::message;
 use litepress_format::value::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -66,16 +68,32 @@ pub struct Error(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
-    message: String,
+    message: Message,
+    /// The message in Rust's words.
+    message_text: String,
     place: Place,
-    advice: Option<String>,
+    advice: Option<Message>,
+    /// The advice in Rust's words.
+    advice_text: String,
+    /// The line of a text that the error is about, with a caret below the character.
+    excerpt: Option<String>,
     cause: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// An error of this kind, saying what is wrong in one sentence without a final dot.
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), place: Place::default(), advice: None, cause: None }))
+    pub fn new(kind: ErrorKind, message: impl Into<Message>) -> Self {
+        let message = message.into();
+        Self(Box::new(Inner {
+            kind,
+            message_text: message.to_string(),
+            message,
+            place: Place::default(),
+            advice: None,
+            advice_text: String::new(),
+            excerpt: None,
+            cause: None,
+        }))
     }
 
     /// A failed operating-system call: what was tried, on which path. A full disk becomes [`ErrorKind::NoSpace`].
@@ -92,9 +110,8 @@ impl Error {
             }
             _ => (ErrorKind::Io, None),
         };
-        let mut error = Self::new(kind, format!("cannot {doing}: {cause}")).in_file(path).caused_by(cause);
-        error.0.advice = advice.map(str::to_owned);
-        error
+        let error = Self::new(kind, format!("cannot {doing}: {cause}")).in_file(path).caused_by(cause);
+        if let Some(advice) = advice { error.advise(advice) } else { error }
     }
 
     /// What sort of mistake this is.
@@ -109,18 +126,71 @@ impl Error {
 
     /// What is wrong, without the place and the advice.
     pub fn message(&self) -> &str {
-        &self.0.message
+        &self.0.message_text
     }
 
     /// Place and message, as Display shows them before the advice.
     pub fn headline(&self) -> String {
+        self.headline_of(self.message())
+    }
+
+    /// Place and message in the words of a face.
+    pub fn headline_in(&self, words: &dyn Words) -> String {
+        self.headline_of(&self.0.message.in_words(words))
+    }
+
+    /// What to do about it in the words of a face.
+    pub fn advice_in(&self, words: &dyn Words) -> Option<String> {
+        self.0.advice.as_ref().map(|advice| advice.in_words(words))
+    }
+
+    /// The whole error, as Display shows it, in the words of a face.
+    pub fn in_words(&self, words: &dyn Words) -> String {
+        let advice = self.advice_in(words).map_or_else(String::new, |advice| format!("; {advice}"));
+        self.headline_in(words) + &advice
+    }
+
+    /// Several mistakes as one error: the first as it is, the others in its message.
+    ///
+    /// # Panics
+    /// If there is no mistake.
+    pub fn all_of(errors: Vec<Self>) -> Self {
+        let mut errors = errors.into_iter();
+        let first = errors.next().expect("there is a mistake");
+        let others: Vec<Message> = errors.map(|error| message!["\n  also: ", error.whole()]).collect();
+        if others.is_empty() {
+            return first;
+        }
+        Self::new(first.kind(), others.into_iter().fold(first.whole(), Message::and))
+    }
+
+    /// Place, message and advice as one message.
+    fn whole(&self) -> Message {
+        let headline = message![self.shown_place(), &self.0.message, self.shown_value()];
+        match &self.0.advice {
+            Some(advice) => message![headline, "; ", advice],
+            None => headline,
+        }
+    }
+
+    fn headline_of(&self, message: &str) -> String {
+        self.shown_place() + message + &self.shown_value()
+    }
+
+    /// The place in front of the message.
+    fn shown_place(&self) -> String {
         let mut out = String::new();
-        self.write_headline(&mut out).expect("a string takes everything");
+        self.write_place(&mut out).expect("a string takes everything");
         out
     }
 
-    fn write_headline(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        let Inner { message, place, .. } = &*self.0;
+    /// The value behind the message.
+    fn shown_value(&self) -> String {
+        self.place().value.as_ref().map_or_else(String::new, |value| format!(" (value {value})"))
+    }
+
+    fn write_place(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        let place = self.place();
         if let Some(file) = &place.file {
             write!(out, "{}", file.display())?;
             if let Some(line) = place.line {
@@ -142,22 +212,33 @@ impl Error {
         if let Some(record) = place.record {
             write!(out, "record {record}: ")?;
         }
-        write!(out, "{message}")?;
-        if let Some(value) = &place.value {
-            write!(out, " (value {value})")?;
-        }
         Ok(())
     }
 
     /// What to do about it, where there is something to say.
     pub fn advice(&self) -> Option<&str> {
-        self.0.advice.as_deref()
+        self.0.advice.as_ref().map(|_| self.0.advice_text.as_str())
+    }
+
+    /// The line of a text that the error is about, with a caret below the character, where it is about one.
+    pub fn excerpt(&self) -> Option<&str> {
+        self.0.excerpt.as_deref()
+    }
+
+    /// Adds the [excerpt](Self::excerpt) of the text that [`Place::line`] and [`Place::character`] count in.
+    #[must_use]
+    pub fn with_excerpt_of(mut self, text: &str) -> Self {
+        let place = self.place();
+        self.0.excerpt = place.line.zip(place.character).and_then(|(line, character)| excerpt(text, line, character));
+        self
     }
 
     /// Adds what to do about it.
     #[must_use]
-    pub fn advise(mut self, advice: impl Into<String>) -> Self {
-        self.0.advice = Some(advice.into());
+    pub fn advise(mut self, advice: impl Into<Message>) -> Self {
+        let advice = advice.into();
+        self.0.advice_text = advice.to_string();
+        self.0.advice = Some(advice);
         self
     }
 
@@ -214,7 +295,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_headline(f)?;
+        f.write_str(&self.headline())?;
         if let Some(advice) = self.advice() {
             write!(f, "; {advice}")?;
         }
@@ -226,6 +307,24 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.cause.as_deref().map(|cause| cause as _)
     }
+}
+
+/// Characters of a source line that are shown around a mistake.
+const EXCERPT_CHARACTERS: usize = 100;
+
+/// Returns the line of a text with a caret below one of its characters, both counted from 1.
+fn excerpt(text: &str, line: u64, character: u64) -> Option<String> {
+    let source = text.split('\n').nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+    let characters: Vec<char> = source.trim_end_matches('\r').chars().collect();
+    let caret = usize::try_from(character).ok()?.checked_sub(1)?.min(characters.len());
+    let start = caret.saturating_sub(EXCERPT_CHARACTERS / 2);
+    let end = characters.len().min(start + EXCERPT_CHARACTERS);
+    // Control characters, tabs too, would move the caret or the terminal's mind.
+    let shown: String = characters[start..end].iter().map(|it| if it.is_control() { ' ' } else { *it }).collect();
+    let number = line.to_string();
+    let margin = " ".repeat(number.len());
+    let before = " ".repeat(caret - start);
+    Some(format!("{number} | {}\n{margin} | {before}^\n", shown.trim_end()))
 }
 
 /// `1,000,000`
@@ -260,5 +359,20 @@ pub fn quote(value: &Value<'_>) -> String {
             format!("'{}{dots}'", shown.replace('\'', "''"))
         }
         Value::Blob(blob) => format!("a blob of {} bytes", blob.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_below_the_character() {
+        assert_eq!(excerpt("one\n\ttwo\r\nthree", 2, 2).unwrap(), "2 |  two\n  |  ^\n");
+        assert_eq!(excerpt("one", 1, 4).unwrap(), "1 | one\n  |    ^\n");
+        assert_eq!(excerpt("", 1, 1).unwrap(), "1 | \n  | ^\n");
+        assert_eq!(excerpt("one", 2, 1), None);
+        let long = excerpt(&format!("{}x{}", "a".repeat(5000), "b".repeat(5000)), 1, 5001).unwrap();
+        assert!(long.len() < 300 && long.contains("axb"), "{long}");
     }
 }

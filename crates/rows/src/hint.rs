@@ -1,0 +1,391 @@
+//! Messages that name options. Every face of litepress calls an option by another name: the program `--on-conflict ignore`,
+//! Python `on_conflict="ignore"`, Rust `on_conflict(Conflict::Ignore)`.
+//!
+//! So a message that names an option is not a text but a sequence of [`Hint`]s, and a face renders it with its [`Words`]. No
+//! face reads the text of another.
+//!
+//! ```
+//! use litepress_rows::hint::{Flags, OptionName, RustWords};
+//! use litepress_rows::message;
+//!
+//! let advice = message!["keep the first of such rows with ", OptionName::OnConflict.word("ignore")];
+//! assert_eq!(advice.in_words(&Flags), "keep the first of such rows with --on-conflict ignore");
+//! assert_eq!(advice.in_words(&RustWords), "keep the first of such rows with on_conflict(Conflict::Ignore)");
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// An option that a message may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OptionName {
+    /// Form in which a typed column is stored.
+    As,
+    /// Names of the columns of CSV.
+    Columns,
+    /// Delimiter of CSV.
+    Delimiter,
+    /// Pages are dropped.
+    Discard,
+    /// Encoding of text.
+    Encoding,
+    /// Foreign key of a new table.
+    ForeignKey,
+    /// Format of the files.
+    Format,
+    /// Index of a new table.
+    Index,
+    /// Fate of text that is not UTF-8.
+    InvalidUtf8,
+    /// Column of the table for a column of a file.
+    Map,
+    /// Largest number of rejected records.
+    MaxRejects,
+    /// Columns of a new table that take no NULL.
+    NotNull,
+    /// Fate of rows whose key exists already.
+    OnConflict,
+    /// Fate of wrong records.
+    OnError,
+    /// File with the plan of the rows.
+    Plan,
+    /// Built-in schema.
+    Preset,
+    /// Primary key of a new table.
+    PrimaryKey,
+    /// Keeps the plan in the database.
+    RecordPlan,
+    /// File for rejected records.
+    Rejects,
+    /// Whether an existing database is replaced.
+    Replace,
+    /// Number of rows.
+    Rows,
+    /// Factor for numbers of rows.
+    Scale,
+    /// Schema of the tables.
+    Schema,
+    /// Generator of a column.
+    Set,
+    /// Whether new tables are STRICT.
+    Strict,
+    /// Table of the files.
+    Table,
+    /// Folder for temporary files.
+    TempDir,
+    /// Declared type of a column.
+    Type,
+    /// Unique columns of a new table.
+    Unique,
+    /// Whether new tables are WITHOUT ROWID.
+    WithoutRowid,
+}
+
+/// The value that a message gives to an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// None: the option alone is named.
+    None,
+    /// One word: a choice, a name, a text.
+    Word(Cow<'static, str>),
+    /// Names of columns.
+    Names(Vec<String>),
+    /// A column and what belongs to it. An empty second part stands for nothing.
+    Pair(String, String),
+    /// A table, or all of them, and a number.
+    Count(Option<String>, String),
+}
+
+impl OptionName {
+    /// Returns the name in lower case, with `-` between words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::As => "as",
+            Self::Columns => "columns",
+            Self::Delimiter => "delimiter",
+            Self::Discard => "discard",
+            Self::Encoding => "encoding",
+            Self::ForeignKey => "foreign-key",
+            Self::Format => "format",
+            Self::Index => "index",
+            Self::InvalidUtf8 => "invalid-utf8",
+            Self::Map => "map",
+            Self::MaxRejects => "max-rejects",
+            Self::NotNull => "not-null",
+            Self::OnConflict => "on-conflict",
+            Self::OnError => "on-error",
+            Self::Plan => "plan",
+            Self::Preset => "preset",
+            Self::PrimaryKey => "primary-key",
+            Self::RecordPlan => "record-plan",
+            Self::Rejects => "rejects",
+            Self::Replace => "replace",
+            Self::Rows => "rows",
+            Self::Scale => "scale",
+            Self::Schema => "schema",
+            Self::Set => "set",
+            Self::Strict => "strict",
+            Self::Table => "table",
+            Self::TempDir => "temp-dir",
+            Self::Type => "type",
+            Self::Unique => "unique",
+            Self::WithoutRowid => "without-rowid",
+        }
+    }
+
+    /// Names the option without a value.
+    pub fn alone(self) -> Hint {
+        Hint::option(self, OptionValue::None)
+    }
+
+    /// Names the option with one word as its value.
+    pub fn word(self, word: impl Into<Cow<'static, str>>) -> Hint {
+        Hint::option(self, OptionValue::Word(word.into()))
+    }
+
+    /// Names the option with columns as its value.
+    pub fn names<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Hint {
+        Hint::option(self, OptionValue::Names(names.into_iter().map(str::to_owned).collect()))
+    }
+
+    /// Names the option with a column and what belongs to it.
+    pub fn pair(self, left: impl Into<String>, right: impl Into<String>) -> Hint {
+        Hint::option(self, OptionValue::Pair(left.into(), right.into()))
+    }
+
+    /// Names the option with a number for a table, or for all of them.
+    pub fn count(self, table: Option<&str>, number: &str) -> Hint {
+        Hint::option(self, OptionValue::Count(table.map(str::to_owned), number.to_owned()))
+    }
+}
+
+/// A part of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Words that are the same for every face.
+    Text(Cow<'static, str>),
+    /// An option and its value.
+    Option {
+        /// The option.
+        name: OptionName,
+        /// Its value.
+        value: OptionValue,
+        /// The caller gave it. Otherwise the message advises to give it.
+        is_given: bool,
+    },
+}
+
+impl Hint {
+    fn option(name: OptionName, value: OptionValue) -> Self {
+        Self::Option { name, value, is_given: false }
+    }
+
+    /// Says that the caller gave the option.
+    #[must_use]
+    pub fn given(mut self) -> Self {
+        if let Self::Option { is_given, .. } = &mut self {
+            *is_given = true;
+        }
+        self
+    }
+}
+
+/// A message as a sequence of hints. [`Display`](fmt::Display) shows it in [Rust's words](RustWords).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Message(Vec<Hint>);
+
+impl Message {
+    /// Returns the parts.
+    pub fn hints(&self) -> &[Hint] {
+        &self.0
+    }
+
+    /// Appends another message.
+    #[must_use]
+    pub fn and(mut self, other: impl Into<Self>) -> Self {
+        self.0.append(&mut other.into().0);
+        self
+    }
+
+    /// Renders the message in the words of a face.
+    pub fn in_words(&self, words: &dyn Words) -> String {
+        let render = |hint: &Hint| match hint {
+            Hint::Text(text) => text.clone().into_owned(),
+            Hint::Option { name, value, is_given: true } => words.given(*name, value),
+            Hint::Option { name, value, is_given: false } => words.option(*name, value),
+        };
+        self.0.iter().map(render).collect()
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_words(&RustWords))
+    }
+}
+
+impl From<Hint> for Message {
+    fn from(hint: Hint) -> Self {
+        Self(vec![hint])
+    }
+}
+
+impl From<String> for Message {
+    fn from(text: String) -> Self {
+        Hint::Text(text.into()).into()
+    }
+}
+
+impl From<&str> for Message {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<&String> for Message {
+    fn from(text: &String) -> Self {
+        text.clone().into()
+    }
+}
+
+impl From<&Message> for Message {
+    fn from(message: &Message) -> Self {
+        message.clone()
+    }
+}
+
+/// Joins texts, [`Hint`](crate::hint::Hint)s and [`Message`](crate::hint::Message)s to one message.
+#[macro_export]
+macro_rules! message {
+    ($($part:expr),+ $(,)?) => {
+        $crate::hint::Message::default()$(.and($part))+
+    };
+}
+
+/// The names of options in the words of one face.
+pub trait Words {
+    /// Returns the name of an option.
+    fn name(&self, name: OptionName) -> String;
+
+    /// Renders an option to be given, ready to be copied.
+    fn option(&self, name: OptionName, value: &OptionValue) -> String;
+
+    /// Renders an option that was given.
+    fn given(&self, name: OptionName, value: &OptionValue) -> String {
+        self.option(name, value)
+    }
+}
+
+/// The words of Rust: methods of option structs.
+#[derive(Clone, Copy, Debug)]
+pub struct RustWords;
+
+impl Words for RustWords {
+    fn name(&self, name: OptionName) -> String {
+        match name {
+            OptionName::As => "form".to_owned(),
+            OptionName::Type => "column_type".to_owned(),
+            _ => name.name().replace('-', "_"),
+        }
+    }
+
+    fn option(&self, name: OptionName, value: &OptionValue) -> String {
+        let choices = match name {
+            OptionName::Format => Some("Format"),
+            OptionName::InvalidUtf8 => Some("InvalidUtf8"),
+            OptionName::OnConflict => Some("Conflict"),
+            OptionName::OnError => Some("OnError"),
+            _ => None,
+        };
+        let arguments = match (value, choices) {
+            (OptionValue::None, _) if name == OptionName::Replace => "true".to_owned(),
+            (OptionValue::None, _) => return self.name(name),
+            (OptionValue::Word(word), Some(choices)) => format!("{choices}::{}", capitalized(word)),
+            (OptionValue::Word(word), None) => format!("{word:?}"),
+            (OptionValue::Names(names), _) => format!("{names:?}"),
+            (OptionValue::Pair(left, right), _) => format!("{left:?}, {right:?}"),
+            (OptionValue::Count(None, number), _) => number.clone(),
+            (OptionValue::Count(Some(table), number), _) => format!("{table:?}, {number}"),
+        };
+        format!("{}({arguments})", self.name(name))
+    }
+}
+
+fn capitalized(word: &str) -> String {
+    let mut characters = word.chars();
+    characters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + characters.as_str())
+}
+
+/// The words of the program: flags of the command line.
+#[derive(Clone, Copy, Debug)]
+pub struct Flags;
+
+impl Flags {
+    fn value(value: &OptionValue) -> Option<String> {
+        match value {
+            OptionValue::None => None,
+            OptionValue::Word(word) => Some(word.clone().into_owned()),
+            OptionValue::Names(names) => Some(names.join(",")),
+            OptionValue::Pair(left, right) => Some(format!("{left}={right}")),
+            OptionValue::Count(None, number) => Some(number.clone()),
+            OptionValue::Count(Some(table), number) => Some(format!("{table}={number}")),
+        }
+    }
+}
+
+impl Words for Flags {
+    fn name(&self, name: OptionName) -> String {
+        format!("--{}", name.name())
+    }
+
+    /// Quotes pairs: names of columns may hold characters with a meaning for the shell.
+    fn option(&self, name: OptionName, value: &OptionValue) -> String {
+        match value {
+            OptionValue::Pair(left, right) => format!("{} '{left}={right}'", self.name(name)),
+            _ => self.given(name, value),
+        }
+    }
+
+    fn given(&self, name: OptionName, value: &OptionValue) -> String {
+        match Self::value(value) {
+            None => self.name(name),
+            Some(value) => format!("{} {value}", self.name(name)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Error, ErrorKind};
+
+    #[test]
+    fn every_value_in_the_words_of_the_program_and_of_rust() {
+        for (hint, flags, rust) in [
+            (OptionName::Table.alone(), "--table", "table"),
+            (OptionName::Replace.alone(), "--replace", "replace(true)"),
+            (OptionName::OnConflict.word("ignore"), "--on-conflict ignore", "on_conflict(Conflict::Ignore)"),
+            (OptionName::Encoding.word("latin1"), "--encoding latin1", "encoding(\"latin1\")"),
+            (OptionName::PrimaryKey.names(["a", "b"]), "--primary-key a,b", "primary_key([\"a\", \"b\"])"),
+            (OptionName::Type.pair("a b", "TEXT"), "--type 'a b=TEXT'", "column_type(\"a b\", \"TEXT\")"),
+            (OptionName::Type.pair("a b", "TEXT").given(), "--type a b=TEXT", "column_type(\"a b\", \"TEXT\")"),
+            (OptionName::Map.pair("a", ""), "--map 'a='", "map(\"a\", \"\")"),
+            (OptionName::Rows.count(Some("t"), "N"), "--rows t=N", "rows(\"t\", N)"),
+            (OptionName::Rows.count(None, "N"), "--rows N", "rows(N)"),
+        ] {
+            let message = message!["say ", hint, ", ", String::from("then")];
+            assert_eq!(message.in_words(&Flags), format!("say {flags}, then"));
+            assert_eq!(message.to_string(), format!("say {rust}, then"));
+        }
+    }
+
+    /// Programs that use the library were told of flags which only the program has.
+    #[test]
+    fn an_error_names_options_as_its_reader_calls_them() {
+        let message = message![OptionName::Map.pair("x", "b").given(), ": the table has no column b"];
+        let error = Error::new(ErrorKind::Schema, message).in_table("t").advise(OptionName::Map.pair("x", ""));
+        assert_eq!(error.to_string(), "table t: map(\"x\", \"b\"): the table has no column b; map(\"x\", \"\")");
+        assert_eq!(error.in_words(&Flags), "table t: --map x=b: the table has no column b; --map 'x='");
+    }
+}
