@@ -537,7 +537,7 @@ pub(crate) fn bounded(options: &Options) -> Result<Options> {
         let message = format!("a memory budget of {} bytes is too small", options.memory_bytes);
         return Err(Error::new(ErrorKind::Usage, message).advise(format!("give {MIN_MEMORY_BYTES} bytes at least")));
     }
-    let memory_bytes = options.memory_bytes.min(machine::memory_bytes()).max(MIN_MEMORY_BYTES);
+    let memory_bytes = options.memory_bytes.min(machine::memory_bytes().unwrap_or(u64::MAX)).max(MIN_MEMORY_BYTES);
     let options = Options { memory_bytes, ..options.clone() };
     Ok(Options { threads: options.threads.clamp(1, affordable_blocks(&options)), ..options })
 }
