@@ -137,6 +137,7 @@ impl Database {
         let writers = Writers::new(wrap(sink), path, threads, options.progress.clone());
         let pages = Pages::new(page_size, BlockPool::new(live_blocks(options, threads)), writers);
         let trees = vec![None; schema.tables.len()];
+        let sequences = schema.tables.iter().map(|table| table.last_sequence).collect();
         let build_times = vec![Duration::ZERO; schema.tables.len()];
         let temp_dir = temp_dir(target, options);
         let (options, summary, started) = (options.clone(), Summary::default(), Instant::now());
@@ -144,7 +145,7 @@ impl Database {
             schema,
             options,
             pages,
-            sequences: vec![None; trees.len()],
+            sequences,
             trees,
             build_times,
             roots: HashMap::new(),
@@ -190,7 +191,7 @@ impl Database {
             .inspect_err(|_| self.failed = true)
             .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
         self.summary.rows += tree.rows;
-        self.sequences[index] = source.last_sequence();
+        self.sequences[index] = self.sequences[index].max(source.last_sequence());
         self.trees[index] = Some(tree);
         self.build_times[index] = started.elapsed();
         Ok(())
@@ -205,7 +206,7 @@ impl Database {
             let lane = self.lane.as_ref().expect("it was opened");
             let table = &self.schema.tables[index];
             let rows = lane.insert(table, source, conflict)?;
-            if let Some(sequence) = source.last_sequence().filter(|_| table.autoincrement) {
+            if let Some(sequence) = source.last_sequence().max(table.last_sequence).filter(|_| table.autoincrement) {
                 lane.raise_sequence(table, sequence)?;
             }
             return Ok(TableTree { rows, ..TableTree::default() });
@@ -308,6 +309,11 @@ impl Database {
         }
         self.open_lane()?;
         let (lane, progress) = (self.lane.take().expect("it was opened"), &self.options.progress);
+        for (table, tree) in self.schema.tables.iter().zip(&self.trees) {
+            if let (None, Some(sequence)) = (tree, table.last_sequence) {
+                lane.raise_sequence(table, sequence)?;
+            }
+        }
         for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_printable(object)) {
             let table = self.schema.table(&object.name).filter(|table| table.has_check);
             if let (Some(table), Some(sql)) = (table, &object.sql) {

@@ -12,6 +12,7 @@ use crate::input::Input;
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{BadRecord, Batch, Field, FieldKind, Piece, Reader, Wanted};
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
+use litepress_rows::schema::last_sequence;
 use litepress_rows::{CellBlock, Cells, Error, ErrorKind, Result, quoted_name};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
@@ -168,15 +169,6 @@ fn read_others(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT iif(type = 'virtual', 'virtual table', type) || ' ' || name FROM pragma_table_list \
                WHERE schema = 'main' AND type IN ('view', 'virtual') ORDER BY name";
     connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
-}
-
-/// What `sqlite_sequence` says of a table, where it is an AUTOINCREMENT one that ever had a row.
-fn last_sequence(connection: &Connection, table: &str) -> rusqlite::Result<Option<i64>> {
-    if !connection.table_exists(None, "sqlite_sequence")? {
-        return Ok(None);
-    }
-    let sql = "SELECT max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM sqlite_sequence WHERE name = ?";
-    connection.query_row(sql, [table], |row| row.get(0))
 }
 
 /// The columns that are stored: generated ones are not among them.

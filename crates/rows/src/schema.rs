@@ -11,7 +11,7 @@ use crate::{Affinity, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 
-pub use read::{TableKinds, table_of};
+pub use read::{TableKinds, has_check, last_sequence, table_of};
 
 /// A whole database schema.
 #[derive(Clone, Debug)]
@@ -82,6 +82,9 @@ pub struct Table {
     pub strict: bool,
     /// Its INTEGER PRIMARY KEY is declared `AUTOINCREMENT`.
     pub autoincrement: bool,
+    /// The number of an AUTOINCREMENT table in `sqlite_sequence`, if the text sets one, as dumps do: rowids up to it are
+    /// not given again.
+    pub last_sequence: Option<i64>,
     /// A virtual table.
     pub is_virtual: bool,
     /// Indexes, automatic ones included, in SQLite's order of creation.
@@ -235,6 +238,7 @@ impl Table {
             rowid_alias: None,
             without_rowid: false,
             autoincrement: false,
+            last_sequence: None,
             indexes: Vec::new(),
             foreign_keys: Vec::new(),
             has_check: false,
