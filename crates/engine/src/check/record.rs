@@ -129,6 +129,7 @@ pub(super) struct FieldRule {
 pub(super) struct Oddities {
     whole_double: AtomicBool,
     ill_formed_text: AtomicBool,
+    early_small_int: AtomicBool,
 }
 
 impl Oddities {
@@ -158,9 +159,6 @@ impl FieldRule {
         match class {
             class::NULL => format!("NULL value in {}", self.name),
             class::RESERVED => format!("serial type 10 or 11 in {}", self.name),
-            class::SMALL_INT if self.accepts & class::INT != 0 => {
-                format!("serial type 8 or 9 in {}, which schema formats before 4 do not have", self.name)
-            }
             _ => format!("{} {}", self.refusal, self.name),
         }
     }
@@ -173,6 +171,11 @@ impl FieldRule {
         match class {
             class::REAL => self.judge_real(body),
             class::TEXT => self.judge_text(body, encoding),
+            // They need a second look in a database of an earlier schema format only.
+            class::SMALL_INT => {
+                Oddities::mark(&self.oddities.early_small_int);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -267,7 +270,6 @@ impl RecordRules {
         if schema_format < 4 {
             for rule in fields.iter_mut().flatten().chain([&mut unknown]) {
                 rule.quick &= !class::SMALL_INT;
-                rule.accepts &= !class::SMALL_INT;
             }
         }
         let quick = |rule: &FieldRule| QuickRule {
@@ -290,6 +292,10 @@ impl RecordRules {
             let sayings = [
                 (&oddities.whole_double, format!("{name} holds whole numbers as doubles of 8 bytes")),
                 (&oddities.ill_formed_text, format!("{name} holds text that is not valid {encoding}")),
+                (
+                    &oddities.early_small_int,
+                    format!("{name} holds the serial types 8 or 9, which schema formats before 4 do not have"),
+                ),
             ];
             sayings.into_iter().filter(|(seen, _)| seen.load(Ordering::Relaxed)).map(|(_, saying)| saying)
         })
