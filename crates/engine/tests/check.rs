@@ -509,7 +509,8 @@ fn added_columns(encoding: &str, declared: &str) -> Vec<String> {
         )
     };
     let tables = ADDED_DEFAULTS.iter().enumerate().map(table);
-    std::iter::once(format!("PRAGMA encoding = '{encoding}'")).chain(tables).collect()
+    let settings = format!("PRAGMA encoding = '{encoding}'; PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
+    std::iter::once(settings).chain(tables).collect()
 }
 
 /// Somebody added a column `TEXT DEFAULT 1.10` to a table with rows, and an index on it. `check` called the database

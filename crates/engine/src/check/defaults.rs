@@ -93,6 +93,10 @@ fn old_reading(default: &str, affinity: Affinity) -> OldReading {
             None => OldReading::Same,
             Some(digits) => match u64::from_str_radix(digits, 16) {
                 Ok(number) if i32::try_from(number).is_ok() => OldReading::Same,
+                // A double, of which releases write 15 or 17 digits.
+                Ok(number) if number == 1 << 63 && lower.starts_with('-') && affinity == Affinity::Text => {
+                    OldReading::Unknown
+                }
                 Ok(_) => OldReading::Text(bare),
                 Err(_) => OldReading::Unknown,
             },
@@ -149,6 +153,8 @@ mod tests {
             ("'0x7fffffffffffffff'", Affinity::Integer, OldReading::Same),
             ("x'0070'", Affinity::Integer, OldReading::Same),
             ("0x7fff_ffff_ffff", Affinity::Integer, OldReading::Same),
+            ("-0x8000000000000000", Affinity::Text, OldReading::Unknown),
+            ("-0x8000000000000000", Affinity::Integer, text("-0x8000000000000000")),
             ("- -0x7fffffffffffffff", Affinity::Text, OldReading::Unknown),
             ("cast(0x7fffffffffffffff as text)", Affinity::Text, OldReading::Unknown),
             ("TRUE", Affinity::Text, OldReading::Truth(true)),
