@@ -40,23 +40,30 @@ pub struct Made {
 }
 
 impl Making<'_> {
-    /// Makes the database; `watch` shows what is done as long as it lives.
+    /// Makes the database; `watch` shows what is done as long as it lives. `before_publishing` runs when all rows were
+    /// read: if it fails, the target stays as it was.
     pub fn make(
         &self,
         mut options: Options,
         audience: &Audience,
         watch: impl FnOnce(&Options) -> Watch,
+        before_publishing: &dyn Fn() -> Result<()>,
     ) -> Result<Made> {
         let target = self.file.map_or(Target::Discard, |file| Target::File(file.to_owned()));
         options.expected_bytes = Estimate::new(self.schema, self.sources, &target, &options)?.printed_bytes;
         let watch = watch(&options);
-        let finished = self.press(&target, &options);
+        let finished = self.press(&target, &options, before_publishing);
         drop(watch);
         audience.nothing_to_clean_up();
         Ok(Made { finished: finished?, options })
     }
 
-    fn press(&self, target: &Target, options: &Options) -> Result<Finished> {
+    fn press(
+        &self,
+        target: &Target,
+        options: &Options,
+        before_publishing: &dyn Fn() -> Result<()>,
+    ) -> Result<Finished> {
         let mut database = Database::create(target, self.schema.clone(), options)?;
         let sources: HashMap<usize, &dyn Source> = self.sources.iter().copied().collect();
         for table in database.filling_order() {
@@ -64,6 +71,7 @@ impl Making<'_> {
                 database.fill(table, *source)?;
             }
         }
+        before_publishing()?;
         database.finish()
     }
 

@@ -116,7 +116,8 @@ impl Rejects {
         Ok(())
     }
 
-    /// Writes what still waits: whatever became of the database, the file holds all that was found wrong.
+    /// Writes what still waits, and waits for the disk: whatever becomes of the database, the file holds all that was
+    /// found wrong. It may be called again.
     ///
     /// # Errors
     /// A write that fails.
@@ -128,7 +129,11 @@ impl Rejects {
         }
         match &mut state.file {
             None => Ok(()),
-            Some((path, file)) => file.flush().map_err(|error| Error::io("write the rejects to", path, error)),
+            // Some file systems tell of a full disk no earlier than now.
+            Some((path, file)) => file
+                .flush()
+                .and_then(|()| file.get_ref().sync_all())
+                .map_err(|error| Error::io("write the rejects to", path, error)),
         }
     }
 

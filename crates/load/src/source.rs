@@ -452,9 +452,11 @@ impl RowMaker {
         }
     }
 
-    /// Gives the batch its blocks back, to be filled again.
+    /// Gives the batch its blocks back, to be filled again. Huge values, which are in the records now, would else be there
+    /// twice while pages are made of these.
     fn give_back(&mut self) {
         for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
+            block.forget_huge();
             if let Supply::File(position) = supply {
                 std::mem::swap(block, &mut self.batch.blocks[*position]);
             }

@@ -88,7 +88,7 @@ pub fn generate(
     invention.write_plan(arguments)?;
     let supplies = invention.supplies()?;
     let making = Making { schema: &invention.schema, sources: &sources(&supplies), file, started };
-    let made = making.make(options, audience, |options| watch(&invention, options, audience));
+    let made = making.make(options, audience, |options| watch(&invention, options, audience), &|| Ok(()));
     let made = made.map_err(|error| invention.texts.explain(error))?;
     Ok(making.outcome(&made, Addition::default()))
 }

@@ -64,11 +64,13 @@ pub fn load(job: &LoadJob, out: &Path, options: Options, audience: &Audience) ->
     audience.something_to_clean_up();
     let sources = loading.sources()?;
     let making = Making { schema: &loading.plan.schema, sources: &sources.listed(), file: Some(out), started };
-    let made = making.make(options, audience, |options| watch(&loading, options, audience));
-    // What was left out is written down whatever becomes of the database.
-    let written = sources.rejects.finish();
-    let made = made.map_err(|error| loading.explain(&sources, error))?;
-    written?;
+    let write_rejects = || sources.rejects.finish();
+    let made = making.make(options, audience, |options| watch(&loading, options, audience), &write_rejects);
+    let made = made.map_err(|error| {
+        // A run that failed earlier has rejects, too. Its own error is the one that counts.
+        let _written = write_rejects();
+        loading.explain(&sources, error)
+    })?;
     Ok(making.outcome(&made, addition(&loading, &sources.rejects)))
 }
 
