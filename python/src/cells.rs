@@ -189,7 +189,7 @@ pub fn field(name: String, kinds: Kinds, rows: u64) -> Field {
         _ => format!("{} in the first {} rows", kinds.names(), grouped(rows)),
     };
     let declared_type = kinds.declared_type().to_owned();
-    Field { name, kind: FieldKind::Typed { declared_type, reason, not_null: false } }
+    Field { name, kind: FieldKind::Typed { declared_type, reason: reason.into(), not_null: false } }
 }
 
 /// A value as Python writes it, cut where it is long.

@@ -230,7 +230,10 @@ impl Column {
             Kind::Date | Kind::Time(_) => "TEXT",
         };
         let (declared_type, reason) = (declared_type.to_owned(), self.origin.clone());
-        Field { name: self.name.clone(), kind: FieldKind::Typed { declared_type, reason, not_null: false } }
+        Field {
+            name: self.name.clone(),
+            kind: FieldKind::Typed { declared_type, reason: reason.into(), not_null: false },
+        }
     }
 
     /// From now on no value is taken that the column's type would change.

@@ -1,37 +1,26 @@
 //! Errors of the crates as exceptions of the package.
 
-use crate::wording::in_python;
+use crate::words::Keywords;
 use litepress::{Error, ErrorKind};
-use litepress_cli::{Failure, advice};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The exception that says what an error says. Its classes stand in `litepress/_errors.py`.
+/// Makes the exception of an error. The classes stand in `litepress/_errors.py`.
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
-    with_excerpt(py, error, None)
-}
-
-/// The same for an error that may be about a text of the user's: the line that it is about is shown, too.
-pub fn of_failure(py: Python<'_>, failure: &Failure) -> PyErr {
-    with_excerpt(py, failure.error(), failure.excerpt())
-}
-
-fn with_excerpt(py: Python<'_>, error: &Error, excerpt: Option<String>) -> PyErr {
     if error.kind() == ErrorKind::Interrupted {
         return PyKeyboardInterrupt::new_err(error.message().to_owned());
     }
-    built(py, error, excerpt).unwrap_or_else(|failure| failure)
+    built(py, error).unwrap_or_else(|failure| failure)
 }
 
-fn built(py: Python<'_>, error: &Error, excerpt: Option<String>) -> PyResult<PyErr> {
+fn built(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let place = error.place();
-    let excerpt = excerpt.map_or(String::new(), |excerpt| format!("\n{}", excerpt.trim_end()));
-    let message = in_python(&error.headline()) + &excerpt;
-    let in_python = |text: String| in_python(&text);
+    let excerpt = error.excerpt().map_or(String::new(), |excerpt| format!("\n{}", excerpt.trim_end()));
+    let message = error.headline_in(&Keywords) + &excerpt;
     let fields = PyDict::new(py);
-    fields.set_item("advice", advice(error).map(in_python))?;
-    fields.set_item("file", place.file.as_deref().map(|file| in_python(file.to_string_lossy().into_owned())))?;
+    fields.set_item("advice", error.advice_in(&Keywords))?;
+    fields.set_item("file", place.file.as_deref().map(|file| file.to_string_lossy().into_owned()))?;
     fields.set_item("record", place.record)?;
     fields.set_item("line", place.line)?;
     fields.set_item("character", place.character)?;

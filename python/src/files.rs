@@ -1,15 +1,13 @@
-//! `load`, `generate`, `plan`, `profile` and `check`: what the program does, without its printing. Arguments come from
+//! `load`, `generate`, `plan`, `profile` and `check`: functions of the crate `litepress`. Arguments come from
 //! `litepress/_files.py`, which has seen to their types.
 
-use crate::errors::{exception, of_failure};
+use crate::errors::exception;
 use crate::options::{Keywords, making_options, table_options};
 use crate::press::{self, Watcher};
-use crate::wording::in_python;
-use litepress::Progress;
-use litepress::engine::check::CheckOptions;
-use litepress_cli::{
-    Audience, Failure, InventionArguments, LoadJob, Outcome, ReadingArguments, SchemaText, Value, WrongRecordArguments,
-    numbers, options,
+use crate::words;
+use litepress::{
+    CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText, Target, parse,
+    units,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,10 +16,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A schema: CREATE statements, and what errors call them.
+/// A schema: CREATE statements, and their name in errors.
 type Schema = (String, String);
 
-/// Makes a database of files; the report as JSON.
+/// Loads a database; returns the report as JSON.
 #[pyfunction]
 pub fn load(
     py: Python<'_>,
@@ -31,12 +29,12 @@ pub fn load(
     making: &Bound<'_, PyDict>,
     tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let (job, options) = (load_job(files, tables)?, making_options(making)?);
-    let progress = options.progress.clone();
-    run(py, &progress, tell, || litepress_cli::load(&job, &path, options, &Audience::NOBODY))
+    let (files, options) = load_options(files, tables, making)?;
+    let job = || Ok(litepress::load(path, files, &options)?.to_json(&words::Keywords));
+    run(py, &options.build.progress, tell, job)
 }
 
-/// Makes a database of invented rows; the report as JSON.
+/// Generates a database; returns the report as JSON.
 #[pyfunction]
 pub fn generate(
     py: Python<'_>,
@@ -46,13 +44,12 @@ pub fn generate(
     making: &Bound<'_, PyDict>,
     tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let (arguments, options) = (invention(rows)?, making_options(making)?);
-    let progress = options.progress.clone();
-    let schema = schema_of(schema);
-    run(py, &progress, tell, || litepress_cli::generate(schema, &arguments, Some(&path), options, &Audience::NOBODY))
+    let (schema, options) = generate_options(schema, rows, making)?;
+    let job = || Ok(litepress::generate(path, schema, &options)?.to_json());
+    run(py, &options.build.progress, tell, job)
 }
 
-/// What [`load`] would do, as JSON.
+/// Returns what [`load`] would do, as JSON.
 #[pyfunction]
 pub fn plan_load(
     py: Python<'_>,
@@ -61,12 +58,12 @@ pub fn plan_load(
     tables: &Bound<'_, PyDict>,
     making: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
-    let (job, options) = (load_job(files, tables)?, making_options(making)?);
-    let progress = options.progress.clone();
-    run(py, &progress, None, || litepress_cli::plan_load(&job, path.as_deref(), options, &Audience::NOBODY))
+    let (files, options) = load_options(files, tables, making)?;
+    let job = || Ok(litepress::plan_load(path.map(Target::File), files, &options)?.to_json(&words::Keywords));
+    run(py, &options.build.progress, None, job)
 }
 
-/// What [`generate`] would do, as JSON.
+/// Returns what [`generate`] would do, as JSON.
 #[pyfunction]
 pub fn plan_generate(
     py: Python<'_>,
@@ -75,30 +72,26 @@ pub fn plan_generate(
     rows: &Bound<'_, PyDict>,
     making: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
-    let (arguments, options) = (invention(rows)?, making_options(making)?);
-    let progress = options.progress.clone();
-    let schema = schema_of(schema);
-    run(py, &progress, None, || litepress_cli::plan_generate(schema, &arguments, path.as_deref(), options))
+    let (schema, options) = generate_options(schema, rows, making)?;
+    let job = || Ok(litepress::plan_generate(path.map(Target::File), schema, &options)?.to_json(&words::Keywords));
+    run(py, &options.build.progress, None, job)
 }
 
-/// Checks a database; the verdict as JSON.
+/// Checks a database; returns the result as JSON.
 #[pyfunction]
 pub fn check(py: Python<'_>, path: PathBuf, asks_sqlite: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
-    let (given, usual) = (Keywords(arguments), CheckOptions::default());
-    let threads = given.parsed("threads", options::threads)?.unwrap_or(usual.threads);
-    let options = CheckOptions { threads, ..usual };
-    let progress = Arc::new(Progress::default());
-    let job = || litepress_cli::check(&path, &options, asks_sqlite, &progress, &Audience::NOBODY);
-    Ok(press::run(py, &progress, None, Vec::new(), job)?.to_json().to_string())
+    let mut options = CheckOptions::default().ask_sqlite(asks_sqlite);
+    options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
+    run(py, &options.progress, None, || Ok(litepress::check(&path, &options)?.to_json()))
 }
 
-/// A plan for a database that looks alike, as a plan file.
+/// Returns a plan for a database that looks alike, as a plan file.
 #[pyfunction]
 pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
-    let threads = Keywords(arguments).parsed("threads", options::threads)?;
-    let threads = threads.unwrap_or(litepress::Options::default().threads);
+    let mut options = ProfileOptions::default().keep_values(keep_values);
+    options.threads = Keywords(arguments).parsed("threads", parse::threads)?.unwrap_or(options.threads);
     let progress = Arc::new(Progress::default());
-    press::run(py, &progress, None, Vec::new(), || litepress_cli::plan_alike(&path, keep_values, threads))
+    press::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
 }
 
 /// The schema in a file.
@@ -121,90 +114,72 @@ pub fn presets() -> Vec<&'static str> {
     SchemaText::presets().collect()
 }
 
-/// Runs the program `litepress`, once in a process; its exit code. Signals are the program's from now on.
+/// Runs the program `litepress`, once in a process; returns its exit code. Signals are the program's from now on.
 #[pyfunction]
 pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| litepress_cli::main_with(arguments))
 }
 
-/// Runs what gives an outcome in a thread of its own.
+/// Runs a job in a thread, and returns its report.
 fn run(
     py: Python<'_>,
     progress: &Arc<Progress>,
     tell: Option<Py<PyAny>>,
-    job: impl FnOnce() -> Result<Outcome, Failure> + Send,
+    job: impl FnOnce() -> litepress::Result<Json> + Send,
 ) -> PyResult<String> {
-    let outcome = press::run(py, progress, Watcher::new(tell), Vec::new(), || Ok(job()))?;
-    let mut report = outcome.map_err(|failure| of_failure(py, &failure))?.json;
-    reword(&mut report);
-    Ok(report.to_string())
-}
-
-/// Reasons for types, which name options, in the words of Python.
-fn reword(report: &mut Value) {
-    match report {
-        Value::Object(members) => members.iter_mut().for_each(|(name, member)| match member {
-            Value::String(reason) if name == "because" => *reason = in_python(reason),
-            _ => reword(member),
-        }),
-        Value::Array(elements) => elements.iter_mut().for_each(reword),
-        _ => {}
-    }
+    Ok(press::run(py, progress, Watcher::new(tell), Vec::new(), job)?.to_string())
 }
 
 fn schema_of((text, origin): Schema) -> SchemaText {
-    SchemaText { text, origin }
+    SchemaText::new(text, origin)
 }
 
-fn load_job(files: &Bound<'_, PyDict>, tables: &Bound<'_, PyDict>) -> PyResult<LoadJob> {
+fn load_options(
+    files: &Bound<'_, PyDict>,
+    tables: &Bound<'_, PyDict>,
+    making: &Bound<'_, PyDict>,
+) -> PyResult<(Vec<PathBuf>, LoadOptions)> {
     let given = Keywords(files);
-    Ok(LoadJob {
-        files: given.or_default("files")?,
-        reading: reading(&given)?,
-        table: given.get("table")?,
-        schema: given.get::<Schema>("schema")?.map(schema_of),
-        definitions: table_options(tables)?,
-        map: given.or_default("map")?,
-        wrong: WrongRecordArguments {
-            on_error: given.parsed("on_error", options::choice)?,
-            rejects: given.get("rejects")?,
-            max_rejects: given.parsed("max_rejects", numbers::count)?,
-            ragged: given.parsed("ragged", options::choice)?.unwrap_or_default(),
-            invalid_utf8: given.parsed("invalid_utf8", options::choice)?.unwrap_or_default(),
-        },
-    })
+    let mut options = LoadOptions::default().build(making_options(making)?);
+    options.format = given.parsed("format", Choice::from_name)?;
+    options.delimiter = given.parsed("delimiter", parse::delimiter)?;
+    options.quote = given.parsed("quote", parse::quote)?.map_or(options.quote, |parse::Quote(quote)| quote);
+    options.escape = given.parsed("escape", parse::ascii)?;
+    options.header = !given.or_default::<bool>("no_header")?;
+    options.columns = given.or_default("columns")?;
+    options.comment = given.parsed("comment", parse::ascii)?;
+    options.encoding = given.get("encoding")?;
+    options.nulls = given.or_default("null")?;
+    options.forms = given.or_default("forms")?;
+    options.sample = given.parsed("sample", units::count)?;
+    options.table = given.get("table")?;
+    options.schema = given.get::<Schema>("schema")?.map(schema_of);
+    options.tables = table_options(tables)?;
+    options.map = given.or_default("map")?;
+    options.on_error = given.parsed("on_error", Choice::from_name)?;
+    options.rejects = given.get("rejects")?;
+    options.max_rejects = given.parsed("max_rejects", units::count)?;
+    options.ragged = given.parsed("ragged", Choice::from_name)?.unwrap_or_default();
+    options.invalid_utf8 = given.parsed("invalid_utf8", Choice::from_name)?.unwrap_or_default();
+    Ok((given.or_default("files")?, options))
 }
 
-fn reading(given: &Keywords<'_, '_>) -> PyResult<ReadingArguments> {
-    Ok(ReadingArguments {
-        format: given.parsed("format", options::choice)?,
-        delimiter: given.parsed("delimiter", litepress_cli::delimiter)?,
-        quote: given.parsed("quote", litepress_cli::quote)?,
-        escape: given.parsed("escape", litepress_cli::ascii)?,
-        no_header: given.or_default("no_header")?,
-        columns: given.or_default("columns")?,
-        comment: given.parsed("comment", litepress_cli::ascii)?,
-        encoding: given.get("encoding")?,
-        null: given.or_default("null")?,
-        forms: given.or_default("forms")?,
-        sample: given.parsed("sample", numbers::count)?,
-    })
-}
-
-fn invention(rows: &Bound<'_, PyDict>) -> PyResult<InventionArguments> {
+fn generate_options(
+    schema: Schema,
+    rows: &Bound<'_, PyDict>,
+    making: &Bound<'_, PyDict>,
+) -> PyResult<(SchemaText, GenerateOptions)> {
     let given = Keywords(rows);
     let rows = given.or_default::<Vec<(Option<String>, String)>>("rows")?.into_iter().map(|(table, rows)| {
-        let rows = numbers::count(&rows).map_err(|reason| PyValueError::new_err(format!("rows: {reason}")))?;
+        let rows = units::count(&rows).map_err(|reason| PyValueError::new_err(format!("rows: {reason}")))?;
         Ok((table, rows))
     });
-    Ok(InventionArguments {
-        rows: rows.collect::<PyResult<_>>()?,
-        set: given.or_default("set")?,
-        seed: given.parsed("seed", numbers::count)?,
-        // What the plan says comes as the schema does; here it only counts that it is one.
-        plan: given.or_default::<bool>("is_plan")?.then(PathBuf::new),
-        scale: given.parsed("scale", litepress_cli::scale)?,
-        part: given.parsed("part", litepress_cli::part)?,
-        ..InventionArguments::default()
-    })
+    let mut options = GenerateOptions::default().build(making_options(making)?).words(Arc::new(words::Keywords));
+    options.rows = rows.collect::<PyResult<_>>()?;
+    options.set = given.or_default("set")?;
+    options.seed = given.parsed("seed", units::count)?;
+    options.scale = given.parsed("scale", parse::scale)?;
+    options.shard = given.parsed("part", parse::shard)?;
+    let schema = schema_of(schema);
+    Ok((if given.or_default("is_plan")? { schema.plan() } else { schema }, options))
 }

@@ -5,7 +5,7 @@
 //!        |
 //!  write.rs   data that is all there: given readers -> LoadPlan -> press
 //!  writer.rs  rows as they come: litepress::pipeline
-//!  files.rs   load, generate, plan, profile, check: what the program does, without its printing
+//!  files.rs   load, generate, plan, profile, check: functions of the crate litepress
 //!        |
 //!  arrow_in.rs  Arrow capsules     -+
 //!  rows.rs      rows, one by one    +--> pieces --feed.rs--> LoadSource --> engine, on a thread of its own (press.rs)
@@ -26,7 +26,7 @@ mod files;
 mod options;
 mod press;
 mod rows;
-mod wording;
+mod words;
 mod write;
 mod writer;
 
@@ -38,8 +38,6 @@ mod _litepress {
     use crate::files::{
         check, generate, load, plan_generate, plan_load, preset, presets, profile, run_program, schema_file,
     };
-    #[pymodule_export]
-    use crate::wording::in_python;
     #[pymodule_export]
     use crate::write::{only_table, write};
     #[pymodule_export]

@@ -1,11 +1,9 @@
 //! Keyword arguments as the crates take them.
 //!
 //! `litepress/_options.py` has seen to their types and spread out their short forms; what values mean is decided here, by the
-//! program's own words for it, so that both know the same choices and the same sizes.
+//! crate `litepress`, so that all faces know the same choices and the same sizes.
 
-use litepress::Options;
-use litepress_cli::options::{self, MakingArguments};
-use litepress_load::schema::TableOptions;
+use litepress::{Choice, Options, TableOptions, parse};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -58,19 +56,17 @@ pub fn table_options(arguments: &Bound<'_, PyDict>) -> PyResult<TableOptions> {
 /// Arguments of another type, unknown choices, sizes out of range.
 pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
     let given = Keywords(arguments);
-    let arguments = MakingArguments {
-        page_size: given.parsed("page_size", options::page_size)?,
-        threads: given.parsed("threads", options::threads)?,
-        memory: given.parsed("memory", options::memory)?,
-        temp_dir: given.get("temp_dir")?,
-        replace: given.parsed("if_exists", if_exists)?.unwrap_or_default(),
-        on_conflict: given.parsed("on_conflict", options::choice)?.unwrap_or_default(),
-        analyze: given.or_default("analyze")?,
-        sync: given.parsed("sync", options::choice)?.unwrap_or_default(),
-        verify: given.parsed("verify", options::choice)?.unwrap_or_default(),
-        showing: Default::default(),
-    };
-    Ok(arguments.options())
+    let mut options = Options::default();
+    options.page_size = given.parsed("page_size", parse::page_size)?;
+    options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
+    options.memory_bytes = given.parsed("memory", parse::memory)?.unwrap_or(options.memory_bytes);
+    options.temp_dir = given.get("temp_dir")?;
+    options.replace = given.parsed("if_exists", if_exists)?.unwrap_or_default();
+    options.on_conflict = given.parsed("on_conflict", Choice::from_name)?.unwrap_or_default();
+    options.analyze = given.or_default("analyze")?;
+    options.sync = given.parsed("sync", Choice::from_name)?.unwrap_or_default();
+    options.verify = given.parsed("verify", Choice::from_name)?.unwrap_or_default();
+    Ok(options)
 }
 
 /// Whether an existing database is replaced.

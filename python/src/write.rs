@@ -5,8 +5,8 @@ use crate::feed;
 use crate::options::{making_options, table_options};
 use crate::press::{self, Supply, Watcher};
 use crate::{arrow_in, rows};
+use litepress::BuildReport;
 use litepress::{Database, Finished, Options, PageSize, Result, Schema, Target};
-use litepress_cli::report::Report;
 use litepress_load::arrow;
 use litepress_load::options::ReadOptions;
 use litepress_load::plan::{Given, LoadPlan, LoadRequest, PlannedTable};
@@ -63,15 +63,11 @@ pub fn write<'py>(
     let supplies = in_order(&plan, &order, data.supplies);
     let job = || make(database, &order, &sources);
     let finished = press::run(py, &options.progress, Watcher::new(tell), supplies, job)?;
-    let report = Report {
-        summary: &finished.summary,
-        file: path.as_deref(),
-        wall: started.elapsed().saturating_sub(finished.summary.stages.verify),
-        options: &options,
-    };
+    let mut report = BuildReport::new(finished, path, started, options);
+    let bytes = report.bytes.take().map(|bytes| PyBytes::new(py, &bytes));
     let mut report = report.to_json();
     report["cut_texts"] = rejects.cut_texts().into();
-    Ok((report.to_string(), finished.bytes.map(|bytes| PyBytes::new(py, &bytes))))
+    Ok((report.to_string(), bytes))
 }
 
 /// The data of all tables: readers for the plan, and what supplies those that the interpreter reads.

@@ -15,8 +15,7 @@ mod pending;
 use crate::errors::exception;
 use crate::options::making_options;
 use litepress::pipeline::Pipeline;
-use litepress::{Finished, Options, Schema, Target};
-use litepress_cli::report::Report;
+use litepress::{BuildReport, Finished, Options, Schema, Target};
 use pending::{Failure, PendingRows, Pieces};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -135,7 +134,7 @@ impl Writer {
         let mut turn = self.turn(py)?;
         let finished = turn.work()?.finish(py);
         let (report, bytes) = match finished {
-            Ok(finished) => (turn.work()?.report(&finished), finished.bytes),
+            Ok(finished) => turn.work()?.report(finished),
             Err(Failure::Raised(error)) => {
                 turn.end(py, State::GivenUp("it could not be completed".to_owned()));
                 return Err(error);
@@ -300,12 +299,13 @@ impl Work {
         py.detach(|| pipeline.finish()).map_err(Failure::Engine)
     }
 
-    fn report(&self, finished: &Finished) -> String {
-        let file = if let Target::File(path) = self.pipeline.target() { Some(path.as_path()) } else { None };
-        let wall = self.started.elapsed().saturating_sub(finished.summary.stages.verify);
-        let options = self.pipeline.options();
-        let mut report = Report { summary: &finished.summary, file, wall, options }.to_json();
+    /// Returns the report as JSON, and the bytes of a database in memory.
+    fn report(&self, finished: Finished) -> (String, Option<Vec<u8>>) {
+        let file = if let Target::File(path) = self.pipeline.target() { Some(path.clone()) } else { None };
+        let mut report = BuildReport::new(finished, file, self.started, self.pipeline.options().clone());
+        let bytes = report.bytes.take();
+        let mut report = report.to_json();
         report["cut_texts"] = self.pipeline.cut_texts().into();
-        report.to_string()
+        (report.to_string(), bytes)
     }
 }

@@ -17,7 +17,6 @@ from typing import Any
 
 import litepress
 import pytest
-from litepress import _litepress
 
 USERS = "id,area,age,active\n1,000123,5,0\n2,000124,10,1\n3,,15,1\n"
 Query = Callable[[Path, str], list[tuple[Any, ...]]]
@@ -340,31 +339,45 @@ def test_files_that_are_no_paths(db: Path, files: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "python"),
+    ("arguments", "message"),
     [
-        ("say it with --table", "say it with table="),
-        ("keep the first with --on-conflict ignore, or", 'keep the first with on_conflict="ignore", or'),
-        ("say the type: --type 'x=TEXT'", 'say the type: types={"x": "TEXT"}'),
-        ("leave them out: --map 'a='", 'leave them out: map={"a": None}'),
-        ("it is left out (--map KEY=)", 'it is left out (map={"KEY": None})'),
-        ("--map a=b: the file has no column a", 'map={"a": "b"}: the file has no column a'),
-        ("--primary-key is given twice", "primary_key= is given twice"),
-        ("one list: --primary-key A,B", 'one list: primary_key=("A", "B")'),
-        ("--index a,b: no table has all", 'indexes=("a", "b"): no table has all'),
-        ("add --primary-key t.a or --unique t.a", 'add primary_key="t.a" or unique="t.a"'),
-        ("--type: 'X' is no type", "types: 'X' is no type"),
-        ("--encoding latin1 (or --encoding utf-8, if", 'encoding="latin1" (or encoding="utf-8", if'),
-        ("with --encoding, or take --invalid-utf8 replace", 'with encoding=, or take invalid_utf8="replace"'),
-        ("--format tsv has tabs, and --delimiter another", 'format="tsv" has tabs, and delimiter= another'),
-        ("allow its replacement with --replace", 'allow its replacement with if_exists="replace"'),
-        ("--schema says what tables are", "schema= says what tables are"),
-        ("write --set TABLE.a=GENERATOR", 'write set={"TABLE.a": "GENERATOR"}'),
-        ("with the request (--rows t=N)", 'with the request (rows={"t": N})'),
-        ("-- gen: rows=1m, --unknown and a--table", "-- gen: rows=1m, --unknown and a--table"),
+        ({"map": {"x": "b"}}, 'map={"x": "b"}: no file has a column x'),
+        ({"types": {"id": "TEXT, x"}}, "types: 'TEXT, x' is no type"),
+        ({"primary_key": "x"}, "primary_key: no column is named x"),
+        ({"primary_key": ("id", "id")}, 'primary_key=("id", "id"): a column is named twice'),
+        ({"indexes": "x"}, "indexes: no column is named x"),
+        ({"without_rowid": True}, 'say which columns it has: primary_key=("A", "B")'),
+        ({"foreign_keys": {"id": "age"}}, 'add primary_key="user.age" or unique="user.age"'),
+        ({"encoding": "utf-32"}, 'encoding="utf-32": no such encoding'),
+        ({"format": "tsv", "delimiter": ","}, 'format="tsv" has tabs between fields, and delimiter another one'),
+        ({"schema": "CREATE TABLE user (id)", "strict": True}, "schema says what the tables are, and so does strict"),
+        ({"schema": "CREATE TABLE user (id)"}, 'map={"area": "COLUMN"}, or leave them out: map={"area": None}'),
+        ({"schema": "CREATE TABLE a (x); CREATE TABLE b (x)"}, "table= says which one the files go to"),
+        ({"rejects": "r.csv", "on_error": "abort"}, 'rejects and max_rejects are for records that are left out, and on_error="abort"'),
     ],
 )
-def test_messages_are_in_words_of_python(program: str, python: str) -> None:
-    assert _litepress.in_python(program) == python
+def test_messages_are_in_words_of_python(db: Path, users: Path, arguments: Any, message: str) -> None:
+    with pytest.raises(litepress.Error) as raised:
+        litepress.load(db, users, **arguments)
+    assert message in str(raised.value)
+    assert "--" not in str(raised.value)
+
+
+def test_advice_is_in_words_of_python(db: Path, tmp_path: Path) -> None:
+    twice = written(tmp_path / "t.csv", "id\n1\n1\n")
+    with pytest.raises(litepress.ConstraintError, match='with on_conflict="ignore", or the last with "replace"'):
+        litepress.load(db, twice, primary_key="id")
+    schema = "CREATE TABLE a (x); CREATE TABLE b (x)"
+    with pytest.raises(litepress.UsageError) as raised:
+        litepress.generate(db, schema)
+    assert 'rows={"a": N} rows={"b": N}, or rows=N for all of them' in str(raised.value)
+    with pytest.raises(litepress.UsageError, match='write set={"TABLE.x": "GENERATOR"}'):
+        litepress.generate(db, schema, 1, set={"x": "uuid"})
+    with pytest.raises(litepress.GeneratorError) as raised_by_set:
+        litepress.generate(db, "user", 1, set={"user.area": "hex(6"})
+    assert raised_by_set.value.file == "<set user.area>"
+    plan = litepress.plan(written(tmp_path / "a.csv", "x\n1\n"), types={"x": "TEXT"})
+    assert plan["tables"][0]["columns"][0]["because"] == "types= says so"
 
 
 # ------------------------------------------------------------------------------------------------------------- generate

@@ -1,47 +1,28 @@
-//! What the program `litepress` does: SQLite databases, printed, planned, checked and dumped.
+//! The program `litepress`: arguments, help, and what is printed. What it does stands in the crate `litepress`.
 //!
 //! ```text
-//! main_with -> commands/{gen, load, plan, profile, check, dump}  one file a command: arguments, help, doing, telling
-//!                gen, plan  -> invention                 schema text, plan of the rows, their sources
-//!                load, plan -> loading                   files, their tables, their sources
-//!                gen, load  -> making                    the database is made
-//!                plan       -> prospect                  what would be made
-//!                all        -> options, progress, outcome, report, columns, numbers, output
-//! failure: an error as the user sees it, and the exit codes;  interrupt: Ctrl-C
+//! main_with -> commands/{gen, load, plan, profile, check, dump}  one file a command
+//!                gen, plan  -> generate_args             arguments about generated rows
+//!                load, plan -> load_args                 arguments about files
+//!                gen, load  -> build_text                the report of a database
+//!                plan       -> plan_text                 the report of a plan
+//!                all        -> options, progress, text_table, output
+//! reporter: progress and Ctrl-C (interrupt);  failure: an error as the user sees it, and the exit codes
 //! ```
-//!
-//! There is no logic here: what is made and how it is checked is decided by the crates below.
-//!
-//! **Doing is apart from telling.** [`generate`], [`load`], [`plan_generate`], [`plan_load`] and [`check`] print nothing and
-//! handle no signals unless their [`Audience`] is the user of the program: other programs call them with [`Audience::NOBODY`]
-//! and stop them by the [`Progress`](litepress::Progress) of their options.
 #![forbid(unsafe_code)]
 
-mod audience;
-mod columns;
+mod build_text;
 mod commands;
 mod failure;
+mod generate_args;
 mod interrupt;
-mod invention;
-mod loading;
-mod making;
-pub mod numbers;
-pub mod options;
-mod outcome;
+mod load_args;
+mod options;
 mod output;
+mod plan_text;
 mod progress;
-mod prospect;
-pub mod report;
-mod schema_text;
-
-pub use audience::Audience;
-pub use commands::{Verdict, check, generate, load, plan_alike, plan_generate, plan_load};
-pub use failure::{Failure, advice};
-pub use invention::{InventionArguments, part, scale};
-pub use loading::{LoadJob, ReadingArguments, WrongRecordArguments, ascii, delimiter, quote};
-pub use outcome::Outcome;
-pub use schema_text::SchemaText;
-pub use serde_json::Value;
+mod reporter;
+mod text_table;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -92,7 +73,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(failure::USAGE);
         }
     };
-    let done: Result<u8, Failure> = match command {
+    let done: litepress::Result<u8> = match command {
         Command::Gen(arguments) => commands::run_gen(&arguments),
         Command::Load(arguments) => commands::run_load(*arguments),
         Command::Plan(arguments) => commands::run_plan(*arguments),
@@ -100,5 +81,5 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Check(arguments) => commands::run_check(&arguments),
         Command::Dump(arguments) => commands::run_dump(&arguments),
     };
-    done.unwrap_or_else(|failure| failure.report())
+    done.unwrap_or_else(|error| failure::report(&error))
 }

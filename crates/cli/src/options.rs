@@ -1,26 +1,22 @@
 //! The options that all commands which make a database share, as clap reads them and as the engine takes them.
 
-use crate::numbers;
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
-use litepress::{Conflict, MIN_MEMORY_BYTES, Options, PageSize, Sync, Verify};
+use litepress::{Conflict, Options, PageSize, Sync, Verify, parse};
 use std::path::PathBuf;
-
-/// Threads beyond this help nobody.
-const MAX_THREADS: usize = 1024;
 
 /// How a database is made.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Making")]
-pub struct MakingArguments {
+pub struct BuildArgs {
     /// Bytes of a page: a power of two, 512 to 65536 [default: PRAGMA page_size of the schema, or 4096]
-    #[arg(long, value_name = "SIZE", value_parser = page_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse::page_size)]
     pub page_size: Option<PageSize>,
     /// Threads that build pages [default: one a core]
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = parse::threads)]
     pub threads: Option<usize>,
     /// Memory to work in, 64MiB at least [default: a quarter of the machine's, or of the container's]
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    #[arg(long, value_name = "SIZE", value_parser = parse::memory)]
     pub memory: Option<u64>,
     /// Folder for what a sort cannot keep in memory [default: that of the database]
     #[arg(long, value_name = "FOLDER")]
@@ -30,25 +26,25 @@ pub struct MakingArguments {
     pub replace: bool,
     /// What becomes of a row whose key is there already: abort fails, ignore keeps the first, replace the last
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    pub on_conflict: ConflictArgument,
+    pub on_conflict: ConflictArg,
     /// Give SQLite's planner its statistics (sqlite_stat1), as ANALYZE would
     #[arg(long)]
     pub analyze: bool,
     /// Whether the file must survive a power cut
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    pub sync: SyncArgument,
+    pub sync: SyncArg,
     /// Check the file before it gets its name: quick as 'litepress check' does, full with SQLite's checks too
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    pub verify: VerifyArgument,
+    pub verify: VerifyArg,
     /// How results are shown.
     #[command(flatten)]
-    pub showing: ShowingArguments,
+    pub output: OutputArgs,
 }
 
 /// How results are shown.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Showing")]
-pub struct ShowingArguments {
+pub struct OutputArgs {
     /// How progress is shown on standard error
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub progress: Style,
@@ -59,7 +55,7 @@ pub struct ShowingArguments {
 
 /// `--on-conflict`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ConflictArgument {
+pub enum ConflictArg {
     /// The run fails.
     #[default]
     Abort,
@@ -71,7 +67,7 @@ pub enum ConflictArgument {
 
 /// `--sync`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum SyncArgument {
+pub enum SyncArg {
     /// The file is synced before it gets its name, the folder after it.
     #[default]
     Full,
@@ -81,7 +77,7 @@ pub enum SyncArgument {
 
 /// `--verify`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum VerifyArgument {
+pub enum VerifyArg {
     /// Not at all.
     #[default]
     None,
@@ -91,48 +87,37 @@ pub enum VerifyArgument {
     Full,
 }
 
-impl ConflictArgument {
-    /// The engine's choice.
-    fn conflict(self) -> Conflict {
-        match self {
-            Self::Abort => Conflict::Abort,
-            Self::Ignore => Conflict::Ignore,
-            Self::Replace => Conflict::Replace,
+impl From<ConflictArg> for Conflict {
+    fn from(conflict: ConflictArg) -> Self {
+        match conflict {
+            ConflictArg::Abort => Self::Abort,
+            ConflictArg::Ignore => Self::Ignore,
+            ConflictArg::Replace => Self::Replace,
         }
     }
 }
 
-/// What the choice is called, in options and in results.
-pub(crate) fn conflict_name(conflict: Conflict) -> &'static str {
-    match conflict {
-        Conflict::Abort => "abort",
-        Conflict::Ignore => "ignore",
-        Conflict::Replace => "replace",
+impl From<SyncArg> for Sync {
+    fn from(sync: SyncArg) -> Self {
+        match sync {
+            SyncArg::Full => Self::Full,
+            SyncArg::Off => Self::Off,
+        }
     }
 }
 
-/// What the choice is called, in options and in results.
-pub(crate) fn sync_name(sync: Sync) -> &'static str {
-    match sync {
-        Sync::Full => "full",
-        Sync::Off => "off",
+impl From<VerifyArg> for Verify {
+    fn from(verify: VerifyArg) -> Self {
+        match verify {
+            VerifyArg::None => Self::None,
+            VerifyArg::Quick => Self::Quick,
+            VerifyArg::Full => Self::Full,
+        }
     }
 }
 
-/// One of the choices of an option by its name.
-///
-/// # Errors
-/// Names all of them.
-pub fn choice<T: ValueEnum>(name: &str) -> Result<T, String> {
-    T::from_str(name, false).map_err(|_| {
-        let choices = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-        let choices: Vec<String> = choices.map(|choice| format!("'{}'", choice.get_name())).collect();
-        format!("'{name}' is none of {}", choices.join(", "))
-    })
-}
-
-impl MakingArguments {
-    /// The engine's options; the expected size is still to be told.
+impl BuildArgs {
+    /// Returns the options of the database.
     pub fn options(&self) -> Options {
         let mut options = Options::default();
         options.page_size = self.page_size;
@@ -140,49 +125,37 @@ impl MakingArguments {
         options.memory_bytes = self.memory.unwrap_or(options.memory_bytes);
         options.temp_dir.clone_from(&self.temp_dir);
         options.replace = self.replace;
-        options.on_conflict = self.on_conflict.conflict();
+        options.on_conflict = self.on_conflict.into();
         options.analyze = self.analyze;
-        options.sync = match self.sync {
-            SyncArgument::Full => Sync::Full,
-            SyncArgument::Off => Sync::Off,
-        };
-        options.verify = match self.verify {
-            VerifyArgument::None => Verify::None,
-            VerifyArgument::Quick => Verify::Quick,
-            VerifyArgument::Full => Verify::Full,
-        };
+        options.sync = self.sync.into();
+        options.verify = self.verify.into();
         options
     }
 }
 
-/// A number of threads.
-///
-/// # Errors
-/// Says what one is.
-pub fn threads(text: &str) -> Result<usize, String> {
-    let threads = numbers::count(text).ok().and_then(|count| usize::try_from(count).ok());
-    threads
-        .filter(|threads| (1..=MAX_THREADS).contains(threads))
-        .ok_or_else(|| format!("a number of threads is 1 to {MAX_THREADS}"))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load_args::{FormatArg, InvalidUtf8Arg, OnErrorArg, RaggedArg};
+    use litepress::{Choice, FileFormat, InvalidUtf8, OnError, Ragged};
 
-/// A memory budget.
-///
-/// # Errors
-/// Says what one is.
-pub fn memory(text: &str) -> Result<u64, String> {
-    let bytes = numbers::size(text)?;
-    if bytes < MIN_MEMORY_BYTES {
-        return Err(format!("{} is the least memory to work in", numbers::memory(MIN_MEMORY_BYTES)));
+    /// The program's choices are those of all faces, under the same names.
+    fn have_the_same_names<A: ValueEnum + Into<C>, C: Choice>() {
+        assert_eq!(A::value_variants().len(), C::CHOICES.len());
+        for choice in A::value_variants() {
+            let name = choice.to_possible_value().unwrap().get_name().to_owned();
+            assert!(C::from_name(&name).unwrap() == choice.clone().into(), "{name}");
+        }
     }
-    Ok(bytes)
-}
 
-/// A page size.
-///
-/// # Errors
-/// Says what one is.
-pub fn page_size(text: &str) -> Result<PageSize, String> {
-    let bytes = numbers::size(text).ok().and_then(|bytes| u32::try_from(bytes).ok());
-    bytes.and_then(PageSize::new).ok_or_else(|| "a page size is a power of two from 512 to 65536".to_owned())
+    #[test]
+    fn choices_have_the_names_that_the_library_has() {
+        have_the_same_names::<ConflictArg, Conflict>();
+        have_the_same_names::<SyncArg, Sync>();
+        have_the_same_names::<VerifyArg, Verify>();
+        have_the_same_names::<FormatArg, FileFormat>();
+        have_the_same_names::<OnErrorArg, OnError>();
+        have_the_same_names::<RaggedArg, Ragged>();
+        have_the_same_names::<InvalidUtf8Arg, InvalidUtf8>();
+    }
 }

@@ -24,3 +24,13 @@ pub fn print_json(value: &serde_json::Value) -> Result<()> {
 pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
+
+/// Refuses names of databases that SQLite and shells give a meaning of their own.
+pub fn refuse_special_name(out: &Path) -> Result<()> {
+    litepress::refuse_special_name(out).map_err(|error| match out.to_str() {
+        Some(":memory:") => error.advise(
+            "name a file, or measure with --discard; databases in memory are for programs that use the library",
+        ),
+        _ => error,
+    })
+}

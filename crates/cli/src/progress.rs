@@ -2,9 +2,10 @@
 //!
 //! Workers only count; a thread of its own looks at the counters ten times a second, so that watching costs nothing.
 
-use crate::{numbers, output};
+use crate::output;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
+use litepress::{Meter, Sample, Unit, units};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -25,68 +26,56 @@ pub enum Style {
     None,
 }
 
-/// What is counted.
-#[derive(Clone, Copy, Debug)]
-pub enum Unit {
-    /// Things of this name: `rows`.
-    Things(&'static str),
-    /// Bytes of input.
-    InputBytes,
+/// A unit of progress in words.
+trait UnitWords {
+    /// The name of a member of a JSON object.
+    fn name(self) -> &'static str;
+    /// `450,000 of 1,000,000 rows`, `340 MB of 766 MB`
+    fn describe(self, done: u64, total: u64) -> String;
+    /// `450 million rows`, `340 MB read`
+    fn describe_shortly(self, done: u64) -> String;
+    /// `85.2 million rows/s`, `340 MB/s`
+    fn rate(self, per_second: f64) -> String;
+    /// What has been written beside what is counted.
+    fn written(self, bytes: u64) -> String;
 }
 
-impl Unit {
-    /// The name of a member of a JSON object.
+impl UnitWords for Unit {
     fn name(self) -> &'static str {
         match self {
-            Self::Things(name) => name,
+            Self::Pages => "pages",
             Self::InputBytes => "input_bytes",
+            _ => "rows",
         }
     }
 
-    /// `450,000 of 1,000,000 rows`, `340 MB of 766 MB`
     fn describe(self, done: u64, total: u64) -> String {
         match self {
-            Self::Things(name) => format!("{} of {} {name}", numbers::grouped(done), numbers::grouped(total)),
-            Self::InputBytes => format!("{} of {} read", numbers::bytes(done), numbers::bytes(total)),
+            Self::InputBytes => format!("{} of {} read", units::bytes(done), units::bytes(total)),
+            _ => format!("{} of {} {}", units::grouped(done), units::grouped(total), self.name()),
         }
     }
 
-    /// `450 million rows`, `340 MB read`
     fn describe_shortly(self, done: u64) -> String {
         match self {
-            Self::Things(name) => format!("{} {name}", numbers::rate(done as f64)),
-            Self::InputBytes => format!("{} read", numbers::bytes(done)),
+            Self::InputBytes => format!("{} read", units::bytes(done)),
+            _ => format!("{} {}", units::rate(done as f64), self.name()),
         }
     }
 
-    /// `85.2 million rows/s`, `340 MB/s`
     fn rate(self, per_second: f64) -> String {
         match self {
-            Self::Things(name) => format!("{} {name}/s", numbers::rate(per_second)),
-            Self::InputBytes => format!("{}/s", numbers::bytes(numbers::rounded(per_second))),
+            Self::InputBytes => format!("{}/s", units::bytes(units::rounded(per_second))),
+            _ => format!("{} {}/s", units::rate(per_second), self.name()),
         }
     }
 
-    /// What has been written beside what is counted.
     fn written(self, bytes: u64) -> String {
         match self {
-            Self::Things(_) => numbers::bytes(bytes),
-            Self::InputBytes => format!("{} written", numbers::bytes(bytes)),
+            Self::InputBytes => format!("{} written", units::bytes(bytes)),
+            _ => units::bytes(bytes),
         }
     }
-}
-
-/// How far something is.
-#[derive(Clone, Debug, Default)]
-pub struct Sample {
-    /// Units done.
-    pub done: u64,
-    /// Units in all; 0 where nobody knows, as of a pipe.
-    pub total: u64,
-    /// Bytes written or read.
-    pub bytes: u64,
-    /// What is being done, where there are several stages.
-    pub stage: String,
 }
 
 /// Shows progress until it is dropped.
@@ -100,15 +89,15 @@ pub struct Watch {
 const TICK: Duration = Duration::from_millis(100);
 
 impl Watch {
-    /// Shows what `sample` says of what is counted.
-    pub fn start(style: Style, unit: Unit, sample: impl Fn() -> Sample + Send + 'static) -> Self {
-        let Some(mut view) = View::new(style, unit) else { return Self { stop: None, thread: None } };
+    /// Shows what a meter measures.
+    pub fn start(style: Style, meter: Meter) -> Self {
+        let Some(mut view) = View::new(style, meter.unit) else { return Self { stop: None, thread: None } };
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                view.show(&sample());
+                view.show(&meter.sample());
             }
-            view.finish(&sample());
+            view.finish(&meter.sample());
         });
         Self { stop: Some(stop), thread: Some(thread) }
     }
@@ -205,10 +194,10 @@ fn describe_speed(sample: &Sample, unit: Unit, passed: Duration) -> String {
     let rest = match time_left(sample, passed) {
         _ if sample.total == 0 => String::new(),
         Some(Duration::ZERO) => ", finishing".to_owned(),
-        Some(left) => format!(", {} left", numbers::duration(left)),
+        Some(left) => format!(", {} left", units::duration(left)),
         None => ", starting".to_owned(),
     };
-    let rate = unit.rate(numbers::per_second(sample.done, passed));
+    let rate = unit.rate(units::per_second(sample.done, passed));
     let comma = if sample.stage.is_empty() { "" } else { ", " };
     format!("{}, {rate}{rest}{comma}{}", unit.written(sample.bytes), sample.stage)
 }
@@ -225,7 +214,7 @@ fn to_json(sample: &Sample, unit: Unit, passed: Duration) -> serde_json::Value {
         format!("{unit}_total"): sample.total,
         "bytes": sample.bytes,
         "seconds": passed.as_secs_f64(),
-        format!("{unit}_per_second"): numbers::per_second(sample.done, passed),
+        format!("{unit}_per_second"): units::per_second(sample.done, passed),
         "stage": sample.stage,
         "seconds_left": time_left(sample, passed).map(|left| left.as_secs_f64()),
     })
@@ -251,13 +240,13 @@ mod tests {
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
         let sample = |done, stage: &str| Sample { done, total: 1_000_000, bytes: 9_000_000, stage: stage.to_owned() };
-        let line = describe(&sample(450_000, ""), Unit::Things("rows"), Duration::from_secs(5));
+        let line = describe(&sample(450_000, ""), Unit::Rows, Duration::from_secs(5));
         assert_eq!(line, "450,000 of 1,000,000 rows (45 %), 9.00 MB, 90,000 rows/s, 6.11 s left");
-        let short = describe_shortly(&sample(450_000, "rows of t"), Unit::Things("rows"), Duration::from_secs(5));
+        let short = describe_shortly(&sample(450_000, "rows of t"), Unit::Rows, Duration::from_secs(5));
         assert_eq!(short, "45 %, 450,000 rows, 9.00 MB, 90,000 rows/s, 6.11 s left, rows of t");
-        let start = describe(&sample(0, ""), Unit::Things("rows"), Duration::from_secs(1));
+        let start = describe(&sample(0, ""), Unit::Rows, Duration::from_secs(1));
         assert!(start.ends_with("starting"), "{start}");
-        let end = describe(&sample(1_000_000, "index i"), Unit::Things("rows"), Duration::from_secs(1));
+        let end = describe(&sample(1_000_000, "index i"), Unit::Rows, Duration::from_secs(1));
         assert!(end.contains("(100 %)") && end.ends_with("finishing, index i"), "{end}");
     }
 
@@ -274,7 +263,7 @@ mod tests {
     #[test]
     fn json_has_units_in_its_names() {
         let sample = Sample { done: 3, total: 4, bytes: 5, stage: "index i".to_owned() };
-        let line = to_json(&sample, Unit::Things("pages"), Duration::from_secs(2));
+        let line = to_json(&sample, Unit::Pages, Duration::from_secs(2));
         assert_eq!((&line["pages"], &line["pages_total"], &line["stage"]), (&3.into(), &4.into(), &"index i".into()));
         assert_eq!(line["pages_per_second"], 1.5);
     }

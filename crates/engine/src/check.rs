@@ -35,10 +35,12 @@
 //!
 //! The rows that a partial index should have, the values of expressions (in indexes and generated
 //! columns), CHECK constraints and foreign keys, order under collations that only an application
-//! knows. [`Report::notes`] names every b-tree that this concerns; [`sqlite_integrity_check`] knows
-//! some of these.
+//! knows; what a virtual table keeps in its shadow tables (FTS, R-Tree), beyond these tables themselves.
+//! [`Report::notes`] names each object that this concerns, foreign keys apart; [`sqlite_integrity_check`]
+//! looks at most of it.
 
 mod content;
+mod defaults;
 mod head;
 mod inspection;
 mod leaf;

@@ -142,13 +142,14 @@ impl Database {
         let writers = Writers::new(wrap(sink), path, threads, options.progress.clone());
         let pages = Pages::new(page_size, BlockPool::new(live_blocks(options, threads)), writers);
         let trees = vec![None; schema.tables.len()];
+        let sequences = schema.tables.iter().map(|table| table.last_sequence).collect();
         let build_times = vec![Duration::ZERO; schema.tables.len()];
         let (options, summary, started) = (options.clone(), Summary::default(), Instant::now());
         Ok(Self {
             schema,
             options,
             pages,
-            sequences: vec![None; trees.len()],
+            sequences,
             trees,
             build_times,
             roots: HashMap::new(),
@@ -194,7 +195,7 @@ impl Database {
             .inspect_err(|_| self.failed = true)
             .map_err(|error| if error.place().table.is_some() { error } else { error.in_table(&name) })?;
         self.summary.rows += tree.rows;
-        self.sequences[index] = source.last_sequence();
+        self.sequences[index] = self.sequences[index].max(source.last_sequence());
         self.trees[index] = Some(tree);
         self.build_times[index] = started.elapsed();
         Ok(())
@@ -209,7 +210,7 @@ impl Database {
             let lane = self.lane.as_ref().expect("it was opened");
             let table = &self.schema.tables[index];
             let rows = lane.insert(table, source, conflict)?;
-            if let Some(sequence) = source.last_sequence().filter(|_| table.autoincrement) {
+            if let Some(sequence) = source.last_sequence().max(table.last_sequence).filter(|_| table.autoincrement) {
                 lane.raise_sequence(table, sequence)?;
             }
             return Ok(TableTree { rows, ..TableTree::default() });
@@ -312,6 +313,11 @@ impl Database {
         }
         self.open_lane()?;
         let (lane, progress) = (self.lane.take().expect("it was opened"), &self.options.progress);
+        for (table, tree) in self.schema.tables.iter().zip(&self.trees) {
+            if let (None, Some(sequence)) = (tree, table.last_sequence) {
+                lane.raise_sequence(table, sequence)?;
+            }
+        }
         for object in self.schema.objects.iter().filter(|object| object.kind == "table" && self.is_printable(object)) {
             let table = self.schema.table(&object.name).filter(|table| table.has_check);
             if let (Some(table), Some(sql)) = (table, &object.sql) {
@@ -554,7 +560,7 @@ pub(crate) fn bounded(options: &Options) -> Result<Options> {
         let message = format!("a memory budget of {} bytes is too small", options.memory_bytes);
         return Err(Error::new(ErrorKind::Usage, message).advise(format!("give {MIN_MEMORY_BYTES} bytes at least")));
     }
-    let memory_bytes = options.memory_bytes.min(machine::memory_bytes()).max(MIN_MEMORY_BYTES);
+    let memory_bytes = options.memory_bytes.min(machine::memory_bytes().unwrap_or(u64::MAX)).max(MIN_MEMORY_BYTES);
     let options = Options { memory_bytes, ..options.clone() };
     Ok(Options { threads: options.threads.clamp(1, affordable_blocks(&options)), ..options })
 }

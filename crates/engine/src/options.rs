@@ -86,7 +86,7 @@ impl Default for Options {
         Self {
             page_size: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            memory_bytes: default_memory_bytes(),
+            memory_bytes: default_memory_bytes(machine::memory_bytes()),
             temp_dir: None,
             replace: false,
             on_conflict: Conflict::Abort,
@@ -171,8 +171,23 @@ impl Options {
     }
 }
 
-fn default_memory_bytes() -> u64 {
+/// Returns the budget for a process that has so much memory, if that is known.
+fn default_memory_bytes(known: Option<u64>) -> u64 {
     const LEAST: u64 = 256 << 20;
-    let most = machine::memory_bytes();
+    let most = known.unwrap_or(4 * LEAST);
     (most / 4).max(LEAST.min(most / 2)).max(MIN_MEMORY_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In a sandbox without `/proc`, which tells the memory of the machine, every command that makes a database panicked.
+    #[test]
+    fn the_default_of_memory_follows_from_what_there_is() {
+        assert_eq!(default_memory_bytes(None), 256 << 20);
+        assert_eq!(default_memory_bytes(Some(16 << 30)), 4 << 30);
+        assert_eq!(default_memory_bytes(Some(400 << 20)), 200 << 20);
+        assert_eq!(default_memory_bytes(Some(64 << 20)), MIN_MEMORY_BYTES);
+    }
 }

@@ -14,6 +14,7 @@ mod open_files;
 use crate::sqlite::beside;
 use crate::{Error, ErrorKind, Result, Sync};
 use access::Access;
+use litepress_rows::{OptionName, message};
 use old_file::OldFile;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
@@ -225,7 +226,9 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Access>> {
     if !replace {
         check_beside(target, EmptyWal::Harmless)?;
         let error = Error::new(ErrorKind::Exists, "the target exists").in_file(target);
-        return Err(error.advise("choose another name, or allow its replacement"));
+        return Err(
+            error.advise(message!["choose another name, or allow its replacement with ", OptionName::Replace.alone()])
+        );
     }
     check_sticky(target, &metadata)?;
     drop(OldFile::hold(target, SHORT_PATIENCE)?);

@@ -135,6 +135,8 @@ impl Worker<'_> {
         // A part that is taken behind a break lies behind it.
         let is_behind = lock(stitch).is_broken;
         let built = if is_behind { self.sort(&mut *part, false).map(|()| None) } else { self.build(&mut *part, run) };
+        // Frees what was read before the pages are waited for.
+        drop(part);
         let refused = lock(stitch).deposit(number, built?);
         refused.into_iter().try_for_each(|part| self.sort_printed(part))
     }

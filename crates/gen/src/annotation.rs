@@ -69,6 +69,7 @@ impl<'a> Site<'a> {
     /// An [`ErrorKind::Generator`] error about the character at `offset`.
     pub fn error(&self, offset: usize, message: impl Into<String>) -> Error {
         let (line, character) = line_and_character(self.text, offset);
+        let message: String = message.into();
         let mut error = Error::new(ErrorKind::Generator, message).in_file(self.origin).at(line, character);
         if let Some(table) = self.table {
             error = error.in_table(table);

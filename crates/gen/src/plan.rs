@@ -31,7 +31,7 @@ use crate::tables::{invented, is_invented};
 use crate::tpch::TpchTable;
 use compile::{Compiled, Drafts, Referred};
 use litepress_rows::schema::{Generated, Schema, Table};
-use litepress_rows::{Conflict, Error, ErrorKind, Result};
+use litepress_rows::{Conflict, Error, ErrorKind, Message, Result};
 use resolve::{Recipe, Resolver, Scope};
 use std::collections::HashMap;
 use std::fmt;
@@ -329,7 +329,7 @@ struct Children {
     rows: u64,
 }
 
-fn usage(message: impl Into<String>) -> Error {
+fn usage(message: impl Into<Message>) -> Error {
     Error::new(ErrorKind::Usage, message)
 }
 

@@ -299,7 +299,7 @@ impl JsonPiece {
         if let Some(key) = &fault.key {
             error = error.in_column(key);
         }
-        if let Some(advice) = fault.advice {
+        if let Some(advice) = &fault.advice {
             error = error.advise(advice);
         }
         // A value is shown from its beginning, if that shows what is wrong in it.

@@ -18,7 +18,7 @@ use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{LoadSource, OnError, OpenFile, Supply, numbers_rows};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
-use litepress_rows::{Conflict, Error, ErrorKind, Result, Schema, Table};
+use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -317,7 +317,7 @@ impl LoadPlan {
             }
         }
         if !mismatches.is_empty() {
-            return Err(all_of(mismatches));
+            return Err(Error::all_of(mismatches));
         }
         request.refuse_forms_of_no_column(&schema, &tables)?;
         for planned in &tables {
@@ -405,7 +405,7 @@ impl LoadRequest {
     fn group(&self, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
         if let Some(name) = self.table.as_deref().filter(|name| name.trim().is_empty()) {
             let error = Error::new(ErrorKind::Usage, format!("'{name}' is no name of a table"));
-            return Err(error.advise("say another one with --table"));
+            return Err(error.advise(message!["say another one with ", OptionName::Table.alone()]));
         }
         let mut groups = Groups::default();
         for input in &self.inputs {
@@ -420,7 +420,7 @@ impl LoadRequest {
         }
         let Some(name) = self.table.clone().or_else(|| self.only_table()).or_else(|| input.table_name()) else {
             let error = Error::new(ErrorKind::Usage, "the table has no name").in_file(&input.name);
-            return Err(error.advise("say it with --table"));
+            return Err(error.advise(message!["say it with ", OptionName::Table.alone()]));
         };
         Ok(vec![Group { name, contents: vec![Content::File(input.clone())], copied: None }])
     }
@@ -475,8 +475,11 @@ impl LoadRequest {
             found.push(of_group);
         }
         self.refuse_unknown_names(&found)?;
-        let created =
-            if new.is_empty() { String::new() } else { schema::create(&mut new, &self.options).map_err(all_of)? };
+        let created = if new.is_empty() {
+            String::new()
+        } else {
+            schema::create(&mut new, &self.options).map_err(Error::all_of)?
+        };
         let copied: Vec<&CopiedTable> = groups.iter().filter_map(|group| group.copied.as_ref()).collect();
         let sql = copy.settings() + &copy.definitions(&copied, &created)?;
         let inferred = groups.iter().zip(&mut found).filter(|(group, _)| group.copied.is_none());
@@ -504,7 +507,8 @@ impl LoadRequest {
                 let error = if self.inputs.is_empty() {
                     Error::new(ErrorKind::Usage, format!("no data have a column {from}, which is to be called {to}"))
                 } else {
-                    Error::new(ErrorKind::Usage, format!("--map {from}={to}: no file has a column {from}"))
+                    let given = OptionName::Map.pair(from, to).given();
+                    Error::new(ErrorKind::Usage, message![given, format!(": no file has a column {from}")])
                 };
                 return Err(error.advise(format!("there are {}", known.join(", "))));
             }
@@ -522,8 +526,9 @@ impl LoadRequest {
         }
         for (column, form) in &self.forms {
             if !taken.iter().any(|(table, name)| is_named(table, name, column)) {
-                let error =
-                    Error::new(ErrorKind::Usage, format!("--as {column}={form}: no table takes a column {column}"));
+                let given = OptionName::As.pair(column, form).given();
+                let message = message![given, format!(": no table takes a column {column}")];
+                let error = Error::new(ErrorKind::Usage, message);
                 let names: Vec<&str> = taken.iter().map(|(_, name)| *name).collect();
                 return Err(error.advise(format!("there are {}", names.join(", "))));
             }
@@ -601,7 +606,7 @@ impl LoadRequest {
             // Where there is no such form the column itself says so, with those that it has.
             let Some(declared) = arrow::declared_type_of_form(form) else { continue };
             for decision in decisions.iter_mut().filter(|decision| is_named(table, &decision.name, column)) {
-                *decision = decision.overridden(declared, self.options.strict, "--as");
+                *decision = decision.overridden(declared, self.options.strict, OptionName::As);
             }
         }
     }
@@ -615,9 +620,8 @@ impl LoadRequest {
             if group.is_given() {
                 return Err(vec![error.advise(has)]);
             }
-            return Err(vec![
-                error.in_file(&schema.origin).advise(format!("{has}; --table says which one the files go to")),
-            ]);
+            let advice = message![has, "; ", OptionName::Table.alone(), " says which one the files go to"];
+            return Err(vec![error.in_file(&schema.origin).advise(advice)]);
         };
         let table = &schema.tables[position];
         let (mut files, mut mistakes) = (Vec::new(), Vec::new());
@@ -675,7 +679,7 @@ const MOST_COLUMNS: usize = 2000;
 
 /// What no table can be defined for.
 fn refuse_impossible(group: &Group, decisions: &[Decision]) -> Result<()> {
-    let data = |message: &str, advice: &str| {
+    let data = |message: &str, advice: Message| {
         let error = Error::new(ErrorKind::Data, message);
         // What is given knows no options.
         if group.is_given() { error.in_table(&group.name) } else { group.contents[0].in_file(error).advise(advice) }
@@ -686,16 +690,16 @@ fn refuse_impossible(group: &Group, decisions: &[Decision]) -> Result<()> {
         } else {
             "no record has a column: there is no table to make"
         };
-        return Err(data(message, "define the table: --schema FILE.sql"));
+        return Err(data(message, message!["define the table: ", OptionName::Schema.word("FILE.sql")]));
     }
     if decisions.len() > MOST_COLUMNS {
         let message =
             format!("there are {} columns, and a table of SQLite's has {MOST_COLUMNS} at most", decisions.len());
-        return Err(data(&message, "leave some out: --map 'COLUMN='"));
+        return Err(data(&message, message!["leave some out: ", OptionName::Map.pair("COLUMN", "")]));
     }
     if group.name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_")) {
         let message = format!("the table would be called {}, and SQLite keeps such names for itself", group.name);
-        return Err(data(&message, "say another name: --table"));
+        return Err(data(&message, message!["say another name: ", OptionName::Table.alone()]));
     }
     Ok(())
 }
@@ -726,19 +730,4 @@ fn is_named(table: &str, column: &str, asked: &str) -> bool {
         Some(of.eq_ignore_ascii_case(table) && name.eq_ignore_ascii_case(column))
     };
     asked.eq_ignore_ascii_case(column) || with_table() == Some(true)
-}
-
-/// Joins several mistakes into one error: the first as it is, the others in its message.
-///
-/// # Panics
-/// If there is no mistake.
-pub fn all_of(errors: Vec<Error>) -> Error {
-    let mut errors = errors.into_iter();
-    let first = errors.next().expect("there is a mistake");
-    let others: Vec<String> = errors.map(|error| format!("\n  also: {error}")).collect();
-    if others.is_empty() {
-        return first;
-    }
-    let advice = first.advice().map_or(String::new(), |advice| format!("; {advice}"));
-    Error::new(first.kind(), format!("{}{advice}{}", first.headline(), others.concat()))
 }

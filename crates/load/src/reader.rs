@@ -5,7 +5,7 @@
 //! types its columns can have ([`Piece::survey`]).
 
 use crate::infer::Findings;
-use litepress_rows::{Affinity, CellBlock, Error, Result};
+use litepress_rows::{Affinity, CellBlock, Error, Message, Result};
 use std::borrow::Cow;
 
 /// One file, from which records are read in order.
@@ -61,7 +61,7 @@ pub enum FieldKind {
         /// The type to declare for it: `INTEGER`.
         declared_type: String,
         /// Why: `Parquet INT64`.
-        reason: String,
+        reason: Message,
         /// The file promises that there is no NULL.
         not_null: bool,
     },

@@ -3,7 +3,7 @@
 //! The file is CSV with the columns `file, record, line, column, reason, raw`, so that it can be loaded again. Parts are read
 //! at the same time; their rejects are written in the order of the records.
 
-use litepress_rows::{Error, ErrorKind, Result};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -86,8 +86,9 @@ impl Rejects {
     pub fn add(&self, part: u64, why: &Error, raw: &[u8]) -> Result<()> {
         let mut state = self.lock();
         if state.count == self.most {
-            let message = format!("more than {} records are wrong; the next one: {}", self.most, why.headline());
-            let advice = "mend the file, or allow more with --max-rejects";
+            let message =
+                message![format!("more than {} records are wrong; the next one: ", self.most), why.statement()];
+            let advice = message!["mend the file, or allow more with ", OptionName::MaxRejects.alone()];
             return Err(Error::new(ErrorKind::Data, message).advise(advice));
         }
         state.count += 1;
@@ -116,7 +117,8 @@ impl Rejects {
         Ok(())
     }
 
-    /// Writes what still waits: whatever became of the database, the file holds all that was found wrong.
+    /// Writes what still waits, and waits for the disk: whatever becomes of the database, the file holds all that was
+    /// found wrong. It may be called again.
     ///
     /// # Errors
     /// A write that fails.
@@ -128,7 +130,11 @@ impl Rejects {
         }
         match &mut state.file {
             None => Ok(()),
-            Some((path, file)) => file.flush().map_err(|error| Error::io("write the rejects to", path, error)),
+            // Some file systems tell of a full disk no earlier than now.
+            Some((path, file)) => file
+                .flush()
+                .and_then(|()| file.get_ref().sync_all())
+                .map_err(|error| Error::io("write the rejects to", path, error)),
         }
     }
 

@@ -13,7 +13,8 @@ use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::encode::{BadValue, LeftOut, RowNumbers, Verdict};
 use litepress_rows::{
-    CellBlock, Conflict, Encoder, Error, ErrorKind, Part, RecordChunk, Result, RowidOrder, Source, Table, quote,
+    CellBlock, Conflict, Encoder, Error, ErrorKind, Message, OptionName, Part, RecordChunk, Result, RowidOrder, Source,
+    Table, message, quote,
 };
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -114,19 +115,18 @@ impl LoadSource {
     }
 
     /// What to do about two rows of one key. Errors number rows through all files.
-    fn advice_about_keys(&self, files: &Files) -> String {
-        let advice = "keep the first of such rows with --on-conflict ignore, or the last with replace";
+    fn advice_about_keys(&self, files: &Files) -> Message {
         let named = files.files.iter().map(|file| file.name.as_ref()).zip(&files.starts);
         let Some(named) = named.map(|(name, start)| Some((name?, start))).collect::<Option<Vec<_>>>() else {
-            return ADVICE_ABOUT_KEYS.to_owned();
+            return advice_about_keys();
         };
         if files.files.len() < 2 {
-            return advice.to_owned();
+            return advice_about_keys();
         }
         let starts = named.into_iter().take(5);
         let starts: Vec<String> =
             starts.map(|(name, start)| format!("{} begins with {}", name.display(), start + 1)).collect();
-        format!("{advice}; records are numbered through all files: {}", starts.join(", "))
+        message![advice_about_keys(), format!("; records are numbered through all files: {}", starts.join(", "))]
     }
 
     fn lock(&self) -> MutexGuard<'_, Files> {
@@ -322,7 +322,10 @@ fn refuse_changed(guards: &[(usize, Decision)], batch: &mut Batch) {
             let message =
                 format!("the value does not fit the type that was found out from a sample, {}", decision.declared_type);
             let error = Error::new(ErrorKind::Data, message).in_column(&decision.name).with_value(quote(&value));
-            let error = error.advise(format!("look at all records, or say the type: --type '{}=TEXT'", decision.name));
+            let error = error.advise(message![
+                "look at all records, or say the type: ",
+                OptionName::Type.pair(&decision.name, "TEXT")
+            ]);
             batch.bad.push(BadRecord { row, error, is_left_out: false });
         }
     }
@@ -350,9 +353,11 @@ fn in_file(error: Error, name: Option<&Path>) -> Error {
     }
 }
 
-/// What to do about two rows of one key, where data are given and not files.
-pub const ADVICE_ABOUT_KEYS: &str =
-    "keep the first of such rows with on_conflict=\"ignore\", or the last with \"replace\"";
+/// Returns what to do about two rows of one key.
+pub fn advice_about_keys() -> Message {
+    let (ignore, replace) = (OptionName::OnConflict.word("ignore"), OptionName::OnConflict.or("replace"));
+    message!["keep the first of such rows with ", ignore, ", or the last with ", replace]
+}
 
 /// Makes records of batches.
 #[derive(Debug)]
@@ -452,9 +457,11 @@ impl RowMaker {
         }
     }
 
-    /// Gives the batch its blocks back, to be filled again.
+    /// Gives the batch its blocks back, to be filled again. Huge values, which are in the records now, would else be there
+    /// twice while pages are made of these.
     fn give_back(&mut self) {
         for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
+            block.forget_huge();
             if let Supply::File(position) = supply {
                 std::mem::swap(block, &mut self.batch.blocks[*position]);
             }

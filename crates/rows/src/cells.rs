@@ -67,6 +67,15 @@ impl OwnedValue {
             Self::Blob(value) => Value::Blob(value),
         }
     }
+
+    /// Bytes of memory behind the value.
+    fn owned_bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.capacity(),
+            Self::Blob(blob) => blob.capacity(),
+            Self::Null | Self::Int(_) | Self::Real(_) => 0,
+        }
+    }
 }
 
 /// Byte strings of a block, one after another in one arena.
@@ -276,6 +285,20 @@ impl CellBlock {
     pub fn set_null(&mut self, row: usize, rows: usize) {
         self.nulls.resize(rows, false);
         self.nulls[row] = true;
+    }
+
+    /// Gives back the memory of huge values, which are not needed any more. Blocks of usual size keep theirs, to be filled
+    /// again.
+    pub fn forget_huge(&mut self) {
+        const HUGE_BYTES: usize = 16 << 20;
+        let bytes = match &self.cells {
+            Cells::Text(strings) | Cells::Blob(strings) => strings.data.capacity(),
+            Cells::Values(values) => values.iter().map(OwnedValue::owned_bytes).sum(),
+            Cells::Int(_) | Cells::Real(_) | Cells::Choice(_) => 0,
+        };
+        if bytes > HUGE_BYTES {
+            *self = Self::default();
+        }
     }
 
     /// The values.

@@ -129,6 +129,11 @@ impl Error {
         &self.0.message_text
     }
 
+    /// What is wrong, without the place and the advice, in the words of a face.
+    pub fn message_in(&self, words: &dyn Words) -> String {
+        self.0.message.in_words(words)
+    }
+
     /// Place and message, as Display shows them before the advice.
     pub fn headline(&self) -> String {
         self.headline_of(self.message())
@@ -164,12 +169,16 @@ impl Error {
         Self::new(first.kind(), others.into_iter().fold(first.whole(), Message::and))
     }
 
-    /// Place, message and advice as one message.
+    /// Place and message, as a part of another message.
+    pub fn statement(&self) -> Message {
+        message![self.shown_place(), &self.0.message, self.shown_value()]
+    }
+
+    /// Place, message and advice, as a part of another message.
     fn whole(&self) -> Message {
-        let headline = message![self.shown_place(), &self.0.message, self.shown_value()];
         match &self.0.advice {
-            Some(advice) => message![headline, "; ", advice],
-            None => headline,
+            Some(advice) => message![self.statement(), "; ", advice],
+            None => self.statement(),
         }
     }
 

@@ -144,6 +144,11 @@ impl OptionName {
         Hint::option(self, OptionValue::Word(word.into()))
     }
 
+    /// Names another choice for the option, after it was named itself.
+    pub fn or(self, choice: impl Into<Cow<'static, str>>) -> Hint {
+        Hint::Choice(self, choice.into())
+    }
+
     /// Names the option with columns as its value.
     pub fn names<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Hint {
         Hint::option(self, OptionValue::Names(names.into_iter().map(str::to_owned).collect()))
@@ -174,6 +179,8 @@ pub enum Hint {
         /// The caller gave it. Otherwise the message advises to give it.
         is_given: bool,
     },
+    /// Another choice for an option that the message has named before.
+    Choice(OptionName, Cow<'static, str>),
 }
 
 impl Hint {
@@ -214,6 +221,7 @@ impl Message {
             Hint::Text(text) => text.clone().into_owned(),
             Hint::Option { name, value, is_given: true } => words.given(*name, value),
             Hint::Option { name, value, is_given: false } => words.option(*name, value),
+            Hint::Choice(name, choice) => words.choice(*name, choice),
         };
         self.0.iter().map(render).collect()
     }
@@ -228,6 +236,12 @@ impl fmt::Display for Message {
 impl From<Hint> for Message {
     fn from(hint: Hint) -> Self {
         Self(vec![hint])
+    }
+}
+
+impl From<Cow<'_, str>> for Message {
+    fn from(text: Cow<'_, str>) -> Self {
+        text.into_owned().into()
     }
 }
 
@@ -271,6 +285,9 @@ pub trait Words {
     /// Renders an option to be given, ready to be copied.
     fn option(&self, name: OptionName, value: &OptionValue) -> String;
 
+    /// Renders a choice for an option without the option.
+    fn choice(&self, name: OptionName, choice: &str) -> String;
+
     /// Renders an option that was given.
     fn given(&self, name: OptionName, value: &OptionValue) -> String {
         self.option(name, value)
@@ -291,24 +308,27 @@ impl Words for RustWords {
     }
 
     fn option(&self, name: OptionName, value: &OptionValue) -> String {
-        let choices = match name {
-            OptionName::Format => Some("Format"),
-            OptionName::InvalidUtf8 => Some("InvalidUtf8"),
-            OptionName::OnConflict => Some("Conflict"),
-            OptionName::OnError => Some("OnError"),
-            _ => None,
-        };
-        let arguments = match (value, choices) {
-            (OptionValue::None, _) if name == OptionName::Replace => "true".to_owned(),
-            (OptionValue::None, _) => return self.name(name),
-            (OptionValue::Word(word), Some(choices)) => format!("{choices}::{}", capitalized(word)),
-            (OptionValue::Word(word), None) => format!("{word:?}"),
-            (OptionValue::Names(names), _) => format!("{names:?}"),
-            (OptionValue::Pair(left, right), _) => format!("{left:?}, {right:?}"),
-            (OptionValue::Count(None, number), _) => number.clone(),
-            (OptionValue::Count(Some(table), number), _) => format!("{table:?}, {number}"),
+        let arguments = match value {
+            OptionValue::None if name == OptionName::Replace => "true".to_owned(),
+            OptionValue::None => return self.name(name),
+            OptionValue::Word(word) => self.choice(name, word),
+            OptionValue::Names(names) => format!("{names:?}"),
+            OptionValue::Pair(left, right) => format!("{left:?}, {right:?}"),
+            OptionValue::Count(None, number) => number.clone(),
+            OptionValue::Count(Some(table), number) => format!("{table:?}, {number}"),
         };
         format!("{}({arguments})", self.name(name))
+    }
+
+    fn choice(&self, name: OptionName, choice: &str) -> String {
+        let choices = match name {
+            OptionName::Format => "Format",
+            OptionName::InvalidUtf8 => "InvalidUtf8",
+            OptionName::OnConflict => "Conflict",
+            OptionName::OnError => "OnError",
+            _ => return format!("{choice:?}"),
+        };
+        format!("{choices}::{}", capitalized(choice))
     }
 }
 
@@ -345,6 +365,10 @@ impl Words for Flags {
             OptionValue::Pair(left, right) => format!("{} '{left}={right}'", self.name(name)),
             _ => self.given(name, value),
         }
+    }
+
+    fn choice(&self, _name: OptionName, choice: &str) -> String {
+        choice.to_owned()
     }
 
     fn given(&self, name: OptionName, value: &OptionValue) -> String {

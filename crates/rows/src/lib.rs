@@ -29,6 +29,6 @@ pub use chunk::RecordChunk;
 pub use conflict::{Conflict, NullRule};
 pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Place, Result, grouped, quote, quoted_name};
-pub use hint::{Hint, Message, OptionName, Words};
+pub use hint::{Hint, Message, OptionName, OptionValue, Words};
 pub use schema::{Column, ForeignKey, Schema, Table};
 pub use source::{KeyMaker, Keys, NumberedRows, Part, RowMaker, RowidOrder, Source};

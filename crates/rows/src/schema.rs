@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 pub use default::DefaultKind;
-pub use read::{TableKinds, table_of};
+pub use read::{TableKinds, has_check, table_of};
 pub use triggers::{Trigger, missing_objects};
 
 /// A whole database schema.
@@ -86,6 +86,9 @@ pub struct Table {
     pub strict: bool,
     /// Its INTEGER PRIMARY KEY is declared `AUTOINCREMENT`.
     pub autoincrement: bool,
+    /// The number of an AUTOINCREMENT table in `sqlite_sequence`, if the text sets one, as dumps do: rowids up to it are
+    /// not given again.
+    pub last_sequence: Option<i64>,
     /// A virtual table.
     pub is_virtual: bool,
     /// Indexes, automatic ones included, in SQLite's order of creation.
@@ -242,6 +245,7 @@ impl Table {
             rowid_alias: None,
             without_rowid: false,
             autoincrement: false,
+            last_sequence: None,
             indexes: Vec::new(),
             foreign_keys: Vec::new(),
             has_check: false,

@@ -92,13 +92,121 @@ fn a_statement_that_does_more_than_define_is_refused_with_its_place() {
         ("CREATE TABLE t(a);CREATE TABLE t(a)", 1, 32, "table t already exists"),
         ("PRAGMA page_size=1000", 1, 1, "PRAGMA page_size=1000 is not possible"),
         ("SELECT ?;ääää", 1, 1, "a query does not define anything"),
-        ("ANALYZE", 1, 1, "ANALYZE"),
+        ("CREATE TABLE t(a);\nANALYZE", 2, 1, "ANALYZE has nothing to count"),
+        ("CREATE TABLE t(a);\nANALYZE t", 2, 1, "ANALYZE has nothing to count"),
         ("CREATE TABLE t(a);\0", 1, 19, "NUL"),
     ] {
         let error = Schema::from_sql(sql, "schema.sql").expect_err(sql);
         assert_eq!(error.kind(), ErrorKind::Schema, "{sql}");
         assert!(error.to_string().contains(part), "{sql}: {error}");
         assert_eq!((error.place().line, error.place().character), (Some(line), Some(character)), "{sql}: {error}");
+    }
+}
+
+/// Migrations, one after the other, are a schema. SQLite's own statements within ALTER TABLE were taken for the user's:
+/// "PRAGMA quick_check is not supported in a schema", "UPDATE of rows (sqlite_sequence) is not allowed".
+#[test]
+fn whatever_is_altered_is_still_a_schema() {
+    for (sql, columns) in [
+        ("CREATE TABLE t(a INTEGER CHECK(a > 0)); ALTER TABLE t ADD COLUMN b TEXT CHECK(b <> '')", 2),
+        ("CREATE TABLE t(a INTEGER) STRICT; ALTER TABLE t ADD COLUMN b TEXT", 2),
+        ("CREATE TABLE t(a INTEGER); ALTER TABLE t ADD COLUMN b TEXT NOT NULL DEFAULT 'x'", 2),
+        ("CREATE TABLE t(a INTEGER); ALTER TABLE t ADD COLUMN b AS (a + 1)", 2),
+        ("CREATE TABLE u(a INTEGER PRIMARY KEY AUTOINCREMENT, b); ALTER TABLE u RENAME TO t", 2),
+        ("CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b); ALTER TABLE t RENAME COLUMN b TO c", 2),
+        (
+            "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b INT) STRICT; ALTER TABLE t ADD COLUMN c TEXT CHECK(c <> '')",
+            3,
+        ),
+        ("CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b, c); ALTER TABLE t DROP COLUMN c", 2),
+        (
+            "CREATE TABLE t(a INT, b INT CHECK(b > 0), c INT) STRICT; CREATE VIEW v AS SELECT a FROM t; ALTER TABLE t DROP c",
+            2,
+        ),
+    ] {
+        let schema = read(sql);
+        assert_eq!((schema.tables[0].name.as_str(), schema.tables[0].columns.len()), ("t", columns), "{sql}");
+    }
+    let schema = read("CREATE TABLE t(a); ALTER TABLE t ADD COLUMN b CHECK(b > 0)");
+    assert!(schema.tables[0].has_check);
+    // Without an argument a PRAGMA asks and changes nothing.
+    assert!(read("PRAGMA quick_check").objects.is_empty());
+    for sql in [
+        "CREATE TABLE t(a); PRAGMA quick_check(t)",
+        "CREATE TABLE t(a); ALTER TABLE t ADD COLUMN b CHECK(b); PRAGMA quick_check('t')",
+    ] {
+        let error = Schema::from_sql(sql, "schema.sql").unwrap_err();
+        assert_eq!(error.message(), "PRAGMA quick_check is not supported in a schema", "{sql}");
+    }
+}
+
+/// `.schema` of SQLite's shell was refused for a database with AUTOINCREMENT or statistics: "object name reserved for
+/// internal use".
+#[test]
+fn what_the_shell_prints_as_schema_is_one() {
+    let schema = read(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, a);
+         CREATE TABLE sqlite_sequence(name,seq);
+         CREATE INDEX i ON t(a);
+         CREATE TABLE sqlite_stat1(tbl,idx,stat);
+         CREATE TABLE IF NOT EXISTS \"sqlite_stat4\" (tbl, idx, neq, nlt, ndlt, sample);
+         CREATE VIRTUAL TABLE f USING fts5(a)
+         /* f(a) */;
+         CREATE TABLE IF NOT EXISTS 'f_data'(id INTEGER PRIMARY KEY, block BLOB);
+         CREATE TABLE IF NOT EXISTS 'f_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+         CREATE VIEW v AS SELECT 1
+         /* v(\"1\") */;
+         CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+    );
+    let names: Vec<_> = schema.tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!(names, ["t", "f"]);
+    assert!(schema.text[schema.tables[1].span.clone()].contains("USING fts5"));
+    let names: Vec<_> = schema.objects.iter().filter(|object| !object.is_shadow).map(|object| &object.name).collect();
+    assert_eq!(names, ["t", "sqlite_sequence", "i", "f", "v"]);
+    for sql in [
+        "CREATE TABLE sqlite_stat1(a)",
+        "CREATE TABLE sqlite_x(a)",
+        "CREATE TABLE t(a);\nCREATE TABLE sqlite_sequence(a)",
+    ] {
+        let error = Schema::from_sql(sql, "schema.sql").unwrap_err();
+        assert!(error.message().contains("object name reserved for internal use"), "{error}");
+    }
+    // The place of an error behind such a table is that of the whole text.
+    let error = Schema::from_sql("CREATE TABLE sqlite_sequence(name,seq);\n\nCREATE TABEL t(a)", "s.sql").unwrap_err();
+    assert_eq!((error.place().line, error.place().character), (Some(3), Some(8)));
+}
+
+/// A dump without rows of tables is a schema, and was refused. What it says of the next rowids is kept.
+#[test]
+fn a_dump_without_rows_is_a_schema() {
+    let schema = read(
+        "PRAGMA foreign_keys=OFF;
+         BEGIN TRANSACTION;
+         CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, a);
+         CREATE TABLE u(id INTEGER PRIMARY KEY AUTOINCREMENT);
+         ANALYZE sqlite_schema;
+         INSERT INTO sqlite_stat1 VALUES('t','i','2 1');
+         DELETE FROM sqlite_sequence;
+         INSERT INTO sqlite_sequence VALUES('t',7);
+         CREATE INDEX i ON t(a);
+         COMMIT;",
+    );
+    let tables: Vec<_> = schema.tables.iter().map(|table| (table.name.as_str(), table.last_sequence)).collect();
+    assert_eq!(tables, [("t", Some(7)), ("u", None)]);
+    let names: Vec<_> = schema.objects.iter().map(|object| &object.name).collect();
+    assert_eq!(names, ["t", "sqlite_sequence", "u", "i"]);
+    let renamed = read(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO sqlite_sequence VALUES('t', 7);
+         UPDATE sqlite_sequence SET seq = 8; ALTER TABLE t RENAME TO u",
+    );
+    assert_eq!(renamed.tables[0].last_sequence, Some(8));
+    for (sql, part) in [
+        ("CREATE TABLE t(a);\nINSERT INTO t VALUES(1)", "INSERT of rows (t) is not allowed"),
+        ("PRAGMA writable_schema=ON;", "PRAGMA writable_schema is not supported"),
+    ] {
+        let error = Schema::from_sql(sql, "dump.sql").unwrap_err();
+        assert!(error.message().contains(part), "{error}");
+        assert!(error.advice().is_some_and(|advice| advice.contains("sqlite3 old.db .schema")), "{error:?}");
     }
 }
 

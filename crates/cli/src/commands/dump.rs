@@ -1,12 +1,11 @@
 //! `litepress dump`: the bytes of a database file, explained. Nothing in it trusts the file.
 
-use crate::columns::{Align, aligned};
-use crate::failure::{DONE, Failure};
-use crate::numbers;
+use crate::failure::DONE;
 use crate::output::print;
+use crate::text_table::{Align, format_table};
 use clap::Args;
 use litepress::engine::dump::DatabaseFile;
-use litepress::{Error, ErrorKind, Result};
+use litepress::{Error, ErrorKind, Result, units};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -29,7 +28,7 @@ pub struct DumpArguments {
     pages: Vec<u32>,
 }
 
-pub fn run(arguments: &DumpArguments) -> Result<u8, Failure> {
+pub fn run(arguments: &DumpArguments) -> Result<u8> {
     let file = DatabaseFile::open(&arguments.database)?;
     if arguments.pages.is_empty() {
         print(&overview(&file)?)?;
@@ -44,7 +43,7 @@ pub fn run(arguments: &DumpArguments) -> Result<u8, Failure> {
 
 fn one_page(file: &DatabaseFile, number: u32) -> Result<String> {
     let missing = || {
-        let message = format!("there is no page {number}: the file has {} pages", numbers::grouped(file.pages()));
+        let message = format!("there is no page {number}: the file has {} pages", units::grouped(file.pages()));
         Error::new(ErrorKind::Usage, message).in_file(file.path())
     };
     file.page_text(number)?.ok_or_else(missing)
@@ -52,15 +51,15 @@ fn one_page(file: &DatabaseFile, number: u32) -> Result<String> {
 
 /// The header, and the b-trees that the schema names.
 fn overview(file: &DatabaseFile) -> Result<String> {
-    let pages = numbers::grouped(file.pages());
-    let mut out = format!("{}: {} bytes, {pages} pages\n", file.path().display(), numbers::grouped(file.bytes()));
+    let pages = units::grouped(file.pages());
+    let mut out = format!("{}: {} bytes, {pages} pages\n", file.path().display(), units::grouped(file.bytes()));
     out += &file.header_text()?;
     out += "\nb-trees\n";
     match file.btrees() {
         Ok(btrees) => {
             let mut rows = vec![["kind", "name", "table", "root page"].map(str::to_owned).to_vec()];
             rows.extend(btrees.into_iter().map(|tree| vec![tree.kind, tree.name, tree.table, tree.root.to_string()]));
-            out += &aligned(&rows, &[Align::Left, Align::Left, Align::Left, Align::Right], 2);
+            out += &format_table(&rows, &[Align::Left, Align::Left, Align::Left, Align::Right], 2);
         }
         Err(error) => out += &format!("! {}\n", error.message()),
     }
@@ -68,6 +67,6 @@ fn overview(file: &DatabaseFile) -> Result<String> {
 }
 
 fn page_number(text: &str) -> Result<u32, String> {
-    let number = numbers::count(text).ok().and_then(|count| u32::try_from(count).ok());
+    let number = units::count(text).ok().and_then(|count| u32::try_from(count).ok());
     number.filter(|number| *number > 0).ok_or_else(|| "pages are counted from 1 to 4294967294".to_owned())
 }

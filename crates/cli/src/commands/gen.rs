@@ -1,22 +1,18 @@
 //! `litepress gen`: invents the rows of a new database.
 
-use crate::audience::Audience;
-use crate::columns::{Align, aligned};
-use crate::failure::{DONE, Failure};
+use crate::build_text::{build_text, verify_text};
+use crate::failure::DONE;
+use crate::generate_args::{GenerateArgs, Names};
 use crate::interrupt::Interrupt;
-use crate::invention::{Invention, InventionArguments, Names, sources};
-use crate::making::{Addition, Making, refuse_special_names};
-use crate::options::MakingArguments;
-use crate::outcome::Outcome;
+use crate::options::BuildArgs;
 use crate::output::{print, print_json};
-use crate::progress::{Sample, Unit, Watch};
-use crate::schema_text::SchemaText;
+use crate::reporter::Reporter;
+use crate::text_table::{Align, format_table};
 use clap::Args;
-use litepress::{Options, Result};
+use litepress::{Result, Target};
 use litepress_gen::{catalogue, functions, presets};
 use serde_json::json;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,60 +41,35 @@ pub struct GenArguments {
     #[arg(value_name = "SCHEMA.sql")]
     schema: Option<PathBuf>,
     #[command(flatten)]
-    invention: InventionArguments,
+    generate: GenerateArgs,
     #[command(flatten)]
-    making: MakingArguments,
+    build: BuildArgs,
 }
 
-pub fn run(arguments: &GenArguments) -> Result<u8, Failure> {
+pub fn run(arguments: &GenArguments) -> Result<u8> {
+    let (generate, build) = (&arguments.generate, &arguments.build);
     if arguments.list {
-        list_generators(arguments.making.showing.json)?;
+        list_generators(build.output.json)?;
         return Ok(DONE);
     }
     if arguments.list_presets {
-        list_presets(arguments.making.showing.json)?;
+        list_presets(build.output.json)?;
         return Ok(DONE);
     }
-    let (invention, discard) = (&arguments.invention, arguments.invention.discard);
     let names = Names { out: arguments.out.as_deref(), schema: arguments.schema.as_deref() };
-    let names = invention.files(names, !discard)?;
-    let schema = invention.read(names.schema)?;
-    let options = arguments.making.options();
-    let showing = &arguments.making.showing;
-    let audience = Audience::user(showing.progress, Some(Interrupt::stops(options.progress.clone())?));
-    let file = names.out.filter(|_| !discard);
-    generate(schema, invention, file, options, &audience)?.print(showing.json)?;
+    let names = generate.files(names, !generate.discard)?;
+    let schema = generate.read(names.schema)?;
+    let options = build.options();
+    let reporter = Reporter::new(build.output.progress, Some(Interrupt::stops(options.progress.clone())?));
+    let file = names.out.filter(|_| !generate.discard);
+    let target = file.map_or(Target::Discard, Target::from);
+    let report = litepress::generate(target, schema, &generate.options(options, reporter))?;
+    if build.output.json {
+        print_json(&report.to_json())?;
+    } else {
+        print(&(build_text(&report) + &verify_text(&report)))?;
+    }
     Ok(DONE)
-}
-
-/// Makes a database of invented rows: `file`, or none, where pages are dropped.
-///
-/// # Errors
-/// All mistakes in the arguments, the schema and its annotations; what the engine fails with.
-pub fn generate(
-    schema: SchemaText,
-    arguments: &InventionArguments,
-    file: Option<&Path>,
-    options: Options,
-    audience: &Audience,
-) -> Result<Outcome, Failure> {
-    let started = Instant::now();
-    file.map_or(Ok(()), refuse_special_names)?;
-    let invention = Invention::new(schema, arguments, &options)?;
-    invention.write_plan(arguments)?;
-    let supplies = invention.supplies()?;
-    let making = Making { schema: &invention.schema, sources: &sources(&supplies), file, started };
-    let made = making.make(options, audience, |options| watch(&invention, options, audience));
-    let made = made.map_err(|error| invention.texts.explain(error))?;
-    Ok(making.outcome(&made, Addition::default()))
-}
-
-fn watch(invention: &Invention, options: &Options, audience: &Audience) -> Watch {
-    let (progress, total) = (options.progress.clone(), invention.rows());
-    audience.watch(Unit::Things("rows"), move || {
-        let (done, bytes, stage) = (progress.rows(), progress.bytes(), progress.stage());
-        Sample { done, total, bytes, stage }
-    })
 }
 
 fn list_generators(as_json: bool) -> Result<()> {
@@ -122,7 +93,7 @@ fn list_generators(as_json: bool) -> Result<()> {
     let mut computed = vec![["function", "what it gives"].map(str::to_owned).to_vec()];
     computed.extend(functions().iter().map(|function| vec![function.signature.to_owned(), function.about.to_owned()]));
     let operators = "operators: || * / % + - < <= > >= = <> IS BETWEEN IN NOT AND OR CASE, over columns of the row\n";
-    let [rows, computed] = [aligned(&rows, &[Align::Left; 3], 0), aligned(&computed, &[Align::Left; 2], 0)];
+    let [rows, computed] = [format_table(&rows, &[Align::Left; 3], 0), format_table(&computed, &[Align::Left; 2], 0)];
     print(&format!("{rows}\n{computed}\n{operators}"))
 }
 

@@ -1,21 +1,15 @@
 //! `litepress load`: files become the tables of a new database.
 
-use crate::audience::Audience;
-use crate::failure::{DONE, Failure};
+use crate::build_text::load_text;
+use crate::failure::DONE;
 use crate::interrupt::Interrupt;
-use crate::loading::{LoadJob, Loading, LoadingArguments};
-use crate::making::{Addition, Making, refuse_special_names};
-use crate::numbers;
-use crate::options::MakingArguments;
-use crate::outcome::Outcome;
-use crate::progress::{Sample, Unit, Watch};
+use crate::load_args::LoadArgs;
+use crate::options::BuildArgs;
+use crate::output::{print, print_json, refuse_special_name};
+use crate::reporter::Reporter;
 use clap::Args;
-use litepress::Options;
-use litepress_load::rejects::Rejects;
-use serde_json::{Map, Value, json};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::time::Instant;
+use litepress::{Flags, Result};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,82 +31,23 @@ pub struct LoadArguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    loading: LoadingArguments,
+    load: LoadArgs,
     #[command(flatten)]
-    making: MakingArguments,
+    build: BuildArgs,
 }
 
-pub fn run(arguments: LoadArguments) -> Result<u8, Failure> {
-    let LoadArguments { out, files, loading, making } = arguments;
-    refuse_special_names(&out)?;
-    let (job, options) = (loading.job(files)?, making.options());
-    let audience = Audience::user(making.showing.progress, Some(Interrupt::stops(options.progress.clone())?));
-    load(&job, &out, options, &audience)?.print(making.showing.json)?;
+pub fn run(arguments: LoadArguments) -> Result<u8> {
+    let LoadArguments { out, files, load, build } = arguments;
+    refuse_special_name(&out)?;
+    let options = build.options();
+    let (schema, output) = (load.read_schema()?, build.output);
+    // From here on Ctrl-C stops the run instead of the program.
+    let reporter = Reporter::new(output.progress, Some(Interrupt::stops(options.progress.clone())?));
+    let report = litepress::load(&*out, files, &load.options(options, schema, reporter))?;
+    if output.json {
+        print_json(&report.to_json(&Flags))?
+    } else {
+        print(&load_text(&report))?
+    }
     Ok(DONE)
-}
-
-/// Makes the database `out` of files.
-///
-/// # Errors
-/// All mistakes in the arguments; files that cannot be read, and what they hold that their tables do not take; what the
-/// engine fails with.
-pub fn load(job: &LoadJob, out: &Path, options: Options, audience: &Audience) -> Result<Outcome, Failure> {
-    let started = Instant::now();
-    refuse_special_names(out)?;
-    audience.nothing_to_clean_up();
-    let loading = job.prepare(Some(out), &options, audience)?;
-    audience.something_to_clean_up();
-    let sources = loading.sources()?;
-    let making = Making { schema: &loading.plan.schema, sources: &sources.listed(), file: Some(out), started };
-    let made = making.make(options, audience, |options| watch(&loading, options, audience));
-    // What was left out is written down whatever becomes of the database.
-    let written = sources.rejects.finish();
-    let made = made.map_err(|error| loading.explain(&sources, error))?;
-    written?;
-    Ok(making.outcome(&made, addition(&loading, &sources.rejects)))
-}
-
-/// Shows bytes of input: also of compressed ones it is known how many there are.
-fn watch(loading: &Loading, options: &Options, audience: &Audience) -> Watch {
-    let (progress, read) = (options.progress.clone(), loading.plan.bytes_read());
-    let (total, before) = (loading.plan.input_bytes(), loading.bytes_read_before);
-    audience.watch(Unit::InputBytes, move || {
-        let done = read.load(Ordering::Relaxed).saturating_sub(before);
-        Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: progress.stage() }
-    })
-}
-
-/// The types of columns, and what was left out.
-fn addition(loading: &Loading, rejects: &Rejects) -> Addition {
-    let (rejected, nulls, cut_texts) = (rejects.count(), rejects.nulls(), rejects.cut_texts());
-    let mut text = loading.tables_text();
-    if rejected > 0 {
-        text += &format!("left out {} records that are wrong\n", numbers::grouped(rejected));
-    }
-    if nulls > 0 {
-        text += &format!("stored NULL in place of {} values that their columns do not take\n", numbers::grouped(nulls));
-    }
-    if cut_texts > 0 {
-        text += &format!(
-            "cut {} texts in numeric columns at a NUL character, as SQLite does: only the number before it is stored; declare \
-             the columns TEXT to keep the texts\n",
-            numbers::grouped(cut_texts)
-        );
-    }
-    text += &loading.left_out_text();
-    let renumbered = loading.plan.renumbered();
-    if !renumbered.is_empty() {
-        text += &format!("rowids that no column holds are numbered from 1: {}\n", renumbered.join(", "));
-    }
-    if !text.is_empty() {
-        text.insert(0, '\n');
-    }
-    let mut json = Map::new();
-    json.insert("left_out".to_owned(), json!(loading.plan.left_out));
-    json.insert("renumbered".to_owned(), json!(renumbered));
-    json.insert("rejected".to_owned(), json!(rejected));
-    json.insert("nulls".to_owned(), json!(nulls));
-    json.insert("cut_texts".to_owned(), json!(cut_texts));
-    json.insert("columns".to_owned(), Value::Array(loading.columns_json()));
-    Addition { text, json }
 }

@@ -1,17 +1,14 @@
 //! `litepress profile`: what a database looks like, as a plan for one that looks alike.
 
-use crate::failure::{DONE, Failure};
-use crate::options;
+use crate::failure::DONE;
 use crate::output::{print, print_json};
 use clap::Args;
-use litepress::{Options, Result};
-use litepress_gen::profile::{
-    ColumnComparison, ColumnProfile, Comparison, Measure, Profile, ProfileOptions, TableProfile, compare, profile,
-};
+use litepress::{Profile, ProfileOptions, Result, parse};
+use litepress_gen::profile::{ColumnComparison, ColumnProfile, Comparison, Measure, TableProfile, compare};
 use litepress_rows::grouped;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,39 +32,31 @@ pub struct ProfileArguments {
     #[arg(long, value_name = "OTHER", conflicts_with = "keep_values")]
     compare: Option<PathBuf>,
     /// Threads that read [default: one a core]
-    #[arg(long, value_name = "N", value_parser = options::threads)]
+    #[arg(long, value_name = "N", value_parser = parse::threads)]
     threads: Option<usize>,
     /// Print what is known of every column as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-pub fn run(arguments: &ProfileArguments) -> Result<u8, Failure> {
-    let threads = arguments.threads.unwrap_or(Options::default().threads);
+pub fn run(arguments: &ProfileArguments) -> Result<u8> {
+    let options = ProfileOptions::default().keep_values(arguments.keep_values);
+    let options = options.clone().threads(arguments.threads.unwrap_or(options.threads));
     if let Some(other) = &arguments.compare {
-        let comparison = compare(&arguments.database, other, threads)?;
+        let comparison = compare(&arguments.database, other, options.threads)?;
         match arguments.json {
             true => print_json(&comparison_as_json(&comparison))?,
             false => print(&side_by_side(&comparison))?,
         }
         return Ok(DONE);
     }
-    let options = ProfileOptions { threads, keep_values: arguments.keep_values };
-    let learnt = profile(&arguments.database, &options)?;
+    let learnt = litepress::profile(&arguments.database, &options)?;
     if arguments.json {
         print_json(&as_json(&learnt))?
     } else {
         print(&learnt.to_toml())?
     }
     Ok(DONE)
-}
-
-/// A plan for a database that looks like this one, as a plan file.
-///
-/// # Errors
-/// What SQLite cannot read.
-pub fn plan_alike(database: &Path, keep_values: bool, threads: usize) -> Result<String> {
-    Ok(profile(database, &ProfileOptions { threads, keep_values })?.to_toml())
 }
 
 fn as_json(profile: &Profile) -> Value {

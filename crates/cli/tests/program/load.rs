@@ -1,8 +1,8 @@
 //! `litepress load`.
 
-use crate::{Room, json};
+use crate::{Ended, LITEPRESS, Room, json};
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 const CSV: &str = "id,area,price,note\n1,002134,12.50,\"a, b\"\n2,112233,7.00,\n3,,3.25,\"x \"\"y\"\"\"\n";
 
@@ -81,6 +81,24 @@ fn a_wrong_record_is_told_and_nothing_is_lost() {
     assert_eq!(room.query("t.db", "SELECT rowid, id, n FROM t"), "1|1|5\n2|2|a\nb\n4|4|6");
     let wrong = std::fs::read_to_string(room.path("wrong.csv")).unwrap();
     assert!(wrong.lines().nth(1).unwrap().starts_with("in.csv,3,5,,the record has 1 field"), "{wrong}");
+    assert_eq!(room.files(), ["in.csv", "t.db", "wrong.csv"]);
+}
+
+/// The disk was full when the last rejects were written: the target was replaced already, without the wrong records, and
+/// these were recorded nowhere.
+#[test]
+fn rejects_that_cannot_be_written_leave_the_target_as_it_was() {
+    let room = Room::new();
+    room.write("in.csv", "a\n".to_owned() + &"1,of two fields\n".repeat(200));
+    room.done("gen t.db --preset user --rows 5");
+    let before = std::fs::read(room.path("t.db")).unwrap();
+    // Databases of a few pages are smaller than this limit, and so is the first buffer full of rejects.
+    let script = "ulimit -f 24; exec \"$0\" load t.db in.csv --table t --replace --rejects wrong.csv --progress none";
+    let ended: Ended =
+        Command::new("sh").args(["-c", script, LITEPRESS]).current_dir(room.path("")).output().unwrap().into();
+    assert_eq!(ended.code, Some(1), "{ended:#?}");
+    assert!(ended.err.contains("wrong.csv") && ended.err.contains("cannot write the rejects"), "{ended:#?}");
+    assert!(std::fs::read(room.path("t.db")).unwrap() == before);
     assert_eq!(room.files(), ["in.csv", "t.db", "wrong.csv"]);
 }
 

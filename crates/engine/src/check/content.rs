@@ -5,9 +5,10 @@
 use super::record::{FieldAt, Record};
 use litepress_format::record as format_record;
 use litepress_format::value::Value;
+use litepress_rows::{Affinity, affinity};
 
 /// One part of a row that its index repeats.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     /// The rowid, where it is not in the record.
     Rowid,
@@ -15,22 +16,32 @@ pub(super) enum Part {
     Field {
         /// Position in the record.
         index: usize,
-        /// A REAL column stores some doubles as integers: compare them as doubles.
-        real: bool,
+        numbers: Numbers,
         /// What a record holds that ends before this field.
         default: Option<StoredValue>,
     },
 }
 
+/// How the numbers of a column are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// An integer and a double differ.
+    AsStored,
+    /// As doubles: a REAL column stores some of them as integers.
+    AsDoubles,
+    /// By value, as SQLite compares them: its releases do not agree on whether a DEFAULT is an integer or a double.
+    ByValue,
+}
+
 /// A value as a record stores it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct StoredValue {
     pub(super) serial: u64,
     pub(super) body: Vec<u8>,
 }
 
 /// What of a row, or of an entry, makes its number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Digest {
     pub(super) parts: Vec<Part>,
 }
@@ -43,9 +54,9 @@ impl Digest {
         for part in &self.parts {
             match part {
                 Part::Rowid => hash.int(rowid?),
-                Part::Field { index, real, default } => match (fields.get(*index), default) {
-                    (Some(field), _) => hash.value(field.serial, field.body(record)?, *real)?,
-                    (None, Some(default)) => hash.value(default.serial, &default.body, *real)?,
+                Part::Field { index, numbers, default } => match (fields.get(*index), default) {
+                    (Some(field), _) => hash.value(field.serial, field.body(record)?, *numbers)?,
+                    (None, Some(default)) => hash.value(default.serial, &default.body, *numbers)?,
                     (None, None) => return None,
                 },
             }
@@ -87,14 +98,20 @@ impl Hash {
 
     /// `None` where the body has not the length of its serial type.
     #[inline]
-    fn value(&mut self, serial: u64, body: &[u8], real: bool) -> Option<()> {
+    fn value(&mut self, serial: u64, body: &[u8], numbers: Numbers) -> Option<()> {
         match serial {
             12.. => self.bytes(serial, body),
-            _ => match format_record::read_body(serial, body)? {
-                Value::Int(int) if real => self.words((int as f64).to_bits(), REAL_TAG),
-                Value::Int(int) => self.int(int),
-                Value::Real(double) if real && double == 0.0 => self.words(0, REAL_TAG),
-                Value::Real(double) => self.words(double.to_bits(), REAL_TAG),
+            _ => match (format_record::read_body(serial, body)?, numbers) {
+                (Value::Int(int), Numbers::AsDoubles) => self.words((int as f64).to_bits(), REAL_TAG),
+                (Value::Int(int), _) => self.int(int),
+                (Value::Real(0.0), Numbers::AsDoubles) => self.words(0, REAL_TAG),
+                (Value::Real(double), Numbers::ByValue) => {
+                    match affinity::apply(Value::Real(double), Affinity::Integer) {
+                        Value::Int(int) => self.int(int),
+                        _ => self.words(double.to_bits(), REAL_TAG),
+                    }
+                }
+                (Value::Real(double), _) => self.words(double.to_bits(), REAL_TAG),
                 _ => self.words(0, 0),
             },
         }
@@ -154,11 +171,11 @@ mod tests {
     use litepress_format::record::{serial_of, write_body};
     use std::collections::HashSet;
 
-    fn number(value: Value<'_>, real: bool) -> u128 {
+    fn number(value: Value<'_>, numbers: Numbers) -> u128 {
         let mut body = Vec::new();
         write_body(&value, &mut body);
         let mut hash = Hash::new();
-        hash.value(serial_of(&value), &body, real).unwrap();
+        hash.value(serial_of(&value), &body, numbers).unwrap();
         hash.finish()
     }
 
@@ -170,20 +187,34 @@ mod tests {
         values.extend(texts.iter().flat_map(|text| [Value::Text(text), Value::Blob(text)]));
         // The empty text is in both lists.
         let distinct = values.len() - 2;
-        assert_eq!(values.iter().map(|value| number(*value, false)).collect::<HashSet<_>>().len(), distinct);
+        assert_eq!(
+            values.iter().map(|value| number(*value, Numbers::AsStored)).collect::<HashSet<_>>().len(),
+            distinct
+        );
     }
 
     #[test]
     fn a_real_column_stores_integers_and_means_doubles() {
-        assert_eq!(number(Value::Int(5), true), number(Value::Real(5.0), true));
-        assert_eq!(number(Value::Int(0), true), number(Value::Real(-0.0), true));
-        assert_ne!(number(Value::Int(5), false), number(Value::Real(5.0), false));
+        assert_eq!(number(Value::Int(5), Numbers::AsDoubles), number(Value::Real(5.0), Numbers::AsDoubles));
+        assert_eq!(number(Value::Int(0), Numbers::AsDoubles), number(Value::Real(-0.0), Numbers::AsDoubles));
+        assert_ne!(number(Value::Int(5), Numbers::AsStored), number(Value::Real(5.0), Numbers::AsStored));
+    }
+
+    #[test]
+    fn numbers_are_compared_by_value_where_releases_differ() {
+        let by_value = |value| number(value, Numbers::ByValue);
+        assert_eq!(by_value(Value::Int(5)), by_value(Value::Real(5.0)));
+        assert_eq!(by_value(Value::Int(0)), by_value(Value::Real(-0.0)));
+        // As doubles these would be equal.
+        assert_ne!(by_value(Value::Int((1 << 53) + 1)), by_value(Value::Real((1_i64 << 53) as f64)));
+        assert_ne!(by_value(Value::Int(5)), by_value(Value::Real(5.5)));
+        assert_ne!(by_value(Value::Int(5)), by_value(Value::Text(b"5")));
     }
 
     #[test]
     fn the_order_of_parts_counts() {
         let digest = |parts: [usize; 2]| Digest {
-            parts: parts.map(|index| Part::Field { index, real: false, default: None }).into(),
+            parts: parts.map(|index| Part::Field { index, numbers: Numbers::AsStored, default: None }).into(),
         };
         let record = Record::whole(b"\x03\x01\x01\x05\x06");
         let fields = [FieldAt { serial: 1, start: 3, end: 4 }, FieldAt { serial: 1, start: 4, end: 5 }];

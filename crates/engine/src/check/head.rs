@@ -49,8 +49,8 @@ fn len_of(path: &Path) -> Result<u64> {
     }
 }
 
-/// The header of the file, every broken rule of it reported. `None` where nothing can be read
-/// without it: no SQLite file, or no page size.
+/// The header of the file, every broken rule of it reported: as a note if SQLite overlooks it. `None` where nothing can
+/// be read without it: no SQLite file, or no page size.
 pub(super) fn header(bytes: &[u8], faults: &FaultLog) -> Option<DatabaseHeader> {
     let Some(mut bytes) = bytes.first_chunk::<FILE_HEADER_LEN>().copied() else {
         let what = format!("the file has {} bytes and so no header", bytes.len());
@@ -62,7 +62,15 @@ pub(super) fn header(bytes: &[u8], faults: &FaultLog) -> Option<DatabaseHeader> 
         match DatabaseHeader::decode(&bytes) {
             Ok(header) => return Some(header),
             Err(error) => {
-                faults.add_to_file(Some(1), Some(error.offset()), error.what());
+                if is_overlooked(&bytes, error.offset()) {
+                    faults.note(format!(
+                        "the file header, byte {}: {}, which SQLite overlooks",
+                        error.offset(),
+                        error.what()
+                    ));
+                } else {
+                    faults.add_to_file(Some(1), Some(error.offset()), error.what());
+                }
                 mend(&mut bytes, error.offset())?;
             }
         }
@@ -70,15 +78,35 @@ pub(super) fn header(bytes: &[u8], faults: &FaultLog) -> Option<DatabaseHeader> 
     None
 }
 
-/// Puts a harmless value where the header breaks a rule; `None` where there is none.
+/// Whether SQLite reads a database whose header breaks the rule about this byte.
+fn is_overlooked(bytes: &[u8; FILE_HEADER_LEN], offset: usize) -> bool {
+    match offset {
+        // A file with a later write version may be read and not written.
+        18 | 72..=91 => true,
+        19 => bytes[19] == 0,
+        // Of these numbers SQLite takes the last byte, and of the encoding its last two bits.
+        44..=47 => bytes[47] <= 4,
+        56..=59 => true,
+        _ => false,
+    }
+}
+
+/// Puts a harmless value where the header breaks a rule, or the one that SQLite takes; `None` where there is none.
 fn mend(bytes: &mut [u8; FILE_HEADER_LEN], offset: usize) -> Option<()> {
     match offset {
-        18 | 19 => bytes[offset] = 1,
+        18 => bytes[18] = bytes[19].clamp(1, 2),
+        19 => bytes[19] = 1,
         20 => bytes[20] = 0,
         21..=23 => bytes[21..24].copy_from_slice(&[64, 32, 32]),
         32..=39 => bytes[32..40].fill(0),
-        44..=47 => bytes[44..48].copy_from_slice(&[0, 0, 0, 4]),
-        56..=59 => bytes[56..60].copy_from_slice(&[0, 0, 0, 1]),
+        44..=47 => {
+            bytes[44..47].fill(0);
+            bytes[47] = bytes[47].min(4);
+        }
+        56..=59 => {
+            bytes[56..59].fill(0);
+            bytes[59] = (bytes[59] & 3).max(1);
+        }
         64..=67 => bytes[64..68].fill(0),
         72..=91 => bytes[offset] = 0,
         _ => return None,
@@ -109,7 +137,7 @@ pub(super) fn page_count(header: &DatabaseHeader, file_len: u64, faults: &FaultL
     }
     if header.write_version != header.read_version {
         let what = format!("write version {} and read version {} differ", header.write_version, header.read_version);
-        faults.add_to_file(Some(1), Some(18), what);
+        faults.note(format!("the file header, byte 18: {what}, which SQLite overlooks"));
     }
     let pages = if holds { counted.min(whole) } else { whole };
     u32::try_from(pages).unwrap_or(u32::MAX).min(MAX_PAGE_NUMBER)
@@ -118,6 +146,7 @@ pub(super) fn page_count(header: &DatabaseHeader, file_len: u64, faults: &FaultL
 #[cfg(test)]
 mod tests {
     use super::*;
+    use litepress_format::header::TextEncoding;
     use litepress_format::page::PageSize;
 
     fn faults_of(change: impl FnOnce(&mut [u8; FILE_HEADER_LEN])) -> (bool, Vec<Option<usize>>) {
@@ -140,7 +169,26 @@ mod tests {
             }
         });
         assert!(readable);
-        assert_eq!(offsets, [18, 21, 44, 56, 64, 72, 91].map(Some));
+        assert_eq!(offsets, [21, 44, 64].map(Some));
+    }
+
+    #[test]
+    fn the_header_is_read_as_sqlite_reads_it() {
+        let read = |change: fn(&mut [u8; FILE_HEADER_LEN])| {
+            let mut bytes = DatabaseHeader::new(PageSize::MIN).encode();
+            change(&mut bytes);
+            let faults = FaultLog::new(100);
+            let header = header(&bytes, &faults).unwrap();
+            let (faults, notes) = faults.take();
+            assert!(faults.is_empty() && notes.len() == 1, "{faults:?} {notes:?}");
+            header
+        };
+        assert_eq!(read(|bytes| bytes[56] = 9).text_encoding, TextEncoding::Utf8);
+        assert_eq!(read(|bytes| bytes[59] = 8).text_encoding, TextEncoding::Utf8);
+        assert_eq!(read(|bytes| bytes[59] = 7).text_encoding, TextEncoding::Utf16Be);
+        assert_eq!(read(|bytes| bytes[44] = 1).schema_format, 4);
+        assert_eq!(read(|bytes| bytes[18..20].copy_from_slice(&[77, 2])).write_version, 2);
+        assert_eq!(read(|bytes| bytes[19] = 0).read_version, 1);
     }
 
     #[test]

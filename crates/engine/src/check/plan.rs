@@ -1,11 +1,12 @@
 //! From the schema to the rules: which b-trees there are, and what each must hold.
 
-use super::content::{Digest, Part, StoredValue};
+use super::content::{Digest, Numbers, Part, StoredValue};
+use super::defaults::{self, AddedDefault, RELEASES};
 use super::inspection::Inspection;
 use super::order::KeyOrder;
 use super::record::{FieldRule, RecordRules, class};
 use super::report::BtreeKind;
-use super::sqlite::{Oracle, stored_default};
+use super::sqlite::Oracle;
 use super::text;
 use super::tree::{Totals, Tree};
 use litepress_format::order::{Collation, KeyPart};
@@ -14,6 +15,7 @@ use litepress_format::value::Value;
 use litepress_rows::Affinity;
 use litepress_rows::schema::{Column, Index, IndexColumn, IndexOrigin, Table};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// A row of `sqlite_schema` that names a b-tree.
@@ -31,8 +33,8 @@ pub(super) struct SchemaEntry {
 pub(super) struct Pair {
     /// Position of the table's tree.
     pub(super) table: usize,
-    /// Which of the table's digests is this index's; `None` where contents are not compared.
-    pub(super) digest: Option<usize>,
+    /// The table's digests of which one must be the index's; none where contents are not compared.
+    pub(super) digests: Range<usize>,
     /// Position of the index's tree.
     pub(super) index: usize,
     /// Whether every row has an entry.
@@ -89,7 +91,10 @@ pub(super) fn plan(inspection: &Inspection<'_>, entries: &[SchemaEntry], oracle:
     for (position, entry) in entries.iter().enumerate() {
         if entry.kind == BtreeKind::Table {
             match oracle.map(|oracle| oracle.table(&entry.name)) {
-                Some(Ok(Some(table))) => planner.table(position, &table),
+                Some(Ok(Some(table))) => {
+                    planner.note_check(oracle, &table);
+                    planner.table(position, &table);
+                }
                 Some(Ok(None)) => planner.unknown(position, "SQLite does not find it in the schema"),
                 Some(Err(error)) => planner.unknown(position, &format!("SQLite cannot read its definition: {error}")),
                 None => planner.structure_only(position),
@@ -102,6 +107,10 @@ pub(super) fn plan(inspection: &Inspection<'_>, entries: &[SchemaEntry], oracle:
             Some(_) => planner.unknown(position, "SQLite does not find it among the indexes of its table"),
             None => planner.structure_only(position),
         }
+    }
+    for name in oracle.into_iter().flat_map(Oracle::virtual_tables) {
+        let what = "what its module keeps in shadow tables is not checked; SQLite's integrity_check does";
+        inspection.faults.note(format!("virtual table {name}: {what}"));
     }
     let mut plan = planner.plan;
     for tree in &mut plan.trees {
@@ -140,6 +149,15 @@ impl Planner<'_, '_> {
         let what = format!("{} {}: {why}", entry.kind, entry.name);
         self.inspection.faults.add_to_file(None, None, what);
         self.structure_only(position);
+    }
+
+    /// Notes that the rows may break CHECK constraints.
+    fn note_check(&self, oracle: Option<&Oracle>, table: &Table) {
+        if oracle.is_some_and(|oracle| oracle.has_check(table).unwrap_or(true)) {
+            let what =
+                "rows are not checked against its CHECK constraints; SQLite's shell does by PRAGMA integrity_check";
+            self.inspection.faults.note(format!("table {}: {what}", table.name));
+        }
     }
 
     /// Plans a table and all its indexes.
@@ -187,56 +205,77 @@ impl Planner<'_, '_> {
         });
         let mut tree = tree(self.inspection, entry, Some(false), Some(rules.collect()));
         tree.order = self.key_order(&tree, &columns, index.unique.then_some(index.columns.len()));
-        let digests = if index.partial {
+        let first = self.plan.trees[table_at].digests.len();
+        if index.partial {
             self.inspection.faults.note(format!("{}: entries against rows (a partial index)", tree.object()));
-            None
         } else {
-            Some(self.digests(&tree, table, stored, &columns))
-        };
-        let digest = digests.map(|(in_table, in_index)| {
+            let (in_table, in_index) = self.digests(&tree, table, stored, &columns);
             tree.digests.push(in_index);
-            self.plan.trees[table_at].digests.push(in_table);
-            self.plan.trees[table_at].digests.len() - 1
-        });
+            self.plan.trees[table_at].digests.extend(in_table);
+        }
+        let digests = first..self.plan.trees[table_at].digests.len();
         let index_at = self.add(position, tree);
-        self.plan.pairs.push(Pair { table: table_at, digest, index: index_at, is_full: !index.partial });
+        self.plan.pairs.push(Pair { table: table_at, digests, index: index_at, is_full: !index.partial });
     }
 
-    /// What table and index are compared by: every part of an entry that the table stores.
-    fn digests(&self, tree: &Tree, table: &Table, stored: &[usize], columns: &[EntryColumn<'_>]) -> (Digest, Digest) {
-        let (mut in_table, mut in_index) = (Vec::new(), Vec::new());
+    /// What table and index are compared by: every part of an entry that the table stores. The table has a digest for
+    /// each way in which releases of SQLite read the defaults of added columns.
+    fn digests(
+        &self,
+        tree: &Tree,
+        table: &Table,
+        stored: &[usize],
+        columns: &[EntryColumn<'_>],
+    ) -> (Vec<Digest>, Digest) {
+        let mut in_table: [Vec<Part>; RELEASES] = Default::default();
+        let mut in_index = Vec::new();
         for (position, column) in columns.iter().enumerate() {
-            let (part, real) = match column.source {
-                IndexSource::Rowid => (Some(Part::Rowid), false),
-                IndexSource::Expression => (None, false),
-                IndexSource::Column(column) if table.rowid_alias == Some(column) => (Some(Part::Rowid), false),
+            let of_column = match column.source {
+                IndexSource::Rowid => Some((Numbers::AsStored, [const { Part::Rowid }; RELEASES])),
+                IndexSource::Expression => None,
+                IndexSource::Column(column) if table.rowid_alias == Some(column) => {
+                    Some((Numbers::AsStored, [const { Part::Rowid }; RELEASES]))
+                }
                 IndexSource::Column(column) => {
-                    let real = table.columns.get(column).is_some_and(|column| column.affinity == Affinity::Real);
-                    let default = self.default(table, column);
-                    let index = stored.iter().position(|stored| *stored == column);
-                    (index.map(|index| Part::Field { index, real, default }), real)
+                    stored.iter().position(|stored| *stored == column).map(|index| self.fields(table, column, index))
                 }
             };
-            match part {
+            match of_column {
                 None => self.inspection.faults.note(format!("{}: the values of its expressions", tree.object())),
-                Some(part) => {
-                    in_table.push(part);
-                    in_index.push(Part::Field { index: position, real, default: None });
+                Some((numbers, parts)) => {
+                    in_table.iter_mut().zip(parts).for_each(|(digest, part)| digest.push(part));
+                    in_index.push(Part::Field { index: position, numbers, default: None });
                 }
             }
         }
-        (Digest { parts: in_table }, Digest { parts: in_index })
+        let mut in_table: Vec<Digest> = in_table.into_iter().map(|parts| Digest { parts }).collect();
+        in_table.dedup();
+        (in_table, Digest { parts: in_index })
     }
 
-    /// What the column holds in records that end before it.
-    fn default(&self, table: &Table, column: usize) -> Option<StoredValue> {
-        let Column { affinity, default, .. } = table.columns.get(column)?;
-        let value = match default {
-            None => rusqlite::types::Value::Null,
-            Some(default) => stored_default(default, type_name(*affinity))?,
+    /// How the numbers of a stored column are compared, and the column as each release of SQLite reads it.
+    fn fields(&self, table: &Table, column: usize, index: usize) -> (Numbers, [Part; RELEASES]) {
+        let known = table.columns.get(column).and_then(|Column { affinity, default, .. }| {
+            Some((*affinity, defaults::of_added_column(default.as_deref(), *affinity)?))
+        });
+        let Some((affinity, AddedDefault { by_release, is_whole_double })) = known else {
+            let is_real = table.columns.get(column).is_some_and(|column| column.affinity == Affinity::Real);
+            let numbers = if is_real { Numbers::AsDoubles } else { Numbers::AsStored };
+            return (numbers, [const { None }; RELEASES].map(|default| Part::Field { index, numbers, default }));
         };
+        let numbers = match affinity {
+            Affinity::Real => Numbers::AsDoubles,
+            _ if is_whole_double => Numbers::ByValue,
+            _ => Numbers::AsStored,
+        };
+        let default = |value| Some(self.stored(&value));
+        (numbers, by_release.map(|value| Part::Field { index, numbers, default: default(value) }))
+    }
+
+    /// The value as a record of this database stores it.
+    fn stored(&self, value: &rusqlite::types::Value) -> StoredValue {
         let encoded;
-        let value = match &value {
+        let value = match value {
             rusqlite::types::Value::Null => Value::Null,
             rusqlite::types::Value::Integer(int) => Value::Int(*int),
             rusqlite::types::Value::Real(real) => Value::Real(*real),
@@ -248,7 +287,7 @@ impl Planner<'_, '_> {
         };
         let mut body = Vec::new();
         format_record::write_body(&value, &mut body);
-        Some(StoredValue { serial: format_record::serial_of(&value), body })
+        StoredValue { serial: format_record::serial_of(&value), body }
     }
 
     /// The order of entries by these columns, of which the first `unique` must not repeat; `None`, with a note, under
@@ -321,17 +360,6 @@ fn source_name(table: &Table, source: IndexSource) -> &str {
         IndexSource::Column(column) => table.columns.get(column).map_or("column", |column| &column.name),
         IndexSource::Rowid => "rowid",
         IndexSource::Expression => "expression",
-    }
-}
-
-/// A declared type that has the affinity.
-fn type_name(affinity: Affinity) -> &'static str {
-    match affinity {
-        Affinity::Integer => "INTEGER",
-        Affinity::Text => "TEXT",
-        Affinity::Blob => "BLOB",
-        Affinity::Real => "REAL",
-        Affinity::Numeric => "NUMERIC",
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) mod class {
     pub(in super::super) const NULL: u8 = 1;
     pub(in super::super) const INT: u8 = 2;
-    /// The integers 0 and 1 without a body, which schema formats before 4 do not have.
+    /// The integers 0 and 1 without a body, which schema formats before 4 do not have: SQLite reads them all the same.
     pub(in super::super) const SMALL_INT: u8 = 4;
     pub(in super::super) const REAL: u8 = 8;
     pub(in super::super) const TEXT: u8 = 16;
@@ -130,6 +130,7 @@ pub(super) struct Oddities {
     whole_double: AtomicBool,
     ill_formed_text: AtomicBool,
     number_before_nul: AtomicBool,
+    early_small_int: AtomicBool,
 }
 
 impl Oddities {
@@ -159,9 +160,6 @@ impl FieldRule {
         match class {
             class::NULL => format!("NULL value in {}", self.name),
             class::RESERVED => format!("serial type 10 or 11 in {}", self.name),
-            class::SMALL_INT if self.accepts & class::INT != 0 => {
-                format!("serial type 8 or 9 in {}, which schema formats before 4 do not have", self.name)
-            }
             _ => format!("{} {}", self.refusal, self.name),
         }
     }
@@ -174,6 +172,11 @@ impl FieldRule {
         match class {
             class::REAL => self.judge_real(body),
             class::TEXT => self.judge_text(body, encoding),
+            // They need a second look in a database of an earlier schema format only.
+            class::SMALL_INT => {
+                Oddities::mark(&self.oddities.early_small_int);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -276,7 +279,6 @@ impl RecordRules {
         if schema_format < 4 {
             for rule in fields.iter_mut().flatten().chain([&mut unknown]) {
                 rule.quick &= !class::SMALL_INT;
-                rule.accepts &= !class::SMALL_INT;
             }
         }
         let quick = |rule: &FieldRule| QuickRule {
@@ -304,6 +306,10 @@ impl RecordRules {
                     format!(
                         "{name} holds text with a number before a NUL, which older versions of SQLite keep as text"
                     ),
+                ),
+                (
+                    &oddities.early_small_int,
+                    format!("{name} holds the serial types 8 or 9, which schema formats before 4 do not have"),
                 ),
             ];
             sayings.into_iter().filter(|(seen, _)| seen.load(Ordering::Relaxed)).map(|(_, saying)| saying)
@@ -562,9 +568,12 @@ mod tests {
     }
 
     #[test]
-    fn old_schema_formats_have_no_serial_types_8_and_9() {
+    fn serial_types_8_and_9_are_odd_in_old_schema_formats() {
         let old = RecordRules::new(None, TextEncoding::Utf8, 1);
-        assert!(check_bytes(b"\x02\x08", &old).is_err());
         assert!(check_bytes(b"\x02\x01\x05", &old).is_ok());
+        assert_eq!(old.oddities().count(), 0);
+        assert!(check_bytes(b"\x02\x08", &old).is_ok());
+        let oddities: Vec<String> = old.oddities().collect();
+        assert_eq!(oddities, ["a column holds the serial types 8 or 9, which schema formats before 4 do not have"]);
     }
 }

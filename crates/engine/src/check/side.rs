@@ -104,7 +104,7 @@ pub(super) fn indexes(inspection: &Inspection<'_>, plan: &Plan) {
             inspection.faults.note(format!("{}: entries against rows (not all could be read)", index.object()));
         } else if let Some(what) = disagreement(pair, &rows, &entries) {
             inspection.faults.add(|| index.fault(None, None, format!("{what} of {}", table.object())));
-        } else if pair.digest.is_some_and(|digest| rows.sums[digest].is_none() || entries.sums[0].is_none()) {
+        } else if pair.digests.clone().any(|digest| rows.sums[digest].is_none() || entries.sums[0].is_none()) {
             inspection.faults.note(format!("{}: entries against rows (some could not be compared)", index.object()));
         }
     }
@@ -117,8 +117,9 @@ fn disagreement(pair: &Pair, rows: &Totals, entries: &Totals) -> Option<String> 
     if entries.entries > rows.entries {
         return Some(format!("{} entries for only {} rows", entries.entries, rows.entries));
     }
-    let (in_table, in_index) = (rows.sums[pair.digest?]?, entries.sums[0]?);
-    (in_table != in_index).then(|| "the entries do not hold what the rows hold".to_owned())
+    let in_table: Option<Vec<u128>> = rows.sums[pair.digests.clone()].iter().copied().collect();
+    let (in_table, in_index) = (in_table.filter(|sums| !sums.is_empty())?, entries.sums[0]?);
+    (!in_table.contains(&in_index)).then(|| "the entries do not hold what the rows hold".to_owned())
 }
 
 /// Every AUTOINCREMENT table with rows has a number in `sqlite_sequence` that is no smaller than its largest rowid,

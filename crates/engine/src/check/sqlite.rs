@@ -4,7 +4,7 @@
 
 use crate::Progress;
 use crate::sqlite::{open_file, watch};
-use litepress_rows::schema::{Table, TableKinds, table_of};
+use litepress_rows::schema::{Table, TableKinds, has_check, table_of};
 use litepress_rows::sqlite::open_immutable;
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
@@ -31,6 +31,18 @@ impl Oracle {
         table_of(&self.connection, &self.kinds, name)
     }
 
+    /// Returns whether the table has a CHECK constraint.
+    pub(super) fn has_check(&self, table: &Table) -> rusqlite::Result<bool> {
+        let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?";
+        let create_sql: Option<String> = self.connection.query_row(sql, [&table.name], |row| row.get(0))?;
+        Ok(create_sql.is_some_and(|create_sql| has_check(&create_sql, table)))
+    }
+
+    /// Returns the names of the virtual tables.
+    pub(super) fn virtual_tables(&self) -> impl Iterator<Item = &str> {
+        self.kinds.virtual_tables()
+    }
+
     /// The largest number in `sqlite_sequence` for every table.
     pub(super) fn sequences(&self) -> rusqlite::Result<HashMap<String, Option<i64>>> {
         let sql = "SELECT name, max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM main.sqlite_sequence
@@ -39,18 +51,6 @@ impl Oracle {
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         rows.collect()
     }
-}
-
-/// The value that a column with this affinity stores for a DEFAULT that is a literal. Rows written before ALTER
-/// TABLE ADD COLUMN take it, and that accepts nothing else.
-pub(super) fn stored_default(default: &str, type_with_affinity: &str) -> Option<rusqlite::types::Value> {
-    if default.starts_with('(') || default.to_ascii_uppercase().starts_with("CURRENT_") {
-        return None;
-    }
-    let connection = Connection::open_in_memory().ok()?;
-    connection.execute(&format!("CREATE TABLE t(c {type_with_affinity} DEFAULT {default})"), []).ok()?;
-    connection.execute("INSERT INTO t DEFAULT VALUES", []).ok()?;
-    connection.query_row("SELECT c FROM t", [], |row| row.get(0)).ok()
 }
 
 /// SQLite's own verdict: `PRAGMA integrity_check` and `PRAGMA foreign_key_check`, at most `max` lines of each.
@@ -186,7 +186,6 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rusqlite::types::Value;
 
     #[test]
     fn awkward_paths_open() {
@@ -197,14 +196,6 @@ mod tests {
             assert!(Oracle::open(&path).unwrap().table("t").unwrap().is_some(), "{name}");
             assert_eq!(sqlite_integrity_check(&path, 10).unwrap(), Vec::<String>::new());
         }
-    }
-
-    #[test]
-    fn defaults_are_stored_under_the_affinity_of_their_column() {
-        assert_eq!(stored_default("'7'", "INTEGER"), Some(Value::Integer(7)));
-        assert_eq!(stored_default("-5", "TEXT"), Some(Value::Text("-5".into())));
-        assert_eq!(stored_default("(1 + 2)", "INTEGER"), None);
-        assert_eq!(stored_default("1); DROP TABLE t; --", "INTEGER"), None);
     }
 
     #[test]

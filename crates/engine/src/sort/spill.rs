@@ -5,6 +5,7 @@
 //! memory costs more than writing does, and would push out everything else.
 
 use crate::{Error, ErrorKind, Result};
+use litepress_rows::{OptionName, message};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -39,7 +40,10 @@ impl SpillFolder {
     }
 
     fn failure(&self, doing: &str, cause: io::Error) -> Error {
-        let advice = "free some room there, or name another folder for temporary files";
+        let advice = message![
+            "free some room there, or name another folder for temporary files with ",
+            OptionName::TempDir.alone()
+        ];
         Error::io(doing, &self.path, cause).advise(advice)
     }
 
@@ -131,7 +135,10 @@ impl SpillFile {
     pub fn damaged(&self) -> Error {
         Error::new(ErrorKind::Io, "a temporary file in this folder does not hold what was written to it")
             .in_file(self.path())
-            .advise("check the disk, or name another folder for temporary files")
+            .advise(message![
+                "check the disk, or name another folder for temporary files with ",
+                OptionName::TempDir.alone()
+            ])
     }
 
     /// Gives the room of a run back. Where the file system cannot, it comes back with the file.

@@ -2,6 +2,7 @@
 
 use crate::progress::Progress;
 use crate::{Error, ErrorKind};
+use litepress_rows::{OptionName, message};
 use rusqlite::ErrorCode;
 
 /// Turns failures of SQLite into errors.
@@ -33,9 +34,10 @@ impl<'p> Failures<'p> {
             Some(ErrorCode::DiskFull) if self.in_memory => {
                 explained.advise("SQLite lets a database in memory grow to 1 GiB only: write a file")
             }
-            Some(ErrorCode::DiskFull) => {
-                explained.advise("free some room, write to another disk, or name another folder for temporary files")
-            }
+            Some(ErrorCode::DiskFull) => explained.advise(message![
+                "free some room, write to another disk, or name another folder for temporary files with ",
+                OptionName::TempDir.alone()
+            ]),
             _ => explained,
         }
     }

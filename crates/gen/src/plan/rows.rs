@@ -6,7 +6,7 @@ use crate::comments::{self, Annotation};
 use crate::tables::invented;
 use crate::tpch::TpchTable;
 use litepress_rows::schema::Schema;
-use litepress_rows::{Error, ErrorKind, Result};
+use litepress_rows::{Error, ErrorKind, Message, OptionName, Result, message};
 
 /// Rows and seed of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -71,7 +71,9 @@ fn check_tpch(
         tpch.check(&schema.tables[table], scale.unwrap_or(1.0)).map_err(|message| site.error(at, message))?;
         if requested[table].is_some() {
             let message = "how many rows a TPC-H table has is said by the scale";
-            return Err(usage(message).in_table(&schema.tables[table].name).advise("use --scale"));
+            return Err(usage(message)
+                .in_table(&schema.tables[table].name)
+                .advise(message!["use ", OptionName::Scale.alone()]));
         }
     }
     Ok(())
@@ -142,12 +144,19 @@ pub(super) fn for_silent(schema: &Schema, request: &Request, sizes: &mut [Size])
     let mut unnamed = request.rows.iter().filter(|(name, _)| name.is_none()).map(|(_, rows)| *rows);
     let (Some(rows), None) = (unnamed.next(), only_table(schema)?) else { return Ok(()) };
     if unnamed.next().is_some() {
-        return Err(usage("the number of rows is given twice").advise("say which table each is for: --rows TABLE=N"));
+        return Err(usage("the number of rows is given twice")
+            .advise(message!["say which table each is for: ", OptionName::Rows.count(Some("TABLE"), "N")]));
     }
     let silent: Vec<usize> = invented(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_said).collect();
     if silent.is_empty() {
         let message = "every table's number of rows is said: one for the others is for none";
-        return Err(usage(message).in_file(&schema.origin).advise("use --rows TABLE=N, or --scale for all tables"));
+        return Err(usage(message).in_file(&schema.origin).advise(message![
+            "use ",
+            OptionName::Rows.count(Some("TABLE"), "N"),
+            ", or ",
+            OptionName::Scale.alone(),
+            " for all tables"
+        ]));
     }
     for table in silent {
         check(schema, table, rows)?;
@@ -160,16 +169,20 @@ fn no_rows(schema: &Schema, silent: &[&str]) -> Error {
     const NAMED: usize = 10;
     let named = &silent[..silent.len().min(NAMED)];
     let more = if silent.len() > NAMED { " ..." } else { "" };
-    let options: Vec<String> = named.iter().map(|name| format!("--rows {name}=N")).collect();
     let error = match silent {
         [name] => usage("nobody says how many rows it gets").in_table(*name),
         _ => usage(format!("nobody says how many rows {} tables get: {}{more}", silent.len(), named.join(", "))),
     };
-    let all = if silent.len() > 1 { ", or --rows N for all of them" } else { "" };
-    error.in_file(&schema.origin).advise(format!(
-        "write '-- gen: rows=1m' in front of CREATE TABLE, or give the number with the request ({}{more}{all})",
-        options.join(" ")
-    ))
+    let mut advice: Message =
+        "write '-- gen: rows=1m' in front of CREATE TABLE, or give the number with the request (".into();
+    for (number, name) in named.iter().enumerate() {
+        advice = message![advice, if number > 0 { " " } else { "" }, OptionName::Rows.count(Some(name), "N")];
+    }
+    advice = advice.and(more);
+    if silent.len() > 1 {
+        advice = message![advice, ", or ", OptionName::Rows.count(None, "N"), " for all of them"];
+    }
+    error.in_file(&schema.origin).advise(advice.and(")"))
 }
 
 fn check(schema: &Schema, table: usize, rows: u64) -> Result<()> {

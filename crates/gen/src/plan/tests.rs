@@ -1,4 +1,5 @@
 use super::*;
+use litepress_rows::hint::Flags;
 
 fn plan_of(sql: &str, request: &Request) -> Result<GenPlan> {
     GenPlan::new(&Schema::from_sql(sql, "test.sql")?, request)
@@ -341,7 +342,10 @@ fn all_tables_without_rows_are_named() {
     let sql = "create table a (x); create table b (x); create table c (x);\n-- gen: rows=5\ncreate table d (x);";
     let error = plan_of(sql, &Request::default()).expect_err("no rows");
     assert!(error.message().contains("3 tables get: a, b, c"), "{error}");
-    assert!(error.advice().is_some_and(|advice| advice.contains("--rows a=N --rows b=N --rows c=N")), "{error}");
+    assert!(
+        error.advice_in(&Flags).is_some_and(|advice| advice.contains("--rows a=N --rows b=N --rows c=N")),
+        "{error}"
+    );
 }
 
 /// A key of some rows was taken for one of all: the schema was refused.

@@ -2,7 +2,6 @@
 
 use super::spool::PartRows;
 use crate::{Conflict, Error, ErrorKind, Result};
-use litepress_load::plan::all_of;
 use litepress_load::reader::{Field, Piece, Reader};
 use litepress_load::schema::{Naming, matching};
 use litepress_load::source::{RowMaker, Supply};
@@ -77,7 +76,7 @@ impl TableEncoder {
     /// # Errors
     /// All fields and columns that do not fit, in one error.
     pub fn supplies(&self, fields: &[Field]) -> Result<Vec<Supply>> {
-        let fit = matching(&self.table, fields, Naming::Given, &[]).map_err(all_of)?;
+        let fit = matching(&self.table, fields, Naming::Given, &[]).map_err(Error::all_of)?;
         let of_fields = |supply: Supply| match supply {
             Supply::File(at) => Supply::File(fit.wanted[at].field.unwrap_or(at)),
             other => other,
@@ -90,7 +89,7 @@ impl TableEncoder {
     /// # Errors
     /// As [`supplies`](Self::supplies); a column that the reader cannot give in the form of the table.
     pub fn supplies_of_reader(&self, reader: &mut dyn Reader) -> Result<Vec<Supply>> {
-        let fit = matching(&self.table, reader.columns(), Naming::Given, &[]).map_err(all_of)?;
+        let fit = matching(&self.table, reader.columns(), Naming::Given, &[]).map_err(Error::all_of)?;
         reader.want(&fit.wanted)?;
         Ok(fit.supplies)
     }

@@ -4,7 +4,7 @@
 use super::spool::{PartRows, Spool};
 use crate::{Database, Error, ErrorKind, Finished, Progress, Result};
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
-use litepress_load::source::ADVICE_ABOUT_KEYS;
+use litepress_load::source::advice_about_keys;
 use litepress_rows::{Part, RowidOrder, Source};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,7 +128,7 @@ fn build(
 fn fill(database: &mut Database, table: usize, source: &dyn Source) -> Result<()> {
     database.fill(table, source).map_err(|error| {
         let is_conflict = error.kind() == ErrorKind::Constraint && error.message().starts_with("UNIQUE");
-        if is_conflict && error.advice().is_none() { error.advise(ADVICE_ABOUT_KEYS) } else { error }
+        if is_conflict && error.advice().is_none() { error.advise(advice_about_keys()) } else { error }
     })
 }
 

@@ -5,8 +5,8 @@ use crate::pipeline::{ColumnBuilder, MAX_VALUE_BYTES, RowsInMemory, TableEncoder
 use crate::{Error, ErrorKind, Result};
 use litepress_load::reader::{Batch, Field, FieldKind};
 use litepress_load::source::Supply;
-use litepress_rows::Table;
 use litepress_rows::cells::BLOCK_ROWS;
+use litepress_rows::{Message, Table};
 use std::collections::VecDeque;
 
 /// Size of the values at which rows are encoded, if they are fewer than a block has.
@@ -227,7 +227,7 @@ impl RowBuffer {
         let table = encoder.table();
         let all = || table.ordinary_columns().map(|position| table.columns[position].name.as_str()).collect();
         let names: Vec<&str> = columns.map_or_else(all, <[&str]>::to_vec);
-        let kind = || FieldKind::Typed { declared_type: String::new(), reason: String::new(), not_null: false };
+        let kind = || FieldKind::Typed { declared_type: String::new(), reason: Message::default(), not_null: false };
         let fields: Vec<Field> = names.iter().map(|name| Field { name: (*name).to_owned(), kind: kind() }).collect();
         let supplies = encoder.supplies(&fields)?;
         let column = |name: &&str| {

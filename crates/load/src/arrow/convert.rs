@@ -14,7 +14,7 @@ use arrow_schema::{DataType, Field, FieldRef, IntervalUnit, TimeUnit};
 use arrow_select::take::take;
 use litepress_format::value::Value;
 use litepress_rows::cells::{BLOCK_ROWS, Cells, OwnedValue, Strings};
-use litepress_rows::{CellBlock, Error, ErrorKind, quote};
+use litepress_rows::{CellBlock, Error, ErrorKind, OptionName, message, quote};
 use std::sync::Arc;
 
 /// Bytes of values that a block should not pass, unless one row alone does.
@@ -153,9 +153,12 @@ impl Filling<'_> {
             None => error,
         };
         let advice = match refusal {
-            NO_WHOLE_SECOND => Some("--as keeps fractions in the forms real and integer"),
-            NO_INTEGER => Some("store the column with --as in the form text"),
-            NO_UTF8 => Some("store the column as blob, or choose what becomes of such text with --invalid-utf8"),
+            NO_WHOLE_SECOND => Some(message![OptionName::As.alone(), " keeps fractions in the forms real and integer"]),
+            NO_INTEGER => Some(message!["store the column with ", OptionName::As.alone(), " in the form text"]),
+            NO_UTF8 => Some(message![
+                "store the column as blob, or choose what becomes of such text with ",
+                OptionName::InvalidUtf8.alone()
+            ]),
             _ => None,
         };
         let error = match advice {

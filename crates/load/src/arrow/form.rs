@@ -3,7 +3,7 @@
 use super::calendar::Unit;
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, IntervalUnit};
-use litepress_rows::{Affinity, Error, ErrorKind, Result};
+use litepress_rows::{Affinity, Error, ErrorKind, Message, OptionName, Result, message};
 
 /// What the values of a column mean, whatever array they come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,18 +207,21 @@ impl Meaning {
     }
 
     /// Why the column is declared as it is: `Parquet INT32: a date, as YYYY-MM-DD`.
-    pub fn reason(self, origin: &str) -> String {
+    pub fn reason(self, origin: &str) -> Message {
         let remark = self.remark();
-        let comma = if remark.is_empty() { "" } else { ", " };
-        format!("{origin}: {}{comma}{remark}", self.describe())
+        let comma = if remark == Message::from("") { "" } else { ", " };
+        message![format!("{origin}: {}{comma}", self.describe()), remark]
     }
 
     /// What the default form is like.
-    fn remark(self) -> &'static str {
-        match (self, self.default_form()) {
+    fn remark(self) -> Message {
+        let as_text = OptionName::As.word("text");
+        let remark = match (self, self.default_form()) {
+            (Self::Unsigned64, _) => {
+                return message!["values beyond 64 signed bits are refused; ", as_text, " takes all"];
+            }
+            (Self::Float, _) => return message!["NaN is NULL; ", as_text, " keeps it"],
             (Self::Boolean, _) => "as 0 and 1",
-            (Self::Unsigned64, _) => "values beyond 64 signed bits are refused; --as text takes all",
-            (Self::Float, _) => "NaN is NULL; --as text keeps it",
             (Self::Decimal { .. }, Form::Integer) => "64 bits hold all of its digits",
             (Self::Decimal { .. }, Form::Real) => "a double keeps its digits",
             (Self::Decimal { .. }, _) => "as exact text: no number of SQLite holds all of its digits",
@@ -231,7 +234,8 @@ impl Meaning {
             (Self::Uuid, _) => "as 8-4-4-4-12 hexadecimal digits",
             (Self::Nested, _) => "as JSON",
             _ => "",
-        }
+        };
+        remark.into()
     }
 }
 

@@ -16,7 +16,7 @@
 
 use super::{Finding, Findings, Kind, Seen, Tally, number};
 use crate::reader::{Field, FieldKind};
-use litepress_rows::{Affinity, grouped, quote};
+use litepress_rows::{Affinity, Message, OptionName, grouped, message, quote};
 use std::fmt;
 
 /// The type of a column, and why it has it.
@@ -33,7 +33,7 @@ pub struct Decision {
     /// How many decimals all values have, where `printf` with so many gives back the texts and SQLite's own text does not.
     pub decimals: Option<u8>,
     /// Why: `all 1,000 values are whole numbers`.
-    pub reason: String,
+    pub reason: Message,
     /// What the type keeps: a bit by [`Kind`].
     kept: u16,
 }
@@ -59,7 +59,7 @@ impl Findings {
         let text = |finding: &Finding| {
             let mut decision = self.decide_by_values(finding, strict);
             if sampled.is_some() {
-                decision.reason = format!("{} (of the first {} records)", decision.reason, grouped(self.records));
+                decision.reason = decision.reason.and(format!(" (of the first {} records)", grouped(self.records)));
             }
             decision
         };
@@ -93,7 +93,7 @@ impl Findings {
             not_null: false,
             empty_is_null: is_number,
             decimals: if let Chosen::Fixed(decimals) = chosen { Some(decimals) } else { None },
-            reason,
+            reason: reason.into(),
             kept: chosen.kept(),
         }
     }
@@ -222,10 +222,10 @@ const EVERYTHING: u16 = u16::MAX;
 
 impl Decision {
     /// A column whose type the file itself says.
-    fn of_typed(name: &str, declared: &str, reason: &str, not_null: bool, strict: bool) -> Self {
+    fn of_typed(name: &str, declared: &str, reason: &Message, not_null: bool, strict: bool) -> Self {
         let (declared_type, reason) = match strict_type(declared).filter(|_| strict) {
-            Some(other) => (other, format!("{reason}; STRICT tables have no type {declared}")),
-            None => (declared, reason.to_owned()),
+            Some(other) => (other, message![reason, format!("; STRICT tables have no type {declared}")]),
+            None => (declared, reason.clone()),
         };
         Self {
             name: name.to_owned(),
@@ -241,14 +241,14 @@ impl Decision {
     /// The decision with another type, which the user asks for with an `option`. Empty fields are NULL where it is a type
     /// for numbers.
     #[must_use]
-    pub fn overridden(&self, declared_type: &str, strict: bool, option: &str) -> Self {
+    pub fn overridden(&self, declared_type: &str, strict: bool, option: OptionName) -> Self {
         let affinity = if strict { Affinity::of_strict_type } else { Affinity::of_declared_type };
         let is_number = matches!(affinity(declared_type), Affinity::Integer | Affinity::Real | Affinity::Numeric);
         Self {
             declared_type: declared_type.to_owned(),
             empty_is_null: is_number,
             decimals: None,
-            reason: format!("{option} says so"),
+            reason: message![option.alone(), " says so"],
             kept: EVERYTHING,
             ..self.clone()
         }

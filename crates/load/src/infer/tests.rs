@@ -143,7 +143,7 @@ fn a_sample_decides_for_itself_and_later_values_are_asked() {
 fn what_the_file_types_is_kept_and_fitted_to_strict_tables() {
     let typed = |declared: &str| FieldKind::Typed {
         declared_type: declared.to_owned(),
-        reason: "Parquet X".to_owned(),
+        reason: "Parquet X".into(),
         not_null: true,
     };
     let fields: Vec<Field> =

@@ -3,7 +3,7 @@
 use super::compressed::Compression;
 use super::decoded;
 use crate::options::{Format, ReadOptions};
-use litepress_rows::{Error, ErrorKind, Result};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -145,7 +145,8 @@ fn text_format(name: &Path, head: &[u8], options: &ReadOptions) -> Result<Format
     let (encoding, mark) = decoded::encoding_of(head, name, options)?;
     if let Some(likely) = decoded::looks_like_utf16(head).filter(|_| options.encoding.is_none()) {
         let message = format!("every other byte is zero: this seems to be {likely} without a byte-order mark");
-        let advice = format!("say so: --encoding {likely} (or --encoding utf-8, if it is not)");
+        let (likely, utf8) = (OptionName::Encoding.word(likely), OptionName::Encoding.word("utf-8"));
+        let advice = message!["say so: ", likely, " (or ", utf8, ", if it is not)"];
         return Err(Error::new(ErrorKind::Data, message).in_file(name).advise(advice));
     }
     let text = decoded::head_in_utf8(head, encoding, mark);

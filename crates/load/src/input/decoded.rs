@@ -2,7 +2,7 @@
 
 use crate::options::{InvalidUtf8, ReadOptions};
 use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use litepress_rows::{Error, ErrorKind, Result};
+use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -43,7 +43,7 @@ pub(super) fn encoding_of(head: &[u8], name: &Path, options: &ReadOptions) -> Re
         return Ok(marked.unwrap_or((UTF_8, 0)));
     };
     let encoding = Encoding::for_label_no_replacement(label.trim().as_bytes()).ok_or_else(|| {
-        let message = format!("--encoding {label}: no such encoding");
+        let message = message![OptionName::Encoding.word(label.clone()).given(), ": no such encoding"];
         let advice = "take a label of the WHATWG's: utf-8, utf-16le, utf-16be, windows-1252 (latin1), iso-8859-15, \
                       windows-1251, koi8-r, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr";
         Error::new(ErrorKind::Usage, message).advise(advice)
@@ -171,7 +171,12 @@ impl<R> Decoded<R> {
         let encoding = self.decoder.encoding().name();
         let message = format!("byte {at} of the text (counted from 0) begins what is no {encoding}");
         let error = Error::new(ErrorKind::Data, message);
-        let error = error.advise("name the right encoding with --encoding, or take --invalid-utf8 replace");
+        let error = error.advise(message![
+            "name the right encoding with ",
+            OptionName::Encoding.alone(),
+            ", or take ",
+            OptionName::InvalidUtf8.word("replace")
+        ]);
         io::Error::new(io::ErrorKind::InvalidData, error)
     }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::options::InvalidUtf8;
 use flate2::write::GzEncoder;
+use litepress_rows::hint::Flags;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::Ordering;
 use tempfile::TempDir;
@@ -66,7 +67,7 @@ fn text(bytes: &[u8], options: &ReadOptions) -> String {
 }
 
 fn mistake(bytes: &[u8], options: &ReadOptions) -> String {
-    read(bytes, options).unwrap_err().message().to_owned()
+    read(bytes, options).unwrap_err().message_in(&Flags)
 }
 
 #[test]
@@ -257,7 +258,7 @@ fn arguments_are_files_and_patterns() {
     assert_eq!(names(&["c.txt", "?.csv"]).unwrap(), ["c.txt", "a.csv", "b.csv"]);
     assert_eq!(names(&["x[1].csv"]).unwrap(), ["x[1].csv"]);
     assert_eq!(names(&["x[12].csv"]).unwrap(), ["x1.csv"]);
-    let message = |arguments: &[&str]| names(arguments).unwrap_err().message().to_owned();
+    let message = |arguments: &[&str]| names(arguments).unwrap_err().message_in(&Flags);
     assert_eq!(message(&["*.nothing"]), "no file matches this pattern");
     assert_eq!(message(&["d.csv"]), "this is a folder");
     assert!(message(&["missing.csv"]).starts_with("cannot open: No such file"));

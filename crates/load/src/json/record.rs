@@ -13,6 +13,7 @@
 
 use crate::options::InvalidUtf8;
 use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
+use litepress_rows::{Message, OptionName, message};
 use memchr::memchr;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -82,7 +83,7 @@ pub(super) struct Fault {
     /// Bytes of the value that is wrong; none where it is unknown.
     pub len: Option<usize>,
     pub message: Cow<'static, str>,
-    pub advice: Option<&'static str>,
+    pub advice: Option<Message>,
     /// The key of the value.
     pub key: Option<String>,
 }
@@ -92,8 +93,8 @@ impl Fault {
         Self { at, start: None, len: None, message: message.into(), advice: None, key: None }
     }
 
-    fn advise(self, advice: &'static str) -> Self {
-        Self { advice: Some(advice), ..self }
+    fn advise(self, advice: impl Into<Message>) -> Self {
+        Self { advice: Some(advice.into()), ..self }
     }
 
     /// A fault that was found in a part of the record, which begins at `base`.
@@ -117,8 +118,11 @@ impl From<JiterError> for Fault {
             return Self::new(error.index, error.error_type.to_string());
         };
         const CUT_OFF: &str = "the file may be cut off here, or an object does not stand on one line";
-        const SURROGATES: &str = "--invalid-utf8 replace stores U+FFFD instead";
-        const UTF8: &str = "name the encoding by --encoding, or say what to do by --invalid-utf8";
+        let surrogates = || message![OptionName::InvalidUtf8.word("replace"), " stores U+FFFD instead"];
+        let utf8 = || {
+            let (encoding, invalid) = (OptionName::Encoding.alone(), OptionName::InvalidUtf8.alone());
+            message!["name the encoding by ", encoding, ", or say what to do by ", invalid]
+        };
         match kind {
             JsonErrorType::EofWhileParsingList => fault("it ends within an array: expected `,` or `]`").advise(CUT_OFF),
             JsonErrorType::EofWhileParsingObject => fault("it ends within an object: expected `}`").advise(CUT_OFF),
@@ -136,13 +140,13 @@ impl From<JiterError> for Fault {
                 fault("expected a number as JSON writes it: no `+`, no leading zeros, digits around the point")
             }
             JsonErrorType::NumberOutOfRange => fault("expected a number of at most 4300 digits"),
-            JsonErrorType::InvalidUnicodeCodePoint => fault("expected UTF-8").advise(UTF8),
+            JsonErrorType::InvalidUnicodeCodePoint => fault("expected UTF-8").advise(utf8()),
             JsonErrorType::ControlCharacterWhileParsingString => {
                 fault("expected a control character in a string to be escaped")
             }
             JsonErrorType::KeyMustBeAString => fault("expected a key in double quotes"),
             JsonErrorType::LoneLeadingSurrogateInHexEscape | JsonErrorType::UnexpectedEndOfHexEscape => {
-                fault("expected both halves of a surrogate pair: one stands alone").advise(SURROGATES)
+                fault("expected both halves of a surrogate pair: one stands alone").advise(surrogates())
             }
             JsonErrorType::TrailingComma => fault("expected a key or value behind the comma"),
             JsonErrorType::TrailingCharacters => {
@@ -275,7 +279,11 @@ impl RecordParser {
             let quote = || from + memchr(b'"', &record[from..]).unwrap_or(0);
             let Some(key) = self.find(steps, name) else {
                 let fault = Fault::new(quote(), "the table has no column for this key").of_key(name);
-                return Err(fault.advise("say where it goes, or that it is left out (--map KEY=)"));
+                return Err(fault.advise(message![
+                    "say where it goes, or that it is left out (",
+                    OptionName::Map.pair("KEY", ""),
+                    ")"
+                ]));
             };
             let target = self.keys[key].target;
             if !self.mark(key, target) {

@@ -3,7 +3,7 @@
 use super::listed;
 use super::name::in_sql;
 use crate::infer::Decision;
-use litepress_rows::{Error, ErrorKind, Schema};
+use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, message};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -75,7 +75,7 @@ struct Draft<'a> {
 /// A column: position of its table, and its own.
 type Place = (usize, usize);
 
-fn usage(message: String) -> Error {
+fn usage(message: impl Into<Message>) -> Error {
     Error::new(ErrorKind::Usage, message)
 }
 
@@ -84,7 +84,11 @@ fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
     for table in tables {
         if !known.insert(table.name.to_ascii_lowercase()) {
             let error = usage(format!("two tables would be named {}, which are one name to SQLite", table.name));
-            mistakes.push(error.advise("say with --table that both files go into one, or load them one by one"));
+            mistakes.push(error.advise(message![
+                "say with ",
+                OptionName::Table.alone(),
+                " that both files go into one, or load them one by one"
+            ]));
         }
         let mut columns = HashSet::new();
         for column in &table.columns {
@@ -94,7 +98,11 @@ fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
                     "columns of one name to SQLite, which ASCII letters of upper and lower case are the same to: {}",
                     listed(same.map(|column| column.name.as_str()))
                 );
-                mistakes.push(usage(message).in_table(&table.name).advise("name the columns with --columns"));
+                mistakes.push(
+                    usage(message)
+                        .in_table(&table.name)
+                        .advise(message!["name the columns with ", OptionName::Columns.alone()]),
+                );
             }
         }
     }
@@ -105,11 +113,11 @@ fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec
         if let Some(mistake) = type_mistake(declared, options.strict) {
             mistakes.push(mistake.in_column(name));
         }
-        match places(tables, "--type", name) {
+        match places(tables, &OptionName::Type.alone().given(), name) {
             Ok(places) => {
                 for (table, column) in places {
                     let decision = &mut tables[table].columns[column];
-                    *decision = decision.overridden(declared.trim(), options.strict, "--type");
+                    *decision = decision.overridden(declared.trim(), options.strict, OptionName::Type);
                 }
             }
             Err(mistake) => mistakes.push(mistake),
@@ -127,10 +135,10 @@ fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
         let words = |declared: &str| declared.to_ascii_uppercase().split_whitespace().collect::<Vec<_>>().join(" ");
         schema.objects.len() == 1 && words(&column.declared_type) == words(declared)
     };
-    if Schema::from_sql(&sql, "<--type>").is_ok_and(|schema| is_type(&schema)) {
+    if Schema::from_sql(&sql, "<type>").is_ok_and(|schema| is_type(&schema)) {
         return None;
     }
-    let error = usage(format!("--type: '{declared}' is no type"));
+    let error = usage(message![OptionName::Type.alone().given(), format!(": '{declared}' is no type")]);
     Some(if strict {
         error.advise(format!("STRICT tables know {}", listed(crate::infer::STRICT_TYPES.into_iter())))
     } else {
@@ -141,7 +149,7 @@ fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
 }
 
 /// The columns that a name means.
-fn places(tables: &[NewTable], option: &str, name: &str) -> Result<Vec<Place>, Error> {
+fn places(tables: &[NewTable], option: &Hint, name: &str) -> Result<Vec<Place>, Error> {
     let position =
         |table: &NewTable, name: &str| table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
     let in_all = tables.iter().enumerate().filter_map(|(at, table)| Some((at, position(table, name)?)));
@@ -161,14 +169,15 @@ fn places(tables: &[NewTable], option: &str, name: &str) -> Result<Vec<Place>, E
         format!("{} has {}", table.name, listed(table.columns.iter().map(|column| column.name.as_str())))
     };
     let known: Vec<String> = tables.iter().take(5).map(known).collect();
-    Err(usage(format!("{option}: no column is named {name}")).advise(format!("table {}", known.join("; table "))))
+    Err(usage(message![option.clone(), format!(": no column is named {name}")])
+        .advise(format!("table {}", known.join("; table "))))
 }
 
 /// The tables that have all columns of a list, and where.
-fn lists(tables: &[NewTable], option: &str, names: &[String]) -> Result<Vec<(usize, Vec<usize>)>, Vec<Error>> {
+fn lists(tables: &[NewTable], option: OptionName, names: &[String]) -> Result<Vec<(usize, Vec<usize>)>, Vec<Error>> {
     let (mut all, mut mistakes) = (Vec::new(), Vec::new());
     for name in names {
-        match places(tables, option, name) {
+        match places(tables, &option.alone().given(), name) {
             Ok(places) => all.push(places),
             Err(mistake) => mistakes.push(mistake),
         }
@@ -182,12 +191,13 @@ fn lists(tables: &[NewTable], option: &str, names: &[String]) -> Result<Vec<(usi
     };
     let found: Vec<(usize, Vec<usize>)> =
         (0..tables.len()).filter_map(|table| Some((table, of_table(table)?))).collect();
+    let given = || option.names(names.iter().map(String::as_str)).given();
     if found.is_empty() || names.is_empty() {
-        return Err(vec![usage(format!("{option} {}: no table has all of these columns", names.join(",")))]);
+        return Err(vec![usage(message![given(), ": no table has all of these columns"])]);
     }
     for (_, columns) in &found {
         if columns.iter().collect::<HashSet<_>>().len() < columns.len() {
-            return Err(vec![usage(format!("{option} {}: a column is named twice", names.join(",")))]);
+            return Err(vec![usage(message![given(), ": a column is named twice"])]);
         }
     }
     Ok(found)
@@ -203,7 +213,7 @@ fn drafts<'a>(tables: &'a [NewTable], options: &TableOptions, mistakes: &mut Vec
         references: vec![Vec::new(); table.columns.len()],
     };
     let mut drafts: Vec<Draft<'a>> = tables.iter().map(draft).collect();
-    let mut each = |option: &str, given: &[Vec<String>], add: &mut dyn FnMut(&mut Draft<'a>, Vec<usize>)| {
+    let mut each = |option: OptionName, given: &[Vec<String>], add: &mut dyn FnMut(&mut Draft<'a>, Vec<usize>)| {
         for names in given {
             match lists(tables, option, names) {
                 Ok(found) => found.into_iter().for_each(|(table, columns)| add(&mut drafts[table], columns)),
@@ -212,22 +222,28 @@ fn drafts<'a>(tables: &'a [NewTable], options: &TableOptions, mistakes: &mut Vec
         }
     };
     let mut twice = Vec::new();
-    each("--primary-key", &options.primary_key, &mut |draft, columns| {
+    each(OptionName::PrimaryKey, &options.primary_key, &mut |draft, columns| {
         if !draft.primary_key.is_empty() && draft.primary_key != columns {
-            let error = usage("--primary-key is given twice".to_owned()).in_table(&draft.table.name);
-            twice.push(error.advise("a key of several columns is one list: --primary-key A,B"));
+            let error =
+                usage(message![OptionName::PrimaryKey.alone().given(), " is given twice"]).in_table(&draft.table.name);
+            twice.push(
+                error.advise(message![
+                    "a key of several columns is one list: ",
+                    OptionName::PrimaryKey.names(["A", "B"])
+                ]),
+            );
         }
         draft.primary_key = columns;
     });
-    each("--unique", &options.unique, &mut |draft, columns| push_new(&mut draft.unique, columns));
-    each("--index", &options.indexes, &mut |draft, columns| push_new(&mut draft.indexes, columns));
+    each(OptionName::Unique, &options.unique, &mut |draft, columns| push_new(&mut draft.unique, columns));
+    each(OptionName::Index, &options.indexes, &mut |draft, columns| push_new(&mut draft.indexes, columns));
     let not_null: Vec<Vec<String>> = options.not_null.iter().map(|name| vec![name.clone()]).collect();
-    each("--not-null", &not_null, &mut |draft, columns| draft.not_null[columns[0]] = true);
+    each(OptionName::NotNull, &not_null, &mut |draft, columns| draft.not_null[columns[0]] = true);
     mistakes.extend(twice);
     refer(tables, options, &mut drafts, mistakes);
     for draft in drafts.iter().filter(|draft| options.without_rowid && draft.primary_key.is_empty()) {
         let error = usage("a table WITHOUT ROWID needs a primary key".to_owned()).in_table(&draft.table.name);
-        mistakes.push(error.advise("say which columns it has: --primary-key A,B"));
+        mistakes.push(error.advise(message!["say which columns it has: ", OptionName::PrimaryKey.names(["A", "B"])]));
     }
     drafts
 }
@@ -240,10 +256,11 @@ fn push_new(lists: &mut Vec<Vec<usize>>, columns: Vec<usize>) {
 
 fn refer(tables: &[NewTable], options: &TableOptions, drafts: &mut [Draft<'_>], mistakes: &mut Vec<Error>) {
     for (child, parent) in &options.foreign_keys {
-        let option = format!("--foreign-key {child}={parent}");
+        let option = OptionName::ForeignKey.pair(child, parent).given();
         let to = places(tables, &option, parent).and_then(|places| match places[..] {
             [place] => Ok(place),
-            _ => Err(usage(format!("{option}: several tables have a column {parent}")).advise("write TABLE.COLUMN")),
+            _ => Err(usage(message![option.clone(), format!(": several tables have a column {parent}")])
+                .advise("write TABLE.COLUMN")),
         });
         let (from, to) = match (places(tables, &option, child), to) {
             (Ok(from), Ok(to)) => (from, to),
@@ -255,8 +272,11 @@ fn refer(tables: &[NewTable], options: &TableOptions, drafts: &mut [Draft<'_>], 
         let (table, column) = (&tables[to.0], &tables[to.0].columns[to.1]);
         let parent_draft = &drafts[to.0];
         if parent_draft.primary_key != [to.1] && !parent_draft.unique.contains(&vec![to.1]) {
-            let error = usage(format!("{option}: {}.{} is not unique", table.name, column.name));
-            let advice = format!("add --primary-key {0}.{1} or --unique {0}.{1}", table.name, column.name);
+            let error = usage(message![option, format!(": {}.{} is not unique", table.name, column.name)]);
+            let name = format!("{}.{}", table.name, column.name);
+            let (key, unique) =
+                (OptionName::PrimaryKey.names([name.as_str()]), OptionName::Unique.names([name.as_str()]));
+            let advice = message!["add ", key, " or ", unique];
             mistakes.push(error.advise(advice));
         }
         for (table_at, column_at) in from.into_iter().filter(|&from| from != to) {

@@ -6,7 +6,7 @@ use crate::reader::{Field, Wanted};
 use crate::source::Supply;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::{DefaultKind, Generated};
-use litepress_rows::{Error, ErrorKind, Table};
+use litepress_rows::{Error, ErrorKind, Message, OptionName, Table, message};
 
 /// How the columns of a file are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Naming {
     }
 
     /// Adds advice that speaks of files and options.
-    fn advise(self, error: Error, advice: String) -> Error {
+    fn advise(self, error: Error, advice: Message) -> Error {
         if self == Self::Given { error } else { error.advise(advice) }
     }
 }
@@ -69,7 +69,7 @@ pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String,
                     let names = (&fields[field].name, &fields[other].name);
                     let noun = naming.noun();
                     let error = mistake(format!("two columns of the {noun} go here: {} and {}", names.0, names.1));
-                    let advice = format!("leave one out: --map '{}='", names.1);
+                    let advice = message!["leave one out: ", OptionName::Map.pair(names.1, "")];
                     mistakes.push(naming.advise(error.in_column(&table.columns[position].name), advice));
                 }
                 wanted.push(Wanted {
@@ -94,7 +94,7 @@ pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String,
     Err(mistakes.into_iter().map(|error| error.in_table(&table.name)).collect())
 }
 
-fn mistake(message: String) -> Error {
+fn mistake(message: impl Into<Message>) -> Error {
     Error::new(ErrorKind::Schema, message)
 }
 
@@ -110,17 +110,18 @@ fn targets(
     let mut targets: Vec<Option<usize>> = vec![None; fields.len()];
     let mut is_mapped = vec![false; fields.len()];
     for (from, to) in map {
+        let given = OptionName::Map.pair(from, to).given();
         let Some(field) = field_named(fields, from) else {
-            let error = mistake(format!("--map {from}={to}: the file has no column {from}"));
+            let error = mistake(message![given, format!(": the file has no column {from}")]);
             mistakes.push(error.advise(format!("it has {}", listed(fields.iter().map(|field| field.name.as_str())))));
             continue;
         };
         if std::mem::replace(&mut is_mapped[field], true) {
-            mistakes.push(mistake(format!("--map {from}={to}: this column is mapped twice")));
+            mistakes.push(mistake(message![given.clone(), ": this column is mapped twice"]));
         }
         targets[field] = table.column(to);
         if targets[field].is_none() && !to.is_empty() {
-            let error = mistake(format!("--map {from}={to}: the table has no column {to}"));
+            let error = mistake(message![given, format!(": the table has no column {to}")]);
             mistakes.push(error.advise(format!("it has {}", columns())));
         }
     }
@@ -131,7 +132,11 @@ fn targets(
         if unmapped.len() != free.len() {
             let (has, needs) = (unmapped.len(), free.len());
             let error = mistake(format!("the file has {has} columns without names, and the table {needs}"));
-            mistakes.push(error.advise(format!("name the file's with --columns; the table has {}", columns())));
+            mistakes.push(error.advise(message![
+                "name the file's with ",
+                OptionName::Columns.alone(),
+                format!("; the table has {}", columns())
+            ]));
         }
         unmapped.into_iter().zip(free).for_each(|(field, position)| targets[field] = Some(position));
     } else {
@@ -143,11 +148,12 @@ fn targets(
             }
         }
         if let Some(first) = unknown.first() {
-            let options = format!("say where they go: --map '{first}=COLUMN', or leave them out: --map '{first}='; ");
-            let options = if naming == Naming::Given { String::new() } else { options };
+            let (map, leave_out) = (OptionName::Map.pair(*first, "COLUMN"), OptionName::Map.pair(*first, ""));
+            let options = message!["say where they go: ", map, ", or leave them out: ", leave_out, "; "];
+            let options = if naming == Naming::Given { Message::default() } else { options };
             let noun = naming.noun();
             let error = mistake(format!("the table lacks columns of the {noun}: {}", listed(unknown.into_iter())));
-            mistakes.push(error.advise(format!("{options}the table has {}", columns())));
+            mistakes.push(error.advise(message![options, format!("the table has {}", columns())]));
         }
     }
     refuse_computed(table, fields, naming, &targets, mistakes);
@@ -171,7 +177,8 @@ fn refuse_computed(
         let column = target.map(|position| &table.columns[position]);
         if let Some(column) = column.filter(|column| column.generated != Generated::No) {
             let error = mistake("this column is computed and takes no values".to_owned()).in_column(&column.name);
-            mistakes.push(naming.advise(error, format!("leave the file's out: --map '{}='", field.name)));
+            mistakes
+                .push(naming.advise(error, message!["leave the file's out: ", OptionName::Map.pair(&field.name, "")]));
         }
     }
 }
@@ -202,7 +209,8 @@ fn without_file(table: &Table, position: usize, naming: Naming) -> Result<Supply
     if column.not_null && value == OwnedValue::Null {
         let what = if column.default.is_some() { "its default is NULL" } else { "it has no default" };
         let error = mistake(format!("the {lacks} this column, which may not be NULL, and {what}"));
-        let advice = format!("say which column of the file it is: --map 'FILE_COLUMN={}'", column.name);
+        let map = OptionName::Map.pair("FILE_COLUMN", &column.name);
+        let advice = message!["say which column of the file it is: ", map];
         return Err(naming.advise(error, advice));
     }
     Ok(Supply::Constant(value))

@@ -185,7 +185,10 @@ fn read_columns(
             "" => "the database declares no type".to_owned(),
             declared => format!("the database declares {declared}"),
         };
-        fields.push(Field { name, kind: FieldKind::Typed { declared_type, reason, not_null: row.get(2)? } });
+        fields.push(Field {
+            name,
+            kind: FieldKind::Typed { declared_type, reason: reason.into(), not_null: row.get(2)? },
+        });
     }
     // A primary key of a rowid table without an index is the rowid.
     let is_hidden = !without_rowid && (!has_key || has_key_index(connection, table)?);

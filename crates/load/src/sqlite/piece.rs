@@ -4,7 +4,7 @@ use super::{BLOCK_BYTES, Stepping};
 use crate::options::InvalidUtf8;
 use crate::reader::{BadRecord, Batch, Piece};
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
-use litepress_rows::{CellBlock, Cells, Error, ErrorKind, Result};
+use litepress_rows::{CellBlock, Cells, Error, ErrorKind, OptionName, Result, message};
 use rusqlite::types::ValueRef;
 
 /// Rows on their way into a piece.
@@ -80,7 +80,7 @@ fn push_invalid(block: &mut CellBlock, row: usize, text: &[u8], name: &str, opti
             let error = Error::new(ErrorKind::Data, "the text is no UTF-8")
                 .in_column(name)
                 .with_value(format!("'{}'", String::from_utf8_lossy(&text[..text.len().min(60)])))
-                .advise("choose what becomes of such text with --invalid-utf8");
+                .advise(message!["choose what becomes of such text with ", OptionName::InvalidUtf8.alone()]);
             return Some(BadRecord { row, error, is_left_out: false });
         }
         InvalidUtf8::Replace => push_value(block, row, ValueRef::Text(String::from_utf8_lossy(text).as_bytes())),

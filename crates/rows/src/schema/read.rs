@@ -15,10 +15,7 @@ pub(super) fn schema(text: &str, origin: &str, ran: &Ran) -> Result<Schema> {
 
 fn read(text: &str, origin: &str, ran: &Ran) -> rusqlite::Result<Schema> {
     let sqlite = &ran.sqlite;
-    // SQLite takes a foreign key whose parent is missing; asking for the byte code of an insert must not fail for it.
-    // Nor are the CHECK constraints of a table that a trigger writes to this table's.
-    sqlite.execute_batch("PRAGMA foreign_keys = OFF")?;
-    sqlite.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    prepare_for_byte_code(sqlite)?;
     let objects =
         all(sqlite, "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid", [], |row| {
             Ok(SchemaObject {
@@ -79,7 +76,20 @@ fn table(ran: &Ran, text: &str, name: &str) -> rusqlite::Result<Table> {
         }
     };
     let span = ran.spans.get(name).cloned().unwrap_or(0..0);
-    Ok(Table { span, has_check, has_conflict_clause, ..table })
+    let last_sequence = if table.autoincrement { last_sequence(sqlite, name)? } else { None };
+    Ok(Table { span, last_sequence, has_check, has_conflict_clause, ..table })
+}
+
+/// Returns the number of a table in `sqlite_sequence`: AUTOINCREMENT tables that ever had a row have one.
+///
+/// # Errors
+/// If SQLite cannot read `sqlite_sequence`.
+pub fn last_sequence(sqlite: &Connection, table: &str) -> rusqlite::Result<Option<i64>> {
+    if !sqlite.table_exists(Some("main"), "sqlite_sequence")? {
+        return Ok(None);
+    }
+    let sql = "SELECT max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM main.sqlite_sequence WHERE name = ?";
+    sqlite.query_row(sql, [table], |row| row.get(0))
 }
 
 /// Of what kind each table of an open database is. SQLite looks through all of them to tell, so it is asked once.
@@ -107,6 +117,11 @@ impl TableKinds {
         Ok(Self(kinds.into_iter().collect()))
     }
 
+    /// Returns the names of the virtual tables.
+    pub fn virtual_tables(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, kind)| kind.name == "virtual").map(|(name, _)| name.as_str())
+    }
+
     /// Whether a table of this name is there, and neither virtual nor a part of one.
     pub fn is_ordinary(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|kind| kind.name == "table")
@@ -116,7 +131,7 @@ impl TableKinds {
 /// The table of this name, as the schema writes it, in any open database, whatever its encoding; `None` where it has
 /// none.
 ///
-/// `span`, `has_check` and `has_conflict_clause` are left empty: they are asked of a schema that was just run.
+/// `span`, `last_sequence`, `has_check` and `has_conflict_clause` are left empty: they are asked of a schema that was just run.
 ///
 /// # Errors
 /// Where SQLite cannot read what defines the table. Of a corrupt schema other tables may well be read.
@@ -146,6 +161,7 @@ pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite
         without_rowid,
         strict,
         autoincrement,
+        last_sequence: None,
         is_virtual,
         indexes,
         foreign_keys,
@@ -153,6 +169,27 @@ pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite
         has_conflict_clause: false,
         has_mixed_rowids: false,
     }))
+}
+
+/// Returns whether the statement that makes this table has a CHECK constraint. It is run in memory: SQLite does not read
+/// these constraints from a database that is opened read-only.
+pub fn has_check(create_sql: &str, table: &Table) -> bool {
+    let is_mentioned = create_sql.to_ascii_uppercase().contains("CHECK");
+    let code = || {
+        let sqlite = Connection::open_in_memory()?;
+        prepare_for_byte_code(&sqlite)?;
+        sqlite.execute(create_sql, [])?;
+        byte_code(&sqlite, table, "INSERT")
+    };
+    // An insert may not compile where the table does: then the word counts wherever it stands.
+    is_mentioned && !table.is_virtual && code().map_or(true, |code| code.iter().any(fails_check))
+}
+
+/// SQLite takes a foreign key whose parent is missing; asking for the byte code of an insert must not fail for it. Nor are
+/// the CHECK constraints of a table that a trigger writes to this table's.
+fn prepare_for_byte_code(sqlite: &Connection) -> rusqlite::Result<()> {
+    sqlite.execute_batch("PRAGMA foreign_keys = OFF")?;
+    sqlite.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map(drop)
 }
 
 fn columns(sqlite: &Connection, table: &str, strict: bool) -> rusqlite::Result<Vec<Column>> {

@@ -39,6 +39,22 @@ const CONNECTION_PRAGMAS: [&str; 9] = [
     "recursive_triggers",
 ];
 
+/// Tables that SQLite makes by itself, as it defines them. `.schema` of its shell prints them with the others, and no
+/// CREATE TABLE may name them.
+const OWN_TABLES: [&str; 4] = [
+    "createtablesqlite_sequence(name,seq)",
+    "createtablesqlite_stat1(tbl,idx,stat)",
+    "createtablesqlite_stat3(tbl,idx,neq,nlt,ndlt,sample)",
+    "createtablesqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+];
+
+/// The start of the names of tables that hold statistics for SQLite's planner.
+const STATISTICS: &str = "sqlite_stat";
+
+/// The way from a dump to its schema.
+const SCHEMA_ALONE: &str = "give the schema alone, which `sqlite3 old.db .schema` prints; `litepress load` takes rows from \
+                            files and other databases";
+
 /// PRAGMAs that belong to the file and are taken at these values only.
 const RESTRICTED_PRAGMAS: [(&str, &[&str]); 2] = [("encoding", &["UTF-8", "UTF8"]), ("auto_vacuum", &["0", "NONE"])];
 
@@ -52,8 +68,9 @@ const INSTRUCTIONS_PER_LOOK: i32 = 1_000_000;
 /// What the authorizer saw of the statement that is being prepared or run.
 #[derive(Default)]
 struct Watch {
-    denied: Option<String>,
+    denied: Option<Refusal>,
     created: Vec<String>,
+    /// Whether the statement is an ALTER TABLE.
     altered: bool,
     /// The table that the statement drops.
     dropped: Option<String>,
@@ -61,6 +78,18 @@ struct Watch {
     shadows: HashSet<String>,
     wal: bool,
     page_size: Option<u32>,
+}
+
+/// Why a statement is refused.
+struct Refusal {
+    why: String,
+    advice: Option<&'static str>,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self { why, advice: None }
+    }
 }
 
 pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
@@ -78,6 +107,7 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     let spans = run_statements(&sqlite, text, origin, &watch)?;
     sqlite.progress_handler(0, None::<fn() -> bool>).map_err(|error| sqlite_failed(&error))?;
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(|error| sqlite_failed(&error))?;
+    drop_statistics(&sqlite).map_err(|error| sqlite_failed(&error))?;
     let kinds = TableKinds::read(&sqlite).map_err(|error| sqlite_failed(&error))?;
     // A table that was dropped again has no kind; virtual tables may hold rows of their own.
     for (table, span) in spans.iter().filter(|(table, _)| kinds.is_ordinary(table)) {
@@ -110,6 +140,11 @@ fn run_statements(
     let lock = || watch.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let explain = |error: &rusqlite::Error, start: usize| explain(error, lock().denied.take(), text, origin, start);
+        if let Some(end) = end_of_own_table(text, at) {
+            at = end;
+            batch = Batch::new(sqlite, &text[at..]);
+            continue;
+        }
         let Some(mut statement) = batch.next().map_err(|error| explain(&error, at))? else {
             return Ok(spans);
         };
@@ -133,6 +168,25 @@ fn run_statements(
             spans.insert(table, span.clone());
         }
     }
+}
+
+/// Returns the end of the next statement if it is one of [`OWN_TABLES`].
+fn end_of_own_table(text: &str, from: usize) -> Option<usize> {
+    let start = first_token(text, from);
+    let len = text[start..].find(';').unwrap_or(text.len() - start);
+    let is_blank_or_quote = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'[' | b']');
+    let bytes = text[start..start + len].bytes().filter(|byte| !is_blank_or_quote(byte));
+    // Longer than each of them, with IF NOT EXISTS.
+    let bare: Vec<u8> = bytes.take(100).map(|byte| byte.to_ascii_lowercase()).collect();
+    let bare = String::from_utf8_lossy(&bare).replacen("createtableifnotexists", "createtable", 1);
+    OWN_TABLES.contains(&bare.as_str()).then_some(start + len)
+}
+
+/// Drops what a dump says of the rows that its database had: they are not those of the new one.
+fn drop_statistics(sqlite: &Connection) -> rusqlite::Result<()> {
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'sqlite\\_stat%' ESCAPE '\\'";
+    let names: Vec<String> = sqlite.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    names.iter().try_for_each(|name| sqlite.execute(&format!("DROP TABLE {name}"), []).map(drop))
 }
 
 /// Where the statement stands: SQLite keeps its text as it was given, comments in front of it included.
@@ -175,12 +229,16 @@ fn first_token(text: &str, from: usize) -> usize {
 
 /// Lets a statement define, and nothing else.
 fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
+    let denied = |why: &str| Some(Refusal::from(why.to_owned()));
     let refusal = match action {
         AuthAction::CreateTable { table_name } if watch.makes_virtual_table => {
             watch.shadows.insert((*table_name).to_owned());
             None
         }
-        AuthAction::CreateTable { table_name } if !table_name.starts_with("sqlite_stat") => {
+        // SQLite's own: it adds sqlite_sequence to AUTOINCREMENT tables. ANALYZE of the schema itself, which stands in
+        // dumps, makes the tables of statistics and counts nothing.
+        AuthAction::CreateTable { table_name } if table_name.starts_with("sqlite_") => None,
+        AuthAction::CreateTable { table_name } => {
             watch.created.push((*table_name).to_owned());
             None
         }
@@ -201,16 +259,14 @@ fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
         AuthAction::Insert { table_name } => write_refusal("INSERT", table_name, watch),
         AuthAction::Update { table_name, .. } => write_refusal("UPDATE", table_name, watch),
         AuthAction::Delete { table_name } => write_refusal("DELETE", table_name, watch),
-        AuthAction::Attach { .. } | AuthAction::Detach { .. } => Some("ATTACH and DETACH are not allowed".to_owned()),
-        AuthAction::Analyze { .. } | AuthAction::CreateTable { .. } => {
-            Some("ANALYZE has nothing to count in a schema".to_owned())
-        }
+        AuthAction::Attach { .. } | AuthAction::Detach { .. } => denied("ATTACH and DETACH are not allowed"),
+        AuthAction::Analyze { .. } => denied("ANALYZE has nothing to count in a schema"),
         AuthAction::CreateTempTable { .. }
         | AuthAction::CreateTempIndex { .. }
         | AuthAction::CreateTempTrigger { .. }
-        | AuthAction::CreateTempView { .. } => Some("a TEMP object is not part of a database file".to_owned()),
+        | AuthAction::CreateTempView { .. } => denied("a TEMP object is not part of a database file"),
         AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("load_extension") => {
-            Some("load_extension() is not allowed".to_owned())
+            denied("load_extension() is not allowed")
         }
         _ => None,
     };
@@ -223,20 +279,28 @@ fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
     }
 }
 
-/// SQLite writes its own tables while it defines, and virtual tables write theirs; nobody else may.
-fn write_refusal(verb: &str, table: &str, watch: &Watch) -> Option<String> {
-    let own = ["sqlite_master", "sqlite_schema", "sqlite_temp_master"].contains(&table);
-    let of_dropped = verb == "DELETE" && (table == "sqlite_sequence" || watch.dropped.as_deref() == Some(table));
-    (!own && !of_dropped && !watch.makes_virtual_table)
-        .then(|| format!("{verb} of rows ({table}) is not allowed: a schema defines and holds no rows"))
+/// SQLite writes its own tables while it defines, and virtual tables write theirs. Dumps write the numbers of
+/// AUTOINCREMENT tables, which are kept, and statistics, which are dropped. Other rows are refused.
+fn write_refusal(verb: &str, table: &str, watch: &Watch) -> Option<Refusal> {
+    let own = ["sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_sequence"].contains(&table)
+        || table.starts_with(STATISTICS);
+    let of_dropped = verb == "DELETE" && watch.dropped.as_deref() == Some(table);
+    (!own && !of_dropped && !watch.makes_virtual_table).then(|| Refusal {
+        why: format!("{verb} of rows ({table}) is not allowed: a schema defines and holds no rows"),
+        advice: Some(SCHEMA_ALONE),
+    })
 }
 
-fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<String> {
+fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<Refusal> {
     let name = name.to_ascii_lowercase();
+    // ALTER TABLE ADD COLUMN has it look for rows that break a CHECK constraint or a type, and there are none.
+    if name == "quick_check" && watch.altered {
+        return None;
+    }
     let value = value?.trim_matches(['\'', '"']);
     if let Some((_, allowed)) = RESTRICTED_PRAGMAS.iter().find(|(restricted, _)| *restricted == name) {
         let taken = allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(value));
-        return (!taken).then(|| format!("PRAGMA {name}={value} is not supported, only {name}={}", allowed[0]));
+        return (!taken).then(|| format!("PRAGMA {name}={value} is not supported, only {name}={}", allowed[0]).into());
     }
     if name == "page_size" {
         // SQLite takes it for an empty database only, and one whose other settings are written is not empty.
@@ -244,13 +308,17 @@ fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<String> 
         return watch
             .page_size
             .is_none()
-            .then(|| format!("PRAGMA page_size={value} is not possible: a power of two, 512 to 65536"));
+            .then(|| format!("PRAGMA page_size={value} is not possible: a power of two, 512 to 65536").into());
     }
     if name == "journal_mode" {
         watch.wal = value.eq_ignore_ascii_case("wal");
     }
     let known = FILE_PRAGMAS.contains(&name.as_str()) || CONNECTION_PRAGMAS.contains(&name.as_str());
-    (!known).then(|| format!("PRAGMA {name} is not supported in a schema"))
+    (!known).then(|| Refusal {
+        why: format!("PRAGMA {name} is not supported in a schema"),
+        // Dumps of virtual tables set it.
+        advice: (name == "writable_schema").then_some(SCHEMA_ALONE),
+    })
 }
 
 /// After ALTER TABLE: a table that has gone and one that has come are the same, renamed.
@@ -281,9 +349,13 @@ fn refuse_rows(sqlite: &Connection, table: &str, text: &str, origin: &str, start
 }
 
 /// SQLite's message, or why the authorizer said no, with the place.
-fn explain(error: &rusqlite::Error, denied: Option<String>, text: &str, origin: &str, start: usize) -> Error {
-    if let Some(why) = denied {
-        return refused(&why, text, origin, first_token(text, start));
+fn explain(error: &rusqlite::Error, denied: Option<Refusal>, text: &str, origin: &str, start: usize) -> Error {
+    if let Some(Refusal { why, advice }) = denied {
+        let error = refused(&why, text, origin, first_token(text, start));
+        return match advice {
+            Some(advice) => error.advise(advice),
+            None => error,
+        };
     }
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) {
         let message = format!(

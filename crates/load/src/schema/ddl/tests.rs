@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::infer::{Findings, Seen};
+use litepress_rows::hint::Flags;
 use litepress_rows::schema::IndexOrigin;
 
 /// A table whose columns are found from one value each.
@@ -32,7 +33,7 @@ fn pairs(given: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn mistakes(mut tables: Vec<NewTable>, options: &TableOptions) -> Vec<String> {
-    create(&mut tables, options).unwrap_err().iter().map(ToString::to_string).collect()
+    create(&mut tables, options).unwrap_err().iter().map(|mistake| mistake.in_words(&Flags)).collect()
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn every_option_is_what_sqlite_understands() {
     assert!(users.columns[1].not_null && users.columns[1].unique && users.columns[0].key_position == Some(0));
     assert_eq!([orders.columns[0].key_position, orders.columns[2].key_position], [Some(0), Some(1)]);
     assert_eq!(orders.columns[3].declared_type, "ANY");
-    assert_eq!(tables[1].columns[3].reason, "--type says so");
+    assert_eq!(tables[1].columns[3].reason.in_words(&Flags), "--type says so");
     let key = &orders.foreign_keys[0];
     assert_eq!((&key.columns, key.parent.as_str(), &key.parent_columns), (&vec![1], "users", &vec!["id".to_owned()]));
     let made = |table: &litepress_rows::Table| -> Vec<String> {

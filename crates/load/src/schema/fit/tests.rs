@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::reader::FieldKind;
+use litepress_rows::hint::Flags;
 use litepress_rows::{Affinity, Schema};
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -14,7 +15,7 @@ fn fit(sql: &str, names: &[&str], naming: Naming, map: &[(&str, &str)]) -> Resul
     let schema = Schema::from_sql(sql, "<test>").unwrap();
     let map: Vec<_> = map.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
     let fit = matching(&schema.tables[0], &fields(names), naming, &map);
-    fit.map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect())
+    fit.map_err(|mistakes| mistakes.iter().map(|mistake| mistake.in_words(&Flags)).collect())
 }
 
 fn wanted(fit: &Fit) -> Vec<(Option<usize>, &str, Affinity)> {

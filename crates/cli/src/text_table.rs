@@ -12,7 +12,7 @@ pub enum Align {
 /// The rows below one another, each indented by `indent` blanks, columns two blanks apart.
 ///
 /// Rows may be shorter than `aligns`. No line ends with blanks.
-pub fn aligned(rows: &[Vec<String>], aligns: &[Align], indent: usize) -> String {
+pub fn format_table(rows: &[Vec<String>], aligns: &[Align], indent: usize) -> String {
     let width_of = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|word| width(word)).max();
     let widths: Vec<usize> = (0..aligns.len()).map(|column| width_of(column).unwrap_or(0)).collect();
     let mut out = String::new();
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn words_stand_at_their_edge() {
         let rows = [vec!["name".to_owned(), "rows".to_owned()], vec!["ä".to_owned(), "1".to_owned(), "no".to_owned()]];
-        assert_eq!(aligned(&rows, &[Align::Left, Align::Right, Align::Left], 1), " name  rows\n ä        1  no\n");
-        assert_eq!(aligned(&[], &[Align::Left], 0), "");
+        assert_eq!(format_table(&rows, &[Align::Left, Align::Right, Align::Left], 1), " name  rows\n ä        1  no\n");
+        assert_eq!(format_table(&[], &[Align::Left], 0), "");
     }
 }

@@ -1,0 +1,298 @@
+//! Arguments of `load` and `plan` about files and the tables that they become.
+
+use crate::reporter::Reporter;
+use clap::{Args, ValueEnum};
+use litepress::{
+    FileFormat, InvalidUtf8, LoadOptions, OnError, Options, Ragged, Result, SchemaText, TableOptions, parse, units,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// All arguments about files and the tables that they become.
+#[derive(Args, Debug)]
+pub struct LoadArgs {
+    #[command(flatten)]
+    pub reading: ReadArgs,
+    #[command(flatten)]
+    pub tables: TableArgs,
+    #[command(flatten)]
+    pub wrong: BadRecordArgs,
+}
+
+/// Which files are read, and how.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Reading")]
+pub struct ReadArgs {
+    /// What the files are [default: what their content says]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub format: Option<FormatArg>,
+    /// Between the fields of CSV: one character, or tab [default: the one of , tab ; | that the first record has most of]
+    #[arg(long, value_name = "CHAR", value_parser = parse::delimiter)]
+    pub delimiter: Option<u8>,
+    /// Around fields of CSV: one character, or none [default: "]
+    #[arg(long, value_name = "CHAR", value_parser = parse::quote)]
+    pub quote: Option<parse::Quote>,
+    /// In front of a quote within quotes [default: quotes are doubled]
+    #[arg(long, value_name = "CHAR", value_parser = parse::ascii)]
+    pub escape: Option<u8>,
+    /// The first record of CSV is data, too: columns are named c1, c2, or by --columns
+    #[arg(long)]
+    pub no_header: bool,
+    /// Names of the columns of CSV, whatever its header says
+    #[arg(long, value_name = "C,..", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Lines of CSV that begin with this character are passed by
+    #[arg(long, value_name = "CHAR", value_parser = parse::ascii)]
+    pub comment: Option<u8>,
+    /// Encoding of text: latin1, utf-16le, shift_jis [default: what a byte-order mark says, or UTF-8]
+    #[arg(long, value_name = "NAME")]
+    pub encoding: Option<String>,
+    /// Fields without quotes that mean NULL: '' for empty ones, NA; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub null: Vec<String>,
+    /// Another form for a typed column of Parquet or Arrow: created=unixepoch; may be repeated
+    #[arg(long = "as", value_name = "[TABLE.]C=FORM", value_parser = pair)]
+    pub forms: Vec<(String, String)>,
+    /// Find out types from the first N records instead of all
+    #[arg(long, value_name = "N", value_parser = units::count)]
+    pub sample: Option<u64>,
+}
+
+/// The tables that files become.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Tables")]
+pub struct TableArgs {
+    /// The table of all files [default: one table a file, called as the file]
+    #[arg(long, value_name = "T")]
+    pub table: Option<String>,
+    /// A file of CREATE statements for the tables; columns are matched by name
+    #[arg(long, value_name = "FILE.sql")]
+    pub schema: Option<PathBuf>,
+    /// A column of a file and the table's column that it goes to, or nothing to leave it out; may be repeated
+    #[arg(long, value_name = "FILE_C=TABLE_C", value_parser = pair_or_nothing)]
+    pub map: Vec<(String, String)>,
+    /// Columns of the primary key
+    #[arg(long, value_name = "[TABLE.]C,..")]
+    pub primary_key: Vec<String>,
+    /// The tables have no rowid: their primary key is the tree that rows lie in
+    #[arg(long)]
+    pub without_rowid: bool,
+    /// The tables are STRICT: SQLite checks the type of every value
+    #[arg(long)]
+    pub strict: bool,
+    /// The type of a column, whatever its values say: code=TEXT; may be repeated
+    #[arg(long = "type", value_name = "[TABLE.]C=TYPE", value_parser = pair)]
+    pub types: Vec<(String, String)>,
+    /// Columns that take no NULL
+    #[arg(long, value_name = "[TABLE.]C,..")]
+    pub not_null: Vec<String>,
+    /// An index on these columns; may be repeated
+    #[arg(long, value_name = "[TABLE.]C,..")]
+    pub index: Vec<String>,
+    /// No two rows may agree on these columns; may be repeated
+    #[arg(long, value_name = "[TABLE.]C,..")]
+    pub unique: Vec<String>,
+    /// A column whose values are those of another table's column; may be repeated
+    #[arg(long, value_name = "[TABLE.]C=T.C", value_parser = pair)]
+    pub foreign_key: Vec<(String, String)>,
+}
+
+/// What becomes of records that are wrong.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Wrong records")]
+pub struct BadRecordArgs {
+    /// What becomes of records that cannot be read or that their table does not take [default: abort]
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub on_error: Option<OnErrorArg>,
+    /// Write records that are left out to this CSV file, with file, record, line, column and reason
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<PathBuf>,
+    /// Leave out this many records at most [default: any number]
+    #[arg(long, value_name = "N", value_parser = units::count)]
+    pub max_rejects: Option<u64>,
+    /// What becomes of CSV records with too many or too few fields
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub ragged: RaggedArg,
+    /// What becomes of text that is no UTF-8
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub invalid_utf8: InvalidUtf8Arg,
+}
+
+/// `--format`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatArg {
+    /// Fields between commas, or what --delimiter says.
+    Csv,
+    /// Fields between tabs.
+    Tsv,
+    /// A JSON object a line.
+    Ndjson,
+    /// JSON objects, a line each or in one array.
+    Json,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC, file or stream.
+    Arrow,
+    /// The tables of another SQLite database.
+    Sqlite,
+}
+
+/// `--on-error`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnErrorArg {
+    /// The run fails, and leaves what was there as it was.
+    Abort,
+    /// The record is left out.
+    Reject,
+    /// NULL takes the place of a value that its column does not take; what cannot be read fails.
+    Null,
+}
+
+/// `--ragged`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RaggedArg {
+    /// They are wrong.
+    #[default]
+    Error,
+    /// Missing fields are NULL; too many are wrong.
+    Pad,
+    /// They are left out.
+    Reject,
+}
+
+/// `--invalid-utf8`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum InvalidUtf8Arg {
+    /// The record is wrong.
+    #[default]
+    Error,
+    /// U+FFFD takes the place of what is wrong.
+    Replace,
+    /// The value is stored as a blob.
+    Blob,
+}
+
+impl LoadArgs {
+    /// Reads the schema.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn read_schema(&self) -> Result<Option<SchemaText>> {
+        self.tables.schema.as_deref().map(SchemaText::from_file).transpose()
+    }
+
+    /// Returns the options.
+    pub fn options(self, build: Options, schema: Option<SchemaText>, observer: Arc<Reporter>) -> LoadOptions {
+        let Self { reading, tables, wrong } = self;
+        let mut options = LoadOptions::default().build(build).observer(observer);
+        options.format = reading.format.map(Into::into);
+        options.delimiter = reading.delimiter;
+        options.quote = reading.quote.map_or(options.quote, |parse::Quote(quote)| quote);
+        options.escape = reading.escape;
+        options.header = !reading.no_header;
+        options.columns = reading.columns;
+        options.comment = reading.comment;
+        options.encoding = reading.encoding;
+        options.nulls = reading.null;
+        options.forms = reading.forms;
+        options.sample = reading.sample;
+        options.schema = schema;
+        options.tables = tables.options();
+        options.table = tables.table;
+        options.map = tables.map;
+        options.on_error = wrong.on_error.map(Into::into);
+        options.rejects = wrong.rejects;
+        options.max_rejects = wrong.max_rejects;
+        options.ragged = wrong.ragged.into();
+        options.invalid_utf8 = wrong.invalid_utf8.into();
+        options
+    }
+}
+
+impl TableArgs {
+    fn options(&self) -> TableOptions {
+        let list =
+            |columns: &String| columns.split(',').map(|column| column.trim().to_owned()).collect::<Vec<String>>();
+        TableOptions {
+            primary_key: self.primary_key.iter().map(list).collect(),
+            without_rowid: self.without_rowid,
+            strict: self.strict,
+            types: self.types.clone(),
+            not_null: self.not_null.iter().flat_map(list).collect(),
+            indexes: self.index.iter().map(list).collect(),
+            unique: self.unique.iter().map(list).collect(),
+            foreign_keys: self.foreign_key.clone(),
+        }
+    }
+}
+
+impl From<FormatArg> for FileFormat {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Csv => Self::Csv,
+            FormatArg::Tsv => Self::Tsv,
+            FormatArg::Ndjson => Self::Ndjson,
+            FormatArg::Json => Self::Json,
+            FormatArg::Parquet => Self::Parquet,
+            FormatArg::Arrow => Self::Arrow,
+            FormatArg::Sqlite => Self::Sqlite,
+        }
+    }
+}
+
+impl From<OnErrorArg> for OnError {
+    fn from(on_error: OnErrorArg) -> Self {
+        match on_error {
+            OnErrorArg::Abort => Self::Abort,
+            OnErrorArg::Reject => Self::Reject,
+            OnErrorArg::Null => Self::Null,
+        }
+    }
+}
+
+impl From<RaggedArg> for Ragged {
+    fn from(ragged: RaggedArg) -> Self {
+        match ragged {
+            RaggedArg::Error => Self::Error,
+            RaggedArg::Pad => Self::Pad,
+            RaggedArg::Reject => Self::Reject,
+        }
+    }
+}
+
+impl From<InvalidUtf8Arg> for InvalidUtf8 {
+    fn from(invalid_utf8: InvalidUtf8Arg) -> Self {
+        match invalid_utf8 {
+            InvalidUtf8Arg::Error => Self::Error,
+            InvalidUtf8Arg::Replace => Self::Replace,
+            InvalidUtf8Arg::Blob => Self::Blob,
+        }
+    }
+}
+
+/// `A=B`, cut at the last `=`: names of columns may hold some.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match pair_or_nothing(text)? {
+        (_, right) if right.is_empty() => Err("there is nothing behind the '='".to_owned()),
+        pair => Ok(pair),
+    }
+}
+
+fn pair_or_nothing(text: &str) -> Result<(String, String), String> {
+    match text.rsplit_once('=') {
+        Some((left, right)) if !left.is_empty() => Ok((left.to_owned(), right.to_owned())),
+        _ => Err("two names are written NAME=NAME".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_cut_at_the_last_sign() {
+        assert_eq!(pair("a=b=TEXT"), Ok(("a=b".to_owned(), "TEXT".to_owned())));
+        assert_eq!(pair_or_nothing("a="), Ok(("a".to_owned(), String::new())));
+        assert!(pair("a=").is_err() && pair("=b").is_err() && pair("ab").is_err());
+    }
+}

@@ -1,0 +1,125 @@
+//! What a command would do, for people.
+
+use crate::build_text::left_out_text;
+use crate::text_table::{Align, format_table};
+use litepress::engine::Estimate;
+use litepress::engine::plan::Step;
+use litepress::{Choice, Flags, PlanReport, TableOrigin, TableReport, lane_words, units};
+
+/// Describes what a run would do.
+pub fn plan_text(report: &PlanReport) -> String {
+    PlanText(report).to_text()
+}
+
+struct PlanText<'a>(&'a PlanReport);
+
+impl PlanText<'_> {
+    /// Returns the command that would do it.
+    fn command(&self) -> &'static str {
+        if self.0.left_out.is_some() { "load" } else { "gen" }
+    }
+
+    fn to_text(&self) -> String {
+        let mut out = self.totals();
+        for table in &self.0.tables {
+            out.push('\n');
+            out += &self.table(table);
+        }
+        out += "\nlanes\n";
+        let mut rows = vec![["kind", "name", "lane", "file", "memory", "why"].map(str::to_owned).to_vec()];
+        rows.extend(self.0.steps.iter().map(|step| self.step_words(step)));
+        let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
+        out += &format_table(&rows, &aligns, 2);
+        match &self.0.left_out {
+            Some(objects) if !objects.is_empty() => out + "\n" + &left_out_text(objects),
+            _ => out,
+        }
+    }
+
+    fn totals(&self) -> String {
+        let target = self.0.file().map_or("not named".to_owned(), |out| {
+            let exists = out.exists() && !self.0.options.replace;
+            let exists = if exists { format!(" (exists: {} needs --replace)", self.command()) } else { String::new() };
+            format!("{}{exists}", out.display())
+        });
+        let rows = [
+            ("schema", self.0.schema.origin.clone()),
+            ("target", target),
+            ("rows", self.0.rows.map_or("unknown".to_owned(), units::grouped)),
+            ("bytes", self.bytes()),
+            ("page size", units::grouped(self.0.page_size.bytes() as u64)),
+            ("disk", self.room()),
+            ("memory", self.memory()),
+            ("temp", self.spills()),
+            ("threads", self.0.options.threads.to_string()),
+            ("on conflict", self.0.options.on_conflict.name().to_owned()),
+        ];
+        format_table(&rows.map(|(name, value)| vec![name.to_owned(), value]), &[Align::Left; 2], 0)
+    }
+
+    fn bytes(&self) -> String {
+        let is_unknown = self.0.estimate.trees.iter().any(|tree| tree.bytes.is_none());
+        let rest = if is_unknown { ", and what is unknown" } else { "" };
+        format!("{}{rest}", about(self.0.estimate.bytes))
+    }
+
+    fn memory(&self) -> String {
+        let [about, most] = [self.0.estimate.memory_bytes, self.0.options.memory_bytes].map(units::memory);
+        format!("about {about}, {most} at most")
+    }
+
+    fn spills(&self) -> String {
+        let Estimate { spill_bytes, temp_dir, .. } = &self.0.estimate;
+        match spill_bytes {
+            0 => "nothing spills".to_owned(),
+            bytes => format!("spills {} to {}", about(*bytes), temp_dir.display()),
+        }
+    }
+
+    /// Whether the disk has room.
+    fn room(&self) -> String {
+        match self.0.free_bytes() {
+            None => format!("there is no folder '{}'", self.0.folder().display()),
+            Some(free) => {
+                let verdict = if free < self.0.estimate.bytes { "not enough" } else { "enough" };
+                format!("{} free, which is {verdict}", units::bytes(free))
+            }
+        }
+    }
+
+    /// A table with its columns.
+    fn table(&self, table: &TableReport) -> String {
+        let bytes = self.0.table_bytes(table).map_or(String::new(), |bytes| format!(", {}", about(bytes)));
+        let rows = table.rows.map_or("an unknown number of".to_owned(), units::grouped);
+        let origin = match &table.origin {
+            TableOrigin::Generated { seed } => format!(", seed {seed}"),
+            TableOrigin::Loaded { files } => format!(", out of {}", files.join(", ")),
+            other => format!(", {other:?}"),
+        };
+        let columns: Vec<Vec<String>> = table.columns.iter().map(|column| column.in_words(&Flags).to_vec()).collect();
+        format!("table {}: {rows} rows{bytes}{origin}\n", table.name) + &format_table(&columns, &[Align::Left; 3], 2)
+    }
+
+    /// Kind, name, lane, size, memory and reason.
+    fn step_words(&self, step: &Step) -> Vec<String> {
+        let name = match step.kind {
+            "table" | "view" => step.name.clone(),
+            _ => format!("{} of {}", step.name, step.table),
+        };
+        let (lane, mut why) = lane_words(&step.lane);
+        let (mut size, mut memory) = (String::new(), String::new());
+        if let Some(tree) = self.0.tree_of(step) {
+            let bytes = tree.bytes.map_or("unknown".to_owned(), units::bytes);
+            size = if tree.is_rough && tree.bytes.is_some() { format!("roughly {bytes}") } else { bytes };
+            memory = units::memory(tree.memory_bytes);
+            if tree.spill_bytes > 0 {
+                why += &format!("; its sort spills {}", about(tree.spill_bytes));
+            }
+        }
+        vec![step.kind.to_owned(), name, lane.to_owned(), size, memory, why]
+    }
+}
+
+fn about(bytes: u64) -> String {
+    format!("about {}", units::bytes(bytes))
+}

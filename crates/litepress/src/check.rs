@@ -1,0 +1,174 @@
+//! Checks of any database file.
+
+use crate::observer::{Measured, Meter, Observer, Sample, Silent, Unit};
+use crate::units;
+use crate::{Progress, Result};
+use litepress_engine::check::{self as engine, Report};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Options of [`check`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CheckOptions {
+    /// Threads that read pages; by default one a core.
+    pub threads: usize,
+    /// Memory for long records; by default 256 MiB.
+    pub memory_bytes: u64,
+    /// Largest number of faults in the result; further ones are counted. By default 100.
+    pub max_faults: usize,
+    /// Whether SQLite checks the database too: `integrity_check` and `foreign_key_check`.
+    pub asks_sqlite: bool,
+    /// Carries the wish to stop.
+    pub progress: Arc<Progress>,
+    /// Hears of the progress.
+    pub observer: Arc<dyn Observer>,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        let engine::CheckOptions { threads, memory_bytes, max_faults } = engine::CheckOptions::default();
+        let (progress, observer) = (Arc::default(), Arc::new(Silent));
+        Self { threads, memory_bytes, max_faults, asks_sqlite: false, progress, observer }
+    }
+}
+
+impl CheckOptions {
+    /// Sets the number of threads that read pages.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets the memory for long records.
+    #[must_use]
+    pub fn memory_bytes(mut self, bytes: u64) -> Self {
+        self.memory_bytes = bytes;
+        self
+    }
+
+    /// Sets the largest number of faults in the result.
+    #[must_use]
+    pub fn max_faults(mut self, faults: usize) -> Self {
+        self.max_faults = faults;
+        self
+    }
+
+    /// Sets whether SQLite checks the database too.
+    #[must_use]
+    pub fn ask_sqlite(mut self, asks_sqlite: bool) -> Self {
+        self.asks_sqlite = asks_sqlite;
+        self
+    }
+
+    /// Sets the object that carries the wish to stop.
+    #[must_use]
+    pub fn progress(mut self, progress: Arc<Progress>) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Sets the observer.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+}
+
+/// The result of a check.
+#[derive(Clone, Debug)]
+pub struct CheckResult {
+    /// The result of litepress's checks.
+    pub report: Report,
+    /// SQLite's complaints, if it was asked.
+    pub sqlite: Option<Vec<String>>,
+}
+
+/// Checks every page of a database.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("t.db");
+/// # litepress::Writer::create(&path, "CREATE TABLE t (a)")?.finish()?;
+/// let result = litepress::check(&path, &litepress::CheckOptions::default().ask_sqlite(true))?;
+/// assert!(result.is_clean());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`litepress_engine::check::check`]: a fault of the database is part of the result, not an error.
+pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<CheckResult> {
+    let database = database.as_ref();
+    let bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
+    let pages: Arc<[AtomicU64; 2]> = Arc::default();
+    let seen = pages.clone();
+    let meter = Meter::new(Unit::Pages, move || {
+        let [done, total] = [&seen[0], &seen[1]].map(|pages| pages.load(Ordering::Relaxed));
+        let share = if total == 0 { 0.0 } else { done as f64 / total as f64 };
+        Sample { done, total, bytes: units::rounded(bytes as f64 * share), stage: String::new() }
+    });
+    let measured = Measured::begin(&*options.observer, meter);
+    let CheckOptions { threads, memory_bytes, max_faults, .. } = *options;
+    let of_engine = engine::CheckOptions { threads, memory_bytes, max_faults };
+    let report = engine::check(database, &of_engine, &|done, total| {
+        pages[0].fetch_max(done, Ordering::Relaxed);
+        pages[1].store(total, Ordering::Relaxed);
+        options.progress.go_on()
+    });
+    drop(measured);
+    let report = report?;
+    let ask = || engine::sqlite_integrity_check(database, max_faults);
+    Ok(CheckResult { report, sqlite: options.asks_sqlite.then(ask).transpose()? })
+}
+
+impl CheckResult {
+    /// Returns whether the database has no fault.
+    pub fn is_clean(&self) -> bool {
+        self.report.is_clean() && self.sqlite.as_ref().is_none_or(Vec::is_empty)
+    }
+
+    /// Returns the result for programs.
+    pub fn to_json(&self) -> Value {
+        let report = &self.report;
+        let faults = report.faults.iter().map(|fault| {
+            json!({
+                "page": fault.page,
+                "offset": fault.offset,
+                "object": fault.object,
+                "what": fault.what,
+            })
+        });
+        let btrees = report.btrees.iter().map(|tree| {
+            json!({
+                "name": tree.name,
+                "kind": tree.kind.to_string(),
+                "root_page": tree.root,
+                "depth": tree.depth,
+                "rows": tree.entries,
+                "interior_pages": tree.interior_pages,
+                "leaf_pages": tree.leaf_pages,
+                "overflow_pages": tree.overflow_pages,
+                "payload_bytes": tree.payload_bytes,
+                "free_bytes": tree.free_bytes,
+            })
+        });
+        json!({
+            "ok": self.is_clean(),
+            "faults_total": report.faults_total,
+            "faults": faults.collect::<Vec<Value>>(),
+            "notes": report.notes,
+            "sqlite": self.sqlite,
+            "bytes": report.bytes,
+            "pages": report.pages,
+            "page_size_bytes": report.page_size,
+            "freelist_pages": report.freelist_pages,
+            "pointer_map_pages": report.pointer_map_pages,
+            "seconds": report.seconds,
+            "btrees": btrees.collect::<Vec<Value>>(),
+        })
+    }
+}

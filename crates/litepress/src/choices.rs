@@ -1,0 +1,91 @@
+//! Options with a few named values: the names that all faces of litepress use.
+
+use crate::{Conflict, FileFormat, InvalidUtf8, OnError, Ragged, Sync, Verify};
+
+/// A type whose values have names.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// The names and the values.
+    const CHOICES: &'static [(&'static str, Self)];
+
+    /// Finds the value of a name.
+    ///
+    /// # Errors
+    /// A sentence that lists all names.
+    fn from_name(name: &str) -> Result<Self, String> {
+        let found = Self::CHOICES.iter().find(|(choice, _)| *choice == name);
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            let choices: Vec<String> = Self::CHOICES.iter().map(|(choice, _)| format!("'{choice}'")).collect();
+            format!("'{name}' is none of {}", choices.join(", "))
+        })
+    }
+
+    /// Returns the name.
+    fn name(self) -> &'static str {
+        let found = Self::CHOICES.iter().find(|(_, value)| *value == self);
+        found.expect("every value has a name").0
+    }
+}
+
+impl Choice for Conflict {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("abort", Self::Abort), ("ignore", Self::Ignore), ("replace", Self::Replace)];
+}
+
+impl Choice for Sync {
+    const CHOICES: &'static [(&'static str, Self)] = &[("full", Self::Full), ("off", Self::Off)];
+}
+
+impl Choice for Verify {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("none", Self::None), ("quick", Self::Quick), ("full", Self::Full)];
+}
+
+impl Choice for FileFormat {
+    const CHOICES: &'static [(&'static str, Self)] = &[
+        ("csv", Self::Csv),
+        ("tsv", Self::Tsv),
+        ("ndjson", Self::Ndjson),
+        ("json", Self::Json),
+        ("parquet", Self::Parquet),
+        ("arrow", Self::Arrow),
+        ("sqlite", Self::Sqlite),
+    ];
+}
+
+impl Choice for OnError {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("abort", Self::Abort), ("reject", Self::Reject), ("null", Self::Null)];
+}
+
+impl Choice for Ragged {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("error", Self::Error), ("pad", Self::Pad), ("reject", Self::Reject)];
+}
+
+impl Choice for InvalidUtf8 {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("error", Self::Error), ("replace", Self::Replace), ("blob", Self::Blob)];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip<T: Choice + std::fmt::Debug>() {
+        for (name, value) in T::CHOICES {
+            assert_eq!((T::from_name(name), value.name()), (Ok(*value), *name));
+        }
+        assert!(T::from_name("nothing").unwrap_err().starts_with("'nothing' is none of '"));
+    }
+
+    #[test]
+    fn every_name_is_that_of_its_value() {
+        round_trip::<Conflict>();
+        round_trip::<Sync>();
+        round_trip::<Verify>();
+        round_trip::<FileFormat>();
+        round_trip::<OnError>();
+        round_trip::<Ragged>();
+        round_trip::<InvalidUtf8>();
+    }
+}

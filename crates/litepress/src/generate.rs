@@ -1,0 +1,390 @@
+//! Databases of generated rows.
+
+use crate::build::{BuildJob, refuse_special_target};
+use crate::observer::{Meter, Observer, Sample, Silent, Stage, Unit};
+use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
+use crate::report::BuildReport;
+use crate::schema_text::{SchemaText, Texts};
+use crate::{Error, ErrorKind, Options, PageSize, Result, Schema, Target};
+use litepress_engine::Estimate;
+use litepress_engine::plan::steps;
+use litepress_gen::plan_file::to_toml;
+use litepress_gen::{ColumnPlan, GenPlan, GenSource, PlanFile, Request, SetColumn, Shard, TablePlan};
+use litepress_rows::hint::RustWords;
+use litepress_rows::{OptionName, Source, Words, message};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The table that keeps the plan in the database.
+const RECORD: &str = "litepress_plan";
+
+/// Options of [`generate`].
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct GenerateOptions {
+    /// Options of the database.
+    pub build: Options,
+    /// Numbers of rows, by table; `None` stands for every table without one.
+    pub rows: Vec<(Option<String>, u64)>,
+    /// Columns (`TABLE.COLUMN`, or `COLUMN` if there is one table) and their generators, before those of the schema.
+    pub set: Vec<(String, String)>,
+    /// Seed of all tables; by default that of the schema, or 0.
+    pub seed: Option<u64>,
+    /// Factor for the numbers of rows that the schema or the plan gives.
+    pub scale: Option<f64>,
+    /// The part of the rows to make; by default all.
+    pub shard: Option<Shard>,
+    /// File to write the plan to.
+    pub write_plan: Option<PathBuf>,
+    /// Whether the plan is kept in the database, as the only row of a table `litepress_plan`.
+    pub record_plan: bool,
+    /// The names of options in the origins of errors: `<set user.area>`.
+    pub words: Arc<dyn Words + Send + Sync>,
+    /// Hears of the progress.
+    pub observer: Arc<dyn Observer>,
+}
+
+impl Default for GenerateOptions {
+    fn default() -> Self {
+        Self {
+            build: Options::default(),
+            rows: Vec::new(),
+            set: Vec::new(),
+            seed: None,
+            scale: None,
+            shard: None,
+            write_plan: None,
+            record_plan: false,
+            words: Arc::new(RustWords),
+            observer: Arc::new(Silent),
+        }
+    }
+}
+
+impl GenerateOptions {
+    /// Sets the options of the database.
+    #[must_use]
+    pub fn build(mut self, build: Options) -> Self {
+        self.build = build;
+        self
+    }
+
+    /// Sets the number of rows of every table without one.
+    #[must_use]
+    pub fn rows(mut self, rows: u64) -> Self {
+        self.rows.push((None, rows));
+        self
+    }
+
+    /// Sets the number of rows of a table.
+    #[must_use]
+    pub fn table_rows(mut self, table: impl Into<String>, rows: u64) -> Self {
+        self.rows.push((Some(table.into()), rows));
+        self
+    }
+
+    /// Sets the generator of a column: `TABLE.COLUMN`, or `COLUMN` if there is one table.
+    #[must_use]
+    pub fn set(mut self, column: impl Into<String>, generator: impl Into<String>) -> Self {
+        self.set.push((column.into(), generator.into()));
+        self
+    }
+
+    /// Sets the seed of all tables.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Sets the factor for the numbers of rows that the schema or the plan gives.
+    #[must_use]
+    pub fn scale(mut self, scale: f64) -> Self {
+        self.scale = Some(scale);
+        self
+    }
+
+    /// Sets the part of the rows to make.
+    #[must_use]
+    pub fn shard(mut self, shard: Shard) -> Self {
+        self.shard = Some(shard);
+        self
+    }
+
+    /// Sets the file to write the plan to.
+    #[must_use]
+    pub fn write_plan(mut self, file: impl Into<PathBuf>) -> Self {
+        self.write_plan = Some(file.into());
+        self
+    }
+
+    /// Sets whether the plan is kept in the database.
+    #[must_use]
+    pub fn record_plan(mut self, record_plan: bool) -> Self {
+        self.record_plan = record_plan;
+        self
+    }
+
+    /// Sets the names of options in the origins of errors.
+    #[must_use]
+    pub fn words(mut self, words: Arc<dyn Words + Send + Sync>) -> Self {
+        self.words = words;
+        self
+    }
+
+    /// Sets the observer.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+}
+
+/// Builds a database of generated rows. Comments of the schema say how (`-- gen: digits(6)`); names and types of columns do
+/// where no comment does.
+///
+/// ```
+/// use litepress::{GenerateOptions, Target, generate};
+///
+/// let schema = "CREATE TABLE user (id INTEGER PRIMARY KEY, area TEXT, age INTEGER); -- gen: rows=10";
+/// let options = GenerateOptions::default().rows(1000).set("age", "int(1, 99)").seed(7);
+/// let report = generate(Target::Memory, schema, &options)?;
+/// assert_eq!(report.summary.rows, 1000);
+/// # Ok::<(), litepress::Error>(())
+/// ```
+///
+/// # Errors
+/// All mistakes in the options, the schema and its annotations; errors of the engine.
+pub fn generate(
+    target: impl Into<Target>,
+    schema: impl Into<SchemaText>,
+    options: &GenerateOptions,
+) -> Result<BuildReport> {
+    let (started, target) = (Instant::now(), target.into());
+    refuse_special_target(&target)?;
+    options.observer.enter(Stage::Build);
+    let job = GenerateJob::new(&schema.into(), options)?;
+    job.write_plan()?;
+    let sources = job.sources()?;
+    let (schema, observer) = (&job.schema, &*options.observer);
+    let build = BuildJob { schema, sources: &listed(&sources), target: &target, started, observer };
+    build.run(options.build.clone(), job.meter(), &|| Ok(())).map_err(|error| job.texts.explain(error))
+}
+
+/// Returns what [`generate`] would do, and why. Without a target nothing is said of the disk. The file of
+/// [`GenerateOptions::write_plan`] is written.
+///
+/// # Errors
+/// All mistakes in the options, the schema and its annotations.
+pub fn plan_generate(
+    target: Option<Target>,
+    schema: impl Into<SchemaText>,
+    options: &GenerateOptions,
+) -> Result<PlanReport> {
+    let job = GenerateJob::new(&schema.into(), options)?;
+    job.write_plan()?;
+    let sources = job.sources()?;
+    let build = options.build.clone();
+    let place = target.clone().unwrap_or(Target::Discard);
+    let estimate = Estimate::new(&job.schema, &listed(&sources), &place, &build);
+    Ok(PlanReport {
+        target,
+        rows: Some(job.rows()),
+        page_size: job.page_size,
+        estimate: estimate.map_err(|error| job.texts.explain(error))?,
+        steps: steps(&job.schema, build.on_conflict),
+        left_out: None,
+        tables: job.plan.tables().iter().map(|plan| table_report(plan, job.rows_of(plan))).collect(),
+        options: build,
+        schema: job.schema,
+    })
+}
+
+/// Returns the plan of the rows as a plan file (TOML), from which the same rows can be generated.
+///
+/// # Errors
+/// As [`plan_generate`].
+pub fn plan_file(schema: impl Into<SchemaText>, options: &GenerateOptions) -> Result<String> {
+    let job = GenerateJob::new(&schema.into(), options)?;
+    job.write_plan()?;
+    Ok(job.plan_text)
+}
+
+/// A schema with a plan for its rows.
+struct GenerateJob<'o> {
+    options: &'o GenerateOptions,
+    schema: Schema,
+    plan: GenPlan,
+    page_size: PageSize,
+    /// The plan as a plan file.
+    plan_text: String,
+    shard: Shard,
+    texts: Texts,
+}
+
+/// The rows of a table, by its position in the schema.
+type TableSource = (usize, Box<dyn Source>);
+
+impl<'o> GenerateJob<'o> {
+    fn new(read: &SchemaText, options: &'o GenerateOptions) -> Result<Self> {
+        let mut texts = Texts::default();
+        texts.add(&read.origin, &read.text);
+        let (schema, file) = schema_of(read).map_err(|error| texts.explain(error))?;
+        if schema.objects.is_empty() {
+            let error = Error::new(ErrorKind::Schema, "the schema defines nothing").in_file(&read.origin);
+            let preset = OptionName::Preset.word("user");
+            return Err(error.advise(message!["write CREATE statements into it, or take a built-in one: ", preset]));
+        }
+        let mut request = Request::default();
+        request.rows.clone_from(&options.rows);
+        request.seed = options.seed;
+        request.scale = options.scale;
+        request.plan = file;
+        request.on_conflict = options.build.on_conflict;
+        for (column, expression) in &options.set {
+            let (table, column) = table_and_column(&schema, column)?;
+            let origin = format!("<{} {table}.{column}>", options.words.name(OptionName::Set));
+            texts.add(&origin, expression);
+            request.set.push(SetColumn { table, column, expression: expression.clone(), origin });
+        }
+        let plan = GenPlan::new(&schema, &request).map_err(|error| texts.explain(error))?;
+        let page_size = options.build.page_size.or(schema.settings.page_size.and_then(PageSize::new));
+        let page_size = page_size.unwrap_or(PageSize::DEFAULT);
+        let plan_text = to_toml(&schema, &plan);
+        let shard = options.shard.unwrap_or(Shard::WHOLE);
+        let job = Self { options, schema, plan, page_size, shard, texts, plan_text };
+        if options.record_plan { job.recorded(request) } else { Ok(job) }
+    }
+
+    /// Adds the table that holds the plan.
+    fn recorded(self, mut request: Request) -> Result<Self> {
+        if let Some(table) = self.schema.table(RECORD) {
+            let error = Error::new(ErrorKind::Usage, "the plan is to be kept in a table of this name");
+            let record = OptionName::RecordPlan.alone();
+            return Err(error.in_table(&table.name).advise(message!["leave out ", record, ", or the table"]));
+        }
+        let text = format!("{}\n;CREATE TABLE {RECORD} (plan TEXT NOT NULL);\n", self.schema.text);
+        let schema = Schema::from_sql(&text, &self.schema.origin)?;
+        for (table, _) in &mut request.rows {
+            // It was the only one.
+            table.get_or_insert_with(|| self.plan.tables()[0].name.clone());
+        }
+        request.rows.push((Some(RECORD.to_owned()), 1));
+        request.set.push(SetColumn {
+            table: RECORD.to_owned(),
+            column: "plan".to_owned(),
+            expression: format!("constant('{}')", self.plan_text.replace('\'', "''")),
+            origin: "<recorded plan>".to_owned(),
+        });
+        let plan = GenPlan::new(&schema, &request).map_err(|error| self.texts.explain(error))?;
+        Ok(Self { schema, plan, ..self })
+    }
+
+    /// Writes the plan to the file that the options name.
+    fn write_plan(&self) -> Result<()> {
+        let Some(file) = &self.options.write_plan else { return Ok(()) };
+        std::fs::write(file, &self.plan_text).map_err(|error| Error::io("write the plan", file, error))
+    }
+
+    /// Returns the part of a table's rows to make: the table that holds the plan is made whole.
+    fn shard_of(&self, table: &TablePlan) -> Shard {
+        if table.name == RECORD { Shard::WHOLE } else { self.shard }
+    }
+
+    fn rows_of(&self, table: &TablePlan) -> u64 {
+        let stretch = self.shard_of(table).stretch(table.rows);
+        stretch.end - stretch.start
+    }
+
+    fn rows(&self) -> u64 {
+        self.plan.tables().iter().map(|plan| self.rows_of(plan)).fold(0, u64::saturating_add)
+    }
+
+    fn sources(&self) -> Result<Vec<TableSource>> {
+        let source = |plan: &Arc<TablePlan>| {
+            let (table, shard) = (plan.table, self.shard_of(plan));
+            let source = GenSource::for_shard(&self.plan, &self.schema, table, self.page_size, shard);
+            Ok((table, source.map_err(|error| self.texts.explain(error))?))
+        };
+        self.plan.tables().iter().map(source).collect()
+    }
+
+    fn meter(&self) -> Meter {
+        let (progress, total) = (self.options.build.progress.clone(), self.rows());
+        Meter::new(Unit::Rows, move || {
+            let (done, bytes, stage) = (progress.rows(), progress.bytes(), progress.stage());
+            Sample { done, total, bytes, stage }
+        })
+    }
+}
+
+fn listed(sources: &[TableSource]) -> Vec<(usize, &dyn Source)> {
+    sources.iter().map(|(table, source)| (*table, &**source)).collect()
+}
+
+fn table_report(table: &TablePlan, rows: u64) -> TableReport {
+    let column = |column: &ColumnPlan| PlannedColumn::Generated {
+        name: column.name.clone(),
+        generator: column.expression.clone(),
+        chosen: column.chosen.clone(),
+    };
+    TableReport {
+        name: table.name.clone(),
+        rows: Some(rows),
+        origin: TableOrigin::Generated { seed: table.seed },
+        columns: table.columns.iter().map(column).collect(),
+    }
+}
+
+/// Returns the schema, and the plan file that holds it.
+fn schema_of(read: &SchemaText) -> Result<(Schema, Option<PlanFile>)> {
+    if !read.is_plan {
+        return Ok((Schema::from_sql(&read.text, &read.origin)?, None));
+    }
+    let plan = PlanFile::parse(&read.text, &read.origin)?;
+    Ok((plan.schema()?, Some(plan)))
+}
+
+/// Finds the column of a name. Names may hold dots: every way to cut one is tried.
+fn table_and_column(schema: &Schema, name: &str) -> Result<(String, String)> {
+    if let [table] = &schema.tables[..]
+        && (table.column(name).is_some() || !name.contains('.'))
+    {
+        return Ok((table.name.clone(), name.to_owned()));
+    }
+    let cuts = || name.match_indices('.').map(|(dot, _)| (&name[..dot], &name[dot + 1..]));
+    let known = cuts().find(|(table, column)| schema.table(table).is_some_and(|table| table.column(column).is_some()));
+    let Some((table, column)) = known.or_else(|| cuts().next()) else {
+        let given = OptionName::Set.word(name.to_owned()).given();
+        let message = message![given, format!(": which table? The schema has {}", schema.tables.len())];
+        let advice = message!["write ", OptionName::Set.pair(format!("TABLE.{name}"), "GENERATOR")];
+        return Err(Error::new(ErrorKind::Usage, message).advise(advice));
+    };
+    Ok((table.to_owned(), column.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_with_and_without_table() {
+        let one = Schema::from_sql("CREATE TABLE t (a, \"b.c\")", "<test>").unwrap();
+        let two = Schema::from_sql("CREATE TABLE t (a); CREATE TABLE \"x.y\" (\"b.c\")", "<test>").unwrap();
+        for (schema, name, expected) in [
+            (&one, "a", Some(("t", "a"))),
+            (&one, "T.a", Some(("T", "a"))),
+            (&one, "b.c", Some(("t", "b.c"))),
+            (&one, "t.b.c", Some(("t", "b.c"))),
+            (&one, "nobody", Some(("t", "nobody"))),
+            (&two, "t.a", Some(("t", "a"))),
+            (&two, "x.y.b.c", Some(("x.y", "b.c"))),
+            (&two, "u.a", Some(("u", "a"))),
+            (&two, "a", None),
+        ] {
+            let expected = expected.map(|(table, column)| (table.to_owned(), column.to_owned()));
+            assert_eq!(table_and_column(schema, name).ok(), expected, "{name}");
+        }
+    }
+}

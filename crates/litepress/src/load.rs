@@ -1,0 +1,562 @@
+//! Databases of files.
+
+use crate::build::{BuildJob, refuse_special_target};
+use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
+use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
+use crate::report::BuildReport;
+use crate::schema_text::{SchemaText, Texts};
+use crate::{Error, ErrorKind, InvalidUtf8, OnError, Options, PageSize, Ragged, Result, TableOptions, Target};
+use litepress_engine::plan::steps;
+use litepress_engine::{Estimate, folder_of};
+use litepress_load::infer::Decision;
+use litepress_load::input::Input;
+use litepress_load::options::{Dialect, Format, ReadOptions};
+use litepress_load::plan::{LoadPlan, LoadRequest, PlannedFile, PlannedTable};
+use litepress_load::rejects::Rejects;
+use litepress_load::schema::RowDefault;
+use litepress_load::source::LoadSource;
+use litepress_rows::{OptionName, Source, Words, message};
+use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// The format of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileFormat {
+    /// Fields between commas, or another delimiter.
+    Csv,
+    /// Fields between tabs.
+    Tsv,
+    /// A JSON object a line.
+    Ndjson,
+    /// JSON objects, a line each or in one array.
+    Json,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC, file or stream.
+    Arrow,
+    /// The tables of another SQLite database.
+    Sqlite,
+}
+
+impl FileFormat {
+    fn format(self) -> Format {
+        match self {
+            Self::Csv | Self::Tsv => Format::Csv,
+            Self::Ndjson | Self::Json => Format::Json,
+            Self::Parquet => Format::Parquet,
+            Self::Arrow => Format::Arrow,
+            Self::Sqlite => Format::Sqlite,
+        }
+    }
+}
+
+/// Options of [`load`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LoadOptions {
+    /// Options of the database.
+    pub build: Options,
+    /// Format of the files; by default what their content says.
+    pub format: Option<FileFormat>,
+    /// Delimiter of CSV; by default the one of comma, tab, semicolon and bar that the first record has most of.
+    pub delimiter: Option<u8>,
+    /// Quote of CSV, or none; by default `"`.
+    pub quote: Option<u8>,
+    /// Character in front of a quote within quotes; by default quotes are doubled.
+    pub escape: Option<u8>,
+    /// Whether the first record of CSV names the columns; by default it does.
+    pub header: bool,
+    /// Names of the columns of CSV, whatever its header says.
+    pub columns: Vec<String>,
+    /// First character of lines of CSV that are skipped.
+    pub comment: Option<u8>,
+    /// Encoding of text (`latin1`, `utf-16le`); by default what a byte-order mark says, else UTF-8.
+    pub encoding: Option<String>,
+    /// Fields without quotes that mean NULL.
+    pub nulls: Vec<String>,
+    /// Typed columns of Parquet or Arrow, and the forms in which they are stored.
+    pub forms: Vec<(String, String)>,
+    /// Number of records that decide the types of columns; by default all.
+    pub sample: Option<u64>,
+    /// The table of all files; by default every file has its own, named after it.
+    pub table: Option<String>,
+    /// CREATE statements for the tables; by default types are inferred from the values.
+    pub schema: Option<SchemaText>,
+    /// Keys, types and indexes of tables whose types are inferred.
+    pub tables: TableOptions,
+    /// Columns of files and the columns of the table that they go to; an empty name leaves a column out.
+    pub map: Vec<(String, String)>,
+    /// Fate of records that cannot be read or that their table does not take; by default they fail the run, or are
+    /// rejected if `rejects` or `max_rejects` is set.
+    pub on_error: Option<OnError>,
+    /// CSV file for rejected records, with file, record, line, column and reason.
+    pub rejects: Option<PathBuf>,
+    /// Largest number of rejected records; by default there is no limit.
+    pub max_rejects: Option<u64>,
+    /// Fate of CSV records with too many or too few fields.
+    pub ragged: Ragged,
+    /// Fate of text that is not UTF-8.
+    pub invalid_utf8: InvalidUtf8,
+    /// Hears of the progress.
+    pub observer: Arc<dyn Observer>,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            build: Options::default(),
+            format: None,
+            delimiter: None,
+            quote: Dialect::default().quote,
+            escape: None,
+            header: true,
+            columns: Vec::new(),
+            comment: None,
+            encoding: None,
+            nulls: Vec::new(),
+            forms: Vec::new(),
+            sample: None,
+            table: None,
+            schema: None,
+            tables: TableOptions::default(),
+            map: Vec::new(),
+            on_error: None,
+            rejects: None,
+            max_rejects: None,
+            ragged: Ragged::default(),
+            invalid_utf8: InvalidUtf8::default(),
+            observer: Arc::new(Silent),
+        }
+    }
+}
+
+/// Defines methods that set a field and return the options.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) => |$options:ident| $set:expr;)+) => {
+        impl LoadOptions {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self, $($argument: $type),+) -> Self {
+                let $options = &mut self;
+                $set;
+                self
+            }
+        )+}
+    };
+}
+
+setters! {
+    /// Sets the options of the database.
+    build(build: Options) => |options| options.build = build;
+    /// Sets the format of the files.
+    format(format: FileFormat) => |options| options.format = Some(format);
+    /// Sets the delimiter of CSV.
+    delimiter(delimiter: u8) => |options| options.delimiter = Some(delimiter);
+    /// Sets the quote of CSV, or none.
+    quote(quote: Option<u8>) => |options| options.quote = quote;
+    /// Sets the character in front of a quote within quotes.
+    escape(escape: u8) => |options| options.escape = Some(escape);
+    /// Sets whether the first record of CSV names the columns.
+    header(header: bool) => |options| options.header = header;
+    /// Sets the names of the columns of CSV.
+    columns(columns: &[&str]) => |options| options.columns = owned(columns);
+    /// Sets the first character of lines of CSV that are skipped.
+    comment(comment: u8) => |options| options.comment = Some(comment);
+    /// Sets the encoding of text.
+    encoding(encoding: impl Into<String>) => |options| options.encoding = Some(encoding.into());
+    /// Adds a field without quotes that means NULL.
+    null(field: impl Into<String>) => |options| options.nulls.push(field.into());
+    /// Sets the form in which a typed column of Parquet or Arrow is stored.
+    form(column: impl Into<String>, form: impl Into<String>) => |options| options.forms.push((column.into(), form.into()));
+    /// Sets the number of records that decide the types of columns.
+    sample(records: u64) => |options| options.sample = Some(records);
+    /// Sets the table of all files.
+    table(table: impl Into<String>) => |options| options.table = Some(table.into());
+    /// Sets the schema of the tables.
+    schema(schema: impl Into<SchemaText>) => |options| options.schema = Some(schema.into());
+    /// Sets the primary key of the tables.
+    primary_key(columns: &[&str]) => |options| options.tables.primary_key.push(owned(columns));
+    /// Sets whether the tables are WITHOUT ROWID.
+    without_rowid(without_rowid: bool) => |options| options.tables.without_rowid = without_rowid;
+    /// Sets whether the tables are STRICT.
+    strict(strict: bool) => |options| options.tables.strict = strict;
+    /// Sets the declared type of a column.
+    column_type(column: impl Into<String>, declared_type: impl Into<String>) => |options| options.tables.types.push((column.into(), declared_type.into()));
+    /// Adds columns that take no NULL.
+    not_null(columns: &[&str]) => |options| options.tables.not_null.extend(owned(columns));
+    /// Adds an index.
+    index(columns: &[&str]) => |options| options.tables.indexes.push(owned(columns));
+    /// Adds columns of which no two rows may have the same values.
+    unique(columns: &[&str]) => |options| options.tables.unique.push(owned(columns));
+    /// Adds a foreign key: a column, and `TABLE.COLUMN` that it refers to.
+    foreign_key(child: impl Into<String>, parent: impl Into<String>) => |options| options.tables.foreign_keys.push((child.into(), parent.into()));
+    /// Sets the column of the table for a column of a file; an empty name leaves the column out.
+    map(from: impl Into<String>, to: impl Into<String>) => |options| options.map.push((from.into(), to.into()));
+    /// Sets the fate of wrong records.
+    on_error(on_error: OnError) => |options| options.on_error = Some(on_error);
+    /// Sets the CSV file for rejected records.
+    rejects(file: impl Into<PathBuf>) => |options| options.rejects = Some(file.into());
+    /// Sets the largest number of rejected records.
+    max_rejects(records: u64) => |options| options.max_rejects = Some(records);
+    /// Sets the fate of CSV records with too many or too few fields.
+    ragged(ragged: Ragged) => |options| options.ragged = ragged;
+    /// Sets the fate of text that is not UTF-8.
+    invalid_utf8(invalid_utf8: InvalidUtf8) => |options| options.invalid_utf8 = invalid_utf8;
+    /// Sets the observer.
+    observer(observer: Arc<dyn Observer>) => |options| options.observer = observer;
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// The report of a database that was loaded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LoadReport {
+    /// The report of the database.
+    pub build: BuildReport,
+    /// Tables whose types were inferred, and their columns.
+    pub inferred: Vec<(String, Vec<Decision>)>,
+    /// Objects of databases that are not copied: `view v of shop.db`.
+    pub left_out: Vec<String>,
+    /// Copied tables whose rowids are numbered from 1, since no column holds them: `log of shop.db`.
+    pub renumbered: Vec<String>,
+    /// Number of rejected records.
+    pub rejected: u64,
+    /// Number of values that their columns did not take and that are NULL instead.
+    pub nulls: u64,
+    /// Number of texts in numeric columns that were cut at a NUL character, as SQLite does.
+    pub cut_texts: u64,
+}
+
+impl LoadReport {
+    /// Returns the report for programs.
+    pub fn to_json(&self, words: &dyn Words) -> Value {
+        let mut json = self.build.to_json();
+        json["left_out"] = json!(self.left_out);
+        json["renumbered"] = json!(self.renumbered);
+        json["rejected"] = json!(self.rejected);
+        json["nulls"] = json!(self.nulls);
+        json["cut_texts"] = json!(self.cut_texts);
+        let mut columns = Vec::new();
+        for (table, decisions) in &self.inferred {
+            for decision in decisions {
+                let mut column = PlannedColumn::from(decision).to_json(words);
+                column["table"] = json!(table);
+                columns.push(column);
+            }
+        }
+        json["columns"] = Value::Array(columns);
+        json
+    }
+}
+
+/// Builds a database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite. A file may be a pattern of paths; gzip and
+/// zstd are recognised by their content.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (csv, db) = (folder.path().join("user.csv"), folder.path().join("user.db"));
+/// std::fs::write(&csv, "id,name\n2,Ada\n1,Blaise\n")?;
+/// let options = litepress::LoadOptions::default().primary_key(&["id"]).index(&["name"]);
+/// let report = litepress::load(&*db, [&csv], &options)?;
+/// assert_eq!(report.build.summary.rows, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// All mistakes in the options; files that cannot be read, and values that their tables do not take; errors of the engine.
+pub fn load<F: Into<PathBuf>>(
+    target: impl Into<Target>,
+    files: impl IntoIterator<Item = F>,
+    options: &LoadOptions,
+) -> Result<LoadReport> {
+    let (started, target) = (Instant::now(), target.into());
+    refuse_special_target(&target)?;
+    options.observer.enter(Stage::Inspect);
+    let job = LoadJob::new(&target, files.into_iter().map(Into::into).collect(), options)?;
+    options.observer.enter(Stage::Build);
+    let (sources, rejects) = job.sources(Rejects::new(options.rejects.as_deref(), job.max_rejects())?)?;
+    let (schema, observer) = (&job.plan.schema, &*options.observer);
+    let build = BuildJob { schema, sources: &listed(&sources), target: &target, started, observer };
+    let built = build.run(options.build.clone(), job.meter(), &|| rejects.finish()).map_err(|error| {
+        // A run that failed earlier has rejects, too. Its own error is the one that counts.
+        let _written = rejects.finish();
+        job.explain(&sources, error)
+    })?;
+    Ok(job.report(built, &rejects))
+}
+
+/// Returns what [`load`] would do, and why. Without a target nothing is said of the disk.
+///
+/// # Errors
+/// All mistakes in the options; files that cannot be read.
+pub fn plan_load<F: Into<PathBuf>>(
+    target: Option<Target>,
+    files: impl IntoIterator<Item = F>,
+    options: &LoadOptions,
+) -> Result<PlanReport> {
+    let place = target.clone().unwrap_or(Target::Discard);
+    let job = LoadJob::new(&place, files.into_iter().map(Into::into).collect(), options)?;
+    let (sources, _rejects) = job.sources(Rejects::new(None, job.max_rejects())?)?;
+    let (listed, build) = (listed(&sources), options.build.clone());
+    let rows: Vec<Option<u64>> = listed.iter().map(|(_, source)| source.rows()).collect();
+    let schema = job.plan.schema.clone();
+    Ok(PlanReport {
+        target,
+        rows: rows.iter().copied().sum(),
+        page_size: job.page_size,
+        estimate: Estimate::new(&schema, &listed, &place, &build)?,
+        steps: steps(&schema, build.on_conflict),
+        left_out: Some(job.plan.left_out.clone()),
+        tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
+        options: build,
+        schema,
+    })
+}
+
+/// Files that are ready to be loaded.
+struct LoadJob<'o> {
+    options: &'o LoadOptions,
+    plan: LoadPlan,
+    page_size: PageSize,
+    /// Bytes of input that were read to infer types.
+    bytes_read_before: u64,
+    on_error: OnError,
+    texts: Texts,
+}
+
+/// The rows of a table, by its position in the schema.
+type TableSource = (usize, LoadSource);
+
+fn listed(sources: &[TableSource]) -> Vec<(usize, &dyn Source)> {
+    sources.iter().map(|(table, source)| (*table, source as &dyn Source)).collect()
+}
+
+impl<'o> LoadJob<'o> {
+    /// Inspects the files and decides which become which tables; without a schema, by all of their records.
+    fn new(target: &Target, files: Vec<PathBuf>, options: &'o LoadOptions) -> Result<Self> {
+        let (read, on_error, build) = (options.read()?, options.policy()?, &options.build);
+        let mut texts = Texts::default();
+        if let Some(schema) = &options.schema {
+            options.refuse_definitions()?;
+            texts.add(&schema.origin, &schema.text);
+        }
+        let out = if let Target::File(file) = target { Some(file.as_path()) } else { None };
+        let inputs = Input::from_arguments(&files, &read)?;
+        if let Some(out) = out {
+            refuse_target_among(&inputs, out)?;
+        }
+        let folder = || out.map_or(Path::new("."), folder_of).to_owned();
+        let request = LoadRequest {
+            inputs,
+            table: options.table.clone(),
+            schema: options.schema.as_ref().map(|schema| (schema.text.clone(), schema.origin.clone())),
+            options: options.tables.clone(),
+            map: options.map.clone(),
+            forms: options.forms.clone(),
+            sample: options.sample,
+            conflict: build.on_conflict,
+            threads: build.threads,
+            temp_dir: build.temp_dir.clone().unwrap_or_else(folder),
+            read,
+        };
+        let measured = Measured::begin(&*options.observer, inspection_meter(&request, build));
+        let progress = build.progress.clone();
+        let plan = LoadPlan::new(request, &move || progress.go_on());
+        drop(measured);
+        let plan = plan.map_err(|error| texts.explain(error))?;
+        let page_size = build.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
+        Ok(Self {
+            options,
+            bytes_read_before: plan.bytes_read().load(Ordering::Relaxed),
+            plan,
+            page_size: page_size.unwrap_or(PageSize::DEFAULT),
+            on_error,
+            texts,
+        })
+    }
+
+    fn max_rejects(&self) -> u64 {
+        self.options.max_rejects.unwrap_or(u64::MAX)
+    }
+
+    /// Opens the rows of all tables.
+    fn sources(&self, rejects: Rejects) -> Result<(Vec<TableSource>, Arc<Rejects>)> {
+        let rejects = Arc::new(rejects);
+        let source = |table: &PlannedTable| {
+            let source = self.plan.source(table, self.page_size, self.on_error, &rejects)?;
+            Ok((table.table, source))
+        };
+        let sources: Result<Vec<_>> = self.plan.tables.iter().map(source).collect();
+        Ok((sources.map_err(|error| self.texts.explain(error))?, rejects))
+    }
+
+    /// Adds to an error of the run the file that it is about.
+    fn explain(&self, sources: &[TableSource], error: Error) -> Error {
+        let table = error.place().table.as_deref().and_then(|table| self.plan.schema.position(table));
+        let source = sources.iter().find(|(position, _)| Some(*position) == table);
+        self.texts.explain(match source {
+            Some((_, source)) => source.explain(error),
+            None => error,
+        })
+    }
+
+    /// Measures bytes of input, whose number is known of compressed files, too.
+    fn meter(&self) -> Meter {
+        let (progress, read) = (self.options.build.progress.clone(), self.plan.bytes_read());
+        let (total, before) = (self.plan.input_bytes(), self.bytes_read_before);
+        Meter::new(Unit::InputBytes, move || {
+            let done = read.load(Ordering::Relaxed).saturating_sub(before);
+            Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: progress.stage() }
+        })
+    }
+
+    fn report(&self, build: BuildReport, rejects: &Rejects) -> LoadReport {
+        let inferred = |table: &PlannedTable| {
+            let name = self.plan.schema.tables[table.table].name.clone();
+            (!table.decisions.is_empty()).then(|| (name, table.decisions.clone()))
+        };
+        LoadReport {
+            build,
+            inferred: self.plan.tables.iter().filter_map(inferred).collect(),
+            left_out: self.plan.left_out.clone(),
+            renumbered: self.plan.renumbered(),
+            rejected: rejects.count(),
+            nulls: rejects.nulls(),
+            cut_texts: rejects.cut_texts(),
+        }
+    }
+
+    fn table_report(&self, table: &PlannedTable, rows: Option<u64>) -> TableReport {
+        let inputs = table.files.iter().filter_map(PlannedFile::input);
+        let definition = &self.plan.schema.tables[table.table];
+        let default = |default: &RowDefault| {
+            let column = definition.column(&default.column).map(|at| &definition.columns[at]);
+            let because =
+                format!("not in the file: SQLite evaluates its DEFAULT for every row, {}", default.expression);
+            PlannedColumn::Loaded {
+                name: default.column.clone(),
+                declared_type: column.map_or_else(String::new, |column| column.declared_type.clone()),
+                because: because.into(),
+            }
+        };
+        let decided = table.decisions.iter().map(PlannedColumn::from);
+        TableReport {
+            name: definition.name.clone(),
+            rows,
+            origin: TableOrigin::Loaded { files: inputs.map(|input| input.name.display().to_string()).collect() },
+            columns: decided.chain(table.row_defaults().into_iter().map(default)).collect(),
+        }
+    }
+}
+
+impl From<&Decision> for PlannedColumn {
+    fn from(decision: &Decision) -> Self {
+        Self::Loaded {
+            name: decision.name.clone(),
+            declared_type: decision.declared_type.clone(),
+            because: decision.reason.clone(),
+        }
+    }
+}
+
+/// Refuses to replace a file that is read.
+fn refuse_target_among(inputs: &[Input], out: &Path) -> Result<()> {
+    let file = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    let Some(target) = file(out) else { return Ok(()) };
+    match inputs.iter().filter_map(Input::path).find(|path| file(path) == Some(target)) {
+        None => Ok(()),
+        Some(source) => {
+            let error = Error::new(ErrorKind::Usage, "the target is also a source").in_file(source);
+            Err(error.advise("name another file for the new database, and rename it once it is made"))
+        }
+    }
+}
+
+/// Measures how far the inspection of all records is.
+fn inspection_meter(request: &LoadRequest, options: &Options) -> Meter {
+    let (read, progress) = (request.read.bytes_read.clone(), options.progress.clone());
+    let total: Option<u64> = request.inputs.iter().map(|input| input.bytes).sum();
+    Meter::new(Unit::InputBytes, move || {
+        // The header is read once more.
+        let done = read.load(Ordering::Relaxed).min(total.unwrap_or(u64::MAX));
+        Sample { done, total: total.unwrap_or(0), bytes: progress.bytes(), stage: "finding out types".to_owned() }
+    })
+}
+
+impl LoadOptions {
+    /// Refuses definitions of tables beside a schema, which says all that they could.
+    fn refuse_definitions(&self) -> Result<()> {
+        let tables = &self.tables;
+        let given = [
+            (OptionName::PrimaryKey, !tables.primary_key.is_empty()),
+            (OptionName::WithoutRowid, tables.without_rowid),
+            (OptionName::Strict, tables.strict),
+            (OptionName::Type, !tables.types.is_empty()),
+            (OptionName::NotNull, !tables.not_null.is_empty()),
+            (OptionName::Index, !tables.indexes.is_empty()),
+            (OptionName::Unique, !tables.unique.is_empty()),
+            (OptionName::ForeignKey, !tables.foreign_keys.is_empty()),
+        ];
+        let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        let schema = OptionName::Schema.alone().given();
+        let message = message![schema, " says what the tables are, and so does ", option.alone().given()];
+        Err(Error::new(ErrorKind::Usage, message).advise("write it into the schema"))
+    }
+
+    /// Decides about wrong records: a file or a limit for rejects says that they are rejected.
+    fn policy(&self) -> Result<OnError> {
+        let rejects = (self.rejects.is_some() || self.max_rejects.is_some()) && self.ragged != Ragged::Reject;
+        match self.on_error {
+            None if rejects => Ok(OnError::Reject),
+            Some(OnError::Abort) if rejects => {
+                let message = message![
+                    OptionName::Rejects.alone().given(),
+                    " and ",
+                    OptionName::MaxRejects.alone().given(),
+                    " are for records that are left out, and ",
+                    OptionName::OnError.word("abort").given(),
+                    " leaves none out"
+                ];
+                let advice = message!["choose ", OptionName::OnError.word("reject")];
+                Err(Error::new(ErrorKind::Usage, message).advise(advice))
+            }
+            None => Ok(OnError::Abort),
+            Some(policy) => Ok(policy),
+        }
+    }
+
+    /// Returns how files are read.
+    fn read(&self) -> Result<ReadOptions> {
+        let is_tsv = self.format == Some(FileFormat::Tsv);
+        if is_tsv && self.delimiter.is_some_and(|delimiter| delimiter != b'\t') {
+            let (format, delimiter) = (OptionName::Format.word("tsv").given(), OptionName::Delimiter.alone().given());
+            let message = message![format, " has tabs between fields, and ", delimiter, " another one"];
+            return Err(Error::new(ErrorKind::Usage, message).advise("leave one of them out"));
+        }
+        let dialect = Dialect {
+            delimiter: self.delimiter.or(is_tsv.then_some(b'\t')),
+            quote: self.quote,
+            escape: self.escape,
+            header: self.header,
+            columns: (!self.columns.is_empty()).then(|| self.columns.clone()),
+            comment: self.comment,
+            ragged: self.ragged,
+        };
+        Ok(ReadOptions {
+            format: self.format.map(FileFormat::format),
+            dialect,
+            encoding: self.encoding.clone(),
+            invalid_utf8: self.invalid_utf8,
+            nulls: self.nulls.clone(),
+            ..ReadOptions::default()
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Values of options as texts: what people write on a command line, and in other faces that take texts.
+//!
+//! Every function returns a sentence that describes the expected text if it cannot read one.
+
+use crate::units;
+use crate::{MIN_MEMORY_BYTES, PageSize, Shard};
+use litepress_gen::plan_file::check_scale;
+
+/// Threads beyond this number are of no use.
+const MAX_THREADS: usize = 1024;
+
+/// Reads a number of threads.
+///
+/// # Errors
+/// A sentence about numbers of threads.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let threads = units::count(text).ok().and_then(|count| usize::try_from(count).ok());
+    threads
+        .filter(|threads| (1..=MAX_THREADS).contains(threads))
+        .ok_or_else(|| format!("a number of threads is 1 to {MAX_THREADS}"))
+}
+
+/// Reads a memory budget.
+///
+/// # Errors
+/// A sentence about sizes, or about the least budget.
+pub fn memory(text: &str) -> Result<u64, String> {
+    let bytes = units::size(text)?;
+    if bytes < MIN_MEMORY_BYTES {
+        return Err(format!("{} is the least memory to work in", units::memory(MIN_MEMORY_BYTES)));
+    }
+    Ok(bytes)
+}
+
+/// Reads a page size.
+///
+/// # Errors
+/// A sentence about page sizes.
+pub fn page_size(text: &str) -> Result<PageSize, String> {
+    let bytes = units::size(text).ok().and_then(|bytes| u32::try_from(bytes).ok());
+    bytes.and_then(PageSize::new).ok_or_else(|| "a page size is a power of two from 512 to 65536".to_owned())
+}
+
+/// Reads `I/N`: the I-th of N equal shards of all tables.
+///
+/// # Errors
+/// A sentence about parts.
+pub fn shard(text: &str) -> Result<Shard, String> {
+    let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+    let shard = numbers.and_then(|(number, of)| Shard::new(number, of));
+    shard.ok_or_else(|| "a part is written I/N, I from 1 to N: 1/4".to_owned())
+}
+
+/// Reads a factor for numbers of rows.
+///
+/// # Errors
+/// A sentence about factors.
+pub fn scale(text: &str) -> Result<f64, String> {
+    let scale = text.parse().map_err(|_| "a scale is a number above 0: 0.1, 100".to_owned())?;
+    check_scale(scale).map(|()| scale)
+}
+
+/// Reads one ASCII character.
+///
+/// # Errors
+/// A sentence about such characters.
+pub fn ascii(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r') => Ok(*byte),
+        _ => Err("this is one ASCII character, and no line end".to_owned()),
+    }
+}
+
+/// Reads one ASCII character, or the name of the tab.
+///
+/// # Errors
+/// As [`ascii`].
+pub fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" => Ok(b'\t'),
+        _ => ascii(text),
+    }
+}
+
+/// The quote of CSV files, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quote(pub Option<u8>);
+
+/// Reads one ASCII character, or `none`.
+///
+/// # Errors
+/// As [`ascii`].
+pub fn quote(text: &str) -> Result<Quote, String> {
+    match text {
+        "none" => Ok(Quote(None)),
+        _ => ascii(text).map(|quote| Quote(Some(quote))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_one_ascii_character_or_have_a_name() {
+        assert_eq!((delimiter("tab"), delimiter("\\t"), delimiter(";")), (Ok(b'\t'), Ok(b'\t'), Ok(b';')));
+        assert_eq!((quote("none"), quote("'")), (Ok(Quote(None)), Ok(Quote(Some(b'\'')))));
+        assert!(delimiter("").is_err() && delimiter("ab").is_err() && quote("é").is_err() && ascii("\n").is_err());
+    }
+}

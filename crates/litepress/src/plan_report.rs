@@ -1,0 +1,211 @@
+//! What a run would do, without doing it: sizes, the builder of each object, and every table.
+
+use crate::choices::Choice;
+use crate::{Options, PageSize, Schema, Target};
+use litepress_engine::plan::{Lane, Step};
+use litepress_engine::{Estimate, TreeEstimate, folder_of, free_bytes};
+use litepress_gen::Chosen;
+use litepress_rows::{Message, Words};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What a run would do.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PlanReport {
+    /// The schema.
+    pub schema: Schema,
+    /// The place of the database, if one is named.
+    pub target: Option<Target>,
+    /// Rows of all tables, if they are known.
+    pub rows: Option<u64>,
+    /// Page size of the database.
+    pub page_size: PageSize,
+    /// Options of the database.
+    pub options: Options,
+    /// Sizes, memory and temporary files.
+    pub estimate: Estimate,
+    /// The way in which each object is made.
+    pub steps: Vec<Step>,
+    /// Objects of the files that are not copied; `None` if rows are generated.
+    pub left_out: Option<Vec<String>>,
+    /// Tables that get rows.
+    pub tables: Vec<TableReport>,
+}
+
+/// A table that gets rows.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TableReport {
+    /// Name.
+    pub name: String,
+    /// Number of rows, if it is known.
+    pub rows: Option<u64>,
+    /// The origin of the rows.
+    pub origin: TableOrigin,
+    /// The columns.
+    pub columns: Vec<PlannedColumn>,
+}
+
+/// The origin of a table's rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableOrigin {
+    /// They are generated.
+    Generated {
+        /// The seed of the table.
+        seed: u64,
+    },
+    /// They are loaded.
+    Loaded {
+        /// The files, in their order.
+        files: Vec<String>,
+    },
+}
+
+/// A column of a table that gets rows.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum PlannedColumn {
+    /// Its values are generated.
+    Generated {
+        /// Name.
+        name: String,
+        /// Generator, as an annotation has it.
+        generator: String,
+        /// The reason for the generator.
+        chosen: Chosen,
+    },
+    /// Its values are loaded.
+    Loaded {
+        /// Name.
+        name: String,
+        /// Declared type; empty if there is none.
+        declared_type: String,
+        /// The reason for the type, or for the values.
+        because: Message,
+    },
+}
+
+impl PlannedColumn {
+    /// Returns name, generator or type, and the reason for it.
+    pub fn in_words(&self, words: &dyn Words) -> [String; 3] {
+        match self {
+            Self::Generated { name, generator, chosen } => [name.clone(), generator.clone(), chosen.to_string()],
+            Self::Loaded { name, declared_type, because } => {
+                let declared = if declared_type.is_empty() { "no type" } else { declared_type };
+                [name.clone(), declared.to_owned(), because.in_words(words)]
+            }
+        }
+    }
+
+    /// Returns the column for programs.
+    pub fn to_json(&self, words: &dyn Words) -> Value {
+        match self {
+            Self::Generated { name, generator, chosen } => {
+                let (chosen, because) = match chosen {
+                    Chosen::Annotation => ("annotation", None),
+                    Chosen::Set => ("set", None),
+                    Chosen::Plan => ("plan", None),
+                    Chosen::Inferred(because) => ("inferred", Some(because)),
+                };
+                json!({"name": name, "generator": generator, "chosen": chosen, "because": because})
+            }
+            Self::Loaded { name, declared_type, because } => {
+                json!({"name": name, "type": declared_type, "because": because.in_words(words)})
+            }
+        }
+    }
+}
+
+impl PlanReport {
+    /// Returns the file of the database, if one is named.
+    pub fn file(&self) -> Option<&Path> {
+        if let Some(Target::File(file)) = &self.target { Some(file) } else { None }
+    }
+
+    /// Returns the folder of the database: the current one if none is named.
+    pub fn folder(&self) -> &Path {
+        self.file().map_or(Path::new("."), folder_of)
+    }
+
+    /// Returns the free space in [`folder`](Self::folder), if the folder exists.
+    pub fn free_bytes(&self) -> Option<u64> {
+        free_bytes(self.folder())
+    }
+
+    /// Returns the estimated size of a table's tree.
+    pub fn table_bytes(&self, table: &TableReport) -> Option<u64> {
+        self.tree(&table.name)?.bytes
+    }
+
+    /// Returns the estimate of the tree that a step makes.
+    pub fn tree_of(&self, step: &Step) -> Option<&TreeEstimate> {
+        self.tree(step.tree.as_deref()?)
+    }
+
+    fn tree(&self, name: &str) -> Option<&TreeEstimate> {
+        self.estimate.trees.iter().find(|tree| tree.name == name)
+    }
+
+    /// Returns the report for programs.
+    pub fn to_json(&self, words: &dyn Words) -> Value {
+        let mut json = json!({
+            "schema": self.schema.origin,
+            "target": self.file().map(|file| file.display().to_string()),
+            "rows": self.rows,
+            "expected_bytes": self.estimate.bytes,
+            "page_size_bytes": self.page_size.bytes(),
+            "free_bytes": self.free_bytes(),
+            "expected_memory_bytes": self.estimate.memory_bytes,
+            "spill_bytes": self.estimate.spill_bytes,
+            "temp_dir": self.estimate.temp_dir.display().to_string(),
+            "memory_budget_bytes": self.options.memory_bytes,
+            "threads": self.options.threads,
+            "on_conflict": self.options.on_conflict.name(),
+            "tables": self.tables.iter().map(|table| self.table_json(table, words)).collect::<Vec<Value>>(),
+            "steps": self.steps.iter().map(|step| self.step_json(step)).collect::<Vec<Value>>(),
+        });
+        if let Some(left_out) = &self.left_out {
+            json["left_out"] = json!(left_out);
+        }
+        json
+    }
+
+    fn table_json(&self, table: &TableReport, words: &dyn Words) -> Value {
+        let mut json = json!({
+            "name": table.name,
+            "rows": table.rows,
+            "expected_bytes": self.table_bytes(table),
+            "columns": table.columns.iter().map(|column| column.to_json(words)).collect::<Vec<Value>>(),
+        });
+        match &table.origin {
+            TableOrigin::Generated { seed } => json["seed"] = json!(seed),
+            TableOrigin::Loaded { files } => json["files"] = json!(files),
+        }
+        json
+    }
+
+    fn step_json(&self, step: &Step) -> Value {
+        let (lane, why) = lane_words(&step.lane);
+        let mut value = json!({"kind": step.kind, "name": step.name, "table": step.table, "lane": lane, "why": why});
+        if let Some(tree) = self.tree_of(step) {
+            value["expected_bytes"] = json!(tree.bytes);
+            value["is_rough"] = json!(tree.is_rough);
+            value["memory_bytes"] = json!(tree.memory_bytes);
+            value["spill_bytes"] = json!(tree.spill_bytes);
+        }
+        value
+    }
+}
+
+/// Returns the name of the way in which an object is made, and the reason for it.
+pub fn lane_words(lane: &Lane) -> (&'static str, String) {
+    match lane {
+        Lane::Direct => ("direct", "its pages are printed".to_owned()),
+        Lane::SchemaOnly => ("schema only", "it is a row of sqlite_schema and has no pages of its own".to_owned()),
+        Lane::Sqlite { why } => ("sqlite", format!("SQLite makes it on the printed file: {why}")),
+        Lane::Query => ("query", "SQLite checks it on the printed file".to_owned()),
+        other => ("other", format!("{other:?}")),
+    }
+}

@@ -1,0 +1,63 @@
+//! Profiles of databases, as plans for databases that look alike.
+
+use crate::Result;
+use litepress_gen::profile as r#gen;
+use std::path::Path;
+
+pub use litepress_gen::profile::Profile;
+
+/// Options of [`profile`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ProfileOptions {
+    /// Threads that read; by default one a core.
+    pub threads: usize,
+    /// Whether texts are kept in columns with few different ones.
+    pub keep_values: bool,
+}
+
+impl Default for ProfileOptions {
+    fn default() -> Self {
+        Self { threads: std::thread::available_parallelism().map_or(1, usize::from), keep_values: false }
+    }
+}
+
+impl ProfileOptions {
+    /// Sets the number of threads that read.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets whether texts are kept in columns with few different ones.
+    #[must_use]
+    pub fn keep_values(mut self, keep_values: bool) -> Self {
+        self.keep_values = keep_values;
+        self
+    }
+}
+
+/// Profiles a database. [`Profile::to_toml`] is a plan for a database that looks alike; texts of rows are not in it, unless
+/// [`ProfileOptions::keep_values`] says so.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("t.db");
+/// # let mut db = litepress::Writer::create(&path, "CREATE TABLE t (a INTEGER)")?;
+/// # (0..100).try_for_each(|row| db.table("t")?.insert([row]))?;
+/// # db.finish()?;
+/// let profile = litepress::profile(&path, &litepress::ProfileOptions::default())?;
+/// assert_eq!(profile.tables[0].rows, 100);
+/// let plan = litepress::SchemaText::new(profile.to_toml(), "plan.toml").plan();
+/// let report = litepress::generate(litepress::Target::Memory, plan, &litepress::GenerateOptions::default())?;
+/// assert_eq!(report.summary.rows, 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A file that SQLite cannot read.
+pub fn profile(database: impl AsRef<Path>, options: &ProfileOptions) -> Result<Profile> {
+    let ProfileOptions { threads, keep_values } = *options;
+    r#gen::profile(database.as_ref(), &r#gen::ProfileOptions { threads, keep_values })
+}

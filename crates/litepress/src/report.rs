@@ -1,0 +1,89 @@
+//! The report of a finished database.
+//!
+//! Rates are those of the whole run, from its start to the published file: reading the schema and waiting for the disk are
+//! part of it.
+
+use crate::choices::Choice;
+use crate::units;
+use crate::{CheckResult, Finished, Options, Stages, Summary, Verify};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The report of a finished database.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct BuildReport {
+    /// Sizes and times.
+    pub summary: Summary,
+    /// The file; `None` for a database in memory, or if pages were dropped.
+    pub file: Option<PathBuf>,
+    /// The bytes of a database in memory.
+    pub bytes: Option<Vec<u8>>,
+    /// The duration of the whole run, without checks of the finished file.
+    pub wall: Duration,
+    /// The options of the run.
+    pub options: Options,
+    /// The result of [`Options::verify`]: no faults, or the run would have failed.
+    pub verified: Option<CheckResult>,
+}
+
+impl BuildReport {
+    /// Reports on a database whose run began at `started`.
+    pub fn new(finished: Finished, file: Option<PathBuf>, started: Instant, options: Options) -> Self {
+        let Finished { summary, bytes, verified, .. } = finished;
+        let wall = started.elapsed().saturating_sub(summary.stages.verify);
+        // SQLite has found nothing: its complaints are an error.
+        let sqlite = (options.verify == Verify::Full).then(Vec::new);
+        let verified = verified.map(|report| CheckResult { report, sqlite });
+        Self { summary, file, bytes, wall, options, verified }
+    }
+
+    /// Returns the stages in their order. Time outside the engine is preparation: schema, plan, the target's file.
+    pub fn stages(&self) -> [(&'static str, Duration); 6] {
+        let Stages { build, write, sqlite, sync, publish, .. } = self.summary.stages;
+        let prepare = self.wall.saturating_sub(self.summary.stages.total());
+        [
+            ("prepare", prepare),
+            ("build", build),
+            ("write", write),
+            ("sqlite", sqlite),
+            ("sync", sync),
+            ("publish", publish),
+        ]
+    }
+
+    /// Returns the report for programs. Every name ends with its unit.
+    pub fn to_json(&self) -> Value {
+        let summary = &self.summary;
+        let stages = self.stages().map(|(name, time)| (format!("{name}_seconds"), json!(time.as_secs_f64())));
+        let tables = summary.tables.iter().map(|table| {
+            json!({
+                "name": table.name,
+                "rows": table.rows,
+                "payload_bytes": table.payload_bytes,
+                "root_page": table.root_page,
+                "build_seconds": table.build.as_secs_f64(),
+            })
+        });
+        json!({
+            "file": self.file.as_ref().map(|file| file.display().to_string()),
+            "rows": summary.rows,
+            "pages": summary.pages,
+            "page_size_bytes": summary.page_size_bytes,
+            "bytes": summary.bytes,
+            "seconds": self.wall.as_secs_f64(),
+            "rows_per_second": units::per_second(summary.rows, self.wall),
+            "bytes_per_second": units::per_second(summary.bytes, self.wall),
+            "stages": serde_json::Map::from_iter(stages),
+            "peak_memory_bytes": summary.peak_memory_bytes,
+            "memory_budget_bytes": self.options.memory_bytes,
+            "threads": self.options.threads,
+            "sync": self.options.sync.name(),
+            "tables": tables.collect::<Vec<Value>>(),
+            "litepress_version": env!("CARGO_PKG_VERSION"),
+            "sqlite_version": crate::sqlite_version(),
+            "verify": self.verified.as_ref().map(CheckResult::to_json),
+        })
+    }
+}
