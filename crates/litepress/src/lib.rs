@@ -8,6 +8,42 @@
 //! db.finish()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | to write | use |
+//! |---|---|
+//! | rows of your program | [`Writer`] |
+//! | files: CSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite | [`load()`] |
+//! | generated test data | [`generate()`] |
+//!
+//! [`plan_load`] and [`plan_generate`] say what a run would do, [`check()`] looks at every page of any database, and
+//! [`profile()`] learns a plan for a database that looks like another one.
+//!
+//! A database gets its name when it is complete, and is synced before. A run that fails leaves nothing behind, and a file
+//! that was there is as it was. The bytes of a database follow from its rows and options alone, not from threads, memory or
+//! machine. No function prints, or handles signals: an [`Observer`] hears of the progress, and [`Progress::stop`] ends a run.
+//!
+//! # Errors
+//!
+//! [`Error`] says what is wrong, where ([`Error::place`]), and what to do about it ([`Error::advice`]).
+//! [`Error::kind`] is for programs that decide by it. A message that names an option is shown in the words of Rust; a
+//! program with other names for options implements [`Words`] and takes [`Error::in_words`].
+//!
+//! # Below
+//!
+//! ```text
+//! Writer --> pipeline --+
+//! load      \           +--> engine: Database <-- sources of rows (litepress-load, litepress-gen)
+//! generate   +--> build +
+//! plan_load, plan_generate --> PlanReport        check --> CheckResult        profile --> Profile
+//! ```
+//!
+//! [`pipeline`] takes rows in batches, and every wait of it has a time limit. [`engine`] takes records, and has
+//! the format's checker and dump. Faces of litepress, as its program, also use [`choices`], [`parse`] and [`units`]: the names
+//! of choices, and values as people write them.
+//!
+//! # Features
+//!
+//! `arrow`, on by default, adds [`TableWriter::append`] for record batches.
 #![forbid(unsafe_code)]
 
 mod build;
@@ -39,6 +75,7 @@ pub use litepress_load::infer::Decision;
 pub use litepress_load::options::{InvalidUtf8, Ragged};
 pub use litepress_load::schema::TableOptions;
 pub use litepress_load::source::OnError;
+pub use litepress_rows as rows;
 pub use litepress_rows::hint::{Flags, Hint, Message, OptionName, OptionValue, RustWords, Words};
 pub use litepress_rows::message;
 pub use load::{FileFormat, LoadOptions, LoadReport, load, plan_load};
@@ -49,3 +86,12 @@ pub use report::BuildReport;
 pub use schema_text::SchemaText;
 pub use serde_json::Value as Json;
 pub use writer::{Row, RowValues, TableWriter, ToValue, UnsupportedValue, Value, Writer, Written};
+
+/// The code of the guide and of the README runs as documentation tests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../README.md")]
+    mod readme {}
+    #[doc = include_str!("../../../docs/rust.md")]
+    mod rust {}
+}

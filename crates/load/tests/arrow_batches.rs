@@ -245,7 +245,8 @@ fn pressed(request: LoadRequest, given: Vec<Given>) -> Result<(String, Vec<Strin
             }
         }
         let error = source.explain(Error::new(ErrorKind::Constraint, "UNIQUE: twice").in_record(3));
-        let advice = "keep the first of such rows with on_conflict=\"ignore\", or the last with \"replace\"";
+        let advice =
+            "keep the first of such rows with on_conflict(Conflict::Ignore), or the last with Conflict::Replace";
         assert_eq!(error.to_string(), format!("record 3: UNIQUE: twice; {advice}"));
         let again = plan.source(table, PageSize::DEFAULT, OnError::Abort, &rejects).err().unwrap();
         assert_eq!(again.to_string(), "these data can be read only once");
