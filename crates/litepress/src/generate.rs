@@ -147,7 +147,7 @@ impl GenerateOptions {
 /// ```
 /// use litepress::{GenerateOptions, Target, generate};
 ///
-/// let schema = "CREATE TABLE user (id INTEGER PRIMARY KEY, area TEXT, age INTEGER); -- gen: rows=10";
+/// let schema = "CREATE TABLE user (id INTEGER PRIMARY KEY, area TEXT, age INTEGER)";
 /// let options = GenerateOptions::default().rows(1000).set("age", "int(1, 99)").seed(7);
 /// let report = generate(Target::Memory, schema, &options)?;
 /// assert_eq!(report.summary.rows, 1000);

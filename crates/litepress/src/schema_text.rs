@@ -8,7 +8,7 @@ use std::path::Path;
 /// CREATE statements before SQLite has read them, or a plan file, which holds some.
 ///
 /// ```
-/// let schema = litepress::SchemaText::from("CREATE TABLE t (a); -- gen: rows=10");
+/// let schema = litepress::SchemaText::from("-- gen: rows=10\nCREATE TABLE t (a);");
 /// assert_eq!(schema.origin, "<schema>");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
