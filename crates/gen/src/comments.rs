@@ -1,17 +1,17 @@
-//! Annotations in the comments of a schema: finding them, and finding whose they are.
+//! Annotations in the comments of a schema: finds them and decides which table or column each belongs to.
 //!
 //! ```text
-//! -- gen: rows=1b                          alone in front of CREATE: the table's
-//! CREATE TABLE user ( -- gen: seed=7       behind SQL, no column has begun yet: the table's
+//! -- gen: rows=1b                          alone before CREATE: of the table
+//! CREATE TABLE user ( -- gen: seed=7       after SQL, before the first column: of the table
 //!   -- gen: sequence
-//!   id INTEGER PRIMARY KEY,                alone on its line: the column's that follows
-//!   area CHAR(6),  -- gen: digits(6)       behind SQL: the column's whose tokens stand last on the line
-//!   age INTEGER /* gen: int(1, 99) */ );   the comma or parenthesis behind a column does not matter
+//!   id INTEGER PRIMARY KEY,                alone on its line: of the next column
+//!   area CHAR(6),  -- gen: digits(6)       after SQL: of the last column on the line
+//!   age INTEGER /* gen: int(1, 99) */ );   before or after the column's comma or parenthesis
 //! ```
 //!
-//! SQLite has read the schema already, so this is no parser of SQL: it only has to tell comments from texts and
-//! quoted names, and count parentheses and commas. A column definition begins with the column's name, a table
-//! constraint with one of five reserved words.
+//! SQLite has parsed the schema already, so this is not an SQL parser: it only tells comments from strings and quoted
+//! names, and counts parentheses and commas. A column definition begins with the column's name, a table constraint
+//! with one of five reserved words.
 
 mod checks;
 mod tokens;
@@ -26,35 +26,35 @@ use litepress_rows::{Error, Result};
 use std::ops::Range;
 use tokens::{Kind, Token};
 
-/// An annotation and whose it is.
+/// An annotation and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
     /// Position in [`Schema::tables`].
     pub table: usize,
-    /// Position in [`Table::columns`]; `None` where it is about the table.
+    /// Position in [`Table::columns`]; `None` if it belongs to the table.
     pub column: Option<usize>,
-    /// Where it stands in [`Schema::text`], without `gen:` and the marks of the comment.
+    /// Span in [`Schema::text`], without `gen:` and the comment marks.
     pub span: Range<usize>,
 }
 
-/// What a token is part of.
+/// The part of a statement that a token belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Another statement.
     Outside,
     /// A CREATE TABLE statement up to the parenthesis that opens the list of columns.
     Head { table: usize },
-    /// A column definition or table constraint, by its first token, the comma behind it included.
+    /// A column definition or table constraint, by its first token; the comma after it is included.
     Definition { table: usize, first: usize },
-    /// The parenthesis that closes the list, and what follows.
+    /// The parenthesis that closes the list, and the rest of the statement.
     Tail { table: usize },
 }
 
-/// All annotations of a schema in their order.
+/// Finds all annotations of a schema, in order.
 ///
 /// # Errors
-/// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) where one belongs to nothing that rows are
-/// invented for, or is the second one of its column.
+/// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) if an annotation belongs to no table with generated
+/// rows, or is the second of its column.
 pub fn annotations(schema: &Schema) -> Result<Vec<Annotation>> {
     let all = tokens::tokens(&schema.text);
     let sql: Vec<Token> = all.iter().filter(|token| !matches!(token.kind, Kind::Comment { .. })).cloned().collect();
@@ -77,7 +77,7 @@ pub fn annotations(schema: &Schema) -> Result<Vec<Annotation>> {
     Ok(found)
 }
 
-/// The place of an annotation for errors.
+/// Returns the text of an annotation, for errors.
 pub(crate) fn place<'a>(schema: &'a Schema, annotation: &Annotation) -> Site<'a> {
     let table = &schema.tables[annotation.table];
     let site = Site::new(&schema.text, &schema.origin).for_table(&table.name);
@@ -91,7 +91,7 @@ fn is_same_owner(one: &Annotation, other: &Annotation) -> bool {
     (one.table, one.column) == (other.table, other.column)
 }
 
-/// What follows `gen:` in a comment that begins with it.
+/// Returns the span after `gen:` if the comment begins with it.
 fn annotation_span(text: &str, body: &Range<usize>) -> Option<Range<usize>> {
     const MARK: &str = "gen:";
     let start = body.end - text[body.clone()].trim_start().len();
@@ -100,7 +100,7 @@ fn annotation_span(text: &str, body: &Range<usize>) -> Option<Range<usize>> {
     is_annotation.then_some(start + MARK.len()..body.end)
 }
 
-/// A comment that would be an annotation, had it its colon: `-- gen word`.
+/// Rejects `-- gen word`, which would be an annotation if it had a colon.
 fn refuse_lost_colon(schema: &Schema, body: &Range<usize>) -> Result<()> {
     let comment = schema.text[body.clone()].trim();
     let Some((mark, rest)) = comment.split_at_checked(3).filter(|(mark, _)| mark.eq_ignore_ascii_case("gen")) else {
@@ -117,13 +117,13 @@ fn refuse_lost_colon(schema: &Schema, body: &Range<usize>) -> Result<()> {
     Err(error.advise(format!("did you mean '-- gen: {annotation}'?")))
 }
 
-/// Whether an annotation is one of a table.
+/// Returns whether an annotation is a setting of a table.
 fn is_setting(annotation: &str) -> bool {
     let name = annotation.split_once('=').map(|(name, _)| name.trim());
     name.is_some_and(|name| ["rows", "seed", "fixed", "tpch"].iter().any(|setting| setting.eq_ignore_ascii_case(name)))
 }
 
-/// The role of every token.
+/// Assigns a role to every token.
 fn roles(schema: &Schema, sql: &[Token]) -> Vec<Role> {
     let mut roles = vec![Role::Outside; sql.len()];
     for (table, definition) in invented(schema) {
@@ -134,7 +134,7 @@ fn roles(schema: &Schema, sql: &[Token]) -> Vec<Role> {
     roles
 }
 
-/// The roles of the tokens of one CREATE TABLE statement; `start` is the number of its first token.
+/// Assigns roles to the tokens of one CREATE TABLE statement; `start` is the index of its first token.
 fn statement_roles(table: usize, start: usize, sql: &[Token], roles: &mut [Role]) {
     let (mut depth, mut first) = (0_usize, start);
     let mut is_closed = false;
@@ -158,7 +158,7 @@ fn statement_roles(table: usize, start: usize, sql: &[Token], roles: &mut [Role]
     }
 }
 
-/// Whose annotation a comment is; `behind` is the first token that follows it.
+/// Returns the annotation with its owner; `behind` is the first token after the comment.
 fn owner(
     schema: &Schema,
     sql: &[Token],
@@ -206,20 +206,20 @@ fn belongs_to_nothing(site: &Site<'_>, at: usize, why: &str) -> Error {
     )
 }
 
-/// Whether the comment stands between the end of a statement and the beginning of the next one on the same line.
+/// Returns whether the comment is between the end of a statement and the next one on the same line.
 fn begins_statement(text: &str, sql: &[Token], behind: usize, comment: &Token) -> bool {
     let next_on_line = |next: &Token| !text[comment.span.end..next.span.start].contains('\n');
     sql[behind - 1].kind == Kind::Semicolon && sql.get(behind).is_some_and(next_on_line)
 }
 
-/// The role that counts for a comment alone on its line: that of the next token which is no comma.
+/// Returns the role of a comment alone on its line: that of the next token other than a comma.
 fn following_role(sql: &[Token], roles: &[Role], behind: usize) -> Role {
     let next = (behind..sql.len()).find(|&index| sql[index].kind != Kind::Comma);
     next.map_or(Role::Outside, |index| roles[index])
 }
 
-/// The role that counts for a comment behind SQL: that of the last token on the line, where the end of a statement
-/// gives way to a definition before it.
+/// Returns the role of a comment after SQL: that of the last token on the line. The end of a statement yields to a
+/// definition before it.
 fn preceding_role(on_line: &[Role]) -> Role {
     let last = on_line[on_line.len() - 1];
     let Role::Tail { table } = last else { return last };
@@ -227,7 +227,7 @@ fn preceding_role(on_line: &[Role]) -> Role {
     on_line.iter().rfind(of_table).copied().unwrap_or(last)
 }
 
-/// The column of the definition that begins with the token `first`, or why there is none that could be annotated.
+/// Returns the column whose definition begins with the token `first`, or the reason why it cannot be annotated.
 fn column(table: &Table, first: &str) -> Result<usize, String> {
     const CONSTRAINTS: [&str; 5] = ["constraint", "primary", "unique", "check", "foreign"];
     if CONSTRAINTS.iter().any(|word| word.eq_ignore_ascii_case(first)) {
@@ -243,7 +243,7 @@ fn column(table: &Table, first: &str) -> Result<usize, String> {
     }
 }
 
-/// A name without its quotes.
+/// Removes a name's quotes.
 fn unquoted(name: &str) -> String {
     let inner = || name[1..].strip_suffix(|_: char| true).unwrap_or_default();
     match name.chars().next() {
@@ -257,7 +257,7 @@ fn unquoted(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Each annotation as `table.column: text` or `table: text`.
+    /// Formats each annotation as `table.column: text` or `table: text`.
     fn found(sql: &str) -> Vec<String> {
         let schema = Schema::from_sql(sql, "test.sql").expect(sql);
         let describe = |annotation: Annotation| {
@@ -342,9 +342,9 @@ mod tests {
             ("create table t (\n a int\n -- gen: x\n)", 3, 2, "it stands behind the columns"),
             ("create table t (\n a int\n) -- gen: x", 3, 3, "it stands behind the columns"),
             ("create table t (\n a int\n) -- gen: rows=5", 3, 11, "said of a table"),
-            // It was taken for the column's, and the table said to have no number of rows.
+            // It was taken for the column's, and the table was reported to have no number of rows.
             ("create table t (a int); -- gen: rows=5", 1, 33, "said of a table"),
-            // These were comments like any other, and the column got what its type suggests.
+            // These were ordinary comments, and the column got a generator by its type.
             ("create table t (\n a text -- gen word\n)", 2, 12, "no ':' stands behind 'gen'"),
             ("create table t (\n a text -- GEN : digits(6)\n)", 2, 12, "no ':' stands behind 'GEN'"),
             ("-- gen rows=5\ncreate table t (a int);", 1, 4, "no ':' stands behind 'gen'"),

@@ -1,8 +1,8 @@
-//! What a column gets where nobody says: by its keys, its declared type, its name, its affinity, in this order.
+//! Inference of annotations: by a column's keys, declared type, name and affinity, in this order.
 //!
-//! The answer is an annotation as a person would write it, and the reason, so that `plan` can print both and the
-//! user can copy and change it. Rows that are inferred hold no NULL: a column that should have some says so
-//! (`null(0.1, ...)`). What CHECK constraints want beyond that is found by `plan/constraints`.
+//! The result is an annotation as a person would write it, with the reason, so that `plan` can print both and the
+//! user can copy and change it. Inferred columns have no NULL: a column that should have some needs an annotation
+//! (`null(0.1, ...)`). `plan/constraints` changes the result to meet CHECK constraints.
 
 mod names;
 
@@ -10,7 +10,7 @@ use crate::annotation::{is_name, is_reserved};
 use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
 
-/// An annotation, and why it was chosen.
+/// An inferred annotation with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inferred {
     pub text: String,
@@ -21,25 +21,25 @@ fn inferred(text: impl Into<String>, because: impl Into<String>) -> Inferred {
     Inferred { text: text.into(), because: because.into() }
 }
 
-/// What the values of a column may be, as far as it matters to the choice.
+/// The class of values that a column holds, as far as inference distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Int,
     Real,
-    /// Numbers of either kind.
+    /// Integers or reals.
     Numeric,
     Text,
     Blob,
-    /// No type declared, or ANY: whatever the name suggests.
+    /// No declared type, or ANY.
     Any,
 }
 
-/// A column as the rules see it.
+/// The properties of a column that inference uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'a> {
     pub declared: &'a str,
     pub class: Class,
-    /// Characters of a text at most, as declared: CHAR(6).
+    /// Maximum length of a text in characters, as declared: CHAR(6).
     pub longest: Option<u64>,
 }
 
@@ -58,13 +58,13 @@ impl<'a> Subject<'a> {
         Self { declared, class, longest }
     }
 
-    /// Whether texts of `len` characters keep to the declared length.
+    /// Returns whether texts of `len` characters fit the declared length.
     fn takes_len(&self, len: u64) -> bool {
         self.longest.is_none_or(|longest| len <= longest)
     }
 }
 
-/// The annotation of a column that no foreign key decides about ([`of_parent`] has those), in a table of `rows`.
+/// Infers the annotation of a column that no foreign key decides ([`of_parent`] infers those), in a table of `rows`.
 pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
     let column = &table.columns[position];
     let subject = Subject::new(column);
@@ -79,14 +79,14 @@ pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
         .unwrap_or_else(|| by_affinity(&subject))
 }
 
-/// Whether every row gets a value of its own in a column that nobody says anything about.
+/// Returns whether inference gives every row of a column a distinct value.
 pub(crate) fn is_made_unique(table: &Table, position: usize) -> bool {
     unique_because(table, position).is_some()
 }
 
-/// Why every row of a column needs a value of its own; `None` if it does not.
+/// Returns why every row of a column needs a distinct value, or `None` if it does not.
 ///
-/// A key of several columns is made unique by one of them: the last that is not part of a foreign key.
+/// One column makes a key of several columns unique: the last that is not part of a foreign key.
 pub(crate) fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
     if is_key_alone(table, position) {
         return Some("it is unique");
@@ -103,7 +103,7 @@ pub(crate) fn unique_because(table: &Table, position: usize) -> Option<&'static 
     unique_keys(table).any(last_free).then_some("a key of several columns is unique through it")
 }
 
-/// The columns of all unique indexes, those over expressions apart, and the primary key.
+/// Returns the columns of all unique indexes (except those over expressions) and of the primary key.
 pub(crate) fn unique_keys(table: &Table) -> impl Iterator<Item = Vec<usize>> {
     let indexes = table.indexes.iter().filter(|index| index.unique);
     let of_indexes = indexes.filter_map(|index| index.columns.iter().map(|part| part.column).collect());
@@ -111,7 +111,7 @@ pub(crate) fn unique_keys(table: &Table) -> impl Iterator<Item = Vec<usize>> {
     of_indexes.chain((!primary.is_empty()).then_some(primary))
 }
 
-/// The columns of the primary key in their order.
+/// Returns the columns of the primary key in order.
 fn primary_key(table: &Table) -> Vec<usize> {
     let parts = table.columns.iter().enumerate().filter_map(|(column, of)| Some((of.key_position?, column)));
     let mut parts: Vec<(usize, usize)> = parts.collect();
@@ -119,14 +119,14 @@ fn primary_key(table: &Table) -> Vec<usize> {
     parts.into_iter().map(|(_, column)| column).collect()
 }
 
-/// Whether the column alone is a key, be it of some rows only.
+/// Returns whether the column alone is a key, if only of a partial index.
 pub(crate) fn is_key_alone(table: &Table, position: usize) -> bool {
     table.rowid_alias == Some(position)
         || table.columns[position].unique
         || unique_keys(table).any(|columns| columns == [position])
 }
 
-/// Whether the column alone is a key of all rows: a partial index is one of some rows.
+/// Returns whether the column alone is a key of all rows; a partial index covers only some rows.
 pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
     let is_it = |column: &IndexColumn| column.column == Some(position);
     let whole = || table.indexes.iter().filter(|index| index.unique && !index.partial);
@@ -149,7 +149,8 @@ fn unique(subject: &Subject<'_>, name: &str, because: &str) -> Inferred {
     inferred(text, because)
 }
 
-/// BOOLEAN, DATE, TIME, DATETIME, TIMESTAMP, JSON, DECIMAL(p, s): what SQLite itself has no affinity for.
+/// Infers by the declared type: BOOLEAN, DATE, TIME, DATETIME, TIMESTAMP, JSON, DECIMAL(p, s), for which SQLite has
+/// no affinity.
 fn by_declared_type(subject: &Subject<'_>, name: &str) -> Option<Inferred> {
     let because = || format!("declared {}", subject.declared);
     let declared = subject.declared.to_ascii_uppercase();
@@ -170,7 +171,7 @@ fn by_declared_type(subject: &Subject<'_>, name: &str) -> Option<Inferred> {
     }
 }
 
-/// Values of so many digits and decimals as declared, below a thousand where that is more than enough.
+/// Infers numbers with the declared digits and decimals, but below a thousand.
 fn decimal(subject: &Subject<'_>) -> Option<String> {
     let (precision, scale) = match type_arguments(subject.declared)[..] {
         [precision] => (precision, 0),
@@ -200,13 +201,13 @@ fn by_affinity(subject: &Subject<'_>) -> Inferred {
     }
 }
 
-/// The numbers in parentheses of a declared type: 10 and 2 of DECIMAL(10, 2).
+/// Returns the numbers in parentheses of a declared type: 10 and 2 of DECIMAL(10, 2).
 fn type_arguments(declared: &str) -> Vec<u64> {
     let inner = declared.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inner, _)| inner);
     inner.split(',').map_while(|number| number.trim().parse().ok()).collect()
 }
 
-/// The column that a column of a foreign key refers to.
+/// The parent's column that a column of a foreign key refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parent {
     pub table: usize,
@@ -215,19 +216,20 @@ pub(crate) struct Parent {
     pub key: usize,
 }
 
-/// What the foreign keys say about a column.
+/// The effect of foreign keys on a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reference {
-    /// It is in none, or in one that any value meets.
+    /// No foreign key restricts the column.
     None,
-    /// It refers to this column.
+    /// The column refers to this one.
     Single(Parent),
-    /// It cannot be inferred, for this reason: its parent does not exist or has no such key, or several foreign keys
-    /// want something else of it.
+    /// Inference is impossible, for this reason: the parent or its key does not exist, or several foreign keys
+    /// contradict each other.
     Unclear(String),
 }
 
-/// What the foreign keys say about a column. Of several the one of most columns counts, if that meets the others.
+/// Returns the effect of foreign keys on a column. Of several, the one with the most columns counts if it implies the
+/// others.
 pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
     let mut parents = Vec::new();
     let mut why = None;
@@ -254,17 +256,17 @@ pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Refe
     Reference::Single(own)
 }
 
-/// The foreign keys that a column is part of, by their positions.
+/// Returns the foreign keys of a column, by their positions.
 fn keys_of(table: &Table, position: usize) -> impl Iterator<Item = usize> {
     (0..table.foreign_keys.len()).filter(move |&key| table.foreign_keys[key].columns.contains(&position))
 }
 
-/// The foreign key that decides about a column, as its parent there: that of most columns. None of one that a row meets by
-/// itself.
+/// Returns the parent in the foreign key that decides a column: the one with the most columns. Foreign keys that a
+/// row meets by itself do not count.
 fn owner(schema: &Schema, table: &Table, position: usize) -> Option<Parent> {
     let known = keys_of(table, position).filter_map(|key| parent(schema, table, key, position).ok());
     let others = known.filter(|parent| parent.column != position || !is_table(schema, parent.table, table));
-    // The first of equals: max_by_key takes the last.
+    // Keeps the first of equals, whereas `max_by_key` keeps the last.
     let width = |parent: &Parent| table.foreign_keys[parent.key].columns.len();
     others.reduce(|one, other| if width(&other) > width(&one) { other } else { one })
 }
@@ -273,7 +275,7 @@ fn is_table(schema: &Schema, position: usize, table: &Table) -> bool {
     schema.tables[position].name == table.name
 }
 
-/// Whether every value of a column is one of another, as foreign keys tell.
+/// Returns whether foreign keys imply that every value of one column is a value of another.
 fn leads_to(schema: &Schema, from: (usize, usize), to: (usize, usize), steps: usize) -> bool {
     const MOST_STEPS: usize = 16;
     let of_table = &schema.tables[from.0];
@@ -282,12 +284,12 @@ fn leads_to(schema: &Schema, from: (usize, usize), to: (usize, usize), steps: us
     from == to || steps < MOST_STEPS && keys_of(of_table, from.1).filter_map(next).any(leads)
 }
 
-/// Whether a foreign key of a column leads to a table and a key that there are.
+/// Returns whether a foreign key of the column refers to an existing table and key.
 pub(crate) fn refers(schema: &Schema, table: &Table, position: usize) -> bool {
     owner(schema, table, position).is_some()
 }
 
-/// What a column refers to by a foreign key, or why it refers to nothing.
+/// Returns the parent of a column in a foreign key, or the reason why there is none.
 fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::result::Result<Parent, String> {
     let ForeignKey { columns, parent, parent_columns, .. } = &table.foreign_keys[key];
     let found = schema.position(parent).ok_or_else(|| format!("the schema has no table {parent}"))?;
@@ -304,22 +306,22 @@ fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::r
     Ok(Parent { table: found, column, key })
 }
 
-/// Which rows of a parent are referred to.
+/// The pattern in which a foreign key refers to the rows of a parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reuse {
-    /// Each once at most: the column is a key.
+    /// Each row at most once: the column is a key.
     Once,
-    /// As a key of several foreign keys wants it: so many rows one after another.
+    /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
-    /// None twice for the same row of the column of this name.
+    /// No row twice for the same row in the column of this name.
     DistinctIn(String),
-    /// So many rows one after another: another column of the key counts them.
+    /// Runs of varying length, whose rows another column of the key counts.
     PerParent { least: u64, most: u64 },
-    /// As it happens, or as another column of the foreign key has it.
+    /// Random rows, or the rows of another column of the foreign key.
     AtRandom,
 }
 
-/// The annotation of a foreign key.
+/// Returns the annotation of a foreign key.
 pub(crate) fn of_parent(reuse: &Reuse, table: &Table, column: usize) -> Inferred {
     let parent = format!("{}.{}", quoted(&table.name), quoted(&table.columns[column].name));
     let because = format!("refers to {}.{}", table.name, table.columns[column].name);
@@ -341,18 +343,18 @@ pub(crate) fn of_parent(reuse: &Reuse, table: &Table, column: usize) -> Inferred
     }
 }
 
-/// The number of a row among those that refer to the same row, in a key with the column of this name.
+/// Infers the ordinal of a row among those with the same parent, for a key with the column of this name.
 pub(crate) fn number_in(name: &str) -> Inferred {
     inferred(format!("number_in({})", quoted(name)), format!("it is unique together with {name}"))
 }
 
-/// A name as annotations write it.
+/// Quotes a name, if annotations need that.
 pub(crate) fn quoted(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_name);
     if is_plain && !is_reserved(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The annotation of a foreign key that cannot be inferred: NULL, or an error where the column takes none.
+/// Infers a foreign key without parent: NULL, or an error if the column is NOT NULL.
 pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Result<Inferred> {
     let column = &table.columns[position];
     if !column.not_null && table.rowid_alias != Some(position) {

@@ -1,14 +1,14 @@
-//! Rows by invention: a schema with annotations in its comments becomes rows, any of which can be made alone.
+//! Row generators: a schema with annotations in its comments becomes rows, each of which can be computed alone.
 //!
 //! ```text
-//! schema text --comments--> annotations --annotation/--> expressions --plan/resolve--> recipes, their generators out
-//!                           columns without --infer--> annotations --^     |           of generators/catalogue
-//! schema, request --plan--> GenPlan: rows, seed, a checked program a table <---plan/compile
+//! schema text --schema_annotations--> annotations --annotation--> expressions --plan/resolve--> column expressions
+//!                                     columns without one --infer--^              (generators/catalogue)  |
+//! schema, request --plan--> GenPlan: rows, seed and a checked program for each table <----plan/compile----'
 //! GenPlan --source--> parts, blocks (program, expression), records
 //! ```
 //!
-//! Every cell is a pure function of (seed, table, column, row number): `random` says how, and
-//! [`ALGORITHM_VERSION`] names the version of everything that decides its value.
+//! Every cell is a pure function of (seed, table, column, row number). `random` defines the random numbers, and
+//! [`ALGORITHM_VERSION`] names the version of everything that decides a value.
 //!
 //! ```
 //! use litepress_format::page::PageSize;

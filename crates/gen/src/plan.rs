@@ -1,11 +1,11 @@
-//! What will be invented: for each table how many rows, for each column by which generator, and who said so.
+//! Planning: the number of rows of each table, the generator of each column, and the origin of both.
 //!
 //! ```text
-//! schema, request --rows.rs--> rows and seed of each table
-//! request, else annotation --resolve.rs--> recipes; those that are a generator alone are checked (checks.rs) at once
-//! else infer, keys.rs --------------------> foreign keys are references, other columns what they are like
-//! sampled rows --constraints.rs----------> SQLite judges CHECK constraints, and inferred columns change until they are met
-//! recipes --compile.rs-------------------> a program a table; what is computed, and keys of several columns, is checked
+//! schema, request --table_sizes.rs--> rows and seed of each table
+//! annotations --resolve.rs--> column expressions; single generators are checked (checks.rs) at once
+//! no annotation --infer, keys.rs--> references for foreign keys, generators by type and name for other columns
+//! sampled rows --constraints.rs--> SQLite evaluates CHECK constraints, and inferred columns change until they hold
+//! column expressions --compile.rs--> one program a table; computed columns and keys of several columns are checked
 //! ```
 
 mod checks;
@@ -38,20 +38,20 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the caller wants beyond what the schema says.
+/// Settings of the caller; they rank above those of the schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// Numbers of rows by table; without a name for the only table of the schema.
+    /// Numbers of rows by table; without a name, for the only table or for all tables without a number.
     pub rows: Vec<(Option<String>, u64)>,
-    /// Annotations of columns, which come before those of the schema.
+    /// Annotations of columns, which rank above those of the schema.
     pub set: Vec<SetColumn>,
-    /// Seed of all tables, before those of the schema.
+    /// Seed of all tables, which ranks above those of the schema.
     pub seed: Option<u64>,
-    /// Factor for all numbers of rows but those of `rows` and of tables that are fixed.
+    /// Factor for all numbers of rows, except those of `rows` and of fixed tables.
     pub scale: Option<f64>,
-    /// A plan file, which comes behind the request and before the schema; the schema is the one it holds.
+    /// A plan file, which ranks below the request and above the schema; the schema is the one in the file.
     pub plan: Option<PlanFile>,
-    /// What becomes of rows that their table does not take: where it is not an error, keys may repeat.
+    /// Conflict policy. If a conflict is not an error, keys may repeat.
     pub on_conflict: Conflict,
 }
 
@@ -64,17 +64,17 @@ pub struct SetColumn {
     pub column: String,
     /// The annotation.
     pub expression: String,
-    /// What the annotation is called in errors.
+    /// Name of the annotation in errors.
     pub origin: String,
 }
 
-/// Everything about the rows of a schema, checked.
+/// A checked plan for the rows of all tables of a schema.
 #[derive(Debug)]
 pub struct GenPlan {
     tables: Vec<Arc<TablePlan>>,
 }
 
-/// The rows of a table.
+/// The plan of a table.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TablePlan {
@@ -84,22 +84,22 @@ pub struct TablePlan {
     pub name: String,
     /// Number of rows.
     pub rows: u64,
-    /// Seed; 0 where nobody gives one.
+    /// Seed; 0 by default.
     pub seed: u64,
-    /// Whether the number of rows stays whatever the scale is.
+    /// Whether the scale leaves the number of rows alone.
     pub fixed: bool,
-    /// Whether nobody says the number of rows: it follows from those of the rows' parents.
+    /// Whether the number of rows follows from those of the parents.
     pub follows: bool,
-    /// What becomes of rows that the table does not take.
+    /// Conflict policy.
     pub on_conflict: Conflict,
-    /// The table of TPC-H whose rows these are, and the scale; nothing is planned for its columns then.
+    /// The table of TPC-H with these rows, and the scale; `columns` is empty then.
     pub tpch: Option<(TpchTable, f64)>,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnPlan>,
     pub(crate) program: Program,
 }
 
-/// The values of a column.
+/// The plan of a column.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ColumnPlan {
@@ -107,14 +107,14 @@ pub struct ColumnPlan {
     pub column: usize,
     /// Name.
     pub name: String,
-    /// The annotation that makes its generator.
+    /// The annotation of its generator.
     pub expression: String,
-    /// Who chose it.
+    /// Origin of the annotation.
     pub chosen: Chosen,
     pub(crate) facts: Facts,
 }
 
-/// Who chose a generator.
+/// The origin of a column's annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
     /// The schema's annotation.
@@ -123,7 +123,7 @@ pub enum Chosen {
     Set,
     /// The plan file.
     Plan,
-    /// Nobody: it was inferred, for this reason.
+    /// Inference, for this reason.
     Inferred(String),
 }
 
@@ -143,14 +143,14 @@ struct Draft<'a> {
     expression: String,
     chosen: Chosen,
     recipe: Recipe,
-    /// What somebody wrote, and where it begins; `None` where it was inferred.
+    /// The text with the annotation, and its offset there; `None` if it was inferred.
     site: Option<(Site<'a>, usize)>,
-    /// Whether it is known that the column takes its values.
+    /// Whether it is known that the column accepts its values.
     is_checked: bool,
 }
 
 impl<'a> Draft<'a> {
-    /// What errors point at: for the column at this place of the schema.
+    /// Calls `then` with the text that errors point at; `place` is the table and column.
     fn with_site<T>(&self, schema: &Schema, place: (usize, usize), then: impl FnOnce(&Site<'_>, usize) -> T) -> T {
         match &self.site {
             Some((site, offset)) => then(site, *offset),
@@ -166,19 +166,19 @@ impl<'a> Draft<'a> {
         self.with_site(schema, place, |site, offset| site.error(offset, message))
     }
 
-    /// An error at a place of what was written.
+    /// Makes an error at a place of the text.
     fn error_at(&self, schema: &Schema, place: (usize, usize), at: usize, message: String) -> Error {
         self.with_site(schema, place, |site, _| site.error(at, message))
     }
 }
 
 impl GenPlan {
-    /// Plans the rows of all tables of `schema`, virtual tables apart.
+    /// Plans the rows of all tables of `schema` except virtual ones.
     ///
     /// # Errors
-    /// [`ErrorKind::Generator`] and [`ErrorKind::Usage`], with the place of the annotation or what the request calls it:
-    /// an unknown table, column or generator; wrong arguments; values that the column is sure to refuse, or almost
-    /// (20 duplicates expected or more in a key); no number of rows.
+    /// [`ErrorKind::Generator`] and [`ErrorKind::Usage`], with the place of the annotation or the request's name for
+    /// it: an unknown table, column or generator; wrong arguments; values that the column is certain, or almost
+    /// certain (20 or more expected duplicates in a key), to reject; no number of rows.
     pub fn new(schema: &Schema, request: &Request) -> Result<Self> {
         let made = Self::made(schema, request);
         made.map_err(|error| match &request.plan {
@@ -202,18 +202,18 @@ impl GenPlan {
         planner.finish()
     }
 
-    /// The tables in the order of their definition, virtual tables apart.
+    /// Returns the tables in the order of their definition, without virtual tables.
     pub fn tables(&self) -> &[Arc<TablePlan>] {
         &self.tables
     }
 
-    /// The plan of the table at this position of [`Schema::tables`].
+    /// Returns the plan of the table at this position of [`Schema::tables`].
     pub fn table(&self, table: usize) -> Option<&Arc<TablePlan>> {
         self.tables.iter().find(|plan| plan.table == table)
     }
 }
 
-/// An annotation that somebody wrote.
+/// An annotation of a column.
 struct Wish<'a> {
     table: usize,
     column: usize,
@@ -222,7 +222,8 @@ struct Wish<'a> {
     chosen: Chosen,
 }
 
-/// The annotations of columns, one each: that of the request where there is one.
+/// Collects the annotations of columns. If a column has several, the request ranks first, then the plan file, then
+/// the schema.
 fn wishes<'a>(schema: &'a Schema, request: &'a Request, annotations: &[Annotation]) -> Result<Vec<Wish<'a>>> {
     let mut wishes: Vec<Wish<'a>> = Vec::new();
     for set in &request.set {
@@ -275,11 +276,11 @@ fn set_wish<'a>(schema: &'a Schema, set: Named<'a>) -> Result<Wish<'a>> {
     Ok(Wish { table: position, column, site, span: 0..text.len(), chosen: Chosen::Set })
 }
 
-/// The rows of tables that nobody says them of, where they are the children of rows that are known. Where they are so many
-/// times as many as somebody says, there are no more of them than children.
+/// Derives numbers of rows from parents: a table without a number gets as many rows as its known parents have
+/// children. A scaled number is limited to that.
 fn derive_rows(schema: &Schema, wishes: &[Wish<'_>], sizes: &mut [rows::Size]) {
     let children = |sizes: &[rows::Size], wish: &Wish<'_>| {
-        // As many as one likes are refused later.
+        // A number that exceeds its children is an error later; here it must not prevent the derivation.
         let mut sizes = sizes.to_vec();
         sizes[wish.table].rows = 0;
         let scope = Scope { schema, sizes: &sizes, table: wish.table, column: wish.column };
@@ -297,7 +298,7 @@ fn derive_rows(schema: &Schema, wishes: &[Wish<'_>], sizes: &mut [rows::Size]) {
     };
     let said = sizes.to_vec();
     let mut known: Vec<Option<Children>> = vec![None; wishes.len()];
-    // Of tables that follow from one another a round settles one at least.
+    // In a chain of derived tables each round resolves at least one.
     for _ in 0..=sizes.len() {
         let before = sizes.to_vec();
         let mut is_settled = vec![false; sizes.len()];
@@ -321,7 +322,7 @@ fn derive_rows(schema: &Schema, wishes: &[Wish<'_>], sizes: &mut [rows::Size]) {
     }
 }
 
-/// How many children the rows of a table have.
+/// The number of children of a table's rows.
 #[derive(Clone, Copy)]
 struct Children {
     of: usize,
@@ -333,7 +334,7 @@ fn usage(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Usage, message)
 }
 
-/// The position of the table of this name.
+/// Returns the position of the table of this name.
 fn table_position(schema: &Schema, name: &str) -> Result<usize> {
     let Some(position) = schema.position(name) else {
         let near = did_you_mean(name, schema.tables.iter().map(|table| table.name.as_str()));
@@ -346,7 +347,7 @@ fn table_position(schema: &Schema, name: &str) -> Result<usize> {
     Ok(position)
 }
 
-/// A column that a foreign key decides about, while all such columns are still open.
+/// A column of a foreign key, before any of the columns to infer is assigned.
 struct Pending {
     table: usize,
     column: usize,
@@ -358,7 +359,7 @@ struct Planner<'a> {
     schema: &'a Schema,
     sizes: Vec<rows::Size>,
     on_conflict: Conflict,
-    /// For each table, for each column, what is planned so far.
+    /// The drafts of all columns, by table and column.
     columns: Vec<Vec<Option<Draft<'a>>>>,
 }
 
@@ -368,7 +369,7 @@ impl<'a> Planner<'a> {
         Self { schema, sizes, on_conflict, columns: schema.tables.iter().map(empty).collect() }
     }
 
-    /// Plans what somebody wrote.
+    /// Drafts the columns that have annotations.
     fn wishes(&mut self, wishes: &[Wish<'a>]) -> Result<()> {
         for wish in wishes {
             let site = Some((wish.site, wish.span.end - wish.site.text[wish.span.clone()].trim_start().len()));
@@ -403,7 +404,7 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Plans a column by what was inferred.
+    /// Drafts a column with an inferred annotation.
     fn settle(&mut self, table: usize, column: usize, inferred: Inferred) -> Result<()> {
         let of_table = &self.schema.tables[table];
         let site = Site::new(&inferred.text, "<inferred>").for_column(&of_table.name, &of_table.columns[column].name);
@@ -419,7 +420,7 @@ impl<'a> Planner<'a> {
         Ok(GenPlan { tables: tables.collect::<Result<_>>()? })
     }
 
-    /// Compiles a table and checks what was not known before.
+    /// Compiles a table and checks the properties that were not known before.
     fn table(&self, drafts: Drafts<'_, 'a>, table: usize) -> Result<TablePlan> {
         let (of_table, size) = (&self.schema.tables[table], self.sizes[table]);
         let Compiled { program, facts, referred } = compile::compile(drafts, table)?;
@@ -456,7 +457,8 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// What is known of the columns of a key. Columns that refer to one row, and together tell which, count as one column.
+/// Returns the value properties of the columns of a key. Columns that together identify the row they refer to count
+/// as one.
 fn key_parts(
     drafts: Drafts<'_, '_>,
     table: usize,
@@ -486,7 +488,8 @@ fn key_parts(
     Some(parts)
 }
 
-/// Whether a key has all columns of the foreign key that a column of it belongs to: they are a key of the parent.
+/// Returns whether a key contains all columns of the foreign key of one of its columns, which then identify the
+/// parent's row.
 fn tells_rows(drafts: Drafts<'_, '_>, table: usize, key: &[usize], column: usize) -> bool {
     let Some(reference) = drafts.reference((table, column)) else { return false };
     let keys = drafts.schema.tables[table].foreign_keys.iter();

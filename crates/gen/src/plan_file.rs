@@ -1,8 +1,8 @@
-//! A plan as a text: TOML that holds the schema, the seed, the numbers of rows and a generator a column.
+//! Plan files: TOML with the schema, the seed, the numbers of rows and a generator for each column.
 //!
 //! ```toml
-//! algorithm_version = 1              # of the generators: another version, other values
-//! seed = 42                          # of all tables that have none of their own
+//! algorithm_version = 1              # of the generators: another version gives other values
+//! seed = 42                          # of all tables without a seed of their own
 //! scale = 10                         # factor for numbers of rows
 //! schema = '''
 //! CREATE TABLE user (id INTEGER PRIMARY KEY, area TEXT);
@@ -11,16 +11,17 @@
 //! [tables.user]
 //! rows = 1_000_000
 //! seed = 7
-//! fixed = true                       # whatever the scale is
+//! fixed = true                       # not scaled
 //!
 //! [tables.user.columns]
-//! area = "digits(6)"                 # before what a comment of the schema says
+//! area = "digits(6)"                 # overrides the annotation in the schema
 //! ```
 //!
-//! What a plan file does not say is as if it were not there: comments of the schema count, and columns are inferred.
+//! Everything is optional but `algorithm_version` and `schema`: without an entry, the annotations of the schema
+//! count, and columns are inferred.
 //!
-//! Its schema and its annotations are parsed as texts of their own. Where such a text stands in the file is known from
-//! the TOML parser, so that `PlanFile::locate` moves an error from there to its line and character in the file.
+//! The schema and the annotations are parsed as texts of their own. The TOML parser reports their spans in the file,
+//! so `PlanFile::locate` can translate the place of an error to its line and character in the file.
 
 mod place;
 mod write;
@@ -39,7 +40,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
-/// A plan file that is read: what it says is a request that comes after that of the caller, and before the schema.
+/// A parsed plan file. Its settings rank below those of the request and above those of the schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanFile {
     text: String,
@@ -52,15 +53,15 @@ pub struct PlanFile {
     tables: Vec<PlanFileTable>,
 }
 
-/// What a plan file says of a table.
+/// The entry of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlanFileTable {
     name: Spanned<String>,
-    /// Number of rows, where it is said.
+    /// Number of rows, if set.
     pub rows: Option<u64>,
-    /// Seed, where it is said.
+    /// Seed, if set.
     pub seed: Option<u64>,
-    /// Whether the number of rows stays whatever the scale is.
+    /// Whether the scale leaves the number of rows alone.
     pub fixed: bool,
     columns: Vec<(Spanned<String>, PlanFileColumn)>,
 }
@@ -68,9 +69,9 @@ pub(crate) struct PlanFileTable {
 /// An annotation in a plan file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlanFileColumn {
-    /// The annotation, without the marks of TOML.
+    /// The annotation, without TOML quotes.
     pub expression: String,
-    /// What the text is called in errors until `PlanFile::locate` has seen them.
+    /// Name of the text in errors, until `PlanFile::locate` replaces it.
     pub origin: String,
     span: Range<usize>,
 }
@@ -95,7 +96,7 @@ struct DocumentTable {
     columns: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
-/// A whole number: TOML's own, or a text for what TOML's do not hold, `"10m"` and what is above 2^63.
+/// A whole number: a TOML integer, or a string for numbers that TOML does not have, `"10m"` and above 2^63.
 #[derive(Clone, Copy)]
 struct Whole(u64);
 
@@ -128,11 +129,11 @@ impl<'de> Deserialize<'de> for Whole {
 }
 
 impl PlanFile {
-    /// Reads a plan file; `origin` is what it is called in errors. Names of tables and columns are not looked at yet.
+    /// Parses a plan file; `origin` is its name in errors. Names of tables and columns are not checked yet.
     ///
     /// # Errors
-    /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) with line and character, where it is no TOML, says what no plan file says, or is of
-    /// another [`ALGORITHM_VERSION`].
+    /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) with line and character, if the text is not
+    /// TOML, has an unknown key, or is of another [`ALGORITHM_VERSION`].
     pub fn parse(text: &str, origin: &str) -> Result<Self> {
         let site = Site::new(text, origin);
         let document: Document = toml::from_str(text).map_err(|error| {
@@ -170,28 +171,27 @@ impl PlanFile {
         })
     }
 
-    /// The schema as SQLite understands it.
+    /// Parses the schema and checks the names of tables and columns against it.
     ///
     /// # Errors
-    /// Those of [`Schema::from_sql`], and of tables and columns in the file that the schema has not, at their place in
-    /// the file.
+    /// The errors of [`Schema::from_sql`], and of unknown tables and columns, at their place in the file.
     pub fn schema(&self) -> Result<Schema> {
         let schema = Schema::from_sql(self.schema_text(), &self.origin).map_err(|error| self.locate(error))?;
         self.check(&schema)?;
         Ok(schema)
     }
 
-    /// The text of the schema.
+    /// Returns the text of the schema.
     pub fn schema_text(&self) -> &str {
         self.schema.get_ref()
     }
 
-    /// What the file is called in errors.
+    /// Returns the name of the file in errors.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// Whether all tables and columns are there, each once.
+    /// Checks that all tables and columns exist and are named once.
     fn check(&self, schema: &Schema) -> Result<()> {
         for (position, table) in self.tables.iter().enumerate() {
             let name = table.name.get_ref();
@@ -218,12 +218,12 @@ impl PlanFile {
         Site::new(&self.text, &self.origin).error(name.span().start, message)
     }
 
-    /// What the file says of this table.
+    /// Returns the entry of this table.
     pub(crate) fn table(&self, name: &str) -> Option<&PlanFileTable> {
         self.tables.iter().find(|table| table.is(name))
     }
 
-    /// The file's annotations of columns: table, column, annotation.
+    /// Returns the file's annotations: table, column, annotation.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str, &PlanFileColumn)> {
         self.tables.iter().flat_map(|table| {
             let columns = table.columns.iter();
@@ -231,7 +231,7 @@ impl PlanFile {
         })
     }
 
-    /// Moves an error about the schema or an annotation of this file to its place in the file.
+    /// Translates the place of an error about the schema or an annotation of this file to its place in the file.
     #[must_use]
     pub(crate) fn locate(&self, error: Error) -> Error {
         let Some(file) = error.place().file.as_deref().and_then(|file| file.to_str()) else { return error };
@@ -283,10 +283,10 @@ fn check_column(table: &Table, name: &str) -> Result<(), String> {
     }
 }
 
-/// Whether this can be a factor for numbers of rows.
+/// Checks a factor for numbers of rows.
 ///
 /// # Errors
-/// Says what one is.
+/// A message with the valid range.
 pub fn check_scale(scale: f64) -> Result<(), String> {
     const MOST: f64 = 1e12;
     if scale > 0.0 && scale <= MOST { Ok(()) } else { Err("a scale is a number above 0: 0.1, 100".to_owned()) }

@@ -1,19 +1,21 @@
-//! What a database that exists looks like, as a plan for one that looks alike.
+//! Profiles: statistics of an existing database, written as a plan file for a similar one.
 //!
 //! ```text
-//! source --read.rs--> ranges of rowids, side by side --column.rs, sketch.rs--> ColumnStats, merged in any order
-//! ColumnStats --describe.rs, shape.rs, times.rs--> an annotation a column --> plan file
-//! ReferenceStats --fan_out.rs--> the annotations of foreign keys
+//! source --read.rs--> ranges of rowids, in parallel --column.rs, sketch.rs--> ColumnStats, merged in any order
+//! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> plan file
+//! ReferenceStats --fan_out.rs--> annotations of foreign keys
 //! two databases' stats --compare.rs--> their columns side by side
 //! ```
 //!
-//! Everything is learned in one pass and in memory that does not grow with the source: counts, the least and the largest
-//! value, values and their numbers as long as they are few, a sketch of how many there are, a sample, and the rows of
-//! each parent, of a sample of parents where they are many. What is learned does not depend on the number of threads: ranges follow from the rowids alone, the sample from a hash of the rowid.
+//! Everything is collected in one pass and in memory that does not grow with the source: counts, extremes, values
+//! with their frequencies while they are few, a sketch of the number of distinct values, a sample, and the number of
+//! rows for each parent (of a sample of parents if they are many). The result does not depend on the number of
+//! threads: ranges follow from the rowids alone, and the sample from a hash of the rowid.
 //!
-//! **No text of the source's rows is kept** unless the caller wants it: of texts that are few their shares stay, under
-//! made-up names, and of others their shape. Texts that the schema itself names, in a CHECK say, are no secret, nor is a
-//! character that stands at the same place in all of many texts. Numbers and days are kept, as ends of ranges and bins.
+//! **No text of the source's rows is kept** unless the caller asks for it: a column of few texts keeps their shares
+//! under made-up names, and other columns keep the pattern of their texts. Exempt are texts that occur in the schema
+//! itself, for example in a CHECK, and a character that all of many texts have at the same position. Numbers and
+//! dates are kept as ends of ranges and bins.
 
 mod column;
 mod compare;
@@ -39,64 +41,66 @@ use litepress_rows::{Result, Schema};
 use std::fmt::Write;
 use std::path::Path;
 
-/// How a profile is made.
+/// Options of [`profile`](profile()).
 #[derive(Clone, Debug)]
 pub struct ProfileOptions {
-    /// Threads that read.
+    /// Number of reader threads.
     pub threads: usize,
-    /// Whether texts that are few in their column are kept.
+    /// Whether the texts of columns with few texts are kept.
     pub keep_values: bool,
 }
 
-/// What a database looks like.
+/// The profile of a database.
 #[derive(Debug)]
 pub struct Profile {
     /// The schema.
     pub schema: Schema,
-    /// Its tables, virtual tables apart.
+    /// Its tables, without virtual ones.
     pub tables: Vec<TableProfile>,
 }
 
-/// What a table looks like.
+/// The profile of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableProfile {
     /// Name.
     pub name: String,
     /// Number of rows.
     pub rows: u64,
-    /// Whether the number is left to the plan: it follows from how many children the rows of a parent have.
+    /// Whether the plan leaves the number out, because it follows from the parents' numbers of children.
     pub follows: bool,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnProfile>,
 }
 
-/// What a column looks like.
+/// The profile of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnProfile {
     /// Name.
     pub name: String,
     /// Rows that are NULL.
     pub nulls: u64,
-    /// About how many values there are, NULL apart; exact where `distinct_is_exact`.
+    /// Number of distinct values without NULL: an estimate unless `distinct_is_exact`.
     pub distinct: u64,
-    /// Whether all values were told apart.
+    /// Whether `distinct` is exact.
     pub distinct_is_exact: bool,
-    /// The least and the largest number, or the least and the largest length of a text or blob in characters or bytes.
+    /// The least and the largest number, or else the least and the largest length of a text in characters or a blob
+    /// in bytes.
     pub range: Option<(f64, f64)>,
-    /// The annotation that gives such values; `None` where the plan infers it, from keys and numbers of rows.
+    /// The annotation for similar values; `None` if the plan infers it from keys and numbers of rows.
     pub generator: Option<String>,
-    /// Why.
+    /// Reason for the annotation.
     pub because: String,
 }
 
-/// Looks at all rows of a database; one connection a thread.
+/// Profiles a database by reading all rows, with one connection a thread.
 ///
 /// # Errors
-/// [`ErrorKind::Data`](litepress_rows::ErrorKind::Data) where SQLite cannot read the file;
-/// [`ErrorKind::Schema`](litepress_rows::ErrorKind::Schema) where its schema uses what this program's SQLite does not have.
+/// [`ErrorKind::Data`](litepress_rows::ErrorKind::Data) if SQLite cannot read the file;
+/// [`ErrorKind::Schema`](litepress_rows::ErrorKind::Schema) if the schema uses something that the bundled SQLite
+/// lacks.
 pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
     let read::DatabaseStats { schema, tables: stats } = read::read(file, options.threads)?;
-    // Annotations that a schema has by chance are none.
+    // Comments that only look like annotations are ignored.
     let annotations = comments::annotations(&schema).unwrap_or_default();
     let mut choice = Choice::new(&schema, &stats);
     let mut said = Vec::new();
@@ -134,8 +138,8 @@ fn per_parent(expression: &Expression) -> bool {
 }
 
 impl Profile {
-    /// Plans what was learnt, as `gen` will. Columns whose values a constraint refuses, a CHECK of two columns say, are
-    /// left to be inferred, as that may meet it.
+    /// Tests the profile as a plan. Columns whose values violate a constraint, for example a CHECK of two columns,
+    /// are left to inference, which may satisfy it.
     fn leave_what_fails(&mut self) {
         while let Some((table, names)) = self.fault() {
             let Some(of) = self.tables.iter_mut().find(|of| of.name == table) else { return };
@@ -150,7 +154,7 @@ impl Profile {
         }
     }
 
-    /// The table and the columns of the first mistake in the plan.
+    /// Returns the table and the columns of the first error in the plan.
     fn fault(&self) -> Option<(String, String)> {
         let plan = PlanFile::parse(&self.to_toml(), "the profile").ok()?;
         let schema = plan.schema().ok()?;
@@ -158,7 +162,7 @@ impl Profile {
         Some((error.place().table.clone()?, error.place().column.clone()?))
     }
 
-    /// The profile as a plan file.
+    /// Writes the profile as a plan file.
     pub fn to_toml(&self) -> String {
         let mut out = String::from("# litepress gen OUT.db --plan THIS_FILE [--scale F]\n");
         let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a string takes everything");

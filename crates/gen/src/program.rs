@@ -1,15 +1,15 @@
-//! How the columns of a table are filled: steps over blocks of rows, in an order in which each finds what it needs.
+//! Programs that fill the columns of a table: a list of operations over blocks of rows, in topological order.
 //!
 //! ```text
-//! rows of the table ----------------------> space 0
-//! space 0 --Refer: which row of product?--> space 1      rows of other tables that a row leads to
-//! Generate: a generator, in any space ----> slot
-//! Apply: an operator over slots ----------> slot         the slots of columns are what the encoder gets
+//! rows of the table -------------------------> row set 0
+//! row set 0 --Refer: which row of product?--> row set 1    rows of other tables, one for each row
+//! Generate: a generator, on any row set -----> register
+//! Apply: an operator on registers -----------> register     the encoder reads the registers of the columns
 //! ```
 //!
-//! A program is made once for a table and run by many threads, each with a [`Scratch`] of its own, whose memory is
-//! used again for every block. As all values are functions of row numbers, a column of another table's row is computed
-//! where it is needed, and nothing is looked up.
+//! A program is compiled once for a table and run by many threads, each with its own [`Scratch`], whose memory is
+//! reused from block to block. All values are functions of row numbers, so a column of another table's row is
+//! computed in place; nothing is looked up.
 
 use crate::expression::{Operand, Operator, apply, stored};
 use crate::generators::{Generator, Kinds, fill_flags};
@@ -19,17 +19,17 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock};
 use std::sync::Arc;
 
-/// What fills the columns of a table.
+/// The operations that fill the columns of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub steps: Vec<Step>,
-    /// Number of slots.
+    /// Number of registers.
     pub slots: usize,
-    /// Number of spaces.
+    /// Number of row sets.
     pub spaces: usize,
-    /// The slots of the ordinary columns in their order, all different.
+    /// The registers of the ordinary columns in their order, all different.
     pub columns: Vec<usize>,
-    /// Bytes that the longest values of all slots may take in one row.
+    /// Bytes that the longest values of all registers may take in one row.
     pub longest_bytes: u64,
 }
 
@@ -41,10 +41,11 @@ pub(crate) struct Nulls {
     pub random: CellRandom,
 }
 
-/// One step of a program.
+/// One operation of a program.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// The rows that those of a space refer to, another space. `siblings` is the space of the column of `distinct_in`.
+    /// Computes the rows that the rows of a set refer to, as another set. `siblings` is the row set of the column in
+    /// `distinct_in`.
     Refer {
         relation: Relation,
         random: CellRandom,
@@ -53,60 +54,60 @@ pub(crate) enum Step {
         nulls: Vec<Nulls>,
         space: usize,
     },
-    /// The how manieth child of its parent a row is.
+    /// Computes each row's ordinal among the children of its parent.
     Number { space: usize, slot: usize },
-    /// Values by a generator.
+    /// Generates values.
     Generate { generator: Arc<dyn Generator>, random: CellRandom, space: usize, slot: usize },
-    /// What a column of this affinity stores of the values of another slot.
+    /// Converts a register as a column of this affinity would store it.
     Store { from: usize, affinity: Affinity, slot: usize },
-    /// What an operator makes of other values.
+    /// Applies an operator to other values.
     Apply { operator: Operator, operands: Vec<Source>, affinities: Vec<Option<Affinity>>, slot: usize },
-    /// The values of another slot, or one value.
+    /// Copies another register, or one value into all rows.
     Copy { from: Source, slot: usize },
-    /// NULL in a share of the rows of a slot.
+    /// Sets NULL in a share of the rows of a register.
     Null { nulls: Nulls, space: usize, slot: usize },
 }
 
-/// Where an operand comes from.
+/// An operand of an operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    /// A slot.
+    /// A register.
     Slot(usize),
-    /// A slot of [`Step::Store`], or the one that it stores where values stay as they are.
+    /// The register of an [`Op::Store`], or its input if the values are stored unchanged.
     Stored { from: usize, slot: usize },
     /// One value for all rows.
     Constant(OwnedValue),
 }
 
-/// What a program works with.
+/// The working memory of a program.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    /// The slots of the columns that are wanted, and the steps that fill these.
+    /// Registers of the wanted columns, and the operations that fill them.
     wanted: Vec<usize>,
     steps: Vec<usize>,
     blocks: Vec<CellBlock>,
     spaces: Vec<RowList>,
-    /// The slots of [`Step::Store`] that were not needed.
+    /// Registers of [`Op::Store`] whose input needed no conversion.
     is_as_stored: Vec<bool>,
-    /// The blocks of the columns, while nobody computes.
+    /// Blocks of the columns; between runs they are here and not in their registers.
     columns: Vec<CellBlock>,
     flags: Vec<bool>,
 }
 
 impl Scratch {
-    /// For all columns.
+    /// Allocates memory for all columns.
     pub(crate) fn new(program: &Program) -> Self {
         Self::with_given(program, &[])
     }
 
-    /// For all columns, of which some, by their places among the ordinary ones, are [filled](Self::column_mut) before each
-    /// run.
+    /// Allocates memory for all columns, of which the caller [fills](Self::column_mut) `given` before each run. These
+    /// are positions among the ordinary columns.
     pub(crate) fn with_given(program: &Program, given: &[usize]) -> Self {
         let given: Vec<usize> = given.iter().map(|&column| program.columns[column]).collect();
         Self::with_slots(program, program.columns.clone(), &given)
     }
 
-    /// For some of the ordinary columns, by their places among these.
+    /// Allocates memory for some of the ordinary columns, given by their positions.
     pub(crate) fn for_columns(program: &Program, columns: &[usize]) -> Self {
         Self::with_slots(program, columns.iter().map(|&column| program.columns[column]).collect(), &[])
     }
@@ -124,24 +125,24 @@ impl Scratch {
         }
     }
 
-    /// The blocks of the wanted columns, as the last run filled them.
+    /// Returns the blocks of the wanted columns, as the last run filled them.
     pub(crate) fn columns(&self) -> &[CellBlock] {
         &self.columns
     }
 
-    /// The block of a wanted column.
+    /// Returns the block of a wanted column.
     pub(crate) fn column_mut(&mut self, column: usize) -> &mut CellBlock {
         &mut self.columns[column]
     }
 
-    /// Puts the blocks of the columns into their slots, or takes them out again.
+    /// Moves the blocks of the columns into their registers, or back out.
     fn swap_columns(&mut self) {
         for (&slot, column) in self.wanted.iter().zip(&mut self.columns) {
             std::mem::swap(&mut self.blocks[slot], column);
         }
     }
 
-    /// The rows of a space; `rows` are those of space 0.
+    /// Returns the rows of a set; `rows` is set 0.
     fn rows<'a>(&'a self, rows: &Rows<'a>, space: usize) -> Rows<'a> {
         if space == 0 { rows.clone() } else { Rows::List(&self.spaces[space].rows) }
     }
@@ -169,7 +170,8 @@ impl Program {
         scratch.steps = steps;
     }
 
-    /// Whether a column, by its place among the ordinary ones, is what a generator of integers gives, without NULL.
+    /// Returns whether a column, given by its position among the ordinary ones, comes straight from a generator of
+    /// integers without NULL.
     pub(crate) fn gives_integers(&self, column: usize) -> bool {
         let slot = self.columns[column];
         let mut steps = self.steps.iter().filter(|step| step.slot() == Some(slot));
@@ -181,7 +183,7 @@ impl Program {
         }
     }
 
-    /// The steps that it takes to fill these slots, in their order, where some others are filled.
+    /// Returns the operations that fill these registers, in order, if the registers in `filled` need no computing.
     fn steps_for(&self, slots: &[usize], filled: &[usize]) -> Vec<usize> {
         let mut needed = Needed { slots: vec![false; self.slots], spaces: vec![false; self.spaces] };
         slots.iter().for_each(|&slot| needed.slots[slot] = true);
@@ -195,14 +197,14 @@ impl Program {
     }
 }
 
-/// What is needed by the steps behind one.
+/// Liveness of registers and row sets, computed from the last operation to the first.
 struct Needed {
     slots: Vec<bool>,
     spaces: Vec<bool>,
 }
 
 impl Needed {
-    /// Whether a step gives something that is needed; then what it works on is, too.
+    /// Returns whether a later operation needs this one's result. If so, marks its operands as needed.
     fn takes(&mut self, step: &Step) -> bool {
         let is_needed = match step {
             Step::Refer { space, .. } => self.spaces[*space],
@@ -242,7 +244,7 @@ impl Needed {
 }
 
 impl Step {
-    /// The slot that it fills, or sets NULLs in.
+    /// Returns the register that it fills, or sets NULLs in.
     fn slot(&self) -> Option<usize> {
         match self {
             Self::Refer { .. } => None,
@@ -288,7 +290,7 @@ impl Step {
         }
     }
 
-    /// Fills the slot of a step that fills one.
+    /// Fills the register of an operation that fills one.
     fn fill(&self, rows: &Rows<'_>, scratch: &mut Scratch, out: &mut CellBlock) {
         let count = rows.len();
         match self {
@@ -305,7 +307,7 @@ impl Step {
                 scratch.is_as_stored[*slot] = stored(&scratch.blocks[*from], *affinity, count, out).is_none();
             }
             Self::Apply { operator, operands, affinities, .. } => {
-                // Few operands are the rule; CASE and IN may have many.
+                // Most operators have few operands; CASE and IN may have many.
                 let operands: Vec<Operand<'_>> = operands.iter().map(|source| scratch.operand(source)).collect();
                 apply(*operator, &operands, affinities, count, out);
             }
@@ -325,7 +327,7 @@ impl Nulls {
     }
 }
 
-/// Marks rows as NULL beside those that are.
+/// Sets further rows to NULL.
 fn mark(more: &[bool], nulls: &mut Vec<bool>) {
     if more.contains(&true) {
         nulls.resize(more.len(), false);

@@ -1,19 +1,19 @@
-//! Which row of its parent a row of a child refers to: a function of the child's row number, so that the parent's key,
-//! and any other column of that row, is computed and never looked up.
+//! References: which row of the parent a row of the child refers to. It is a function of the child's row number, so
+//! that the parent's key, and any other column of that row, is computed and never looked up.
 //!
 //! | distribution | the parent of row r |
 //! |---|---|
-//! | `uniform` | any, each as likely as another |
-//! | `zipf(s)` | the n-th most frequent one with a weight of 1/n^s; which these are is random, unless `scatter=FALSE`: then the first rows |
-//! | `once` | row r: each parent has one child at most |
-//! | `in_turn(each)` | row r / each, and from the first row on again: keys of several such columns count like digits |
-//! | `per_parent(...)` | that whose children row r is one of: the children of a parent are consecutive rows, as many as are said |
-//! | `deal(n: parents, ...)` | any, but so many parents have n children each |
-//! | `other_than(c)` | any but the one that the row refers to through column c |
-//! | `distinct_in(c)` | any, but no two rows that refer to the same row through column c share one |
+//! | `uniform` | a random one, all equally likely |
+//! | `zipf(s)` | the n-th most frequent one has a weight of 1/n^s; the order of frequency is random, or with `scatter=FALSE` that of the rows |
+//! | `once` | row r: each parent has at most one child |
+//! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits |
+//! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
+//! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
+//! | `other_than(c)` | a random one, except the row that column c refers to |
+//! | `distinct_in(c)` | a random one, but never twice for the same row in column c |
 //!
-//! A table that refers to itself refers to earlier rows only, so that nothing goes round in circles. Its first row refers
-//! to nothing, or to itself where it must refer to something. `in_turn` alone takes later rows too.
+//! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
+//! nothing, or to itself if the column is NOT NULL. `in_turn` alone takes later rows too.
 
 mod dealt;
 mod fan_out;
@@ -24,7 +24,7 @@ pub(crate) use dealt::Dealt;
 pub(crate) use fan_out::FanOut;
 use std::sync::Arc;
 
-/// The purpose of the random numbers of `distinct_in` in [`CellRandom::fork`], of which every parent has its own.
+/// The purpose of `distinct_in` in [`CellRandom::fork`]; each parent row has random numbers of its own.
 const PARTNERS: u64 = 1 << 32;
 
 /// The purpose of the order of the most frequent parents.
@@ -33,15 +33,15 @@ const ORDER: u64 = 64;
 /// Rows of another table, one for each row of a block.
 #[derive(Debug, Default)]
 pub(crate) struct RowList {
-    /// Their numbers, counted from 0.
+    /// Row numbers, counted from 0.
     pub rows: Vec<u64>,
-    /// Where there is none: empty (everywhere is one) or one flag a row.
+    /// Rows without a parent: one flag a row, or empty if every row has one.
     pub nulls: Vec<bool>,
-    /// For `per_parent`: the how manieth child of how many a row is.
+    /// Each row's position among the children of its parent; for `per_parent` only.
     pub places: Vec<Place>,
 }
 
-/// A child's place among those of the same parent.
+/// A child's position among the children of its parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Counted from 0.
@@ -50,7 +50,7 @@ pub(crate) struct Place {
     pub of: u64,
 }
 
-/// How a column refers to rows of a table.
+/// A reference of a column to rows of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Relation {
     /// Rows of the parent.
@@ -58,11 +58,11 @@ pub(crate) struct Relation {
     pub draw: Draw,
     /// Whether the parent is the child's own table.
     pub to_itself: bool,
-    /// Whether every row refers to one: the first row of a table that refers to itself too.
+    /// Whether every row refers to one: in a table that refers to itself the first row too.
     pub is_total: bool,
 }
 
-/// Which rows are referred to.
+/// The way in which rows get their parents.
 #[derive(Clone, Debug)]
 pub(crate) enum Draw {
     Uniform,
@@ -76,12 +76,12 @@ pub(crate) enum Draw {
     },
     Children(Arc<FanOut>),
     Dealt(Arc<Dealt>),
-    /// `each`: column c is `in_turn(each)`, and rows that share its row have others one after another.
+    /// `each`: column c is `in_turn(each)`, so that rows with the same row in c take the others one after another.
     OtherThan {
         column: usize,
         each: Option<u64>,
     },
-    /// `skew` is 1 where all parents are as likely.
+    /// `skew` is 1 if all parents are equally likely.
     DistinctIn {
         column: usize,
         skew: f64,
@@ -89,14 +89,15 @@ pub(crate) enum Draw {
 }
 
 impl Draw {
-    /// Whether two columns of one foreign key may both have it.
+    /// Returns whether two columns of one foreign key may both have it.
     pub(crate) fn is_default(&self) -> bool {
         matches!(self, Self::Uniform)
     }
 }
 
 impl Relation {
-    /// The rows that these rows refer to. `siblings` is what the column of `distinct_in` refers to.
+    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in` or `other_than`
+    /// refers to.
     pub(crate) fn draw(&self, random: &CellRandom, rows: &Rows<'_>, siblings: Option<&RowList>, out: &mut RowList) {
         out.rows.clear();
         out.nulls.clear();
@@ -138,12 +139,12 @@ impl Relation {
         }
     }
 
-    /// Whether rows of a table refer to earlier ones of it.
+    /// Returns whether rows of a table refer to earlier rows of the same table.
     pub(crate) fn is_to_earlier(&self) -> bool {
         self.to_itself && !matches!(self.draw, Draw::InTurn { .. })
     }
 
-    /// Rows before these.
+    /// Computes parents among the rows before each row.
     fn draw_earlier(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut RowList) {
         match &self.draw {
             Draw::Zipf { zipf, .. } => {
@@ -164,9 +165,10 @@ impl Relation {
         }
     }
 
-    /// For child `number` of `of` a parent out of its own stretch of all parents: stretches do not overlap, so no two
-    /// children of one row share a parent. With a skew the first stretches are short and the last ones long, so that few
-    /// parents come often. Which parents these are is random, and with an even share another order for each row.
+    /// Divides all parents into one range for each child of a row, and draws each child's parent from its own range:
+    /// ranges do not overlap, so no two children of one row share a parent. With a skew the first ranges are short
+    /// and the last ones long, so that few parents are frequent. A random permutation says which ones; with an even
+    /// share each row also rotates it.
     fn draw_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, out: &mut RowList) {
         let parents = self.parents.max(1);
         let order = Scattered::new(parents, &random.fork(ORDER));
@@ -175,7 +177,7 @@ impl Relation {
             let start = stretch(place.number, place.of, parents, skew);
             let end = stretch(place.number + 1, place.of, parents, skew);
             let drawn = start + Fraction(own.u64(place.number)).take((end - start).max(1));
-            // An even share begins at another place for each row, or the first child would never have the last parent.
+            // Without a rotation of its own the first child of a row would never have the last parent.
             let turn = if skew == 1.0 { Fraction(own.u64(u64::MAX)).take(parents) } else { 0 };
             out.rows.push((drawn.min(parents - 1) + turn) % parents);
         }
@@ -184,7 +186,7 @@ impl Relation {
     }
 }
 
-/// Where the stretch of child `number` of `of` begins.
+/// Returns the first parent in the range of child `number` of `of`.
 fn stretch(number: u64, of: u64, parents: u64, skew: f64) -> u64 {
     let spare = parents.saturating_sub(of);
     if skew == 1.0 {
@@ -209,7 +211,7 @@ mod tests {
         out.rows
     }
 
-    /// What rows refer to is as frozen as values are.
+    /// References are as frozen as values are.
     #[test]
     fn golden_rows_of_version_1() {
         let zipf = |exponent, scatter| Draw::Zipf { zipf: Arc::new(Zipf::new(1000, exponent)), scatter };

@@ -1,4 +1,4 @@
-//! Tokens to expressions: operators by how closely they bind, as in SQLite.
+//! Parser of expressions: precedence climbing, with the precedence of SQLite's operators.
 
 use super::lexer::TokenKind;
 use super::parser::{Parser, int, keyword};
@@ -8,7 +8,7 @@ use crate::suggest::did_you_mean;
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 
-/// How closely an operator binds; the operands of a higher one are taken first.
+/// Precedence of an operator; operators of higher precedence bind more closely.
 type Power = u8;
 
 const OR: Power = 1;
@@ -21,7 +21,7 @@ const PRODUCT: Power = 7;
 const CONCAT: Power = 8;
 const SIGN: Power = 9;
 
-/// What times are counted in.
+/// Units of `date_add` and `date_diff`.
 const UNITS: [&str; 7] = ["seconds", "minutes", "hours", "days", "weeks", "months", "years"];
 
 /// An operator between two operands.
@@ -30,17 +30,17 @@ enum Infix {
     Is,
     Between,
     In,
-    /// `NOT` in front of BETWEEN or IN.
+    /// `NOT` before BETWEEN or IN.
     Not,
 }
 
 impl Parser<'_> {
-    /// An expression as it stands between commas or parentheses.
+    /// Parses an expression between commas or parentheses.
     pub(super) fn expression(&mut self, depth: usize) -> Result<Expression> {
         self.operation(OR, depth)
     }
 
-    /// An expression of operators that bind at least so closely.
+    /// Parses an expression of operators with at least this precedence.
     fn operation(&mut self, least: Power, depth: usize) -> Result<Expression> {
         self.check_depth(depth)?;
         let start = self.token().span.start;
@@ -82,7 +82,7 @@ impl Parser<'_> {
         Ok(Expression { kind: ExpressionKind::Operation { operator, operands }, span: start..self.end() })
     }
 
-    /// The operator that stands next, if one does.
+    /// Returns the binary operator at the current token, if it is one.
     fn infix(&self) -> Option<Infix> {
         use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Unequal};
         let compare = |comparison, power| Infix::Plain(Operator::Compare(comparison), power);
@@ -115,7 +115,8 @@ impl Parser<'_> {
         })
     }
 
-    /// `IS [NOT] value`, `IS` being taken. Whether something IS TRUE or FALSE is asked of its truth, not of its value.
+    /// Parses the rest of `IS [NOT] value`. `IS TRUE` and `IS FALSE` compare the truth of the left side, not its
+    /// value.
     fn is(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
         let comparison = if self.take_word("not") { Comparison::IsNot } else { Comparison::Is };
         let word = self.token().span.clone();
@@ -125,14 +126,14 @@ impl Parser<'_> {
         Ok((Operator::Compare(comparison), vec![left, right]))
     }
 
-    /// `BETWEEN low AND high`, `BETWEEN` being taken.
+    /// Parses the rest of `BETWEEN low AND high`.
     fn between(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
         let low = self.operation(ORDER, depth + 1)?;
         self.word("and")?;
         Ok((Operator::Between, vec![left, low, self.operation(ORDER, depth + 1)?]))
     }
 
-    /// `IN (value, ...)`, `IN` being taken.
+    /// Parses the rest of `IN (value, ...)`.
     fn within(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
         if !self.take_mark("(") {
             return Err(self.unexpected("'('"));
@@ -142,7 +143,7 @@ impl Parser<'_> {
         Ok((Operator::In, operands))
     }
 
-    /// `NOT BETWEEN` and `NOT IN`, `NOT` being taken.
+    /// Parses the rest of `NOT BETWEEN` and `NOT IN`.
     fn negated(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
         let start = left.span.start;
         let (operator, operands) = if self.take_word("between") {
@@ -155,7 +156,7 @@ impl Parser<'_> {
         Ok((Operator::Not, vec![inner]))
     }
 
-    /// Expressions up to the closing parenthesis, which is taken.
+    /// Parses expressions up to and including the closing parenthesis.
     fn operands(&mut self, operands: &mut Vec<Expression>, depth: usize) -> Result<()> {
         loop {
             operands.push(self.expression(depth + 1)?);
@@ -168,7 +169,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands between operators.
+    /// Parses an operand: a literal, a name, a call or a parenthesis.
     fn operand(&mut self, depth: usize) -> Result<Expression> {
         let start = self.token().span.start;
         let negative = self.take_mark("-");
@@ -194,7 +195,7 @@ impl Parser<'_> {
         Ok(Expression { span: start..self.end(), ..inner })
     }
 
-    /// A word, a function, a column of another row, or a generator.
+    /// Parses a keyword, a function, a column of another row, or a generator.
     fn named(&mut self, name: String, depth: usize) -> Result<ExpressionKind> {
         let is_called = *self.peek_second() == TokenKind::Mark("(");
         match keyword(&name) {
@@ -210,7 +211,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `name` or `name.name`
+    /// Parses `name` or `name.name`.
     fn column(&mut self, first: String) -> Result<ExpressionKind> {
         self.take();
         if !self.take_mark(".") {
@@ -255,7 +256,7 @@ impl Parser<'_> {
         Err(error.advise(format!("there are {}", UNITS.join(", "))))
     }
 
-    /// `CASE [base] WHEN condition THEN value ... [ELSE value] END`
+    /// Parses `CASE [base] WHEN condition THEN value ... [ELSE value] END`.
     fn case(&mut self, depth: usize) -> Result<ExpressionKind> {
         self.take();
         let mut operands = Vec::new();
@@ -293,7 +294,7 @@ impl Parser<'_> {
         found
     }
 
-    /// Takes a word that has to stand here.
+    /// Takes this keyword, which is required here.
     fn word(&mut self, word: &str) -> Result<()> {
         if self.take_word(word) { Ok(()) } else { Err(self.unexpected(&word.to_ascii_uppercase())) }
     }
@@ -308,7 +309,7 @@ impl Infix {
     }
 }
 
-/// 1, 0 or NULL: `expression AND TRUE`
+/// Returns `expression AND TRUE`, which is 1, 0 or NULL.
 fn truth(expression: Expression) -> Expression {
     let span = expression.span.clone();
     let yes = Expression { kind: ExpressionKind::Literal(OwnedValue::Int(1)), span: span.clone() };
@@ -316,7 +317,7 @@ fn truth(expression: Expression) -> Expression {
     Expression { kind, span }
 }
 
-/// Whether a name is a word of the language, so that a column of this name stands in quotes.
+/// Returns whether a name is a keyword, so that a column of this name needs double quotes.
 pub(crate) fn is_reserved(name: &str) -> bool {
     const RESERVED: [&str; 15] = [
         "and", "or", "not", "is", "between", "in", "when", "then", "else", "end", "as", "case", "null", "true", "false",
@@ -333,7 +334,7 @@ mod tests {
     use super::super::{Site, parse};
     use super::*;
 
-    /// An expression with all of its parentheses.
+    /// Returns an expression with all of its parentheses.
     fn shape(expression: &Expression, text: &str) -> String {
         let words = |operands: &[Expression]| operands.iter().map(|one| shape(one, text)).collect::<Vec<_>>().join(" ");
         match &expression.kind {

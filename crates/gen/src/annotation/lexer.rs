@@ -1,11 +1,11 @@
-//! Characters to tokens.
+//! Tokenizer of annotations.
 
 use super::Site;
 use crate::number::{COUNT_UNITS, whole_number};
 use litepress_rows::Result;
 use std::ops::Range;
 
-/// A token and where it stands in the site's text.
+/// A token and its span in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
     pub kind: TokenKind,
@@ -26,11 +26,11 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// Longer ones first.
+/// All marks, longer ones first.
 const MARKS: [&str; 19] =
     ["||", "==", "<>", "!=", "<=", ">=", "(", ")", ",", ":", "=", "<", ">", "+", "-", "*", "/", "%", "."];
 
-/// The tokens that stand in `span`, closed by [`TokenKind::End`]. A `--` comment within ends the annotation.
+/// Splits a span of the text into tokens, closed by [`TokenKind::End`]. A `--` comment in it ends the annotation.
 pub(crate) fn tokens(site: &Site<'_>, span: Range<usize>) -> Result<Vec<Token>> {
     let mut lexer = Lexer { site, at: span.start, end: span.end };
     let mut tokens = Vec::new();
@@ -59,7 +59,7 @@ impl<'a> Lexer<'a> {
         self.rest().chars().next()
     }
 
-    /// Takes what `pattern` accepts, one character after another.
+    /// Takes characters as long as `pattern` accepts them.
     fn take_while(&mut self, pattern: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let len = rest.find(|c| !pattern(c)).unwrap_or(rest.len());
@@ -89,7 +89,7 @@ impl<'a> Lexer<'a> {
         Ok(Token { kind, span: start..self.at })
     }
 
-    /// A comment within the annotation ends it.
+    /// Ends the annotation at a `--` comment. A second `gen:` in it is an error, because it would be ignored.
     fn remark(&self) -> Result<TokenKind> {
         let remark = self.rest()[2..].trim_start();
         if remark.get(..4).is_some_and(|mark| mark.eq_ignore_ascii_case("gen:")) {
@@ -99,13 +99,13 @@ impl<'a> Lexer<'a> {
         Ok(TokenKind::End)
     }
 
-    /// `.5`
+    /// Returns whether a fraction without whole part begins here: `.5`.
     fn starts_fraction(&self) -> bool {
         let mut chars = self.rest().chars();
         chars.next() == Some('.') && chars.next().is_some_and(|c| c.is_ascii_digit())
     }
 
-    /// What stands in quotes; a quote within is written twice.
+    /// Takes a quoted text; a quote in it is doubled.
     fn quoted(&mut self, quote: char, unclosed: &str) -> Result<String> {
         let start = self.at;
         let mut text = String::new();
@@ -123,7 +123,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `x'00ff'`
+    /// Takes `x'00ff'`.
     fn blob(&mut self) -> Result<Vec<u8>> {
         let start = self.at;
         self.at += 1;
@@ -163,7 +163,7 @@ impl<'a> Lexer<'a> {
         value.ok_or_else(|| self.site.error(start, "this number is too large"))
     }
 
-    /// `e6`, `E-3`
+    /// Returns whether an exponent begins here: `e6`, `E-3`.
     fn starts_exponent(&self) -> bool {
         let mut chars = self.rest().chars();
         matches!(chars.next(), Some('e' | 'E'))
@@ -276,7 +276,7 @@ mod tests {
             ("1e999", 1, "too large"),
             ("x'0'", 1, "hex digits"),
             ("x'zz'", 1, "hex digits"),
-            // It was dropped.
+            // The second annotation was dropped in silence.
             ("a -- Gen: b", 3, "an annotation already"),
         ] {
             let error = tokens(&Site::new(text, "test"), 0..text.len()).expect_err(text);

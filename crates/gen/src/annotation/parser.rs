@@ -1,4 +1,4 @@
-//! Tokens to calls and settings; [`expressions`](super::expressions) has what calls are nested in.
+//! Parser of calls and settings; [`expressions`](super::expressions) parses the expressions around and in them.
 
 use super::lexer::{self, Token, TokenKind};
 use super::{Argument, Call, Expression, ExpressionKind, Site, TableSettings};
@@ -9,10 +9,10 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
 use std::ops::Range;
 
-/// Calls within calls deeper than this are a mistake, and would be a danger for the stack.
+/// Deepest nesting of calls. Deeper ones are a mistake and could overflow the stack.
 const DEEPEST: usize = 32;
 
-/// Operators in one annotation at most: a chain of them is as deep as it is long.
+/// Most operators in one annotation: a chain of them is as deep as it is long.
 const MOST_OPERATORS: usize = 1000;
 
 pub(super) fn annotation(site: &Site<'_>, span: Range<usize>) -> Result<Expression> {
@@ -67,12 +67,12 @@ impl<'a> Parser<'a> {
         &self.token().kind
     }
 
-    /// The token after the next, as far as there is one.
+    /// Returns the token after the current one; at the end, the last one.
     pub(super) fn peek_second(&self) -> &TokenKind {
         &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind
     }
 
-    /// Takes the next token; the last one, [`TokenKind::End`], stays.
+    /// Takes the current token; the last one, [`TokenKind::End`], stays.
     pub(super) fn take(&mut self) -> Token {
         let token = self.token().clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
         self.site.error(span.start, format!("{found} where {expected} is expected"))
     }
 
-    /// `rows=5` where a generator should stand is a table's setting in the wrong place.
+    /// Rejects `rows=5` in place of a generator: it is a setting of a table.
     fn refuse_settings(&self) -> Result<()> {
         let (TokenKind::Name(name), TokenKind::Mark("=")) = (self.peek(), self.peek_second()) else {
             return Ok(());
@@ -109,12 +109,12 @@ impl<'a> Parser<'a> {
         Err(error.advise("put it in front of CREATE TABLE or on the line of the table's '('"))
     }
 
-    /// Where the token that was taken last ends.
+    /// Returns the end of the token that was taken last.
     pub(super) fn end(&self) -> usize {
         self.tokens[self.at.max(1) - 1].span.end
     }
 
-    /// Refuses what nobody writes and the stack might not bear.
+    /// Rejects nesting that might overflow the stack.
     pub(super) fn check_depth(&self, depth: usize) -> Result<()> {
         let at = self.token().span.start;
         if depth > DEEPEST { Err(self.site.error(at, "generators are nested too deeply")) } else { Ok(()) }
@@ -127,7 +127,7 @@ impl<'a> Parser<'a> {
         if self.operators > MOST_OPERATORS { Err(refused()) } else { Ok(()) }
     }
 
-    /// Takes the token of a literal; `None` is an integer that does not fit.
+    /// Takes the token of a literal; `None` is an integer out of range.
     pub(super) fn literal(&mut self, value: Option<OwnedValue>) -> Result<ExpressionKind> {
         let token = self.take();
         value
@@ -154,7 +154,7 @@ impl<'a> Parser<'a> {
         Ok(Call { name, is_called, arguments, span: start..end })
     }
 
-    /// Takes a closing parenthesis and notes where it ends.
+    /// Takes a closing parenthesis, if it is next, and sets `end` to its end.
     pub(super) fn closes(&mut self, end: &mut usize) -> bool {
         let close = self.token().span.end;
         let closes = self.take_mark(")");
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
             return Err(self.site.error(at, format!("'{name}=' is said twice of this table")));
         }
         self.at += 2;
-        // Like the numbers of a request, this one may have an exponent: it is read as it is written.
+        // Read from the text as written, because a count may have an exponent.
         let written = &self.site.text[self.token().span.clone()];
         let truth = if name.eq_ignore_ascii_case("fixed") { truth(written) } else { None };
         let Some(value) = truth.or_else(|| whole_number(written, &COUNT_UNITS)) else {
@@ -215,7 +215,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `tpch=lineitem`
+    /// Parses `tpch=lineitem`.
     fn tpch(&mut self, settings: &mut TableSettings) -> Result<()> {
         let at = self.token().span.start;
         self.at += 2;
@@ -235,7 +235,7 @@ fn truth(word: &str) -> Option<u64> {
     }
 }
 
-/// The value of a word; in front of a parenthesis it is no value but a generator's name: `null(0.1, uuid)`.
+/// Returns the value of a keyword. Before a parenthesis the same word is a generator's name: `null(0.1, uuid)`.
 pub(super) fn keyword(name: &str) -> Option<OwnedValue> {
     match name.to_ascii_lowercase().as_str() {
         "null" => Some(OwnedValue::Null),

@@ -1,18 +1,18 @@
-//! CHECK constraints in the text of a statement that SQLite has read.
+//! CHECK constraints in the text of a statement that SQLite has parsed.
 
 use super::tokens::{Kind, Token, tokens};
 use super::unquoted;
 
-/// A CHECK constraint as it is written.
+/// The source text of a CHECK constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenCheck {
-    /// Its name, where it has one.
+    /// Name of the constraint, if it has one.
     pub name: Option<String>,
-    /// What stands in its parentheses.
+    /// The expression in its parentheses.
     pub text: String,
 }
 
-/// All CHECK constraints of a statement.
+/// Finds all CHECK constraints of a statement.
 pub(crate) fn checks(statement: &str) -> Vec<WrittenCheck> {
     let sql: Vec<Token> =
         tokens(statement).into_iter().filter(|token| !matches!(token.kind, Kind::Comment { .. })).collect();
@@ -28,7 +28,7 @@ pub(crate) fn checks(statement: &str) -> Vec<WrittenCheck> {
     opens.filter_map(written).collect()
 }
 
-/// The token that closes the parenthesis that one opens.
+/// Returns the token that closes this parenthesis.
 fn close(sql: &[Token], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     (open..sql.len()).find(|&at| {
@@ -41,7 +41,7 @@ fn close(sql: &[Token], open: usize) -> Option<usize> {
     })
 }
 
-/// The names, words and texts of an expression, without their quotes.
+/// Returns the names, keywords and literals of an expression, without their quotes.
 pub(crate) fn words(expression: &str) -> Vec<String> {
     tokens(expression)
         .into_iter()

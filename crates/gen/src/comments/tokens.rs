@@ -1,8 +1,8 @@
-//! Just enough of SQL's tokens to tell comments, texts, names, parentheses, commas and semicolons from one another.
+//! A minimal SQL tokenizer: comments, strings, names, parentheses, commas and semicolons.
 
 use std::ops::Range;
 
-/// A token and where it stands.
+/// A token and its span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub kind: Kind,
@@ -15,15 +15,15 @@ pub(super) enum Kind {
     Close,
     Comma,
     Semicolon,
-    /// A comment, and what stands between its marks.
+    /// A comment, and the span between its marks.
     Comment {
         body: Range<usize>,
     },
-    /// Names, numbers, texts and other marks.
+    /// Names, numbers, strings and other marks.
     Other,
 }
 
-/// The tokens of `text`.
+/// Splits `text` into tokens.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The token that begins at `start`, and its length.
+/// Returns the token that begins at `start`, and its length.
 fn token(text: &str, start: usize) -> (Kind, usize) {
     let rest = &text.as_bytes()[start..];
     match rest[0] {
@@ -62,12 +62,13 @@ fn token(text: &str, start: usize) -> (Kind, usize) {
     }
 }
 
-/// Bytes of names, keywords and numbers: taken together, so that a token is never cut within a character.
+/// Returns whether a byte is part of a name, keyword or number. They form one token, so that a token never ends
+/// within a character.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
-/// Length of a quoted text with its quotes; a quote within is written twice.
+/// Returns the length of a quoted text, quotes included; a quote in it is doubled.
 fn quoted_len(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while at < rest.len() {

@@ -1,11 +1,11 @@
-//! Operators over blocks of rows.
+//! Dispatch of operators over blocks of rows.
 
 use super::{Comparison, Function, Operator, compare, dates, numbers, select, texts};
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock, Cells};
 
-/// A value that owns its bytes.
+/// Copies a value.
 pub(crate) fn owned(value: Value<'_>) -> OwnedValue {
     match value {
         Value::Null => OwnedValue::Null,
@@ -16,10 +16,10 @@ pub(crate) fn owned(value: Value<'_>) -> OwnedValue {
     }
 }
 
-/// What an operator computes with.
+/// An operand of an operator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand<'a> {
-    /// A value a row.
+    /// One value a row.
     Block(&'a CellBlock),
     /// The same value in every row.
     Constant(&'a OwnedValue),
@@ -33,7 +33,7 @@ pub(super) enum Slice<'a, T> {
 }
 
 impl<'a> Operand<'a> {
-    /// The value in this row of the block.
+    /// Returns the value in this row of the block; NaN is NULL, as in SQLite.
     #[inline]
     pub(super) fn value(&self, row: usize) -> Value<'a> {
         let value = match self {
@@ -46,7 +46,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Its whole numbers, where it holds nothing else but NULL, which has any number here.
+    /// Returns the integers if the operand has no other kind of value. Rows that are NULL have an arbitrary integer.
     pub(super) fn ints(&self) -> Option<Slice<'a, i64>> {
         match self {
             Self::Constant(OwnedValue::Int(int)) => Some(Slice::One(*int)),
@@ -58,7 +58,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Its real numbers, as [`ints`](Self::ints).
+    /// Returns the real numbers, as [`ints`](Self::ints) does.
     pub(super) fn reals(&self) -> Option<Slice<'a, f64>> {
         match self {
             Self::Constant(OwnedValue::Real(real)) => Some(Slice::One(*real)),
@@ -78,7 +78,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// Fills `out` with the results of the first `rows` rows. `affinities` are those of operands that are columns.
+/// Fills `out` with the results of the first `rows` rows. `affinities` are those of the operands that are columns.
 pub(crate) fn apply(
     operator: Operator,
     operands: &[Operand<'_>],
@@ -153,7 +153,7 @@ fn or(left: Option<bool>, right: Option<bool>) -> Option<bool> {
     and(left.map(|is| !is), right.map(|is| !is)).map(|is| !is)
 }
 
-/// 1, 0 or NULL in every row.
+/// Fills every row with 1, 0 or NULL.
 pub(super) fn put_flags(out: &mut CellBlock, rows: usize, f: impl Fn(usize) -> Option<bool>) {
     let ints = out.ints();
     let mut unknown = false;
@@ -170,12 +170,12 @@ pub(super) fn put_flags(out: &mut CellBlock, rows: usize, f: impl Fn(usize) -> O
     }
 }
 
-/// A value of any kind in every row.
+/// Fills every row with a value of any kind.
 pub(super) fn put_values(out: &mut CellBlock, rows: usize, f: impl FnMut(usize) -> OwnedValue) {
     out.values().extend((0..rows).map(f));
 }
 
-/// A text in every row that `append` says `true` for, else NULL.
+/// Fills every row with a text, or with NULL if `append` returns `false`.
 pub(super) fn put_texts(out: &mut CellBlock, rows: usize, mut append: impl FnMut(usize, &mut Vec<u8>) -> bool) {
     let mut nulls = std::mem::take(out.nulls_mut());
     nulls.clear();
@@ -194,7 +194,7 @@ pub(super) fn put_texts(out: &mut CellBlock, rows: usize, mut append: impl FnMut
     }
 }
 
-/// Marks the rows as NULL in which an operand is.
+/// Sets rows to NULL that are NULL in any operand.
 pub(super) fn combined_nulls(operands: &[&Operand<'_>], rows: usize, out: &mut CellBlock) {
     for operand in operands.iter().filter(|operand| !operand.nulls().is_empty()) {
         let nulls = out.nulls_mut();

@@ -1,4 +1,4 @@
-//! Days and times as `YYYY-MM-DD` and `YYYY-MM-DD HH:MM:SS`.
+//! Date arithmetic on `YYYY-MM-DD` and `YYYY-MM-DD HH:MM:SS`.
 
 use super::apply::{Operand, put_texts, put_values};
 use super::numbers::integer;
@@ -9,14 +9,14 @@ use litepress_rows::cells::OwnedValue;
 
 const DAY: i64 = 86_400;
 
-/// A time, in seconds from 0000-03-01 on, and whether it is a day alone.
+/// A date or time, in seconds from 0000-03-01 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Time {
     seconds: i64,
     is_day: bool,
 }
 
-/// What is added or counted.
+/// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Seconds(i64),
@@ -24,7 +24,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// `day`, `days`, and so on.
+    /// Parses `day`, `days`, and so on.
     fn of(value: Value<'_>) -> Option<Self> {
         const UNITS: [(&[u8], Unit); 7] = [
             (b"second", Unit::Seconds(1)),
@@ -40,7 +40,7 @@ impl Unit {
         UNITS.iter().find(|(unit, _)| unit.eq_ignore_ascii_case(name)).map(|(_, unit)| *unit)
     }
 
-    /// That of each row; a constant is read once.
+    /// Returns the unit of each row; a constant is parsed once.
     fn in_rows<'a>(operand: &'a Operand<'a>) -> impl Fn(usize) -> Option<Self> + 'a {
         let constant = match operand {
             Operand::Constant(value) => Some(Self::of(value.as_value())),
@@ -50,13 +50,14 @@ impl Unit {
     }
 }
 
-/// Days from 0000-03-01 to a day, whose month and day may be too large: the 31st of April is the 1st of May.
+/// Returns the days from 0000-03-01 to a day. A day beyond the end of its month counts on: the 31st of April is the
+/// 1st of May.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day - 1
 }
 
-/// Year, month and day.
+/// Returns year, month and day.
 fn civil(days: i64) -> (i64, i64, i64) {
     let era = days.div_euclid(146_097);
     let day = days.rem_euclid(146_097);
@@ -108,7 +109,7 @@ impl Time {
         }
     }
 
-    /// Appends its text; `false` where its year has no four digits.
+    /// Appends the text; `false` if the year does not have four digits.
     fn write(self, text: &mut Vec<u8>) -> bool {
         // January and February of the year 0 are before the first of March.
         const TO_MARCH: i64 = (31 + 29) * DAY;
@@ -123,18 +124,18 @@ impl Time {
     }
 }
 
-/// A day or time in seconds from some day on.
+/// Parses a date or time to seconds.
 pub(crate) fn seconds(text: &str) -> Option<i64> {
     Time::parse(Value::Text(text.as_bytes())).map(|time| time.seconds)
 }
 
-/// The time that [`seconds`] gives so many of.
+/// Formats seconds as [`seconds`] parses them.
 pub(crate) fn written(seconds: i64) -> Option<String> {
     let mut text = Vec::new();
     Time { seconds, is_day: false }.write(&mut text).then(|| String::from_utf8(text).ok()).flatten()
 }
 
-/// `date_add(time, n, unit)`
+/// Evaluates `date_add(time, n, unit)`.
 pub(super) fn add(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let unit = Unit::in_rows(&operands[2]);
     let sum = |row: usize| {
@@ -144,7 +145,7 @@ pub(super) fn add(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     put_texts(out, rows, |row, text| sum(row).is_some_and(|time| time.write(text)));
 }
 
-/// `date_diff(from, to, unit)`, rounded towards 0.
+/// Evaluates `date_diff(from, to, unit)`, rounded towards 0.
 pub(super) fn difference(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let unit = Unit::in_rows(&operands[2]);
     let difference = |row: usize| {

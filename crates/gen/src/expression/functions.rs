@@ -19,18 +19,18 @@ pub enum Function {
     Upper,
 }
 
-/// One function of the table.
+/// The description of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// The function.
     pub function: Function,
-    /// Its name in annotations.
+    /// Name in annotations.
     pub name: &'static str,
-    /// The call with its arguments.
+    /// The call with its parameters.
     pub signature: &'static str,
-    /// What it gives, in one line.
+    /// One line about its result.
     pub about: &'static str,
-    /// How many arguments it takes.
+    /// Limits of the number of arguments.
     least: usize,
     most: usize,
 }
@@ -84,13 +84,13 @@ static FUNCTIONS: [Described; 14] = [
     entry(Function::Upper, ("upper", "upper(x)"), "the text with A to Z for a to z", (1, 1)),
 ];
 
-/// All functions, in the order of their names.
+/// Returns all functions, in the order of their names.
 pub fn all() -> &'static [Described] {
     &FUNCTIONS
 }
 
 impl Function {
-    /// The function of this name; ASCII case does not matter. `iif` is another name of `if`.
+    /// Returns the function of this name; ASCII case does not matter. `iif` is another name of `if`.
     pub(crate) fn find(name: &str) -> Option<Self> {
         let name = if name.eq_ignore_ascii_case("iif") { "if" } else { name };
         FUNCTIONS.iter().find(|entry| entry.name.eq_ignore_ascii_case(name)).map(|entry| entry.function)
@@ -108,7 +108,7 @@ impl Function {
         self.described().signature
     }
 
-    /// Whether it takes so many arguments.
+    /// Returns whether it accepts this number of arguments.
     pub(crate) fn takes(self, count: usize) -> bool {
         (self.described().least..=self.described().most).contains(&count)
     }

@@ -31,7 +31,7 @@ fn sql(value: Value<'_>) -> Sql {
     }
 }
 
-/// The values of every column of the only table, row by row.
+/// Generates the rows of the only table.
 fn rows(definition: &str) -> Vec<Vec<Sql>> {
     let text = format!("CREATE TABLE t ({definition})");
     let schema = Schema::from_sql(&text, "test").expect(&text);
@@ -43,7 +43,7 @@ fn rows(definition: &str) -> Vec<Vec<Sql>> {
     (0..ROWS).map(|number| row(usize::try_from(number).expect("few"))).collect()
 }
 
-/// A database that holds these columns.
+/// Makes a database that holds these columns.
 fn database() -> rusqlite::Connection {
     let sqlite = rusqlite::Connection::open_in_memory().expect("memory");
     sqlite.execute_batch(&format!("CREATE TABLE t ({COLUMNS})")).expect("a good schema");
@@ -54,7 +54,7 @@ fn database() -> rusqlite::Connection {
     sqlite
 }
 
-/// What SQLite computes.
+/// Evaluates an expression in SQLite.
 fn judge(sqlite: &rusqlite::Connection, expression: &str) -> Vec<Sql> {
     let mut select = sqlite.prepare(&format!("SELECT {expression} FROM t ORDER BY rowid")).expect(expression);
     let rows = select.query_map([], |row| row.get_ref(0).map(|value: ValueRef<'_>| Sql::from_owned(value)));
@@ -77,7 +77,7 @@ impl FromRef for Sql {
     }
 }
 
-/// What is computed here.
+/// Evaluates an expression with our own operators.
 fn computed(expression: &str) -> Vec<Sql> {
     let mut rows = rows(&format!("{COLUMNS}, x /* gen: {expression} */"));
     rows.iter_mut().map(|row| row.pop().expect("x")).collect()
@@ -98,7 +98,7 @@ fn compare(sqlite: &rusqlite::Connection, expression: &str) {
     }
 }
 
-/// A random expression. What SQLite refuses to compute (abs of the least integer) is left out.
+/// Makes a random expression, without those that are errors in SQLite (abs of the least integer).
 fn random_expression(draws: &mut Draws, depth: u64) -> String {
     let mut pick = |of: &[&str]| of[usize::try_from(draws.below(of.len() as u64)).expect("few")].to_owned();
     const LITERALS: [&str; 12] =

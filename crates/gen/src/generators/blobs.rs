@@ -1,4 +1,4 @@
-//! Random bytes, plain and in hex.
+//! Random bytes, raw and in hex.
 
 use super::alias::threshold;
 use super::{Arguments, Distinct, Generator, Kinds, Lengths, size};
@@ -6,10 +6,10 @@ use crate::random::{CellRandom, Draws, Rows};
 use litepress_format::copy::copy_short;
 use litepress_rows::{CellBlock, Result};
 
-/// The longest value that is made: SQLite's own limit for a record, less a little for its header.
+/// Length limit of a value: SQLite's limit for a record, less a little for its header.
 pub(super) const LONGEST: u64 = 999_999_000;
 
-/// The length of words in bytes, and of their hex digits.
+/// The length of a word in bytes, and of its hex digits.
 const WORD: usize = 8;
 const WORD_HEX: usize = 2 * WORD;
 
@@ -24,7 +24,7 @@ static HEX: [[u8; 2]; 256] = {
     table
 };
 
-/// The 16 hex digits of a word, highest first.
+/// Returns the 16 hex digits of a word, highest first.
 #[inline(always)]
 pub(super) fn hex_digits(word: u64) -> [u8; WORD_HEX] {
     let mut text = [0; WORD_HEX];
@@ -45,17 +45,17 @@ fn bytes(word: u64) -> [u8; WORD] {
 #[derive(Debug)]
 struct Blob {
     lengths: Lengths,
-    /// Of every [`CHUNK`] bytes the first so many are random, the others zero.
+    /// The number of random bytes in each [`CHUNK`]; the others are zero.
     random: usize,
 }
 
-/// Short enough that a compressor finds the zeros wherever it looks.
+/// Short enough for a compressor to find the zeros in any of its windows.
 const CHUNK: usize = 64;
 
 pub(super) fn blob(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let lengths = arguments.lengths("min", "max", LONGEST)?;
     let share = if arguments.is_given("compressible") { arguments.share("compressible")? } else { 0.0 };
-    // A word is random in any case: it tells rows apart.
+    // The first word is always random, because it makes rows distinct.
     let random = (threshold(1.0 - share) * CHUNK as u64) >> 32;
     Ok(Box::new(Blob { lengths, random: size(random).max(WORD) }))
 }
@@ -87,7 +87,7 @@ impl Generator for Blob {
     fn distinct(&self) -> Distinct {
         let Lengths { min, max } = self.lengths;
         if min >= WORD as u64 {
-            // The first eight bytes are the row's word, which no other row has.
+            // The first eight bytes are the row's word, which is unique.
             return Distinct::Unique { rows: u64::MAX };
         }
         let of_len = |len: u64| if len < WORD as u64 { 1 << (8 * len) } else { u64::MAX };
@@ -97,7 +97,7 @@ impl Generator for Blob {
 }
 
 impl Blob {
-    /// Appends `len` bytes of which a part of every chunk is zero, the first eight of them those of `word`.
+    /// Appends `len` bytes, the first eight those of `word`, with zeros at the end of every chunk.
     fn push_with_zeros(&self, mut word: u64, draws: &mut Draws, len: usize, arena: &mut Vec<u8>) {
         let start = arena.len();
         for begin in (0..len).step_by(CHUNK) {
@@ -108,7 +108,7 @@ impl Blob {
     }
 }
 
-/// Appends `len` bytes, the first eight of them those of `word`.
+/// Appends `len` bytes, the first eight those of `word`.
 fn push_bytes(mut word: u64, draws: &mut Draws, len: usize, arena: &mut Vec<u8>) {
     arena.reserve(len + WORD);
     let end = arena.len() + len;

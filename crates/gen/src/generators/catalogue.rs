@@ -1,5 +1,4 @@
-//! Every generator with its arguments, what it does and an example: look-up, messages and documentation come from
-//! this one table.
+//! The table of all generators with parameters, description and example; look-up, messages and documentation use it.
 
 use super::{
     Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nested, nulls, numbers,
@@ -14,32 +13,32 @@ use litepress_rows::{CellBlock, Result};
 use std::fmt::{self, Debug};
 use std::ops::Range;
 
-/// One generator.
+/// The description of a generator.
 pub struct Entry {
-    /// Its name in annotations.
+    /// Name in annotations.
     pub name: &'static str,
-    /// Its arguments in their order.
+    /// Parameters in order.
     pub parameters: &'static [Parameter],
-    /// What it takes instead of `parameters` where it takes as many values as one likes.
+    /// Notation of the arguments, if it takes any number of values instead of `parameters`.
     pub values: Option<&'static str>,
-    /// What it gives, in one line.
+    /// One line about its values.
     pub about: &'static str,
-    /// A call of it.
+    /// An example call.
     pub example: &'static str,
     build: fn(&Arguments<'_>) -> Result<Box<dyn Generator>>,
 }
 
-/// One argument of a generator.
+/// A parameter of a generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Name for `name=value`.
+    /// Name in `name=value`.
     pub name: &'static str,
-    /// Its value where it is left out: `None`, it must be given; empty, none.
+    /// Default: `None` if the argument is required, empty if it may be left out without one.
     pub default: Option<&'static str>,
 }
 
 impl Entry {
-    /// The call with the names of its arguments: `sequence(start=1, step=1)`.
+    /// Returns the call with the names of its parameters: `sequence(start=1, step=1)`.
     pub fn signature(&self) -> String {
         let parameters: Vec<String> = match self.values {
             Some(values) => vec![values.to_owned()],
@@ -48,7 +47,7 @@ impl Entry {
         if parameters.is_empty() { self.name.to_owned() } else { format!("{}({})", self.name, parameters.join(", ")) }
     }
 
-    /// The advice in errors about a call of this generator.
+    /// Returns the help of errors about a call of this generator.
     pub(super) fn usage(&self) -> String {
         format!("{}: for example {}", self.signature(), self.example)
     }
@@ -82,7 +81,7 @@ pub(super) const fn optional(name: &'static str) -> Parameter {
     default(name, "")
 }
 
-/// An entry's short form: name, parameters, what it does, example, build function.
+/// Makes an entry of name, parameters, description, example and build function.
 pub(super) const fn entry(
     name: &'static str,
     parameters: &'static [Parameter],
@@ -393,25 +392,25 @@ static ENTRIES: &[Entry] = &[
     ),
 ];
 
-/// All generators, in the order of their names.
+/// Returns all generators, in the order of their names.
 pub fn all() -> &'static [Entry] {
     ENTRIES
 }
 
-/// What else annotations are made of: `ref` and the distributions that stand in it.
+/// Returns the other calls in annotations: `ref`, the distributions in it, and `number_in`.
 pub fn relations() -> &'static [Entry] {
     relations::ENTRIES
 }
 
-/// The generator of this name; ASCII case does not matter.
+/// Returns the generator of this name; ASCII case does not matter.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
 }
 
-/// Makes the generator that `call` describes, for a table of so many rows.
+/// Builds the generator of a call, for a table of this number of rows.
 ///
 /// # Errors
-/// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) at the place of the name or argument that is wrong.
+/// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) at the unknown name or wrong argument.
 pub(crate) fn build(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Box<dyn Generator>> {
     let Some(entry) = find(&call.name) else {
         let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
@@ -422,7 +421,7 @@ pub(crate) fn build(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<B
     (entry.build)(&Arguments::bind(site, call, entry, rows)?)
 }
 
-/// A generator by itself, of no table: to look at its values and to measure it.
+/// A generator without a table, to look at its values and to measure it.
 #[derive(Debug)]
 pub struct Sample {
     generator: Box<dyn Generator>,
@@ -430,10 +429,10 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The generator of an annotation such as an [`Entry::example`].
+    /// Builds the generator of an annotation such as [`Entry::example`].
     ///
     /// # Errors
-    /// As those of an annotation in a schema.
+    /// As for an annotation in a schema.
     pub fn new(annotation: &str) -> Result<Self> {
         let site = Site::new(annotation, "<sample>");
         let call = parse_call(&site, 0..annotation.len())?;
@@ -446,7 +445,7 @@ impl Sample {
     }
 }
 
-/// All generators, and the functions of expressions, as tables of Markdown, with the nanoseconds that a cell takes (a dash where they are not known).
+/// Formats all generators and functions as Markdown tables, with the nanoseconds per cell (a dash if unknown).
 pub fn markdown(nanoseconds: impl Fn(&Entry) -> Option<f64>) -> String {
     let mut text = String::from(MARKDOWN_HEAD);
     for entry in all() {
@@ -488,11 +487,12 @@ They stand in expressions, of which the next section tells.
 | --- | --- |
 ";
 
-/// Behind this line the document is written by hand.
+/// The first line of the document's hand-written part.
 #[cfg(test)]
 const MARKDOWN_GUIDE: &str = "\n## Expressions and references\n";
 
-/// Whether an expression is a generator of this table and, where it is `null`, what is nested in it too.
+/// Returns whether an expression is a generator of this table and, if it is `null`, whether its inner expression is
+/// one.
 pub(crate) fn is_generator(expression: &Expression) -> bool {
     let ExpressionKind::Call(call) = &expression.kind else { return false };
     let is_inner =
@@ -503,7 +503,7 @@ pub(crate) fn is_generator(expression: &Expression) -> bool {
     find(&call.name).is_some_and(|entry| entry.name != "null" || inner.is_none_or(is_whole))
 }
 
-/// The share and the inner expression of a call of `null`.
+/// Returns the share and the inner expression of a call of `null`.
 pub(crate) fn null_arguments(site: &Site<'_>, call: &Call) -> Result<(f64, Expression)> {
     let entry = find("null").expect("it is in the table");
     let arguments = Arguments::bind(site, call, entry, None)?;
@@ -511,19 +511,19 @@ pub(crate) fn null_arguments(site: &Site<'_>, call: &Call) -> Result<(f64, Expre
     Ok((arguments.share("p")?, inner))
 }
 
-/// Makes the generator that an annotation of its own describes, such as an example.
+/// Builds the generator of an annotation without a table, such as an example.
 #[cfg(test)]
 pub(crate) fn build_text(text: &str, origin: &str) -> Result<Box<dyn Generator>> {
     let site = Site::new(text, origin);
     build(&site, &parse_call(&site, 0..text.len())?, None)
 }
 
-/// The generator that gives this value to every row.
+/// Builds the generator that gives this value to every row.
 pub(super) fn constant(value: OwnedValue) -> Box<dyn Generator> {
     choice::always(value)
 }
 
-/// The value of a default as it stands in [`Parameter`].
+/// Parses the default value of a [`Parameter`].
 pub(super) fn default_value(text: &str) -> Expression {
     let call = format!("constant({text})");
     let call = parse_call(&Site::new(&call, "<default>"), 0..call.len()).expect("defaults parse");
@@ -547,7 +547,7 @@ mod tests {
         }
     }
 
-    /// `bench/cells.py` writes the file anew; figures may be old.
+    /// `bench/cells.py` writes the file anew; the figures in it may be old.
     #[test]
     fn the_documentation_has_every_generator() {
         let written = include_str!("../../../../docs/generators.md");
@@ -594,7 +594,7 @@ mod tests {
         }
     }
 
-    /// Annotations, the character that is wrong, and what is said of it.
+    /// Annotations, the character at which each is wrong, and a part of the message.
     const MISTAKES: &[(&str, u64, &str)] = &[
         ("digit(6)", 1, "unknown generator 'digit', did you mean 'digits'?"),
         ("null(0.5, itn(1, 2))", 11, "unknown generator 'itn', did you mean 'int'?"),

@@ -1,4 +1,4 @@
-//! Picks from a list: the encoder makes each value's bytes once, and rows only say which.
+//! Picks from a list: the encoder encodes each value once, and rows hold indexes.
 
 use super::alias::{AliasTable, threshold};
 use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, Scattered};
@@ -7,7 +7,7 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
 use std::sync::Arc;
 
-/// A list to pick from, and how.
+/// A list of values with a method of picking from it.
 #[derive(Debug)]
 pub(super) struct Pick {
     values: Arc<[OwnedValue]>,
@@ -19,7 +19,7 @@ pub(super) struct Pick {
 enum How {
     Always,
     Evenly,
-    /// The second value where 32 random bits are below this, else the first; 2^32 is always.
+    /// The second value if 32 random bits are below this, else the first; 2^32 is always.
     Below(u64),
     /// By weights.
     Alias(AliasTable),
@@ -42,15 +42,15 @@ pub(super) fn choice(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Pick::by_weight(values, &weights)))
 }
 
-/// `deal(v: n, ...)`: values as cards of a deck, in which each is n times; when all are dealt it is shuffled anew.
+/// `deal(v: n, ...)`: a deck of cards with each value n times, which is shuffled anew when all cards are dealt.
 #[derive(Debug)]
 struct Deal {
     values: Arc<[OwnedValue]>,
-    /// For each value the place behind its last card.
+    /// For each value, the position after its last card.
     ends: Vec<u64>,
 }
 
-/// The purpose of the orders of decks in [`CellRandom::fork`]; within, each deck has its own.
+/// The purpose of the decks' orders in [`CellRandom::fork`]; each deck forks its own from that.
 const DECKS: u64 = 66;
 
 pub(super) fn deal(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -117,7 +117,7 @@ pub(super) fn constant(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
     Ok(always(arguments.value("v")?))
 }
 
-/// The same value in every row.
+/// Builds a generator of one value.
 pub(super) fn always(value: OwnedValue) -> Box<dyn Generator> {
     Box::new(Pick::evenly(vec![value]))
 }
@@ -138,11 +138,11 @@ pub(super) fn sparse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Pick { values: values.into(), how: How::Below(threshold(share)), null_share }))
 }
 
-/// `steps(v: rows, ..., v)`: each value for so many rows, one after another, the last one for the rest.
+/// `steps(v: rows, ..., v)`: each value for a number of consecutive rows, the last one for the rest.
 #[derive(Debug)]
 struct Steps {
     values: Arc<[OwnedValue]>,
-    /// The first row behind each value's.
+    /// For each value, the first row after its rows.
     ends: Vec<u64>,
 }
 
@@ -193,14 +193,14 @@ impl Generator for Steps {
         Distinct::Among { values: self.values.len() as u64 }
     }
 
-    /// NULL may come in the last step, and so in all rows.
+    /// NULL may be the last step's value, and so that of almost all rows.
     fn null_share(&self) -> f64 {
         if self.values.contains(&OwnedValue::Null) { 1.0 } else { 0.0 }
     }
 }
 
 impl Pick {
-    /// Each of `values` as often as the others.
+    /// Picks each of `values` with the same probability.
     pub(super) fn evenly(values: Vec<OwnedValue>) -> Self {
         let weights = vec![1.0; values.len()];
         Self::by_weight(values, &weights)

@@ -1,7 +1,7 @@
-//! Numbers by the distributions of statistics.
+//! Numbers of statistical distributions.
 //!
-//! A distribution with an inverse takes one word a cell and is one formula ([`Law`]). The others reject some of what
-//! they draw and draw again, from further words of the cell's own: a few at the most, no list, no state.
+//! A distribution with a closed inverse takes one word a cell and is one formula ([`Law`]). The others are drawn by
+//! rejection, from further words of the same cell: a few at most, without tables or state.
 
 use super::functions::{exp, ln, normal_quantile, pow, round};
 use super::numbers::units;
@@ -10,16 +10,16 @@ use crate::random::{CellRandom, Draws, Rows};
 use litepress_rows::{CellBlock, Result};
 use std::fmt::Debug;
 
-/// How often a value beyond the bounds is drawn anew before it becomes the bound.
+/// Number of redraws of a value outside the bounds, before it is clamped.
 const RETRIES: usize = 32;
 
 /// A distribution.
 trait Law: Debug + Send + Sync {
-    /// A number of it.
+    /// Draws a number.
     fn draw(&self, draws: &mut Draws) -> f64;
 }
 
-/// A number above 0 and below 1.
+/// Maps a word to a number above 0 and below 1.
 #[inline(always)]
 pub(super) fn between(word: u64) -> f64 {
     ((word >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
@@ -31,9 +31,9 @@ struct Drawn<L> {
     law: L,
     low: f64,
     high: f64,
-    /// A power of ten and the bounds as so many parts of one; `None` for all digits.
+    /// Rounding to decimals; `None` for all digits.
     decimals: Option<Decimals>,
-    /// Whole numbers are stored as such.
+    /// Whether values are stored as integers.
     whole: bool,
 }
 
@@ -44,7 +44,7 @@ struct Decimals {
     last: f64,
 }
 
-/// Gives `law` the bounds `min`, `max` and `decimals` of the call.
+/// Adds the arguments `min`, `max` and `decimals` of the call to `law`.
 fn bounded<L: Law + 'static>(arguments: &Arguments<'_>, law: L) -> Result<Box<dyn Generator>> {
     let low = arguments.optional_real("min")?.unwrap_or(f64::MIN);
     let high = arguments.optional_real("max")?.unwrap_or(f64::MAX);
@@ -192,8 +192,8 @@ impl Law for Pareto {
     }
 }
 
-/// A gamma variable of this shape and scale 1, by squeezed rejection (Marsaglia and Tsang, *ACM TOMS* 26, 2000): of 20
-/// draws one is rejected at the most. Shapes below 1 are raised by 1 and brought back by a power.
+/// A gamma variable of this shape and scale 1, by squeezed rejection (Marsaglia and Tsang, *ACM TOMS* 26, 2000): at
+/// most one of 20 draws is rejected. Shapes below 1 are raised by 1 and corrected by a power.
 #[derive(Clone, Copy, Debug)]
 struct Gamma {
     d: f64,
@@ -226,7 +226,7 @@ impl Gamma {
     }
 }
 
-/// `beta(a, b)`: of two gamma variables the share of the first.
+/// `beta(a, b)`: the share of the first of two gamma variables in their sum.
 #[derive(Debug)]
 struct Beta {
     a: Gamma,

@@ -1,26 +1,26 @@
-//! Times that follow a rhythm: hours of work, and streams of events.
+//! Time patterns: business hours, and streams of events.
 
 use super::time::{DAY, END, Format, bound, bounds};
 use super::{Arguments, Distinct, Generator, Kinds};
 use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Error, Result};
 
-/// `business_hours(from, to, open, close)`: of Mondays to Fridays, all hours alike.
+/// `business_hours(from, to, open, close)`: seconds of Mondays to Fridays, uniformly distributed.
 #[derive(Debug)]
 struct BusinessHours {
     /// The first working day, counted from the Monday before 0000-01-01.
     first: u64,
     days: u64,
-    /// Second of the day, and seconds of a working day.
+    /// Opening second of the day, and seconds of a working day.
     open: u64,
     seconds: u64,
     format: Format,
 }
 
-/// Days from the Monday before it to 0000-01-01, a Saturday.
+/// Days from that Monday to 0000-01-01, a Saturday.
 const SATURDAY: u64 = 5;
 
-/// Working days before this day, counted from that Monday.
+/// Returns the number of working days before this day, counted from that Monday.
 fn working_days(day: u64) -> u64 {
     let days = day + SATURDAY;
     days / 7 * 5 + (days % 7).min(5)
@@ -40,7 +40,7 @@ pub(super) fn business_hours(arguments: &Arguments<'_>) -> Result<Box<dyn Genera
     Ok(Box::new(BusinessHours { first, days: end - first, open, seconds: close - open, format }))
 }
 
-/// Seconds of `HH:MM`, up to `24:00`.
+/// Parses `HH:MM`, up to `24:00`, to seconds.
 fn time_of_day(arguments: &Arguments<'_>, name: &str) -> Result<u64> {
     let text = arguments.text(name)?;
     let number = |part: &str| -> Option<u64> {
@@ -77,8 +77,8 @@ impl Generator for BusinessHours {
     }
 }
 
-/// `events(from, to)` and `events(from, every=...)`: row n comes `n + jitter * random` intervals after the start, so
-/// that no row comes before the one before it. The end of the year 9999 is the end of all events.
+/// `events(from, to)` and `events(from, every=...)`: row n is `n + jitter * random` intervals after the start, so
+/// that times never descend. No event is later than the year 9999.
 #[derive(Debug)]
 struct Events {
     /// In milliseconds.
@@ -109,7 +109,7 @@ pub(super) fn events(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Events { from, interval, jitter, format: Format::of(arguments)? }))
 }
 
-/// Milliseconds of `250ms`, `1.5s`, `5m`, `2h` or `1d`.
+/// Parses `250ms`, `1.5s`, `5m`, `2h` or `1d` to milliseconds.
 fn interval(arguments: &Arguments<'_>) -> Result<f64> {
     let text = arguments.text("every")?;
     let refused = || -> Error {
@@ -130,7 +130,7 @@ fn interval(arguments: &Arguments<'_>) -> Result<f64> {
 }
 
 impl Events {
-    /// So many rows have a time of their own.
+    /// Returns the number of rows with distinct times.
     fn rows(&self) -> u64 {
         #[expect(clippy::cast_possible_truncation, reason = "a number beyond the integers is brought back to them")]
         #[expect(clippy::cast_sign_loss, reason = "the end is behind the start")]
@@ -164,7 +164,7 @@ impl Generator for Events {
 
     fn distinct(&self) -> Distinct {
         let resolution = self.format.resolution();
-        // A thousandth of it is more than enough for all roundings.
+        // A margin of a thousandth is more than enough for all rounding errors.
         if self.interval * (1.0 - self.jitter) > 1.001 * resolution as f64 {
             Distinct::Ascending { rows: self.rows() }
         } else {

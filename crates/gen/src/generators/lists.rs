@@ -80,7 +80,7 @@ pub(super) fn json(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     }))
 }
 
-/// Domains that nobody can register (RFC 2606).
+/// Domains reserved for examples (RFC 2606).
 static DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
 
 /// Page numbers in web addresses.
@@ -89,7 +89,7 @@ const PAGES: u64 = 1000;
 /// Numbers in JSON.
 const NUMBERS: u64 = 1_000_000;
 
-/// A text put together from pieces.
+/// A text composed of list entries and numbers.
 #[derive(Debug)]
 struct Composed {
     /// Appends the text of a row.
@@ -146,7 +146,7 @@ fn compose_email(row: u64, draws: &mut Draws, out: &mut Vec<u8>) {
     out.extend_from_slice(one_of(&DOMAINS, draws));
 }
 
-/// `+1 ddd 555 01dd`: numbers 555-0100 to 555-0199 of any area belong to nobody.
+/// Composes `+1 ddd 555 01dd`: numbers 555-0100 to 555-0199 of any area are reserved for fiction.
 fn compose_phone(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
     let number = draws.below(800 * 100);
     out.extend_from_slice(b"+1 ");

@@ -1,7 +1,7 @@
 //! JSON objects and arrays of other generators' values.
 //!
-//! Each field has random numbers of its own, as a column has. Element i of a row's array is the value of row
-//! `row * max + i` of its generator, so that elements are made in blocks too, and no element is another row's.
+//! Each field has random numbers of its own, as a column has. Element i of a row's array is the value of row `row *
+//! max + i` of its generator, so elements are generated in blocks too, and rows share no element.
 
 use super::digits::push_decimal;
 use super::{Arguments, Distinct, Generator, Kinds, size};
@@ -22,7 +22,7 @@ struct Object {
 
 #[derive(Debug)]
 struct Field {
-    /// What stands in front of the value: `{"name":` or `,"name":`.
+    /// Bytes before the value: `{"name":` or `,"name":`.
     begin: Vec<u8>,
     inner: Box<dyn Generator>,
 }
@@ -83,12 +83,12 @@ impl Generator for Object {
     }
 }
 
-/// For how many rows no value comes twice, where that is so.
+/// Returns the number of rows without a repeated value, or `None` if values may repeat.
 fn unique_rows(inner: &dyn Generator) -> Option<u64> {
     (inner.distinct().is_unique() && inner.null_share() == 0.0).then_some(inner.distinct().at_most())
 }
 
-/// How many values there are, NULL included.
+/// Returns the number of distinct values, NULL included.
 fn values(inner: &dyn Generator) -> u64 {
     inner.distinct().at_most().saturating_add(u64::from(inner.null_share() > 0.0))
 }
@@ -101,7 +101,7 @@ struct Array {
     max: u64,
 }
 
-/// After so many rows elements begin anew.
+/// Elements repeat after this many rows.
 const ROWS: u64 = 1 << 53;
 
 pub(super) fn array(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -168,7 +168,7 @@ impl Generator for Array {
     }
 }
 
-/// Bytes of a generator's longest value as JSON.
+/// Returns the bytes of a generator's longest value as JSON.
 fn longest_json(inner: &dyn Generator) -> u64 {
     const NUMBER: u64 = 24;
     // A control character becomes \u001f.
@@ -180,7 +180,7 @@ fn longest_json(inner: &dyn Generator) -> u64 {
     inner.longest_bytes().saturating_mul(factor).saturating_add(2).max(NUMBER)
 }
 
-/// Appends a value as JSON; a text that is JSON already as it is, a blob as a text of hex digits.
+/// Appends a value as JSON: JSON texts unchanged, blobs as hex digits in quotes.
 fn push_json(value: Value<'_>, is_json: bool, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),

@@ -1,7 +1,8 @@
-//! Texts that a regular expression matches.
+//! Texts that match a regular expression.
 //!
-//! The expression is parsed by `regex-syntax`; what is taken of it are characters, classes, groups, alternatives and
-//! repetitions. Classes are of printable ASCII and of what they name themselves; `*` and `+` go up to eight times.
+//! `regex-syntax` parses the expression. Characters, classes, groups, alternatives and repetitions are supported.
+//! Classes contain printable ASCII and the characters that they name; `*` and `+` repeat up to eight times more than
+//! they must.
 
 use super::template::{self, Node};
 use super::{Arguments, Generator};
@@ -11,19 +12,19 @@ use regex_syntax::ast::{
     ClassSetItem, RepetitionKind, RepetitionRange, Span, parse::Parser,
 };
 
-/// How often more than it must what has no end comes at most.
+/// Maximum extra repetitions of `*`, `+` and `{n,}`.
 const MORE: u32 = 8;
 
-/// Bytes that a text may take, and characters that a class may have.
+/// Limits: bytes of a text, and characters of a class.
 const LONGEST: u64 = 1 << 20;
 const WIDEST: usize = 10_000;
 
-/// `regex('...')`
+/// Builds `regex('...')`.
 pub(super) fn regex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(template::random(node(arguments)?))
 }
 
-/// `unique_regex('...')`
+/// Builds `unique_regex('...')`.
 pub(super) fn unique_regex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     template::unique(node(arguments)?, || {
         let message = "the same text may come in several ways, and so in several rows";
@@ -92,7 +93,7 @@ impl Compiler<'_> {
         Ok(node)
     }
 
-    /// The characters of a class, in order.
+    /// Returns the characters of a class, in order.
     fn bracketed(&self, class: &ClassBracketed) -> Result<Vec<char>> {
         let characters = self.set(&class.kind)?;
         Ok(if class.negated { without(&printable(), &characters) } else { characters })
@@ -145,7 +146,7 @@ fn of_class(characters: &[char]) -> Node {
     Node::one_of(&characters.iter().map(char::to_string).collect::<Vec<_>>())
 }
 
-/// A fixed number of a short text is written out, so that neighbours can become one list.
+/// Repeats a node. A fixed number of a short list is written out, so that neighbours can be fused into one list.
 fn repeated(node: Node, min: u64, max: u64) -> Node {
     const WRITTEN_OUT: u64 = 32;
     if min == max && max <= WRITTEN_OUT && matches!(node, Node::List(_)) {

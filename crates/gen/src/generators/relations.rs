@@ -1,4 +1,4 @@
-//! What stands in `ref(...)`: calls as generators are, but what they give is rows of another table and no values.
+//! `ref(...)` and the calls in it: their syntax is that of generators, but their values are rows of another table.
 
 use super::catalogue::{Entry, build, default, entry, given, optional};
 use super::zipf::exponent;
@@ -64,22 +64,22 @@ pub(super) static ENTRIES: &[Entry] = &[
     ),
 ];
 
-/// Where one of these stands for a generator.
+/// Rejects one of these calls in place of a generator.
 fn refuse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Err(arguments.error_here("this gives rows of a table and no values"))
 }
 
-/// A call of `ref`.
+/// A parsed call of `ref`.
 #[derive(Debug)]
 pub(crate) struct RefCall {
     /// The column that is referred to.
     pub parent: Expression,
     pub distribution: Distribution,
-    /// Where the distribution stands, or the call where it has none.
+    /// Offset of the distribution, or of the call if it has none.
     pub at: usize,
 }
 
-/// How rows are referred to.
+/// The distribution of references over the rows of the parent.
 #[derive(Debug)]
 pub(crate) enum Distribution {
     Uniform,
@@ -97,18 +97,18 @@ pub(crate) enum Distribution {
         column: Expression,
         skew: f64,
     },
-    /// Pairs of a number of children and how many rows have it.
+    /// Pairs of a number of children and the number of parents with it.
     Dealt(Vec<(u64, u64)>),
 }
 
-/// How many children a parent has.
+/// The number of children of each parent.
 #[derive(Debug)]
 pub(crate) enum Children {
     Even(u64),
     Drawn(Arc<dyn Generator>),
 }
 
-/// Whether this is a call of this name.
+/// Returns whether this is a call of this name.
 pub(crate) fn is_call(call: &Call, name: &str) -> bool {
     call.name.eq_ignore_ascii_case(name)
 }
@@ -124,7 +124,7 @@ fn bind<'a>(site: &'a Site<'a>, call: &'a Call) -> Result<Arguments<'a>> {
     Arguments::bind(site, call, entry, None)
 }
 
-/// Reads a call of `ref`; `rows` is those of the table that it stands in.
+/// Parses a call of `ref`; `rows` is the number of rows of its table.
 pub(crate) fn ref_call(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<RefCall> {
     let arguments = bind(site, call)?;
     let parent = arguments.written("parent").ok_or_else(|| arguments.error_here("argument 'parent' is missing"))?;
@@ -140,14 +140,14 @@ pub(crate) fn ref_call(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Resul
     Ok(RefCall { parent, distribution: distribution(site, &of, rows)?, at: span.start })
 }
 
-/// The column that `number_in` counts by.
+/// Parses a call of `number_in`. Returns the column that it counts by.
 pub(crate) fn number_in_call(site: &Site<'_>, call: &Call) -> Result<Expression> {
     let arguments = bind(site, call)?;
     arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))
 }
 
 fn distribution(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Distribution> {
-    // It is a generator, too, and takes as many pairs as one likes.
+    // `deal` is also a generator, and takes any number of pairs.
     if is_call(call, "deal") {
         return dealt(site, call);
     }

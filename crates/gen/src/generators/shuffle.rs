@@ -1,28 +1,30 @@
-//! Whole numbers in random order, each once, without any list of them.
+//! Random permutations without a table: a Feistel network with cycle walking.
 //!
 //! ```text
-//! row --> (left, right)          left = row / width, right = row % width; height * width is hardly above `count`
+//! row --> (left, right)          left = row / width, right = row % width; height * width is little more than `count`
 //! eight rounds                   left  = (left  + random(right)) mod height      and in the next round
 //!                                right = (right + random(left))  mod width
-//! (left, right) --> place        left * width + right; once more through the rounds while it is not below `count`
+//! (left, right) --> place        left * width + right; again through all rounds until it is below `count`
 //! ```
 //!
-//! A round can be undone whatever `random` is, as what it was fed is still there (Feistel's idea; the one for a
-//! product of two numbers is Black and Rogaway's). So all rounds together permute the `height * width` places, and
-//! going on until a place below `count` comes, *cycle walking*, permutes these. As `height` and `width` are next to
-//! the square root of `count`, that happens to less than one row in a root of `count`.
+//! A round can be undone whatever `random` is, because its input is still there (Feistel; the variant for a product
+//! of two numbers is by Black and Rogaway). So all rounds together permute the `height * width` places. *Cycle
+//! walking*, that is repeating the rounds until a place is below `count`, makes it a permutation of `count` numbers.
+//! As `height` and `width` are close to the square root of `count`, fewer than one row in a square root of `count`
+//! repeats.
 
 use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::{CellBlock, Result};
 
-/// Four are enough in theory (Luby and Rackoff); the orders of as few as four numbers need eight to come evenly.
+/// Four are enough in theory (Luby and Rackoff); eight are needed for all orders of as few as four numbers to be
+/// equally likely.
 const ROUNDS: usize = 8;
 
-/// Places that are computed side by side.
+/// Places that are computed in parallel.
 const LANES: usize = 8;
 
-/// The purpose of the first round's random numbers in [`CellRandom::fork`]; the others follow it.
+/// The purpose of the first round's random numbers in [`CellRandom::fork`]; those of the other rounds follow.
 const FIRST_ROUND: u64 = 16;
 
 /// `shuffle(lo, hi)`
@@ -42,7 +44,7 @@ pub(super) fn shuffle(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Shuffle { low, places: Places::new(high.abs_diff(low)) }))
 }
 
-/// What is permuted: the numbers from 0 to `last`, in a table of `height` rows and `width` columns.
+/// The permuted numbers, from 0 to `last`, in a grid of `height` rows and `width` columns.
 #[derive(Clone, Copy, Debug)]
 struct Places {
     last: u64,
@@ -55,7 +57,7 @@ impl Places {
     fn new(last: u64) -> Self {
         let root = last.isqrt();
         let height = if root * root == last { root.max(1) } else { root + 1 };
-        // As many places as `last + 1`, or up to `height` more.
+        // The grid has `last + 1` places, or up to `height` more.
         Self { last, height, width: last / height + 1 }
     }
 
@@ -64,7 +66,7 @@ impl Places {
     }
 }
 
-/// The order of one column.
+/// A keyed permutation of the grid.
 #[derive(Debug)]
 struct Permutation {
     places: Places,
@@ -77,7 +79,7 @@ impl Permutation {
         Self { places, rounds: [(); ROUNDS].map(|()| random.fork(purposes.next().unwrap_or(FIRST_ROUND))) }
     }
 
-    /// What some places become: rounds of one place wait for one another, those of several run side by side.
+    /// Runs all rounds once, on several places in parallel: the rounds of one place depend on one another.
     #[inline(always)]
     fn once(&self, splits: [(u64, u64); LANES]) -> [u64; LANES] {
         let Places { height, width, .. } = self.places;
@@ -96,7 +98,7 @@ impl Permutation {
         lefts
     }
 
-    /// The numbers that come at these places.
+    /// Returns the numbers at these places.
     #[inline(always)]
     fn at(&self, splits: [(u64, u64); LANES]) -> [u64; LANES] {
         let mut numbers = self.once(splits);
@@ -108,7 +110,7 @@ impl Permutation {
         numbers
     }
 
-    /// The place that a number comes at: the inverse of [`at`](Self::at).
+    /// Returns the place of a number: the inverse of [`at`](Self::at).
     #[cfg(test)]
     fn place_of(&self, number: u64) -> u64 {
         let Places { height, width, last } = self.places;
@@ -127,17 +129,17 @@ impl Permutation {
     }
 }
 
-/// A random order of the numbers below a count.
+/// A random permutation of the numbers below a count.
 #[derive(Debug)]
 pub(crate) struct Scattered(Permutation);
 
 impl Scattered {
-    /// The order of so many numbers, 1 at least.
+    /// Makes the permutation of `count` numbers, at least 1.
     pub(crate) fn new(count: u64, random: &CellRandom) -> Self {
         Self(Permutation::new(Places::new(count.max(1) - 1), random))
     }
 
-    /// Puts in the place of each number, all of which are below the count, the one that comes there.
+    /// Replaces each number, which must be below the count, by its image.
     pub(crate) fn apply(&self, numbers: &mut [u64]) {
         for numbers in numbers.chunks_mut(LANES) {
             let mut splits = [(0, 0); LANES];
@@ -151,15 +153,14 @@ impl Scattered {
     }
 }
 
-/// The sum of two numbers up to `modulus`, not both of it.
+/// Adds modulo `modulus`; both numbers are at most `modulus`, and not both equal to it.
 #[inline(always)]
 fn add(one: u64, other: u64, modulus: u64) -> u64 {
     let sum = one + other;
     if sum >= modulus { sum - modulus } else { sum }
 }
 
-/// Gives each of these rows what `make` makes of its number: 0 to `last` in random order, each once. Rows that there
-/// are no numbers for begin anew.
+/// Sets each slot to `make` of its row's number in a permutation of 0 to `last`. Rows beyond `last` begin anew.
 pub(super) fn shuffled<T>(random: &CellRandom, last: u64, rows: &Rows<'_>, out: &mut [T], make: impl Fn(u64) -> T) {
     let places = Places::new(last);
     let permutation = Permutation::new(places, random);
@@ -261,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Chi-square of how often each of `cells` came against equal shares.
+    /// Returns the chi-square statistic of the counts of `cells` against equal shares.
     fn chi_square(cells: usize, draws: impl Iterator<Item = usize>) -> f64 {
         let mut counts = vec![0.0; cells];
         let mut sum = 0.0;
@@ -272,7 +273,7 @@ mod tests {
         counts.iter().map(|count| (count - sum / cells as f64).powi(2) * cells as f64 / sum).sum()
     }
 
-    /// The bounds are exceeded once in a thousand seeds: 23, 55, 255 and 63 degrees of freedom.
+    /// The bounds are exceeded by one seed in a thousand: 23, 55, 255 and 63 degrees of freedom.
     #[test]
     fn the_order_is_random() {
         let four: Vec<Vec<u64>> = (0..24_000).map(|column| numbers(&permutation(3, &column.to_string()))).collect();

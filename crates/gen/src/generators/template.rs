@@ -1,47 +1,47 @@
-//! Texts put together from lists of pieces: patterns, regular expressions, names, addresses.
+//! Texts composed of list entries: patterns, regular expressions, names, addresses.
 //!
-//! A text is a tree of [`Node`]s, and its leaves are lists of ready bytes. Neighbours that have few combinations
-//! become one list of all of them ([`Node::sequence`]): `[A-Z]{3}-[0-9]{4}` is three picks and not eight. A cell takes
-//! its picks one after another from its random words; a unique one takes them as the digits of a number, of which
-//! every row has another ([`Node::write_number`]).
+//! A text is a tree of [`Node`]s whose leaves are lists of byte strings. Neighbours with few combinations are fused
+//! into one list of all of them ([`Node::sequence`]): `[A-Z]{3}-[0-9]{4}` is three picks and not eight. A random cell
+//! takes its picks from its random words. A unique cell takes them as the digits of a number, which is different in
+//! every row ([`Node::write_number`]).
 
 use super::shuffle::shuffled;
 use super::{Arguments, Distinct, Generator, Kinds, size};
 use crate::random::{CellRandom, Draws, Fraction, Rows};
 use litepress_rows::{CellBlock, Error, Result};
 
-/// Lists are multiplied out up to so many texts, of so many bytes each.
+/// Limits of fused lists: number of texts, and bytes of a text.
 const MOST_FUSED: usize = 1 << 12;
 const BLOCK: usize = 16;
 
-/// Bits of a word that are not drawn from: what a pick's evenness rests on.
+/// Bits of a word that are never drawn, so that picks are uniform.
 const RESERVE: u32 = 32;
 
-/// How a text is made.
+/// A tree that describes texts.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     /// One of these texts.
     List(List),
-    /// One text after another.
+    /// Texts in sequence.
     Sequence(Vec<Node>),
-    /// One of these.
+    /// One of these trees.
     OneOf(Vec<Node>),
-    /// `min` to `max` times.
+    /// A tree, `min` to `max` times.
     Repeat { node: Box<Node>, min: u64, max: u64 },
 }
 
-/// Ready texts.
+/// A list of texts.
 #[derive(Clone, Debug)]
 pub(super) struct List {
-    /// All texts, and a block more: a short text is copied as a block.
+    /// All texts, and [`BLOCK`] further bytes, because a short text is copied as a block.
     bytes: Vec<u8>,
-    /// Where the texts are, unless all have one length.
+    /// Start and length of each text, unless all have one length.
     spans: Vec<(u32, u32)>,
     fixed_len: Option<usize>,
     count: usize,
 }
 
-/// The random bits of a cell.
+/// The random bits of a cell, drawn one pick at a time.
 struct Bits {
     draws: Draws,
     fraction: Fraction,
@@ -55,7 +55,7 @@ impl Bits {
         Self { draws, fraction, left: u64::BITS }
     }
 
-    /// A number in `0..n`, `n` below 2^32.
+    /// Takes a number in `0..n`, `n` below 2^32.
     #[inline(always)]
     fn take(&mut self, n: u64) -> u64 {
         let bits = u64::BITS - n.leading_zeros();
@@ -84,7 +84,7 @@ impl List {
         list
     }
 
-    /// Where a text is, and how long.
+    /// Returns start and length of a text.
     #[inline(always)]
     fn span(&self, index: usize) -> (usize, usize) {
         match self.fixed_len {
@@ -116,7 +116,7 @@ impl List {
         self.texts().map(<[u8]>::len).max().unwrap_or(0)
     }
 
-    /// Every text of this list followed by every one of another, if that is a short list.
+    /// Returns every text of this list followed by every one of `other`, unless that is a long list.
     fn fused(&self, other: &Self) -> Option<Self> {
         let fits = self.count * other.count <= MOST_FUSED && self.longest() + other.longest() <= BLOCK;
         let texts = || self.texts().flat_map(|one| other.texts().map(move |other| [one, other].concat()));
@@ -125,22 +125,22 @@ impl List {
 }
 
 impl Node {
-    /// A text that is always the same.
+    /// Makes the tree of one text.
     pub fn fixed(text: &str) -> Self {
         Self::one_of(&[text])
     }
 
-    /// One of these texts.
+    /// Makes the tree of a choice of texts.
     pub fn one_of<T: AsRef<[u8]>>(texts: &[T]) -> Self {
         Self::List(List::new(texts))
     }
 
-    /// So many digits.
+    /// Makes the tree of `len` digits.
     pub fn digits(len: u64) -> Self {
         Self::sequence((0..len).map(|_| Self::one_of(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"])).collect())
     }
 
-    /// One after another, short lists as one.
+    /// Makes the tree of a sequence; short lists in it are fused.
     pub fn sequence(nodes: Vec<Self>) -> Self {
         let mut fused: Vec<Self> = Vec::new();
         let mut add = |node: Self| match (fused.last_mut(), node) {
@@ -162,7 +162,7 @@ impl Node {
         }
     }
 
-    /// Appends a text that `bits` decide on.
+    /// Appends a random text.
     fn write(&self, bits: &mut Bits, out: &mut Vec<u8>) {
         match self {
             Self::List(list) => list.write(bits.take(list.count as u64), out),
@@ -182,7 +182,7 @@ impl Node {
             Self::Sequence(nodes) => {
                 let mut digits = [0; 16];
                 if nodes.len() <= digits.len() {
-                    // The last one changes fastest.
+                    // The last node changes fastest.
                     for (digit, node) in digits[..nodes.len()].iter_mut().zip(nodes).rev() {
                         (number, *digit) = divide(number, node.count());
                     }
@@ -221,7 +221,8 @@ impl Node {
         }
     }
 
-    /// How many texts there are; `u128::MAX`: that many or more. Those that come in several ways count several times.
+    /// Returns the number of texts; `u128::MAX` means that many or more. Texts that can be derived in several ways
+    /// count several times.
     pub fn count(&self) -> u128 {
         match self {
             Self::List(list) => list.count as u128,
@@ -245,7 +246,7 @@ impl Node {
         }
     }
 
-    /// Bytes of the longest text.
+    /// Returns the bytes of the longest text.
     pub fn longest(&self) -> u64 {
         match self {
             Self::List(list) => list.longest() as u64,
@@ -255,7 +256,7 @@ impl Node {
         }
     }
 
-    /// What the texts are like.
+    /// Returns the properties of the texts.
     pub fn shape(&self) -> Shape {
         match self {
             Self::List(list) => Shape::of_list(list),
@@ -274,7 +275,7 @@ fn write_sequence(nodes: &[Node], mut number: u128, out: &mut Vec<u8>) {
     digits.iter().zip(nodes).for_each(|(digit, node)| node.write_number(*digit, out));
 }
 
-/// The last digit of a number in this base, which is taken off.
+/// Removes and returns the last digit of a number in this base.
 #[inline(always)]
 fn rest_of(number: &mut u64, base: u64) -> u64 {
     let rest = *number % base;
@@ -282,7 +283,7 @@ fn rest_of(number: &mut u64, base: u64) -> u64 {
     rest
 }
 
-/// Quotient and rest; most numbers are of 64 bits, which divide much faster.
+/// Divides with remainder; most numbers have 64 bits, which divide much faster.
 #[inline(always)]
 fn divide(number: u128, by: u128) -> (u128, u128) {
     match (u64::try_from(number), u64::try_from(by)) {
@@ -321,18 +322,18 @@ impl Bytes {
     }
 }
 
-/// What tells texts apart. They come in one way each where it always shows how a text goes on: no byte that may follow
-/// within one piece may begin the next.
+/// Properties of a set of texts. They are unambiguous if the next byte always decides how a text is derived: no byte
+/// that may extend one piece may begin the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// No text comes in two ways, as far as can be seen.
+    /// Whether each text is known to have one derivation.
     pub distinct: bool,
-    /// Every text is of decimal digits, and not empty.
+    /// Whether every text consists of decimal digits and is not empty.
     pub digits: bool,
     nullable: bool,
-    /// Bytes that a text begins with.
+    /// Bytes that begin a text.
     first: Bytes,
-    /// Bytes that a text goes on with where a shorter one ends.
+    /// Bytes that continue a text beyond the end of a shorter one.
     further: Bytes,
 }
 
@@ -406,20 +407,20 @@ impl Shape {
     }
 }
 
-/// Texts of one length that are short lists one after another: each list has its place in a line, and the encoder
-/// gets texts of one length, which it likes best.
+/// A tree that is a sequence of short lists of fixed length: each list has a fixed position in a line, and the
+/// encoder is fastest on texts of one length.
 #[derive(Debug)]
 struct Layout {
     parts: Vec<(List, usize)>,
     len: usize,
 }
 
-/// Bytes of the longest line, and of the buffer: the last block may reach beyond it.
+/// Bytes of the longest line, and of the buffer: the last block may extend beyond the line.
 const LINE: usize = 64;
 const BUFFER: usize = LINE + BLOCK;
 
 impl Layout {
-    /// The layout of a tree that has one.
+    /// Returns the layout of a tree, if it has one.
     fn of(node: &Node) -> Option<Self> {
         let nodes = match node {
             Node::Sequence(nodes) => &nodes[..],
@@ -434,7 +435,7 @@ impl Layout {
         (1..=LINE).contains(&layout.len).then_some(layout)
     }
 
-    /// The text of these picks.
+    /// Writes the text of these picks.
     #[inline(always)]
     fn line(&self, mut pick: impl FnMut(&List) -> u64, out: &mut [u8]) {
         let mut line = [0; BUFFER];
@@ -446,7 +447,7 @@ impl Layout {
     }
 }
 
-/// Texts of a tree.
+/// Random texts of a tree.
 #[derive(Debug)]
 struct Template {
     node: Node,
@@ -456,13 +457,13 @@ struct Template {
     distinct: Distinct,
 }
 
-/// Texts of a tree, each row's another one.
+/// Unique texts of a tree.
 #[derive(Debug)]
 struct UniqueTemplate {
     texts: Template,
-    /// Row numbers are shuffled within 0 to this.
+    /// Row numbers are permuted within 0 to this.
     last: u64,
-    /// So many texts belong to each of them.
+    /// The number of texts for each permuted row number.
     each: u128,
 }
 
@@ -473,13 +474,12 @@ fn template(node: Node) -> Template {
     Template { longest: node.longest(), layout: Layout::of(&node), kinds, distinct: Distinct::Among { values }, node }
 }
 
-/// The generator of the tree's texts.
+/// Builds a generator of random texts.
 pub(super) fn random(node: Node) -> Box<dyn Generator> {
     Box::new(template(node))
 }
 
-/// The generator that gives every row another text of the tree; `refused` makes the error where texts may come in
-/// several ways.
+/// Builds a generator of unique texts; `refused` makes the error if the texts are ambiguous.
 pub(super) fn unique(node: Node, refused: impl FnOnce() -> Error) -> Result<Box<dyn Generator>> {
     if !node.shape().distinct {
         return Err(refused());
@@ -527,7 +527,7 @@ impl Generator for UniqueTemplate {
         if let Some(layout) = self.texts.layout.as_ref().filter(|_| self.each == 1) {
             let texts = out.texts().fixed(numbers.len(), layout.len);
             for (text, mut number) in texts.chunks_exact_mut(layout.len).zip(numbers) {
-                // The first list changes fastest: as good an order as any, and no list of digits.
+                // The first list changes fastest: any order will do, and this one needs no array of digits.
                 layout.line(|list| rest_of(&mut number, list.count as u64), text);
             }
             return;
@@ -558,13 +558,13 @@ impl Generator for UniqueTemplate {
     }
 }
 
-/// `unique_digits(n)`
+/// Builds `unique_digits(n)`.
 pub(super) fn unique_digits(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let node = Node::digits(arguments.int_within("n", 1, 18)?);
     unique(node, || arguments.error_here("digits are no digits"))
 }
 
-/// `pattern('CUST-######')`: `#` is a digit, `?` a letter of A to Z, `\` takes the meaning of what follows.
+/// Builds `pattern('CUST-######')`: `#` is a digit, `?` a letter of A to Z, `\` makes the next character literal.
 pub(super) fn pattern(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let text = arguments.text("pattern")?;
     let letters: Vec<[u8; 1]> = (b'A'..=b'Z').map(|letter| [letter]).collect();
@@ -602,7 +602,7 @@ mod tests {
         Node::one_of(&text.split(' ').collect::<Vec<_>>())
     }
 
-    /// What a shape calls distinct has as many texts as numbers.
+    /// Unambiguous trees have as many texts as numbers.
     #[test]
     fn texts_that_are_told_apart_are_different() {
         let repeat = |node, min, max| Node::Repeat { node: Box::new(node), min, max };

@@ -14,9 +14,9 @@ pub(super) fn text(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Text(arguments.lengths("min", "max", LONGEST)?)))
 }
 
-/// Replaces the contents of `line` by words until it holds `len` bytes and up to a word more.
+/// Overwrites `line` with words, at least `len` bytes and up to a word more.
 ///
-/// A word is copied as one block of fixed width, which ends in blanks, and the next one is put over them.
+/// A word is copied as a block of fixed width that ends in blanks; the next word overwrites the excess blanks.
 #[inline(always)]
 fn write_words(draws: &mut Draws, len: usize, line: &mut [u8]) {
     let mut at = 0;
@@ -57,7 +57,7 @@ impl Generator for Text {
         self.0.max
     }
 
-    /// As many as there are rows of as many words as the longest text may show.
+    /// Returns the number of sequences of as many words as the longest text may hold.
     fn distinct(&self) -> Distinct {
         let Lengths { min, max } = self.0;
         let shortest = WORDS.iter().map(|word| word.len()).min().unwrap_or(1) as u64 + 1;

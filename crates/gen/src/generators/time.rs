@@ -1,4 +1,4 @@
-//! Days and times: as ISO 8601 text, and in the other forms that SQLite's date functions take ([`Format`]).
+//! Dates and times: ISO 8601 text, and the other forms that SQLite's date functions read ([`Format`]).
 
 use super::digits::{three, two};
 use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
@@ -15,22 +15,22 @@ const TIME_MS_LEN: usize = TIME_LEN + 4;
 const UNIX_DAYS: u64 = 719_528;
 const JULIAN_DAYS: f64 = 1_721_059.5;
 
-/// The first second that has no text: 10000-01-01.
+/// The first second without a text: 10000-01-01.
 pub(crate) const END: u64 = 3_652_425 * DAY;
 
-/// Days of 400 years of the Gregorian calendar: after so many it repeats.
+/// Days of 400 years of the Gregorian calendar, after which it repeats.
 const ERA_DAYS: u64 = 146_097;
 
-/// How a time is stored. Times are counted in milliseconds from 0000-01-01 00:00:00 until they are.
+/// The storage format of times, which are milliseconds from 0000-01-01 00:00:00 before that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// `YYYY-MM-DD HH:MM:SS`
     Iso,
     /// `YYYY-MM-DD HH:MM:SS.mmm`
     IsoMs,
-    /// Seconds from 1970 on, whole.
+    /// Seconds since 1970, as integers.
     Unix,
-    /// Milliseconds from 1970 on.
+    /// Milliseconds since 1970.
     UnixMs,
     /// Julian day numbers, real.
     Julian,
@@ -45,7 +45,7 @@ impl Format {
         ("julian", Self::Julian),
     ];
 
-    /// The argument `as` of the call.
+    /// Parses the argument `as` of the call.
     pub fn of(arguments: &Arguments<'_>) -> Result<Self> {
         let text = arguments.text("as")?;
         let found = Self::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
@@ -56,12 +56,12 @@ impl Format {
         found.map(|(_, format)| *format).ok_or_else(refused)
     }
 
-    /// Milliseconds that two times are apart at least if they are to be stored as different values.
+    /// Returns the least difference, in milliseconds, of times that are stored as distinct values.
     pub fn resolution(self) -> u64 {
         if matches!(self, Self::Iso | Self::Unix) { 1000 } else { 1 }
     }
 
-    /// Stores these times.
+    /// Appends these times in this format.
     pub fn write(self, times: &[u64], out: &mut CellBlock) {
         let since_1970 = |ms: u64| ms.cast_signed() - (UNIX_DAYS * DAY * 1000).cast_signed();
         match self {
@@ -112,7 +112,7 @@ struct Timestamp {
     count: u64,
 }
 
-/// `timestamp(from, to)` in another format: so many steps of `step` milliseconds from `first` on.
+/// `timestamp(from, to)` in another format: `count` steps of `step` milliseconds from `first` on.
 #[derive(Debug)]
 struct FormattedTime {
     first: u64,
@@ -167,7 +167,7 @@ pub(super) fn bound(arguments: &Arguments<'_>, name: &str) -> Result<u64> {
     parse(&text).ok_or_else(refused)
 }
 
-/// Seconds from 0000-01-01 to `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` (a `T` may stand between).
+/// Parses `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` (or `T` between) to seconds from 0000-01-01.
 fn parse(text: &str) -> Option<u64> {
     let (date, time) = text.split_once([' ', 'T']).map_or((text, None), |(date, time)| (date, Some(time)));
     let [year, month, day] = fields(date, '-', &[4, 2, 2])?.try_into().ok()?;
@@ -184,7 +184,7 @@ fn parse(text: &str) -> Option<u64> {
     valid.then(|| days(year, month, day) * DAY + hour * 3600 + minute * 60 + second)
 }
 
-/// The numbers between the separators, if they have these numbers of digits.
+/// Parses numbers between separators, with these numbers of digits.
 fn fields(text: &str, separator: char, lengths: &[usize]) -> Option<Vec<u64>> {
     let parts: Vec<&str> = text.split(separator).collect();
     let fits = parts.len() == lengths.len() && parts.iter().zip(lengths).all(|(part, &len)| part.len() == len);
@@ -204,16 +204,16 @@ fn days_of_month(year: u64, month: u64) -> u64 {
     }
 }
 
-/// Days from 0000-01-01 to this day.
+/// Returns the days from 0000-01-01 to this day.
 fn days(year: u64, month: u64, day: u64) -> u64 {
     let leap_days = if year == 0 { 0 } else { (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 + 1 };
     let months: u64 = (1..month).map(|month| days_of_month(year, month)).sum();
     year * 365 + leap_days + months + day - 1
 }
 
-/// Year, month and day of a number of days from 0000-01-01, by the Euclidean affine functions of Neri and Schneider
-/// (*Software: Practice and Experience* 53, 2023), whose years begin in March: one era is added so that no day comes
-/// before the first.
+/// Converts days from 0000-01-01 to year, month and day, by the Euclidean affine functions of Neri and Schneider
+/// (*Software: Practice and Experience* 53, 2023). Its years begin in March, so one era is added to keep days
+/// positive.
 #[inline(always)]
 fn civil(days: u64) -> (u64, u64, u64) {
     const MARCH: u64 = 60; // 0000-03-01; the year 0 is a leap year

@@ -1,11 +1,11 @@
-//! Texts that are different in every row by construction.
+//! Texts that are unique by construction.
 
 use super::blobs::hex_digits;
 use super::{Arguments, Distinct, Generator, Kinds, size};
 use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Result};
 
-/// `unique_hex(n)`: the row number, shuffled within the numbers of `n` hex digits.
+/// `unique_hex(n)`: a permutation of the row number, as `n` hex digits.
 #[derive(Debug)]
 struct UniqueHex {
     digits: u64,
@@ -15,8 +15,8 @@ pub(super) fn unique_hex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>
     Ok(Box::new(UniqueHex { digits: arguments.int_within("n", 1, 16)? }))
 }
 
-/// A bijection of the numbers of `bits` bits (4 to 64): every step can be undone within them, an addition, a
-/// multiplication by an odd number, and an exclusive or with the number's own upper half.
+/// Permutes the numbers of `bits` bits (4 to 64). Every step is invertible: an addition, a multiplication by an odd
+/// number, and an exclusive or with the number's own upper half.
 #[inline(always)]
 fn shuffle(value: u64, bits: u64, keys: [u64; 3]) -> u64 {
     let mask = u64::MAX >> (64 - bits);
@@ -50,7 +50,7 @@ impl Generator for UniqueHex {
     }
 }
 
-/// `uuid`: version 4 of RFC 9562, whose 122 free bits hold the 64 of the row's own word, which no other row has.
+/// `uuid`: version 4 of RFC 9562, whose 122 free bits contain the 64 of the row's word, which is unique.
 #[derive(Debug)]
 struct Uuid;
 
@@ -58,7 +58,7 @@ pub(super) fn uuid(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Uuid))
 }
 
-/// `xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx`, `y` being 8 to b.
+/// Formats `xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx`, `y` being 8 to b.
 #[inline(always)]
 fn uuid_text(word: u64, more: u64) -> [u8; 36] {
     let high = word & !0xF000 | 0x4000;

@@ -1,14 +1,14 @@
-//! Texts of a file, one a line, read when the plan is made.
+//! Texts from a file, one a line, read when the plan is made.
 
 use super::choice::Pick;
 use super::{Arguments, Generator};
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 
-/// A larger file is a mistake: its words are kept in memory.
+/// Limit in bytes; the words are kept in memory.
 const LARGEST: u64 = 256 << 20;
 
-/// `wordlist(file)`: a line is a text, or a text, a tab and its weight.
+/// Builds `wordlist(file)`: a line is a text, or a text, a tab and its weight.
 pub(super) fn wordlist(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let path = arguments.path("file")?;
     let unreadable = |what: String| arguments.error_at("file", format!("{} {what}", path.display()));

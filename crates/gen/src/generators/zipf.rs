@@ -1,9 +1,9 @@
-//! Ranks by Zipf's law: of `zipf(n, s)`, and of `ref(..., zipf(s))`.
+//! Ranks by Zipf's law, for `zipf(n, s)` and `ref(..., zipf(s))`.
 //!
-//! Rejection-inversion (Hörmann and Derflinger, *ACM TOMACS* 6, 1996): under the curve `x^-s` a point is found by the
-//! inverse of the curve's integral and rounded to a rank; it is rejected where the step of the rank is below the
-//! curve, less than once in ten times. No table: a billion ranks cost what ten do. Any exponent above 0 will do, 1
-//! too: near it the integral is a series.
+//! Rejection-inversion (Hörmann and Derflinger, *ACM TOMACS* 6, 1996): a point under the curve `x^-s` is found by
+//! inverting the curve's integral, and rounded to a rank. It is rejected if it is above the rank's step, less than
+//! once in ten times. There is no table: a billion ranks cost what ten do. Any exponent above 0 works, 1 too; near 1
+//! the integral is a series.
 
 use super::distributions::between;
 use super::functions::{exp, ln, pow, round};
@@ -11,19 +11,19 @@ use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
 use crate::random::{CellRandom, Draws, Rows};
 use litepress_rows::{CellBlock, Result};
 
-/// Ranks from 1 on, of which rank k comes in proportion to `k^-s`.
+/// Ranks from 1 on; rank k has a probability in proportion to `k^-s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Zipf {
     ranks: u64,
     s: f64,
-    /// The integral at the lower and the upper end, the lower one less the step of rank 1.
+    /// The integral at both ends; the lower one is reduced by the step of rank 1.
     lowest: f64,
     highest: f64,
-    /// Ranks at most so far above their point are accepted at sight.
+    /// Ranks at most this far above their point are accepted without a further test.
     sure: f64,
 }
 
-/// The exponents that there are.
+/// Returns the argument `s`, above 0 and at most 100.
 pub(crate) fn exponent(arguments: &Arguments<'_>) -> Result<f64> {
     let s = arguments.positive("s")?;
     if s > 100.0 {
@@ -37,7 +37,7 @@ pub(super) fn zipf(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Zipf {
-    /// For so many ranks, 1 at least, and an exponent above 0.
+    /// Makes a distribution of `ranks`, at least 1, with an exponent above 0.
     pub(crate) fn new(ranks: u64, s: f64) -> Self {
         let ranks = ranks.max(1);
         let mut zipf = Self { ranks, s, lowest: 0.0, highest: 0.0, sure: 0.0 };
@@ -47,7 +47,7 @@ impl Zipf {
         zipf
     }
 
-    /// A rank.
+    /// Draws a rank.
     #[inline(always)]
     pub(crate) fn draw(&self, draws: &mut Draws) -> u64 {
         loop {
@@ -62,12 +62,12 @@ impl Zipf {
         }
     }
 
-    /// A rank among so many, 1 at least, whatever number this was made for.
+    /// Draws a rank among another number of ranks, at least 1.
     pub(crate) fn draw_among(&self, ranks: u64, draws: &mut Draws) -> u64 {
         Self { ranks, highest: self.integral(ranks as f64 + 0.5), ..*self }.draw(draws)
     }
 
-    /// The integral of `x^-s` from 1 to `x`: `(x^(1-s) - 1) / (1-s)`.
+    /// Returns the integral of `x^-s` from 1 to `x`: `(x^(1-s) - 1) / (1-s)`.
     #[inline(always)]
     fn integral(&self, x: f64) -> f64 {
         let ln_x = ln(x);
@@ -80,7 +80,7 @@ impl Zipf {
         quotient * ln_x
     }
 
-    /// The `x` of an integral.
+    /// Returns the `x` of an integral.
     #[inline(always)]
     fn inverse(&self, integral: f64) -> f64 {
         let t = ((1.0 - self.s) * integral).max(f64::EPSILON - 1.0);

@@ -1,4 +1,4 @@
-//! What the name of a column suggests.
+//! Inference by the name of a column.
 
 use super::{Class, Inferred, Subject, inferred};
 
@@ -6,14 +6,15 @@ use super::{Class, Inferred, Subject, inferred};
 pub(super) const TIMESTAMP: &str = "timestamp('2020-01-01', '2025-01-01')";
 const DATE: &str = "date('2020-01-01', '2025-01-01')";
 const BIRTHDAY: &str = "date('1940-01-01', '2007-01-01')";
-/// The same five years in unix seconds and as Julian days.
+/// The same five years in Unix seconds and as Julian days.
 const UNIX_TIME: &str = "int(1_577_836_800, 1_735_689_599)";
 const JULIAN_DAY: &str = "real(2458849.5, 2460676.5, 5)";
 
-/// Names that suggest a generator. A pattern that ends or begins in `*` means the end or the beginning of the name.
+/// A rule from names to generators. A pattern that begins or ends in `*` matches the rest of the name at its end or
+/// beginning.
 struct Rule {
     names: &'static [&'static str],
-    /// For texts: the annotation, and the length of its longest text (row numbers in it apart).
+    /// For texts: the annotation, and the length of its longest text, without row numbers.
     text: Option<(&'static str, u64)>,
     int: Option<&'static str>,
     real: Option<&'static str>,
@@ -123,7 +124,7 @@ static RULES: &[Rule] = &[
     text(&["job", "occupation", "profession"], "job", 12),
 ];
 
-/// What the name suggests for a column of this class, in a table of `rows`.
+/// Infers by the name, for a column of this class in a table of `rows`.
 pub(super) fn rule(name: &str, subject: &Subject<'_>, rows: u64) -> Option<Inferred> {
     let name = plain(name);
     let rule = find(&name)?;
@@ -141,7 +142,7 @@ pub(super) fn rule(name: &str, subject: &Subject<'_>, rows: u64) -> Option<Infer
     chosen.map(|text| inferred(text, format!("its name is like {}", rule.names[0])))
 }
 
-/// A text that is different in every row and suits the name.
+/// Infers a unique text that suits the name.
 pub(super) fn unique_text(name: &str, subject: &Subject<'_>) -> Option<&'static str> {
     const LONGEST_ROW_NUMBER: u64 = 19;
     match find(&plain(name))?.text? {
@@ -151,7 +152,7 @@ pub(super) fn unique_text(name: &str, subject: &Subject<'_>) -> Option<&'static 
     }
 }
 
-/// The days of a column declared DATE.
+/// Returns the annotation of a column declared DATE.
 pub(super) fn days_of(name: &str) -> &'static str {
     match find(&plain(name)) {
         Some(Rule { text: Some((text, _)), .. }) if *text == BIRTHDAY => BIRTHDAY,
@@ -159,7 +160,7 @@ pub(super) fn days_of(name: &str) -> &'static str {
     }
 }
 
-/// The annotation, if its texts keep to the declared length; running text is made shorter.
+/// Returns the annotation if its texts fit the declared length; running text is shortened to fit.
 fn fitting(text: &str, longest: u64, subject: &Subject<'_>, rows: u64) -> Option<String> {
     let row_number = if text == "email" { rows.to_string().len() as u64 } else { 0 };
     if subject.takes_len(longest + row_number) {
@@ -181,7 +182,7 @@ fn matches(name: &str, pattern: &str) -> bool {
     }
 }
 
-/// `createdAt`, `Created-At` and `CREATED_AT` as `created_at`.
+/// Normalizes `createdAt`, `Created-At` and `CREATED_AT` to `created_at`.
 fn plain(name: &str) -> String {
     let mut plain = String::new();
     let mut was_lower = false;

@@ -99,7 +99,7 @@ fn then_types_then_names_then_affinity() {
     }
 }
 
-/// `table.column` of what each column of the table refers to, or why it refers to nothing.
+/// Returns for each column of the table the `table.column` that it refers to, or why it refers to nothing.
 fn references(sql: &str, table: &str) -> Vec<String> {
     let schema = Schema::from_sql(sql, "test").expect(sql);
     let table = schema.table(table).expect(table);
@@ -126,7 +126,7 @@ fn references_find_their_parent() {
     assert_eq!(references(sql, "twice"), ["q.b", "q.a", "p.id"]);
 }
 
-/// All of these were said not to be the only columns that refer to their parent, and they are.
+/// All of these were reported not to be the only columns that refer to their parent, and they are.
 #[test]
 fn references_without_parent_say_why() {
     let sql = "create table p (a int, b int, primary key (a, b)); create table q (id integer primary key);
@@ -141,7 +141,7 @@ fn references_without_parent_say_why() {
     assert_eq!(references(sql, "d"), [several, "p.b"]);
 }
 
-/// The tables of every application that has tenants: a column in several foreign keys.
+/// The typical tables of an application with tenants: one column in several foreign keys.
 #[test]
 fn a_column_in_several_foreign_keys() {
     let sql = "create table tenant (id integer primary key);

@@ -1,4 +1,4 @@
-//! What can be said before a single row is made: values that a column refuses, keys that are bound to repeat.
+//! Checks before any row is generated: values that a column rejects, and keys that are bound to repeat.
 
 use crate::annotation::Site;
 use crate::generators::{Cycle, Distinct, Facts, Kinds, tell_rows_apart};
@@ -6,10 +6,10 @@ use crate::infer::is_key_of_all;
 use litepress_rows::schema::Table;
 use litepress_rows::{Conflict, Error, ErrorKind, NullRule, Result};
 
-/// A key that is expected to repeat this often stays without repetition once in half a billion times.
+/// Expected duplicates from which on a key is rejected: it would stay unique once in half a billion times.
 const DUPLICATES_REFUSED: f64 = 20.0;
 
-/// What is wrong with a column's generator, and what to do about it.
+/// A column's generator does not fit the column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     message: String,
@@ -26,7 +26,7 @@ impl Fault {
     }
 }
 
-/// Whether the column takes what the generator gives for so many rows.
+/// Checks that the column accepts the generator's values for this number of rows.
 pub(super) fn column(
     table: &Table,
     position: usize,
@@ -62,7 +62,7 @@ fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault
 fn rowids(table: &Table, position: usize, facts: &Facts, conflict: Conflict) -> Result<(), Fault> {
     let are_ints = facts.kinds == Kinds::INT && facts.null_share == 0.0;
     let may_repeat = table.may_lose_rows(conflict);
-    // Of a computed column nobody knows: the build finds keys that repeat.
+    // The values of a computed column are unknown: the build detects repeated keys.
     let may_be_unique = facts.distinct.is_unique() || facts.distinct == Distinct::Among { values: u64::MAX };
     if table.rowid_alias != Some(position) || are_ints && (may_repeat || may_be_unique) {
         return Ok(());
@@ -81,7 +81,7 @@ fn nulls(table: &Table, position: usize, facts: &Facts, conflict: Conflict) -> R
     Err(fault("the column is NOT NULL, and this gives NULL", "leave NULL out, or the column's NOT NULL"))
 }
 
-/// A sequence that runs out of values.
+/// Checks that a sequence does not run out of values.
 fn enough_values(facts: &Facts, rows: u64) -> Result<(), Fault> {
     let distinct = facts.distinct;
     if !distinct.is_unique() || rows <= distinct.at_most() {
@@ -91,7 +91,7 @@ fn enough_values(facts: &Facts, rows: u64) -> Result<(), Fault> {
     Err(fault(message, "make its range larger or the table smaller"))
 }
 
-/// A key of the values of these columns together.
+/// Checks a key of these columns together.
 fn key(parts: &[&Facts], rows: u64) -> Result<(), Fault> {
     if parts.iter().any(|part| part.distinct.is_unique()) {
         return Ok(());
@@ -115,7 +115,7 @@ fn key(parts: &[&Facts], rows: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Keys of several columns; `parts` knows what each one consists of.
+/// Checks keys of several columns; `parts` returns the properties of a key's columns.
 pub(super) fn keys(
     table: &Table,
     parts: impl Fn(&[usize]) -> Option<Vec<Facts>>,

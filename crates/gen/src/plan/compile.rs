@@ -1,4 +1,4 @@
-//! From recipes to programs: columns in the order in which they need one another, each computed once.
+//! Compiles resolved expressions to programs: columns in topological order, each computed once.
 
 use super::Draft;
 use super::resolve::{Recipe, Reference};
@@ -14,10 +14,10 @@ use litepress_rows::schema::Schema;
 use litepress_rows::{Affinity, Error, Result};
 use std::collections::HashMap;
 
-/// Bytes of a number as text, or of any other short value.
+/// Bytes of a number as text, or of another short value.
 const SHORT_BYTES: u64 = 32;
 
-/// What all tables' columns are made from.
+/// The drafts of all tables' columns.
 #[derive(Clone, Copy)]
 pub(super) struct Drafts<'p, 'a> {
     pub schema: &'a Schema,
@@ -25,21 +25,21 @@ pub(super) struct Drafts<'p, 'a> {
     pub columns: &'p [Vec<Option<Draft<'a>>>],
 }
 
-/// A compiled table: its program, and what is known of its ordinary columns, by position.
+/// A compiled table: its program, and the properties of its ordinary columns, by position.
 pub(super) struct Compiled {
     pub program: Program,
     pub facts: HashMap<usize, Facts>,
     pub referred: HashMap<usize, Referred>,
 }
 
-/// What is known of the rows that a column refers to.
+/// The rows that a column refers to.
 #[derive(Clone, Debug)]
 pub(super) struct Referred {
-    /// The column that says which rows they are, of those that refer to the same ones.
+    /// The leading column, which decides for all columns of the foreign key.
     pub leader: usize,
-    /// How many rows are referred to, and how they repeat: that of a column with another value for each of them.
+    /// Properties of a column that identifies the row: the number of rows, and how they repeat.
     pub facts: Facts,
-    /// No two rows refer to the same one that agree in this column.
+    /// A column within whose equal values no two rows refer to the same row.
     pub apart_in: Option<usize>,
 }
 
@@ -48,13 +48,13 @@ impl<'p, 'a> Drafts<'p, 'a> {
         self.columns[table][column].as_ref().expect("whoever names a column knows that it is planned")
     }
 
-    /// The reference that a column is.
+    /// Returns the reference that a column is.
     pub(super) fn reference(&self, (table, column): (usize, usize)) -> Option<&'p Reference> {
         self.columns[table][column].as_ref()?.recipe.reference()
     }
 
-    /// The column that says which row it is that a column refers to: all columns of one foreign key refer to the same.
-    /// It is the first that says more than `ref(parent.key)`, or the first of all.
+    /// Returns the leading column of a column's foreign key. All columns of one foreign key refer to the same row;
+    /// the leading one is the first with a distribution, or the first of all.
     pub(super) fn leader(&self, (table, column): (usize, usize)) -> usize {
         let of_table = &self.schema.tables[table];
         let Some(parent) = self.reference((table, column)).map(|reference| reference.parent) else { return column };
@@ -99,15 +99,15 @@ pub(super) fn compile(drafts: Drafts<'_, '_>, table: usize) -> Result<Compiled> 
 struct Compiler<'p, 'a> {
     drafts: Drafts<'p, 'a>,
     program: Program,
-    /// The table of each space.
+    /// The table of each row set.
     spaces: Vec<usize>,
-    /// What is computed already, by space and column.
+    /// Compiled columns, by row set and column.
     columns: HashMap<(usize, usize), Column>,
-    /// The slots of what columns store.
+    /// Registers of stored columns, by row set and column.
     stored: HashMap<(usize, usize), usize>,
-    /// The spaces that columns lead to, by space and leader.
+    /// Row sets of references, by row set and leading column.
     relations: HashMap<(usize, usize), usize>,
-    /// The columns, by table and position, that wait for the one that is being compiled.
+    /// Columns under compilation, outermost first, by table and position.
     path: Vec<(usize, usize)>,
 }
 
@@ -117,13 +117,13 @@ struct Column {
     facts: Facts,
 }
 
-/// A part of a recipe.
+/// The value of a compiled expression.
 struct Part {
     source: Source,
-    /// Whether nobody else uses its slot.
+    /// Whether nothing else reads its register.
     is_own: bool,
     facts: Facts,
-    /// That of the column, where it is one.
+    /// Affinity, if it is a column.
     affinity: Option<Affinity>,
 }
 
@@ -134,7 +134,7 @@ impl Compiler<'_, '_> {
         self.program.slots - 1
     }
 
-    /// The values of a column in a space.
+    /// Compiles a column of a row set, once.
     fn column(&mut self, space: usize, column: usize) -> Result<Column> {
         if let Some(known) = self.columns.get(&(space, column)) {
             return Ok(*known);
@@ -145,7 +145,7 @@ impl Compiler<'_, '_> {
         Ok(made)
     }
 
-    /// The values of a column in a space, whether they are computed already or not.
+    /// Compiles a column of a row set, even if that was done before.
     fn fresh(&mut self, space: usize, column: usize) -> Result<Part> {
         let table = self.spaces[space];
         self.refuse_circle(table, column)?;
@@ -161,7 +161,7 @@ impl Compiler<'_, '_> {
         part
     }
 
-    /// A column that would have to be made of itself.
+    /// Rejects a column that depends on itself.
     fn refuse_circle(&self, table: usize, column: usize) -> Result<()> {
         let Some(start) = self.path.iter().position(|&step| step == (table, column)) else { return Ok(()) };
         let name = |&(table, column): &(usize, usize)| {
@@ -178,7 +178,7 @@ impl Compiler<'_, '_> {
         Err(error.advise("one of them has to be made of something else"))
     }
 
-    /// A slot with the values of a part that nobody else uses.
+    /// Returns a register of the value's own, copying it if something else reads it.
     fn own_slot(&mut self, part: &Part) -> usize {
         match part.source {
             Source::Slot(slot) if part.is_own => slot,
@@ -190,7 +190,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// What a column stores.
+    /// Compiles a column, converted by its affinity.
     fn stored(&mut self, space: usize, column: usize) -> Result<Part> {
         let Column { slot: from, mut facts } = self.column(space, column)?;
         let affinity = self.drafts.schema.tables[self.spaces[space]].columns[column].affinity;
@@ -207,7 +207,7 @@ impl Compiler<'_, '_> {
         Ok(Part { source: Source::Stored { from, slot }, is_own: false, facts, affinity: Some(affinity) })
     }
 
-    /// The values of a part of the recipe of `column`.
+    /// Compiles an expression in the annotation of `column`.
     fn part(&mut self, space: usize, column: usize, recipe: &Recipe) -> Result<Part> {
         let of_slot = |slot, facts| Part { source: Source::Slot(slot), is_own: true, facts, affinity: None };
         match recipe {
@@ -268,7 +268,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The key of the rows that a column refers to.
+    /// Compiles the key of the rows that a column refers to.
     fn values_of_key(&mut self, space: usize, column: usize, recipe: &Recipe) -> Result<Part> {
         let reference = recipe.reference().expect("whoever asks has seen it");
         let of = self.relation(space, column)?;
@@ -277,13 +277,13 @@ impl Compiler<'_, '_> {
             Recipe::Generator { generator, .. } => stored_kinds(generator.kinds(), affinity) != Kinds::NONE,
             _ => false,
         };
-        // What the parent stores is what the child has to have.
+        // The child must have the value as the parent stores it.
         let part = if is_as_stored { self.fresh(of, reference.key)? } else { self.stored(of, reference.key)? };
         let facts = self.key_facts(space, column, part.facts);
         Ok(Part { facts, affinity: None, ..part })
     }
 
-    /// What is known of the values of a column that refers to rows of which the key is this.
+    /// Returns the properties of a column of references; `key` are those of the parent's key.
     fn key_facts(&self, space: usize, column: usize, key: Facts) -> Facts {
         let table = self.spaces[space];
         let leader = self.drafts.leader((table, column));
@@ -310,7 +310,7 @@ impl Compiler<'_, '_> {
         with_nulls(Facts { distinct, cycle, ..key }, self.null_share(table, leader))
     }
 
-    /// The share of rows that refer to none.
+    /// Returns the share of rows without a parent.
     fn null_share(&self, table: usize, leader: usize) -> f64 {
         let mut recipe = &self.drafts.draft((table, leader)).recipe;
         let mut others = 1.0;
@@ -325,7 +325,7 @@ impl Compiler<'_, '_> {
         1.0 - others
     }
 
-    /// The space of the rows that a column refers to.
+    /// Compiles a reference. Returns the row set of the parents.
     fn relation(&mut self, space: usize, column: usize) -> Result<usize> {
         let table = self.spaces[space];
         let leader = self.drafts.leader((table, column));
@@ -375,7 +375,7 @@ impl Compiler<'_, '_> {
         Err(self.drafts.draft((table, column)).error_at(self.drafts.schema, (table, column), reference.at, message))
     }
 
-    /// Whether a column can be distinct in another.
+    /// Checks that the column named in `distinct_in` has `per_parent`, and that there are enough parents.
     fn check_distinct_in(&self, space: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
         let table = self.spaces[space];
         let of = self.drafts.reference((table, other)).map(|reference| &reference.relation.draw);
@@ -395,7 +395,7 @@ impl Compiler<'_, '_> {
         Ok(())
     }
 
-    /// Whether a column can refer to another row than another one.
+    /// Checks that the column named in `other_than` refers to the same table, and that there is another row.
     fn check_other_than(&self, space: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
         let of = self.drafts.reference((self.spaces[space], other));
         let is_alike = of.is_some_and(|of| {
@@ -410,7 +410,7 @@ impl Compiler<'_, '_> {
         Err(self.error_in(space, column, reference.at, message))
     }
 
-    /// `each` of a column that is `in_turn(each)`, where so many others are there to refer to.
+    /// Returns `each` of a column that is `in_turn(each)`, if the parents are more than that.
     fn turns_of(&self, table: usize, column: usize) -> Option<u64> {
         let relation = &self.drafts.reference((table, column))?.relation;
         match relation.draw {
@@ -419,15 +419,14 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// An error at a place of an annotation.
+    /// Makes an error at a place of an annotation.
     fn error_in(&self, space: usize, column: usize, at: usize, message: &str) -> Error {
         let place = (self.spaces[space], column);
         self.drafts.draft(place).error_at(self.drafts.schema, place, at, message.to_owned())
     }
 
-    /// A column of the row that another column, or the only one that refers to a table, refers to. `taker` is the
-    /// affinity of a column that takes it as it is: one of the same affinity stores the same, and it need not be
-    /// converted twice.
+    /// Compiles `through.name`: a column of the row that `through` refers to. `taker` is the affinity of a column
+    /// that is nothing else; with the same affinity it stores the same values, so they are converted only once.
     fn through(
         &mut self,
         space: usize,
@@ -464,7 +463,7 @@ impl Compiler<'_, '_> {
         Ok(part)
     }
 
-    /// The column of a table that `through` means: its own name, or that of the table it refers to.
+    /// Returns the column that `through` names: by its own name, or by that of the table it refers to.
     fn referring(&self, table: usize, through: &str) -> Result<usize, String> {
         let of_table = &self.drafts.schema.tables[table];
         let refers = |column: usize| self.drafts.reference((table, column));
@@ -491,7 +490,7 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// What is known of the rows that a column of the table itself refers to.
+    /// Returns the properties of the rows that a column of the table itself refers to.
     fn referred(&mut self, column: usize) -> Result<Option<Referred>> {
         let table = self.spaces[0];
         let number = match &self.drafts.draft((table, column)).recipe {
@@ -516,7 +515,8 @@ impl Compiler<'_, '_> {
         let reference = self.drafts.reference((table, leader)).expect("it leads");
         let apart_in = match reference.relation.draw {
             Draw::DistinctIn { column, .. } => Some(column),
-            // Those of one row of the other column differ, and it comes to that row again when all rows had their turn.
+            // Rows with the same row in the other column differ, until that column comes back to it after all rows
+            // had their turn.
             Draw::OtherThan { column, .. } => {
                 let turns = self.turns_of(table, column).map(|each| each.saturating_mul(reference.relation.parents));
                 turns.filter(|&turns| turns >= self.drafts.sizes[table].rows).map(|_| column)
@@ -526,7 +526,7 @@ impl Compiler<'_, '_> {
         Ok(Some(Referred { leader, facts: self.key_facts(0, column, no_facts), apart_in }))
     }
 
-    /// The random numbers of a column, or those of a part of it.
+    /// Returns the random numbers of a column, or of a part of it.
     fn random(&self, space: usize, column: usize, purpose: Option<u64>) -> CellRandom {
         let table = self.spaces[space];
         let of_table = &self.drafts.schema.tables[table];
@@ -536,7 +536,7 @@ impl Compiler<'_, '_> {
     }
 }
 
-/// The same values, NULL in so many rows more.
+/// Adds NULL in a share of the rows.
 fn with_nulls(facts: Facts, share: f64) -> Facts {
     let distinct = match facts.distinct {
         Distinct::Ascending { rows } if share > 0.0 => Distinct::Unique { rows },
@@ -545,7 +545,7 @@ fn with_nulls(facts: Facts, share: f64) -> Facts {
     Facts { null_share: 1.0 - (1.0 - share) * (1.0 - facts.null_share), distinct, ..facts }
 }
 
-/// The kinds that are sure to come of these once they are stored.
+/// Returns the kinds that are certain to remain when a column of this affinity stores them.
 fn stored_kinds(kinds: Kinds, affinity: Affinity) -> Kinds {
     match affinity {
         Affinity::Blob => kinds,
@@ -568,7 +568,7 @@ fn value_facts(value: &OwnedValue) -> Facts {
     Facts { kinds, longest_bytes, distinct: Distinct::Among { values: 1 }, null_share, cycle: None }
 }
 
-/// What is known of an operation's results: no kind is sure that another operand could change.
+/// Returns the properties of an operation's results. A kind counts only if no operand can change it.
 fn operation_facts(operator: Operator, operands: &[Recipe], parts: &[Part]) -> Facts {
     let all = |kinds| parts.iter().all(|part| part.facts.kinds == kinds);
     let (ints, numbers) = (all(Kinds::INT), Kinds::INT.and(Kinds::REAL));
@@ -609,7 +609,7 @@ fn operation_facts(operator: Operator, operands: &[Recipe], parts: &[Part]) -> F
     Facts { kinds, longest_bytes, distinct: distinct(operator, operands, parts), null_share, cycle: None }
 }
 
-/// A number that is different in every row stays so where another one is added or it is multiplied by one.
+/// Returns the cardinality of an operation. A unique integer stays unique if a constant is added or multiplied.
 fn distinct(operator: Operator, operands: &[Recipe], parts: &[Part]) -> Distinct {
     let unknown = Distinct::Among { values: u64::MAX };
     let is_number = |at: usize| match &operands[at] {

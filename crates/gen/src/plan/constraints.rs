@@ -1,12 +1,12 @@
-//! CHECK constraints: what is inferred meets them, and what somebody wrote is tried against them.
+//! CHECK constraints: sampled rows are tested against them, and inferred columns change until they pass.
 //!
 //! ```text
-//! statement --comments/checks--> expressions --judge--> SQLite: do sampled rows meet them?
-//! no: expression --limits--> values, bounds, other columns --candidates--> annotations, tried one after another
+//! statement --schema_annotations/checks--> expressions --evaluator--> SQLite: do sampled rows meet them?
+//! no: expression --bounds--> values, ranges, other columns --guesses--> annotations, tried one after another
 //! ```
 //!
-//! What an expression means is SQLite's to say: it looks at rows that were made. The recogniser only has ideas for
-//! columns that nobody says anything about, and a wrong idea fails before SQLite as any other.
+//! SQLite alone evaluates a constraint, on generated rows. Our parser only suggests annotations for inferred columns,
+//! and a wrong suggestion fails the test like any other.
 
 mod candidates;
 mod judge;
@@ -21,10 +21,10 @@ use judge::{Judge, Verdict};
 use litepress_rows::{Error, ErrorKind, Result};
 
 impl Planner<'_> {
-    /// Gives inferred columns other annotations until all CHECK constraints are met.
+    /// Replaces the annotations of inferred columns until all CHECK constraints hold.
     ///
     /// # Errors
-    /// [`ErrorKind::Generator`] for a constraint that sampled rows do not meet.
+    /// [`ErrorKind::Generator`] for a constraint that sampled rows violate.
     pub(super) fn meet_checks(&mut self) -> Result<()> {
         for (table, of_table) in invented(self.schema) {
             let Size { rows, tpch, .. } = self.sizes[table];
@@ -42,7 +42,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Changes one inferred column so that fewer constraints fail.
+    /// Replaces the annotation of one inferred column so that fewer constraints fail.
     fn improve(&mut self, judge: &Judge, table: usize, verdict: &Verdict) -> Option<Verdict> {
         for check in verdict.failing() {
             let because = format!("CHECK ({})", shortened(&judge.checks[check].text));
@@ -61,7 +61,7 @@ impl Planner<'_> {
         None
     }
 
-    /// The inferred columns that a constraint names, the last ones first: they may be made of the others.
+    /// Returns the inferred columns that a constraint names, last ones first, because these may depend on the others.
     fn changeable(&self, judge: &Judge, table: usize, check: usize) -> Vec<usize> {
         let is_inferred = |&&column: &&usize| {
             let draft = self.columns[table][column].as_ref();
@@ -117,7 +117,7 @@ impl Planner<'_> {
     }
 }
 
-/// An expression in one line that is not too long.
+/// Returns an expression in one line of limited length.
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 100;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! What is inferred: columns that nobody says anything about, foreign keys among them.
+//! Inference of columns without annotation, foreign keys among them.
 
 use super::{Chosen, Pending, Planner, Wish};
 use crate::annotation::Site;
@@ -17,17 +17,17 @@ struct Group {
     columns: Vec<usize>,
 }
 
-/// A key of a foreign key and a number.
+/// A key that consists of a foreign key and a number, such as a line number.
 struct Counted {
     /// Position of the foreign key among those of the table.
     key: usize,
-    /// Its first column, which speaks for the others, and the number.
+    /// The leading column of the foreign key, and the number.
     by: usize,
     number: usize,
 }
 
 impl Planner<'_> {
-    /// The ordinary columns that nothing is planned for yet.
+    /// Returns the ordinary columns without a draft.
     fn open_columns(&self) -> Vec<(usize, usize)> {
         let mut open = Vec::new();
         // TPC-H tables have rows of their own.
@@ -39,7 +39,7 @@ impl Planner<'_> {
         open
     }
 
-    /// Plans all columns that are left. What a foreign key becomes is decided while they are all open.
+    /// Drafts all columns that are left. All foreign keys are decided before any of them is drafted.
     pub(super) fn infer(&mut self) -> Result<()> {
         let (mut pending, mut others) = (Vec::new(), Vec::new());
         for (table, column) in self.open_columns() {
@@ -71,7 +71,7 @@ impl Planner<'_> {
             .try_for_each(|(table, column, inferred): (usize, usize, Inferred)| self.settle(table, column, inferred))
     }
 
-    /// Which rows a column refers to, or why to none.
+    /// Chooses the rows that a column refers to. `Err` is the reason why it cannot refer to any.
     fn reuse(&self, table: usize, column: usize, parent: infer::Parent) -> Result<Reuse, String> {
         let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
         let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
@@ -98,7 +98,7 @@ impl Planner<'_> {
             return Err(format!("it is unique, and {key} has {parent_rows} values for {rows} rows"));
         }
         let in_key = self.in_key(table, parent.key)?;
-        // One column of a foreign key speaks for the others.
+        // The first column of a foreign key decides for the others.
         match in_key {
             _ if columns.iter().find(|&&column| self.columns[table][column].is_none()) != Some(&column) => {
                 Ok(Reuse::AtRandom)
@@ -113,8 +113,8 @@ impl Planner<'_> {
         }
     }
 
-    /// How many rows in a row refer to each parent, so that there are enough of them: fewer than twice as many as on
-    /// average, as far as chance allows.
+    /// Chooses the numbers of children, so that there are enough of them: fewer than twice the average, if the draw
+    /// allows.
     fn per_parent(&self, table: usize, column: usize, parent: infer::Parent) -> Reuse {
         const TRIES: u64 = 3;
         let (rows, parents) = (self.sizes[table].rows, self.sizes[parent.table].rows);
@@ -133,10 +133,11 @@ impl Planner<'_> {
         drawn.into_iter().find(suffices).unwrap_or(Reuse::PerParent { least: each, most: each })
     }
 
-    /// What a foreign key adds to a key that consists of foreign keys.
+    /// Chooses the pattern of a foreign key within a key that consists of foreign keys.
     ///
-    /// Where all of them are to be inferred, the last one has another row of its parent in each row, and the first one the
-    /// rows of its parent evenly, one after another: all are used, and rows come in the order of the key.
+    /// If all of them are inferred, they count like the digits of the row number: the first one uses the rows of its
+    /// parent evenly, one after another, and the last one has another row of its parent in each row. So all parents
+    /// are used, and rows are in the order of the key.
     fn in_key(&self, table: usize, key: usize) -> Result<Option<Reuse>, String> {
         let of_table = &self.schema.tables[table];
         let is_open = |&column: &usize| self.columns[table][column].is_none();
@@ -168,7 +169,7 @@ impl Planner<'_> {
         Ok(None)
     }
 
-    /// The foreign keys that a key consists of, if it does and has all columns of each.
+    /// Splits a key into foreign keys, if it consists of whole ones.
     fn groups(&self, table: usize, columns: &[usize]) -> Option<Vec<Group>> {
         let of_table = &self.schema.tables[table];
         let mut groups: Vec<Group> = Vec::new();
@@ -186,14 +187,14 @@ impl Planner<'_> {
         groups.iter().all(is_whole).then_some(groups)
     }
 
-    /// Whether somebody gave a column as many rows as each parent has children.
+    /// Returns whether a column has the annotation `per_parent`.
     fn has_children(&self, table: usize, column: usize) -> bool {
         let reference = self.drafts().reference((table, column));
         reference.is_some_and(|reference| matches!(reference.relation.draw, Draw::Children(_)))
     }
 
-    /// A key of one foreign key and a whole number, if nobody says anything about either: rows that refer to the same row
-    /// can be counted.
+    /// Returns the key of one foreign key and one integer in which the integer can count the rows of each parent, if
+    /// none of its columns has an annotation.
     fn counted(&self, table: usize) -> Option<Counted> {
         let of_table = &self.schema.tables[table];
         let reference = |column: usize| infer::reference(self.schema, of_table, column);
@@ -216,7 +217,7 @@ impl Planner<'_> {
         })
     }
 
-    /// A whole number that makes a key unique together with columns whose rows are the children of parents.
+    /// Infers an integer that makes a key unique together with a column of `per_parent`.
     fn number_in(&self, table: usize, column: usize) -> Option<Inferred> {
         let of_table = &self.schema.tables[table];
         if let Some(counted) = self.counted(table).filter(|counted| counted.number == column) {
@@ -230,7 +231,7 @@ impl Planner<'_> {
         is_free.then(|| infer::number_in(&of_table.columns[other].name))
     }
 
-    /// Whether a foreign key refers to what refers to it again, through columns that are all to be inferred.
+    /// Returns whether following foreign keys leads back to the column, through columns that are all inferred.
     fn leads_back(&self, table: usize, column: usize) -> bool {
         let mut place = (table, column);
         let mut seen = vec![place];

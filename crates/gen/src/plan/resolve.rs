@@ -1,4 +1,4 @@
-//! From an annotation to a recipe: names become columns, functions and generators.
+//! Resolves the names of an annotation to columns, functions and generators.
 
 use super::rows::Size;
 use crate::annotation::{Call, Expression, ExpressionKind, Site};
@@ -17,24 +17,24 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How a column's values are made.
+/// A resolved annotation.
 #[derive(Clone, Debug)]
 pub(super) enum Recipe {
-    /// By a generator.
+    /// The values of a generator.
     Generator { generator: Arc<dyn Generator>, purpose: Purpose },
-    /// They are those of another column of the row.
+    /// Another column of the row.
     Column { column: usize },
     /// The same value in every row.
     Value(OwnedValue),
-    /// They are computed.
+    /// An operator applied to other expressions.
     Operation { operator: Operator, operands: Vec<Recipe> },
-    /// They are those of a column of the row that this one refers to.
+    /// A column of the row that this column refers to.
     Reference(Reference),
-    /// They are those of a column of the row that another column refers to.
+    /// A column of the row that another column refers to.
     Through { through: String, name: String, at: usize },
-    /// The how manieth row it is that refers to the same row through a column.
+    /// The ordinal of a row among the children of its parent through a column.
     Number { column: usize, at: usize },
-    /// They are NULL in some rows.
+    /// NULL in a share of the rows.
     Null { share: f64, purpose: Purpose, inner: Box<Recipe> },
 }
 
@@ -45,12 +45,12 @@ pub(super) struct Reference {
     pub parent: usize,
     pub key: usize,
     pub relation: Relation,
-    /// Where its distribution stands.
+    /// Offset of the distribution in the annotation.
     pub at: usize,
 }
 
 impl Recipe {
-    /// The reference that the whole of it is, NULL apart.
+    /// Returns the reference that the whole expression is, ignoring NULLs.
     pub(super) fn reference(&self) -> Option<&Reference> {
         match self {
             Self::Reference(reference) => Some(reference),
@@ -59,7 +59,7 @@ impl Recipe {
         }
     }
 
-    /// How many times NULLs are strewn over the values by the same random numbers.
+    /// Returns the number of nested `null` that draw from the same random numbers.
     pub(super) fn null_levels(&self) -> u64 {
         match self {
             Self::Generator { generator, purpose: None } => generator.null_levels(),
@@ -69,25 +69,25 @@ impl Recipe {
     }
 }
 
-/// Which random numbers a part of an annotation has: those of its column where it is the whole of it, else some of its own.
+/// The purpose of an expression's random numbers: `None` for a whole annotation, which has those of its column.
 pub(super) type Purpose = Option<u64>;
 
-/// What is known where an annotation stands.
+/// The context of an annotation.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub schema: &'a Schema,
     pub sizes: &'a [Size],
-    /// Position of the table, and of the column there.
+    /// Position of the table, and of the column in it.
     pub table: usize,
     pub column: usize,
 }
 
-/// What names are looked up in.
+/// Resolver of the names of one annotation.
 pub(super) struct Resolver<'a> {
     site: &'a Site<'a>,
     scope: Scope<'a>,
     table: &'a Table,
-    /// How many calls of a generator were met.
+    /// Number of calls so far of each generator.
     calls: HashMap<String, u64>,
 }
 
@@ -96,12 +96,12 @@ impl<'a> Resolver<'a> {
         Self { site, scope, table: &scope.schema.tables[scope.table], calls: HashMap::new() }
     }
 
-    /// Rows of the table.
+    /// Returns the number of rows of the table.
     fn rows(&self) -> u64 {
         self.scope.sizes[self.scope.table].rows
     }
 
-    /// The recipe of a whole annotation. A name alone is a generator where there is one, else a column.
+    /// Resolves a whole annotation. A name alone is a generator if there is one, else a column.
     pub(super) fn annotation(&mut self, expression: &Expression) -> Result<Recipe> {
         match &expression.kind {
             ExpressionKind::Call(call) if catalogue::is_generator(expression) => self.generator(call, None),
@@ -117,7 +117,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The recipe of a part of an annotation. A name alone is a column where there is one, else a generator.
+    /// Resolves a part of an annotation. A name alone is a column if there is one, else a generator.
     fn part(&mut self, expression: &Expression) -> Result<Recipe> {
         match &expression.kind {
             ExpressionKind::Literal(value) => Ok(Recipe::Value(value.clone())),
@@ -137,7 +137,7 @@ impl<'a> Resolver<'a> {
                 Err(error.advise("what is computed of a value of the row that is referred to says parent.column"))
             }
             ExpressionKind::Call(call) => {
-                // A column cannot be made of itself: `lower(email)` for the column `email` means the generator.
+                // A column cannot be computed from itself: `lower(email)` for the column `email` means the generator.
                 let is_own = self.table.columns[self.scope.column].name.eq_ignore_ascii_case(&call.name)
                     && catalogue::find(&call.name).is_some();
                 let column = if call.is_called || is_own { None } else { self.column(&call.name, &call.span)? };
@@ -157,12 +157,12 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The random numbers of one more call of this generator: they stay the same whatever else the annotation becomes, as
-    /// long as no other call of it is written in front.
+    /// Returns a new purpose for a call of this generator. It depends only on the name and on the number of earlier
+    /// calls, so the rest of the annotation can change without changing these values.
     fn purpose(&mut self, name: &str) -> Purpose {
         const BASIS: u64 = 0xCBF2_9CE4_8422_2325;
         const PRIME: u64 = 0x0000_0100_0000_01B3;
-        /// Clear of the purposes that generators have for themselves.
+        /// Disjoint from the purposes within generators.
         const HIGH: u64 = 1 << 63;
         let name = name.to_ascii_lowercase();
         let hash = name.bytes().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
@@ -186,7 +186,7 @@ impl<'a> Resolver<'a> {
         Ok(Recipe::Null { share, purpose, inner: Box::new(inner) })
     }
 
-    /// The column of this name, if there is one.
+    /// Resolves the name of a column, if there is one.
     fn column(&self, name: &str, span: &Range<usize>) -> Result<Option<Recipe>> {
         let Some(column) = self.table.column(name) else { return Ok(None) };
         if self.table.columns[column].generated != Generated::No {
@@ -202,7 +202,7 @@ impl<'a> Resolver<'a> {
         self.site.error(span.start, message)
     }
 
-    /// What is neither a column nor a generator nor a function.
+    /// Rejects a name that is neither a column nor a generator nor a function.
     fn refuse_unknown(&self, call: &Call) -> Result<()> {
         if catalogue::find(&call.name).is_some() {
             return Ok(());
@@ -226,7 +226,7 @@ impl<'a> Resolver<'a> {
         Ok(Recipe::Number { column, at: call.span.start })
     }
 
-    /// A column of the row, by its name.
+    /// Resolves the name of a column of the same row.
     fn own_column(&mut self, expression: &Expression) -> Result<usize> {
         match self.part(expression)? {
             Recipe::Column { column } => Ok(column),
@@ -255,7 +255,7 @@ impl<'a> Resolver<'a> {
             }
             Distribution::OtherThan(column) => Draw::OtherThan { column: self.own_column(&column)?, each: None },
             Distribution::DistinctIn { column, skew } => Draw::DistinctIn { column: self.own_column(&column)?, skew },
-            // Without parents there is nothing to deal; that it has none is told later.
+            // There is nothing to deal without parents; a later check reports that.
             Distribution::Dealt(_) if parents == 0 => Draw::Uniform,
             Distribution::Dealt(pairs) => match Dealt::new(&pairs, parents) {
                 Some(dealt) => Draw::Dealt(Arc::new(dealt)),
@@ -269,7 +269,7 @@ impl<'a> Resolver<'a> {
         Ok(Recipe::Reference(Reference { parent, key, relation, at: of.at }))
     }
 
-    /// The column that `table.column` names, or `table`, whose primary key it is.
+    /// Resolves `table.column`, or `table`, which means its primary key.
     fn parent(&self, expression: &Expression) -> Result<(usize, usize)> {
         let refused = |message: String| {
             Err(self
@@ -311,7 +311,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What is wrong with a relation whatever the other columns are.
+    /// Checks a relation on its own, regardless of the other columns.
     fn check_relation(&self, relation: &Relation, at: usize) -> Result<()> {
         let rows = self.rows();
         let refused = |message: String, advice: String| Err(self.site.error(at, message).advise(advice));

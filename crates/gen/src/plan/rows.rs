@@ -1,4 +1,4 @@
-//! How many rows each table gets, and its seed.
+//! The number of rows and the seed of each table.
 
 use super::{Request, table_position, usage};
 use crate::annotation::{TableSettings, parse_settings};
@@ -13,19 +13,20 @@ use litepress_rows::{Error, ErrorKind, Result};
 pub(super) struct Size {
     pub rows: u64,
     pub seed: u64,
-    /// Whether the number of rows stays whatever the scale is.
+    /// Whether the scale leaves the number of rows alone.
     pub fixed: bool,
-    /// The table of TPC-H, and the scale, where that is where the rows come from.
+    /// The table of TPC-H, and the scale, if the rows come from there.
     pub tpch: Option<(TpchTable, f64)>,
-    /// Whether somebody says how many rows there are.
+    /// Whether the number of rows is known.
     pub is_said: bool,
-    /// Whether there are so many times as many as somebody says, or as many as all tables get: no more than follow from parents.
+    /// Whether the number of rows was scaled, or is a default for all tables. It is then limited to the number of
+    /// children that the parents have.
     pub is_scaled: bool,
-    /// Whether nobody says it, and it follows from the rows of parents.
+    /// Whether the number of rows follows from those of the parents.
     pub follows: bool,
 }
 
-/// The sizes of all tables of the schema; those of tables whose rows are not invented are 0.
+/// Returns the sizes of all tables of the schema, by position.
 pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotation]) -> Result<Vec<Size>> {
     let settings = settings(schema, annotations)?;
     let requested = requested(schema, request)?;
@@ -56,7 +57,7 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
     (0..schema.tables.len()).map(size).collect()
 }
 
-/// Whether tables of TPC-H are such tables, and as large as the benchmark says.
+/// Checks that TPC-H tables have the columns of the benchmark, and no other number of rows than its own.
 fn check_tpch(
     schema: &Schema,
     settings: &[TableSettings],
@@ -77,7 +78,7 @@ fn check_tpch(
     Ok(())
 }
 
-/// So many times as many rows, at least one of some.
+/// Multiplies a number of rows by the scale; a number above 0 stays above 0.
 fn scaled(rows: u64, scale: Option<f64>) -> u64 {
     let Some(scale) = scale.filter(|_| rows > 0) else { return rows };
     #[expect(
@@ -89,7 +90,7 @@ fn scaled(rows: u64, scale: Option<f64>) -> u64 {
     scaled.max(1)
 }
 
-/// Refuses tables that nobody says the rows of.
+/// Rejects tables without a number of rows.
 pub(super) fn refuse_silent(schema: &Schema, sizes: &[Size]) -> Result<()> {
     let silent: Vec<&str> =
         invented(schema).filter(|(table, _)| !sizes[*table].is_said).map(|(_, table)| table.name.as_str()).collect();
@@ -99,7 +100,7 @@ pub(super) fn refuse_silent(schema: &Schema, sizes: &[Size]) -> Result<()> {
     Err(no_rows(schema, &silent))
 }
 
-/// What the tables' own annotations say.
+/// Parses the settings of all tables.
 fn settings(schema: &Schema, annotations: &[Annotation]) -> Result<Vec<TableSettings>> {
     let mut settings = vec![TableSettings::default(); schema.tables.len()];
     for annotation in annotations.iter().filter(|annotation| annotation.column.is_none()) {
@@ -109,7 +110,7 @@ fn settings(schema: &Schema, annotations: &[Annotation]) -> Result<Vec<TableSett
     Ok(settings)
 }
 
-/// The numbers of rows of the request, by table.
+/// Returns the numbers of rows in the request, by table.
 fn requested(schema: &Schema, request: &Request) -> Result<Vec<Option<u64>>> {
     let mut requested = vec![None; schema.tables.len()];
     for (name, rows) in &request.rows {
@@ -127,7 +128,7 @@ fn requested(schema: &Schema, request: &Request) -> Result<Vec<Option<u64>>> {
     Ok(requested)
 }
 
-/// The table that a number of rows without a table is for; `None` where there are several ([`for_silent`]).
+/// Returns the table that a number of rows without a name is for, or `None` if there are several ([`fill_unset`]).
 fn only_table(schema: &Schema) -> Result<Option<usize>> {
     let mut tables = invented(schema).map(|(position, _)| position);
     match (tables.next(), tables.next()) {
@@ -137,7 +138,7 @@ fn only_table(schema: &Schema) -> Result<Option<usize>> {
     }
 }
 
-/// Gives the tables that nobody says the rows of as many as the request says for no table.
+/// Gives all tables without a number of rows the request's number without a name.
 pub(super) fn for_silent(schema: &Schema, request: &Request, sizes: &mut [Size]) -> Result<()> {
     let mut unnamed = request.rows.iter().filter(|(name, _)| name.is_none()).map(|(_, rows)| *rows);
     let (Some(rows), None) = (unnamed.next(), only_table(schema)?) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Whole schemas: SQLite inserts the rows, so it is the judge of every constraint, and then looks at the foreign keys.
+//! Whole schemas: SQLite inserts the rows, which checks every constraint, and then checks the foreign keys.
 
 use super::*;
 use crate::program::Scratch;
@@ -21,7 +21,7 @@ fn plan_of(sql: &str) -> Result<GenPlan> {
     GenPlan::new(&Schema::from_sql(sql, "test.sql")?, &Request::default())
 }
 
-/// A database with the rows of a plan, which SQLite has inserted.
+/// Makes a database by inserting the rows of a plan.
 pub(crate) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
     let sqlite = Connection::open_in_memory().expect("memory");
     sqlite.execute_batch("PRAGMA foreign_keys = OFF").expect("a setting");
@@ -47,7 +47,7 @@ pub(crate) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
     broken.map_or(Ok(sqlite), |broken| Err(format!("foreign keys are broken: {broken}")))
 }
 
-/// The database of a schema whose comments say everything.
+/// Makes the database of a schema that needs no request.
 fn database(sql: &str) -> Connection {
     let plan = plan_of(sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
     insert(sql, &plan).unwrap_or_else(|error| panic!("{error}\n{sql}"))
@@ -191,7 +191,7 @@ fn pairs_are_different() {
     insert(inferred, &plan).expect(inferred);
 }
 
-/// Numbers in a key with a foreign key were numbers of the row: no number of a line on its order is 60,000.
+/// Numbers in a key with a foreign key were row numbers: no order has a line number 60,000.
 #[test]
 fn numbers_in_a_key_count_the_rows_of_a_parent() {
     for (orders, lines, most) in [(300, 700, 5), (300, 300, 2), (1000, 10, 1), (7, 700, 250), (1, 30, 60)] {
@@ -222,7 +222,7 @@ fn one_number_of_rows_is_for_all_tables_that_say_nothing() {
     let rows: Vec<u64> = plan.tables().iter().map(|table| table.rows).collect();
     assert_eq!(rows, [100, 3, 100, 6, 7]);
     insert(sql, &plan).expect(sql);
-    // Where no table is left that it could be for, it was passed over without a word.
+    // If no table was left for it, it was ignored in silence.
     let rows = vec![(None, 100), (Some("a".to_owned()), 5), (Some("e".to_owned()), 7)];
     let error = GenPlan::new(&schema, &Request { rows, ..Request::default() }).expect_err(sql);
     assert!(error.to_string().contains("one for the others is for none"), "{error}");
@@ -263,7 +263,7 @@ fn references_that_cannot_be() {
     }
 }
 
-/// A schema at random: tables that refer to one another in any direction, by one column or more.
+/// Makes a random schema: tables that refer to one another in any direction, by one column or more.
 fn random_schema(draws: &mut Draws) -> String {
     let count = 2 + draws.below(6);
     let kinds: Vec<u64> = (0..count).map(|_| draws.below(6)).collect();
@@ -307,7 +307,7 @@ fn random_schema(draws: &mut Draws) -> String {
             constraints += &format!(", UNIQUE ({})", singles.join(", "));
         }
         if draws.below(4) == 0 && *kind != 3 && *kind != 4 {
-            // Its own key refers to another table, or to itself.
+            // Its own key is a foreign key to another table, or to itself.
             let parent = usize::try_from(draws.below(count)).expect("few");
             if ![3, 4].contains(&kinds[parent]) {
                 constraints += &format!(", FOREIGN KEY (a) REFERENCES t{parent}(a)");
@@ -339,7 +339,7 @@ fn foreign_keys_of_random_schemas_hold() {
     assert!(refused.len() < 150, "{} are refused", refused.len());
 }
 
-/// Ten tables without a single annotation.
+/// Ten tables without any annotation.
 const LIBRARY: &str = "
     CREATE TABLE country (
         code CHAR(2) PRIMARY KEY NOT NULL CHECK (length(code) = 2 AND code = upper(code)),
@@ -441,7 +441,7 @@ fn constraints_that_are_not_met_are_named() {
     insert(met, &plan_of(met).expect(met)).expect(met);
 }
 
-/// A value that comes once in a million rows fails a build of a million rows.
+/// A value with a probability of one in a million fails a build of a million rows.
 #[test]
 fn the_ends_of_a_range_count() {
     let sql = "/* gen: rows=100 */ CREATE TABLE t (a int CHECK (a <> 0), b int CHECK (b > 0), c real CHECK (c > 0));";
@@ -452,7 +452,7 @@ fn the_ends_of_a_range_count() {
     assert_eq!(columns[2], "real(0.01, 1000, 2)");
 }
 
-/// Constraints at random, of the shapes that schemas have.
+/// Makes random constraints of common forms.
 fn random_constraint(draws: &mut Draws, column: &str, other: &str) -> (&'static str, String) {
     let low = i64::try_from(draws.below(2000)).expect("small") - 1000;
     let high = low + 1 + i64::try_from(draws.below(500)).expect("small");

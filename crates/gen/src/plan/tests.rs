@@ -4,7 +4,7 @@ fn plan_of(sql: &str, request: &Request) -> Result<GenPlan> {
     GenPlan::new(&Schema::from_sql(sql, "test.sql")?, request)
 }
 
-/// A request for this many rows of the only table.
+/// Makes a request for this number of rows of the only table.
 fn rows(rows: u64) -> Request {
     Request { rows: vec![(None, rows)], ..Request::default() }
 }
@@ -15,7 +15,7 @@ fn set(table: &str, column: &str, text: &str) -> Request {
     Request { set: vec![set], ..rows(10) }
 }
 
-/// `column: expression` of all columns.
+/// Formats all columns as `column: expression`.
 fn expressions(plan: &GenPlan) -> Vec<String> {
     let columns = plan.tables().iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
     columns.map(|(table, column)| format!("{}.{}: {}", table.name, column.name, column.expression)).collect()
@@ -240,7 +240,7 @@ fn values_that_a_column_takes() {
     }
 }
 
-/// Two foreign keys that are a key together, the table between two tables, were drawn at random and repeated.
+/// Two foreign keys that form a key, in a table between two tables, were drawn at random and repeated.
 #[test]
 fn keys_of_foreign_keys_are_unique() {
     let sql = "/* gen: rows=30 */ create table a (id integer primary key -- gen: shuffle(101, 130)
@@ -290,7 +290,7 @@ fn keys_of_foreign_keys_are_unique() {
     }
 }
 
-/// Keys that are bound to repeat, and NULL that is not taken, are errors only where the rows are.
+/// Keys that are bound to repeat, and NULL in a NOT NULL column, are errors only if the table has rows.
 #[test]
 fn rows_that_conflict_may_be_wanted() {
     let of = |sql: &str, on_conflict| plan_of(sql, &Request { on_conflict, ..rows(1000) });
@@ -311,7 +311,7 @@ fn rows_that_conflict_may_be_wanted() {
     assert!(of(texts, Conflict::Ignore).expect_err(texts).message().contains("whole numbers"));
 }
 
-/// A key into a table that is not there was filled with numbers that refer to nothing.
+/// A foreign key to a missing table was filled with numbers that refer to nothing.
 #[test]
 fn a_foreign_key_without_a_table_is_null_or_refused() {
     let plan = plan_of("create table t (a int references missing(id))", &rows(5)).expect("it takes NULL");
@@ -325,7 +325,7 @@ fn a_foreign_key_without_a_table_is_null_or_refused() {
     }
 }
 
-/// The annotation was refused although nobody wanted it.
+/// The annotation was rejected although the request replaced it.
 #[test]
 fn an_annotation_that_is_overridden_is_not_judged() {
     for annotation in ["nobody(1)", "int(1, 2) -- gen: x", "null(0.5, uuid)", "'"] {
@@ -335,7 +335,7 @@ fn an_annotation_that_is_overridden_is_not_judged() {
     }
 }
 
-/// The first of them was named, and after its option was given the second.
+/// The first such table was reported, and only after it had its option the second.
 #[test]
 fn all_tables_without_rows_are_named() {
     let sql = "create table a (x); create table b (x); create table c (x);\n-- gen: rows=5\ncreate table d (x);";
@@ -344,24 +344,24 @@ fn all_tables_without_rows_are_named() {
     assert!(error.advice().is_some_and(|advice| advice.contains("--rows a=N --rows b=N --rows c=N")), "{error}");
 }
 
-/// A key of some rows was taken for one of all: the schema was refused.
+/// A partial unique index was taken for a key of all rows, and the schema was rejected.
 #[test]
 fn partial_unique_indexes_are_no_keys_of_all_rows() {
     let sql = "create table t (a int /* gen: int(1,5) */, done int /* gen: constant(1) */);
         create unique index u on t(a) where done = 0;";
     plan_of(sql, &rows(100)).expect("no row has to differ");
     plan_of(&sql.replace("where done = 0", ""), &rows(100)).expect_err("every row has to differ");
-    // Without an annotation nobody knows which rows: all differ.
+    // Without an annotation it is unknown which rows it covers, so all values differ.
     let plan = plan_of("create table t (a int, b int); create unique index u on t(a) where b = 0;", &rows(9)).unwrap();
     assert_eq!(expressions(&plan)[0], "t.a: sequence");
 }
 
-/// The values of the columns of a table, as SQL writes them, column by column.
+/// Returns the values of the columns of a table as SQL literals, column by column.
 fn values(plan: &GenPlan, table: usize, count: u64) -> Vec<Vec<String>> {
     let program = &plan.table(table).expect("a table").program;
     let mut columns: Vec<Vec<String>> = vec![Vec::new(); program.columns.len()];
     let mut scratch = crate::program::Scratch::new(program);
-    // Blocks of different lengths: values must not depend on them.
+    // Values must not depend on the lengths of blocks.
     let mut start = 0;
     for length in [7, 1, 100, 1024].into_iter().cycle() {
         let rows = start..count.min(start + length);
@@ -388,7 +388,7 @@ fn literal(value: litepress_format::value::Value<'_>) -> String {
     }
 }
 
-/// The values of all columns of a table of these columns.
+/// Returns the values of all columns of a table with these columns.
 fn columns(definition: &str, count: u64) -> Vec<Vec<String>> {
     let sql = format!("create table t ({definition})");
     values(&plan_of(&sql, &rows(count)).expect(&sql), 0, count)
@@ -434,7 +434,7 @@ fn a_name_alone_is_a_generator_and_in_an_expression_a_column() {
     assert_ne!(found[4], found[1], "null(0, city) was the generator, and stays it");
 }
 
-/// What else stands in an annotation does not change a generator's values; two calls of one have different ones.
+/// The rest of an annotation does not change a generator's values; two calls of one generator differ.
 #[test]
 fn generators_in_expressions_have_random_numbers_of_their_own() {
     let of = |text: &str| columns(&format!("a /* gen: sequence */, x /* gen: {text} */"), 500).pop().expect("x");
@@ -449,7 +449,7 @@ fn generators_in_expressions_have_random_numbers_of_their_own() {
     assert!(["ac", "ad", "bc", "bd"].iter().all(|pair| nulls.iter().filter(|text| text == pair).count() > 80));
 }
 
-/// A value is what the column stores: a whole number of a REAL column is divided as a real number.
+/// Expressions use values as the column stores them: an integer in a REAL column is divided as a real number.
 #[test]
 fn columns_count_as_they_are_stored() {
     let found = columns(
@@ -506,7 +506,7 @@ fn computed_values_that_a_column_refuses() {
     plan_of(unique, &rows(10)).expect(unique);
 }
 
-/// Generators of every kind stand in expressions, in one another, and count the children of parents.
+/// Generators of every kind work in expressions, in one another, and as numbers of children.
 #[test]
 fn generators_nest_in_expressions_and_in_one_another() {
     let found = columns(
@@ -540,7 +540,7 @@ fn generators_nest_in_expressions_and_in_one_another() {
     assert!(error.message().contains("object takes names and generators"), "{error}");
 }
 
-/// A number of rows times a scale is no more than there are children; so is one that follows from it.
+/// A scaled number of rows is limited to the number of children, and so is a number derived from it.
 #[test]
 fn scaled_rows_are_no_more_than_children() {
     let sql = "create table c (b /* gen: ref(b.id, per_parent(2)) */);

@@ -46,7 +46,7 @@ fn the_file_comes_before_the_schema_and_behind_the_request() {
     assert_eq!(plan.tables()[2].columns[0].expression, "ref(a.id)");
 }
 
-/// Numbers of rows that follow from those of parents do so in a written plan too, whatever the scale.
+/// Numbers of rows that follow from those of parents do so in a written plan too, at any scale.
 #[test]
 fn children_follow_their_parents() {
     let sql = "algorithm_version = 1
@@ -121,7 +121,7 @@ fn mistakes_point_into_the_file() {
         (change("[tables.b]", "[tables.B]\n[tables.b]"), 18, 9, "there already, in other letters"),
         (change("seed = 7", "seed = "), 2, 8, ""),
     ] {
-        // Row counts of tables that the mistake hides are no matter.
+        // The mistake hides the row counts of some tables; these do not matter.
         let digits = file.contains("digits(99)");
         let file = if digits { file.replace("X = \"hex(6)\"", "") } else { file };
         let error = planned(&file, Request::default()).expect_err(&file);

@@ -1,4 +1,4 @@
-//! A plan as the text of a plan file.
+//! Writes a plan as a plan file.
 
 use super::Schema;
 use crate::infer::{Reference, reference};
@@ -6,10 +6,10 @@ use crate::plan::{Chosen, ColumnPlan, GenPlan, TablePlan};
 use crate::random::ALGORITHM_VERSION;
 use std::fmt::Write;
 
-/// The plan as a plan file: what is made of it is the same, byte by byte.
+/// Writes the plan as a plan file, which generates the same database, byte by byte.
 ///
-/// Foreign keys that were inferred stand in comments, for they hang on how many rows their parents have: they are
-/// inferred again, so that numbers of rows can be changed.
+/// Inferred foreign keys are written as comments, because they depend on the parents' numbers of rows: they are
+/// inferred again, so that these can be changed.
 pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
     let mut out =
         format!("# litepress gen OUT.db --plan THIS_FILE [--scale F]\nalgorithm_version = {ALGORITHM_VERSION}\n");
@@ -56,23 +56,23 @@ fn is_reference(schema: &Schema, table: &TablePlan, column: &ColumnPlan) -> bool
     reference(schema, &schema.tables[table.table], column.column) != Reference::None
 }
 
-/// A whole number as TOML has it: `1_000_000`.
+/// Writes a whole number as TOML does: `1_000_000`.
 fn grouped(number: u64) -> String {
     litepress_rows::grouped(number).replace(',', "_")
 }
 
-/// TOML has no whole numbers above 2^63-1.
+/// Writes a seed; TOML has no integers above 2^63-1, so these become strings.
 fn seed(seed: u64) -> String {
     if i64::try_from(seed).is_ok() { seed.to_string() } else { format!("\"{seed}\"") }
 }
 
-/// A name as a key.
+/// Writes a name as a TOML key.
 pub(crate) fn key_of(name: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if !name.is_empty() && name.bytes().all(is_bare) { name.to_owned() } else { escaped(name) }
 }
 
-/// A text as a string: as it is, where TOML has a way to write it so.
+/// Writes a text as a TOML string, without escapes if TOML has a notation for it.
 pub(crate) fn string(text: &str) -> String {
     let is_long = text.contains('\n');
     let is_odd = |c: char| c.is_control() && c != '\t' && c != '\n';

@@ -1,21 +1,21 @@
-//! What is remembered of the values of a column.
+//! Statistics of the values of a column.
 
 use super::sketch::{Distinct, Sample, hash_bytes, hash_int};
 use rusqlite::types::ValueRef;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Values are told apart and counted up to so many.
+/// Maximum number of distinct values that are counted one by one.
 const COUNTED: usize = 1024;
-/// Longer texts are not.
+/// Maximum bytes of a text that is counted.
 const COUNTED_BYTES: usize = 64;
-/// Numbers in a sample.
+/// Size of the sample of numbers.
 const SAMPLED_NUMBERS: usize = 16_384;
-/// Texts in a sample, and what is kept of one.
+/// Size of the sample of texts, and the characters kept of each.
 const SAMPLED_TEXTS: usize = 4096;
 const SAMPLED_CHARACTERS: usize = 64;
 
-/// How often every value came, as long as they are few.
+/// The frequency of every value, or `None` if there are too many distinct ones.
 #[derive(Clone, Debug)]
 pub(super) struct Counts<K>(pub Option<HashMap<K, u64>>);
 
@@ -53,26 +53,26 @@ impl<K: Eq + Hash> Counts<K> {
     }
 }
 
-/// The whole numbers of consecutive rows, where each is above the one before.
+/// An ascending run of integers in consecutive rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub first: i64,
     pub last: i64,
-    /// From each to the next, where it is always the same; unknown of one number.
+    /// The difference between neighbours; `None` for a single number.
     pub step: Option<Step>,
 }
 
-/// The steps of a run.
+/// The differences between neighbours of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Always this.
+    /// All equal.
     Same(i64),
-    /// Not always the same.
+    /// Not all equal.
     Varies,
 }
 
 impl Run {
-    /// The run that goes on with the next, if it does.
+    /// Joins this run and the next one, if the result ascends.
     fn and(self, next: Self) -> Option<Self> {
         let step = next.first.checked_sub(self.last).filter(|step| *step > 0)?;
         let steps = [self.step, Some(Step::Same(step)), next.step];
@@ -83,14 +83,14 @@ impl Run {
     }
 }
 
-/// How the whole numbers of a range of rows come.
+/// The order of the values in a range of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// There is no row.
+    /// The range is empty.
     Empty,
-    /// They ascend.
+    /// Ascending integers.
     Ascending(Run),
-    /// They do not, or are not all whole numbers.
+    /// Any other order, or not all integers.
     Any,
 }
 
@@ -104,7 +104,7 @@ impl Order {
     }
 }
 
-/// What is remembered of a column; merged in any order, but for `orders`, which are told apart by their range.
+/// Statistics of a column. They can be merged in any order, as `orders` keeps the number of each range.
 #[derive(Debug)]
 pub(super) struct ColumnStats {
     pub nulls: u64,
@@ -112,10 +112,10 @@ pub(super) struct ColumnStats {
     pub reals: u64,
     pub texts: u64,
     pub blobs: u64,
-    /// Least and largest number that is finite; where there is none, the least is above the largest.
+    /// Least and largest finite number; without any, the least is above the largest.
     pub least: f64,
     pub largest: f64,
-    /// Least and largest whole number, exact beyond 2^53 too.
+    /// Least and largest integer, exact beyond 2^53 too.
     pub least_int: i64,
     pub largest_int: i64,
     /// Least and largest length of texts in characters, or of blobs in bytes.
@@ -127,10 +127,10 @@ pub(super) struct ColumnStats {
     pub distinct: Distinct,
     pub numbers: Sample<f64>,
     pub text_sample: Sample<Box<str>>,
-    /// Lengths of the sampled texts and blobs, whole.
+    /// Full lengths of the sampled texts and blobs.
     pub lengths: Sample<u64>,
     order: Order,
-    /// By number of range.
+    /// The order of each range, by its number.
     orders: Vec<(usize, Order)>,
 }
 
@@ -195,7 +195,7 @@ impl ColumnStats {
         self.number(row_hash, real);
     }
 
-    /// Infinities have no place in a histogram.
+    /// Adds a number to the histogram, which has no place for infinities.
     fn number(&mut self, row_hash: u64, number: f64) {
         if number.is_infinite() {
             return;
@@ -220,7 +220,7 @@ impl ColumnStats {
         self.lengths.add(row_hash, || length);
     }
 
-    /// Says that the values were those of this range.
+    /// Ends a range, with its number.
     pub fn end_range(&mut self, range: usize) {
         self.orders.push((range, std::mem::replace(&mut self.order, Order::Empty)));
     }
@@ -247,7 +247,7 @@ impl ColumnStats {
         self.orders.extend(other.orders);
     }
 
-    /// How the whole numbers of all rows come.
+    /// Returns the order of the values in the whole table.
     pub fn order(&self) -> Order {
         let mut orders = self.orders.clone();
         orders.sort_unstable_by_key(|(range, _)| *range);
@@ -258,7 +258,7 @@ impl ColumnStats {
         self.ints + self.reals + self.texts + self.blobs
     }
 
-    /// How many different values there are, and whether that is exact.
+    /// Returns the number of distinct values, and whether it is exact.
     pub fn distinct(&self) -> (u64, bool) {
         let counted = match (&self.int_counts.0, &self.real_counts.0, &self.text_counts.0) {
             (Some(ints), Some(reals), Some(texts)) if self.blobs == 0 => Some(ints.len() + reals.len() + texts.len()),

@@ -1,15 +1,15 @@
-//! Two databases of one schema side by side: for each column how its values are distributed in both, and how far apart.
+//! Comparison of two databases of one schema: the distribution of each column's values in both, and their distance.
 //!
 //! | column | what is compared | distance |
 //! |---|---|---|
-//! | of a foreign key | how many children parents have | Kolmogorov and Smirnov |
-//! | of unique numbers | where they lie between the least and the largest one, which differ with the number of rows | the same |
-//! | of numbers, days and times | the values | the same |
-//! | of few values | their shares; of texts, which have other names, from the most frequent one on | total variation |
-//! | of other texts and blobs | their lengths | Kolmogorov and Smirnov |
+//! | foreign key | number of children of each parent | Kolmogorov and Smirnov |
+//! | unique numbers | position between the least and the largest one, which differ with the number of rows | the same |
+//! | numbers, dates and times | values | the same |
+//! | few values | shares; for texts, whose names differ, by rank of frequency | total variation |
+//! | other texts and blobs | lengths | Kolmogorov and Smirnov |
 //!
-//! Both distances are 0 where the shares are the same and 1 where no value comes in both. They are those of samples where there
-//! are very many values: two samples of one distribution are 0.01 apart.
+//! Both distances are 0 if the shares are the same and 1 if there is no common value. Columns of very many values are
+//! compared by samples: two samples of one distribution have a distance of about 0.01.
 
 use super::column::ColumnStats;
 use super::describe::is_few;
@@ -21,20 +21,20 @@ use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::path::Path;
 
-/// Buckets of a histogram, about.
+/// Approximate number of buckets of a histogram.
 const BUCKETS: usize = 10;
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// Two databases side by side.
+/// The comparison of two databases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The tables of the first one.
+    /// The tables of the first database.
     pub tables: Vec<TableComparison>,
 }
 
-/// A table in both.
+/// The comparison of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableComparison {
     /// Name.
@@ -45,35 +45,35 @@ pub struct TableComparison {
     pub columns: Vec<ColumnComparison>,
 }
 
-/// A column in both.
+/// The comparison of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnComparison {
     /// Name.
     pub name: String,
     /// Shares of NULL.
     pub nulls: [f64; 2],
-    /// About how many values there are.
+    /// Approximate numbers of distinct values.
     pub distinct: [u64; 2],
-    /// What is compared.
+    /// The compared property.
     pub measure: Measure,
-    /// How far apart the values that are not NULL are, from 0 to 1.
+    /// Distance of the values other than NULL, from 0 to 1.
     pub distance: f64,
     /// The histogram of both.
     pub buckets: Vec<Bucket>,
 }
 
-/// What is compared of a column.
+/// The property of a column that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// There are no values in one of them.
+    /// Nothing: one of them has no values.
     Nothing,
     /// Numbers.
     Numbers,
-    /// Unique numbers, by their places between the least and the largest.
+    /// Positions of unique numbers between the least and the largest.
     Places,
-    /// Days and times.
+    /// Dates and times.
     Times,
-    /// Values that are few, by their shares.
+    /// Shares of few values.
     Shares,
     /// Lengths of texts and blobs.
     Lengths,
@@ -81,19 +81,20 @@ pub enum Measure {
     Children,
 }
 
-/// Values, and the share that they have in both.
+/// A bucket of values, with its share in both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bucket {
-    /// Which values these are.
+    /// Range of the values.
     pub label: String,
-    /// Their shares.
+    /// Shares.
     pub shares: [f64; 2],
 }
 
-/// Looks at all rows of two databases.
+/// Compares two databases by reading all rows.
 ///
 /// # Errors
-/// Those of [`profile`](super::profile()); [`ErrorKind::Data`] where the second one lacks a table or a column of the first.
+/// As for [`profile`](super::profile()); [`ErrorKind::Data`] if the second one lacks a table or a column of the
+/// first.
 pub fn compare(one: &Path, other: &Path, threads: usize) -> Result<Comparison> {
     let both = [read(one, threads)?, read(other, threads)?];
     let mut tables = Vec::new();
@@ -143,7 +144,7 @@ impl<'a> Side<'a> {
         Some((column, &self.stats.columns[place]))
     }
 
-    /// The children of parents, where the column is of a foreign key.
+    /// Returns the child counts of a foreign key's parents, if the column is part of one.
     fn spread(&self, column: usize) -> Option<Spread> {
         let mut keys = self.stats.foreign_keys.iter();
         let (key, stats) =
@@ -153,7 +154,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// `None` where one of them has no such column.
+/// Compares a column; `None` if one of the databases lacks it.
 fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
     let [(column, one), (of_other, other)] = [pair[0].column(name)?, pair[1].column(name)?];
     let both = [one, other];
@@ -174,7 +175,7 @@ fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
     })
 }
 
-/// Whether hardly a value repeats: those of a column in a key of several may.
+/// Returns whether hardly a value repeats; in a key of several columns they may.
 fn is_unique(stats: &ColumnStats) -> bool {
     10 * stats.distinct().0 >= 9 * stats.values()
 }
@@ -213,7 +214,7 @@ fn values(both: [&ColumnStats; 2], is_unique: bool) -> (Measure, Histogram) {
     }
 }
 
-/// Where numbers lie between the least and the largest, each in the middle of its own place.
+/// Returns positions between the least number (0) and the largest (1), each in the middle of its slot.
 fn places(stats: &ColumnStats) -> Vec<f64> {
     let (least, range, values) = (stats.least, stats.largest - stats.least, stats.values() as f64);
     let place =
@@ -226,7 +227,7 @@ fn time_of(text: &str) -> Option<f64> {
     seconds(time.strip_suffix('Z').unwrap_or(time)).map(|time| time as f64)
 }
 
-/// The day that so many days lie in front of, or a part of a day in.
+/// Formats a number of days from the epoch of times as a date or time.
 fn day(days: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "saturates, and is then no day")]
     let seconds = (days * DAY) as i64;
@@ -236,12 +237,12 @@ fn day(days: f64) -> String {
 
 fn times(stats: &ColumnStats) -> Option<Vec<f64>> {
     let texts = stats.text_sample.clone().values();
-    // Empty ones say that nothing is known.
+    // Empty texts stand for unknown times.
     let times: Option<Vec<f64>> = texts.iter().filter(|text| !text.is_empty()).map(|text| time_of(text)).collect();
     times.filter(|times| !times.is_empty())
 }
 
-/// The shares of numbers that are few in both.
+/// Compares the shares of numbers that are few in both.
 fn few_numbers(both: [&ColumnStats; 2]) -> Option<Histogram> {
     const SHOWN: usize = 12;
     let few = |stats: &ColumnStats| -> Option<Vec<(f64, f64)>> {
@@ -273,7 +274,7 @@ fn total_variation(buckets: &[Bucket]) -> f64 {
     buckets.iter().map(|bucket| (bucket.shares[0] - bucket.shares[1]).abs()).sum::<f64>() / 2.0
 }
 
-/// The shares of texts that are few, the largest first.
+/// Returns the shares of texts, largest first, if they are few.
 fn ranked(stats: &ColumnStats) -> Option<Vec<f64>> {
     let counts = stats.text_counts.0.as_ref()?;
     let is_few = is_few(stats.texts, counts.len());
@@ -296,7 +297,7 @@ fn by_rank(one: &[f64], other: &[f64]) -> Histogram {
     (distance, buckets)
 }
 
-/// Parents by their numbers of children: 0, 1, 2, 3 to 4, 5 to 8, and so on.
+/// Compares the shares of parents by number of children: 0, 1, 2, 3 to 4, 5 to 8, and so on.
 fn children(both: [Spread; 2]) -> Histogram {
     let share = |spread: &Spread, from: u64, to: u64| {
         spread.parents.range(from..=to).map(|(_, parents)| *parents).sum::<u64>() as f64 / spread.all.max(1) as f64
@@ -315,7 +316,7 @@ fn children(both: [Spread; 2]) -> Histogram {
     (distance, buckets)
 }
 
-/// The histogram of two samples, of buckets of one width; what is below or above belongs to the first and the last.
+/// Compares two samples by buckets of equal width; values outside belong to the first and the last bucket.
 fn histogram(mut both: [Vec<f64>; 2], show: impl Fn(f64) -> String) -> Histogram {
     both.iter_mut().for_each(|sample| sample.sort_unstable_by(f64::total_cmp));
     let [one, other] = &both;
@@ -334,7 +335,7 @@ fn histogram(mut both: [Vec<f64>; 2], show: impl Fn(f64) -> String) -> Histogram
     (distance(one, other), (0..bounds.len()).map(bucket).collect())
 }
 
-/// Where the buckets of these numbers begin: round numbers, up to where nine of ten are below.
+/// Returns the lower bounds of buckets: round numbers, up to the ninth decile.
 fn even_bounds(sorted: &[f64]) -> Vec<f64> {
     const MOST: usize = 4 * BUCKETS;
     let (least, largest) = (sorted[0], sorted[(sorted.len() - 1) * 9 / 10]);
@@ -350,13 +351,13 @@ fn even_bounds(sorted: &[f64]) -> Vec<f64> {
     (0..MOST).map(|place| (first + place as f64) * step).take_while(|bound| *bound <= largest).collect()
 }
 
-/// The largest difference of two distributions (Kolmogorov and Smirnov); both are sorted.
+/// Returns the largest difference of two cumulative distributions (Kolmogorov and Smirnov); both samples are sorted.
 pub(super) fn distance(one: &[f64], other: &[f64]) -> f64 {
     let share = |sorted: &[f64], at: f64| sorted.partition_point(|value| *value <= at) as f64 / sorted.len() as f64;
     one.iter().chain(other).map(|&at| (share(one, at) - share(other, at)).abs()).fold(0.0, f64::max)
 }
 
-/// A number, with as many digits as tell it: those of very large and very small ones by their power of ten.
+/// Formats a number with four decimals at most; very large and very small ones in scientific notation.
 fn shown(number: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
     match number.abs() {

@@ -1,4 +1,4 @@
-//! From what is remembered of a column to the annotation that gives such values.
+//! From the statistics of a column to the annotation for similar values.
 
 use super::column::{ColumnStats, Order, Run, Step};
 use super::fan_out::Said;
@@ -10,16 +10,15 @@ use crate::infer::{self, Reference};
 use litepress_rows::schema::{Schema, Table};
 use std::fmt::Display;
 
-/// Values are named one by one if they are so few, and each comes so often in the mean.
+/// Limits up to which values are listed one by one: number of distinct values, and their mean frequency.
 pub(super) const FEW: usize = 200;
 pub(super) const OFTEN: u64 = 3;
-/// Bins of a histogram, and that many more for values that come very often. Of few values there are fewer bins: none is for
-/// one row alone.
+/// Number of bins of a histogram, and the least number of values in a bin, so that no bin reveals a single row.
 const BINS: usize = 48;
 const IN_A_BIN: usize = 5;
-/// Ranges of lengths, and that many more.
+/// Number of ranges of lengths.
 const LENGTHS: usize = 8;
-/// Texts are made of several ranges of lengths up to this one: each range costs.
+/// Longest text that is made of several ranges of lengths, each of which costs time.
 const LONG: u64 = 4096;
 
 /// A column of the source.
@@ -30,7 +29,7 @@ pub(super) struct Subject<'a> {
     pub options: &'a ProfileOptions,
 }
 
-/// What a column looks like. Of those of foreign keys something is said already.
+/// Describes a column. `reference` is the annotation of a column of a foreign key.
 pub(super) fn describe(subject: &Subject<'_>, stats: ColumnStats, said: Option<Said>) -> ColumnProfile {
     let (distinct, distinct_is_exact) = stats.distinct();
     let range = if stats.least <= stats.largest {
@@ -54,7 +53,7 @@ pub(super) fn describe(subject: &Subject<'_>, stats: ColumnStats, said: Option<S
     ColumnProfile { name, nulls, distinct, distinct_is_exact, range, generator, because }
 }
 
-/// Why a column is left to be inferred, if it is: keys hang on how many rows there are.
+/// Returns why a column is left to inference, if it is: its annotation depends on numbers of rows.
 fn inferred(subject: &Subject<'_>, stats: &ColumnStats) -> Option<String> {
     let (table, column) = (subject.table, subject.column);
     if stats.values() == 0 {
@@ -69,7 +68,7 @@ fn inferred(subject: &Subject<'_>, stats: &ColumnStats) -> Option<String> {
     infer::unique_because(table, column).filter(|_| !is_unique).map(str::to_owned)
 }
 
-/// The annotation for the values that are not NULL.
+/// Returns the annotation for the values other than NULL.
 fn values(subject: &Subject<'_>, stats: ColumnStats) -> (String, String) {
     let values = stats.values();
     if values == 0 {
@@ -97,7 +96,7 @@ fn values(subject: &Subject<'_>, stats: ColumnStats) -> (String, String) {
     }
 }
 
-/// What is written out here is read by the plan: nothing may come out that it refuses.
+/// Returns whether the plan would accept an annotation.
 fn is_good(annotation: &str, rows: u64) -> bool {
     let site = Site::new(annotation, "<profile>");
     parse(&site, 0..annotation.len()).is_ok_and(|expression| is_made(&site, &expression, rows))
@@ -160,12 +159,12 @@ fn number(stats: ColumnStats, is_unique: bool) -> (String, String) {
     real_histogram(stats.numbers.values(), stats.least, stats.largest)
 }
 
-/// Whether so many values are of so few that each is worth its share. Values of other types in the column do not count.
+/// Returns whether values are few enough, and frequent enough, to be listed with their shares.
 pub(super) fn is_few(values: u64, distinct: usize) -> bool {
     distinct <= FEW && values >= OFTEN * distinct as u64
 }
 
-/// `choice(value: count, ...)`
+/// Returns `choice(value: count, ...)`.
 fn weighted<V: Display + Ord>(counts: impl Iterator<Item = (V, u64)>) -> (String, String) {
     let mut counts: Vec<(V, u64)> = counts.collect();
     counts.sort();
@@ -173,13 +172,13 @@ fn weighted<V: Display + Ord>(counts: impl Iterator<Item = (V, u64)>) -> (String
     (format!("choice({})", values.join(", ")), "a few values by their shares".to_owned())
 }
 
-/// The bins for so many values.
+/// Returns the number of bins for this number of values.
 fn bins(values: usize) -> usize {
     BINS.min(values / IN_A_BIN).max(1)
 }
 
-/// Bounds of bins that hold about equally many of these numbers; one that holds very many has a bin of its own, up to
-/// what comes behind it.
+/// Returns bounds of bins that hold about equally many of these numbers. A very frequent number gets its own bin, up
+/// to `behind` it.
 fn bounds<N: Copy + PartialOrd>(sorted: &[N], bins: usize, behind: impl Fn(N) -> N) -> Vec<N> {
     let mut bounds: Vec<N> = Vec::new();
     for bin in 0..bins {
@@ -193,14 +192,14 @@ fn bounds<N: Copy + PartialOrd>(sorted: &[N], bins: usize, behind: impl Fn(N) ->
     bounds
 }
 
-/// `histogram(b0: w0, ..., bn)`; the bounds are written by `show`.
+/// Returns `histogram(b0: w0, ..., bn)`; `show` formats the bounds.
 fn histogram<N: Copy + PartialOrd>(sorted: &[N], mut bounds: Vec<N>, end: N, show: impl Fn(N) -> String) -> String {
     bounds.retain(|bound| *bound < end);
     bounds.push(end);
     let below = |bound: N| sorted.partition_point(|number| *number < bound);
     let mut bins = String::new();
     for (bin, pair) in bounds.windows(2).enumerate() {
-        // The least and the largest number of all may not be in the sample.
+        // The extremes of all rows may be missing in the sample.
         let first = if bin == 0 { 0 } else { below(pair[0]) };
         let behind = if bin + 2 == bounds.len() { sorted.len() } else { below(pair[1]) };
         bins += &format!("{}: {}, ", show(pair[0]), behind - first);
@@ -208,7 +207,7 @@ fn histogram<N: Copy + PartialOrd>(sorted: &[N], mut bounds: Vec<N>, end: N, sho
     format!("histogram({bins}{})", show(end))
 }
 
-/// The bounds of a sample, from the least number of all on. One that holds very many keeps its bin.
+/// Extends the bounds of a sample to the least number of all rows. A frequent number keeps its own bin.
 fn from_least<N: Copy + PartialOrd>(mut bounds: Vec<N>, least: N, behind: impl Fn(N) -> N) -> Vec<N> {
     match bounds[..] {
         [first, next, ..] if least < first && next == behind(first) => bounds.insert(0, least),
@@ -224,10 +223,10 @@ pub(super) fn whole_histogram(sample: Vec<f64>, least: i64, largest: i64) -> (St
     (stepped(sorted, least, largest), "whole numbers so distributed".to_owned())
 }
 
-/// A histogram of whole numbers; of multiples where they are all some multiple above the least one.
+/// Returns a histogram of integers, or of a multiple of integers if all are multiples above the least one.
 fn stepped(mut sorted: Vec<i64>, least: i64, largest: i64) -> String {
     const ENOUGH: usize = 20;
-    // Larger ones are not exact in the sample.
+    // The sample holds larger integers rounded.
     const EXACT: u64 = 1 << 53;
     let behind = |bound: i64| bound.saturating_add(1);
     let is_exact = least.unsigned_abs() < EXACT && largest.unsigned_abs() < EXACT;
@@ -250,7 +249,7 @@ fn stepped(mut sorted: Vec<i64>, least: i64, largest: i64) -> String {
     }
 }
 
-/// What all distances from the least number are multiples of.
+/// Returns the greatest common divisor of all distances from the least number.
 fn common_step(sorted: &[i64], least: i64, largest: i64) -> i64 {
     let common = |one: i64, other: i64| {
         let (mut one, mut other) = (one, other);
@@ -280,7 +279,7 @@ fn real_histogram(sample: Vec<f64>, least: f64, largest: f64) -> (String, String
     (generator, "numbers so distributed".to_owned())
 }
 
-/// With how many decimals all of these numbers are written, if they are few.
+/// Returns the number of decimals that all of these numbers need, if it is small.
 fn decimals(numbers: &[f64]) -> Option<i32> {
     const MOST: i32 = 6;
     let is_written = |number: f64, decimals: i32| {
@@ -291,7 +290,7 @@ fn decimals(numbers: &[f64]) -> Option<i32> {
     numbers.iter().map(of).try_fold(0, |most, decimals| Some(most.max(decimals?)))
 }
 
-/// What makes values of the lengths that were sampled: ranges of lengths by their shares.
+/// Returns an annotation with lengths distributed as in the sample; `inner` makes the one for a range of lengths.
 fn by_length(stats: &ColumnStats, inner: impl Fn(u64, u64) -> String) -> String {
     if stats.longest > LONG {
         return inner(stats.shortest, mean_end(stats));
@@ -307,7 +306,7 @@ fn by_length(stats: &ColumnStats, inner: impl Fn(u64, u64) -> String) -> String 
     for pair in bounds.windows(2).rev() {
         let below = if pair[0] == stats.shortest { 0 } else { sorted.partition_point(|length| *length < pair[0]) };
         let range = inner(pair[0], pair[1] - 1);
-        // Of those that are not shorter, the share that is of this range.
+        // The share of this range among the lengths that are not below it.
         let share = (above - below) as f64 / (sorted.len() - below).max(1) as f64;
         made = match made.is_empty() {
             true => range,
@@ -319,7 +318,7 @@ fn by_length(stats: &ColumnStats, inner: impl Fn(u64, u64) -> String) -> String 
     made
 }
 
-/// The end of a range of lengths that begins with the shortest and has the mean that they have.
+/// Returns the end of a range that begins with the shortest length and has the sample's mean.
 fn mean_end(stats: &ColumnStats) -> u64 {
     let lengths = stats.lengths.clone().values();
     let mean = lengths.iter().sum::<u64>() as f64 / lengths.len().max(1) as f64;
@@ -331,7 +330,7 @@ fn mean_end(stats: &ColumnStats) -> u64 {
 fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, String) {
     let (texts, longest) = (stats.texts, stats.longest);
     let sample = stats.text_sample.clone().values();
-    // Days stay days, however few they are.
+    // Dates stay dates, however few they are.
     if let Some(found) = days(&sample, is_unique.then_some(texts)).filter(|(made, _)| is_good(made, texts)) {
         return found;
     }
@@ -342,7 +341,7 @@ fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, 
     match shape.filter(|(generator, _)| is_good(generator, texts)) {
         Some((generator, because)) => (generator, because.to_owned()),
         None if is_unique => {
-            // Room for a thousand times as many, where the texts were short.
+            // Leaves room for a thousand times as many if the texts were short.
             let enough = (texts.max(1).ilog2() + 10).div_ceil(4).max(1);
             (format!("unique_hex({})", longest.clamp(u64::from(enough).min(16), 16)), "unique texts".to_owned())
         }
@@ -354,7 +353,7 @@ fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, 
     }
 }
 
-/// Texts that are days or times, but for those that are empty: these say that nothing is known.
+/// Describes texts that are dates or times. Empty texts among them stand for unknown times.
 fn days(sample: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
     let filled: Vec<Box<str>> = sample.iter().filter(|text| !text.is_empty()).cloned().collect();
     let (made, because) = times::of(&filled, unique)?;
@@ -368,7 +367,7 @@ fn days(sample: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
     }
 }
 
-/// Texts that are so few that each has its share.
+/// Lists few texts with their shares.
 fn few_texts(subject: &Subject<'_>, stats: &ColumnStats) -> Option<(String, String)> {
     let counts = stats.text_counts.0.as_ref().filter(|counts| is_few(stats.texts, counts.len()))?;
     let mut counts: Vec<(&str, u64)> = counts.iter().map(|(text, count)| (&**text, *count)).collect();

@@ -1,19 +1,19 @@
-//! How a plan refers to parents so that they have as many children as they had.
+//! The annotations of foreign keys, chosen so that parents have the same numbers of children as in the source.
 //!
-//! | what was counted | what the plan says |
+//! | statistics | annotation |
 //! |---|---|
 //! | the foreign key is a key of its table | `once` |
-//! | two foreign keys make a key | as inferred where both are spread evenly; else `per_parent(...)` for the one that is spread less evenly, `distinct_in(...)` for the other |
+//! | two foreign keys make a key | inferred if both are even; else `per_parent(...)` for the less even one, `distinct_in(...)` for the other |
 //! | a foreign key and a number from 0 or 1 on make a key | `per_parent(...)`, `number_in(...)` for the number |
-//! | the children of each parent stand together | `per_parent(...)` |
-//! | all parents have as many children, or one more | `in_turn` |
-//! | parents have as many children as by chance | `uniform` |
-//! | only a sample of the parents was counted, and Zipf's law gives such numbers | `zipf(s)` |
-//! | any others | `deal(0: 71, 1: 148, ...)` |
+//! | the children of each parent are consecutive | `per_parent(...)` |
+//! | all parents have n or n + 1 children | `in_turn` |
+//! | the numbers of children are those of random references | `uniform` |
+//! | only a sample of the parents was counted, and the numbers follow Zipf's law | `zipf(s)` |
+//! | other numbers | `deal(0: 71, 1: 148, ...)` |
 //!
-//! `deal(...)` and `per_parent(deal(...))` give the same numbers of children again, those of parents without any too. At
-//! twice the scale twice as many parents have each, where by Zipf's law the first one would have twice as many. Rows follow
-//! from `per_parent`, so that the table's number of rows is not said.
+//! `deal(...)` and `per_parent(deal(...))` reproduce the numbers of children, including parents without any. At twice
+//! the scale twice as many parents have each number, whereas by Zipf's law the first parent would have twice as many
+//! children. With `per_parent` the table's number of rows follows and is left out of the plan.
 
 use super::read::{RANGES, SMALL, TableStats};
 use super::references::{ForeignKey, ReferenceStats};
@@ -21,7 +21,7 @@ use crate::infer::{self, quoted};
 use litepress_rows::schema::{Schema, Table};
 use std::collections::BTreeMap;
 
-/// What a plan says of a column of a foreign key, and why; `None` where it is inferred.
+/// The annotation of a column of a foreign key, with its reason; `None` if it is left to inference.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Said {
     pub column: usize,
@@ -29,10 +29,10 @@ pub(super) struct Said {
     pub because: String,
 }
 
-/// The distribution of a foreign key.
+/// The pattern of a foreign key.
 #[derive(Clone, Debug, PartialEq)]
 enum Draw {
-    /// An annotation in the schema says it, or a key of foreign keys that the plan counts through.
+    /// Left to inference: the schema has an annotation, or the plan derives it from a key.
     Inferred(&'static str),
     Once,
     Children,
@@ -44,28 +44,28 @@ enum Draw {
     Uniform,
 }
 
-/// The numbers of children.
+/// The numbers of children of a foreign key's parents.
 pub(super) struct Spread {
-    /// How many parents have so many.
+    /// Number of parents for each number of children.
     pub parents: BTreeMap<u64, u64>,
     children: u64,
-    /// Parents, those without children too.
+    /// Parents, including those without children.
     pub all: u64,
-    /// Of all pairs of children the share that has one parent.
+    /// Probability that two random children have the same parent.
     shared: f64,
-    /// How far the number of parents with children may be off: it is estimated where only a sample was counted.
+    /// Uncertainty of the number of parents with children, which is an estimate if only a sample was counted.
     slack: u64,
 }
 
-/// What is chosen for the foreign keys of all tables.
+/// The planner of all foreign keys.
 pub(super) struct Choice<'a> {
     schema: &'a Schema,
     stats: &'a [Option<TableStats>],
-    /// For each table the one that its number of rows follows from.
+    /// For each table, the table that its number of rows follows from.
     pub follows: Vec<Option<usize>>,
 }
 
-/// One table while it is looked at.
+/// The planner of one table's foreign keys.
 struct Chooser<'c, 'a> {
     choice: &'c mut Choice<'a>,
     position: usize,
@@ -86,8 +86,8 @@ impl<'a> Choice<'a> {
         self.stats[table].as_ref().map_or(0, |stats| stats.rows)
     }
 
-    /// What the plan says of the columns of a table's foreign keys. `annotated` columns have annotations in the schema;
-    /// `has_children` says that one of them has `per_parent`.
+    /// Plans the columns of a table's foreign keys. `annotated` columns have annotations in the schema;
+    /// `has_children` tells that one of these is `per_parent`.
     pub fn table(&mut self, position: usize, annotated: &[usize], has_children: bool) -> Vec<Said> {
         let (schema, all) = (self.schema, self.stats);
         let Some(stats) = &all[position] else { return Vec::new() };
@@ -103,7 +103,7 @@ impl<'a> Choice<'a> {
         chooser.settle_keys(annotated);
         chooser.settle_clustered();
         chooser.settle_rest();
-        // Where the parents are missing, keys are values like any other.
+        // Without parents, keys are values like any other.
         let rows = |key: usize| chooser.choice.rows_of(stats.foreign_keys[key].0.parent);
         let has_parents = |&key: &usize| rows(key) > 0 || chooser.spreads[key].children == 0;
         (0..stats.foreign_keys.len())
@@ -124,7 +124,7 @@ impl Chooser<'_, '_> {
         (0..self.draws.len()).filter(|&key| self.draws[key].is_none())
     }
 
-    /// Foreign keys that leave nothing to choose.
+    /// Decides foreign keys that leave no choice.
     fn settle_alone(&mut self, annotated: &[usize]) {
         for key in 0..self.draws.len() {
             let (foreign, _) = self.key(key);
@@ -134,7 +134,7 @@ impl Chooser<'_, '_> {
             } else if self.stats.rows == 0 || self.spreads[key].children == 0 {
                 Some(Draw::Inferred("no row refers to one"))
             } else if self.choice.rows_of(foreign.parent) == 0 {
-                // Nor may the number of rows follow from parents that are missing.
+                // The number of rows must not follow from missing parents either.
                 Some(Draw::Inferred("there are no parents"))
             } else if is_key {
                 Some(Draw::Once)
@@ -144,7 +144,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// Foreign keys within keys of several columns.
+    /// Decides foreign keys within keys of several columns.
     fn settle_keys(&mut self, annotated: &[usize]) {
         let keys: Vec<Vec<usize>> = infer::unique_keys(self.table).filter(|key| key.len() > 1).collect();
         for columns in keys {
@@ -174,7 +174,8 @@ impl Chooser<'_, '_> {
         keys.iter().any(|&key| self.key(key).0.columns.contains(&column))
     }
 
-    /// Where a column begins to count, if it counts the children of each parent: from 0 or 1 on, up to the most that one has.
+    /// Returns the first number of a column if it numbers the children of each parent: from 0 or 1 on, up to their
+    /// largest number.
     fn first_number(&self, key: usize, column: usize) -> Option<i64> {
         let place = self.table.ordinary_columns().position(|ordinary| ordinary == column)?;
         let (stats, most) = (&self.stats.columns[place], i64::try_from(self.spreads[key].most()).ok()?);
@@ -184,10 +185,10 @@ impl Chooser<'_, '_> {
         (is_free && counts && matches!(stats.least_int, 0 | 1)).then_some(stats.least_int)
     }
 
-    /// Two foreign keys that make a key.
+    /// Decides two foreign keys that make a key.
     fn settle_pair(&mut self, one: usize, other: usize) {
         if [one, other].iter().all(|&key| self.spreads[key].is_even()) {
-            // Both in turn, as it is inferred.
+            // Inference takes both in turn.
             for part in [one, other] {
                 self.draws[part] = Some(Draw::Inferred("in a key of foreign keys"));
             }
@@ -212,7 +213,7 @@ impl Chooser<'_, '_> {
         self.draws[other] = Some(Draw::DistinctIn(name));
     }
 
-    /// Foreign keys whose rows stand together: those of the fewest gaps first.
+    /// Decides the foreign key whose children are closest to consecutive rows.
     fn settle_clustered(&mut self) {
         let cuts = self.cuts();
         let together = |key: &usize| {
@@ -229,7 +230,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// All others.
+    /// Decides all others.
     fn settle_rest(&mut self) {
         const NEAR: f64 = 0.05;
         for key in self.open().collect::<Vec<_>>() {
@@ -252,12 +253,13 @@ impl Chooser<'_, '_> {
         self.key(key).1.changes <= spread.with_children() + self.cuts() + spread.slack
     }
 
-    /// Where a table is read in ranges, rows of one parent may lie in two.
+    /// Returns the number of boundaries between ranges, at which the rows of one parent may be divided.
     fn cuts(&self) -> u64 {
         if self.stats.rows < SMALL { 0 } else { RANGES }
     }
 
-    /// Whether rows may follow from the parents of this key: from no others yet, and not in a circle.
+    /// Returns whether the number of rows can follow from the parents of this key: it follows from no others yet, and
+    /// there is no cycle.
     fn may_have_children(&self, key: usize) -> bool {
         let (foreign, stats) = self.key(key);
         let follows = &self.choice.follows;
@@ -272,8 +274,8 @@ impl Chooser<'_, '_> {
         self.draws[key] = Some(Draw::Children);
     }
 
-    /// What is said of the columns of a foreign key. The first one that takes no NULL, or the first of all, says which
-    /// rows are referred to.
+    /// Returns the annotations of a foreign key's columns. The first column that is NOT NULL, or else the first of
+    /// all, carries the distribution.
     fn said(&self, key: usize) -> Vec<Said> {
         let (foreign, stats) = self.key(key);
         let (spread, rows) = (&self.spreads[key], self.stats.rows);
@@ -287,7 +289,7 @@ impl Chooser<'_, '_> {
             return foreign.columns.iter().map(said).collect();
         }
         let takes_null = |column: usize| !self.table.columns[column].not_null && self.table.rowid_alias != Some(column);
-        // The first row of a table that refers to itself refers to nothing anyhow.
+        // The first row of a table that refers to itself has no parent in any case.
         let (nulls, rows) = match foreign.parent == self.position {
             true => (stats.nulls.saturating_sub(1), rows - 1),
             false => (stats.nulls, rows),
@@ -298,7 +300,7 @@ impl Chooser<'_, '_> {
             let to = format!("{}.{}", quoted(&parent.name), quoted(names[place]));
             let distribution = if place == lead { self.distribution(draw, spread) } else { String::new() };
             let refer = match leader {
-                // NULL in the column that leads would be NULL in all.
+                // NULL in the leading column would be NULL in all.
                 Some(lead) if takes_null(column) => {
                     format!("{}.{}", quoted(&self.table.columns[foreign.columns[lead]].name), quoted(names[place]))
                 }
@@ -311,7 +313,7 @@ impl Chooser<'_, '_> {
         foreign.columns.iter().enumerate().map(said).collect()
     }
 
-    /// What is said of columns that count.
+    /// Returns the annotations of columns that number rows.
     fn said_numbers(&self) -> impl Iterator<Item = Said> {
         self.numbers.iter().map(|&(column, by, first)| {
             let by = quoted(&self.table.columns[by].name);
@@ -336,7 +338,7 @@ impl Chooser<'_, '_> {
 }
 
 impl Spread {
-    /// The parents' table has so many rows.
+    /// Evaluates the counts of a foreign key; the parents' table has this number of rows.
     pub fn new(stats: &ReferenceStats, rows: u64) -> Self {
         let weight = stats.children.weight();
         let (mut parents, mut pairs) = (BTreeMap::new(), 0.0);
@@ -347,7 +349,7 @@ impl Spread {
             pairs += (count as f64) * (count - 1) as f64 * weight as f64;
         }
         let with_children: u64 = parents.values().sum();
-        // Three standard deviations of how many a sample stands for.
+        // Three standard deviations of the number that a sample stands for.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of a number of rows")]
         let slack = (3.0 * (rows as f64 * (weight - 1) as f64).sqrt()) as u64;
         let childless = rows.saturating_sub(with_children);
@@ -367,7 +369,7 @@ impl Spread {
         self.parents.keys().next_back().copied().unwrap_or(0)
     }
 
-    /// Whether all parents have as many children, or one more.
+    /// Returns whether all parents have n or n + 1 children.
     fn is_even(&self) -> bool {
         self.most() - self.least() <= 1 && self.children >= self.all
     }
@@ -389,7 +391,8 @@ impl Spread {
         }
     }
 
-    /// The exponent of Zipf's law under which two children share a parent as often; 0 where that is by chance.
+    /// Returns the exponent of Zipf's law with the same probability that two children share a parent; 0 means random
+    /// references.
     fn exponent(&self) -> f64 {
         const MOST: f64 = 8.0;
         let shared = |exponent: f64| harmonic(self.all, 2.0 * exponent) / harmonic(self.all, exponent).powi(2);
@@ -401,7 +404,8 @@ impl Spread {
         (low * 100.0_f64).round() / 100.0
     }
 
-    /// How far the numbers of children are from those under Zipf's law, as shares of parents (Kolmogorov and Smirnov).
+    /// Returns the distance of the numbers of children from those by Zipf's law, over all parents (Kolmogorov and
+    /// Smirnov).
     fn distance(&self, exponent: f64) -> f64 {
         const RANKS: u64 = 1000;
         let ranks = self.all.min(RANKS);
@@ -412,7 +416,7 @@ impl Spread {
         };
         let means: Vec<f64> = (0..ranks).map(mean).collect();
         let (mut below, mut largest) = (0, 0.0_f64);
-        // A few dozen numbers of children show the distance.
+        // A few dozen numbers of children suffice.
         let step = self.parents.len().div_ceil(50);
         for (place, (&count, &parents)) in self.parents.iter().enumerate() {
             below += parents;
@@ -424,8 +428,8 @@ impl Spread {
         largest
     }
 
-    /// `deal(...)` of these numbers of children. Where there are very many, some that are next to one another become
-    /// two: with as many parents and as many children.
+    /// Returns `deal(...)` of these numbers of children. Very many distinct numbers are merged in groups of
+    /// neighbours, each replaced by two numbers with the same sums of parents and children.
     fn deal(&self) -> String {
         const GROUPS: usize = 32;
         let counts: Vec<(u64, u64)> = self.parents.iter().map(|(&count, &parents)| (count, parents)).collect();
@@ -447,7 +451,7 @@ impl Spread {
     }
 }
 
-/// The sum of 1/n^s for the ranks up to `ranks`.
+/// Returns the sum of 1/n^s for the ranks up to `ranks`, the tail approximated by an integral.
 fn harmonic(ranks: u64, exponent: f64) -> f64 {
     const SUMMED: u64 = 1000;
     let summed: f64 = (1..=ranks.min(SUMMED)).map(|rank| (rank as f64).powf(-exponent)).sum();
@@ -459,11 +463,11 @@ fn harmonic(ranks: u64, exponent: f64) -> f64 {
     summed + rest
 }
 
-/// The share of Poisson numbers around `mean` that are `count` at most.
+/// Returns the probability that a Poisson number with this mean is at most `count`.
 fn at_most(mean: f64, count: u64) -> f64 {
     const LARGE: f64 = 50.0;
     if mean > LARGE {
-        // The normal distribution, by the logistic one.
+        // The normal distribution, approximated by the logistic one.
         let deviations = (count as f64 + 0.5 - mean) / mean.sqrt();
         return 1.0 / (1.0 + (-1.702 * deviations).exp());
     }

@@ -1,7 +1,7 @@
-//! Reading the source: its schema, then all rows of its tables, in ranges, by all threads.
+//! Reading of a database: its schema, then all rows of its tables, in ranges, on all threads.
 //!
-//! The source is opened for reading and nothing else. A database in WAL mode without a WAL is read as one that cannot
-//! change, for SQLite would make files beside it otherwise. Where there is a WAL, SQLite may make its index beside it.
+//! The database is opened read-only. A database in WAL mode without a WAL is opened as immutable, because SQLite
+//! would otherwise create files beside it. If there is a WAL, SQLite may create its index.
 
 use super::column::ColumnStats;
 use super::references::{ForeignKey, ReferenceStats, foreign_keys};
@@ -16,19 +16,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A table whose rowids span less is read at one go.
+/// Span of rowids below which a table is read in one range.
 pub(super) const SMALL: u64 = 1 << 16;
-/// Others are read in so many ranges.
+/// Number of ranges of other tables.
 pub(super) const RANGES: u64 = 32;
 
-/// What is remembered of a database: its schema, and its tables by position, virtual tables apart.
+/// Statistics of a database: its schema, and its tables by position, without virtual ones.
 #[derive(Debug)]
 pub(super) struct DatabaseStats {
     pub schema: Schema,
     pub tables: Vec<Option<TableStats>>,
 }
 
-/// Looks at all rows of a database; one connection a thread.
+/// Reads all rows of a database, with one connection a thread.
 pub(super) fn read(file: &Path, threads: usize) -> Result<DatabaseStats> {
     let reader = Reader::new(file)?;
     let first = reader.connect()?;
@@ -43,7 +43,7 @@ pub(super) fn read(file: &Path, threads: usize) -> Result<DatabaseStats> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<()> {
         let connection = reader.connect()?;
-        // A thread goes on with what it remembers of a table: what it has sampled says what it need not look at.
+        // A thread keeps its statistics of a table from range to range: a full sample rejects most rows at once.
         let mut held: Option<(usize, TableStats)> = None;
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let table = &schema.tables[job.table];
@@ -115,7 +115,7 @@ fn uri_byte(byte: u8) -> String {
     if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
 }
 
-/// The statements of the source's schema, and the size of its pages where it is an unusual one.
+/// Returns the schema as SQL, with the page size if it is not the default.
 fn schema_text(connection: &Connection) -> rusqlite::Result<String> {
     let page_size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     let mut text = if page_size == 4096 { String::new() } else { format!("PRAGMA page_size = {page_size};\n") };
@@ -127,7 +127,7 @@ fn schema_text(connection: &Connection) -> rusqlite::Result<String> {
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let sql: String = row.get(0)?;
-        // A semicolon behind a comment would be part of it.
+        // A semicolon after a `--` comment would be part of it.
         let ends_in_comment = sql.lines().last().is_some_and(|line| line.contains("--"));
         text += &sql;
         text += if ends_in_comment { "\n;\n" } else { ";\n" };
@@ -135,16 +135,16 @@ fn schema_text(connection: &Connection) -> rusqlite::Result<String> {
     Ok(text)
 }
 
-/// Some rows of a table.
+/// A range of rows of a table.
 struct Job {
     table: usize,
-    /// Which range it is.
+    /// Number of the range.
     range: usize,
-    /// The name of the rowid, and the least and largest one; without, these are all rows.
+    /// Name of the rowid, least and largest rowid; `None` means all rows.
     rowids: Option<(&'static str, i64, i64)>,
 }
 
-/// The ranges of a table: they follow from its rowids alone.
+/// Divides a table into ranges, which follow from its rowids alone.
 fn ranges(connection: &Connection, table: usize, of: &Table) -> rusqlite::Result<Vec<Job>> {
     let whole = || vec![Job { table, range: 0, rowids: None }];
     let name = ["rowid", "_rowid_", "oid"].into_iter().find(|name| of.column(name).is_none());
@@ -167,7 +167,7 @@ fn ranges(connection: &Connection, table: usize, of: &Table) -> rusqlite::Result
 }
 
 impl Job {
-    /// Adds these rows to `stats`.
+    /// Adds the rows of this range to `stats`.
     fn read(&self, connection: &Connection, table: &Table, stats: &mut TableStats) -> rusqlite::Result<()> {
         let positions: Vec<usize> = table.ordinary_columns().collect();
         let names: Vec<String> = positions.iter().map(|&column| quoted_name(&table.columns[column].name)).collect();
@@ -185,7 +185,7 @@ impl Job {
         };
         while let Some(row) = rows.next()? {
             let rowid: i64 = row.get(0)?;
-            // Without rowids all rows are read at one go.
+            // Without rowids all rows are one range.
             let row_hash = hash_int(if self.rowids.is_some() { rowid.cast_unsigned() } else { stats.rows });
             for (column, stats) in stats.columns.iter_mut().enumerate() {
                 stats.add(row_hash, row.get_ref(column + 1)?);
@@ -206,14 +206,14 @@ impl Job {
     }
 }
 
-/// What is remembered of a table.
+/// Statistics of a table.
 #[derive(Debug)]
 pub(super) struct TableStats {
     pub rows: u64,
-    /// Of the ordinary columns.
+    /// Statistics of the ordinary columns.
     pub columns: Vec<ColumnStats>,
     pub foreign_keys: Vec<(ForeignKey, ReferenceStats)>,
-    /// For each foreign key the places of its columns in `columns`.
+    /// For each foreign key, the positions of its columns in `columns`.
     places: Vec<Vec<usize>>,
 }
 

@@ -1,7 +1,7 @@
-//! How rows refer to rows of other tables: which foreign keys there are, and what is remembered of each.
+//! References between tables: which foreign keys a plan can follow, and the statistics of each.
 //!
-//! Of every foreign key the rows of each parent are counted, of all parents while they are few, else of a random sample of
-//! them (`KeyCounts`). `fan_out.rs` chooses from that how the plan refers to the parents.
+//! For every foreign key the rows of each parent are counted; for many parents, those of a random sample of them
+//! (`KeyCounts`). `fan_out.rs` chooses the annotations from these counts.
 
 use super::sketch::{KeyCounts, hash_bytes, hash_int};
 use crate::infer::{self, Reference};
@@ -9,17 +9,17 @@ use crate::tables::is_invented;
 use litepress_rows::schema::{Generated, Schema, Table};
 use rusqlite::types::ValueRef;
 
-/// A foreign key whose columns refer to nothing else.
+/// A foreign key whose columns belong to no other one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ForeignKey {
     /// Its columns, by position.
     pub columns: Vec<usize>,
-    /// The table that it refers to, and the columns there.
+    /// The parent table, and the columns there.
     pub parent: usize,
     pub parent_columns: Vec<usize>,
 }
 
-/// The foreign keys of a table that a plan can follow.
+/// Returns the foreign keys of a table that a plan can follow.
 pub(super) fn foreign_keys(schema: &Schema, table: &Table) -> Vec<ForeignKey> {
     let mut found: Vec<(usize, ForeignKey)> = Vec::new();
     for column in table.ordinary_columns() {
@@ -47,14 +47,14 @@ pub(super) fn foreign_keys(schema: &Schema, table: &Table) -> Vec<ForeignKey> {
     found.into_iter().map(|(_, key)| key).collect()
 }
 
-/// What is remembered of the rows of a foreign key; merged in any order.
+/// Statistics of a foreign key. They can be merged in any order.
 #[derive(Debug)]
 pub(super) struct ReferenceStats {
-    /// Rows that refer to nothing.
+    /// Rows without a parent.
     pub nulls: u64,
     /// Rows of each parent.
     pub children: KeyCounts,
-    /// How many times a row refers to another parent than the row before it.
+    /// Number of rows with another parent than the row before.
     pub changes: u64,
     last: Option<u64>,
 }
@@ -64,7 +64,7 @@ impl ReferenceStats {
         Self { nulls: 0, children: KeyCounts::new(), changes: 0, last: None }
     }
 
-    /// Adds a row that refers to these values.
+    /// Adds a row with these values in the foreign key's columns.
     pub fn add<'v>(&mut self, mut values: impl Iterator<Item = ValueRef<'v>>) {
         let hash = values.try_fold(0, |hash, value| Some(hash_int(hash ^ value_hash(value)?)));
         let Some(hash) = hash else {
@@ -75,7 +75,7 @@ impl ReferenceStats {
         self.changes += u64::from(self.last.replace(hash) != Some(hash));
     }
 
-    /// A range of rows ends: what comes next may lie anywhere.
+    /// Ends a range of rows; the next one may be anywhere in the table.
     pub fn end_range(&mut self) {
         self.last = None;
     }
@@ -87,7 +87,7 @@ impl ReferenceStats {
     }
 }
 
-/// `None` of NULL. Whole numbers hash alike as integers and reals.
+/// Hashes a value; `None` for NULL. Integers hash alike as INTEGER and REAL.
 fn value_hash(value: ValueRef<'_>) -> Option<u64> {
     match value {
         ValueRef::Null => None,

@@ -1,11 +1,11 @@
-//! What texts look like, told without the texts.
+//! Patterns of texts, described without the texts.
 
-/// A text as an annotation writes it.
+/// Quotes a text as annotations do.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Other names, as long as these (32 characters at most), all different.
+/// Makes up distinct names of the same lengths, at most 32 characters.
 pub(super) fn made_up<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     const LONGEST: usize = 32;
@@ -15,8 +15,8 @@ pub(super) fn made_up<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
         let length = text.chars().count().min(LONGEST);
         let number = of_length[length];
         of_length[length] += 1;
-        // One letter all along; behind as many names as there are letters, another one in front. There is one empty text,
-        // and what is too short for that gets longer.
+        // One letter repeated; after all letters, another one before it. There is one empty text, and a text that is
+        // too short to be distinct becomes longer.
         let rounds = number / LETTERS.len();
         let rest =
             std::iter::repeat_n(letter(number), length.saturating_sub(usize::from(rounds > 0)).max(length.min(1)));
@@ -25,13 +25,13 @@ pub(super) fn made_up<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     texts.map(name).collect()
 }
 
-/// Fewer texts show nothing that is common to all.
+/// Least number of texts that can show a common character.
 const ENOUGH: usize = 50;
-/// Longer texts have no pattern.
+/// Longest text that can have a pattern.
 const LONGEST: u64 = 40;
 
-/// The annotation for texts that look like these, and what they look like; `unique` of so many texts that all are
-/// different. `lengths` makes it of annotations for ranges of lengths. `None` where they have no shape.
+/// Returns the annotation for texts that look like these, with a reason. `unique` is the number of texts if all
+/// differ. `lengths` combines annotations for ranges of lengths. `None` if the texts have no pattern.
 pub(super) fn of(
     texts: &[Box<str>],
     longest: u64,
@@ -61,7 +61,7 @@ pub(super) fn of(
     let (pattern, values) = pattern(texts)?;
     let generator = match unique {
         None => lengths(&|shortest, longest| format!("regex({})", quoted(&pattern.regex(shortest, longest)))),
-        // Fewer rows may be wanted than there are texts, but more, too.
+        // A plan may ask for fewer rows than there are texts, or for more.
         Some(unique) if values >= 1000.0 * unique as f64 => {
             let shortest = texts.iter().map(|text| text.len() as u64).min()?;
             format!("unique_regex({})", quoted(&pattern.regex(shortest, longest)))
@@ -71,16 +71,16 @@ pub(super) fn of(
     Some((generator, "a pattern of characters"))
 }
 
-/// What texts have in common.
+/// The common pattern of texts.
 enum Pattern {
-    /// All of one length match this.
+    /// A regular expression for texts of one length.
     Fixed(String),
-    /// Of several lengths: the first character, where it is apart, and the others.
+    /// Texts of several lengths: the class of the first character, if it differs, and the class of the others.
     Classes(&'static str, &'static str),
 }
 
 impl Pattern {
-    /// The regular expression for texts of these lengths.
+    /// Returns the regular expression for texts of these lengths.
     fn regex(&self, shortest: u64, longest: u64) -> String {
         let apart = match self {
             Self::Fixed(regex) => return regex.clone(),
@@ -95,7 +95,7 @@ impl Pattern {
     }
 }
 
-/// Whether `text` is as the mask says: 0 is a digit, h a hex digit, all else itself.
+/// Returns whether `text` matches a mask: 0 is a digit, h a hex digit, any other character itself.
 fn is_like(text: &str, mask: &str) -> bool {
     text.len() == mask.len()
         && text.bytes().zip(mask.bytes()).all(|(byte, mask)| match mask {
@@ -115,7 +115,7 @@ fn is_email(text: &str) -> bool {
         && !text.contains(char::is_whitespace)
 }
 
-/// Kinds of characters, and how a regular expression writes them; the first that fits is taken.
+/// A class of characters: notation, number of characters, and test; the first that matches is used.
 type Class = (&'static str, f64, fn(&u8) -> bool);
 const CLASSES: [Class; 7] = [
     ("[0-9]", 10.0, u8::is_ascii_digit),
@@ -127,7 +127,7 @@ const CLASSES: [Class; 7] = [
     ("[A-Za-z0-9]", 62.0, u8::is_ascii_alphanumeric),
 ];
 
-/// What the texts match, and how many texts do.
+/// Returns the pattern of the texts, and the number of texts that match it.
 fn pattern(texts: &[Box<str>]) -> Option<(Pattern, f64)> {
     let shortest = texts.iter().map(|text| text.len()).min()?;
     let longest = texts.iter().map(|text| text.len()).max()?;
@@ -135,7 +135,7 @@ fn pattern(texts: &[Box<str>]) -> Option<(Pattern, f64)> {
         let (regex, values) = fixed_pattern(texts, longest)?;
         return Some((Pattern::Fixed(regex), values));
     }
-    // A first letter of its own, and one class of the others; or one class of all.
+    // Tries one class for all characters, and a class of its own for the first one.
     let class = |bytes: &dyn Fn(&str) -> Vec<u8>| {
         CLASSES.iter().find(|(_, _, is_it)| texts.iter().all(|text| bytes(text).iter().all(is_it)))
     };
@@ -146,13 +146,13 @@ fn pattern(texts: &[Box<str>]) -> Option<(Pattern, f64)> {
         (Pattern::Classes(first, rest), of_first * of_rest.powf((longest - 1) as f64))
     });
     match (whole, apart) {
-        // The narrower one says more.
+        // The narrower one is more specific.
         (Some(whole), Some(apart)) if whole.1 <= apart.1 => Some(whole),
         (whole, apart) => apart.or(whole),
     }
 }
 
-/// Of texts of one length: at each place one character, or a class.
+/// Returns the pattern of texts of one length: a character or a class at each position.
 fn fixed_pattern(texts: &[Box<str>], length: usize) -> Option<(String, f64)> {
     let (mut regex, mut values) = (String::new(), 1.0);
     let mut run: (String, usize) = (String::new(), 0);
@@ -197,7 +197,7 @@ mod tests {
     fn shape(texts: &[&str], unique: Option<u64>) -> Option<String> {
         let lengths = || texts.iter().map(|text| text.len() as u64);
         let (shortest, longest) = (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0));
-        // As if there were many.
+        // Enough texts to show common characters.
         let many: Vec<Box<str>> = (0..ENOUGH).flat_map(|_| texts.iter().map(|text| Box::from(*text))).collect();
         of(&many, longest, unique, |shape| shape(shortest, longest)).map(|(generator, _)| generator)
     }

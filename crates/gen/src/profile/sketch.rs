@@ -1,8 +1,8 @@
-//! What can be remembered of a stream of values in little memory, and merged in any order.
+//! Mergeable summaries of streams in bounded memory: sketch, sample and counts.
 
 use std::collections::HashMap;
 
-/// A hash of a whole number: every bit of it hangs on every bit of the number.
+/// Hashes an integer (SplitMix64): every bit of the result depends on every bit of the number.
 pub(super) fn hash_int(value: u64) -> u64 {
     let mut word = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -10,7 +10,7 @@ pub(super) fn hash_int(value: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// A hash of a byte string.
+/// Hashes a byte string.
 pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let hash = words.iter().fold(bytes.len() as u64, |hash, word| hash_int(hash ^ u64::from_be_bytes(*word)));
@@ -19,10 +19,10 @@ pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
     hash_int(hash ^ u64::from_be_bytes(last))
 }
 
-/// HyperLogLog: about how many different hashes came, within 2 percent mostly.
+/// HyperLogLog (Flajolet et al., 2007): estimates the number of distinct hashes, mostly within 2 percent.
 #[derive(Clone, Debug)]
 pub(super) struct Distinct {
-    /// For each hash's first bits, the most zeros that stood behind them, and one.
+    /// For each value of a hash's first bits, the largest number of zeros after them, plus one.
     registers: Box<[u8; Self::REGISTERS]>,
 }
 
@@ -59,12 +59,12 @@ impl Distinct {
     }
 }
 
-/// The values of those rows whose hashes are least: a random sample without repetition.
+/// Bottom-k sample: the values of the rows with the smallest hashes, a random sample without repetition.
 #[derive(Clone, Debug)]
 pub(super) struct Sample<T> {
     size: usize,
     held: Vec<(u64, T)>,
-    /// Rows of larger hashes are not among the least.
+    /// Rows with larger hashes are not in the sample.
     below: u64,
 }
 
@@ -73,7 +73,7 @@ impl<T> Sample<T> {
         Self { size, held: Vec::new(), below: u64::MAX }
     }
 
-    /// Adds what `value` makes, if the row belongs to the sample.
+    /// Adds the result of `value` if the row belongs to the sample.
     pub fn add(&mut self, row_hash: u64, value: impl FnOnce() -> T) {
         if row_hash < self.below {
             self.held.push((row_hash, value()));
@@ -97,7 +97,7 @@ impl<T> Sample<T> {
         }
     }
 
-    /// The sample, in no order that matters.
+    /// Returns the sample, ordered by hash.
     pub fn values(mut self) -> Vec<T> {
         self.cut();
         self.held.sort_unstable_by_key(|(hash, _)| *hash);
@@ -105,12 +105,12 @@ impl<T> Sample<T> {
     }
 }
 
-/// How often each key comes: of all keys while they are few, else of those with the least hashes, which are a random
-/// sample of keys, each with all of its rows.
+/// Number of rows of each key: of all keys while they are few, else of the keys with the smallest hashes. These are a
+/// random sample of keys, each with all of its rows.
 #[derive(Clone, Debug)]
 pub(super) struct KeyCounts {
     counts: HashMap<u64, u64>,
-    /// Keys whose hashes begin with so many zeros belong to the sample.
+    /// Number of leading zeros in the hash of a key in the sample.
     level: u32,
 }
 
@@ -143,12 +143,12 @@ impl KeyCounts {
         }
     }
 
-    /// Of how many keys each one of the sample stands.
+    /// Returns the number of keys that each key of the sample represents.
     pub fn weight(&self) -> u64 {
         1 << self.level
     }
 
-    /// The numbers of rows of the keys in the sample.
+    /// Returns the numbers of rows of the keys in the sample.
     pub fn rows(&self) -> impl Iterator<Item = u64> {
         self.counts.values().copied()
     }

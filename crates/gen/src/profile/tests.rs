@@ -7,7 +7,7 @@ use crate::program::Scratch;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// A database of what the statements make.
+/// Makes a database by running these statements.
 fn database(folder: &Path, sql: &str) -> std::path::PathBuf {
     let file = folder.join("source.db");
     let connection = Connection::open(&file).expect("a database");
@@ -24,7 +24,7 @@ fn profile_of(sql: &str, keep_values: bool) -> Profile {
     profile(&database(folder.path(), sql), &options(2, keep_values)).expect(sql)
 }
 
-/// So many rows of a table `t` with these columns, of expressions over `n`, 0 to rows - 1.
+/// Returns SQL for a table `t` with these columns and rows, whose values are expressions over `n`, 0 to rows - 1.
 fn table(definition: &str, rows: u64, select: &str) -> String {
     format!(
         "CREATE TABLE t ({definition});
@@ -37,7 +37,7 @@ fn generators(profile: &Profile) -> Vec<&str> {
     columns.map(|column| column.generator.as_deref().unwrap_or("-")).collect()
 }
 
-/// The numbers in a column of what the plan makes.
+/// Returns the numbers in a generated column.
 fn made(plan: &str, column: usize, scale: f64) -> Vec<f64> {
     let file = PlanFile::parse(plan, "plan.toml").expect(plan);
     let schema = file.schema().expect(plan);
@@ -59,7 +59,7 @@ fn made(plan: &str, column: usize, scale: f64) -> Vec<f64> {
     values
 }
 
-/// How far apart two samples are.
+/// Returns the distance of two samples.
 fn distance(one: &mut [f64], other: &mut [f64]) -> f64 {
     one.sort_unstable_by(f64::total_cmp);
     other.sort_unstable_by(f64::total_cmp);
@@ -69,7 +69,7 @@ fn distance(one: &mut [f64], other: &mut [f64]) -> f64 {
 #[test]
 fn distributions_are_learnt() {
     const ROWS: u64 = 100_000;
-    // Squares of uniform numbers, a bell, a heavy value among many, a few values.
+    // Squares of uniform numbers, a bell curve, one frequent value among many, a few values.
     let select = "n, (abs(random()) % 1000) * (abs(random()) % 1000), (abs(random()) % 1000 + abs(random()) % 1000 + abs(random()) % 1000) / 7.0,
         CASE WHEN n % 3 THEN 42 ELSE abs(random()) % 100000 END, CASE WHEN n % 10 = 0 THEN NULL ELSE n % 7 END";
     let folder = tempfile::tempdir().expect("a folder");
@@ -94,7 +94,7 @@ fn distributions_are_learnt() {
 fn a_profile_does_not_depend_on_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     let select = "n * 3, n * n % 1009, 'text ' || n % 5000, x'00', n * 0.5, nullif(1 + n / 8, 77)";
-    // Parents whose children lie in two ranges are as many, whoever reads these.
+    // Parents with children in two ranges are counted once, whichever threads read these.
     let parents = "CREATE TABLE p (id INTEGER PRIMARY KEY);
         WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 10000) INSERT INTO p SELECT n FROM c;";
     let sql = parents.to_owned() + &table("id INTEGER PRIMARY KEY, a, b, c, d, p REFERENCES p", 80_000, select);
@@ -163,7 +163,7 @@ fn keys_hold_at_any_scale() {
     assert_eq!(learnt.tables.iter().map(|table| table.rows).collect::<Vec<_>>(), [300, 300, 0]);
 }
 
-/// Rows that refer to parents that are missing said that they follow from these: nobody said how many there are.
+/// The number of rows with missing parents was to follow from these parents, so it was nowhere in the plan.
 #[test]
 fn rows_do_not_follow_from_parents_that_are_missing() {
     let sql = "PRAGMA foreign_keys = 0; CREATE TABLE p (id INTEGER PRIMARY KEY);
@@ -174,7 +174,7 @@ fn rows_do_not_follow_from_parents_that_are_missing() {
     assert_plannable(&learnt);
 }
 
-/// One blob beside the same text all over had the text taken for a pattern, and written into the plan.
+/// One blob in a column of a single text made that text a pattern, and it was written into the plan.
 #[test]
 fn few_texts_are_few_whatever_else_a_column_holds() {
     let select = "CASE n WHEN 0 THEN x'00' ELSE 'Lovelace' END, CASE WHEN n < 2000 THEN n ELSE 'Hopper' END,
@@ -184,7 +184,7 @@ fn few_texts_are_few_whatever_else_a_column_holds() {
     assert!(!plan.contains("Lovelace") && !plan.contains("Hopper"), "{plan}");
 }
 
-/// One infinity made a column of numbers one of words, and one empty text a column of days.
+/// One infinity turned a column of numbers into words, as did one empty text a column of dates.
 #[test]
 fn what_is_odd_in_a_column_leaves_the_rest_as_it_is() {
     let select = "iif(n = 77, 9e999, n * 0.37), iif(n % 2, 9e999, -9e999), iif(n % 3, 1.5, 9e999), iif(n = 77, '', date('2020-01-01', (n % 900) || ' days')),
@@ -201,7 +201,7 @@ fn what_is_odd_in_a_column_leaves_the_rest_as_it_is() {
     compare::compare(&file, &file, 2).expect("itself");
 }
 
-/// Where only a sample of the parents is counted, their number is about right: some seemed to have no children.
+/// The number of parents is estimated well from a sample; some parents appeared to have no children.
 #[test]
 fn sampled_parents_all_have_children_where_all_had() {
     let sql =
@@ -222,7 +222,7 @@ fn what_is_no_database_is_an_error() {
     assert_eq!(error.kind(), litepress_rows::ErrorKind::Data, "{error}");
 }
 
-/// The least number of all may not be in the sample, and the least that is there may be a very frequent one.
+/// The least number of all may be missing in the sample, and the least one in it may be a very frequent one.
 #[test]
 fn a_heavy_value_keeps_its_bin() {
     let sample: Vec<f64> = (0..300).map(|n| if n % 3 == 0 { 50.0 + f64::from(n) } else { 42.0 }).collect();
@@ -232,7 +232,7 @@ fn a_heavy_value_keeps_its_bin() {
     assert!(histogram.starts_with("histogram(42: 200, 43: "), "{histogram}");
 }
 
-/// What a plan says of a column, by `table.column`.
+/// Returns the annotation of a column, given as `table.column`.
 fn said(profile: &Profile, name: &str) -> String {
     let (table, column) = name.split_once('.').expect("table.column");
     let table = profile.tables.iter().find(|of| of.name == table).expect(name);
@@ -240,7 +240,7 @@ fn said(profile: &Profile, name: &str) -> String {
     column.generator.clone().unwrap_or_else(|| format!("inferred: {}", column.because))
 }
 
-/// Whether a plan can be made for every table, at some scales.
+/// Checks that the plan works for every table, at several scales.
 fn assert_plannable(profile: &Profile) {
     for scale in [0.5, 1.0, 2.5, 100.0] {
         let file = PlanFile::parse(&profile.to_toml(), "plan.toml").expect("a plan file");
@@ -313,7 +313,7 @@ fn foreign_keys_keep_their_numbers_of_children() {
     assert_plannable(&learnt);
 }
 
-/// Of very many parents a sample is counted: with their shares, and none in more memory.
+/// Very many parents are sampled, with correct shares and in bounded memory.
 #[test]
 fn many_parents_are_sampled() {
     let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p INT NOT NULL REFERENCES p);
@@ -329,7 +329,7 @@ fn many_parents_are_sampled() {
         .collect();
     let shares: f64 = numbers.iter().skip(1).step_by(2).sum();
     assert!((shares - 200_000.0).abs() < 4000.0, "{said}");
-    // Half of the parents have none, and a quarter of the others twice as many.
+    // Half of the parents have no children, and a quarter of the others twice as many.
     assert_eq!((numbers[0], numbers[numbers.len() - 2]), (0.0, 4.0), "{said}");
     assert!((numbers[1] / shares - 0.5).abs() < 0.02 && (numbers[numbers.len() - 1] / shares - 0.125).abs() < 0.02);
 }
@@ -350,7 +350,7 @@ fn numbers_keep_their_decimals_and_steps() {
     assert!(of(4).iter().all(|half| (half * 2.0).fract() == 0.0 && (-498.0..=0.0).contains(half)));
 }
 
-/// A constraint between columns, which no column alone can meet, is left to what is inferred.
+/// A constraint between columns, which no column can meet alone, is left to inference.
 #[test]
 fn checks_between_columns_are_met() {
     let select = "n, date('2020-01-01', (n * 7919 % 500) || ' days'), date('2020-01-01', (n * 7919 % 500 + 1 + n % 9) || ' days'), n % 50, 60 + n % 30";
@@ -361,7 +361,7 @@ fn checks_between_columns_are_met() {
     assert_plannable(&learnt);
 }
 
-/// Two foreign keys that share a column cannot be followed both: there is a mistake to see, and no broken database.
+/// Two foreign keys that share a column cannot both be followed: that is an error and not a broken database.
 #[test]
 fn keys_that_share_a_tenant_are_refused() {
     let sql = "CREATE TABLE tenant (id INTEGER PRIMARY KEY);
@@ -379,7 +379,7 @@ fn keys_that_share_a_tenant_are_refused() {
     assert!(error.to_string().contains("another foreign key decides about tenant"), "{error}");
 }
 
-/// What persons are called is nowhere in a plan, however few they are: names, keys that are names, addresses.
+/// A plan contains no names of persons, however few: neither names, nor keys that are names, nor addresses.
 #[test]
 fn no_person_is_in_a_plan() {
     let people = ["Ada Lovelace", "Grace Hopper", "Alan Turing"];

@@ -1,20 +1,20 @@
-//! Days and times that are written as texts.
+//! Dates and times in texts.
 
 use super::describe::whole_histogram;
 use super::shape::quoted;
 use crate::expression::seconds;
 
-/// Units that offsets are whole numbers of, the largest first.
+/// Units of offsets, largest first.
 const UNITS: [(i64, &str); 4] = [(86_400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds")];
 
-/// How times are written: `2024-05-17T10:00:00.250Z`.
+/// The format of times: `2024-05-17T10:00:00.250Z`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Form {
-    /// Characters up to the fraction.
+    /// Characters before the fraction.
     len: usize,
-    /// What stands between day and time.
+    /// Separator of date and time.
     mark: char,
-    /// Digits behind the point.
+    /// Digits after the decimal point.
     fraction: usize,
     has_zone: bool,
 }
@@ -29,7 +29,7 @@ impl Form {
         is_fraction.then_some(Self { len: time.len(), mark, fraction: fraction.len(), has_zone })
     }
 
-    /// The annotation for such texts, from one for times as `date_add` writes them.
+    /// Returns the annotation for texts of this format, made of one for times as `date_add` writes them.
     fn written(self, mut annotation: String) -> String {
         if self.len == "2024-05-17 10:00".len() {
             annotation = format!("substr({annotation}, 1, {})", self.len);
@@ -45,7 +45,8 @@ impl Form {
     }
 }
 
-/// The annotation for texts that are all days or times of one form; `unique` of so many that are all different.
+/// Returns the annotation for texts that are all dates or times of one format; `unique` is the number of texts if all
+/// differ.
 pub(super) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
     let first = texts.first()?;
     if texts.iter().all(|text| is_time_of_day(text)) && unique.is_none() {
@@ -71,7 +72,7 @@ pub(super) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, Str
     Some((form.written(format!("date_add({}, {offsets}, '{name}')", quoted(&from))), because.to_owned()))
 }
 
-/// `10:00:00`
+/// Returns whether this is a time of day such as `10:00:00`.
 fn is_time_of_day(text: &str) -> bool {
     let is_like = |(byte, mask): (u8, u8)| if mask == b'0' { byte.is_ascii_digit() } else { byte == mask };
     text.len() == 8 && text.bytes().zip(*b"00:00:00").all(is_like)
@@ -102,7 +103,8 @@ mod tests {
             ),
             (&["10:00:00", "11:59:59"], Some("time_of_day")),
             (&["2020-05-17", "2020-05-17 10:00"], None),
-            // A shorter text behind a longer one was cut behind its end, one of other characters within a character.
+            // A shorter text after a longer one was cut beyond its end, and one of other characters within a
+            // character.
             (&["2020-05-17 10:00", "2020-05-17"], None),
             (&["2020-05-17", ""], None),
             (&["2020-05-17", "2020-05-é\u{e9}7"], None),

@@ -1,25 +1,25 @@
-//! Numbers of children that are dealt to parents: so many parents have so many, whichever these are, and the rows of a parent
-//! stand anywhere.
+//! Exact numbers of children: `deal(1: 148, 2: 40)` gives 148 parents one child each and 40 two. Parents and rows are
+//! in random order.
 //!
 //! ```text
-//! row --its place in random order--> child --search ends--> number of children, parent by rank --random order--> parent
+//! row --random order--> child --search cumulative counts--> number of children, rank of parent --random order--> parent
 //! ```
 //!
-//! Nothing is kept but the numbers that there are; any row can be asked for alone.
+//! Only the distinct numbers of children are kept in memory; any row's parent can be computed alone.
 
 use super::RowList;
 use crate::generators::Scattered;
 use crate::random::{CellRandom, Rows};
 
-/// The purposes of the order of children and of that of parents in [`CellRandom::fork`].
+/// The purposes of the order of children and of the order of parents in [`CellRandom::fork`].
 const CHILDREN: u64 = 67;
 const PARENTS: u64 = 68;
 
-/// So many parents with so many children.
+/// An exact number of parents for each number of children.
 #[derive(Clone, Debug)]
 pub(crate) struct Dealt {
     parents: u64,
-    /// For each number of children, none apart: that number, and the parents and the children up to here.
+    /// For each number of children above 0: that number, and the cumulative counts of parents and children.
     steps: Vec<Step>,
 }
 
@@ -31,14 +31,14 @@ struct Step {
 }
 
 impl Dealt {
-    /// Of `parents` rows the shares that `weights` say have so many children: pairs of a number of children and its weight. One
-    /// has some at least, however few they are. `None` where the weights leave nobody with children, or there are too many.
+    /// Divides `parents` rows among pairs of a number of children and its weight, at least one of them with children.
+    /// Returns `None` if the weights leave no parent with children, or if there are too many children to count.
     pub(crate) fn new(weights: &[(u64, u64)], parents: u64) -> Option<Self> {
         let all = weights.iter().map(|(_, weight)| u128::from(*weight)).sum::<u128>().max(1);
         let (mut steps, mut before, mut weight) = (Vec::new(), Step { each: 0, parents: 0, children: 0 }, 0_u128);
         for &(each, of) in weights.iter().filter(|(each, _)| *each > 0) {
             weight += u128::from(of);
-            // Rounded in sum, so that no parent is lost.
+            // Cumulative counts are rounded, not the counts themselves, so that they add up.
             let up_to = u64::try_from((u128::from(parents) * weight + all / 2) / all).unwrap_or(parents).min(parents);
             let children = (up_to - before.parents).checked_mul(each)?.checked_add(before.children)?;
             before = Step { each, parents: up_to, children };
@@ -51,7 +51,7 @@ impl Dealt {
         Some(Self { parents, steps })
     }
 
-    /// The parents of these rows. Where there are more rows than children, it begins anew.
+    /// Computes the parents of these rows. Rows beyond the last child begin anew.
     pub(super) fn find(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut RowList) {
         let children = self.steps.last().map_or(1, |step| step.children);
         rows.append_to(&mut out.rows, |row| row % children);
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// How many parents have so many children.
+    /// Returns the number of parents for each number of children.
     fn spread(weights: &[(u64, u64)], parents: u64, rows: u64) -> BTreeMap<u64, u64> {
         let random = CellRandom::new(1, "t", "c");
         let mut list = RowList::default();

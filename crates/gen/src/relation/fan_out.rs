@@ -1,12 +1,12 @@
-//! How many children each parent has, and whose child a row is.
+//! Numbers of children that vary from parent to parent, and the parent of each child.
 //!
 //! ```text
 //! parents   0  1  2 ... 1023 | 1024 ... 2047 | 2048 ...      counts: a function of the parent's row number
-//! sums      0                | 2047          | 4102  ...     kept: the children in front of every block of parents
-//! row       --search sums--> its block --counts of the block, added up--> its parent
+//! sums      0                | 2047          | 4102  ...     in memory: the children before each block of parents
+//! row       --search sums--> block --add up the counts of the block--> parent
 //! ```
 //!
-//! So a billion parents cost 8 MB, and any row can be asked for alone. Rows that follow one another share a block.
+//! A billion parents cost 8 MB, and any row's parent can be computed alone. Consecutive rows share a block.
 
 use super::{Place, RowList};
 use crate::generators::Generator;
@@ -21,12 +21,12 @@ const BLOCK: u64 = BLOCK_ROWS as u64;
 /// The purpose of the numbers of children in [`CellRandom::fork`].
 const COUNTS: u64 = 65;
 
-/// Numbers of children.
+/// The number of children of each parent.
 #[derive(Clone, Debug)]
 pub(crate) enum FanOut {
-    /// So many each, not 0.
+    /// The same number for every parent, at least 1.
     Even { each: u64, parents: u64 },
-    /// As many as a generator says.
+    /// A number drawn by a generator.
     Drawn(Drawn),
 }
 
@@ -35,29 +35,29 @@ pub(crate) struct Drawn {
     counts: Arc<dyn Generator>,
     random: CellRandom,
     parents: u64,
-    /// The children of all parents in front of each block; the last one is the number of all.
+    /// Children of all parents before each block; the last one is the number of all children.
     sums: Vec<u64>,
-    /// The most children that a parent has.
+    /// The largest number of children of one parent.
     most: u64,
 }
 
-/// The block of parents that was looked at last.
+/// The block of parents that was searched last.
 struct Cursor<'a> {
     drawn: &'a Drawn,
     cells: CellBlock,
     counts: Vec<u64>,
-    /// The first parent of the block, and the first child.
+    /// First parent of the block, and its first child.
     first_parent: u64,
     first_child: u64,
-    /// The child behind the block's last.
+    /// The child after the block's last.
     end: u64,
-    /// Where the search goes on: a parent of the block, and its first child.
+    /// Position of the search: a parent of the block, and its first child.
     at: usize,
     child: u64,
 }
 
 impl FanOut {
-    /// As many children a parent as `counts` gives; numbers below 0, and what is no number, are none.
+    /// Counts children as `counts` gives them; negative numbers and values that are no numbers count as 0.
     pub(crate) fn drawn(counts: Arc<dyn Generator>, random: &CellRandom, parents: u64) -> Self {
         let mut drawn = Drawn { counts, random: random.fork(COUNTS), parents, sums: vec![0], most: 0 };
         let (mut cells, mut counts, mut sum) = (CellBlock::default(), Vec::new(), 0_u64);
@@ -70,7 +70,7 @@ impl FanOut {
         Self::Drawn(drawn)
     }
 
-    /// Children of all parents.
+    /// Returns the number of children of all parents.
     pub(crate) fn children(&self) -> u64 {
         match self {
             Self::Even { each, parents } => each.saturating_mul(*parents),
@@ -78,7 +78,7 @@ impl FanOut {
         }
     }
 
-    /// The most children that a parent has.
+    /// Returns the largest number of children of one parent.
     pub(crate) fn most(&self) -> u64 {
         match self {
             Self::Even { each, .. } => *each,
@@ -86,7 +86,7 @@ impl FanOut {
         }
     }
 
-    /// Whether every parent has a child.
+    /// Returns whether every parent has a child.
     pub(crate) fn has_no_childless(&self) -> bool {
         match self {
             Self::Even { .. } => true,
@@ -100,7 +100,7 @@ impl FanOut {
         }
     }
 
-    /// The parents of these rows, of which the first `skip` are nobody's children.
+    /// Computes the parents of these rows, the first `skip` of which have none.
     pub(super) fn find(&self, rows: &Rows<'_>, skip: u64, out: &mut RowList) {
         let places = &mut out.places;
         match self {
@@ -122,7 +122,7 @@ impl FanOut {
 }
 
 impl Drawn {
-    /// The numbers of children of a block of parents.
+    /// Computes the numbers of children of a block of parents.
     fn counts_of(&self, block: u64, cells: &mut CellBlock, counts: &mut Vec<u64>) {
         let first = block * BLOCK;
         let rows = first..self.parents.min(first + BLOCK);
@@ -145,7 +145,8 @@ impl<'a> Cursor<'a> {
         Self { drawn, cells, counts, first_parent: 0, first_child: 0, end: 0, at: 0, child: 0 }
     }
 
-    /// The parent of a child, and its place there. Children that there are not belong to the last parent.
+    /// Returns the parent of a child, and the child's position. Children beyond the last one belong to the last
+    /// parent.
     fn find(&mut self, child: u64) -> (u64, Place) {
         let all = self.drawn.sums.last().copied().unwrap_or(0);
         if all == 0 {
@@ -166,7 +167,7 @@ impl<'a> Cursor<'a> {
         (self.first_parent + self.at as u64, Place { number: child - self.child, of })
     }
 
-    /// Goes to the block of a child's parent.
+    /// Moves to the block of a child's parent.
     fn look_at(&mut self, child: u64) {
         let block = self.drawn.sums.partition_point(|&sum| sum <= child).saturating_sub(1);
         let block = block.min(self.drawn.sums.len().saturating_sub(2));

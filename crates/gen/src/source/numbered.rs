@@ -1,4 +1,4 @@
-//! Rows by their numbers, and their keys alone, for tables that are printed in another order than that of their rows.
+//! Random access by row number: whole rows and keys alone, for tables whose rows are written in key order.
 
 use super::GenSource;
 use super::maker::{Maker, places};
@@ -29,7 +29,7 @@ impl NumberedRows for GenSource {
     }
 }
 
-/// Makes some columns.
+/// Generates the key columns of consecutive rows.
 struct GenKeys {
     maker: Maker,
     chunk: RecordChunk,
@@ -49,11 +49,11 @@ impl KeyMaker for GenKeys {
     }
 }
 
-/// Makes rows by their numbers.
+/// Generates rows in any order of their numbers.
 struct NumberedMaker<'a> {
     table: &'a Table,
     maker: Maker,
-    /// Columns that are not made, by their places among the ordinary ones.
+    /// Positions, among the ordinary columns, of columns that the caller fills.
     given: Vec<usize>,
     rows: Vec<u64>,
 }
@@ -66,7 +66,7 @@ impl RowMaker for NumberedMaker<'_> {
             self.maker.scratch.column_mut(place).ints().extend_from_slice(integers);
         }
         let Err(error) = self.maker.make(&Rows::List(&self.rows), 1, chunk) else { return Ok(()) };
-        // By itself the row that is wrong has its number.
+        // The row that is wrong gets its own number in the error if it is generated alone.
         let (table, plan) = (&self.table, &self.maker.plan);
         let (mut whole, mut alone) = (Maker::new(table, plan), RecordChunk::new());
         for &row in &self.rows {

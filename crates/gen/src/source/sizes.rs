@@ -1,4 +1,4 @@
-//! How long rows are: some are made and encoded beforehand.
+//! Row sizes, measured by generating and encoding a sample.
 
 use super::maker::Maker;
 use crate::plan::TablePlan;
@@ -10,29 +10,29 @@ use litepress_rows::{RecordChunk, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many bytes a sample should have: of records where sizes are measured, at each place of the table; of what rows
-/// take of pages where rows are shown, at all places together.
+/// Sample size in bytes: of records at each sampled place if sizes are measured, of pages over all places if rows are
+/// shown.
 pub const SAMPLE_BYTES: u64 = 64 * 1024;
 
-/// What the values of a block of rows may take of memory, in bytes, where a single row does not take more.
+/// Memory limit in bytes for the values of a block of rows, unless a single row exceeds it.
 const BLOCK_BYTES: u64 = 4 << 20;
 
-/// How many rows a block may have for its longest values to fit [`BLOCK_BYTES`]: 1 to [`BLOCK_ROWS`].
+/// Returns the number of rows, 1 to [`BLOCK_ROWS`], for which even the longest values fit in [`BLOCK_BYTES`].
 pub fn most_rows_per_block(plan: &TablePlan) -> u64 {
     (BLOCK_BYTES / plan.program.longest_bytes.saturating_add(1)).clamp(1, BLOCK_ROWS as u64)
 }
 
-/// Mean sizes of rows.
+/// Mean sizes of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeanSizes {
-    /// Of a record, over the whole table.
+    /// Bytes of a record, averaged over the whole table.
     pub record_bytes: f64,
-    /// Of what a row takes of pages, at the end of the table.
+    /// Bytes of page space of a row at the end of the table.
     pub page_bytes: f64,
 }
 
-/// Makes rows at the end of a stretch of the table, twice as many each time until they are enough, then as many at
-/// other places unless rows may be giants.
+/// Measures rows at the end of a range, doubling their number until the sample suffices, and then the same number at
+/// four other places unless single rows may be very large.
 pub fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, stretch: Range<u64>, page_size: PageSize) -> Result<MeanSizes> {
     let mut sampler = RowSampler::new(table, plan);
     let kind = if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable };
@@ -53,7 +53,7 @@ pub fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, stretch: Range<u64>, pag
     };
     let page_bytes = mean(end.page_bytes, count);
     if most_rows_per_block(plan) == 1 {
-        // The mean cannot make blocks any smaller, and such rows take long to make.
+        // One row is the smallest block, so that the mean would change nothing, and such rows are slow to generate.
         return Ok(MeanSizes { record_bytes: mean(end.record_bytes as f64, count), page_bytes });
     }
     let mut record_bytes = end.record_bytes;
@@ -64,7 +64,7 @@ pub fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, stretch: Range<u64>, pag
     Ok(MeanSizes { record_bytes: mean(record_bytes as f64, 5 * count), page_bytes })
 }
 
-/// The mean, 1 at least: also that of no rows.
+/// Returns the mean, at least 1, also of no rows.
 fn mean(sum: f64, rows: u64) -> f64 {
     (sum / rows.max(1) as f64).max(1.0)
 }
@@ -86,7 +86,7 @@ impl Sizes {
     }
 }
 
-/// Makes rows to be looked at. It holds one block of them at a time.
+/// Generates rows for inspection, one block in memory at a time.
 #[derive(Debug)]
 pub(super) struct RowSampler {
     maker: Maker,
@@ -100,7 +100,7 @@ impl RowSampler {
         Self { maker, rows_per_block: most_rows_per_block(plan), chunk: RecordChunk::new() }
     }
 
-    /// Shows these rows, block after block.
+    /// Generates these rows and shows them block by block.
     pub fn show(&mut self, rows: Range<u64>, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         let mut start = rows.start;
         while start < rows.end {
@@ -114,7 +114,7 @@ impl RowSampler {
     }
 }
 
-/// Rounded down.
+/// Rounds down.
 pub fn whole(rows: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "a conversion that saturates")]
     #[expect(clippy::cast_sign_loss, reason = "sizes are positive")]

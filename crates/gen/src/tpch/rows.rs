@@ -1,4 +1,4 @@
-//! Rows of the crate's generators, some at a time, column by column.
+//! Rows of `tpchgen`'s generators, transposed into blocks of columns.
 
 use super::{TpchTable, repeats_suppliers};
 use litepress_rows::CellBlock;
@@ -11,18 +11,18 @@ use tpchgen::dates::{MIN_GENERATE_DATE, TOTAL_DATE_RANGE, TPCHDate};
 use tpchgen::decimal::TPCHDecimal;
 use tpchgen::generators as of;
 
-/// Rows of a table, one after another.
+/// An iterator over the rows of a table, in batches.
 pub(super) trait Rows: Send {
-    /// Fills the blocks, one a column, with the next rows, at most so many; how many there were.
+    /// Fills the blocks, one for each column, with at most `rows` rows. Returns their number, which is 0 at the end.
     fn fill(&mut self, rows: usize, blocks: &mut [CellBlock]) -> usize;
 }
 
-/// An iterator of rows, and what makes columns of them.
+/// An iterator of rows with the function that transposes them.
 struct Columns<I: Iterator> {
     rows: I,
-    /// The rows of a block.
+    /// The rows of a batch.
     held: Vec<I::Item>,
-    /// For each column that has few values those that came.
+    /// A dictionary for each column of few distinct words.
     words: Vec<Words>,
     fill: fn(&[I::Item], &mut [Words], &mut [CellBlock]),
 }
@@ -50,7 +50,7 @@ where
     Box::new(Columns { rows, held: Vec::new(), words: (0..words).map(|_| Words::default()).collect(), fill })
 }
 
-/// The few words that a column has, as they come.
+/// The distinct words of a column, in order of appearance.
 struct Words {
     known: Vec<&'static str>,
     values: Arc<[OwnedValue]>,
@@ -63,7 +63,7 @@ impl Default for Words {
 }
 
 impl Words {
-    /// The number of a word. The same word lies at the same place: a comparison of addresses finds most.
+    /// Returns the index of a word. Equal words have equal addresses, so that comparing addresses suffices.
     fn pick(&mut self, word: &'static str) -> u32 {
         let found = self.known.iter().position(|known| std::ptr::eq(*known, word));
         let found = found.unwrap_or_else(|| {
@@ -74,7 +74,7 @@ impl Words {
     }
 
     fn fill<R>(&mut self, rows: &[R], block: &mut CellBlock, word: impl Fn(&R) -> &'static str) {
-        // Words are told apart before the block is asked for: it wants all of them.
+        // The dictionary must be complete before the block takes it.
         let picks: Vec<u32> = rows.iter().map(|row| self.pick(word(row))).collect();
         if self.values.len() < self.known.len() {
             self.values = self.known.iter().map(|word| OwnedValue::Text((*word).to_owned())).collect();
@@ -106,7 +106,7 @@ fn shown<R, D: Display>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) ->
     }
 }
 
-/// All days as texts.
+/// All dates of the benchmark as texts.
 static DAYS: LazyLock<Vec<[u8; 10]>> = LazyLock::new(|| {
     let day = |day| TPCHDate::new(MIN_GENERATE_DATE + day).to_string();
     let days = (0..TOTAL_DATE_RANGE).map(day);
@@ -121,7 +121,7 @@ fn dates<R>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> TPCHDate) {
 }
 
 impl TpchTable {
-    /// Names of the columns, in their order.
+    /// Returns the names of the columns in order.
     pub(super) fn columns(self) -> &'static [&'static str] {
         match self {
             Self::Region => &["r_regionkey", "r_name", "r_comment"],
@@ -181,9 +181,9 @@ impl TpchTable {
         }
     }
 
-    /// The rows of a part, counted from 0, of so many.
+    /// Opens part `part`, counted from 0, of `parts`.
     pub(super) fn part(self, scale: f64, part: u32, parts: u32) -> Box<dyn Rows> {
-        // These the crate does not cut.
+        // `tpchgen` does not cut the tables region and nation.
         let Range { start, end } = self.units_of(scale, part, parts);
         let [start, count] = [start, end - start].map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
         let [part, parts] = [part + 1, parts].map(|number| i32::try_from(number).expect("they are few"));

@@ -13,7 +13,7 @@ fn plan(schema: &Schema, scale: f64) -> Result<GenPlan> {
     GenPlan::new(schema, &Request { scale: Some(scale), ..Request::default() })
 }
 
-/// All records of a source.
+/// Returns all records of a source.
 fn records(source: &dyn Source) -> Vec<Vec<u8>> {
     let (mut records, mut chunk) = (Vec::new(), RecordChunk::new());
     while let Some(mut part) = source.next_part().expect("a part") {

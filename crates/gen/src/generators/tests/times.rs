@@ -1,4 +1,4 @@
-//! Times by rhythm and format.
+//! Time patterns and formats.
 
 use super::*;
 
@@ -22,12 +22,12 @@ fn one_time_in_all_formats() {
 
 #[test]
 fn business_is_done_from_monday_to_friday() {
-    // Of Monday to Sunday and the Monday after it: six days of work.
+    // Monday to Sunday and the next Monday: six working days.
     let found = values("business_hours('2024-01-01', '2024-01-09', '22:00', '24:00')", 60_000);
     let days: Vec<String> = found.iter().map(|time| time[1..11].to_owned()).collect();
     let week = ["01", "02", "03", "04", "05", "08"].map(|day| format!("2024-01-{day}"));
     let shares: Vec<(&str, f64)> = week.iter().map(|day| (day.as_str(), 1.0 / 6.0)).collect();
-    // 5 degrees of freedom: 20.5 is exceeded once in a thousand seeds.
+    // 5 degrees of freedom: 20.5 is exceeded by one seed in a thousand.
     assert!(chi_square(&days, &shares) < 20.5);
     assert!(found.iter().all(|time| ("22:00:00".."24").contains(&&time[12..20])));
 }
@@ -54,7 +54,7 @@ fn events_ascend() {
     );
 }
 
-/// What knows the number of rows fits itself to it.
+/// Generators that know the number of rows adapt to it.
 #[test]
 fn events_end_with_the_table() {
     let of_rows = |text: &str, rows| {

@@ -1,4 +1,4 @@
-//! Annotations that may meet the constraints of a column, the most natural first.
+//! Suggested annotations for a column with CHECK constraints, most natural first.
 
 use super::limits::{Bound, Limits};
 use crate::expression::Comparison;
@@ -6,10 +6,10 @@ use crate::generators::number;
 use crate::infer::{Class, Subject};
 use litepress_rows::cells::OwnedValue;
 
-/// What is wanted.
+/// A column with constraints that its annotation does not meet.
 pub(super) struct Wanted<'a> {
     pub subject: Subject<'a>,
-    /// Whether every row needs a value of its own.
+    /// Whether every row needs a distinct value.
     pub is_key: bool,
     /// The annotation that does not meet them.
     pub now: String,
@@ -28,7 +28,7 @@ impl Wanted<'_> {
         self.is(&[Class::Real, Class::Numeric, Class::Any])
     }
 
-    /// Columns declared DATE are numeric to SQLite, and hold texts.
+    /// Columns declared DATE have numeric affinity and hold texts.
     fn may_be_text(&self) -> bool {
         let is_time = self.now.starts_with("date(") || self.now.starts_with("timestamp(");
         self.is(&[Class::Text, Class::Any]) || is_time
@@ -57,7 +57,7 @@ pub(super) fn candidates(wanted: &Wanted<'_>, limits: &Limits) -> Vec<String> {
     texts
 }
 
-/// A value as annotations write it.
+/// Formats a value as a literal of annotations.
 fn literal(value: &OwnedValue) -> String {
     match value {
         OwnedValue::Null => "NULL".to_owned(),
@@ -68,12 +68,12 @@ fn literal(value: &OwnedValue) -> String {
     }
 }
 
-/// An annotation as a part of another one: a name alone would be a column.
+/// Makes an annotation usable as a part of another one, in which a name alone would be a column.
 fn called(text: &str) -> String {
     if text.ends_with(')') { text.to_owned() } else { format!("{text}()") }
 }
 
-/// What compares so with an expression of other columns.
+/// Suggests values that compare with an expression of other columns as required.
 fn of_other(wanted: &Wanted<'_>, comparison: Comparison, other: &str) -> Vec<String> {
     let is_plain = other.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '"'));
     if matches!(comparison, Comparison::Equal | Comparison::Is) {
@@ -105,7 +105,7 @@ fn of_other(wanted: &Wanted<'_>, comparison: Comparison, other: &str) -> Vec<Str
     texts
 }
 
-/// The same, kept within fixed bounds too.
+/// Clamps an annotation to the constant bounds.
 fn within(text: &str, limits: &Limits) -> Option<String> {
     let least = limits.low.as_ref().map(|low| format!("max({}, {text})", literal(&low.value)));
     let text = least.as_deref().unwrap_or(text);
@@ -113,7 +113,7 @@ fn within(text: &str, limits: &Limits) -> Option<String> {
     most.or(least)
 }
 
-/// Both bounds as numbers, a usual one for one that is missing.
+/// Returns both bounds as numbers, with a default for a missing one.
 fn bounds(limits: &Limits, usual: f64) -> Option<(f64, f64)> {
     let [low, high] = [&limits.low, &limits.high].map(|bound| bound.as_ref().and_then(|bound| number(&bound.value)));
     match (low, high) {
@@ -159,7 +159,7 @@ fn reals(wanted: &Wanted<'_>, limits: &Limits) -> Vec<String> {
     if low < high { vec![format!("real({low}, {high}, {decimals})")] } else { vec![format!("constant({low})")] }
 }
 
-/// Days and times between texts that are some.
+/// Suggests days and times between bounds that are texts.
 fn times(wanted: &Wanted<'_>, limits: &Limits) -> Vec<String> {
     let text = |bound: &Option<Bound>, usual: &str| match bound {
         Some(Bound { value: OwnedValue::Text(text), .. }) => Some(text.clone()),
@@ -209,7 +209,7 @@ fn lengths(wanted: &Wanted<'_>, limits: &Limits) -> Vec<String> {
     cased.into_iter().chain(texts).collect()
 }
 
-/// What columns of a class often hold: for constraints that are not plain.
+/// Suggests common values for a column of this class, if its constraints have no simple form.
 fn usual(wanted: &Wanted<'_>) -> &'static [&'static str] {
     match (wanted.subject.class, wanted.is_key) {
         (Class::Text, true) => &[

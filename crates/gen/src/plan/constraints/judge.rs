@@ -1,4 +1,4 @@
-//! SQLite looks at sampled rows.
+//! Evaluates CHECK constraints in SQLite, on sampled rows.
 
 use super::super::compile::{self, Drafts};
 use super::super::{Chosen, Draft};
@@ -12,11 +12,11 @@ use litepress_rows::schema::Schema;
 use rusqlite::Connection;
 use rusqlite::types::ToSqlOutput;
 
-/// Rows at each of some places of the table.
+/// Sampled rows at each place, and number of places.
 const ROWS: u64 = 64;
 const PLACES: u64 = 5;
 
-/// A table in memory that takes rows as they are.
+/// A table in memory without constraints, and the constraints to evaluate on its rows.
 pub(super) struct Judge {
     sqlite: Connection,
     table: String,
@@ -25,7 +25,7 @@ pub(super) struct Judge {
 
 /// A CHECK constraint.
 pub(super) struct Check {
-    /// Its name, where it has one.
+    /// Name of the constraint, if it has one.
     pub name: Option<String>,
     /// Its expression.
     pub text: String,
@@ -33,11 +33,11 @@ pub(super) struct Check {
     pub columns: Vec<usize>,
 }
 
-/// What became of the constraints.
+/// The result of an evaluation.
 pub(super) struct Verdict {
-    /// How many rows were looked at.
+    /// Number of sampled rows.
     pub rows: u64,
-    /// For each constraint how many rows fail, and one of them in words.
+    /// For each constraint, the number of rows that fail and the text of one of them.
     failures: Vec<(u64, String)>,
 }
 
@@ -50,7 +50,7 @@ impl Verdict {
         self.failures[check].0 == 0
     }
 
-    /// Constraints that fail.
+    /// Returns the constraints that fail.
     pub(super) fn failing(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.failures.len()).filter(|&check| self.failures[check].0 > 0)
     }
@@ -65,7 +65,7 @@ impl Verdict {
 }
 
 impl Judge {
-    /// A judge of one table; `None` where SQLite cannot make it alone.
+    /// Creates the table. Returns `None` if SQLite cannot create it without the rest of the schema.
     pub(super) fn new(schema: &Schema, table: usize) -> Option<Self> {
         let of_table = &schema.tables[table];
         let is_it =
@@ -87,14 +87,14 @@ impl Judge {
         Some(Self { sqlite, table: litepress_rows::quoted_name(&of_table.name), checks })
     }
 
-    /// Tries rows of the table.
+    /// Evaluates the constraints on rows of the current drafts.
     ///
     /// # Errors
-    /// Those of the plan, as far as it is made.
+    /// The errors of compiling the table.
     pub(super) fn judge(&self, drafts: Drafts<'_, '_>, table: usize) -> Result<Verdict> {
         let rows = sample(drafts, table)?;
         let failures = self.failures(drafts, table, &rows);
-        // What SQLite cannot say here, the build will find.
+        // If SQLite cannot evaluate a constraint here, the build will report violations.
         Ok(failures.unwrap_or_else(|_| Verdict { rows: 0, failures: vec![(0, String::new()); self.checks.len()] }))
     }
 
@@ -109,7 +109,7 @@ impl Judge {
         let insert = format!("INSERT OR IGNORE INTO {} ({}) VALUES ({marks})", self.table, names.join(", "));
         let mut insert = self.sqlite.prepare_cached(&insert)?;
         for row in rows {
-            // A value that the column does not take is refused elsewhere.
+            // Other checks report values that the column rejects.
             let _ = insert.execute(rusqlite::params_from_iter(row.iter().map(Bound)));
         }
         let failures =
@@ -127,7 +127,8 @@ impl Judge {
         Ok(Verdict { rows: count?.unsigned_abs(), failures })
     }
 
-    /// Constraints of one column that an end of what it draws from fails: it may be too rare to be among the samples.
+    /// Returns the constraints of one column that fail for the least or largest value that it can draw, which may be
+    /// too rare for the sample.
     fn failing_ends(&self, drafts: Drafts<'_, '_>, table: usize) -> rusqlite::Result<Vec<(usize, String)>> {
         let of_table = &drafts.schema.tables[table];
         let mut failing = Vec::new();
@@ -147,7 +148,7 @@ impl Judge {
         Ok(failing)
     }
 
-    /// How many rows fail a constraint, and one of them in words.
+    /// Counts the rows that fail a constraint, with the text of one of them.
     fn failure(&self, check: &Check, drafts: Drafts<'_, '_>, table: usize) -> rusqlite::Result<(u64, String)> {
         let of_table = &drafts.schema.tables[table];
         let words = check.columns.iter().map(|&column| {
@@ -164,7 +165,7 @@ impl Judge {
     }
 }
 
-/// A value on its way into SQLite.
+/// An SQL parameter.
 struct Bound<'a>(&'a OwnedValue);
 
 impl rusqlite::ToSql for Bound<'_> {
@@ -180,7 +181,7 @@ impl rusqlite::ToSql for Bound<'_> {
     }
 }
 
-/// Rows from all over the table.
+/// Generates rows from all over the table.
 fn sample(drafts: Drafts<'_, '_>, table: usize) -> Result<Vec<Vec<OwnedValue>>> {
     let program = compile::compile(drafts, table)?.program;
     let mut scratch = Scratch::new(&program);
@@ -206,7 +207,7 @@ fn decimals_of(value: &OwnedValue) -> i64 {
     }
 }
 
-/// The least and the largest number of an inferred `int` or `real`.
+/// Returns the least and the largest number of an inferred `int` or `real`.
 fn ends(draft: &Draft<'_>) -> Vec<OwnedValue> {
     let site = Site::new(&draft.expression, "<inferred>");
     let Ok(expression) = parse(&site, 0..draft.expression.len()) else { return Vec::new() };

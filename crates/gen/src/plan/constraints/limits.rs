@@ -1,4 +1,4 @@
-//! What the expression of a CHECK constraint says about one column, as far as it is plain.
+//! Bounds on one column, read from the expression of a CHECK constraint.
 
 use crate::annotation::{Expression, ExpressionKind, Site, parse};
 use crate::expression::{Comparison, Function, Operator};
@@ -10,12 +10,12 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bound {
     pub value: OwnedValue,
-    /// Whether the value itself is out.
+    /// Whether the value itself is excluded.
     pub is_out: bool,
 }
 
 impl Bound {
-    /// Whether it leaves less than another one at the same end.
+    /// Returns whether it excludes more than another bound at the same end.
     fn is_tighter(&self, other: &Self, is_high: bool) -> bool {
         match order::compare(&self.value.as_value(), &other.value.as_value(), Collation::Binary) {
             Ordering::Equal => self.is_out && !other.is_out,
@@ -25,22 +25,22 @@ impl Bound {
     }
 }
 
-/// What is said about a column.
+/// All bounds on a column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Limits {
-    /// It is one of these.
+    /// Allowed values.
     pub values: Option<Vec<OwnedValue>>,
     pub low: Option<Bound>,
     pub high: Option<Bound>,
     pub least_length: Option<u64>,
     pub most_length: Option<u64>,
-    /// How it compares with an expression of other columns.
+    /// Comparisons with expressions of other columns.
     pub others: Vec<(Comparison, String)>,
-    /// It is equal to this function of itself: `code = upper(code)`.
+    /// Functions that leave the column unchanged: `code = upper(code)`.
     pub functions: Vec<&'static str>,
 }
 
-/// What is read, and where.
+/// Reader of one constraint.
 struct Reader<'a> {
     text: &'a str,
     column: &'a str,
@@ -48,14 +48,14 @@ struct Reader<'a> {
 }
 
 impl Limits {
-    /// Adds what a constraint says about the column of this name. Nothing of one that is not plain.
+    /// Adds the bounds of a constraint on the column of this name. Parts that are not understood are ignored.
     pub(super) fn read(&mut self, text: &str, column: &str) {
         if let Ok(expression) = parse(&Site::new(text, "<check>"), 0..text.len()) {
             Reader { text, column, limits: self }.condition(&expression);
         }
     }
 
-    /// What it is different from.
+    /// Returns the expressions that it must differ from.
     pub(super) fn unequal(&self) -> impl Iterator<Item = &str> {
         let is_unequal = |(comparison, _): &&(Comparison, String)| *comparison == Comparison::Unequal;
         self.others.iter().filter(is_unequal).map(|(_, other)| other.as_str())
@@ -94,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The values of `a = 1 OR a = 2 OR a IN (3, 4)`.
+    /// Returns the values of `a = 1 OR a = 2 OR a IN (3, 4)`.
     fn either(&self, expression: &Expression) -> Option<Vec<OwnedValue>> {
         if is_null_test(expression) {
             return Some(Vec::new());
@@ -144,7 +144,7 @@ impl Reader<'_> {
 
     fn bound(&mut self, comparison: Comparison, value: OwnedValue) {
         let (is_high, is_out) = match comparison {
-            // That is met by any value.
+            // A comparison with NULL is met by any value.
             _ if value == OwnedValue::Null => return,
             Comparison::Less | Comparison::LessOrEqual => (true, comparison == Comparison::Less),
             Comparison::Greater | Comparison::GreaterOrEqual => (false, comparison == Comparison::Greater),
@@ -171,7 +171,7 @@ impl Reader<'_> {
         self.limits.most_length = self.limits.most_length.into_iter().chain(most).min();
     }
 
-    /// The function whose only argument the column is.
+    /// Returns the function that has the column as its only argument.
     fn function_of(&self, expression: &Expression) -> Option<Function> {
         match &expression.kind {
             ExpressionKind::Operation { operator: Operator::Function(function), operands } => {
@@ -205,7 +205,7 @@ fn literal(expression: &Expression) -> Option<OwnedValue> {
     }
 }
 
-/// `x IS NULL`
+/// Returns whether this is `x IS NULL`.
 fn is_null_test(expression: &Expression) -> bool {
     let ExpressionKind::Operation { operator: Operator::Compare(Comparison::Is), operands } = &expression.kind else {
         return false;
@@ -213,7 +213,7 @@ fn is_null_test(expression: &Expression) -> bool {
     literal(&operands[1]) == Some(OwnedValue::Null)
 }
 
-/// The comparison with its sides changed.
+/// Swaps the sides of a comparison.
 fn turned(comparison: Comparison) -> Comparison {
     match comparison {
         Comparison::Less => Comparison::Greater,
@@ -243,7 +243,7 @@ mod tests {
             ("a = 1 OR 2 = b OR a = 3", none()),
             ("a IS NULL OR a = 1 OR a IN (3, NULL)", Limits { values: Some(vec![int(1), int(3)]), ..none() }),
             ("a > 5 AND 10 >= A", Limits { low: bound(5, true), high: bound(10, false), ..none() }),
-            // A later bound took the place of a tighter one.
+            // A later bound replaced a tighter one.
             ("a > 5 AND a >= 3 AND a < 9 AND a <= 9", Limits { low: bound(5, true), high: bound(9, true), ..none() }),
             (
                 "a >= 5 AND a > 5 AND a <= 9 AND a < 12.5",
