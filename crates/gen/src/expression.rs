@@ -28,7 +28,6 @@ mod tests;
 mod texts;
 
 pub(crate) use apply::{Operand, apply, owned};
-pub(crate) use dates::{seconds, written};
 pub use functions::{Function, all as functions};
 pub(crate) use texts::stored;
 

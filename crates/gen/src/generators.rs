@@ -47,7 +47,6 @@ pub(crate) use arguments::number;
 pub(crate) use functions::pow;
 pub(crate) use nulls::fill_flags;
 pub(crate) use shuffle::Scattered;
-pub(crate) use time::{END, date_text, time_text};
 pub(crate) use zipf::Zipf;
 
 use crate::random::{CellRandom, Draws, Rows};

@@ -34,6 +34,7 @@ pub mod profile;
 
 mod annotation;
 mod comments;
+mod decimal;
 mod expression;
 mod generators;
 mod infer;
@@ -45,6 +46,7 @@ mod relation;
 mod source;
 mod suggest;
 mod tables;
+mod time_text;
 mod tpch;
 
 pub use expression::functions;

@@ -203,3 +203,15 @@ fn dates_are_those_of_sqlite() {
         assert!(*found == expected || with_null(found) && with_null(&expected), "{found:?} {expected:?}");
     }
 }
+
+/// `date_add` by a very large number of months overflowed: a debug build panicked, and a release build could give a
+/// wrong date.
+#[test]
+fn dates_beyond_the_calendar_are_null() {
+    for (count, unit) in
+        [("9000000000000000000", "months"), ("-9000000000000000000", "months"), ("700000000000000000", "years")]
+    {
+        let found = computed(&format!("date_add('2020-01-31', {count}, '{unit}')"));
+        assert!(found.iter().all(|value| *value == Sql::Null), "{count} {unit}");
+    }
+}

@@ -1,8 +1,9 @@
 //! Time patterns: business hours, and streams of events.
 
-use super::time::{DAY, END, Format, bound, bounds};
+use super::time::{Format, bound, bounds};
 use super::{Arguments, Distinct, Generator, Kinds};
 use crate::random::{CellRandom, Rows};
+use crate::time_text::{DAY, END};
 use litepress_rows::{CellBlock, Error, Result};
 
 /// `business_hours(from, to, open, close)`: seconds of Mondays to Fridays, uniformly distributed.

@@ -1,9 +1,9 @@
 //! Names, places, addresses and JSON from the built-in lists.
 
 use super::choice::Pick;
-use super::digits::push_decimal;
 use super::words::{CITIES, COUNTRIES, FIRST_NAMES, LAST_NAMES, WORDS};
 use super::{Arguments, Distinct, Generator, Kinds, size};
+use crate::decimal::push_decimal;
 use crate::random::{CellRandom, Draws, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};

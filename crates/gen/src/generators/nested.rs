@@ -3,8 +3,8 @@
 //! Each field has random numbers of its own, as a column has. Element i of a row's array is the value of row `row *
 //! max + i` of its generator, so elements are generated in blocks too, and rows share no element.
 
-use super::digits::push_decimal;
 use super::{Arguments, Distinct, Generator, Kinds, size};
+use crate::decimal::push_decimal;
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;

@@ -15,8 +15,8 @@ use super::column::ColumnStats;
 use super::describe::is_few;
 use super::fan_out::Spread;
 use super::read::{DatabaseStats, TableStats, read};
-use crate::expression::{seconds, written};
 use crate::infer;
+use litepress_rows::calendar::{DAYS_BEFORE_1970, Date, DateTime, SECONDS_PER_DAY};
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::path::Path;
@@ -24,8 +24,9 @@ use std::path::Path;
 /// Approximate number of buckets of a histogram.
 const BUCKETS: usize = 10;
 
-/// Seconds of a day.
-const DAY: f64 = 86_400.0;
+/// Day from which bounds of buckets are counted: 0000-03-01, so that multiples of years begin in March.
+const EPOCH: i64 = 60 - DAYS_BEFORE_1970;
+const DAY: f64 = SECONDS_PER_DAY as f64;
 
 /// The comparison of two databases.
 #[derive(Clone, Debug, PartialEq)]
@@ -224,15 +225,22 @@ fn places(stats: &ColumnStats) -> Vec<f64> {
 
 fn time_of(text: &str) -> Option<f64> {
     let time = text.split('.').next().unwrap_or_default();
-    seconds(time.strip_suffix('Z').unwrap_or(time)).map(|time| time as f64)
+    let time = DateTime::parse(time.strip_suffix('Z').unwrap_or(time).as_bytes())?;
+    Some((time.seconds() - EPOCH * SECONDS_PER_DAY) as f64)
 }
 
 /// Formats a number of days from the epoch of times as a date or time.
 fn day(days: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "saturates, and is then no day")]
     let seconds = (days * DAY) as i64;
-    let time = written(seconds).unwrap_or_else(|| shown(days));
-    time.strip_suffix(" 00:00:00").map_or_else(|| time.clone(), str::to_owned)
+    let (day, second) = (seconds.div_euclid(SECONDS_PER_DAY) + EPOCH, seconds.rem_euclid(SECONDS_PER_DAY));
+    let Date { year, month, day } = Date::from_days(day);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    match year {
+        0..10_000 if (hour, minute, second) == (0, 0, 0) => format!("{year:04}-{month:02}-{day:02}"),
+        0..10_000 => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
+        _ => shown(days),
+    }
 }
 
 fn times(stats: &ColumnStats) -> Option<Vec<f64>> {

@@ -2,7 +2,7 @@
 
 use super::describe::whole_histogram;
 use super::shape::quoted;
-use crate::expression::seconds;
+use litepress_rows::calendar::DateTime;
 
 /// Units of offsets, largest first.
 const UNITS: [(i64, &str); 4] = [(86_400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds")];
@@ -23,7 +23,7 @@ impl Form {
     fn of(text: &str) -> Option<Self> {
         let (time, has_zone) = text.strip_suffix('Z').map_or((text, false), |time| (time, true));
         let (time, fraction) = time.split_once('.').map_or((time, ""), |(time, fraction)| (time, fraction));
-        seconds(time)?;
+        DateTime::parse(time.as_bytes())?;
         let is_fraction = fraction.bytes().all(|byte| byte.is_ascii_digit()) && fraction.len() <= 9;
         let mark = time.chars().nth(10).unwrap_or(' ');
         is_fraction.then_some(Self { len: time.len(), mark, fraction: fraction.len(), has_zone })
@@ -53,7 +53,10 @@ pub(super) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, Str
         return Some(("time_of_day".to_owned(), "they look like times of day".to_owned()));
     }
     let form = Form::of(first)?;
-    let time = |text: &str| if Form::of(text) == Some(form) { seconds(&text[..form.len]) } else { None };
+    let time = |text: &str| {
+        let time = text.as_bytes().get(..form.len).filter(|_| Form::of(text) == Some(form))?;
+        DateTime::parse(time).map(DateTime::seconds)
+    };
     let all: Option<Vec<i64>> = texts.iter().map(|text| time(text)).collect();
     let all = all?;
     let (least, text) = all.iter().copied().zip(texts).min()?;
