@@ -29,10 +29,10 @@ pub(crate) use expressions::is_reserved;
 pub(crate) use lexer::is_name;
 
 use crate::expression::Operator;
-use crate::tpch::TpchTable;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::line_and_character;
 use litepress_rows::{Error, ErrorKind, Result};
+use litepress_tpch::TpchTable;
 use std::ops::Range;
 
 /// A text with annotations in it, and the names that errors give its places.

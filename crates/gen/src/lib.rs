@@ -47,14 +47,14 @@ mod source;
 mod suggest;
 mod tables;
 mod time_text;
-mod tpch;
 
 pub use expression::functions;
 pub use generators::catalogue;
+pub use litepress_rows::Shard;
+pub use litepress_tpch::TpchTable;
 pub use number::{COUNT_UNITS, whole_number};
 pub use plan::{Chosen, ColumnPlan, GenPlan, Request, SetColumn, TablePlan};
 pub use plan_file::PlanFile;
 pub use presets::preset;
 pub use random::ALGORITHM_VERSION;
-pub use source::{GenSource, Shard};
-pub use tpch::TpchTable;
+pub use source::GenSource;

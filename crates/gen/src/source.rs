@@ -13,12 +13,12 @@ mod tests;
 
 use crate::generators::Distinct;
 use crate::plan::{GenPlan, TablePlan};
-use crate::tpch::TpchSource;
 use litepress_format::page::PageSize;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{Conflict, NumberedRows, Part, RecordChunk, Result, RowidOrder, Source};
+use litepress_rows::{Conflict, NumberedRows, Part, RecordChunk, Result, RowidOrder, Shard, Source};
+use litepress_tpch::TpchSource;
 use maker::Maker;
 use sizes::{RowSampler, SAMPLE_BYTES, mean_sizes, most_rows_per_block, whole};
 use std::ops::Range;
@@ -29,47 +29,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// short.
 const FILL: f64 = 0.98;
 
-/// One of N databases that together hold the rows of a plan. Each has one range of consecutive rows of every table;
-/// the ranges differ in length by one row at most.
-///
-/// A shard's rows are the same as in the whole database, including rowids, keys and references.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    number: u64,
-    of: u64,
-}
-
-impl Shard {
-    /// The whole database as its only shard.
-    pub const WHOLE: Self = Self { number: 1, of: 1 };
-
-    /// Returns shard `number` of `of`, counted from 1, or `None` if there is no such shard.
-    pub fn new(number: u64, of: u64) -> Option<Self> {
-        (1..=of).contains(&number).then_some(Self { number, of })
-    }
-
-    /// Returns the number of shards.
-    pub fn of(self) -> u64 {
-        self.of
-    }
-
-    /// Returns this shard's range of `rows` rows, counted from 0.
-    pub fn stretch(self, rows: u64) -> Range<u64> {
-        let cut = |number: u64| {
-            let before = u128::from(rows) * u128::from(number) / u128::from(self.of);
-            u64::try_from(before).expect("no more than there are")
-        };
-        cut(self.number - 1)..cut(self.number)
-    }
-}
-
 /// The rows of one table of a plan.
 #[derive(Debug)]
 pub struct GenSource {
     table: Arc<Table>,
     plan: Arc<TablePlan>,
     /// Generated rows of the plan, counted from 0.
-    stretch: Range<u64>,
+    row_range: Range<u64>,
     /// Rows of every part but the last.
     rows_per_part: u64,
     rows_per_block: u64,
@@ -124,15 +90,15 @@ impl GenSource {
     pub fn of_shard(plan: &GenPlan, schema: &Schema, table: usize, page_size: PageSize, shard: Shard) -> Result<Self> {
         let plan = plan.table(table).expect("the table is in the plan").clone();
         let table = Arc::new(schema.tables[table].clone());
-        let stretch = shard.stretch(plan.rows);
-        let sizes = mean_sizes(&table, &plan, stretch.clone(), page_size)?;
+        let row_range = shard.row_range(plan.rows);
+        let sizes = mean_sizes(&table, &plan, row_range.clone(), page_size)?;
         let rows_of_mean_length = whole(RecordChunk::TARGET_BYTES as f64 / sizes.record_bytes).max(1);
         Ok(Self {
             rows_per_part: whole(FILL * PART_BYTES as f64 / sizes.page_bytes).max(1),
             rows_per_block: rows_of_mean_length.min(most_rows_per_block(&plan)),
             page_bytes: sizes.page_bytes,
             rowid_order: rowid_order(&table, &plan),
-            stretch,
+            row_range,
             table,
             plan,
             next_part: AtomicU64::new(0),
@@ -140,7 +106,7 @@ impl GenSource {
     }
 
     fn rows_of_part(&self, part: u64) -> Range<u64> {
-        let Range { start, end } = self.stretch;
+        let Range { start, end } = self.row_range;
         let start = start.saturating_add(part.saturating_mul(self.rows_per_part)).min(end);
         start..start.saturating_add(self.rows_per_part).min(end)
     }
@@ -157,7 +123,7 @@ impl Source for GenSource {
     }
 
     fn rows(&self) -> Option<u64> {
-        Some(self.stretch.end - self.stretch.start)
+        Some(self.row_range.end - self.row_range.start)
     }
 
     fn rowid_order(&self) -> RowidOrder {
@@ -174,7 +140,7 @@ impl Source for GenSource {
         const PLACES: u64 = 16;
         let mut sampler = RowSampler::new(&self.table, &self.plan);
         let rows_per_place = whole(SAMPLE_BYTES as f64 / PLACES as f64 / self.page_bytes).clamp(1, self.rows_per_block);
-        let Range { mut start, end } = self.stretch;
+        let Range { mut start, end } = self.row_range;
         let (step, mut bytes) = (((end - start) / PLACES).max(rows_per_place), 0);
         while start < end && bytes < 16 * SAMPLE_BYTES {
             sampler.show(start..end.min(start + rows_per_place), &mut |chunk| {

@@ -4,9 +4,9 @@ use super::lexer::{self, Token, TokenKind};
 use super::{Argument, Call, Expression, ExpressionKind, Site, TableSettings};
 use crate::number::{COUNT_UNITS, whole_number};
 use crate::suggest::did_you_mean;
-use crate::tpch::TpchTable;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
+use litepress_tpch::TpchTable;
 use std::ops::Range;
 
 /// Deepest nesting of calls. Deeper ones are a mistake and could overflow the stack.
@@ -221,7 +221,10 @@ impl<'a> Parser<'a> {
         self.at += 2;
         let TokenKind::Name(name) = self.peek() else { return Err(self.unexpected("a table of TPC-H")) };
         let place = self.token().span.start;
-        let table = TpchTable::named(name).map_err(|message| self.site.error(place, message))?;
+        let table = TpchTable::from_name(name).ok_or_else(|| {
+            let (near, names) = (did_you_mean(name, TpchTable::names()), TpchTable::names().join(", "));
+            self.site.error(place, format!("TPC-H has no table '{name}'{near}: there are {names}"))
+        })?;
         self.take();
         settings.tpch = Some((table, at));
         Ok(())

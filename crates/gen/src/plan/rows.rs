@@ -4,9 +4,9 @@ use super::{Request, table_position, usage};
 use crate::annotation::{TableSettings, parse_settings};
 use crate::comments::{self, Annotation};
 use crate::tables::invented;
-use crate::tpch::TpchTable;
 use litepress_rows::schema::Schema;
 use litepress_rows::{Error, ErrorKind, Result};
+use litepress_tpch::TpchTable;
 
 /// Rows and seed of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

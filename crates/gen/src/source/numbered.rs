@@ -10,7 +10,7 @@ use std::ops::Range;
 
 impl NumberedRows for GenSource {
     fn numbers(&self) -> Range<u64> {
-        self.stretch.start + 1..self.stretch.end + 1
+        self.row_range.start + 1..self.row_range.end + 1
     }
 
     fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_> {

@@ -33,7 +33,12 @@ pub(super) struct MeanSizes {
 
 /// Measures rows at the end of a range, doubling their number until the sample suffices, and then the same number at
 /// four other places unless single rows may be very large.
-pub fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, stretch: Range<u64>, page_size: PageSize) -> Result<MeanSizes> {
+pub fn mean_sizes(
+    table: &Table,
+    plan: &Arc<TablePlan>,
+    row_range: Range<u64>,
+    page_size: PageSize,
+) -> Result<MeanSizes> {
     let mut sampler = RowSampler::new(table, plan);
     let kind = if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable };
     let mut sizes_of = |rows| {
@@ -41,11 +46,11 @@ pub fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, stretch: Range<u64>, pag
         sampler.show(rows, &mut |chunk| sizes.add(chunk, kind, page_size.bytes()))?;
         Ok(sizes)
     };
-    let rows = stretch.end - stretch.start;
+    let rows = row_range.end - row_range.start;
     let most = rows.min(BLOCK_ROWS as u64);
     let mut count = most.min(1);
     let end = loop {
-        let sizes = sizes_of(stretch.end - count..stretch.end)?;
+        let sizes = sizes_of(row_range.end - count..row_range.end)?;
         if count == most || sizes.record_bytes >= SAMPLE_BYTES {
             break sizes;
         }
@@ -58,7 +63,7 @@ pub fn mean_sizes(table: &Table, plan: &Arc<TablePlan>, stretch: Range<u64>, pag
     }
     let mut record_bytes = end.record_bytes;
     for place in 0..4 {
-        let start = stretch.start + (rows - count) / 4 * place;
+        let start = row_range.start + (rows - count) / 4 * place;
         record_bytes += sizes_of(start..start + count)?.record_bytes;
     }
     Ok(MeanSizes { record_bytes: mean(record_bytes as f64, 5 * count), page_bytes })

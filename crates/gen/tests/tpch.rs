@@ -1,12 +1,13 @@
-use super::*;
-use crate::plan::{GenPlan, Request};
-use crate::source::GenSource;
-use litepress_rows::Schema;
+//! Tables of TPC-H in a plan: sizes, parts and shards, and the errors about them.
+
+use litepress_format::page::PageSize;
+use litepress_gen::{GenPlan, GenSource, Request, Shard, preset};
+use litepress_rows::{RecordChunk, Result, Schema, Source};
 
 const SCALE: f64 = 0.002;
 
 fn schema() -> Schema {
-    Schema::from_sql(crate::presets::preset("tpch").expect("it is built in").sql, "tpch").expect("a schema")
+    Schema::from_sql(preset("tpch").expect("it is built in").sql, "tpch").expect("a schema")
 }
 
 fn plan(schema: &Schema, scale: f64) -> Result<GenPlan> {
@@ -79,7 +80,7 @@ fn what_is_not_the_benchmarks_is_refused() {
 }
 
 #[test]
-fn nothing_invented_refers_to_a_table_of_the_benchmark() {
+fn no_generated_row_refers_to_a_table_of_the_benchmark() {
     let region =
         "/* gen: tpch=region */ CREATE TABLE region (r_regionkey INTEGER PRIMARY KEY, r_name TEXT, r_comment TEXT);";
     for (column, message) in [

@@ -9,18 +9,16 @@
 //! The number of rows of a table follows from the scale. For `lineitem` it takes a pass over the number of lines of
 //! every order, a few nanoseconds each.
 
-mod rows;
-#[cfg(test)]
-mod tests;
+#![forbid(unsafe_code)]
 
-use crate::source::Shard;
-use crate::suggest::did_you_mean;
+mod rows;
+
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload;
 use litepress_rows::encode::RowNumbers;
 use litepress_rows::schema::Table;
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{CellBlock, Conflict, Encoder, Part, RecordChunk, Result, RowidOrder, Source};
+use litepress_rows::{CellBlock, Conflict, Encoder, Part, RecordChunk, Result, RowidOrder, Shard, Source};
 use rows::Rows;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -72,12 +70,14 @@ const TABLES: [(&str, TpchTable); 8] = [
 ];
 
 impl TpchTable {
-    pub(crate) fn named(name: &str) -> Result<Self, String> {
-        let found = TABLES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|&(_, table)| table).ok_or_else(|| {
-            let names = TABLES.map(|(name, _)| name);
-            format!("TPC-H has no table '{name}'{}: there are {}", did_you_mean(name, names), names.join(", "))
-        })
+    /// Returns the table of this name; ASCII case does not matter.
+    pub fn from_name(name: &str) -> Option<Self> {
+        TABLES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, table)| table)
+    }
+
+    /// Returns the names of all tables.
+    pub fn names() -> [&'static str; 8] {
+        TABLES.map(|(name, _)| name)
     }
 
     /// Checks that a table of a schema has the generated columns in their order, and that the scale is within the
@@ -85,7 +85,7 @@ impl TpchTable {
     ///
     /// # Errors
     /// A message that names the columns or the limits.
-    pub(crate) fn check(self, table: &Table, scale: f64) -> Result<(), String> {
+    pub fn check(self, table: &Table, scale: f64) -> Result<(), String> {
         if !(LEAST_SCALE..=LARGEST_SCALE).contains(&scale) {
             return Err(format!("TPC-H is made at scales of {LEAST_SCALE} to {LARGEST_SCALE}"));
         }
@@ -97,7 +97,7 @@ impl TpchTable {
     }
 
     /// Returns the number of rows at this scale.
-    pub(crate) fn rows(self, scale: f64) -> u64 {
+    pub fn rows(self, scale: f64) -> u64 {
         self.rows_of(scale, 0..self.units(scale))
     }
 
@@ -192,7 +192,7 @@ impl TpchSource {
     ///
     /// # Errors
     /// The errors of [`Encoder::encode`] for the sampled rows.
-    pub(crate) fn new(
+    pub fn new(
         table: &Table,
         of: TpchTable,
         scale: f64,
@@ -208,8 +208,8 @@ impl TpchSource {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a conversion that saturates")]
         let parts = (units as f64 / units_per_part).ceil() as u64;
         let parts = parts.max(1).next_multiple_of(shards).min(i32::MAX.unsigned_abs().into());
-        let stretch = shard.stretch(parts);
-        let [part, end, parts] = [stretch.start, stretch.end, parts].map(|part| u32::try_from(part).expect("few"));
+        let of_shard = shard.row_range(parts);
+        let [part, end, parts] = [of_shard.start, of_shard.end, parts].map(|part| u32::try_from(part).expect("few"));
         let before = |part| of.rows_of(scale, 0..of.units_of(scale, part, parts).start);
         let rows_before = before(part);
         let rows = before(end) - rows_before;
