@@ -38,7 +38,7 @@ fn main() -> Result<()> {
         print!("{}", catalogue::markdown(|entry| nanoseconds(entry.example).ok()));
         return Ok(());
     }
-    let examples = || catalogue::all().iter().map(|entry| entry.example.to_owned()).collect();
+    let examples = || catalogue::all().map(|entry| entry.example.to_owned()).collect();
     let annotations: Vec<String> = if arguments.is_empty() { examples() } else { arguments };
     for annotation in annotations {
         println!("{:8.2}  {annotation}", nanoseconds(&annotation)?);

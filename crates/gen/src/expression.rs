@@ -22,13 +22,15 @@ mod compare;
 mod dates;
 mod functions;
 mod numbers;
+mod operand;
 mod select;
 #[cfg(test)]
 mod tests;
 mod texts;
 
-pub(crate) use apply::{Operand, apply, owned};
+pub(crate) use apply::apply;
 pub use functions::{Function, all as functions};
+pub(crate) use operand::{Operand, owned};
 pub(crate) use texts::stored;
 
 /// An operator.

@@ -18,6 +18,7 @@ mod blobs;
 mod choice;
 mod digits;
 mod distributions;
+mod entry;
 mod events;
 mod functions;
 mod histogram;

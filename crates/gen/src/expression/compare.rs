@@ -1,7 +1,7 @@
 //! Comparison, also across kinds of values.
 
 use super::Comparison;
-use super::apply::{Operand, put_flags};
+use super::operand::{Operand, put_flags};
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::{Affinity, CellBlock, Cells};

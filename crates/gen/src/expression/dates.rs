@@ -1,7 +1,7 @@
 //! Date arithmetic on `YYYY-MM-DD` and `YYYY-MM-DD HH:MM:SS`.
 
-use super::apply::{Operand, put_texts, put_values};
 use super::numbers::integer;
+use super::operand::{Operand, put_texts, put_values};
 use crate::time_text::{DAY, END, date_text, time_text};
 use litepress_format::value::Value;
 use litepress_rows::CellBlock;

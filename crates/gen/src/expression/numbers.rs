@@ -1,7 +1,7 @@
 //! Arithmetic, and the numeric value of texts.
 
 use super::Operator;
-use super::apply::{Operand, Slice, combined_nulls, put_values};
+use super::operand::{Operand, Slice, combined_nulls, put_values};
 use litepress_format::value::Value;
 use litepress_rows::cells::{Choice, OwnedValue};
 use litepress_rows::{CellBlock, Cells};

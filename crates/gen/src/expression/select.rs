@@ -1,6 +1,6 @@
 //! Operators that choose one of their operands in each row.
 
-use super::apply::{Operand, owned, put_texts};
+use super::operand::{Operand, owned, put_texts};
 use super::{Comparison, Function, compare, numbers};
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;

@@ -1,9 +1,9 @@
 //! Texts, and the conversion of values by column affinity.
 
 use super::Function;
-use super::apply::{Operand, owned, put_texts, put_values};
 use super::compare::is_as_stored;
 use super::numbers::integer;
+use super::operand::{Operand, owned, put_texts, put_values};
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::cells::OwnedValue;

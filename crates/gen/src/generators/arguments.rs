@@ -1,12 +1,17 @@
 //! Arguments of a call, bound to the parameters of its generator.
 
-use super::catalogue::{self, Entry};
+use super::entry::Entry;
 use super::{EXACT, Generator, Lengths};
-use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse_call};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
 use std::path::{Path, PathBuf};
+
+/// Builds the generator of a call, for a table of this number of rows.
+///
+/// Arguments get it as a callback for nested calls, because the catalogue is above them.
+pub(super) type Build = fn(&Site<'_>, &Call, Option<u64>) -> Result<Box<dyn Generator>>;
 
 /// The arguments that a `build` function reads; every mistake becomes an error at the argument's place.
 #[derive(Debug)]
@@ -16,6 +21,7 @@ pub struct Arguments<'a> {
     entry: &'a Entry,
     /// Number of rows of the table, if there is one.
     rows: Option<u64>,
+    build: Build,
     /// One for each parameter; `None` if it was left out.
     bound: Vec<Option<Expression>>,
 }
@@ -33,8 +39,14 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// If an argument is missing, unknown, given twice or one too many, or if it has a weight.
-    pub(super) fn bind(site: &'a Site<'a>, call: &'a Call, entry: &'a Entry, rows: Option<u64>) -> Result<Self> {
-        let mut arguments = Self { site, call, entry, rows, bound: vec![None; entry.parameters.len()] };
+    pub(super) fn bind(
+        site: &'a Site<'a>,
+        call: &'a Call,
+        entry: &'a Entry,
+        rows: Option<u64>,
+        build: Build,
+    ) -> Result<Self> {
+        let mut arguments = Self { site, call, entry, rows, build, bound: vec![None; entry.parameters.len()] };
         if entry.values.is_none() {
             for (position, argument) in call.arguments.iter().enumerate() {
                 arguments.bind_one(position, argument)?;
@@ -85,7 +97,7 @@ impl<'a> Arguments<'a> {
                 _ if self.bound[slot].is_some() => {}
                 None => return Err(self.error_here(format!("argument '{}' is missing", parameter.name))),
                 Some("") => {}
-                Some(default) => self.bound[slot] = Some(catalogue::default_value(default)),
+                Some(default) => self.bound[slot] = Some(default_value(default)),
             }
         }
         Ok(())
@@ -239,7 +251,7 @@ impl<'a> Arguments<'a> {
     /// Returns a nested generator.
     pub(super) fn generator(&self, name: &str) -> Result<Box<dyn Generator>> {
         match self.expression(name) {
-            Some(Expression { kind: ExpressionKind::Call(call), .. }) => catalogue::build(self.site, call, self.rows),
+            Some(Expression { kind: ExpressionKind::Call(call), .. }) => (self.build)(self.site, call, self.rows),
             _ => Err(self.error_at(name, format!("argument '{name}' of {} is a generator", self.entry.name))),
         }
     }
@@ -266,11 +278,11 @@ impl<'a> Arguments<'a> {
             (None, ExpressionKind::Column { through: None, name }) => name.clone(),
             _ => return Err(refused(argument.span.start)),
         };
-        let inner = match argument.weight.as_ref().map(|weight| &weight.kind) {
-            Some(ExpressionKind::Call(call)) => catalogue::build(self.site, call, self.rows)?,
-            Some(ExpressionKind::Literal(value)) => catalogue::constant(value.clone()),
-            Some(_) => return Err(refused(argument.weight.as_ref().unwrap_or(&argument.value).span.start)),
-            None => return Err(refused(argument.span.start)),
+        let Some(weight) = &argument.weight else { return Err(refused(argument.span.start)) };
+        let inner = match &weight.kind {
+            ExpressionKind::Call(call) => (self.build)(self.site, call, self.rows)?,
+            ExpressionKind::Literal(_) => (self.build)(self.site, &constant(weight), self.rows)?,
+            _ => return Err(refused(weight.span.start)),
         };
         Ok((name, inner))
     }
@@ -328,4 +340,20 @@ pub fn number(value: &OwnedValue) -> Option<f64> {
 fn whole(real: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
     (real.fract() == 0.0 && real.abs() <= EXACT).then_some(real as i64)
+}
+
+/// Returns the call `constant(value)`.
+fn constant(value: &Expression) -> Call {
+    let span = value.span.clone();
+    let argument = Argument { name: None, value: value.clone(), weight: None, span: span.clone() };
+    Call { name: "constant".to_owned(), is_called: true, arguments: vec![argument], span }
+}
+
+/// Parses the default value of a parameter.
+fn default_value(text: &str) -> Expression {
+    let call = format!("constant({text})");
+    let call = parse_call(&Site::new(&call, "<default>"), 0..call.len()).expect("defaults parse");
+    let value = call.arguments.into_iter().next().expect("one argument").value;
+    assert!(matches!(value.kind, ExpressionKind::Literal(_)), "defaults are literals");
+    value
 }

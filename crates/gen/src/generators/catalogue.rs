@@ -1,98 +1,48 @@
 //! The table of all generators with parameters, description and example; look-up, messages and documentation use it.
 
+pub use super::entry::{Entry, Parameter};
+
+use super::entry::{default, given, optional};
 use super::{
     Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nested, nulls, numbers,
-    people, regex, relations, shuffle, template, text, time, unique, walk, wordlist, zipf,
+    people, regex, shuffle, template, text, time, unique, walk, wordlist, zipf,
 };
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse_call};
 use crate::expression::functions;
 use crate::random::CellRandom;
 use crate::suggest::did_you_mean;
-use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
-use std::fmt::{self, Debug};
 use std::ops::Range;
 
-/// The description of a generator.
-pub struct Entry {
-    /// Name in annotations.
-    pub name: &'static str,
-    /// Parameters in order.
-    pub parameters: &'static [Parameter],
-    /// Notation of the arguments, if it takes any number of values instead of `parameters`.
-    pub values: Option<&'static str>,
-    /// One line about its values.
-    pub about: &'static str,
-    /// An example call.
-    pub example: &'static str,
+/// A generator with its constructor.
+struct Registered {
+    entry: Entry,
     build: fn(&Arguments<'_>) -> Result<Box<dyn Generator>>,
 }
 
-/// A parameter of a generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// Name in `name=value`.
-    pub name: &'static str,
-    /// Default: `None` if the argument is required, empty if it may be left out without one.
-    pub default: Option<&'static str>,
-}
-
-impl Entry {
-    /// Returns the call with the names of its parameters: `sequence(start=1, step=1)`.
-    pub fn signature(&self) -> String {
-        let parameters: Vec<String> = match self.values {
-            Some(values) => vec![values.to_owned()],
-            None => self.parameters.iter().map(Parameter::to_string).collect(),
-        };
-        if parameters.is_empty() { self.name.to_owned() } else { format!("{}({})", self.name, parameters.join(", ")) }
-    }
-
-    /// Returns the help of errors about a call of this generator.
-    pub(super) fn usage(&self) -> String {
-        format!("{}: for example {}", self.signature(), self.example)
-    }
-}
-
-impl Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.signature())
-    }
-}
-
-impl fmt::Display for Parameter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.default {
-            None => f.write_str(self.name),
-            Some("") => write!(f, "[{}]", self.name),
-            Some(default) => write!(f, "{}={default}", self.name),
-        }
-    }
-}
-
-pub(super) const fn given(name: &'static str) -> Parameter {
-    Parameter { name, default: None }
-}
-
-pub(super) const fn default(name: &'static str, value: &'static str) -> Parameter {
-    Parameter { name, default: Some(value) }
-}
-
-pub(super) const fn optional(name: &'static str) -> Parameter {
-    default(name, "")
-}
-
-/// Makes an entry of name, parameters, description, example and build function.
-pub(super) const fn entry(
+/// Registers a generator with parameters.
+const fn entry(
     name: &'static str,
     parameters: &'static [Parameter],
     about: &'static str,
     example: &'static str,
     build: fn(&Arguments<'_>) -> Result<Box<dyn Generator>>,
-) -> Entry {
-    Entry { name, parameters, values: None, about, example, build }
+) -> Registered {
+    Registered { entry: Entry { name, parameters, values: None, about, example }, build }
 }
 
-static ENTRIES: &[Entry] = &[
+/// Registers a generator that takes any number of values, written as in `values`.
+const fn variadic(
+    name: &'static str,
+    values: &'static str,
+    about: &'static str,
+    example: &'static str,
+    build: fn(&Arguments<'_>) -> Result<Box<dyn Generator>>,
+) -> Registered {
+    Registered { entry: Entry { name, parameters: &[], values: Some(values), about, example }, build }
+}
+
+static GENERATORS: &[Registered] = &[
     entry("address", &[optional("locale")], "street, number, postcode and city", "address('de')", people::address),
     entry(
         "array",
@@ -123,14 +73,13 @@ static ENTRIES: &[Entry] = &[
         "business_hours('2024-01-01', '2025-01-01')",
         events::business_hours,
     ),
-    Entry {
-        name: "choice",
-        parameters: &[],
-        values: Some("v, ... | v: weight, ..."),
-        about: "one of the values, by their weights or evenly",
-        example: "choice('a': 3, 'b': 1)",
-        build: choice::choice,
-    },
+    variadic(
+        "choice",
+        "v, ... | v: weight, ...",
+        "one of the values, by their weights or evenly",
+        "choice('a': 3, 'b': 1)",
+        choice::choice,
+    ),
     entry(
         "city",
         &[optional("locale")],
@@ -149,14 +98,13 @@ static ENTRIES: &[Entry] = &[
         "date('2020-01-01', '2025-01-01')",
         time::date,
     ),
-    Entry {
-        name: "deal",
-        parameters: &[],
-        values: Some("v, ... | v: n, ..."),
-        about: "each value in exactly n of so many rows as all n add up to, in random order; then anew",
-        example: "deal('a': 3, 'b': 1)",
-        build: choice::deal,
-    },
+    variadic(
+        "deal",
+        "v, ... | v: n, ...",
+        "each value in exactly n of so many rows as all n add up to, in random order; then anew",
+        "deal('a': 3, 'b': 1)",
+        choice::deal,
+    ),
     entry("digits", &[given("n")], "a text of n decimal digits, 1 to 18", "digits(6)", digits::digits),
     entry("domain", &[], "a domain under an ending that nobody can register", "domain", people::domain),
     entry("email", &[], "an e-mail address that holds the row's number: no two rows share one", "email", lists::email),
@@ -177,14 +125,13 @@ static ENTRIES: &[Entry] = &[
     entry("first_name", &[optional("locale")], "a person's first name", "first_name", people::first_name),
     entry("full_name", &[optional("locale")], "first and last name", "full_name", people::full_name),
     entry("hex", &[given("n")], "a text of n hex digits; unique where n is 16 or more", "hex(32)", blobs::hex),
-    Entry {
-        name: "histogram",
-        parameters: &[],
-        values: Some("bound: weight, ..., bound"),
-        about: "a number of a bin by weight; whole where all bounds are written without a point",
-        example: "histogram(0: 5, 18: 60, 65: 20, 90)",
-        build: histogram::histogram,
-    },
+    variadic(
+        "histogram",
+        "bound: weight, ..., bound",
+        "a number of a bin by weight; whole where all bounds are written without a point",
+        "histogram(0: 5, 18: 60, 65: 20, 90)",
+        histogram::histogram,
+    ),
     entry(
         "int",
         &[given("lo"), given("hi"), default("step", "1")],
@@ -226,14 +173,13 @@ static ENTRIES: &[Entry] = &[
         "null(0.1, int(1, 100))",
         nulls::null,
     ),
-    Entry {
-        name: "object",
-        parameters: &[],
-        values: Some("name: generator, ..."),
-        about: "a JSON object; each field's values come from a generator or are always the same",
-        example: "object(id: int(1, 9), kind: 'user', tags: array(word, 1, 3))",
-        build: nested::object,
-    },
+    variadic(
+        "object",
+        "name: generator, ...",
+        "a JSON object; each field's values come from a generator or are always the same",
+        "object(id: int(1, 9), kind: 'user', tags: array(word, 1, 3))",
+        nested::object,
+    ),
     entry(
         "pareto",
         &[given("scale"), given("shape"), optional("min"), optional("max"), optional("decimals")],
@@ -312,14 +258,13 @@ static ENTRIES: &[Entry] = &[
         "sparse(0.01, 'x')",
         choice::sparse,
     ),
-    Entry {
-        name: "steps",
-        parameters: &[],
-        values: Some("v: rows, ..., v"),
-        about: "each value for so many rows, one after another; the last one for all further rows",
-        example: "steps('v1': 1000, 'v2': 500, 'v3')",
-        build: choice::steps,
-    },
+    variadic(
+        "steps",
+        "v: rows, ..., v",
+        "each value for so many rows, one after another; the last one for all further rows",
+        "steps('v1': 1000, 'v2': 500, 'v3')",
+        choice::steps,
+    ),
     entry("street", &[optional("locale")], "street and number", "street", people::street),
     entry(
         "text",
@@ -392,19 +337,66 @@ static ENTRIES: &[Entry] = &[
     ),
 ];
 
+/// Calls that only `ref` and expressions understand.
+static RELATIONS: &[Entry] = &[
+    Entry::new(
+        "distinct_in",
+        &[given("column"), default("skew", "1")],
+        "in ref: no row twice for rows that refer to the same row through the column, which is per_parent",
+        "distinct_in(post_id)",
+    ),
+    Entry::new("in_turn", &[default("each", "1")], "in ref: one row after another, each so many times", "in_turn(3)"),
+    Entry::new(
+        "number_in",
+        &[given("column")],
+        "1 in the first row that refers to a row through the column, 2 in the next; the column is per_parent",
+        "number_in(order_id)",
+    ),
+    Entry::new("once", &[], "in ref: each row once at most, in their order", "once"),
+    Entry::new(
+        "other_than",
+        &[given("column")],
+        "in ref: any row but the one that the column refers to",
+        "other_than(sender_id)",
+    ),
+    Entry::new(
+        "per_parent",
+        &[given("min"), optional("max")],
+        "in ref: so many rows one after another refer to each row: a number, two, or a generator",
+        "per_parent(1, 5)",
+    ),
+    Entry::new(
+        "ref",
+        &[given("parent"), default("distribution", "'uniform'")],
+        "the value of a column of another table's row, or of an earlier row of the same table",
+        "ref(orders.id, zipf(1.1))",
+    ),
+    Entry::new("uniform", &[], "in ref: any row, each as likely as another", "uniform"),
+    Entry::new(
+        "zipf",
+        &[given("s"), default("scatter", "TRUE")],
+        "in ref: the n-th most frequent row as often as 1/n^s; scatter=FALSE: these are the first rows",
+        "zipf(1.1)",
+    ),
+];
+
 /// Returns all generators, in the order of their names.
-pub fn all() -> &'static [Entry] {
-    ENTRIES
+pub fn all() -> impl ExactSizeIterator<Item = &'static Entry> + Clone {
+    GENERATORS.iter().map(|registered| &registered.entry)
 }
 
 /// Returns the other calls in annotations: `ref`, the distributions in it, and `number_in`.
 pub fn relations() -> &'static [Entry] {
-    relations::ENTRIES
+    RELATIONS
 }
 
 /// Returns the generator of this name; ASCII case does not matter.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
-    ENTRIES.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
+    find_registered(name).map(|registered| &registered.entry)
+}
+
+fn find_registered(name: &str) -> Option<&'static Registered> {
+    GENERATORS.iter().find(|registered| registered.entry.name.eq_ignore_ascii_case(name))
 }
 
 /// Builds the generator of a call, for a table of this number of rows.
@@ -412,13 +404,13 @@ pub(crate) fn find(name: &str) -> Option<&'static Entry> {
 /// # Errors
 /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) at the unknown name or wrong argument.
 pub(crate) fn build(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Box<dyn Generator>> {
-    let Some(entry) = find(&call.name) else {
-        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+    let Some(Registered { entry, build: constructor }) = find_registered(&call.name) else {
+        let names: Vec<&str> = all().map(|entry| entry.name).collect();
         let near = did_you_mean(&call.name, names.iter().copied());
         let error = site.error(call.span.start, format!("unknown generator '{}'{near}", call.name));
         return Err(error.advise(format!("there are {}", names.join(", "))));
     };
-    (entry.build)(&Arguments::bind(site, call, entry, rows)?)
+    constructor(&Arguments::bind(site, call, entry, rows, build)?)
 }
 
 /// A generator without a table, to look at its values and to measure it.
@@ -506,7 +498,7 @@ pub(crate) fn is_generator(expression: &Expression) -> bool {
 /// Returns the share and the inner expression of a call of `null`.
 pub(crate) fn null_arguments(site: &Site<'_>, call: &Call) -> Result<(f64, Expression)> {
     let entry = find("null").expect("it is in the table");
-    let arguments = Arguments::bind(site, call, entry, None)?;
+    let arguments = Arguments::bind(site, call, entry, None, build)?;
     let inner = arguments.written("inner").ok_or_else(|| arguments.error_here("argument 'inner' is missing"))?;
     Ok((arguments.share("p")?, inner))
 }
@@ -518,20 +510,6 @@ pub(crate) fn build_text(text: &str, origin: &str) -> Result<Box<dyn Generator>>
     build(&site, &parse_call(&site, 0..text.len())?, None)
 }
 
-/// Builds the generator that gives this value to every row.
-pub(super) fn constant(value: OwnedValue) -> Box<dyn Generator> {
-    choice::always(value)
-}
-
-/// Parses the default value of a [`Parameter`].
-pub(super) fn default_value(text: &str) -> Expression {
-    let call = format!("constant({text})");
-    let call = parse_call(&Site::new(&call, "<default>"), 0..call.len()).expect("defaults parse");
-    let value = call.arguments.into_iter().next().expect("one argument").value;
-    assert!(matches!(value.kind, ExpressionKind::Literal(_)), "defaults are literals");
-    value
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -539,7 +517,7 @@ mod tests {
 
     #[test]
     fn names_are_in_order_and_examples_are_of_their_generator() {
-        assert!(ENTRIES.is_sorted_by(|one, other| one.name < other.name));
+        assert!(all().is_sorted_by(|one, other| one.name < other.name));
         for entry in all() {
             build_text(entry.example, "example").expect(entry.example);
             assert!(entry.example.starts_with(entry.name), "{}", entry.name);
@@ -711,6 +689,6 @@ mod tests {
     #[test]
     fn an_unknown_name_lists_the_known_ones() {
         let error = build_text("gamma(1.5)", "test").expect_err("there is none");
-        assert!(all().iter().all(|entry| error.advice().expect("a list").contains(entry.name)));
+        assert!(all().all(|entry| error.advice().expect("a list").contains(entry.name)));
     }
 }

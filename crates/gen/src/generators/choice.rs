@@ -114,12 +114,7 @@ impl Generator for Deal {
 }
 
 pub(super) fn constant(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(always(arguments.value("v")?))
-}
-
-/// Builds a generator of one value.
-pub(super) fn always(value: OwnedValue) -> Box<dyn Generator> {
-    Box::new(Pick::evenly(vec![value]))
+    Ok(Box::new(Pick::evenly(vec![arguments.value("v")?])))
 }
 
 pub(super) fn bool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {

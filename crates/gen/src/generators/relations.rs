@@ -1,6 +1,6 @@
 //! `ref(...)` and the calls in it: their syntax is that of generators, but their values are rows of another table.
 
-use super::catalogue::{Entry, build, default, entry, given, optional};
+use super::catalogue::{build, relations};
 use super::zipf::exponent;
 use super::{Arguments, Generator};
 use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site};
@@ -8,66 +8,6 @@ use crate::suggest::did_you_mean;
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 use std::sync::Arc;
-
-/// Calls that only `ref` and expressions understand.
-pub(super) static ENTRIES: &[Entry] = &[
-    entry(
-        "distinct_in",
-        &[given("column"), default("skew", "1")],
-        "in ref: no row twice for rows that refer to the same row through the column, which is per_parent",
-        "distinct_in(post_id)",
-        refuse,
-    ),
-    entry(
-        "in_turn",
-        &[default("each", "1")],
-        "in ref: one row after another, each so many times",
-        "in_turn(3)",
-        refuse,
-    ),
-    entry(
-        "number_in",
-        &[given("column")],
-        "1 in the first row that refers to a row through the column, 2 in the next; the column is per_parent",
-        "number_in(order_id)",
-        refuse,
-    ),
-    entry("once", &[], "in ref: each row once at most, in their order", "once", refuse),
-    entry(
-        "other_than",
-        &[given("column")],
-        "in ref: any row but the one that the column refers to",
-        "other_than(sender_id)",
-        refuse,
-    ),
-    entry(
-        "per_parent",
-        &[given("min"), optional("max")],
-        "in ref: so many rows one after another refer to each row: a number, two, or a generator",
-        "per_parent(1, 5)",
-        refuse,
-    ),
-    entry(
-        "ref",
-        &[given("parent"), default("distribution", "'uniform'")],
-        "the value of a column of another table's row, or of an earlier row of the same table",
-        "ref(orders.id, zipf(1.1))",
-        refuse,
-    ),
-    entry("uniform", &[], "in ref: any row, each as likely as another", "uniform", refuse),
-    entry(
-        "zipf",
-        &[given("s"), default("scatter", "TRUE")],
-        "in ref: the n-th most frequent row as often as 1/n^s; scatter=FALSE: these are the first rows",
-        "zipf(1.1)",
-        refuse,
-    ),
-];
-
-/// Rejects one of these calls in place of a generator.
-fn refuse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Err(arguments.error_here("this gives rows of a table and no values"))
-}
 
 /// A parsed call of `ref`.
 #[derive(Debug)]
@@ -114,14 +54,14 @@ pub(crate) fn is_call(call: &Call, name: &str) -> bool {
 }
 
 fn bind<'a>(site: &'a Site<'a>, call: &'a Call) -> Result<Arguments<'a>> {
-    let Some(entry) = ENTRIES.iter().find(|entry| is_call(call, entry.name)) else {
-        let near = did_you_mean(&call.name, ENTRIES.iter().map(|entry| entry.name));
+    let Some(entry) = relations().iter().find(|entry| is_call(call, entry.name)) else {
+        let near = did_you_mean(&call.name, relations().iter().map(|entry| entry.name));
         let error = site.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
         return Err(
             error.advise("there are deal, distinct_in, in_turn, once, other_than, per_parent, uniform and zipf")
         );
     };
-    Arguments::bind(site, call, entry, None)
+    Arguments::bind(site, call, entry, None, build)
 }
 
 /// Parses a call of `ref`; `rows` is the number of rows of its table.

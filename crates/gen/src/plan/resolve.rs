@@ -207,7 +207,7 @@ impl<'a> Resolver<'a> {
         if catalogue::find(&call.name).is_some() {
             return Ok(());
         }
-        let generators = catalogue::all().iter().map(|entry| entry.name);
+        let generators = catalogue::all().map(|entry| entry.name);
         let functions = functions().iter().map(|function| function.name);
         let ordinary = self.table.columns.iter().filter(|column| column.generated == Generated::No);
         let columns = ordinary.map(|column| column.name.as_str());
