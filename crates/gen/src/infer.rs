@@ -80,14 +80,14 @@ pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
 }
 
 /// Returns whether inference gives every row of a column a distinct value.
-pub(crate) fn is_made_unique(table: &Table, position: usize) -> bool {
+pub fn is_made_unique(table: &Table, position: usize) -> bool {
     unique_because(table, position).is_some()
 }
 
 /// Returns why every row of a column needs a distinct value, or `None` if it does not.
 ///
 /// One column makes a key of several columns unique: the last that is not part of a foreign key.
-pub(crate) fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
+pub fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
     if is_key_alone(table, position) {
         return Some("it is unique");
     }
@@ -104,7 +104,7 @@ pub(crate) fn unique_because(table: &Table, position: usize) -> Option<&'static 
 }
 
 /// Returns the columns of all unique indexes (except those over expressions) and of the primary key.
-pub(crate) fn unique_keys(table: &Table) -> impl Iterator<Item = Vec<usize>> {
+pub fn unique_keys(table: &Table) -> impl Iterator<Item = Vec<usize>> {
     let indexes = table.indexes.iter().filter(|index| index.unique);
     let of_indexes = indexes.filter_map(|index| index.columns.iter().map(|part| part.column).collect());
     let primary: Vec<usize> = primary_key(table);
@@ -120,7 +120,7 @@ fn primary_key(table: &Table) -> Vec<usize> {
 }
 
 /// Returns whether the column alone is a key, if only of a partial index.
-pub(crate) fn is_key_alone(table: &Table, position: usize) -> bool {
+pub fn is_key_alone(table: &Table, position: usize) -> bool {
     table.rowid_alias == Some(position)
         || table.columns[position].unique
         || unique_keys(table).any(|columns| columns == [position])
@@ -209,8 +209,10 @@ fn type_arguments(declared: &str) -> Vec<u64> {
 
 /// The parent's column that a column of a foreign key refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parent {
+pub struct Parent {
+    /// Position of the parent table.
     pub table: usize,
+    /// Position of the column there.
     pub column: usize,
     /// Position of the foreign key among those of the table.
     pub key: usize,
@@ -218,7 +220,7 @@ pub(crate) struct Parent {
 
 /// The effect of foreign keys on a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reference {
+pub enum Reference {
     /// No foreign key restricts the column.
     None,
     /// The column refers to this one.
@@ -230,7 +232,7 @@ pub(crate) enum Reference {
 
 /// Returns the effect of foreign keys on a column. Of several, the one with the most columns counts if it implies the
 /// others.
-pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
+pub fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
     let mut parents = Vec::new();
     let mut why = None;
     for key in keys_of(table, position) {
@@ -285,7 +287,7 @@ fn leads_to(schema: &Schema, from: (usize, usize), to: (usize, usize), steps: us
 }
 
 /// Returns whether a foreign key of the column refers to an existing table and key.
-pub(crate) fn refers(schema: &Schema, table: &Table, position: usize) -> bool {
+pub fn refers(schema: &Schema, table: &Table, position: usize) -> bool {
     owner(schema, table, position).is_some()
 }
 
@@ -349,7 +351,7 @@ pub(crate) fn number_in(name: &str) -> Inferred {
 }
 
 /// Quotes a name, if annotations need that.
-pub(crate) fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_name);
     if is_plain && !is_reserved(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }

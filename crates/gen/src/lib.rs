@@ -28,21 +28,20 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod infer;
 pub mod plan_file;
 pub mod presets;
-pub mod profile;
 
 mod annotation;
-mod comments;
 mod decimal;
 mod expression;
 mod generators;
-mod infer;
 mod number;
 mod plan;
 mod program;
 mod random;
 mod relation;
+mod schema_annotations;
 mod source;
 mod suggest;
 mod tables;
@@ -57,4 +56,6 @@ pub use plan::{Chosen, ColumnPlan, GenPlan, Request, SetColumn, TablePlan};
 pub use plan_file::PlanFile;
 pub use presets::preset;
 pub use random::ALGORITHM_VERSION;
+pub use schema_annotations::{AnnotatedColumn, annotated_columns};
 pub use source::GenSource;
+pub use tables::{generated_tables, is_generated};

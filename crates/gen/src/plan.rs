@@ -20,14 +20,14 @@ pub(crate) mod schemas;
 mod tests;
 
 use crate::annotation::{Site, parse};
-use crate::comments::{self, Annotation};
 use crate::generators::{Distinct, Facts};
 use crate::infer::{self, Inferred, Parent, Reuse};
 use crate::plan_file::PlanFile;
 use crate::program::Program;
 use crate::relation::Draw;
+use crate::schema_annotations::{self, Annotation};
 use crate::suggest::did_you_mean;
-use crate::tables::{invented, is_invented};
+use crate::tables::{generated_tables, is_generated};
 use compile::{Compiled, Drafts, Referred};
 use litepress_rows::schema::{Generated, Schema, Table};
 use litepress_rows::{Conflict, Error, ErrorKind, Result};
@@ -114,6 +114,13 @@ pub struct ColumnPlan {
     pub(crate) facts: Facts,
 }
 
+impl ColumnPlan {
+    /// Returns whether the generator gives every row a distinct value.
+    pub fn is_unique(&self) -> bool {
+        self.facts.distinct.is_unique()
+    }
+}
+
 /// The origin of a column's annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
@@ -188,7 +195,7 @@ impl GenPlan {
     }
 
     fn made(schema: &Schema, request: &Request) -> Result<Self> {
-        let annotations = comments::annotations(schema)?;
+        let annotations = schema_annotations::annotations(schema)?;
         let mut sizes = rows::sizes(schema, request, &annotations)?;
         let wishes = wishes(schema, request, &annotations)?;
         derive_rows(schema, &wishes, &mut sizes);
@@ -243,7 +250,7 @@ fn wishes<'a>(schema: &'a Schema, request: &'a Request, annotations: &[Annotatio
     }
     let asked: Vec<(usize, usize)> = wishes.iter().map(|wish| (wish.table, wish.column)).collect();
     wishes.extend(annotations.iter().filter_map(|annotation| {
-        let site = comments::place(schema, annotation);
+        let site = schema_annotations::place(schema, annotation);
         let (table, column) = (annotation.table, annotation.column?);
         let wish = Wish { table, column, site, span: annotation.span.clone(), chosen: Chosen::Annotation };
         (!asked.contains(&(table, column))).then_some(wish)
@@ -340,7 +347,7 @@ fn table_position(schema: &Schema, name: &str) -> Result<usize> {
         let near = did_you_mean(name, schema.tables.iter().map(|table| table.name.as_str()));
         return Err(usage(format!("there is no table '{name}'{near}")));
     };
-    if !is_invented(schema, &schema.tables[position]) {
+    if !is_generated(schema, &schema.tables[position]) {
         let message = "rows of a virtual table, or of its own tables, cannot be invented";
         return Err(Error::new(ErrorKind::Unsupported, message).in_table(name));
     }
@@ -416,7 +423,7 @@ impl<'a> Planner<'a> {
 
     fn finish(self) -> Result<GenPlan> {
         let drafts = Drafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns };
-        let tables = invented(self.schema).map(|(table, _)| Ok(Arc::new(self.table(drafts, table)?)));
+        let tables = generated_tables(self.schema).map(|(table, _)| Ok(Arc::new(self.table(drafts, table)?)));
         Ok(GenPlan { tables: tables.collect::<Result<_>>()? })
     }
 

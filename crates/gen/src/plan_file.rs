@@ -26,8 +26,7 @@
 mod place;
 mod write;
 
-pub use write::to_toml;
-pub(crate) use write::{key_of, string};
+pub use write::{to_toml, toml_key, toml_string};
 
 use crate::annotation::Site;
 use crate::number::{COUNT_UNITS, whole_number};

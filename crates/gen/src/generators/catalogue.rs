@@ -7,7 +7,7 @@ use super::{
     Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nested, nulls, numbers,
     people, regex, shuffle, template, text, time, unique, walk, wordlist, zipf,
 };
-use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse_call};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse, parse_call};
 use crate::expression::functions;
 use crate::random::CellRandom;
 use crate::suggest::did_you_mean;
@@ -501,6 +501,21 @@ pub(crate) fn null_arguments(site: &Site<'_>, call: &Call) -> Result<(f64, Expre
     let arguments = Arguments::bind(site, call, entry, None, build)?;
     let inner = arguments.written("inner").ok_or_else(|| arguments.error_here("argument 'inner' is missing"))?;
     Ok((arguments.share("p")?, inner))
+}
+
+/// Returns whether an annotation that names no columns is valid in a table of `rows` rows.
+pub fn is_valid_annotation(annotation: &str, rows: u64) -> bool {
+    let site = Site::new(annotation, "<annotation>");
+    parse(&site, 0..annotation.len()).is_ok_and(|expression| builds(&site, &expression, rows))
+}
+
+fn builds(site: &Site<'_>, expression: &Expression, rows: u64) -> bool {
+    match &expression.kind {
+        ExpressionKind::Call(call) => build(site, call, Some(rows)).is_ok(),
+        ExpressionKind::Operation { operands, .. } => operands.iter().all(|operand| builds(site, operand, rows)),
+        ExpressionKind::Literal(_) => true,
+        ExpressionKind::Column { .. } => false,
+    }
 }
 
 /// Builds the generator of an annotation without a table, such as an example.

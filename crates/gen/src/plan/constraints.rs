@@ -16,7 +16,7 @@ use super::compile::Drafts;
 use super::rows::Size;
 use super::{Chosen, Planner};
 use crate::infer::{self, Inferred};
-use crate::tables::invented;
+use crate::tables::generated_tables;
 use judge::{Judge, Verdict};
 use litepress_rows::{Error, ErrorKind, Result};
 
@@ -26,7 +26,7 @@ impl Planner<'_> {
     /// # Errors
     /// [`ErrorKind::Generator`] for a constraint that sampled rows violate.
     pub(super) fn meet_checks(&mut self) -> Result<()> {
-        for (table, of_table) in invented(self.schema) {
+        for (table, of_table) in generated_tables(self.schema) {
             let Size { rows, tpch, .. } = self.sizes[table];
             let is_judged =
                 of_table.has_check && rows > 0 && tpch.is_none() && !of_table.may_lose_rows(self.on_conflict);

@@ -4,7 +4,7 @@ use super::{Chosen, Pending, Planner, Wish};
 use crate::annotation::Site;
 use crate::infer::{self, Inferred, Reference, Reuse};
 use crate::relation::Draw;
-use crate::tables::invented;
+use crate::tables::generated_tables;
 use litepress_rows::schema::Generated;
 use litepress_rows::{Affinity, Result};
 
@@ -31,7 +31,7 @@ impl Planner<'_> {
     fn open_columns(&self) -> Vec<(usize, usize)> {
         let mut open = Vec::new();
         // TPC-H tables have rows of their own.
-        for (table, of) in invented(self.schema).filter(|(table, _)| self.sizes[*table].tpch.is_none()) {
+        for (table, of) in generated_tables(self.schema).filter(|(table, _)| self.sizes[*table].tpch.is_none()) {
             let ordinary = of.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
             let missing = ordinary.filter(|&(column, _)| self.columns[table][column].is_none());
             open.extend(missing.map(|(column, _)| (table, column)));

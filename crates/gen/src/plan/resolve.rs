@@ -9,7 +9,7 @@ use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
 use crate::relation::{Dealt, Draw, FanOut, Relation};
 use crate::suggest::did_you_mean;
-use crate::tables::is_invented;
+use crate::tables::is_generated;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::{Generated, Schema, Table};
 use litepress_rows::{Error, Result};
@@ -284,7 +284,7 @@ impl<'a> Resolver<'a> {
             _ => return refused("a column of another table is expected".to_owned()),
         };
         let schema = self.scope.schema;
-        let known = schema.position(table).filter(|&position| is_invented(schema, &schema.tables[position]));
+        let known = schema.position(table).filter(|&position| is_generated(schema, &schema.tables[position]));
         let Some(position) = known else {
             let near = did_you_mean(table, schema.tables.iter().map(|table| table.name.as_str()));
             return refused(format!("there is no table '{table}'{near}"));

@@ -2,8 +2,8 @@
 
 use super::{Request, table_position, usage};
 use crate::annotation::{TableSettings, parse_settings};
-use crate::comments::{self, Annotation};
-use crate::tables::invented;
+use crate::schema_annotations::{self, Annotation};
+use crate::tables::generated_tables;
 use litepress_rows::schema::Schema;
 use litepress_rows::{Error, ErrorKind, Result};
 use litepress_tpch::TpchTable;
@@ -68,7 +68,7 @@ fn check_tpch(
     for (table, settings) in settings.iter().enumerate() {
         let Some((tpch, at)) = settings.tpch else { continue };
         let place = annotations.iter().find(|annotation| annotation.span.contains(&at));
-        let site = comments::place(schema, place.expect("it was read there"));
+        let site = schema_annotations::place(schema, place.expect("it was read there"));
         tpch.check(&schema.tables[table], scale.unwrap_or(1.0)).map_err(|message| site.error(at, message))?;
         if requested[table].is_some() {
             let message = "how many rows a TPC-H table has is said by the scale";
@@ -92,10 +92,12 @@ fn scaled(rows: u64, scale: Option<f64>) -> u64 {
 
 /// Rejects tables without a number of rows.
 pub(super) fn refuse_silent(schema: &Schema, sizes: &[Size]) -> Result<()> {
-    let silent: Vec<&str> =
-        invented(schema).filter(|(table, _)| !sizes[*table].is_said).map(|(_, table)| table.name.as_str()).collect();
+    let silent: Vec<&str> = generated_tables(schema)
+        .filter(|(table, _)| !sizes[*table].is_said)
+        .map(|(_, table)| table.name.as_str())
+        .collect();
     if silent.is_empty() {
-        return invented(schema).try_for_each(|(table, _)| check(schema, table, sizes[table].rows));
+        return generated_tables(schema).try_for_each(|(table, _)| check(schema, table, sizes[table].rows));
     }
     Err(no_rows(schema, &silent))
 }
@@ -104,7 +106,7 @@ pub(super) fn refuse_silent(schema: &Schema, sizes: &[Size]) -> Result<()> {
 fn settings(schema: &Schema, annotations: &[Annotation]) -> Result<Vec<TableSettings>> {
     let mut settings = vec![TableSettings::default(); schema.tables.len()];
     for annotation in annotations.iter().filter(|annotation| annotation.column.is_none()) {
-        let site = comments::place(schema, annotation);
+        let site = schema_annotations::place(schema, annotation);
         parse_settings(&site, annotation.span.clone(), &mut settings[annotation.table])?;
     }
     Ok(settings)
@@ -130,7 +132,7 @@ fn requested(schema: &Schema, request: &Request) -> Result<Vec<Option<u64>>> {
 
 /// Returns the table that a number of rows without a name is for, or `None` if there are several ([`fill_unset`]).
 fn only_table(schema: &Schema) -> Result<Option<usize>> {
-    let mut tables = invented(schema).map(|(position, _)| position);
+    let mut tables = generated_tables(schema).map(|(position, _)| position);
     match (tables.next(), tables.next()) {
         (Some(only), None) => Ok(Some(only)),
         (Some(_), Some(_)) => Ok(None),
@@ -145,7 +147,8 @@ pub(super) fn for_silent(schema: &Schema, request: &Request, sizes: &mut [Size])
     if unnamed.next().is_some() {
         return Err(usage("the number of rows is given twice").advise("say which table each is for: --rows TABLE=N"));
     }
-    let silent: Vec<usize> = invented(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_said).collect();
+    let silent: Vec<usize> =
+        generated_tables(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_said).collect();
     if silent.is_empty() {
         let message = "every table's number of rows is said: one for the others is for none";
         return Err(usage(message).in_file(&schema.origin).advise("use --rows TABLE=N, or --scale for all tables"));

@@ -17,7 +17,7 @@ pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
     if let Some(scale) = scale {
         put(&mut out, format_args!("scale = {scale:?}\n"));
     }
-    put(&mut out, format_args!("schema = {}\n", string(&schema.text)));
+    put(&mut out, format_args!("schema = {}\n", toml_string(&schema.text)));
     for table in plan.tables().iter().filter(|table| table.tpch.is_none()) {
         write_table(&mut out, schema, table, scale.is_some());
     }
@@ -25,7 +25,7 @@ pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
 }
 
 fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: bool) {
-    let name = key_of(&table.name);
+    let name = toml_key(&table.name);
     put(out, format_args!("\n[tables.{name}]\n"));
     match table.follows {
         true => put(out, format_args!("# rows = {}  # they follow from those of its parent\n", grouped(table.rows))),
@@ -37,7 +37,7 @@ fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: 
     }
     put(out, format_args!("\n[tables.{name}.columns]\n"));
     for column in &table.columns {
-        let line = format!("{} = {}", key_of(&column.name), string(&column.expression));
+        let line = format!("{} = {}", toml_key(&column.name), toml_string(&column.expression));
         match &column.chosen {
             Chosen::Inferred(because) if is_reference(schema, table, column) => {
                 put(out, format_args!("# {}  # inferred anew: {because}\n", line.replace('\n', " ")));
@@ -67,13 +67,13 @@ fn seed(seed: u64) -> String {
 }
 
 /// Writes a name as a TOML key.
-pub(crate) fn key_of(name: &str) -> String {
+pub fn toml_key(name: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if !name.is_empty() && name.bytes().all(is_bare) { name.to_owned() } else { escaped(name) }
 }
 
 /// Writes a text as a TOML string, without escapes if TOML has a notation for it.
-pub(crate) fn string(text: &str) -> String {
+pub fn toml_string(text: &str) -> String {
     let is_long = text.contains('\n');
     let is_odd = |c: char| c.is_control() && c != '\t' && c != '\n';
     let is_literal = !text.contains("'''") && !text.ends_with('\'') && !text.contains(is_odd);
@@ -107,8 +107,8 @@ mod tests {
     fn every_text_is_read_back() {
         let texts = ["", "a", "a'b", "a\"b", "a\"'b", "a\nb", "a'''\nb", "a\nb'", "\u{1}\r\n\t\\", "ä\u{7f}", "\nx"];
         for text in texts {
-            for (written, name) in [(string(text), "x"), (escaped(text), "x"), ("1".to_owned(), text)] {
-                let file = format!("{} = {written}", key_of(name));
+            for (written, name) in [(toml_string(text), "x"), (escaped(text), "x"), ("1".to_owned(), text)] {
+                let file = format!("{} = {written}", toml_key(name));
                 let parsed: toml::Table = toml::from_str(&file).expect(&file);
                 if name == "x" {
                     assert_eq!(parsed["x"].as_str(), Some(text), "{file}");

@@ -3,8 +3,8 @@
 use super::super::compile::{self, Drafts};
 use super::super::{Chosen, Draft};
 use crate::annotation::{ExpressionKind, Site, parse};
-use crate::comments::{WrittenCheck, checks, words};
 use crate::program::Scratch;
+use crate::schema_annotations::{WrittenCheck, checks, words};
 use litepress_format::value::Value;
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;

@@ -1,9 +1,6 @@
 use super::*;
-use crate::generators::Distinct;
-use crate::plan::schemas::insert;
-use crate::plan::{GenPlan, Request};
-use crate::plan_file::PlanFile;
-use crate::program::Scratch;
+use litepress::{Database, Options, PageSize, Target};
+use litepress_gen::{ColumnPlan, GenPlan, GenSource, PlanFile, Request};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -37,26 +34,32 @@ fn generators(profile: &Profile) -> Vec<&str> {
     columns.map(|column| column.generator.as_deref().unwrap_or("-")).collect()
 }
 
+/// Builds the database of a plan.
+fn build(folder: &Path, schema: Schema, plan: &GenPlan) -> Connection {
+    let file = folder.join("built.db");
+    let mut database =
+        Database::create(&Target::File(file.clone()), schema.clone(), &Options::default()).expect("a new database");
+    for table in database.filling_order() {
+        if plan.table(table).is_some() {
+            let source = GenSource::new(plan, &schema, table, PageSize::DEFAULT).expect("a source");
+            database.fill(table, &source).expect("unique keys");
+        }
+    }
+    database.finish().expect("a whole database");
+    Connection::open(file).expect("the database")
+}
+
 /// Returns the numbers in a generated column.
-fn made(plan: &str, column: usize, scale: f64) -> Vec<f64> {
+fn generated(plan: &str, column: usize, scale: f64) -> Vec<f64> {
     let file = PlanFile::parse(plan, "plan.toml").expect(plan);
     let schema = file.schema().expect(plan);
     let request = Request { plan: Some(file), scale: Some(scale), ..Request::default() };
     let plan = GenPlan::new(&schema, &request).expect("a plan");
-    let table = plan.table(0).expect("the first");
-    let mut scratch = Scratch::new(&table.program);
-    let mut values = Vec::new();
-    for start in (0..table.rows).step_by(1000) {
-        let end = table.rows.min(start + 1000);
-        table.program.run(&(start..end).into(), &mut scratch);
-        let block = &scratch.columns()[column];
-        values.extend((0..usize::try_from(end - start).expect("a block")).filter_map(|row| match block.value(row) {
-            litepress_format::value::Value::Int(int) => Some(int as f64),
-            litepress_format::value::Value::Real(real) => Some(real),
-            _ => None,
-        }));
-    }
-    values
+    let name = plan.table(0).expect("the first").columns[column].name.clone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let connection = build(folder.path(), schema, &plan);
+    let mut select = connection.prepare(&format!("SELECT {name} FROM t WHERE {name} IS NOT NULL")).expect("a table t");
+    select.query_map([], |row| row.get(0)).expect("numbers").collect::<rusqlite::Result<_>>().expect("numbers")
 }
 
 /// Returns the distance of two samples.
@@ -82,7 +85,7 @@ fn distributions_are_learnt() {
     for (column, name) in [(1, "a"), (2, "b"), (3, "c"), (4, "d")] {
         let mut statement = connection.prepare(&format!("SELECT {name} FROM t WHERE {name} IS NOT NULL")).expect(name);
         let source: rusqlite::Result<Vec<f64>> = statement.query_map([], |row| row.get(0)).expect(name).collect();
-        let distance = distance(&mut source.expect(name), &mut made(&plan, column, 2.0));
+        let distance = distance(&mut source.expect(name), &mut generated(&plan, column, 2.0));
         assert!(distance < 0.03, "{name}: {distance}, {}", generators(&learnt)[column]);
     }
     let columns = &learnt.tables[0].columns;
@@ -157,8 +160,11 @@ fn keys_hold_at_any_scale() {
         let request = Request { plan: Some(file), scale: Some(scale), ..Request::default() };
         let planned = GenPlan::new(&schema, &request).expect(&plan);
         let p = planned.table(0).expect("p");
-        assert!(p.columns.iter().all(|column| !matches!(column.facts.distinct, Distinct::Among { .. })), "{plan}");
-        insert(&schema.text, &planned).expect(&plan);
+        assert!(p.columns.iter().all(ColumnPlan::is_unique), "{plan}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let connection = build(folder.path(), schema, &planned);
+        let broken = "SELECT count(*) FROM pragma_foreign_key_check";
+        assert_eq!(connection.query_row(broken, [], |row| row.get(0)), Ok(0), "{plan}");
     }
     assert_eq!(learnt.tables.iter().map(|table| table.rows).collect::<Vec<_>>(), [300, 300, 0]);
 }
@@ -226,9 +232,9 @@ fn what_is_no_database_is_an_error() {
 #[test]
 fn a_heavy_value_keeps_its_bin() {
     let sample: Vec<f64> = (0..300).map(|n| if n % 3 == 0 { 50.0 + f64::from(n) } else { 42.0 }).collect();
-    let (histogram, _) = describe::whole_histogram(sample.clone(), 0, 400);
+    let (histogram, _) = histogram::whole_histogram(sample.clone(), 0, 400);
     assert!(histogram.starts_with("histogram(0: 0, 42: 200, 43: "), "{histogram}");
-    let (histogram, _) = describe::whole_histogram(sample, 42, 400);
+    let (histogram, _) = histogram::whole_histogram(sample, 42, 400);
     assert!(histogram.starts_with("histogram(42: 200, 43: "), "{histogram}");
 }
 
@@ -308,7 +314,7 @@ fn foreign_keys_keep_their_numbers_of_children() {
     starts("tree.up", "ref(tree.id)");
     starts("lost.x", "histogram(");
     let skewed = learnt.tables.iter().find(|table| table.name == "skewed").expect("skewed");
-    assert_eq!((skewed.rows, skewed.follows, skewed.columns[0].nulls), (10_000, false, 2500));
+    assert_eq!((skewed.rows, skewed.rows_are_derived, skewed.columns[0].nulls), (10_000, false, 2500));
     assert!(!learnt.to_toml().contains("Rome"), "{}", learnt.to_toml());
     assert_plannable(&learnt);
 }
@@ -344,7 +350,7 @@ fn numbers_keep_their_decimals_and_steps() {
     assert!(said(&learnt, "t.price").ends_with(") / 100.0"), "{plan}");
     assert!(said(&learnt, "t.k").ends_with(") * 25 + 1000"), "{plan}");
     assert!(!said(&learnt, "t.r").contains('/'), "{plan}");
-    let of = |column: usize| made(&plan, column, 3.0);
+    let of = |column: usize| generated(&plan, column, 3.0);
     assert!(of(1).iter().all(|price| ((price * 100.0).round() / 100.0 - price).abs() < f64::EPSILON));
     assert!(of(2).iter().all(|number| number.rem_euclid(25.0) == 0.0 && (1000.0..=25_900.0).contains(number)));
     assert!(of(4).iter().all(|half| (half * 2.0).fract() == 0.0 && (-498.0..=0.0).contains(half)));

@@ -1,6 +1,6 @@
 //! Statistics of the values of a column.
 
-use super::sketch::{Distinct, Sample, hash_bytes, hash_int};
+use crate::sketch::{Distinct, Sample, hash_bytes, hash_int};
 use rusqlite::types::ValueRef;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,7 +17,7 @@ const SAMPLED_CHARACTERS: usize = 64;
 
 /// The frequency of every value, or `None` if there are too many distinct ones.
 #[derive(Clone, Debug)]
-pub(super) struct Counts<K>(pub Option<HashMap<K, u64>>);
+pub(crate) struct Counts<K>(pub Option<HashMap<K, u64>>);
 
 impl<K: Eq + Hash> Counts<K> {
     fn new() -> Self {
@@ -55,7 +55,7 @@ impl<K: Eq + Hash> Counts<K> {
 
 /// An ascending run of integers in consecutive rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(crate) struct Run {
     pub first: i64,
     pub last: i64,
     /// The difference between neighbours; `None` for a single number.
@@ -64,7 +64,7 @@ pub(super) struct Run {
 
 /// The differences between neighbours of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// All equal.
     Same(i64),
     /// Not all equal.
@@ -85,7 +85,7 @@ impl Run {
 
 /// The order of the values in a range of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// The range is empty.
     Empty,
     /// Ascending integers.
@@ -106,7 +106,7 @@ impl Order {
 
 /// Statistics of a column. They can be merged in any order, as `orders` keeps the number of each range.
 #[derive(Debug)]
-pub(super) struct ColumnStats {
+pub(crate) struct ColumnStats {
     pub nulls: u64,
     pub ints: u64,
     pub reals: u64,

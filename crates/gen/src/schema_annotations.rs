@@ -14,17 +14,17 @@
 //! with one of five reserved words.
 
 mod checks;
-mod tokens;
+mod sql_tokens;
 
 pub(crate) use checks::{WrittenCheck, checks, words};
 
-use crate::annotation::{Site, is_name};
+use crate::annotation::{Expression, ExpressionKind, Site, is_name, parse};
 use crate::generators::catalogue::find;
-use crate::tables::invented;
+use crate::tables::generated_tables;
 use litepress_rows::schema::{Generated, Schema, Table};
 use litepress_rows::{Error, Result};
+use sql_tokens::{Kind, Token};
 use std::ops::Range;
-use tokens::{Kind, Token};
 
 /// An annotation and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ enum Role {
 /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) if an annotation belongs to no table with generated
 /// rows, or is the second of its column.
 pub fn annotations(schema: &Schema) -> Result<Vec<Annotation>> {
-    let all = tokens::tokens(&schema.text);
+    let all = sql_tokens::tokens(&schema.text);
     let sql: Vec<Token> = all.iter().filter(|token| !matches!(token.kind, Kind::Comment { .. })).cloned().collect();
     let roles = roles(schema, &sql);
     let mut found: Vec<Annotation> = Vec::new();
@@ -75,6 +75,33 @@ pub fn annotations(schema: &Schema) -> Result<Vec<Annotation>> {
         found.push(annotation);
     }
     Ok(found)
+}
+
+/// A column with an annotation in the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnnotatedColumn {
+    /// Position of the table in [`Schema::tables`].
+    pub table: usize,
+    /// Position in [`Table::columns`].
+    pub column: usize,
+    /// Whether `per_parent` is in the annotation, so that the table's number of rows follows from its parent.
+    pub has_per_parent: bool,
+}
+
+/// Returns the columns with annotations in the schema, or none if an annotation is misplaced.
+pub fn annotated_columns(schema: &Schema) -> Vec<AnnotatedColumn> {
+    let annotated = |annotation: &Annotation| {
+        let expression = parse(&place(schema, annotation), annotation.span.clone());
+        let has_per_parent = expression.is_ok_and(|expression| calls_per_parent(&expression));
+        Some(AnnotatedColumn { table: annotation.table, column: annotation.column?, has_per_parent })
+    };
+    annotations(schema).unwrap_or_default().iter().filter_map(annotated).collect()
+}
+
+fn calls_per_parent(expression: &Expression) -> bool {
+    let ExpressionKind::Call(call) = &expression.kind else { return false };
+    let mut arguments = call.arguments.iter();
+    call.name.eq_ignore_ascii_case("per_parent") || arguments.any(|argument| calls_per_parent(&argument.value))
 }
 
 /// Returns the text of an annotation, for errors.
@@ -126,7 +153,7 @@ fn is_setting(annotation: &str) -> bool {
 /// Assigns a role to every token.
 fn roles(schema: &Schema, sql: &[Token]) -> Vec<Role> {
     let mut roles = vec![Role::Outside; sql.len()];
-    for (table, definition) in invented(schema) {
+    for (table, definition) in generated_tables(schema) {
         let start = sql.partition_point(|token| token.span.start < definition.span.start);
         let end = sql.partition_point(|token| token.span.start < definition.span.end);
         statement_roles(table, start, &sql[start..end], &mut roles[start..end]);
@@ -196,7 +223,7 @@ fn owner(
             let site = site.for_table(&schema.tables[table].name);
             Err(belongs_to_nothing(&site, at, "it stands behind the columns"))
         }
-        Role::Outside => Err(belongs_to_nothing(&site, at, "no table that rows are invented for stands here")),
+        Role::Outside => Err(belongs_to_nothing(&site, at, "no table with generated rows is here")),
     }
 }
 
@@ -352,15 +379,10 @@ mod tests {
                 "create table t (a int);\n-- gen: rows=5\ncreate index i on t(a);",
                 2,
                 1,
-                "no table that rows are invented for stands here",
+                "no table with generated rows is here",
             ),
-            (
-                "create virtual table v using fts5 ( -- gen: rows=5\n a\n);",
-                1,
-                37,
-                "no table that rows are invented for",
-            ),
-            ("create table t (a int);\n-- gen: rows=5", 2, 1, "no table that rows are invented for stands here"),
+            ("create virtual table v using fts5 ( -- gen: rows=5\n a\n);", 1, 37, "no table with generated rows"),
+            ("create table t (a int);\n-- gen: rows=5", 2, 1, "no table with generated rows is here"),
             ("create table t (\n -- gen: x\n a int, -- gen: y\n b)", 3, 9, "has an annotation already"),
         ] {
             let schema = Schema::from_sql(sql, "test.sql").expect(sql);

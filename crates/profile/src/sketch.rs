@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 /// Hashes an integer (SplitMix64): every bit of the result depends on every bit of the number.
-pub(super) fn hash_int(value: u64) -> u64 {
+pub(crate) fn hash_int(value: u64) -> u64 {
     let mut word = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -11,7 +11,7 @@ pub(super) fn hash_int(value: u64) -> u64 {
 }
 
 /// Hashes a byte string.
-pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let hash = words.iter().fold(bytes.len() as u64, |hash, word| hash_int(hash ^ u64::from_be_bytes(*word)));
     let mut last = [0; 8];
@@ -21,7 +21,7 @@ pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
 
 /// HyperLogLog (Flajolet et al., 2007): estimates the number of distinct hashes, mostly within 2 percent.
 #[derive(Clone, Debug)]
-pub(super) struct Distinct {
+pub(crate) struct Distinct {
     /// For each value of a hash's first bits, the largest number of zeros after them, plus one.
     registers: Box<[u8; Self::REGISTERS]>,
 }
@@ -61,7 +61,7 @@ impl Distinct {
 
 /// Bottom-k sample: the values of the rows with the smallest hashes, a random sample without repetition.
 #[derive(Clone, Debug)]
-pub(super) struct Sample<T> {
+pub(crate) struct Sample<T> {
     size: usize,
     held: Vec<(u64, T)>,
     /// Rows with larger hashes are not in the sample.
@@ -108,7 +108,7 @@ impl<T> Sample<T> {
 /// Number of rows of each key: of all keys while they are few, else of the keys with the smallest hashes. These are a
 /// random sample of keys, each with all of its rows.
 #[derive(Clone, Debug)]
-pub(super) struct KeyCounts {
+pub(crate) struct KeyCounts {
     counts: HashMap<u64, u64>,
     /// Number of leading zeros in the hash of a key in the sample.
     level: u32,

@@ -3,10 +3,10 @@
 //! The database is opened read-only. A database in WAL mode without a WAL is opened as immutable, because SQLite
 //! would otherwise create files beside it. If there is a WAL, SQLite may create its index.
 
-use super::column::ColumnStats;
-use super::references::{ForeignKey, ReferenceStats, foreign_keys};
-use super::sketch::hash_int;
-use crate::tables::invented;
+use crate::column_stats::ColumnStats;
+use crate::references::{ForeignKey, ReferenceStats, foreign_keys};
+use crate::sketch::hash_int;
+use litepress_gen::generated_tables;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use rusqlite::{Connection, OpenFlags};
@@ -17,25 +17,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Span of rowids below which a table is read in one range.
-pub(super) const SMALL: u64 = 1 << 16;
+pub(crate) const SMALL: u64 = 1 << 16;
 /// Number of ranges of other tables.
-pub(super) const RANGES: u64 = 32;
+pub(crate) const RANGES: u64 = 32;
 
 /// Statistics of a database: its schema, and its tables by position, without virtual ones.
 #[derive(Debug)]
-pub(super) struct DatabaseStats {
+pub(crate) struct DatabaseStats {
     pub schema: Schema,
     pub tables: Vec<Option<TableStats>>,
 }
 
 /// Reads all rows of a database, with one connection a thread.
-pub(super) fn read(file: &Path, threads: usize) -> Result<DatabaseStats> {
+pub(crate) fn read(file: &Path, threads: usize) -> Result<DatabaseStats> {
     let reader = Reader::new(file)?;
     let first = reader.connect()?;
     let text = reader.ask(schema_text(&first))?;
     let schema = Schema::from_sql(&text, &file.display().to_string())?;
     let mut jobs = Vec::new();
-    for (position, table) in invented(&schema) {
+    for (position, table) in generated_tables(&schema) {
         jobs.extend(reader.ask(ranges(&first, position, table))?);
     }
     drop(first);
@@ -208,7 +208,7 @@ impl Job {
 
 /// Statistics of a table.
 #[derive(Debug)]
-pub(super) struct TableStats {
+pub(crate) struct TableStats {
     pub rows: u64,
     /// Statistics of the ordinary columns.
     pub columns: Vec<ColumnStats>,

@@ -1,28 +1,26 @@
 //! From the statistics of a column to the annotation for similar values.
 
-use super::column::{ColumnStats, Order, Run, Step};
-use super::fan_out::Said;
-use super::shape::{self, quoted};
-use super::{ColumnProfile, ProfileOptions, times};
-use crate::annotation::{Expression, ExpressionKind, Site, parse};
-use crate::generators::catalogue;
-use crate::infer::{self, Reference};
+use crate::annotation_text::{quoted, with_nulls};
+use crate::column_stats::{ColumnStats, Order, Run, Step};
+use crate::fan_out::ReferenceAnnotation;
+use crate::histogram::{bounds, from_least, real_histogram, whole_histogram};
+use crate::text_pattern;
+use crate::{ColumnProfile, ProfileOptions, datetime};
+use litepress_gen::catalogue::is_valid_annotation;
+use litepress_gen::infer::{self, Reference};
 use litepress_rows::schema::{Schema, Table};
 use std::fmt::Display;
 
 /// Limits up to which values are listed one by one: number of distinct values, and their mean frequency.
-pub(super) const FEW: usize = 200;
-pub(super) const OFTEN: u64 = 3;
-/// Number of bins of a histogram, and the least number of values in a bin, so that no bin reveals a single row.
-const BINS: usize = 48;
-const IN_A_BIN: usize = 5;
+pub(crate) const FEW: usize = 200;
+pub(crate) const OFTEN: u64 = 3;
 /// Number of ranges of lengths.
 const LENGTHS: usize = 8;
 /// Longest text that is made of several ranges of lengths, each of which costs time.
 const LONG: u64 = 4096;
 
 /// A column of the source.
-pub(super) struct Subject<'a> {
+pub(crate) struct ColumnContext<'a> {
     pub schema: &'a Schema,
     pub table: &'a Table,
     pub column: usize,
@@ -30,23 +28,27 @@ pub(super) struct Subject<'a> {
 }
 
 /// Describes a column. `reference` is the annotation of a column of a foreign key.
-pub(super) fn describe(subject: &Subject<'_>, stats: ColumnStats, said: Option<Said>) -> ColumnProfile {
+pub(crate) fn describe(
+    context: &ColumnContext<'_>,
+    stats: ColumnStats,
+    reference: Option<ReferenceAnnotation>,
+) -> ColumnProfile {
     let (distinct, distinct_is_exact) = stats.distinct();
     let range = if stats.least <= stats.largest {
         Some((stats.least, stats.largest))
     } else {
         (stats.texts + stats.blobs > 0).then_some((stats.shortest as f64, stats.longest as f64))
     };
-    let (name, nulls) = (subject.table.columns[subject.column].name.clone(), stats.nulls);
-    let (generator, because) = match (said, inferred(subject, &stats)) {
-        (Some(Said { generator: None, .. }), _) if stats.values() == 0 && nulls > 0 => {
+    let (name, nulls) = (context.table.columns[context.column].name.clone(), stats.nulls);
+    let (generator, because) = match (reference, inferred(context, &stats)) {
+        (Some(ReferenceAnnotation { generator: None, .. }), _) if stats.values() == 0 && nulls > 0 => {
             (Some("constant(NULL)".to_owned()), "only NULL".to_owned())
         }
-        (Some(Said { generator, because, .. }), _) => (generator, because),
+        (Some(ReferenceAnnotation { generator, because, .. }), _) => (generator, because),
         (None, Some(because)) => (None, because),
         (None, None) => {
             let rows = stats.nulls + stats.values();
-            let (inner, because) = values(subject, stats);
+            let (inner, because) = values(context, stats);
             (Some(with_nulls(inner, nulls, rows)), because)
         }
     };
@@ -54,13 +56,13 @@ pub(super) fn describe(subject: &Subject<'_>, stats: ColumnStats, said: Option<S
 }
 
 /// Returns why a column is left to inference, if it is: its annotation depends on numbers of rows.
-fn inferred(subject: &Subject<'_>, stats: &ColumnStats) -> Option<String> {
-    let (table, column) = (subject.table, subject.column);
+fn inferred(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<String> {
+    let (table, column) = (context.table, context.column);
     if stats.values() == 0 {
         return (stats.nulls == 0).then(|| "there are no rows".to_owned());
     }
-    if let Reference::Unclear(why) = infer::reference(subject.schema, table, column)
-        && infer::refers(subject.schema, table, column)
+    if let Reference::Unclear(why) = infer::reference(context.schema, table, column)
+        && infer::refers(context.schema, table, column)
     {
         return Some(why);
     }
@@ -69,55 +71,31 @@ fn inferred(subject: &Subject<'_>, stats: &ColumnStats) -> Option<String> {
 }
 
 /// Returns the annotation for the values other than NULL.
-fn values(subject: &Subject<'_>, stats: ColumnStats) -> (String, String) {
+fn values(context: &ColumnContext<'_>, stats: ColumnStats) -> (String, String) {
     let values = stats.values();
     if values == 0 {
         return ("constant(NULL)".to_owned(), "only NULL".to_owned());
     }
-    let is_unique = infer::is_key_alone(subject.table, subject.column);
+    let is_unique = infer::is_key_alone(context.table, context.column);
     let numbers = stats.ints + stats.reals;
     let most = numbers.max(stats.texts).max(stats.blobs);
     let (generator, because) = if most == numbers {
         number(stats, is_unique)
     } else if most == stats.texts {
-        text(subject, stats, is_unique)
+        text(context, stats, is_unique)
     } else {
         let least = if is_unique { 8 } else { 0 };
         let blob = |shortest: u64, longest: u64| format!("blob({}, {})", shortest.max(least), longest.max(least));
         (by_length(&stats, blob), "blobs of such lengths".to_owned())
     };
     let mixed = if most == values { "" } else { ", and values of other kinds, which are left out" };
-    if is_good(&generator, values) {
+    if is_valid_annotation(&generator, values) {
         (generator, because + mixed)
     } else if most == numbers {
         ("int(0, 1000)".to_owned(), format!("nothing better than numbers was found{mixed}"))
     } else {
         ("text(1, 10)".to_owned(), format!("nothing better than texts was found{mixed}"))
     }
-}
-
-/// Returns whether the plan would accept an annotation.
-fn is_good(annotation: &str, rows: u64) -> bool {
-    let site = Site::new(annotation, "<profile>");
-    parse(&site, 0..annotation.len()).is_ok_and(|expression| is_made(&site, &expression, rows))
-}
-
-fn is_made(site: &Site<'_>, expression: &Expression, rows: u64) -> bool {
-    match &expression.kind {
-        ExpressionKind::Call(call) => catalogue::build(site, call, Some(rows)).is_ok(),
-        ExpressionKind::Operation { operands, .. } => operands.iter().all(|operand| is_made(site, operand, rows)),
-        ExpressionKind::Literal(_) => true,
-        ExpressionKind::Column { .. } => false,
-    }
-}
-
-pub(super) fn with_nulls(inner: String, nulls: u64, rows: u64) -> String {
-    if nulls == 0 || nulls == rows {
-        return inner;
-    }
-    let share = (nulls as f64 / rows as f64).clamp(0.000_001, 0.999_999);
-    let share = format!("{share:.6}");
-    format!("null({}, {inner})", share.trim_end_matches('0'))
 }
 
 fn number(stats: ColumnStats, is_unique: bool) -> (String, String) {
@@ -160,7 +138,7 @@ fn number(stats: ColumnStats, is_unique: bool) -> (String, String) {
 }
 
 /// Returns whether values are few enough, and frequent enough, to be listed with their shares.
-pub(super) fn is_few(values: u64, distinct: usize) -> bool {
+pub(crate) fn is_few(values: u64, distinct: usize) -> bool {
     distinct <= FEW && values >= OFTEN * distinct as u64
 }
 
@@ -170,124 +148,6 @@ fn weighted<V: Display + Ord>(counts: impl Iterator<Item = (V, u64)>) -> (String
     counts.sort();
     let values: Vec<String> = counts.iter().map(|(value, count)| format!("{value}: {count}")).collect();
     (format!("choice({})", values.join(", ")), "a few values by their shares".to_owned())
-}
-
-/// Returns the number of bins for this number of values.
-fn bins(values: usize) -> usize {
-    BINS.min(values / IN_A_BIN).max(1)
-}
-
-/// Returns bounds of bins that hold about equally many of these numbers. A very frequent number gets its own bin, up
-/// to `behind` it.
-fn bounds<N: Copy + PartialOrd>(sorted: &[N], bins: usize, behind: impl Fn(N) -> N) -> Vec<N> {
-    let mut bounds: Vec<N> = Vec::new();
-    for bin in 0..bins {
-        let bound = sorted[bin * sorted.len() / bins];
-        match bounds.last() {
-            Some(last) if *last == bound => bounds.push(behind(bound)),
-            Some(last) if *last > bound => {}
-            _ => bounds.push(bound),
-        }
-    }
-    bounds
-}
-
-/// Returns `histogram(b0: w0, ..., bn)`; `show` formats the bounds.
-fn histogram<N: Copy + PartialOrd>(sorted: &[N], mut bounds: Vec<N>, end: N, show: impl Fn(N) -> String) -> String {
-    bounds.retain(|bound| *bound < end);
-    bounds.push(end);
-    let below = |bound: N| sorted.partition_point(|number| *number < bound);
-    let mut bins = String::new();
-    for (bin, pair) in bounds.windows(2).enumerate() {
-        // The extremes of all rows may be missing in the sample.
-        let first = if bin == 0 { 0 } else { below(pair[0]) };
-        let behind = if bin + 2 == bounds.len() { sorted.len() } else { below(pair[1]) };
-        bins += &format!("{}: {}, ", show(pair[0]), behind - first);
-    }
-    format!("histogram({bins}{})", show(end))
-}
-
-/// Extends the bounds of a sample to the least number of all rows. A frequent number keeps its own bin.
-fn from_least<N: Copy + PartialOrd>(mut bounds: Vec<N>, least: N, behind: impl Fn(N) -> N) -> Vec<N> {
-    match bounds[..] {
-        [first, next, ..] if least < first && next == behind(first) => bounds.insert(0, least),
-        _ => bounds[0] = least,
-    }
-    bounds
-}
-
-pub(super) fn whole_histogram(sample: Vec<f64>, least: i64, largest: i64) -> (String, String) {
-    #[expect(clippy::cast_possible_truncation, reason = "saturates, and is clamped")]
-    let mut sorted: Vec<i64> = sample.iter().map(|&number| (number as i64).clamp(least, largest)).collect();
-    sorted.sort_unstable();
-    (stepped(sorted, least, largest), "whole numbers so distributed".to_owned())
-}
-
-/// Returns a histogram of integers, or of a multiple of integers if all are multiples above the least one.
-fn stepped(mut sorted: Vec<i64>, least: i64, largest: i64) -> String {
-    const ENOUGH: usize = 20;
-    // The sample holds larger integers rounded.
-    const EXACT: u64 = 1 << 53;
-    let behind = |bound: i64| bound.saturating_add(1);
-    let is_exact = least.unsigned_abs() < EXACT && largest.unsigned_abs() < EXACT;
-    let step = if is_exact && sorted.len() >= ENOUGH { common_step(&sorted, least, largest) } else { 1 };
-    if step > 1 {
-        sorted.iter_mut().for_each(|number| *number = (*number - least) / step);
-        let steps = (largest - least) / step;
-        let bounds = from_least(bounds(&sorted, bins(sorted.len()), behind), 0, behind);
-        let from = match least {
-            0 => String::new(),
-            1.. => format!(" + {least}"),
-            _ => format!(" - {}", least.unsigned_abs()),
-        };
-        return format!("{} * {step}{from}", histogram(&sorted, bounds, steps + 1, |bound| bound.to_string()));
-    }
-    let bounds = from_least(bounds(&sorted, bins(sorted.len()), behind), least, behind);
-    match largest.checked_add(1) {
-        Some(end) => histogram(&sorted, bounds, end, |bound| bound.to_string()),
-        None => format!("int({least}, {largest})"),
-    }
-}
-
-/// Returns the greatest common divisor of all distances from the least number.
-fn common_step(sorted: &[i64], least: i64, largest: i64) -> i64 {
-    let common = |one: i64, other: i64| {
-        let (mut one, mut other) = (one, other);
-        while other != 0 {
-            (one, other) = (other, one % other);
-        }
-        one
-    };
-    sorted.iter().map(|number| number - least).fold(largest - least, common).max(1)
-}
-
-fn real_histogram(sample: Vec<f64>, least: f64, largest: f64) -> (String, String) {
-    if let Some(decimals) = decimals(&sample).filter(|_| least.abs().max(largest.abs()) < 1e9) {
-        let unit = 10_f64.powi(decimals);
-        #[expect(clippy::cast_possible_truncation, reason = "below 2^53")]
-        let whole = |number: f64| (number * unit).round() as i64;
-        let mut sorted: Vec<i64> = sample.into_iter().map(whole).collect();
-        sorted.sort_unstable();
-        let generator = stepped(sorted, whole(least), whole(largest));
-        let generator = if generator.ends_with(')') { generator } else { format!("({generator})") };
-        return (format!("{generator} / {unit:.1}"), format!("numbers of {decimals} decimals so distributed"));
-    }
-    let mut sorted = sample;
-    sorted.sort_unstable_by(f64::total_cmp);
-    let bounds = from_least(bounds(&sorted, bins(sorted.len()), f64::next_up), least, f64::next_up);
-    let generator = histogram(&sorted, bounds, largest.next_up(), |bound| format!("{bound:?}"));
-    (generator, "numbers so distributed".to_owned())
-}
-
-/// Returns the number of decimals that all of these numbers need, if it is small.
-fn decimals(numbers: &[f64]) -> Option<i32> {
-    const MOST: i32 = 6;
-    let is_written = |number: f64, decimals: i32| {
-        let unit = 10_f64.powi(decimals);
-        (number * unit).round() / unit == number
-    };
-    let of = |number: &f64| (0..=MOST).find(|&decimals| is_written(*number, decimals));
-    numbers.iter().map(of).try_fold(0, |most, decimals| Some(most.max(decimals?)))
 }
 
 /// Returns an annotation with lengths distributed as in the sample; `inner` makes the one for a range of lengths.
@@ -327,18 +187,19 @@ fn mean_end(stats: &ColumnStats) -> u64 {
     end.saturating_sub(stats.shortest).clamp(stats.shortest, stats.longest)
 }
 
-fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, String) {
+fn text(context: &ColumnContext<'_>, stats: ColumnStats, is_unique: bool) -> (String, String) {
     let (texts, longest) = (stats.texts, stats.longest);
     let sample = stats.text_sample.clone().values();
     // Dates stay dates, however few they are.
-    if let Some(found) = days(&sample, is_unique.then_some(texts)).filter(|(made, _)| is_good(made, texts)) {
+    if let Some(found) = days(&sample, is_unique.then_some(texts)).filter(|(made, _)| is_valid_annotation(made, texts))
+    {
         return found;
     }
-    if let Some(few) = few_texts(subject, &stats).filter(|_| !is_unique) {
+    if let Some(few) = few_texts(context, &stats).filter(|_| !is_unique) {
         return few;
     }
-    let shape = shape::of(&sample, longest, is_unique.then_some(texts), |shape| by_length(&stats, shape));
-    match shape.filter(|(generator, _)| is_good(generator, texts)) {
+    let shape = text_pattern::of(&sample, longest, is_unique.then_some(texts), |shape| by_length(&stats, shape));
+    match shape.filter(|(generator, _)| is_valid_annotation(generator, texts)) {
         Some((generator, because)) => (generator, because.to_owned()),
         None if is_unique => {
             // Leaves room for a thousand times as many if the texts were short.
@@ -356,7 +217,7 @@ fn text(subject: &Subject<'_>, stats: ColumnStats, is_unique: bool) -> (String, 
 /// Describes texts that are dates or times. Empty texts among them stand for unknown times.
 fn days(sample: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
     let filled: Vec<Box<str>> = sample.iter().filter(|text| !text.is_empty()).cloned().collect();
-    let (made, because) = times::of(&filled, unique)?;
+    let (made, because) = datetime::of(&filled, unique)?;
     match sample.len() - filled.len() {
         0 => Some((made, because)),
         _ if unique.is_some() => None,
@@ -368,18 +229,21 @@ fn days(sample: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
 }
 
 /// Lists few texts with their shares.
-fn few_texts(subject: &Subject<'_>, stats: &ColumnStats) -> Option<(String, String)> {
+fn few_texts(context: &ColumnContext<'_>, stats: &ColumnStats) -> Option<(String, String)> {
     let counts = stats.text_counts.0.as_ref().filter(|counts| is_few(stats.texts, counts.len()))?;
     let mut counts: Vec<(&str, u64)> = counts.iter().map(|(text, count)| (&**text, *count)).collect();
     counts.sort_unstable_by_key(|&(text, count)| (std::cmp::Reverse(count), text));
-    let is_named = |text: &str| subject.schema.text.contains(&quoted(text));
+    let is_named = |text: &str| context.schema.text.contains(&quoted(text));
     let real = || counts.iter().map(|(text, _)| (*text).to_owned()).collect();
-    let (names, because): (Vec<String>, _) = if subject.options.keep_values {
+    let (names, because): (Vec<String>, _) = if context.options.keep_values {
         (real(), "a few texts by their shares")
     } else if counts.iter().all(|(text, _)| is_named(text)) {
         (real(), "texts that the schema names, by their shares")
     } else {
-        (shape::made_up(counts.iter().map(|(text, _)| *text)), "a few texts by their shares, under made-up names")
+        (
+            text_pattern::made_up(counts.iter().map(|(text, _)| *text)),
+            "a few texts by their shares, under made-up names",
+        )
     };
     let values = names.iter().zip(&counts).map(|(name, (_, count))| format!("{}: {count}", quoted(name)));
     Some((format!("choice({})", values.collect::<Vec<String>>().join(", ")), because.to_owned()))

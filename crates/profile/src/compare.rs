@@ -11,11 +11,11 @@
 //! Both distances are 0 if the shares are the same and 1 if there is no common value. Columns of very many values are
 //! compared by samples: two samples of one distribution have a distance of about 0.01.
 
-use super::column::ColumnStats;
-use super::describe::is_few;
-use super::fan_out::Spread;
-use super::read::{DatabaseStats, TableStats, read};
-use crate::infer;
+use crate::child_counts::ChildCounts;
+use crate::column_stats::ColumnStats;
+use crate::describe::is_few;
+use crate::read::{DatabaseStats, TableStats, read};
+use litepress_gen::infer;
 use litepress_rows::calendar::{DAYS_BEFORE_1970, Date, DateTime, SECONDS_PER_DAY};
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Error, ErrorKind, Result};
@@ -94,7 +94,7 @@ pub struct Bucket {
 /// Compares two databases by reading all rows.
 ///
 /// # Errors
-/// As for [`profile`](super::profile()); [`ErrorKind::Data`] if the second one lacks a table or a column of the
+/// As for [`profile`](crate::profile()); [`ErrorKind::Data`] if the second one lacks a table or a column of the
 /// first.
 pub fn compare(one: &Path, other: &Path, threads: usize) -> Result<Comparison> {
     let both = [read(one, threads)?, read(other, threads)?];
@@ -146,12 +146,12 @@ impl<'a> Side<'a> {
     }
 
     /// Returns the child counts of a foreign key's parents, if the column is part of one.
-    fn spread(&self, column: usize) -> Option<Spread> {
+    fn counts(&self, column: usize) -> Option<ChildCounts> {
         let mut keys = self.stats.foreign_keys.iter();
         let (key, stats) =
             keys.find(|(key, stats)| key.columns.contains(&column) && stats.children.rows().next().is_some())?;
         let parents = self.of.tables[key.parent].as_ref().map_or(0, |parent| parent.rows);
-        Some(Spread::new(stats, parents))
+        Some(ChildCounts::new(stats, parents))
     }
 }
 
@@ -159,8 +159,8 @@ impl<'a> Side<'a> {
 fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
     let [(column, one), (of_other, other)] = [pair[0].column(name)?, pair[1].column(name)?];
     let both = [one, other];
-    let spreads = pair[0].spread(column).zip(pair[1].spread(of_other));
-    let (measure, (distance, buckets)) = match spreads {
+    let counts = pair[0].counts(column).zip(pair[1].counts(of_other));
+    let (measure, (distance, buckets)) = match counts {
         Some((one, other)) => (Measure::Children, children([one, other])),
         None => {
             values(both, infer::is_made_unique(pair[0].table(), column) && both.iter().all(|stats| is_unique(stats)))
@@ -306,11 +306,11 @@ fn by_rank(one: &[f64], other: &[f64]) -> Histogram {
 }
 
 /// Compares the shares of parents by number of children: 0, 1, 2, 3 to 4, 5 to 8, and so on.
-fn children(both: [Spread; 2]) -> Histogram {
-    let share = |spread: &Spread, from: u64, to: u64| {
-        spread.parents.range(from..=to).map(|(_, parents)| *parents).sum::<u64>() as f64 / spread.all.max(1) as f64
+fn children(both: [ChildCounts; 2]) -> Histogram {
+    let share = |counts: &ChildCounts, from: u64, to: u64| {
+        counts.parents.range(from..=to).map(|(_, parents)| *parents).sum::<u64>() as f64 / counts.all.max(1) as f64
     };
-    let most = both.iter().map(Spread::most).max().unwrap_or(0);
+    let most = both.iter().map(ChildCounts::most).max().unwrap_or(0);
     let (mut buckets, mut from) = (Vec::new(), 0_u64);
     while from <= most {
         let to = if from < 3 { from } else { (from - 1).saturating_mul(2) };
@@ -360,7 +360,7 @@ fn even_bounds(sorted: &[f64]) -> Vec<f64> {
 }
 
 /// Returns the largest difference of two cumulative distributions (Kolmogorov and Smirnov); both samples are sorted.
-pub(super) fn distance(one: &[f64], other: &[f64]) -> f64 {
+pub(crate) fn distance(one: &[f64], other: &[f64]) -> f64 {
     let share = |sorted: &[f64], at: f64| sorted.partition_point(|value| *value <= at) as f64 / sorted.len() as f64;
     one.iter().chain(other).map(|&at| (share(one, at) - share(other, at)).abs()).fold(0.0, f64::max)
 }

@@ -1,12 +1,9 @@
 //! Patterns of texts, described without the texts.
 
-/// Quotes a text as annotations do.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
+use crate::annotation_text::quoted;
 
 /// Makes up distinct names of the same lengths, at most 32 characters.
-pub(super) fn made_up<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn made_up<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     const LONGEST: usize = 32;
     let letter = |number: usize| char::from(LETTERS[number % LETTERS.len()]);
@@ -32,7 +29,7 @@ const LONGEST: u64 = 40;
 
 /// Returns the annotation for texts that look like these, with a reason. `unique` is the number of texts if all
 /// differ. `lengths` combines annotations for ranges of lengths. `None` if the texts have no pattern.
-pub(super) fn of(
+pub(crate) fn of(
     texts: &[Box<str>],
     longest: u64,
     unique: Option<u64>,

@@ -1,7 +1,7 @@
 //! Dates and times in texts.
 
-use super::describe::whole_histogram;
-use super::shape::quoted;
+use crate::annotation_text::quoted;
+use crate::histogram::whole_histogram;
 use litepress_rows::calendar::DateTime;
 
 /// Units of offsets, largest first.
@@ -9,7 +9,7 @@ const UNITS: [(i64, &str); 4] = [(86_400, "days"), (3600, "hours"), (60, "minute
 
 /// The format of times: `2024-05-17T10:00:00.250Z`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Form {
+struct TimeFormat {
     /// Characters before the fraction.
     len: usize,
     /// Separator of date and time.
@@ -19,7 +19,7 @@ struct Form {
     has_zone: bool,
 }
 
-impl Form {
+impl TimeFormat {
     fn of(text: &str) -> Option<Self> {
         let (time, has_zone) = text.strip_suffix('Z').map_or((text, false), |time| (time, true));
         let (time, fraction) = time.split_once('.').map_or((time, ""), |(time, fraction)| (time, fraction));
@@ -47,14 +47,14 @@ impl Form {
 
 /// Returns the annotation for texts that are all dates or times of one format; `unique` is the number of texts if all
 /// differ.
-pub(super) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
+pub(crate) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
     let first = texts.first()?;
     if texts.iter().all(|text| is_time_of_day(text)) && unique.is_none() {
         return Some(("time_of_day".to_owned(), "they look like times of day".to_owned()));
     }
-    let form = Form::of(first)?;
+    let format = TimeFormat::of(first)?;
     let time = |text: &str| {
-        let time = text.as_bytes().get(..form.len).filter(|_| Form::of(text) == Some(form))?;
+        let time = text.as_bytes().get(..format.len).filter(|_| TimeFormat::of(text) == Some(format))?;
         DateTime::parse(time).map(DateTime::seconds)
     };
     let all: Option<Vec<i64>> = texts.iter().map(|text| time(text)).collect();
@@ -70,9 +70,9 @@ pub(super) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, Str
             format!("sequence(0, {})", (largest / steps).max(1))
         }
     };
-    let from = text[..form.len].replace(form.mark, " ");
-    let because = if form.len == 10 { "days so distributed" } else { "times so distributed" };
-    Some((form.written(format!("date_add({}, {offsets}, '{name}')", quoted(&from))), because.to_owned()))
+    let from = text[..format.len].replace(format.mark, " ");
+    let because = if format.len == 10 { "days so distributed" } else { "times so distributed" };
+    Some((format.written(format!("date_add({}, {offsets}, '{name}')", quoted(&from))), because.to_owned()))
 }
 
 /// Returns whether this is a time of day such as `10:00:00`.

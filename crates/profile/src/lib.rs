@@ -17,26 +17,28 @@
 //! itself, for example in a CHECK, and a character that all of many texts have at the same position. Numbers and
 //! dates are kept as ends of ranges and bins.
 
-mod column;
+#![forbid(unsafe_code)]
+
+mod annotation_text;
+mod child_counts;
+mod column_stats;
 mod compare;
+mod datetime;
 mod describe;
 mod fan_out;
+mod histogram;
 mod read;
 mod references;
-mod shape;
 mod sketch;
 #[cfg(test)]
 mod tests;
-mod times;
+mod text_pattern;
 
 pub use compare::{Bucket, ColumnComparison, Comparison, Measure, TableComparison, compare};
 
-use crate::annotation::{Expression, ExpressionKind, parse};
-use crate::comments::{self, Annotation};
-use crate::plan::{GenPlan, Request};
-use crate::plan_file::{PlanFile, key_of, string};
-use crate::random::ALGORITHM_VERSION;
-use fan_out::Choice;
+use fan_out::ReferencePlanner;
+use litepress_gen::plan_file::{toml_key, toml_string};
+use litepress_gen::{ALGORITHM_VERSION, GenPlan, PlanFile, Request, annotated_columns};
 use litepress_rows::{Result, Schema};
 use std::fmt::Write;
 use std::path::Path;
@@ -67,7 +69,7 @@ pub struct TableProfile {
     /// Number of rows.
     pub rows: u64,
     /// Whether the plan leaves the number out, because it follows from the parents' numbers of children.
-    pub follows: bool,
+    pub rows_are_derived: bool,
     /// The ordinary columns in their order.
     pub columns: Vec<ColumnProfile>,
 }
@@ -100,48 +102,35 @@ pub struct ColumnProfile {
 /// lacks.
 pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
     let read::DatabaseStats { schema, tables: stats } = read::read(file, options.threads)?;
-    // Comments that only look like annotations are ignored.
-    let annotations = comments::annotations(&schema).unwrap_or_default();
-    let mut choice = Choice::new(&schema, &stats);
-    let mut said = Vec::new();
+    let annotated = annotated_columns(&schema);
+    let mut planner = ReferencePlanner::new(&schema, &stats);
+    let mut references = Vec::new();
     for position in 0..schema.tables.len() {
-        let own = || annotations.iter().filter(|annotation| annotation.table == position);
-        let annotated: Vec<usize> = own().filter_map(|annotation| annotation.column).collect();
-        let has_children = own().any(|annotation| annotation.column.is_some() && says_per_parent(&schema, annotation));
-        said.push(choice.table(position, &annotated, has_children));
+        let of_table = || annotated.iter().filter(|column| column.table == position);
+        let columns: Vec<usize> = of_table().map(|column| column.column).collect();
+        references.push(planner.table(position, &columns, of_table().any(|column| column.has_per_parent)));
     }
-    let follows = choice.follows;
+    let row_sources = planner.row_sources;
     let mut tables = Vec::new();
-    for (position, (stats, said)) in stats.into_iter().zip(said).enumerate() {
+    for (position, (stats, references)) in stats.into_iter().zip(references).enumerate() {
         let (Some(stats), table) = (stats, &schema.tables[position]) else { continue };
         let columns = table.ordinary_columns().zip(stats.columns).map(|(column, stats)| {
-            let said = said.iter().find(|said| said.column == column).cloned();
-            describe::describe(&describe::Subject { schema: &schema, table, column, options }, stats, said)
+            let reference = references.iter().find(|reference| reference.column == column).cloned();
+            describe::describe(&describe::ColumnContext { schema: &schema, table, column, options }, stats, reference)
         });
-        let (name, rows, follows) = (table.name.clone(), stats.rows, follows[position].is_some());
-        tables.push(TableProfile { name, rows, follows, columns: columns.collect() });
+        let (name, rows, rows_are_derived) = (table.name.clone(), stats.rows, row_sources[position].is_some());
+        tables.push(TableProfile { name, rows, rows_are_derived, columns: columns.collect() });
     }
     let mut profile = Profile { schema, tables };
-    profile.leave_what_fails();
+    profile.infer_rejected_columns();
     Ok(profile)
-}
-
-/// Whether an annotation of the schema is, or holds, a call of `per_parent`.
-fn says_per_parent(schema: &Schema, annotation: &Annotation) -> bool {
-    let site = comments::place(schema, annotation);
-    parse(&site, annotation.span.clone()).is_ok_and(|expression| per_parent(&expression))
-}
-
-fn per_parent(expression: &Expression) -> bool {
-    let ExpressionKind::Call(call) = &expression.kind else { return false };
-    call.name.eq_ignore_ascii_case("per_parent") || call.arguments.iter().any(|argument| per_parent(&argument.value))
 }
 
 impl Profile {
     /// Tests the profile as a plan. Columns whose values violate a constraint, for example a CHECK of two columns,
     /// are left to inference, which may satisfy it.
-    fn leave_what_fails(&mut self) {
-        while let Some((table, names)) = self.fault() {
+    fn infer_rejected_columns(&mut self) {
+        while let Some((table, names)) = self.first_error() {
             let Some(of) = self.tables.iter_mut().find(|of| of.name == table) else { return };
             let mut left = false;
             for column in of.columns.iter_mut().filter(|column| names.split(", ").any(|name| name == column.name)) {
@@ -155,7 +144,7 @@ impl Profile {
     }
 
     /// Returns the table and the columns of the first error in the plan.
-    fn fault(&self) -> Option<(String, String)> {
+    fn first_error(&self) -> Option<(String, String)> {
         let plan = PlanFile::parse(&self.to_toml(), "the profile").ok()?;
         let schema = plan.schema().ok()?;
         let error = GenPlan::new(&schema, &Request { plan: Some(plan), ..Request::default() }).err()?;
@@ -166,19 +155,19 @@ impl Profile {
     pub fn to_toml(&self) -> String {
         let mut out = String::from("# litepress gen OUT.db --plan THIS_FILE [--scale F]\n");
         let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a string takes everything");
-        put(format_args!("algorithm_version = {ALGORITHM_VERSION}\nschema = {}\n", string(&self.schema.text)));
+        put(format_args!("algorithm_version = {ALGORITHM_VERSION}\nschema = {}\n", toml_string(&self.schema.text)));
         for table in &self.tables {
-            let name = key_of(&table.name);
+            let name = toml_key(&table.name);
             put(format_args!("\n[tables.{name}]\n"));
-            match table.follows {
+            match table.rows_are_derived {
                 true => put(format_args!("# rows = {}  # they follow from those of its parent\n", table.rows)),
                 false => put(format_args!("rows = {}\n", table.rows)),
             }
             put(format_args!("\n[tables.{name}.columns]\n"));
             for column in &table.columns {
-                let (name, because) = (key_of(&column.name), &column.because);
+                let (name, because) = (toml_key(&column.name), &column.because);
                 match &column.generator {
-                    Some(generator) => put(format_args!("{name} = {}  # {because}\n", string(generator))),
+                    Some(generator) => put(format_args!("{name} = {}  # {because}\n", toml_string(generator))),
                     None => put(format_args!("# {name} is inferred: {because}\n")),
                 }
             }

@@ -1,6 +1,6 @@
 //! CHECK constraints in the text of a statement that SQLite has parsed.
 
-use super::tokens::{Kind, Token, tokens};
+use super::sql_tokens::{Kind, Token, tokens};
 use super::unquoted;
 
 /// The source text of a CHECK constraint.

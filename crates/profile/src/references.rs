@@ -3,15 +3,15 @@
 //! For every foreign key the rows of each parent are counted; for many parents, those of a random sample of them
 //! (`KeyCounts`). `fan_out.rs` chooses the annotations from these counts.
 
-use super::sketch::{KeyCounts, hash_bytes, hash_int};
-use crate::infer::{self, Reference};
-use crate::tables::is_invented;
+use crate::sketch::{KeyCounts, hash_bytes, hash_int};
+use litepress_gen::infer::{self, Reference};
+use litepress_gen::is_generated;
 use litepress_rows::schema::{Generated, Schema, Table};
 use rusqlite::types::ValueRef;
 
 /// A foreign key whose columns belong to no other one.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ForeignKey {
+pub(crate) struct ForeignKey {
     /// Its columns, by position.
     pub columns: Vec<usize>,
     /// The parent table, and the columns there.
@@ -20,7 +20,7 @@ pub(super) struct ForeignKey {
 }
 
 /// Returns the foreign keys of a table that a plan can follow.
-pub(super) fn foreign_keys(schema: &Schema, table: &Table) -> Vec<ForeignKey> {
+pub(crate) fn foreign_keys(schema: &Schema, table: &Table) -> Vec<ForeignKey> {
     let mut found: Vec<(usize, ForeignKey)> = Vec::new();
     for column in table.ordinary_columns() {
         let Reference::Single(parent) = infer::reference(schema, table, column) else { continue };
@@ -41,7 +41,7 @@ pub(super) fn foreign_keys(schema: &Schema, table: &Table) -> Vec<ForeignKey> {
         let is_ordinary = |&column: &usize| parent.columns[column].generated == Generated::No;
         of.columns.len() == table.foreign_keys[*key].columns.len()
             && of.parent_columns.iter().all(is_ordinary)
-            && is_invented(schema, parent)
+            && is_generated(schema, parent)
     };
     found.retain(is_followed);
     found.into_iter().map(|(_, key)| key).collect()
@@ -49,7 +49,7 @@ pub(super) fn foreign_keys(schema: &Schema, table: &Table) -> Vec<ForeignKey> {
 
 /// Statistics of a foreign key. They can be merged in any order.
 #[derive(Debug)]
-pub(super) struct ReferenceStats {
+pub(crate) struct ReferenceStats {
     /// Rows without a parent.
     pub nulls: u64,
     /// Rows of each parent.
