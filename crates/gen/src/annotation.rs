@@ -37,7 +37,7 @@ use std::ops::Range;
 
 /// A text with annotations in it, and the names that errors give its places.
 #[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
+pub struct SourceText<'a> {
     /// The whole text; all offsets count in it.
     pub text: &'a str,
     /// Name of the text in errors.
@@ -48,7 +48,7 @@ pub struct Site<'a> {
     pub column: Option<&'a str>,
 }
 
-impl<'a> Site<'a> {
+impl<'a> SourceText<'a> {
     /// Wraps a text that does not belong to a table yet.
     pub fn new(text: &'a str, origin: &'a str) -> Self {
         Self { text, origin, table: None, column: None }
@@ -156,22 +156,22 @@ pub struct TableSettings {
 ///
 /// # Errors
 /// [`ErrorKind::Generator`] at the first character that does not fit the grammar.
-pub fn parse(site: &Site<'_>, span: Range<usize>) -> Result<Expression> {
-    parser::annotation(site, span)
+pub fn parse(source: &SourceText<'_>, span: Range<usize>) -> Result<Expression> {
+    parser::annotation(source, span)
 }
 
 /// Parses an annotation that is a single call.
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
-    parser::call(site, span)
+pub fn parse_call(source: &SourceText<'_>, span: Range<usize>) -> Result<Call> {
+    parser::call(source, span)
 }
 
 /// Parses the annotation of a table, given by its span in the text, and adds its settings to `settings`.
 ///
 /// # Errors
 /// [`ErrorKind::Generator`] if it is not a list of settings, or repeats one that is set already.
-pub fn parse_settings(site: &Site<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
-    parser::settings(site, span, settings)
+pub fn parse_settings(source: &SourceText<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
+    parser::settings(source, span, settings)
 }

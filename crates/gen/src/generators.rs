@@ -47,10 +47,10 @@ use arguments::Arguments;
 pub(crate) use arguments::number;
 pub(crate) use functions::pow;
 pub(crate) use nulls::fill_flags;
-pub(crate) use shuffle::Scattered;
+pub(crate) use shuffle::Permutation;
 pub(crate) use zipf::Zipf;
 
-use crate::random::{CellRandom, Draws, Rows};
+use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::CellBlock;
 use std::cmp::Reverse;
 use std::fmt::Debug;
@@ -71,7 +71,7 @@ pub(crate) trait Generator: Debug + Send + Sync {
     fn longest_bytes(&self) -> u64;
 
     /// Returns the number of distinct values.
-    fn distinct(&self) -> Distinct;
+    fn cardinality(&self) -> Cardinality;
 
     /// Returns the share of rows that are NULL, 0 to 1.
     fn null_share(&self) -> f64 {
@@ -96,26 +96,26 @@ pub(crate) trait Generator: Debug + Send + Sync {
 
 /// Properties of a column's values that are known before any is generated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Facts {
+pub(crate) struct ValueProperties {
     /// The kinds of values that are certain, without NULL.
     pub kinds: Kinds,
     /// Bytes of the longest value.
     pub longest_bytes: u64,
     /// The number of distinct values.
-    pub distinct: Distinct,
+    pub cardinality: Cardinality,
     /// The share of rows that are NULL, as far as it is known.
     pub null_share: f64,
     /// The cycle of the values, if they repeat by row number.
     pub cycle: Option<Cycle>,
 }
 
-impl Facts {
+impl ValueProperties {
     /// Collects the properties that a generator reports.
     pub fn of(generator: &dyn Generator) -> Self {
         Self {
             kinds: generator.kinds(),
             longest_bytes: generator.longest_bytes(),
-            distinct: generator.distinct(),
+            cardinality: generator.cardinality(),
             null_share: generator.null_share(),
             cycle: generator.cycle(),
         }
@@ -124,7 +124,7 @@ impl Facts {
 
 /// The values `start + n * step`, for `n` from 0 to the number of rows less one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Progression {
+pub(crate) struct ArithmeticSequence {
     /// The first value.
     pub start: i64,
     /// The difference between consecutive values; not 0.
@@ -161,7 +161,7 @@ pub(crate) fn tell_rows_apart(cycles: &mut [Cycle], rows: u64) -> bool {
 
 /// The number of distinct values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Distinct {
+pub(crate) enum Cardinality {
     /// Every row has a distinct value, larger than that of the row before.
     Ascending {
         /// The number of rows that it has values for.
@@ -179,7 +179,7 @@ pub(crate) enum Distinct {
     },
 }
 
-impl Distinct {
+impl Cardinality {
     /// Returns whether no two rows have the same value.
     pub fn is_unique(self) -> bool {
         !matches!(self, Self::Among { .. })
@@ -216,7 +216,7 @@ impl Kinds {
 
     /// Returns the union of both sets.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -253,15 +253,15 @@ fn size(len: u64) -> usize {
 
 /// A range of lengths of texts and blobs, both ends included.
 #[derive(Clone, Copy, Debug)]
-struct Lengths {
+struct LengthRange {
     min: u64,
     max: u64,
 }
 
-impl Lengths {
+impl LengthRange {
     /// Draws a length from a uniform distribution.
     #[inline]
-    fn draw(self, draws: &mut Draws) -> usize {
-        size(self.min + draws.below(self.max - self.min + 1))
+    fn draw(self, stream: &mut CellStream) -> usize {
+        size(self.min + stream.below(self.max - self.min + 1))
     }
 }

@@ -4,7 +4,7 @@
 //! user can copy and change it. Inferred columns have no NULL: a column that should have some needs an annotation
 //! (`null(0.1, ...)`). `plan/constraints` changes the result to meet CHECK constraints.
 
-mod names;
+mod name_rules;
 
 use crate::annotation::{is_name, is_reserved};
 use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
@@ -23,7 +23,7 @@ fn inferred(text: impl Into<String>, because: impl Into<String>) -> Inferred {
 
 /// The class of values that a column holds, as far as inference distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum TypeClass {
     Int,
     Real,
     /// Integers or reals.
@@ -36,25 +36,25 @@ pub(crate) enum Class {
 
 /// The properties of a column that inference uses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct ColumnTraits<'a> {
     pub declared: &'a str,
-    pub class: Class,
+    pub class: TypeClass,
     /// Maximum length of a text in characters, as declared: CHAR(6).
     pub longest: Option<u64>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ColumnTraits<'a> {
     pub(crate) fn new(column: &'a Column) -> Self {
         let declared = column.declared_type.as_str();
         let class = match column.affinity {
-            Affinity::Integer => Class::Int,
-            Affinity::Real => Class::Real,
-            Affinity::Numeric => Class::Numeric,
-            Affinity::Text => Class::Text,
-            Affinity::Blob if declared.is_empty() || declared.eq_ignore_ascii_case("any") => Class::Any,
-            Affinity::Blob => Class::Blob,
+            Affinity::Integer => TypeClass::Int,
+            Affinity::Real => TypeClass::Real,
+            Affinity::Numeric => TypeClass::Numeric,
+            Affinity::Text => TypeClass::Text,
+            Affinity::Blob if declared.is_empty() || declared.eq_ignore_ascii_case("any") => TypeClass::Any,
+            Affinity::Blob => TypeClass::Blob,
         };
-        let longest = if class == Class::Text { type_arguments(declared).first().copied() } else { None };
+        let longest = if class == TypeClass::Text { type_arguments(declared).first().copied() } else { None };
         Self { declared, class, longest }
     }
 
@@ -67,16 +67,16 @@ impl<'a> Subject<'a> {
 /// Infers the annotation of a column that no foreign key decides ([`of_parent`] infers those), in a table of `rows`.
 pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
     let column = &table.columns[position];
-    let subject = Subject::new(column);
+    let traits = ColumnTraits::new(column);
     if table.rowid_alias == Some(position) {
         return inferred("sequence", "INTEGER PRIMARY KEY");
     }
     if let Some(because) = unique_because(table, position) {
-        return unique(&subject, &column.name, because);
+        return unique(&traits, &column.name, because);
     }
-    None.or_else(|| by_declared_type(&subject, &column.name))
-        .or_else(|| names::rule(&column.name, &subject, rows))
-        .unwrap_or_else(|| by_affinity(&subject))
+    None.or_else(|| by_declared_type(&traits, &column.name))
+        .or_else(|| name_rules::rule(&column.name, &traits, rows))
+        .unwrap_or_else(|| by_affinity(&traits))
 }
 
 /// Returns whether inference gives every row of a column a distinct value.
@@ -136,14 +136,14 @@ pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
         || whole().any(|index| matches!(&index.columns[..], [only] if is_it(only)))
 }
 
-fn unique(subject: &Subject<'_>, name: &str, because: &str) -> Inferred {
+fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inferred {
     const HEX_DIGITS: u64 = 16;
-    let text = match subject.class {
-        Class::Int | Class::Real | Class::Numeric | Class::Any => "sequence".to_owned(),
-        Class::Blob => "blob(16, 16)".to_owned(),
-        Class::Text => match names::unique_text(name, subject) {
+    let text = match traits.class {
+        TypeClass::Int | TypeClass::Real | TypeClass::Numeric | TypeClass::Any => "sequence".to_owned(),
+        TypeClass::Blob => "blob(16, 16)".to_owned(),
+        TypeClass::Text => match name_rules::unique_text(name, traits) {
             Some(text) => text.to_owned(),
-            None => format!("unique_hex({})", subject.longest.unwrap_or(HEX_DIGITS).clamp(1, HEX_DIGITS)),
+            None => format!("unique_hex({})", traits.longest.unwrap_or(HEX_DIGITS).clamp(1, HEX_DIGITS)),
         },
     };
     inferred(text, because)
@@ -151,20 +151,20 @@ fn unique(subject: &Subject<'_>, name: &str, because: &str) -> Inferred {
 
 /// Infers by the declared type: BOOLEAN, DATE, TIME, DATETIME, TIMESTAMP, JSON, DECIMAL(p, s), for which SQLite has
 /// no affinity.
-fn by_declared_type(subject: &Subject<'_>, name: &str) -> Option<Inferred> {
-    let because = || format!("declared {}", subject.declared);
-    let declared = subject.declared.to_ascii_uppercase();
+fn by_declared_type(traits: &ColumnTraits<'_>, name: &str) -> Option<Inferred> {
+    let because = || format!("declared {}", traits.declared);
+    let declared = traits.declared.to_ascii_uppercase();
     let base = declared.split('(').next().unwrap_or_default().trim();
     match base {
         "BOOLEAN" | "BOOL" => Some(inferred("bool", because())),
-        "DATE" => Some(inferred(names::days_of(name), because())),
+        "DATE" => Some(inferred(name_rules::days_of(name), because())),
         "DATETIME" | "TIMESTAMP" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMPTZ" => {
-            Some(inferred(names::TIMESTAMP, because()))
+            Some(inferred(name_rules::TIMESTAMP, because()))
         }
         "TIME" | "TIME WITHOUT TIME ZONE" => Some(inferred("time_of_day", because())),
         "JSON" | "JSONB" => Some(inferred("json", because())),
-        "DECIMAL" | "NUMERIC" | "NUMBER" => decimal(subject).map(|text| inferred(text, because())),
-        "TINYINT" if type_arguments(subject.declared) == [1] => Some(inferred("bool", because())),
+        "DECIMAL" | "NUMERIC" | "NUMBER" => decimal(traits).map(|text| inferred(text, because())),
+        "TINYINT" if type_arguments(traits.declared) == [1] => Some(inferred("bool", because())),
         "TINYINT" => Some(inferred("int(0, 127)", because())),
         "SMALLINT" | "INT2" => Some(inferred("int(0, 32_767)", because())),
         _ => None,
@@ -172,8 +172,8 @@ fn by_declared_type(subject: &Subject<'_>, name: &str) -> Option<Inferred> {
 }
 
 /// Infers numbers with the declared digits and decimals, but below a thousand.
-fn decimal(subject: &Subject<'_>) -> Option<String> {
-    let (precision, scale) = match type_arguments(subject.declared)[..] {
+fn decimal(traits: &ColumnTraits<'_>) -> Option<String> {
+    let (precision, scale) = match type_arguments(traits.declared)[..] {
         [precision] => (precision, 0),
         [precision, scale] => (precision, scale),
         _ => return None,
@@ -186,16 +186,16 @@ fn decimal(subject: &Subject<'_>) -> Option<String> {
     }
 }
 
-fn by_affinity(subject: &Subject<'_>) -> Inferred {
+fn by_affinity(traits: &ColumnTraits<'_>) -> Inferred {
     const USUAL: u64 = 32;
-    match subject.class {
-        Class::Int => inferred("int(0, 999_999)", "an integer column"),
-        Class::Real => inferred("real(0, 1000, 3)", "a REAL column"),
-        Class::Numeric => inferred("int(0, 999_999)", "a numeric column"),
-        Class::Any => inferred("int(0, 999_999)", "a column without type"),
-        Class::Blob => inferred("blob(8, 32)", "a BLOB column"),
-        Class::Text => {
-            let max = subject.longest.unwrap_or(USUAL).min(USUAL);
+    match traits.class {
+        TypeClass::Int => inferred("int(0, 999_999)", "an integer column"),
+        TypeClass::Real => inferred("real(0, 1000, 3)", "a REAL column"),
+        TypeClass::Numeric => inferred("int(0, 999_999)", "a numeric column"),
+        TypeClass::Any => inferred("int(0, 999_999)", "a column without type"),
+        TypeClass::Blob => inferred("blob(8, 32)", "a BLOB column"),
+        TypeClass::Text => {
+            let max = traits.longest.unwrap_or(USUAL).min(USUAL);
             inferred(format!("text({}, {max})", (max / 4).max(1).min(max)), "a text column")
         }
     }
@@ -310,7 +310,7 @@ fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::r
 
 /// The pattern in which a foreign key refers to the rows of a parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reuse {
+pub(crate) enum ReferencePattern {
     /// Each row at most once: the column is a key.
     Once,
     /// Runs of this length, in turn, for a key of several foreign keys.
@@ -324,21 +324,21 @@ pub(crate) enum Reuse {
 }
 
 /// Returns the annotation of a foreign key.
-pub(crate) fn of_parent(reuse: &Reuse, table: &Table, column: usize) -> Inferred {
+pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize) -> Inferred {
     let parent = format!("{}.{}", quoted(&table.name), quoted(&table.columns[column].name));
     let because = format!("refers to {}.{}", table.name, table.columns[column].name);
-    match reuse {
-        Reuse::AtRandom => inferred(format!("ref({parent})"), because),
-        Reuse::Once => inferred(format!("ref({parent}, once)"), format!("{because}, each once")),
-        Reuse::InTurn { each } => {
+    match pattern {
+        ReferencePattern::AtRandom => inferred(format!("ref({parent})"), because),
+        ReferencePattern::Once => inferred(format!("ref({parent}, once)"), format!("{because}, each once")),
+        ReferencePattern::InTurn { each } => {
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
         }
-        Reuse::DistinctIn(other) => inferred(
+        ReferencePattern::DistinctIn(other) => inferred(
             format!("ref({parent}, distinct_in({}))", quoted(other)),
             format!("{because}, in a key with {other}"),
         ),
-        Reuse::PerParent { least, most } => inferred(
+        ReferencePattern::PerParent { least, most } => inferred(
             format!("ref({parent}, per_parent({least}, {most}))"),
             format!("{because}, in a key with a number"),
         ),
@@ -364,7 +364,7 @@ pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Resul
     }
     let error = Error::new(ErrorKind::Generator, format!("nothing can be inferred for this foreign key: {why}"));
     Err(error.in_table(&table.name).in_column(&column.name).advise(
-        "annotate the column: ref(table.column), say; docs/generators.md shows how two foreign keys share a column",
+        "annotate the column, for example ref(table.column); docs/generators.md shows how two foreign keys share a column",
     ))
 }
 

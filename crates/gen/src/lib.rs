@@ -52,7 +52,7 @@ pub use generators::catalogue;
 pub use litepress_rows::Shard;
 pub use litepress_tpch::TpchTable;
 pub use number::{COUNT_UNITS, whole_number};
-pub use plan::{Chosen, ColumnPlan, GenPlan, Request, SetColumn, TablePlan};
+pub use plan::{ColumnPlan, GenPlan, Provenance, Request, SetColumn, TablePlan};
 pub use plan_file::PlanFile;
 pub use presets::preset;
 pub use random::ALGORITHM_VERSION;

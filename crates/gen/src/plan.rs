@@ -13,26 +13,26 @@ mod compile;
 mod constraints;
 mod keys;
 mod resolve;
-mod rows;
 #[cfg(test)]
 pub(crate) mod schemas;
+mod table_sizes;
 #[cfg(test)]
 mod tests;
 
-use crate::annotation::{Site, parse};
-use crate::generators::{Distinct, Facts};
-use crate::infer::{self, Inferred, Parent, Reuse};
+use crate::annotation::{SourceText, parse};
+use crate::generators::{Cardinality, ValueProperties};
+use crate::infer::{self, Inferred, Parent, ReferencePattern};
 use crate::plan_file::PlanFile;
 use crate::program::Program;
-use crate::relation::Draw;
+use crate::relation::Assignment;
 use crate::schema_annotations::{self, Annotation};
 use crate::suggest::did_you_mean;
 use crate::tables::{generated_tables, is_generated};
-use compile::{Compiled, Drafts, Referred};
+use compile::{ColumnDrafts, CompiledTable, ReferencedRows};
 use litepress_rows::schema::{Generated, Schema, Table};
 use litepress_rows::{Conflict, Error, ErrorKind, Result};
 use litepress_tpch::TpchTable;
-use resolve::{Recipe, Resolver, Scope};
+use resolve::{ColumnExpr, Resolver, Scope};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
@@ -89,7 +89,7 @@ pub struct TablePlan {
     /// Whether the scale leaves the number of rows alone.
     pub fixed: bool,
     /// Whether the number of rows follows from those of the parents.
-    pub follows: bool,
+    pub rows_are_derived: bool,
     /// Conflict policy.
     pub on_conflict: Conflict,
     /// The table of TPC-H with these rows, and the scale; `columns` is empty then.
@@ -110,20 +110,20 @@ pub struct ColumnPlan {
     /// The annotation of its generator.
     pub expression: String,
     /// Origin of the annotation.
-    pub chosen: Chosen,
-    pub(crate) facts: Facts,
+    pub provenance: Provenance,
+    pub(crate) properties: ValueProperties,
 }
 
 impl ColumnPlan {
     /// Returns whether the generator gives every row a distinct value.
     pub fn is_unique(&self) -> bool {
-        self.facts.distinct.is_unique()
+        self.properties.cardinality.is_unique()
     }
 }
 
 /// The origin of a column's annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum Provenance {
     /// The schema's annotation.
     Annotation,
     /// The request.
@@ -134,7 +134,7 @@ pub enum Chosen {
     Inferred(String),
 }
 
-impl fmt::Display for Chosen {
+impl fmt::Display for Provenance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Annotation => f.write_str("annotation"),
@@ -146,36 +146,41 @@ impl fmt::Display for Chosen {
 }
 
 /// A column on its way into the plan.
-struct Draft<'a> {
+struct ColumnDraft<'a> {
     expression: String,
-    chosen: Chosen,
-    recipe: Recipe,
+    provenance: Provenance,
+    expr: ColumnExpr,
     /// The text with the annotation, and its offset there; `None` if it was inferred.
-    site: Option<(Site<'a>, usize)>,
+    source: Option<(SourceText<'a>, usize)>,
     /// Whether it is known that the column accepts its values.
     is_checked: bool,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> ColumnDraft<'a> {
     /// Calls `then` with the text that errors point at; `place` is the table and column.
-    fn with_site<T>(&self, schema: &Schema, place: (usize, usize), then: impl FnOnce(&Site<'_>, usize) -> T) -> T {
-        match &self.site {
-            Some((site, offset)) => then(site, *offset),
+    fn with_source<T>(
+        &self,
+        schema: &Schema,
+        place: (usize, usize),
+        then: impl FnOnce(&SourceText<'_>, usize) -> T,
+    ) -> T {
+        match &self.source {
+            Some((source, offset)) => then(source, *offset),
             None => {
                 let table = &schema.tables[place.0];
                 let name = &table.columns[place.1].name;
-                then(&Site::new(&self.expression, "<inferred>").for_column(&table.name, name), 0)
+                then(&SourceText::new(&self.expression, "<inferred>").for_column(&table.name, name), 0)
             }
         }
     }
 
     fn error(&self, schema: &Schema, place: (usize, usize), message: String) -> Error {
-        self.with_site(schema, place, |site, offset| site.error(offset, message))
+        self.with_source(schema, place, |source, offset| source.error(offset, message))
     }
 
     /// Makes an error at a place of the text.
     fn error_at(&self, schema: &Schema, place: (usize, usize), at: usize, message: String) -> Error {
-        self.with_site(schema, place, |site, _| site.error(at, message))
+        self.with_source(schema, place, |source, _| source.error(at, message))
     }
 }
 
@@ -187,23 +192,22 @@ impl GenPlan {
     /// it: an unknown table, column or generator; wrong arguments; values that the column is certain, or almost
     /// certain (20 or more expected duplicates in a key), to reject; no number of rows.
     pub fn new(schema: &Schema, request: &Request) -> Result<Self> {
-        let made = Self::made(schema, request);
-        made.map_err(|error| match &request.plan {
+        Self::build(schema, request).map_err(|error| match &request.plan {
             Some(plan) => plan.locate(error),
             None => error,
         })
     }
 
-    fn made(schema: &Schema, request: &Request) -> Result<Self> {
+    fn build(schema: &Schema, request: &Request) -> Result<Self> {
         let annotations = schema_annotations::annotations(schema)?;
-        let mut sizes = rows::sizes(schema, request, &annotations)?;
-        let wishes = wishes(schema, request, &annotations)?;
-        derive_rows(schema, &wishes, &mut sizes);
-        rows::for_silent(schema, request, &mut sizes)?;
-        derive_rows(schema, &wishes, &mut sizes);
-        rows::refuse_silent(schema, &sizes)?;
+        let mut sizes = table_sizes::sizes(schema, request, &annotations)?;
+        let column_annotations = column_annotations(schema, request, &annotations)?;
+        derive_rows(schema, &column_annotations, &mut sizes);
+        table_sizes::fill_unset(schema, request, &mut sizes)?;
+        derive_rows(schema, &column_annotations, &mut sizes);
+        table_sizes::reject_unset(schema, &sizes)?;
         let mut planner = Planner::new(schema, sizes, request.on_conflict);
-        planner.wishes(&wishes)?;
+        planner.annotate(&column_annotations)?;
         planner.infer()?;
         planner.meet_checks()?;
         planner.finish()
@@ -221,54 +225,66 @@ impl GenPlan {
 }
 
 /// An annotation of a column.
-struct Wish<'a> {
+struct ColumnAnnotation<'a> {
     table: usize,
     column: usize,
-    site: Site<'a>,
+    source: SourceText<'a>,
     span: Range<usize>,
-    chosen: Chosen,
+    provenance: Provenance,
 }
 
 /// Collects the annotations of columns. If a column has several, the request ranks first, then the plan file, then
 /// the schema.
-fn wishes<'a>(schema: &'a Schema, request: &'a Request, annotations: &[Annotation]) -> Result<Vec<Wish<'a>>> {
-    let mut wishes: Vec<Wish<'a>> = Vec::new();
+fn column_annotations<'a>(
+    schema: &'a Schema,
+    request: &'a Request,
+    annotations: &[Annotation],
+) -> Result<Vec<ColumnAnnotation<'a>>> {
+    let mut column_annotations: Vec<ColumnAnnotation<'a>> = Vec::new();
     for set in &request.set {
         let SetColumn { table, column, expression, origin } = set;
-        let wish = set_wish(schema, Named { table, column, expression, origin })?;
-        if wishes.iter().any(|other| (other.table, other.column) == (wish.table, wish.column)) {
+        let annotation = requested_annotation(schema, NamedAnnotation { table, column, expression, origin })?;
+        if column_annotations.iter().any(|other| (other.table, other.column) == (annotation.table, annotation.column)) {
             return Err(usage("this column is given a generator twice").in_file(&set.origin));
         }
-        wishes.push(wish);
+        column_annotations.push(annotation);
     }
     for (table, column, planned) in request.plan.iter().flat_map(PlanFile::columns) {
-        let set = Named { table, column, expression: &planned.expression, origin: &planned.origin };
-        let wish = Wish { chosen: Chosen::Plan, ..set_wish(schema, set)? };
-        if !wishes.iter().any(|other| (other.table, other.column) == (wish.table, wish.column)) {
-            wishes.push(wish);
+        let set = NamedAnnotation { table, column, expression: &planned.expression, origin: &planned.origin };
+        let annotation = ColumnAnnotation { provenance: Provenance::Plan, ..requested_annotation(schema, set)? };
+        if !column_annotations.iter().any(|other| (other.table, other.column) == (annotation.table, annotation.column))
+        {
+            column_annotations.push(annotation);
         }
     }
-    let asked: Vec<(usize, usize)> = wishes.iter().map(|wish| (wish.table, wish.column)).collect();
-    wishes.extend(annotations.iter().filter_map(|annotation| {
-        let site = schema_annotations::place(schema, annotation);
+    let asked: Vec<(usize, usize)> =
+        column_annotations.iter().map(|annotation| (annotation.table, annotation.column)).collect();
+    column_annotations.extend(annotations.iter().filter_map(|annotation| {
+        let source = schema_annotations::place(schema, annotation);
         let (table, column) = (annotation.table, annotation.column?);
-        let wish = Wish { table, column, site, span: annotation.span.clone(), chosen: Chosen::Annotation };
-        (!asked.contains(&(table, column))).then_some(wish)
+        let annotation = ColumnAnnotation {
+            table,
+            column,
+            source,
+            span: annotation.span.clone(),
+            provenance: Provenance::Annotation,
+        };
+        (!asked.contains(&(table, column))).then_some(annotation)
     }));
-    Ok(wishes)
+    Ok(column_annotations)
 }
 
 /// An annotation with the names of its table and column.
 #[derive(Clone, Copy)]
-struct Named<'a> {
+struct NamedAnnotation<'a> {
     table: &'a str,
     column: &'a str,
     expression: &'a str,
     origin: &'a str,
 }
 
-fn set_wish<'a>(schema: &'a Schema, set: Named<'a>) -> Result<Wish<'a>> {
-    let Named { table, column, expression: text, origin } = set;
+fn requested_annotation<'a>(schema: &'a Schema, set: NamedAnnotation<'a>) -> Result<ColumnAnnotation<'a>> {
+    let NamedAnnotation { table, column, expression: text, origin } = set;
     let position = table_position(schema, table).map_err(|error| error.in_file(origin))?;
     let of_table = &schema.tables[position];
     let Some(column) = of_table.column(column) else {
@@ -279,48 +295,53 @@ fn set_wish<'a>(schema: &'a Schema, set: Named<'a>) -> Result<Wish<'a>> {
     if of_table.columns[column].generated != Generated::No {
         return Err(usage(format!("column {name} is generated: SQLite computes its values")).in_file(origin));
     }
-    let site = Site::new(text, origin).for_column(&of_table.name, name);
-    Ok(Wish { table: position, column, site, span: 0..text.len(), chosen: Chosen::Set })
+    let source = SourceText::new(text, origin).for_column(&of_table.name, name);
+    Ok(ColumnAnnotation { table: position, column, source, span: 0..text.len(), provenance: Provenance::Set })
 }
 
 /// Derives numbers of rows from parents: a table without a number gets as many rows as its known parents have
 /// children. A scaled number is limited to that.
-fn derive_rows(schema: &Schema, wishes: &[Wish<'_>], sizes: &mut [rows::Size]) {
-    let children = |sizes: &[rows::Size], wish: &Wish<'_>| {
+fn derive_rows(schema: &Schema, column_annotations: &[ColumnAnnotation<'_>], sizes: &mut [table_sizes::TableSize]) {
+    let children = |sizes: &[table_sizes::TableSize], annotation: &ColumnAnnotation<'_>| {
         // A number that exceeds its children is an error later; here it must not prevent the derivation.
         let mut sizes = sizes.to_vec();
-        sizes[wish.table].rows = 0;
-        let scope = Scope { schema, sizes: &sizes, table: wish.table, column: wish.column };
-        let expression = parse(&wish.site, wish.span.clone()).ok()?;
-        let recipe = Resolver::new(&wish.site, scope).annotation(&expression).ok()?;
+        sizes[annotation.table].rows = 0;
+        let scope = Scope { schema, sizes: &sizes, table: annotation.table, column: annotation.column };
+        let expression = parse(&annotation.source, annotation.span.clone()).ok()?;
+        let expr = Resolver::new(&annotation.source, scope).annotation(&expression).ok()?;
         let is_known =
-            |reference: &&resolve::Reference| reference.parent != wish.table && sizes[reference.parent].is_said;
-        let reference = recipe.reference().filter(is_known)?;
-        match &reference.relation.draw {
-            Draw::Children(fan_out) => {
+            |reference: &&resolve::Reference| reference.parent != annotation.table && sizes[reference.parent].is_known;
+        let reference = expr.reference().filter(is_known)?;
+        match &reference.relation.assignment {
+            Assignment::PerParent(fan_out) => {
                 Some(Children { of: reference.parent, parents: reference.relation.parents, rows: fan_out.children() })
             }
             _ => None,
         }
     };
-    let said = sizes.to_vec();
-    let mut known: Vec<Option<Children>> = vec![None; wishes.len()];
+    let given = sizes.to_vec();
+    let mut known: Vec<Option<Children>> = vec![None; column_annotations.len()];
     // In a chain of derived tables each round resolves at least one.
     for _ in 0..=sizes.len() {
         let before = sizes.to_vec();
-        let mut is_settled = vec![false; sizes.len()];
-        for (known, wish) in known.iter_mut().zip(wishes) {
-            let size = said[wish.table];
-            if size.is_said && !size.is_scaled || is_settled[wish.table] {
+        let mut is_resolved = vec![false; sizes.len()];
+        for (known, annotation) in known.iter_mut().zip(column_annotations) {
+            let size = given[annotation.table];
+            if size.is_known && !size.is_scaled || is_resolved[annotation.table] {
                 continue;
             }
             if known.is_none_or(|Children { of, parents, .. }| sizes[of].rows != parents) {
-                *known = children(sizes, wish);
+                *known = children(sizes, annotation);
             }
             if let Some(Children { rows, .. }) = *known {
-                let rows = if size.is_said { size.rows.min(rows) } else { rows };
-                sizes[wish.table] = rows::Size { rows, is_said: true, follows: !size.is_said || size.follows, ..size };
-                is_settled[wish.table] = true;
+                let rows = if size.is_known { size.rows.min(rows) } else { rows };
+                sizes[annotation.table] = table_sizes::TableSize {
+                    rows,
+                    is_known: true,
+                    is_derived: !size.is_known || size.is_derived,
+                    ..size
+                };
+                is_resolved[annotation.table] = true;
             }
         }
         if *sizes == *before {
@@ -348,106 +369,117 @@ fn table_position(schema: &Schema, name: &str) -> Result<usize> {
         return Err(usage(format!("there is no table '{name}'{near}")));
     };
     if !is_generated(schema, &schema.tables[position]) {
-        let message = "rows of a virtual table, or of its own tables, cannot be invented";
+        let message = "rows of a virtual table, or of its shadow tables, cannot be generated";
         return Err(Error::new(ErrorKind::Unsupported, message).in_table(name));
     }
     Ok(position)
 }
 
 /// A column of a foreign key, before any of the columns to infer is assigned.
-struct Pending {
+struct PendingReference {
     table: usize,
     column: usize,
     parent: Parent,
-    reuse: std::result::Result<Reuse, String>,
+    pattern: std::result::Result<ReferencePattern, String>,
 }
 
 struct Planner<'a> {
     schema: &'a Schema,
-    sizes: Vec<rows::Size>,
+    sizes: Vec<table_sizes::TableSize>,
     on_conflict: Conflict,
     /// The drafts of all columns, by table and column.
-    columns: Vec<Vec<Option<Draft<'a>>>>,
+    columns: Vec<Vec<Option<ColumnDraft<'a>>>>,
 }
 
 impl<'a> Planner<'a> {
-    fn new(schema: &'a Schema, sizes: Vec<rows::Size>, on_conflict: Conflict) -> Self {
+    fn new(schema: &'a Schema, sizes: Vec<table_sizes::TableSize>, on_conflict: Conflict) -> Self {
         let empty = |table: &Table| table.columns.iter().map(|_| None).collect();
         Self { schema, sizes, on_conflict, columns: schema.tables.iter().map(empty).collect() }
     }
 
     /// Drafts the columns that have annotations.
-    fn wishes(&mut self, wishes: &[Wish<'a>]) -> Result<()> {
-        for wish in wishes {
-            let site = Some((wish.site, wish.span.end - wish.site.text[wish.span.clone()].trim_start().len()));
-            self.columns[wish.table][wish.column] = Some(Draft { site, ..self.draft(wish)? });
+    fn annotate(&mut self, column_annotations: &[ColumnAnnotation<'a>]) -> Result<()> {
+        for annotation in column_annotations {
+            let source = Some((
+                annotation.source,
+                annotation.span.end - annotation.source.text[annotation.span.clone()].trim_start().len(),
+            ));
+            self.columns[annotation.table][annotation.column] = Some(ColumnDraft { source, ..self.draft(annotation)? });
         }
         Ok(())
     }
 
-    fn draft(&self, wish: &Wish<'_>) -> Result<Draft<'a>> {
-        if self.sizes[wish.table].tpch.is_some() {
-            let error = wish.site.error(wish.span.start, "TPC-H says what the values of this table are");
+    fn draft(&self, annotation: &ColumnAnnotation<'_>) -> Result<ColumnDraft<'a>> {
+        if self.sizes[annotation.table].tpch.is_some() {
+            let error = annotation.source.error(annotation.span.start, "the values of this table are those of TPC-H");
             return Err(error.advise("leave out the table's 'tpch=', or this generator"));
         }
-        let (table, size) = (&self.schema.tables[wish.table], self.sizes[wish.table]);
-        let expression = parse(&wish.site, wish.span.clone())?;
-        let scope = Scope { schema: self.schema, sizes: &self.sizes, table: wish.table, column: wish.column };
-        let recipe = Resolver::new(&wish.site, scope).annotation(&expression)?;
-        let facts = match &recipe {
-            Recipe::Generator { generator, .. } => Some(Facts::of(&**generator)),
+        let (table, size) = (&self.schema.tables[annotation.table], self.sizes[annotation.table]);
+        let expression = parse(&annotation.source, annotation.span.clone())?;
+        let scope =
+            Scope { schema: self.schema, sizes: &self.sizes, table: annotation.table, column: annotation.column };
+        let expr = Resolver::new(&annotation.source, scope).annotation(&expression)?;
+        let properties = match &expr {
+            ColumnExpr::Generator { generator, .. } => Some(ValueProperties::of(&**generator)),
             _ => None,
         };
-        if let Some(facts) = &facts {
-            checks::column(table, wish.column, facts, size.rows, self.on_conflict)
-                .map_err(|fault| fault.at(&wish.site, expression.span.start))?;
+        if let Some(properties) = &properties {
+            checks::column(table, annotation.column, properties, size.rows, self.on_conflict)
+                .map_err(|fault| fault.at(&annotation.source, expression.span.start))?;
         }
-        Ok(Draft {
-            expression: wish.site.text[expression.span].to_owned(),
-            chosen: wish.chosen.clone(),
-            recipe,
-            site: None,
-            is_checked: facts.is_some(),
+        Ok(ColumnDraft {
+            expression: annotation.source.text[expression.span].to_owned(),
+            provenance: annotation.provenance.clone(),
+            expr,
+            source: None,
+            is_checked: properties.is_some(),
         })
     }
 
     /// Drafts a column with an inferred annotation.
-    fn settle(&mut self, table: usize, column: usize, inferred: Inferred) -> Result<()> {
+    fn assign(&mut self, table: usize, column: usize, inferred: Inferred) -> Result<()> {
         let of_table = &self.schema.tables[table];
-        let site = Site::new(&inferred.text, "<inferred>").for_column(&of_table.name, &of_table.columns[column].name);
+        let source =
+            SourceText::new(&inferred.text, "<inferred>").for_column(&of_table.name, &of_table.columns[column].name);
         let span = 0..inferred.text.len();
-        let draft = self.draft(&Wish { table, column, site, span, chosen: Chosen::Inferred(inferred.because) })?;
+        let draft = self.draft(&ColumnAnnotation {
+            table,
+            column,
+            source,
+            span,
+            provenance: Provenance::Inferred(inferred.because),
+        })?;
         self.columns[table][column] = Some(draft);
         Ok(())
     }
 
     fn finish(self) -> Result<GenPlan> {
-        let drafts = Drafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns };
+        let drafts = ColumnDrafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns };
         let tables = generated_tables(self.schema).map(|(table, _)| Ok(Arc::new(self.table(drafts, table)?)));
         Ok(GenPlan { tables: tables.collect::<Result<_>>()? })
     }
 
     /// Compiles a table and checks the properties that were not known before.
-    fn table(&self, drafts: Drafts<'_, 'a>, table: usize) -> Result<TablePlan> {
+    fn table(&self, drafts: ColumnDrafts<'_, 'a>, table: usize) -> Result<TablePlan> {
         let (of_table, size) = (&self.schema.tables[table], self.sizes[table]);
-        let Compiled { program, facts, referred } = compile::compile(drafts, table)?;
+        let CompiledTable { program, properties, referenced } = compile::compile(drafts, table)?;
         let mut columns = Vec::new();
         for (column, draft) in self.columns[table].iter().enumerate() {
-            let (Some(draft), Some(&facts)) = (draft, facts.get(&column)) else { continue };
+            let (Some(draft), Some(&properties)) = (draft, properties.get(&column)) else { continue };
             if !draft.is_checked {
-                checks::column(of_table, column, &facts, size.rows, self.on_conflict).map_err(|fault| {
-                    draft.with_site(self.schema, (table, column), |site, offset| fault.at(site, offset))
+                checks::column(of_table, column, &properties, size.rows, self.on_conflict).map_err(|fault| {
+                    draft.with_source(self.schema, (table, column), |source, offset| fault.at(source, offset))
                 })?;
             }
             columns.push(ColumnPlan {
                 column,
                 name: of_table.columns[column].name.clone(),
                 expression: draft.expression.clone(),
-                chosen: draft.chosen.clone(),
-                facts,
+                provenance: draft.provenance.clone(),
+                properties,
             });
         }
-        let parts = |key: &[usize]| key_parts(drafts, table, &facts, &referred, key);
+        let parts = |key: &[usize]| key_parts(drafts, table, &properties, &referenced, key);
         checks::keys(of_table, parts, size.rows, self.on_conflict)?;
         Ok(TablePlan {
             table,
@@ -455,7 +487,7 @@ impl<'a> Planner<'a> {
             rows: size.rows,
             seed: size.seed,
             fixed: size.fixed,
-            follows: size.follows,
+            rows_are_derived: size.is_derived,
             tpch: size.tpch,
             on_conflict: self.on_conflict,
             columns,
@@ -467,29 +499,32 @@ impl<'a> Planner<'a> {
 /// Returns the value properties of the columns of a key. Columns that together identify the row they refer to count
 /// as one.
 fn key_parts(
-    drafts: Drafts<'_, '_>,
+    drafts: ColumnDrafts<'_, '_>,
     table: usize,
-    facts: &HashMap<usize, Facts>,
-    referred: &HashMap<usize, Referred>,
+    properties: &HashMap<usize, ValueProperties>,
+    referenced: &HashMap<usize, ReferencedRows>,
     key: &[usize],
-) -> Option<Vec<Facts>> {
+) -> Option<Vec<ValueProperties>> {
     let mut parts = Vec::new();
     let mut leaders = Vec::new();
     for column in key {
-        let of = referred.get(column);
+        let of = referenced.get(column);
         if let Some(other) = of.and_then(|of| of.apart_in)
             && key.contains(&other)
             && tells_rows(drafts, table, key, other)
         {
-            return Some(vec![Facts { distinct: Distinct::Unique { rows: u64::MAX }, ..*facts.get(column)? }]);
+            return Some(vec![ValueProperties {
+                cardinality: Cardinality::Unique { rows: u64::MAX },
+                ..*properties.get(column)?
+            }]);
         }
         match of.filter(|_| tells_rows(drafts, table, key, *column)) {
             Some(of) if leaders.contains(&of.leader) => {}
             Some(of) => {
                 leaders.push(of.leader);
-                parts.push(of.facts);
+                parts.push(of.properties);
             }
-            None => parts.push(*facts.get(column)?),
+            None => parts.push(*properties.get(column)?),
         }
     }
     Some(parts)
@@ -497,7 +532,7 @@ fn key_parts(
 
 /// Returns whether a key contains all columns of the foreign key of one of its columns, which then identify the
 /// parent's row.
-fn tells_rows(drafts: Drafts<'_, '_>, table: usize, key: &[usize], column: usize) -> bool {
+fn tells_rows(drafts: ColumnDrafts<'_, '_>, table: usize, key: &[usize], column: usize) -> bool {
     let Some(reference) = drafts.reference((table, column)) else { return false };
     let keys = drafts.schema.tables[table].foreign_keys.iter();
     let of_parent = keys.filter(|of| drafts.schema.position(&of.parent) == Some(reference.parent));

@@ -28,7 +28,7 @@ mod write;
 
 pub use write::{to_toml, toml_key, toml_string};
 
-use crate::annotation::Site;
+use crate::annotation::SourceText;
 use crate::number::{COUNT_UNITS, whole_number};
 use crate::random::ALGORITHM_VERSION;
 use crate::suggest::did_you_mean;
@@ -134,24 +134,24 @@ impl PlanFile {
     /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) with line and character, if the text is not
     /// TOML, has an unknown key, or is of another [`ALGORITHM_VERSION`].
     pub fn parse(text: &str, origin: &str) -> Result<Self> {
-        let site = Site::new(text, origin);
+        let source = SourceText::new(text, origin);
         let document: Document = toml::from_str(text).map_err(|error| {
             let message = error.message().replace('\n', ", ");
             let at = error.span().map_or(0, |span| span.start);
-            site.error(at, message).advise("a plan file is TOML: 'litepress gen --write-plan FILE' writes one")
+            source.error(at, message).advise("a plan file is TOML: 'litepress gen --write-plan FILE' writes one")
         })?;
         let version = document.algorithm_version;
         if *version.get_ref() != ALGORITHM_VERSION {
             let message = format!(
-                "the plan is of algorithm version {}, and this program makes the values of version {ALGORITHM_VERSION}",
+                "the plan has algorithm version {}, and this program makes the values of version {ALGORITHM_VERSION}",
                 version.get_ref()
             );
-            return Err(site.error(version.span().start, message).advise(
-                "use the version of litepress that wrote it; or set this number for other values of the same kind",
+            return Err(source.error(version.span().start, message).advise(
+                "use the version of litepress that wrote it, or set this number to get other values of the same kind",
             ));
         }
         if let Some(scale) = &document.scale {
-            check_scale(*scale.get_ref()).map_err(|message| site.error(scale.span().start, message))?;
+            check_scale(*scale.get_ref()).map_err(|message| source.error(scale.span().start, message))?;
         }
         let table = |(name, table): (Spanned<String>, DocumentTable)| PlanFileTable {
             rows: table.rows.map(|Whole(rows)| rows),
@@ -199,13 +199,13 @@ impl PlanFile {
                 return Err(self.error(&table.name, format!("the schema has no table '{name}'{near}")));
             };
             if self.tables[..position].iter().any(|other| other.is(name)) {
-                return Err(self.error(&table.name, format!("table {name} is there already, in other letters")));
+                return Err(self.error(&table.name, format!("table {name} is there twice, in different case")));
             }
             for (position, (name, _)) in table.columns.iter().enumerate() {
                 check_column(of_table, name.get_ref()).map_err(|message| self.error(name, message))?;
                 let mut before = table.columns[..position].iter();
                 if before.any(|(other, _)| other.get_ref().eq_ignore_ascii_case(name.get_ref())) {
-                    let message = format!("column {} is there already, in other letters", name.get_ref());
+                    let message = format!("column {} is there twice, in different case", name.get_ref());
                     return Err(self.error(name, message));
                 }
             }
@@ -214,7 +214,7 @@ impl PlanFile {
     }
 
     fn error(&self, name: &Spanned<String>, message: String) -> Error {
-        Site::new(&self.text, &self.origin).error(name.span().start, message)
+        SourceText::new(&self.text, &self.origin).error(name.span().start, message)
     }
 
     /// Returns the entry of this table.

@@ -54,7 +54,7 @@ pub fn preset(name: &str) -> Option<&'static Preset> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Chosen, GenPlan, Request};
+    use crate::plan::{GenPlan, Provenance, Request};
     use litepress_rows::Schema;
 
     #[test]
@@ -76,9 +76,9 @@ mod tests {
             // The annotation of a foreign key depends on the number of rows of its parent.
             let is_reference = |because: &str| because.starts_with("refers to");
             for column in columns {
-                let is_settled = match &column.chosen {
-                    Chosen::Inferred(because) => is_reference(because),
-                    chosen => *chosen == Chosen::Annotation,
+                let is_settled = match &column.provenance {
+                    Provenance::Inferred(because) => is_reference(because),
+                    provenance => *provenance == Provenance::Annotation,
                 };
                 assert!(is_settled, "{}: {}", preset.name, column.name);
             }

@@ -175,9 +175,9 @@ impl CellRandom {
 
     /// Returns the stream of words of this row; the first one is [`u64`](Self::u64).
     #[inline(always)]
-    pub fn draws(&self, row: u64) -> Draws {
+    pub fn stream(&self, row: u64) -> CellStream {
         let first = self.u64(row);
-        Draws { next: first, state: first, key: !self.key }
+        CellStream { next: first, state: first, key: !self.key }
     }
 
     /// Sets each slot to `make` of its row's [`u64`](Self::u64).
@@ -257,13 +257,13 @@ fn hash_name(hash: u64, name: &str) -> u64 {
 
 /// The words of one cell, one after another.
 #[derive(Clone, Copy, Debug)]
-pub struct Draws {
+pub struct CellStream {
     next: u64,
     state: u64,
     key: u64,
 }
 
-impl Draws {
+impl CellStream {
     /// Returns the next 64 random bits.
     #[inline(always)]
     pub fn u64(&mut self) -> u64 {
@@ -309,9 +309,9 @@ mod tests {
         assert_eq!(random.u64(0), GOLDEN[0]);
         assert_eq!(random.u64(1_000_000_007), GOLDEN[1]);
         assert_eq!(random.fork(1).u64(0), GOLDEN[2]);
-        let mut draws = random.draws(7);
-        assert_eq!(draws.u64(), random.u64(7));
-        assert_eq!(draws.u64(), GOLDEN[3]);
+        let mut stream = random.stream(7);
+        assert_eq!(stream.u64(), random.u64(7));
+        assert_eq!(stream.u64(), GOLDEN[3]);
     }
 
     const GOLDEN: [u64; 4] =
@@ -384,8 +384,8 @@ mod tests {
         let shared = |r: u64| one.shared(r, |fraction| fraction.take(1_000_000)) * 16 / 1_000_000;
         assert_uniform_bytes("shared", (0..200_000).map(|r| shared(2 * r) << 4 | shared(2 * r + 1)));
         let draws = |r: u64| {
-            let mut draws = one.draws(r);
-            pair(draws.u64(), draws.u64())
+            let mut stream = one.stream(r);
+            pair(stream.u64(), stream.u64())
         };
         assert_uniform_bytes("draws", (0..200_000).map(draws));
     }

@@ -15,12 +15,12 @@
 //! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
 //! nothing, or to itself if the column is NOT NULL. `in_turn` alone takes later rows too.
 
-mod dealt;
+mod exact_counts;
 mod fan_out;
 
-use crate::generators::{Scattered, Zipf, pow};
+use crate::generators::{Permutation, Zipf, pow};
 use crate::random::{CellRandom, Fraction, Rows};
-pub(crate) use dealt::Dealt;
+pub(crate) use exact_counts::ExactCounts;
 pub(crate) use fan_out::FanOut;
 use std::sync::Arc;
 
@@ -38,16 +38,16 @@ pub(crate) struct RowList {
     /// Rows without a parent: one flag a row, or empty if every row has one.
     pub nulls: Vec<bool>,
     /// Each row's position among the children of its parent; for `per_parent` only.
-    pub places: Vec<Place>,
+    pub positions: Vec<ChildPosition>,
 }
 
 /// A child's position among the children of its parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ChildPosition {
     /// Counted from 0.
-    pub number: u64,
-    /// Children of the parent.
-    pub of: u64,
+    pub ordinal: u64,
+    /// Number of children of the parent.
+    pub siblings: u64,
 }
 
 /// A reference of a column to rows of a table.
@@ -55,7 +55,7 @@ pub(crate) struct Place {
 pub(crate) struct Relation {
     /// Rows of the parent.
     pub parents: u64,
-    pub draw: Draw,
+    pub assignment: Assignment,
     /// Whether the parent is the child's own table.
     pub to_itself: bool,
     /// Whether every row refers to one: in a table that refers to itself the first row too.
@@ -64,7 +64,7 @@ pub(crate) struct Relation {
 
 /// The way in which rows get their parents.
 #[derive(Clone, Debug)]
-pub(crate) enum Draw {
+pub(crate) enum Assignment {
     Uniform,
     Zipf {
         zipf: Arc<Zipf>,
@@ -74,8 +74,8 @@ pub(crate) enum Draw {
     InTurn {
         each: u64,
     },
-    Children(Arc<FanOut>),
-    Dealt(Arc<Dealt>),
+    PerParent(Arc<FanOut>),
+    Exact(Arc<ExactCounts>),
     /// `each`: column c is `in_turn(each)`, so that rows with the same row in c take the others one after another.
     OtherThan {
         column: usize,
@@ -88,7 +88,7 @@ pub(crate) enum Draw {
     },
 }
 
-impl Draw {
+impl Assignment {
     /// Returns whether two columns of one foreign key may both have it.
     pub(crate) fn is_default(&self) -> bool {
         matches!(self, Self::Uniform)
@@ -98,31 +98,37 @@ impl Draw {
 impl Relation {
     /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in` or `other_than`
     /// refers to.
-    pub(crate) fn draw(&self, random: &CellRandom, rows: &Rows<'_>, siblings: Option<&RowList>, out: &mut RowList) {
+    pub(crate) fn assign_parents(
+        &self,
+        random: &CellRandom,
+        rows: &Rows<'_>,
+        siblings: Option<&RowList>,
+        out: &mut RowList,
+    ) {
         out.rows.clear();
         out.nulls.clear();
-        out.places.clear();
+        out.positions.clear();
         if self.is_to_earlier() {
-            self.draw_earlier(random, rows, out);
+            self.assign_earlier(random, rows, out);
             return;
         }
         let parents = self.parents.max(1);
-        match &self.draw {
-            Draw::Uniform => {
+        match &self.assignment {
+            Assignment::Uniform => {
                 out.rows.resize(rows.len(), 0);
                 random.fill_below(rows, &mut out.rows, parents, |row| row);
             }
-            Draw::Zipf { zipf, scatter } => {
-                rows.append_to(&mut out.rows, |row| zipf.draw(&mut random.draws(row)) - 1);
+            Assignment::Zipf { zipf, scatter } => {
+                rows.append_to(&mut out.rows, |row| zipf.draw(&mut random.stream(row)) - 1);
                 if *scatter {
-                    Scattered::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
+                    Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Draw::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
-            Draw::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
-            Draw::Children(fan_out) => fan_out.find(rows, 0, out),
-            Draw::Dealt(dealt) => dealt.find(random, rows, out),
-            Draw::OtherThan { each, .. } => {
+            Assignment::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
+            Assignment::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
+            Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
+            Assignment::Exact(counts) => counts.find(random, rows, out),
+            Assignment::OtherThan { each, .. } => {
                 let siblings = siblings.expect("the column that it differs from is known");
                 let others = (parents - 1).max(1);
                 let mut at = 0;
@@ -132,27 +138,27 @@ impl Relation {
                     (siblings.rows[at - 1] + 1 + step) % parents
                 });
             }
-            Draw::DistinctIn { skew, .. } => {
+            Assignment::DistinctIn { skew, .. } => {
                 let siblings = siblings.expect("the column that it is distinct in is known");
-                self.draw_distinct(random, siblings, *skew, out);
+                self.assign_distinct(random, siblings, *skew, out);
             }
         }
     }
 
     /// Returns whether rows of a table refer to earlier rows of the same table.
     pub(crate) fn is_to_earlier(&self) -> bool {
-        self.to_itself && !matches!(self.draw, Draw::InTurn { .. })
+        self.to_itself && !matches!(self.assignment, Assignment::InTurn { .. })
     }
 
     /// Computes parents among the rows before each row.
-    fn draw_earlier(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut RowList) {
-        match &self.draw {
-            Draw::Zipf { zipf, .. } => {
-                rows.append_to(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.draws(row)) - 1);
+    fn assign_earlier(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut RowList) {
+        match &self.assignment {
+            Assignment::Zipf { zipf, .. } => {
+                rows.append_to(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.stream(row)) - 1);
             }
-            Draw::Once if self.is_total => rows.append_to(&mut out.rows, |row| row),
-            Draw::Once => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
-            Draw::Children(fan_out) => fan_out.find(rows, 1, out),
+            Assignment::Once if self.is_total => rows.append_to(&mut out.rows, |row| row),
+            Assignment::Once => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
+            Assignment::PerParent(fan_out) => fan_out.find(rows, 1, out),
             _ => rows.append_to(&mut out.rows, |row| Fraction(random.u64(row)).take(row.max(1))),
         }
         let is_first = |row: u64| row == 0;
@@ -169,14 +175,14 @@ impl Relation {
     /// ranges do not overlap, so no two children of one row share a parent. With a skew the first ranges are short
     /// and the last ones long, so that few parents are frequent. A random permutation says which ones; with an even
     /// share each row also rotates it.
-    fn draw_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, out: &mut RowList) {
+    fn assign_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, out: &mut RowList) {
         let parents = self.parents.max(1);
-        let order = Scattered::new(parents, &random.fork(ORDER));
-        for (&row, place) in siblings.rows.iter().zip(&siblings.places) {
+        let order = Permutation::new(parents, &random.fork(ORDER));
+        for (&row, position) in siblings.rows.iter().zip(&siblings.positions) {
             let own = random.fork(PARTNERS.wrapping_add(row));
-            let start = stretch(place.number, place.of, parents, skew);
-            let end = stretch(place.number + 1, place.of, parents, skew);
-            let drawn = start + Fraction(own.u64(place.number)).take((end - start).max(1));
+            let start = range_start(position.ordinal, position.siblings, parents, skew);
+            let end = range_start(position.ordinal + 1, position.siblings, parents, skew);
+            let drawn = start + Fraction(own.u64(position.ordinal)).take((end - start).max(1));
             // Without a rotation of its own the first child of a row would never have the last parent.
             let turn = if skew == 1.0 { Fraction(own.u64(u64::MAX)).take(parents) } else { 0 };
             out.rows.push((drawn.min(parents - 1) + turn) % parents);
@@ -186,38 +192,38 @@ impl Relation {
     }
 }
 
-/// Returns the first parent in the range of child `number` of `of`.
-fn stretch(number: u64, of: u64, parents: u64, skew: f64) -> u64 {
-    let spare = parents.saturating_sub(of);
+/// Returns the first parent in the range of child `ordinal` of `siblings`.
+fn range_start(ordinal: u64, siblings: u64, parents: u64, skew: f64) -> u64 {
+    let spare = parents.saturating_sub(siblings);
     if skew == 1.0 {
-        let share = u128::from(spare) * u128::from(number) / u128::from(of.max(1));
-        return number + u64::try_from(share).unwrap_or(spare);
+        let share = u128::from(spare) * u128::from(ordinal) / u128::from(siblings.max(1));
+        return ordinal + u64::try_from(share).unwrap_or(spare);
     }
-    let share = if number == 0 { 0.0 } else { pow(number as f64 / of.max(1) as f64, skew) };
+    let share = if ordinal == 0 { 0.0 } else { pow(ordinal as f64 / siblings.max(1) as f64, skew) };
     #[expect(clippy::cast_possible_truncation, reason = "a share of a number of rows")]
     #[expect(clippy::cast_sign_loss, reason = "it is positive")]
     let share = (spare as f64 * share) as u64;
-    number + share.min(spare)
+    ordinal + share.min(spare)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn drawn(draw: &Draw, to_itself: bool, rows: &Rows<'_>) -> Vec<u64> {
-        let relation = Relation { parents: 1000, draw: draw.clone(), to_itself, is_total: false };
+    fn drawn(draw: &Assignment, to_itself: bool, rows: &Rows<'_>) -> Vec<u64> {
+        let relation = Relation { parents: 1000, assignment: draw.clone(), to_itself, is_total: false };
         let mut out = RowList::default();
-        relation.draw(&CellRandom::new(42, "t", "c"), rows, None, &mut out);
+        relation.assign_parents(&CellRandom::new(42, "t", "c"), rows, None, &mut out);
         out.rows
     }
 
     /// References are as frozen as values are.
     #[test]
     fn golden_rows_of_version_1() {
-        let zipf = |exponent, scatter| Draw::Zipf { zipf: Arc::new(Zipf::new(1000, exponent)), scatter };
+        let zipf = |exponent, scatter| Assignment::Zipf { zipf: Arc::new(Zipf::new(1000, exponent)), scatter };
         let draws = [
-            (Draw::Uniform, false),
-            (Draw::Uniform, true),
+            (Assignment::Uniform, false),
+            (Assignment::Uniform, true),
             (zipf(1.1, true), false),
             (zipf(1.1, false), false),
             (zipf(0.8, false), false),

@@ -18,7 +18,7 @@ mod sql_tokens;
 
 pub(crate) use checks::{WrittenCheck, checks, words};
 
-use crate::annotation::{Expression, ExpressionKind, Site, is_name, parse};
+use crate::annotation::{Expression, ExpressionKind, SourceText, is_name, parse};
 use crate::generators::catalogue::find;
 use crate::tables::generated_tables;
 use litepress_rows::schema::{Generated, Schema, Table};
@@ -63,7 +63,7 @@ pub fn annotations(schema: &Schema) -> Result<Vec<Annotation>> {
     for token in &all {
         let Kind::Comment { body } = &token.kind else { continue };
         let Some(span) = annotation_span(&schema.text, body) else {
-            refuse_lost_colon(schema, body)?;
+            reject_missing_colon(schema, body)?;
             continue;
         };
         let behind = sql.partition_point(|other| other.span.start < token.span.start);
@@ -105,12 +105,12 @@ fn calls_per_parent(expression: &Expression) -> bool {
 }
 
 /// Returns the text of an annotation, for errors.
-pub(crate) fn place<'a>(schema: &'a Schema, annotation: &Annotation) -> Site<'a> {
+pub(crate) fn place<'a>(schema: &'a Schema, annotation: &Annotation) -> SourceText<'a> {
     let table = &schema.tables[annotation.table];
-    let site = Site::new(&schema.text, &schema.origin).for_table(&table.name);
+    let source = SourceText::new(&schema.text, &schema.origin).for_table(&table.name);
     match annotation.column {
-        Some(column) => site.for_column(&table.name, &table.columns[column].name),
-        None => site,
+        Some(column) => source.for_column(&table.name, &table.columns[column].name),
+        None => source,
     }
 }
 
@@ -128,7 +128,7 @@ fn annotation_span(text: &str, body: &Range<usize>) -> Option<Range<usize>> {
 }
 
 /// Rejects `-- gen word`, which would be an annotation if it had a colon.
-fn refuse_lost_colon(schema: &Schema, body: &Range<usize>) -> Result<()> {
+fn reject_missing_colon(schema: &Schema, body: &Range<usize>) -> Result<()> {
     let comment = schema.text[body.clone()].trim();
     let Some((mark, rest)) = comment.split_at_checked(3).filter(|(mark, _)| mark.eq_ignore_ascii_case("gen")) else {
         return Ok(());
@@ -140,7 +140,7 @@ fn refuse_lost_colon(schema: &Schema, body: &Range<usize>) -> Result<()> {
         return Ok(());
     }
     let at = body.end - schema.text[body.clone()].trim_start().len();
-    let error = Site::new(&schema.text, &schema.origin).error(at, format!("no ':' stands behind '{mark}'"));
+    let error = SourceText::new(&schema.text, &schema.origin).error(at, format!("':' is missing after '{mark}'"));
     Err(error.advise(format!("did you mean '-- gen: {annotation}'?")))
 }
 
@@ -194,7 +194,7 @@ fn owner(
     comment: &Token,
     span: Range<usize>,
 ) -> Result<Annotation> {
-    let site = Site::new(&schema.text, &schema.origin);
+    let source = SourceText::new(&schema.text, &schema.origin);
     let at = comment.span.start;
     let line_start = schema.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let on_line = sql[..behind].partition_point(|token| token.span.end <= line_start);
@@ -208,29 +208,29 @@ fn owner(
         Role::Definition { table, .. } | Role::Tail { table } if is_setting(&schema.text[span.clone()]) => {
             let annotation = schema.text[span.clone()].trim_start();
             let name = annotation.split('=').next().unwrap_or_default().trim_end();
-            let message = format!("'{name}=' is said of a table, and stands among its columns or behind them");
-            let site = site.for_table(&schema.tables[table].name);
+            let message = format!("'{name}=' is a setting of tables, and is among the columns or after them");
+            let source = source.for_table(&schema.tables[table].name);
             let advice = "put it in front of CREATE TABLE, or on the line of the '(' if no column stands there";
-            Err(site.error(span.end - annotation.len(), message).advise(advice))
+            Err(source.error(span.end - annotation.len(), message).advise(advice))
         }
         Role::Definition { table, first } => {
             let first = &schema.text[sql[first].span.clone()];
             let column = column(&schema.tables[table], first)
-                .map_err(|message| belongs_to_nothing(&site.for_table(&schema.tables[table].name), at, &message))?;
+                .map_err(|message| belongs_to_nothing(&source.for_table(&schema.tables[table].name), at, &message))?;
             Ok(Annotation { table, column: Some(column), span })
         }
         Role::Tail { table } => {
-            let site = site.for_table(&schema.tables[table].name);
-            Err(belongs_to_nothing(&site, at, "it stands behind the columns"))
+            let source = source.for_table(&schema.tables[table].name);
+            Err(belongs_to_nothing(&source, at, "it is after the columns"))
         }
-        Role::Outside => Err(belongs_to_nothing(&site, at, "no table with generated rows is here")),
+        Role::Outside => Err(belongs_to_nothing(&source, at, "no table with generated rows is here")),
     }
 }
 
-fn belongs_to_nothing(site: &Site<'_>, at: usize, why: &str) -> Error {
-    site.error(at, format!("this annotation belongs to no column and no table: {why}")).advise(
-        "a column's stands behind its definition or alone on the line before it, a table's in front of CREATE TABLE",
-    )
+fn belongs_to_nothing(source: &SourceText<'_>, at: usize, why: &str) -> Error {
+    source
+        .error(at, format!("this annotation belongs to no column and no table: {why}"))
+        .advise("write a column's after its definition or alone on the line before it, a table's before CREATE TABLE")
 }
 
 /// Returns whether the comment is between the end of a statement and the next one on the same line.
@@ -366,15 +366,15 @@ mod tests {
                 9,
                 "no column a any more",
             ),
-            ("create table t (\n a int\n -- gen: x\n)", 3, 2, "it stands behind the columns"),
-            ("create table t (\n a int\n) -- gen: x", 3, 3, "it stands behind the columns"),
-            ("create table t (\n a int\n) -- gen: rows=5", 3, 11, "said of a table"),
+            ("create table t (\n a int\n -- gen: x\n)", 3, 2, "it is after the columns"),
+            ("create table t (\n a int\n) -- gen: x", 3, 3, "it is after the columns"),
+            ("create table t (\n a int\n) -- gen: rows=5", 3, 11, "is a setting of tables"),
             // It was taken for the column's, and the table was reported to have no number of rows.
-            ("create table t (a int); -- gen: rows=5", 1, 33, "said of a table"),
+            ("create table t (a int); -- gen: rows=5", 1, 33, "is a setting of tables"),
             // These were ordinary comments, and the column got a generator by its type.
-            ("create table t (\n a text -- gen word\n)", 2, 12, "no ':' stands behind 'gen'"),
-            ("create table t (\n a text -- GEN : digits(6)\n)", 2, 12, "no ':' stands behind 'GEN'"),
-            ("-- gen rows=5\ncreate table t (a int);", 1, 4, "no ':' stands behind 'gen'"),
+            ("create table t (\n a text -- gen word\n)", 2, 12, "':' is missing after 'gen'"),
+            ("create table t (\n a text -- GEN : digits(6)\n)", 2, 12, "':' is missing after 'GEN'"),
+            ("-- gen rows=5\ncreate table t (a int);", 1, 4, "':' is missing after 'gen'"),
             (
                 "create table t (a int);\n-- gen: rows=5\ncreate index i on t(a);",
                 2,

@@ -5,21 +5,21 @@
 //! a little less than full. The sample comes from the end of the table, because row numbers, and with them rowids and
 //! sequences, are longest there.
 
-mod maker;
-mod numbered;
+mod block_generator;
+mod random_access;
 mod sizes;
 #[cfg(test)]
 mod tests;
 
-use crate::generators::Distinct;
+use crate::generators::Cardinality;
 use crate::plan::{GenPlan, TablePlan};
+use block_generator::BlockGenerator;
 use litepress_format::page::PageSize;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{Conflict, NumberedRows, Part, RecordChunk, Result, RowidOrder, Shard, Source};
 use litepress_tpch::TpchSource;
-use maker::Maker;
 use sizes::{RowSampler, SAMPLE_BYTES, mean_sizes, most_rows_per_block, whole};
 use std::ops::Range;
 use std::sync::Arc;
@@ -118,8 +118,8 @@ impl Source for GenSource {
         if rows.is_empty() {
             return Ok(None);
         }
-        let maker = Maker::new(&self.table, &self.plan);
-        Ok(Some(Box::new(GenPart { maker, rows, rows_per_block: self.rows_per_block })))
+        let generator = BlockGenerator::new(&self.table, &self.plan);
+        Ok(Some(Box::new(GenPart { generator, rows, rows_per_block: self.rows_per_block })))
     }
 
     fn rows(&self) -> Option<u64> {
@@ -161,7 +161,7 @@ impl Source for GenSource {
 
 #[derive(Debug)]
 struct GenPart {
-    maker: Maker,
+    generator: BlockGenerator,
     rows: Range<u64>,
     rows_per_block: u64,
 }
@@ -170,7 +170,7 @@ impl Part for GenPart {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
         while !chunk.is_full() && !self.rows.is_empty() {
             let end = self.rows.end.min(self.rows.start + self.rows_per_block);
-            self.maker.make_range(self.rows.start..end, chunk)?;
+            self.generator.append_range(self.rows.start..end, chunk)?;
             self.rows.start = end;
         }
         Ok(())
@@ -180,7 +180,7 @@ impl Part for GenPart {
 /// Returns the order of rowids. Without an INTEGER PRIMARY KEY a rowid is the row's number; with one it is the key.
 fn rowid_order(table: &Table, plan: &TablePlan) -> RowidOrder {
     let key = plan.columns.iter().find(|column| table.rowid_alias == Some(column.column));
-    if key.is_none_or(|key| matches!(key.facts.distinct, Distinct::Ascending { .. })) {
+    if key.is_none_or(|key| matches!(key.properties.cardinality, Cardinality::Ascending { .. })) {
         RowidOrder::Ascending
     } else {
         RowidOrder::Unordered

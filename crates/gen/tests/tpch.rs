@@ -70,7 +70,7 @@ fn what_is_not_the_benchmarks_is_refused() {
         (
             "-- gen: tpch=region\nCREATE TABLE r (r_regionkey, r_name /* gen: uuid */, r_comment)",
             1.0,
-            "TPC-H says what",
+            "are those of TPC-H",
         ),
     ] {
         let schema = Schema::from_sql(sql, "test.sql").expect(sql);

@@ -19,7 +19,7 @@ use litepress_rows::encode::RowNumbers;
 use litepress_rows::schema::Table;
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{CellBlock, Conflict, Encoder, Part, RecordChunk, Result, RowidOrder, Shard, Source};
-use rows::Rows;
+use rows::RowBatches;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use tpchgen::generators::{
@@ -256,7 +256,7 @@ impl Source for TpchSource {
 }
 
 struct TpchPart {
-    rows: Box<dyn Rows>,
+    rows: Box<dyn RowBatches>,
     blocks: Vec<CellBlock>,
     encoder: Encoder,
     next_record: u64,

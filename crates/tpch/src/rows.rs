@@ -9,62 +9,67 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use tpchgen::dates::{MIN_GENERATE_DATE, TOTAL_DATE_RANGE, TPCHDate};
 use tpchgen::decimal::TPCHDecimal;
-use tpchgen::generators as of;
+use tpchgen::generators;
 
 /// An iterator over the rows of a table, in batches.
-pub(super) trait Rows: Send {
+pub(super) trait RowBatches: Send {
     /// Fills the blocks, one for each column, with at most `rows` rows. Returns their number, which is 0 at the end.
     fn fill(&mut self, rows: usize, blocks: &mut [CellBlock]) -> usize;
 }
 
 /// An iterator of rows with the function that transposes them.
-struct Columns<I: Iterator> {
+struct TransposedRows<I: Iterator> {
     rows: I,
     /// The rows of a batch.
-    held: Vec<I::Item>,
+    batch: Vec<I::Item>,
     /// A dictionary for each column of few distinct words.
-    words: Vec<Words>,
-    fill: fn(&[I::Item], &mut [Words], &mut [CellBlock]),
+    dictionaries: Vec<WordDictionary>,
+    fill: fn(&[I::Item], &mut [WordDictionary], &mut [CellBlock]),
 }
 
-impl<I: Iterator + Send> Rows for Columns<I>
+impl<I: Iterator + Send> RowBatches for TransposedRows<I>
 where
     I::Item: Send,
 {
     fn fill(&mut self, rows: usize, blocks: &mut [CellBlock]) -> usize {
-        self.held.clear();
-        self.held.extend(self.rows.by_ref().take(rows));
-        (self.fill)(&self.held, &mut self.words, blocks);
-        self.held.len()
+        self.batch.clear();
+        self.batch.extend(self.rows.by_ref().take(rows));
+        (self.fill)(&self.batch, &mut self.dictionaries, blocks);
+        self.batch.len()
     }
 }
 
-fn columns<I: Iterator + Send + 'static>(
+fn transposed<I: Iterator + Send + 'static>(
     rows: I,
-    words: usize,
-    fill: fn(&[I::Item], &mut [Words], &mut [CellBlock]),
-) -> Box<dyn Rows>
+    dictionaries: usize,
+    fill: fn(&[I::Item], &mut [WordDictionary], &mut [CellBlock]),
+) -> Box<dyn RowBatches>
 where
     I::Item: Send,
 {
-    Box::new(Columns { rows, held: Vec::new(), words: (0..words).map(|_| Words::default()).collect(), fill })
+    Box::new(TransposedRows {
+        rows,
+        batch: Vec::new(),
+        dictionaries: (0..dictionaries).map(|_| WordDictionary::default()).collect(),
+        fill,
+    })
 }
 
 /// The distinct words of a column, in order of appearance.
-struct Words {
+struct WordDictionary {
     known: Vec<&'static str>,
     values: Arc<[OwnedValue]>,
 }
 
-impl Default for Words {
+impl Default for WordDictionary {
     fn default() -> Self {
         Self { known: Vec::new(), values: Arc::from([]) }
     }
 }
 
-impl Words {
+impl WordDictionary {
     /// Returns the index of a word. Equal words have equal addresses, so that comparing addresses suffices.
-    fn pick(&mut self, word: &'static str) -> u32 {
+    fn index_of(&mut self, word: &'static str) -> u32 {
         let found = self.known.iter().position(|known| std::ptr::eq(*known, word));
         let found = found.unwrap_or_else(|| {
             self.known.push(word);
@@ -75,11 +80,11 @@ impl Words {
 
     fn fill<R>(&mut self, rows: &[R], block: &mut CellBlock, word: impl Fn(&R) -> &'static str) {
         // The dictionary must be complete before the block takes it.
-        let picks: Vec<u32> = rows.iter().map(|row| self.pick(word(row))).collect();
+        let indices: Vec<u32> = rows.iter().map(|row| self.index_of(word(row))).collect();
         if self.values.len() < self.known.len() {
             self.values = self.known.iter().map(|word| OwnedValue::Text((*word).to_owned())).collect();
         }
-        block.picks(&self.values).extend(picks);
+        block.picks(&self.values).extend(indices);
     }
 }
 
@@ -98,7 +103,7 @@ fn texts<R>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> &str) {
     }
 }
 
-fn shown<R, D: Display>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> &D) {
+fn displayed<R, D: Display>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> &D) {
     let texts = block.texts();
     for row in rows {
         write!(texts.arena(), "{}", value(row)).expect("an arena takes everything");
@@ -182,52 +187,56 @@ impl TpchTable {
     }
 
     /// Opens part `part`, counted from 0, of `parts`.
-    pub(super) fn part(self, scale: f64, part: u32, parts: u32) -> Box<dyn Rows> {
+    pub(super) fn part(self, scale: f64, part: u32, parts: u32) -> Box<dyn RowBatches> {
         // `tpchgen` does not cut the tables region and nation.
         let Range { start, end } = self.units_of(scale, part, parts);
         let [start, count] = [start, end - start].map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
         let [part, parts] = [part + 1, parts].map(|number| i32::try_from(number).expect("they are few"));
         match self {
-            Self::Region => columns(of::RegionGenerator::default().iter().skip(start).take(count), 0, region),
-            Self::Nation => columns(of::NationGenerator::default().iter().skip(start).take(count), 0, nation),
-            Self::Part => columns(of::PartGenerator::new(scale, part, parts).iter(), 0, part_table),
-            Self::Supplier => columns(of::SupplierGenerator::new(scale, part, parts).iter(), 0, supplier),
+            Self::Region => {
+                transposed(generators::RegionGenerator::default().iter().skip(start).take(count), 0, region)
+            }
+            Self::Nation => {
+                transposed(generators::NationGenerator::default().iter().skip(start).take(count), 0, nation)
+            }
+            Self::Part => transposed(generators::PartGenerator::new(scale, part, parts).iter(), 0, part_table),
+            Self::Supplier => transposed(generators::SupplierGenerator::new(scale, part, parts).iter(), 0, supplier),
             Self::PartSupp if repeats_suppliers(scale) => {
                 let mut of_part = Vec::new();
-                let is_first = move |row: &of::PartSupp<'_>| {
+                let is_first = move |row: &generators::PartSupp<'_>| {
                     of_part.retain(|&(part, _)| part == row.ps_partkey);
                     let is_first = !of_part.contains(&(row.ps_partkey, row.ps_suppkey));
                     of_part.push((row.ps_partkey, row.ps_suppkey));
                     is_first
                 };
-                columns(of::PartSuppGenerator::new(scale, part, parts).iter().filter(is_first), 0, partsupp)
+                transposed(generators::PartSuppGenerator::new(scale, part, parts).iter().filter(is_first), 0, partsupp)
             }
-            Self::PartSupp => columns(of::PartSuppGenerator::new(scale, part, parts).iter(), 0, partsupp),
-            Self::Customer => columns(of::CustomerGenerator::new(scale, part, parts).iter(), 1, customer),
-            Self::Orders => columns(of::OrderGenerator::new(scale, part, parts).iter(), 2, orders),
-            Self::LineItem => columns(of::LineItemGenerator::new(scale, part, parts).iter(), 4, lineitem),
+            Self::PartSupp => transposed(generators::PartSuppGenerator::new(scale, part, parts).iter(), 0, partsupp),
+            Self::Customer => transposed(generators::CustomerGenerator::new(scale, part, parts).iter(), 1, customer),
+            Self::Orders => transposed(generators::OrderGenerator::new(scale, part, parts).iter(), 2, orders),
+            Self::LineItem => transposed(generators::LineItemGenerator::new(scale, part, parts).iter(), 4, lineitem),
         }
     }
 }
 
-fn region(rows: &[of::Region<'static>], _: &mut [Words], blocks: &mut [CellBlock]) {
+fn region(rows: &[generators::Region<'static>], _: &mut [WordDictionary], blocks: &mut [CellBlock]) {
     ints(rows, &mut blocks[0], |row| row.r_regionkey);
     texts(rows, &mut blocks[1], |row| row.r_name);
     texts(rows, &mut blocks[2], |row| row.r_comment);
 }
 
-fn nation(rows: &[of::Nation<'static>], _: &mut [Words], blocks: &mut [CellBlock]) {
+fn nation(rows: &[generators::Nation<'static>], _: &mut [WordDictionary], blocks: &mut [CellBlock]) {
     ints(rows, &mut blocks[0], |row| row.n_nationkey);
     texts(rows, &mut blocks[1], |row| row.n_name);
     ints(rows, &mut blocks[2], |row| row.n_regionkey);
     texts(rows, &mut blocks[3], |row| row.n_comment);
 }
 
-fn part_table(rows: &[of::Part<'static>], _: &mut [Words], blocks: &mut [CellBlock]) {
+fn part_table(rows: &[generators::Part<'static>], _: &mut [WordDictionary], blocks: &mut [CellBlock]) {
     ints(rows, &mut blocks[0], |row| row.p_partkey);
-    shown(rows, &mut blocks[1], |row| &row.p_name);
-    shown(rows, &mut blocks[2], |row| &row.p_mfgr);
-    shown(rows, &mut blocks[3], |row| &row.p_brand);
+    displayed(rows, &mut blocks[1], |row| &row.p_name);
+    displayed(rows, &mut blocks[2], |row| &row.p_mfgr);
+    displayed(rows, &mut blocks[3], |row| &row.p_brand);
     texts(rows, &mut blocks[4], |row| row.p_type);
     ints(rows, &mut blocks[5], |row| row.p_size.into());
     texts(rows, &mut blocks[6], |row| row.p_container);
@@ -235,17 +244,17 @@ fn part_table(rows: &[of::Part<'static>], _: &mut [Words], blocks: &mut [CellBlo
     texts(rows, &mut blocks[8], |row| row.p_comment);
 }
 
-fn supplier(rows: &[of::Supplier], _: &mut [Words], blocks: &mut [CellBlock]) {
+fn supplier(rows: &[generators::Supplier], _: &mut [WordDictionary], blocks: &mut [CellBlock]) {
     ints(rows, &mut blocks[0], |row| row.s_suppkey);
-    shown(rows, &mut blocks[1], |row| &row.s_name);
-    shown(rows, &mut blocks[2], |row| &row.s_address);
+    displayed(rows, &mut blocks[1], |row| &row.s_name);
+    displayed(rows, &mut blocks[2], |row| &row.s_address);
     ints(rows, &mut blocks[3], |row| row.s_nationkey);
-    shown(rows, &mut blocks[4], |row| &row.s_phone);
+    displayed(rows, &mut blocks[4], |row| &row.s_phone);
     decimals(rows, &mut blocks[5], |row| row.s_acctbal);
     texts(rows, &mut blocks[6], |row| &row.s_comment);
 }
 
-fn partsupp(rows: &[of::PartSupp<'static>], _: &mut [Words], blocks: &mut [CellBlock]) {
+fn partsupp(rows: &[generators::PartSupp<'static>], _: &mut [WordDictionary], blocks: &mut [CellBlock]) {
     ints(rows, &mut blocks[0], |row| row.ps_partkey);
     ints(rows, &mut blocks[1], |row| row.ps_suppkey);
     ints(rows, &mut blocks[2], |row| row.ps_availqty.into());
@@ -253,30 +262,30 @@ fn partsupp(rows: &[of::PartSupp<'static>], _: &mut [Words], blocks: &mut [CellB
     texts(rows, &mut blocks[4], |row| row.ps_comment);
 }
 
-fn customer(rows: &[of::Customer<'static>], words: &mut [Words], blocks: &mut [CellBlock]) {
+fn customer(rows: &[generators::Customer<'static>], dictionaries: &mut [WordDictionary], blocks: &mut [CellBlock]) {
     ints(rows, &mut blocks[0], |row| row.c_custkey);
-    shown(rows, &mut blocks[1], |row| &row.c_name);
-    shown(rows, &mut blocks[2], |row| &row.c_address);
+    displayed(rows, &mut blocks[1], |row| &row.c_name);
+    displayed(rows, &mut blocks[2], |row| &row.c_address);
     ints(rows, &mut blocks[3], |row| row.c_nationkey);
-    shown(rows, &mut blocks[4], |row| &row.c_phone);
+    displayed(rows, &mut blocks[4], |row| &row.c_phone);
     decimals(rows, &mut blocks[5], |row| row.c_acctbal);
-    words[0].fill(rows, &mut blocks[6], |row| row.c_mktsegment);
+    dictionaries[0].fill(rows, &mut blocks[6], |row| row.c_mktsegment);
     texts(rows, &mut blocks[7], |row| row.c_comment);
 }
 
-fn orders(rows: &[of::Order<'static>], words: &mut [Words], blocks: &mut [CellBlock]) {
+fn orders(rows: &[generators::Order<'static>], dictionaries: &mut [WordDictionary], blocks: &mut [CellBlock]) {
     ints(rows, &mut blocks[0], |row| row.o_orderkey);
     ints(rows, &mut blocks[1], |row| row.o_custkey);
-    words[0].fill(rows, &mut blocks[2], |row| row.o_orderstatus.as_str());
+    dictionaries[0].fill(rows, &mut blocks[2], |row| row.o_orderstatus.as_str());
     decimals(rows, &mut blocks[3], |row| row.o_totalprice);
     dates(rows, &mut blocks[4], |row| row.o_orderdate);
-    words[1].fill(rows, &mut blocks[5], |row| row.o_orderpriority);
-    shown(rows, &mut blocks[6], |row| &row.o_clerk);
+    dictionaries[1].fill(rows, &mut blocks[5], |row| row.o_orderpriority);
+    displayed(rows, &mut blocks[6], |row| &row.o_clerk);
     ints(rows, &mut blocks[7], |row| row.o_shippriority.into());
     texts(rows, &mut blocks[8], |row| row.o_comment);
 }
 
-fn lineitem(rows: &[of::LineItem<'static>], words: &mut [Words], blocks: &mut [CellBlock]) {
+fn lineitem(rows: &[generators::LineItem<'static>], dictionaries: &mut [WordDictionary], blocks: &mut [CellBlock]) {
     ints(rows, &mut blocks[0], |row| row.l_orderkey);
     ints(rows, &mut blocks[1], |row| row.l_partkey);
     ints(rows, &mut blocks[2], |row| row.l_suppkey);
@@ -285,12 +294,12 @@ fn lineitem(rows: &[of::LineItem<'static>], words: &mut [Words], blocks: &mut [C
     decimals(rows, &mut blocks[5], |row| row.l_extendedprice);
     decimals(rows, &mut blocks[6], |row| row.l_discount);
     decimals(rows, &mut blocks[7], |row| row.l_tax);
-    words[0].fill(rows, &mut blocks[8], |row| row.l_returnflag);
-    words[1].fill(rows, &mut blocks[9], |row| row.l_linestatus);
+    dictionaries[0].fill(rows, &mut blocks[8], |row| row.l_returnflag);
+    dictionaries[1].fill(rows, &mut blocks[9], |row| row.l_linestatus);
     dates(rows, &mut blocks[10], |row| row.l_shipdate);
     dates(rows, &mut blocks[11], |row| row.l_commitdate);
     dates(rows, &mut blocks[12], |row| row.l_receiptdate);
-    words[2].fill(rows, &mut blocks[13], |row| row.l_shipinstruct);
-    words[3].fill(rows, &mut blocks[14], |row| row.l_shipmode);
+    dictionaries[2].fill(rows, &mut blocks[13], |row| row.l_shipinstruct);
+    dictionaries[3].fill(rows, &mut blocks[14], |row| row.l_shipmode);
     texts(rows, &mut blocks[15], |row| row.l_comment);
 }

@@ -9,24 +9,24 @@ use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 
 /// Precedence of an operator; operators of higher precedence bind more closely.
-type Power = u8;
+type Precedence = u8;
 
-const OR: Power = 1;
-const AND: Power = 2;
-const NOT: Power = 3;
-const EQUALITY: Power = 4;
-const ORDER: Power = 5;
-const SUM: Power = 6;
-const PRODUCT: Power = 7;
-const CONCAT: Power = 8;
-const SIGN: Power = 9;
+const OR: Precedence = 1;
+const AND: Precedence = 2;
+const NOT: Precedence = 3;
+const EQUALITY: Precedence = 4;
+const ORDER: Precedence = 5;
+const SUM: Precedence = 6;
+const PRODUCT: Precedence = 7;
+const CONCAT: Precedence = 8;
+const SIGN: Precedence = 9;
 
 /// Units of `date_add` and `date_diff`.
 const UNITS: [&str; 7] = ["seconds", "minutes", "hours", "days", "weeks", "months", "years"];
 
 /// An operator between two operands.
 enum Infix {
-    Plain(Operator, Power),
+    Plain(Operator, Precedence),
     Is,
     Between,
     In,
@@ -41,22 +41,24 @@ impl Parser<'_> {
     }
 
     /// Parses an expression of operators with at least this precedence.
-    fn operation(&mut self, least: Power, depth: usize) -> Result<Expression> {
+    fn operation(&mut self, least: Precedence, depth: usize) -> Result<Expression> {
         self.check_depth(depth)?;
         let start = self.token().span.start;
         let mut left = self.prefixed(least, depth)?;
         while let Some(infix) = self.infix() {
-            let power = infix.power();
-            if power < least {
+            let precedence = infix.precedence();
+            if precedence < least {
                 break;
             }
             self.count_operator()?;
             self.take();
             let (operator, operands) = match infix {
-                Infix::Plain(operator, power) => (operator, vec![left, self.operation(power + 1, depth + 1)?]),
+                Infix::Plain(operator, precedence) => {
+                    (operator, vec![left, self.operation(precedence + 1, depth + 1)?])
+                }
                 Infix::Is => self.is(left, depth)?,
                 Infix::Between => self.between(left, depth)?,
-                Infix::In => self.within(left, depth)?,
+                Infix::In => self.in_list(left, depth)?,
                 Infix::Not => self.negated(left, depth)?,
             };
             left = Expression { kind: ExpressionKind::Operation { operator, operands }, span: start..self.end() };
@@ -64,9 +66,9 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn prefixed(&mut self, least: Power, depth: usize) -> Result<Expression> {
+    fn prefixed(&mut self, least: Precedence, depth: usize) -> Result<Expression> {
         let start = self.token().span.start;
-        let (operator, power) = match self.peek() {
+        let (operator, precedence) = match self.peek() {
             TokenKind::Mark("-") if !matches!(self.peek_second(), TokenKind::Int(_) | TokenKind::Real(_)) => {
                 (Operator::Negate, SIGN)
             }
@@ -78,14 +80,14 @@ impl Parser<'_> {
         if operator == Operator::Negate && matches!(self.peek(), TokenKind::Text(_) | TokenKind::Blob(_)) {
             return Err(self.unexpected("a number"));
         }
-        let operands = vec![self.operation(power, depth + 1)?];
+        let operands = vec![self.operation(precedence, depth + 1)?];
         Ok(Expression { kind: ExpressionKind::Operation { operator, operands }, span: start..self.end() })
     }
 
     /// Returns the binary operator at the current token, if it is one.
     fn infix(&self) -> Option<Infix> {
         use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Unequal};
-        let compare = |comparison, power| Infix::Plain(Operator::Compare(comparison), power);
+        let compare = |comparison, precedence| Infix::Plain(Operator::Compare(comparison), precedence);
         Some(match self.peek() {
             TokenKind::Mark(mark) => match *mark {
                 "||" => Infix::Plain(Operator::Concat, CONCAT),
@@ -134,7 +136,7 @@ impl Parser<'_> {
     }
 
     /// Parses the rest of `IN (value, ...)`.
-    fn within(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
+    fn in_list(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
         if !self.take_mark("(") {
             return Err(self.unexpected("'('"));
         }
@@ -150,7 +152,7 @@ impl Parser<'_> {
             self.between(left, depth)?
         } else {
             self.word("in")?;
-            self.within(left, depth)?
+            self.in_list(left, depth)?
         };
         let inner = Expression { kind: ExpressionKind::Operation { operator, operands }, span: start..self.end() };
         Ok((Operator::Not, vec![inner]))
@@ -235,7 +237,7 @@ impl Parser<'_> {
         }
         if !function.takes(operands.len()) {
             let message = format!("{} does not take {} arguments", function.name(), operands.len());
-            return Err(self.site.error(start, message).advise(function.signature()));
+            return Err(self.source.error(start, message).advise(function.signature()));
         }
         let is_of_time = matches!(function, Function::DateAdd | Function::DateDiff);
         if let Some(Expression { kind: ExpressionKind::Literal(OwnedValue::Text(unit)), span }) = operands.get(2)
@@ -252,7 +254,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let near = did_you_mean(unit, UNITS);
-        let error = self.site.error(at, format!("'{unit}' is no unit of time{near}"));
+        let error = self.source.error(at, format!("'{unit}' is no unit of time{near}"));
         Err(error.advise(format!("there are {}", UNITS.join(", "))))
     }
 
@@ -301,9 +303,9 @@ impl Parser<'_> {
 }
 
 impl Infix {
-    fn power(&self) -> Power {
+    fn precedence(&self) -> Precedence {
         match self {
-            Self::Plain(_, power) => *power,
+            Self::Plain(_, precedence) => *precedence,
             Self::Is | Self::Between | Self::In | Self::Not => EQUALITY,
         }
     }
@@ -331,7 +333,7 @@ fn is(name: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Site, parse};
+    use super::super::{SourceText, parse};
     use super::*;
 
     /// Returns an expression with all of its parentheses.
@@ -365,7 +367,7 @@ mod tests {
             ("round(a = b, 2)", "(Function(Round) (Compare(Equal) a b) 2)"),
             ("int(1, 5) + uuid", "(Add int(1, 5) uuid)"),
         ] {
-            let parsed = parse(&Site::new(text, "test"), 0..text.len()).expect(text);
+            let parsed = parse(&SourceText::new(text, "test"), 0..text.len()).expect(text);
             assert_eq!(shape(&parsed, text), expected, "{text}");
         }
     }
@@ -390,7 +392,7 @@ mod tests {
             (&long, 4003, "more than 1000 operators"),
             (&deep, 34, "nested too deeply"),
         ] {
-            let error = parse(&Site::new(text, "test"), 0..text.len()).expect_err(text);
+            let error = parse(&SourceText::new(text, "test"), 0..text.len()).expect_err(text);
             assert_eq!(error.place().character, Some(character), "{error}");
             assert!(error.message().contains(message), "{error}");
         }

@@ -1,7 +1,7 @@
 //! Parser of calls and settings; [`expressions`](super::expressions) parses the expressions around and in them.
 
 use super::lexer::{self, Token, TokenKind};
-use super::{Argument, Call, Expression, ExpressionKind, Site, TableSettings};
+use super::{Argument, Call, Expression, ExpressionKind, SourceText, TableSettings};
 use crate::number::{COUNT_UNITS, whole_number};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
@@ -15,12 +15,12 @@ const DEEPEST: usize = 32;
 /// Most operators in one annotation: a chain of them is as deep as it is long.
 const MOST_OPERATORS: usize = 1000;
 
-pub(super) fn annotation(site: &Site<'_>, span: Range<usize>) -> Result<Expression> {
-    let mut parser = Parser::new(site, span)?;
-    parser.refuse_settings()?;
+pub(super) fn annotation(source: &SourceText<'_>, span: Range<usize>) -> Result<Expression> {
+    let mut parser = Parser::new(source, span)?;
+    parser.reject_settings()?;
     let expression = parser.expression(0)?;
     if matches!(expression.kind, ExpressionKind::Literal(_)) && *parser.peek() == TokenKind::End {
-        let error = site.error(expression.span.start, "the name of a generator is expected");
+        let error = source.error(expression.span.start, "the name of a generator is expected");
         return Err(error.advise("constant(value) gives every row the same value"));
     }
     match parser.peek() {
@@ -29,15 +29,15 @@ pub(super) fn annotation(site: &Site<'_>, span: Range<usize>) -> Result<Expressi
     }
 }
 
-pub(super) fn call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
-    match annotation(site, span)? {
+pub(super) fn call(source: &SourceText<'_>, span: Range<usize>) -> Result<Call> {
+    match annotation(source, span)? {
         Expression { kind: ExpressionKind::Call(call), .. } => Ok(call),
-        Expression { span, .. } => Err(site.error(span.start, "the name of a generator is expected")),
+        Expression { span, .. } => Err(source.error(span.start, "the name of a generator is expected")),
     }
 }
 
-pub(super) fn settings(site: &Site<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
-    let mut parser = Parser::new(site, span)?;
+pub(super) fn settings(source: &SourceText<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
+    let mut parser = Parser::new(source, span)?;
     loop {
         parser.setting(settings)?;
         parser.take_mark(",");
@@ -48,15 +48,15 @@ pub(super) fn settings(site: &Site<'_>, span: Range<usize>, settings: &mut Table
 }
 
 pub(super) struct Parser<'a> {
-    pub(super) site: &'a Site<'a>,
+    pub(super) source: &'a SourceText<'a>,
     tokens: Vec<Token>,
     at: usize,
     operators: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn new(site: &'a Site<'a>, span: Range<usize>) -> Result<Self> {
-        Ok(Self { site, tokens: lexer::tokens(site, span)?, at: 0, operators: 0 })
+    fn new(source: &'a SourceText<'a>, span: Range<usize>) -> Result<Self> {
+        Ok(Self { source, tokens: lexer::tokens(source, span)?, at: 0, operators: 0 })
     }
 
     pub(super) fn token(&self) -> &Token {
@@ -91,21 +91,21 @@ impl<'a> Parser<'a> {
         let Token { kind, span } = self.token();
         let found = match kind {
             TokenKind::End => "the annotation ends".to_owned(),
-            _ => format!("'{}' stands", &self.site.text[span.clone()]),
+            _ => format!("'{}' stands", &self.source.text[span.clone()]),
         };
-        self.site.error(span.start, format!("{found} where {expected} is expected"))
+        self.source.error(span.start, format!("{found} where {expected} is expected"))
     }
 
     /// Rejects `rows=5` in place of a generator: it is a setting of a table.
-    fn refuse_settings(&self) -> Result<()> {
+    fn reject_settings(&self) -> Result<()> {
         let (TokenKind::Name(name), TokenKind::Mark("=")) = (self.peek(), self.peek_second()) else {
             return Ok(());
         };
         if !["rows", "seed", "fixed", "tpch"].iter().any(|setting| setting.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
-        let message = format!("'{name}=' is said of a table, and this annotation belongs to a column");
-        let error = self.site.error(self.token().span.start, message);
+        let message = format!("'{name}=' is a setting of tables, and this annotation belongs to a column");
+        let error = self.source.error(self.token().span.start, message);
         Err(error.advise("put it in front of CREATE TABLE or on the line of the table's '('"))
     }
 
@@ -117,14 +117,14 @@ impl<'a> Parser<'a> {
     /// Rejects nesting that might overflow the stack.
     pub(super) fn check_depth(&self, depth: usize) -> Result<()> {
         let at = self.token().span.start;
-        if depth > DEEPEST { Err(self.site.error(at, "generators are nested too deeply")) } else { Ok(()) }
+        if depth > DEEPEST { Err(self.source.error(at, "generators are nested too deeply")) } else { Ok(()) }
     }
 
     /// Counts an operator.
     pub(super) fn count_operator(&mut self) -> Result<()> {
         self.operators += 1;
-        let refused = || self.site.error(self.token().span.start, format!("more than {MOST_OPERATORS} operators"));
-        if self.operators > MOST_OPERATORS { Err(refused()) } else { Ok(()) }
+        let rejected = || self.source.error(self.token().span.start, format!("more than {MOST_OPERATORS} operators"));
+        if self.operators > MOST_OPERATORS { Err(rejected()) } else { Ok(()) }
     }
 
     /// Takes the token of a literal; `None` is an integer out of range.
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         let token = self.take();
         value
             .map(ExpressionKind::Literal)
-            .ok_or_else(|| self.site.error(token.span.start, "this number does not fit into 64 bits"))
+            .ok_or_else(|| self.source.error(token.span.start, "this number does not fit into 64 bits"))
     }
 
     pub(super) fn call(&mut self, name: String, depth: usize) -> Result<Call> {
@@ -140,10 +140,10 @@ impl<'a> Parser<'a> {
         let mut end = self.take().span.end;
         let mut arguments = Vec::new();
         let is_called = self.take_mark("(");
-        if is_called && !self.closes(&mut end) {
+        if is_called && !self.take_close(&mut end) {
             loop {
                 arguments.push(self.argument(depth + 1)?);
-                if self.closes(&mut end) {
+                if self.take_close(&mut end) {
                     break;
                 }
                 if !self.take_mark(",") {
@@ -155,13 +155,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes a closing parenthesis, if it is next, and sets `end` to its end.
-    pub(super) fn closes(&mut self, end: &mut usize) -> bool {
+    pub(super) fn take_close(&mut self, end: &mut usize) -> bool {
         let close = self.token().span.end;
-        let closes = self.take_mark(")");
-        if closes {
+        let is_closed = self.take_mark(")");
+        if is_closed {
             *end = close;
         }
-        closes
+        is_closed
     }
 
     fn argument(&mut self, depth: usize) -> Result<Argument> {
@@ -195,17 +195,17 @@ impl<'a> Parser<'a> {
             _ => {
                 let near = did_you_mean(&name, ["rows", "seed", "fixed", "tpch"]);
                 return Err(self
-                    .site
-                    .error(at, format!("a table has no '{name}='{near}"))
+                    .source
+                    .error(at, format!("a table has no setting '{name}='{near}"))
                     .advise("it has rows=N, seed=N, fixed=true and tpch=TABLE"));
             }
         };
         if place.is_some() {
-            return Err(self.site.error(at, format!("'{name}=' is said twice of this table")));
+            return Err(self.source.error(at, format!("'{name}=' is set twice for this table")));
         }
         self.at += 2;
         // Read from the text as written, because a count may have an exponent.
-        let written = &self.site.text[self.token().span.clone()];
+        let written = &self.source.text[self.token().span.clone()];
         let truth = if name.eq_ignore_ascii_case("fixed") { truth(written) } else { None };
         let Some(value) = truth.or_else(|| whole_number(written, &COUNT_UNITS)) else {
             return Err(self.unexpected("a whole number"));
@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
         let place = self.token().span.start;
         let table = TpchTable::from_name(name).ok_or_else(|| {
             let (near, names) = (did_you_mean(name, TpchTable::names()), TpchTable::names().join(", "));
-            self.site.error(place, format!("TPC-H has no table '{name}'{near}: there are {names}"))
+            self.source.error(place, format!("TPC-H has no table '{name}'{near}: there are {names}"))
         })?;
         self.take();
         settings.tpch = Some((table, at));
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Call> {
-        call(&Site::new(text, "test"), 0..text.len())
+        call(&SourceText::new(text, "test"), 0..text.len())
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
             ("f(1:)", 5, "')' stands where a generator or a value"),
             ("f g", 3, "'g' stands where the end of the annotation"),
             ("f(9223372036854775808)", 3, "does not fit into 64 bits"),
-            ("rows=5", 1, "'rows=' is said of a table"),
+            ("rows=5", 1, "'rows=' is a setting of tables"),
             (&deep, 67, "nested too deeply"),
         ] {
             let error = parse(text).expect_err(text);

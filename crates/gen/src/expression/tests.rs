@@ -2,7 +2,7 @@
 
 use crate::plan::{GenPlan, Request};
 use crate::program::Scratch;
-use crate::random::{CellRandom, Draws};
+use crate::random::{CellRandom, CellStream};
 use litepress_format::value::Value;
 use litepress_rows::Schema;
 use rusqlite::types::{Value as Sql, ValueRef};
@@ -99,8 +99,8 @@ fn compare(sqlite: &rusqlite::Connection, expression: &str) {
 }
 
 /// Makes a random expression, without those that are errors in SQLite (abs of the least integer).
-fn random_expression(draws: &mut Draws, depth: u64) -> String {
-    let mut pick = |of: &[&str]| of[usize::try_from(draws.below(of.len() as u64)).expect("few")].to_owned();
+fn random_expression(stream: &mut CellStream, depth: u64) -> String {
+    let mut pick = |of: &[&str]| of[usize::try_from(stream.below(of.len() as u64)).expect("few")].to_owned();
     const LITERALS: [&str; 12] =
         ["0", "1", "-7", "2.5", "-0.5", "'abc'", "'12'", "' 3.0 '", "''", "NULL", "x'31'", "TRUE"];
     if depth == 0 {
@@ -114,7 +114,7 @@ fn random_expression(draws: &mut Draws, depth: u64) -> String {
         "between", "in", "case", "base", "coalesce", "if", "max", "min", "nullif", "length", "lower", "upper",
         "substr", "replace", "(",
     ]);
-    let mut part = || random_expression(draws, depth - 1);
+    let mut part = || random_expression(stream, depth - 1);
     match operator.as_str() {
         "not" => format!("(NOT {})", part()),
         "negate" => format!("(- ({}))", part()),
@@ -136,9 +136,9 @@ fn random_expression(draws: &mut Draws, depth: u64) -> String {
 fn random_expressions_are_what_sqlite_computes() {
     let sqlite = database();
     for number in 0..1500 {
-        let mut draws = CellRandom::new(number, "expressions", "test").draws(0);
+        let mut stream = CellRandom::new(number, "expressions", "test").stream(0);
         let depth = 1 + number % 3;
-        compare(&sqlite, &format!("if(TRUE, {})", random_expression(&mut draws, depth)));
+        compare(&sqlite, &format!("if(TRUE, {})", random_expression(&mut stream, depth)));
     }
 }
 

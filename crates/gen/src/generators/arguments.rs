@@ -1,8 +1,8 @@
 //! Arguments of a call, bound to the parameters of its generator.
 
 use super::entry::Entry;
-use super::{EXACT, Generator, Lengths};
-use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse_call};
+use super::{EXACT, Generator, LengthRange};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText, parse_call};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 /// Builds the generator of a call, for a table of this number of rows.
 ///
 /// Arguments get it as a callback for nested calls, because the catalogue is above them.
-pub(super) type Build = fn(&Site<'_>, &Call, Option<u64>) -> Result<Box<dyn Generator>>;
+pub(super) type Build = fn(&SourceText<'_>, &Call, Option<u64>) -> Result<Box<dyn Generator>>;
 
 /// The arguments that a `build` function reads; every mistake becomes an error at the argument's place.
 #[derive(Debug)]
 pub struct Arguments<'a> {
-    site: &'a Site<'a>,
+    source: &'a SourceText<'a>,
     call: &'a Call,
     entry: &'a Entry,
     /// Number of rows of the table, if there is one.
@@ -40,13 +40,13 @@ impl<'a> Arguments<'a> {
     /// # Errors
     /// If an argument is missing, unknown, given twice or one too many, or if it has a weight.
     pub(super) fn bind(
-        site: &'a Site<'a>,
+        source: &'a SourceText<'a>,
         call: &'a Call,
         entry: &'a Entry,
         rows: Option<u64>,
         build: Build,
     ) -> Result<Self> {
-        let mut arguments = Self { site, call, entry, rows, build, bound: vec![None; entry.parameters.len()] };
+        let mut arguments = Self { source, call, entry, rows, build, bound: vec![None; entry.parameters.len()] };
         if entry.values.is_none() {
             for (position, argument) in call.arguments.iter().enumerate() {
                 arguments.bind_one(position, argument)?;
@@ -115,7 +115,7 @@ impl<'a> Arguments<'a> {
 
     /// Makes an error at `offset`, with the generator's parameters and an example as help.
     fn error(&self, offset: usize, message: impl Into<String>) -> Error {
-        self.site.error(offset, message).advise(self.entry.usage())
+        self.source.error(offset, message).advise(self.entry.usage())
     }
 
     /// Makes an error about the whole call.
@@ -133,7 +133,7 @@ impl<'a> Arguments<'a> {
         let place = self.place(name);
         // A quote in the text is doubled in the annotation.
         let quotes = self.text(name).map_or(0, |text| text.bytes().take(offset).filter(|&byte| byte == b'\'').count());
-        let quoted = self.site.text[place..].starts_with('\'');
+        let quoted = self.source.text[place..].starts_with('\'');
         self.error(if quoted { place + 1 + offset + quotes } else { place }, message)
     }
 
@@ -156,8 +156,8 @@ impl<'a> Arguments<'a> {
             ExpressionKind::Literal(value) => convert(value),
             _ => None,
         };
-        let refused = || self.error_at(name, format!("argument '{name}' of {} is {wanted}", self.entry.name));
-        value.map(Some).ok_or_else(refused)
+        let rejected = || self.error_at(name, format!("argument '{name}' of {} is {wanted}", self.entry.name));
+        value.map(Some).ok_or_else(rejected)
     }
 
     fn required<T>(&self, name: &str, value: Option<T>) -> Result<T> {
@@ -182,8 +182,8 @@ impl<'a> Arguments<'a> {
     /// Returns an integer of `low..=high`.
     pub(super) fn int_within(&self, name: &str, low: u64, high: u64) -> Result<u64> {
         let value = u64::try_from(self.int(name)?).ok().filter(|value| (low..=high).contains(value));
-        let refused = || self.error_at(name, format!("argument '{name}' of {} is {low} to {high}", self.entry.name));
-        value.ok_or_else(refused)
+        let rejected = || self.error_at(name, format!("argument '{name}' of {} is {low} to {high}", self.entry.name));
+        value.ok_or_else(rejected)
     }
 
     /// Returns a real number or integer.
@@ -200,8 +200,8 @@ impl<'a> Arguments<'a> {
     /// Returns a number above 0.
     pub(super) fn positive(&self, name: &str) -> Result<f64> {
         let value = self.real(name)?;
-        let refused = || self.error_at(name, format!("argument '{name}' of {} is above 0", self.entry.name));
-        if value > 0.0 && value.is_finite() { Ok(value) } else { Err(refused()) }
+        let rejected = || self.error_at(name, format!("argument '{name}' of {} is above 0", self.entry.name));
+        if value > 0.0 && value.is_finite() { Ok(value) } else { Err(rejected()) }
     }
 
     /// Returns a text.
@@ -222,8 +222,8 @@ impl<'a> Arguments<'a> {
     /// Returns a share of 0 to 1.
     pub(super) fn share(&self, name: &str) -> Result<f64> {
         let share = self.real(name)?;
-        let refused = || self.error_at(name, format!("argument '{name}' of {} is a share of 0 to 1", self.entry.name));
-        if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(refused()) }
+        let rejected = || self.error_at(name, format!("argument '{name}' of {} is a share of 0 to 1", self.entry.name));
+        if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(rejected()) }
     }
 
     /// Returns two integers, the first not above the second.
@@ -236,11 +236,11 @@ impl<'a> Arguments<'a> {
     }
 
     /// Returns two lengths, the first not above the second, the second not above `most`.
-    pub(super) fn lengths(&self, low: &str, high: &str, most: u64) -> Result<Lengths> {
+    pub(super) fn lengths(&self, low: &str, high: &str, most: u64) -> Result<LengthRange> {
         self.int_within(high, 0, most)?;
         self.int_within(low, 0, most)?;
         let (min, max) = self.int_range(low, high)?;
-        Ok(Lengths { min: min.unsigned_abs(), max: max.unsigned_abs() })
+        Ok(LengthRange { min: min.unsigned_abs(), max: max.unsigned_abs() })
     }
 
     /// Returns the expression of an argument.
@@ -251,7 +251,7 @@ impl<'a> Arguments<'a> {
     /// Returns a nested generator.
     pub(super) fn generator(&self, name: &str) -> Result<Box<dyn Generator>> {
         match self.expression(name) {
-            Some(Expression { kind: ExpressionKind::Call(call), .. }) => (self.build)(self.site, call, self.rows),
+            Some(Expression { kind: ExpressionKind::Call(call), .. }) => (self.build)(self.source, call, self.rows),
             _ => Err(self.error_at(name, format!("argument '{name}' of {} is a generator", self.entry.name))),
         }
     }
@@ -260,7 +260,7 @@ impl<'a> Arguments<'a> {
     /// current directory.
     pub(super) fn path(&self, name: &str) -> Result<PathBuf> {
         let text = self.text(name)?;
-        let schema = Path::new(self.site.origin);
+        let schema = Path::new(self.source.origin);
         let beside = schema.parent().filter(|_| schema.is_file()).map(|folder| folder.join(&text));
         Ok(beside.unwrap_or_else(|| PathBuf::from(text)))
     }
@@ -271,18 +271,18 @@ impl<'a> Arguments<'a> {
     }
 
     fn named_generator(&self, argument: &Argument) -> Result<(String, Box<dyn Generator>)> {
-        let refused = |at| self.error(at, format!("{} takes names and generators", self.entry.name));
+        let rejected = |at| self.error(at, format!("{} takes names and generators", self.entry.name));
         let name = match (&argument.name, &argument.value.kind) {
             (None, ExpressionKind::Call(call)) if call.arguments.is_empty() => call.name.clone(),
             (None, ExpressionKind::Literal(OwnedValue::Text(text))) => text.clone(),
             (None, ExpressionKind::Column { through: None, name }) => name.clone(),
-            _ => return Err(refused(argument.span.start)),
+            _ => return Err(rejected(argument.span.start)),
         };
-        let Some(weight) = &argument.weight else { return Err(refused(argument.span.start)) };
+        let Some(weight) = &argument.weight else { return Err(rejected(argument.span.start)) };
         let inner = match &weight.kind {
-            ExpressionKind::Call(call) => (self.build)(self.site, call, self.rows)?,
-            ExpressionKind::Literal(_) => (self.build)(self.site, &constant(weight), self.rows)?,
-            _ => return Err(refused(weight.span.start)),
+            ExpressionKind::Call(call) => (self.build)(self.source, call, self.rows)?,
+            ExpressionKind::Literal(_) => (self.build)(self.source, &constant(weight), self.rows)?,
+            _ => return Err(rejected(weight.span.start)),
         };
         Ok((name, inner))
     }
@@ -352,7 +352,7 @@ fn constant(value: &Expression) -> Call {
 /// Parses the default value of a parameter.
 fn default_value(text: &str) -> Expression {
     let call = format!("constant({text})");
-    let call = parse_call(&Site::new(&call, "<default>"), 0..call.len()).expect("defaults parse");
+    let call = parse_call(&SourceText::new(&call, "<default>"), 0..call.len()).expect("defaults parse");
     let value = call.arguments.into_iter().next().expect("one argument").value;
     assert!(matches!(value.kind, ExpressionKind::Literal(_)), "defaults are literals");
     value

@@ -7,7 +7,7 @@ use super::{
     Arguments, Generator, blobs, choice, digits, distributions, events, histogram, lists, nested, nulls, numbers,
     people, regex, shuffle, template, text, time, unique, walk, wordlist, zipf,
 };
-use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site, parse, parse_call};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText, parse, parse_call};
 use crate::expression::functions;
 use crate::random::CellRandom;
 use crate::suggest::did_you_mean;
@@ -61,7 +61,7 @@ static GENERATORS: &[Registered] = &[
     entry(
         "blob",
         &[given("min"), given("max"), optional("compressible")],
-        "min to max random bytes (a share of them zero), never the same twice where min is 8 or more",
+        "min to max random bytes (a share of them zero), unique if min is 8 or more",
         "blob(16, 64)",
         blobs::blob,
     ),
@@ -101,17 +101,17 @@ static GENERATORS: &[Registered] = &[
     variadic(
         "deal",
         "v, ... | v: n, ...",
-        "each value in exactly n of so many rows as all n add up to, in random order; then anew",
+        "each value in exactly n rows of every block as long as the sum of all n, in random order",
         "deal('a': 3, 'b': 1)",
         choice::deal,
     ),
     entry("digits", &[given("n")], "a text of n decimal digits, 1 to 18", "digits(6)", digits::digits),
-    entry("domain", &[], "a domain under an ending that nobody can register", "domain", people::domain),
+    entry("domain", &[], "a domain under a reserved top-level domain", "domain", people::domain),
     entry("email", &[], "an e-mail address that holds the row's number: no two rows share one", "email", lists::email),
     entry(
         "events",
         &[given("from"), optional("to"), optional("every"), default("jitter", "0.5"), default("as", "'iso'")],
-        "times in ascending order, evenly up to to or by every, each late by a share of jitter at most",
+        "ascending times, evenly up to to or one in every, each delayed by up to jitter of an interval",
         "events('2024-01-01', every='250ms', as='iso_ms')",
         events::events,
     ),
@@ -124,11 +124,11 @@ static GENERATORS: &[Registered] = &[
     ),
     entry("first_name", &[optional("locale")], "a person's first name", "first_name", people::first_name),
     entry("full_name", &[optional("locale")], "first and last name", "full_name", people::full_name),
-    entry("hex", &[given("n")], "a text of n hex digits; unique where n is 16 or more", "hex(32)", blobs::hex),
+    entry("hex", &[given("n")], "a text of n hex digits; unique if n is 16 or more", "hex(32)", blobs::hex),
     variadic(
         "histogram",
         "bound: weight, ..., bound",
-        "a number of a bin by weight; whole where all bounds are written without a point",
+        "a number from a bin chosen by weight; an integer if all bounds are integers",
         "histogram(0: 5, 18: 60, 65: 20, 90)",
         histogram::histogram,
     ),
@@ -141,7 +141,7 @@ static GENERATORS: &[Registered] = &[
     ),
     entry("ipv4", &[], "an IPv4 address", "ipv4", people::ipv4),
     entry("ipv6", &[], "an IPv6 address of the network for examples", "ipv6", people::ipv6),
-    entry("job", &[optional("locale")], "what somebody does for a living", "job", people::job),
+    entry("job", &[optional("locale")], "an occupation", "job", people::job),
     entry("json", &[], "a JSON object: {\"number\":7,\"word\":\"reed\",\"flag\":true}", "json", lists::json),
     entry("last_name", &[optional("locale")], "a person's last name", "last_name", people::last_name),
     entry(
@@ -155,21 +155,21 @@ static GENERATORS: &[Registered] = &[
     entry(
         "name",
         &[optional("locale")],
-        "first and last name, of longer lists than full_name's",
+        "first and last name, from longer lists than full_name",
         "name('de')",
         people::name,
     ),
     entry(
         "normal",
         &[given("mean"), given("sd"), optional("min"), optional("max"), optional("decimals")],
-        "normally distributed; beyond min or max it is drawn anew; decimals=0 gives whole numbers",
+        "normally distributed; redrawn beyond min or max; decimals=0 gives integers",
         "normal(100, 15, min=0, decimals=0)",
         distributions::normal,
     ),
     entry(
         "null",
         &[given("p"), given("inner")],
-        "NULL in the share p of the rows, else what inner gives",
+        "NULL in the share p of the rows, else the value of inner",
         "null(0.1, int(1, 100))",
         nulls::null,
     ),
@@ -197,7 +197,7 @@ static GENERATORS: &[Registered] = &[
     entry(
         "phone",
         &[optional("locale")],
-        "a telephone number; without locale, in en, de and fr of a range that is kept for fiction",
+        "a telephone number; without locale, in en, de and fr from a range reserved for fiction",
         "phone",
         people::phone,
     ),
@@ -212,21 +212,21 @@ static GENERATORS: &[Registered] = &[
     entry(
         "real",
         &[given("lo"), given("hi"), optional("decimals")],
-        "a real number from lo, below hi, of all or of so many decimals",
+        "a real number from lo, below hi, with all decimals or a given number of them",
         "real(0, 100, 2)",
         numbers::real,
     ),
     entry(
         "regex",
         &[given("regex")],
-        "a text that the regular expression matches; * and + go up to 8 more",
+        "a text that the regular expression matches; * and + repeat at most 8 extra times",
         "regex('[A-Z]{3}-[0-9]{4}')",
         regex::regex,
     ),
     entry(
         "repeat",
         &[given("lo"), given("hi"), default("each", "1"), default("step", "1")],
-        "lo to hi in turn, over and over, each so many times in a row: two such columns can make a key",
+        "lo to hi in a cycle, each value in consecutive rows: two such columns can make a key",
         "repeat(1, 12, each=3)",
         numbers::repeat,
     ),
@@ -247,7 +247,7 @@ static GENERATORS: &[Registered] = &[
     entry(
         "shuffle",
         &[optional("lo"), optional("hi")],
-        "lo to hi in random order, each once; 1 to the number of rows where both are left out",
+        "lo to hi in random order, each once; 1 to the number of rows if both are left out",
         "shuffle(1, 1_000_000)",
         shuffle::shuffle,
     ),
@@ -261,7 +261,7 @@ static GENERATORS: &[Registered] = &[
     variadic(
         "steps",
         "v: rows, ..., v",
-        "each value for so many rows, one after another; the last one for all further rows",
+        "each value for its number of consecutive rows, the last one for all further rows",
         "steps('v1': 1000, 'v2': 500, 'v3')",
         choice::steps,
     ),
@@ -310,12 +310,12 @@ static GENERATORS: &[Registered] = &[
         regex::unique_regex,
     ),
     entry("url", &[], "a web address", "url", lists::url),
-    entry("user_agent", &[], "what a browser says that it is", "user_agent", people::user_agent),
+    entry("user_agent", &[], "the User-Agent header of a browser", "user_agent", people::user_agent),
     entry("uuid", &[], "a random UUID (version 4) as text, different in every row", "uuid", unique::uuid),
     entry(
         "walk",
         &[default("start", "0"), default("step", "1"), optional("min"), optional("max"), optional("decimals")],
-        "a random walk by normal steps, thrown back by min and max; whole where start and step are",
+        "a random walk of normal steps, reflected at min and max; integers if start and step are",
         "walk(100, 0.5, min=0, decimals=2)",
         walk::walk,
     ),
@@ -323,7 +323,7 @@ static GENERATORS: &[Registered] = &[
     entry(
         "wordlist",
         &[given("file")],
-        "a line of a file, evenly or by the weight that stands behind a tab",
+        "a line of a file, evenly or by the weight after a tab",
         "wordlist('examples/words.txt')",
         wordlist::wordlist,
     ),
@@ -342,27 +342,32 @@ static RELATIONS: &[Entry] = &[
     Entry::new(
         "distinct_in",
         &[given("column"), default("skew", "1")],
-        "in ref: no row twice for rows that refer to the same row through the column, which is per_parent",
+        "in ref: no row twice for rows with the same parent in the column, which is per_parent",
         "distinct_in(post_id)",
     ),
-    Entry::new("in_turn", &[default("each", "1")], "in ref: one row after another, each so many times", "in_turn(3)"),
+    Entry::new(
+        "in_turn",
+        &[default("each", "1")],
+        "in ref: one row after another, each for a number of rows",
+        "in_turn(3)",
+    ),
     Entry::new(
         "number_in",
         &[given("column")],
         "1 in the first row that refers to a row through the column, 2 in the next; the column is per_parent",
         "number_in(order_id)",
     ),
-    Entry::new("once", &[], "in ref: each row once at most, in their order", "once"),
+    Entry::new("once", &[], "in ref: each row at most once, in order", "once"),
     Entry::new(
         "other_than",
         &[given("column")],
-        "in ref: any row but the one that the column refers to",
+        "in ref: a random row other than the one that the column refers to",
         "other_than(sender_id)",
     ),
     Entry::new(
         "per_parent",
         &[given("min"), optional("max")],
-        "in ref: so many rows one after another refer to each row: a number, two, or a generator",
+        "in ref: consecutive rows refer to each row; their number is a number, a range or a generator",
         "per_parent(1, 5)",
     ),
     Entry::new(
@@ -371,11 +376,11 @@ static RELATIONS: &[Entry] = &[
         "the value of a column of another table's row, or of an earlier row of the same table",
         "ref(orders.id, zipf(1.1))",
     ),
-    Entry::new("uniform", &[], "in ref: any row, each as likely as another", "uniform"),
+    Entry::new("uniform", &[], "in ref: a random row, all equally likely", "uniform"),
     Entry::new(
         "zipf",
         &[given("s"), default("scatter", "TRUE")],
-        "in ref: the n-th most frequent row as often as 1/n^s; scatter=FALSE: these are the first rows",
+        "in ref: the n-th most frequent row has a weight of 1/n^s; scatter=FALSE: in the order of rows",
         "zipf(1.1)",
     ),
 ];
@@ -403,14 +408,14 @@ fn find_registered(name: &str) -> Option<&'static Registered> {
 ///
 /// # Errors
 /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) at the unknown name or wrong argument.
-pub(crate) fn build(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Box<dyn Generator>> {
+pub(crate) fn build(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<Box<dyn Generator>> {
     let Some(Registered { entry, build: constructor }) = find_registered(&call.name) else {
         let names: Vec<&str> = all().map(|entry| entry.name).collect();
         let near = did_you_mean(&call.name, names.iter().copied());
-        let error = site.error(call.span.start, format!("unknown generator '{}'{near}", call.name));
+        let error = source.error(call.span.start, format!("unknown generator '{}'{near}", call.name));
         return Err(error.advise(format!("there are {}", names.join(", "))));
     };
-    constructor(&Arguments::bind(site, call, entry, rows, build)?)
+    constructor(&Arguments::bind(source, call, entry, rows, build)?)
 }
 
 /// A generator without a table, to look at its values and to measure it.
@@ -426,9 +431,9 @@ impl Sample {
     /// # Errors
     /// As for an annotation in a schema.
     pub fn new(annotation: &str) -> Result<Self> {
-        let site = Site::new(annotation, "<sample>");
-        let call = parse_call(&site, 0..annotation.len())?;
-        Ok(Self { generator: build(&site, &call, None)?, random: CellRandom::new(0, "sample", "sample") })
+        let source = SourceText::new(annotation, "<sample>");
+        let call = parse_call(&source, 0..annotation.len())?;
+        Ok(Self { generator: build(&source, &call, None)?, random: CellRandom::new(0, "sample", "sample") })
     }
 
     /// Fills `out` with the values of these rows, [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) at most.
@@ -473,7 +478,7 @@ file.
 const MARKDOWN_FUNCTIONS: &str = "
 ## Functions
 
-They stand in expressions, of which the next section tells.
+They are part of expressions, which the next section describes.
 
 | Function | What it gives |
 | --- | --- |
@@ -496,23 +501,23 @@ pub(crate) fn is_generator(expression: &Expression) -> bool {
 }
 
 /// Returns the share and the inner expression of a call of `null`.
-pub(crate) fn null_arguments(site: &Site<'_>, call: &Call) -> Result<(f64, Expression)> {
+pub(crate) fn null_arguments(source: &SourceText<'_>, call: &Call) -> Result<(f64, Expression)> {
     let entry = find("null").expect("it is in the table");
-    let arguments = Arguments::bind(site, call, entry, None, build)?;
+    let arguments = Arguments::bind(source, call, entry, None, build)?;
     let inner = arguments.written("inner").ok_or_else(|| arguments.error_here("argument 'inner' is missing"))?;
     Ok((arguments.share("p")?, inner))
 }
 
 /// Returns whether an annotation that names no columns is valid in a table of `rows` rows.
 pub fn is_valid_annotation(annotation: &str, rows: u64) -> bool {
-    let site = Site::new(annotation, "<annotation>");
-    parse(&site, 0..annotation.len()).is_ok_and(|expression| builds(&site, &expression, rows))
+    let source = SourceText::new(annotation, "<annotation>");
+    parse(&source, 0..annotation.len()).is_ok_and(|expression| builds(&source, &expression, rows))
 }
 
-fn builds(site: &Site<'_>, expression: &Expression, rows: u64) -> bool {
+fn builds(source: &SourceText<'_>, expression: &Expression, rows: u64) -> bool {
     match &expression.kind {
-        ExpressionKind::Call(call) => build(site, call, Some(rows)).is_ok(),
-        ExpressionKind::Operation { operands, .. } => operands.iter().all(|operand| builds(site, operand, rows)),
+        ExpressionKind::Call(call) => build(source, call, Some(rows)).is_ok(),
+        ExpressionKind::Operation { operands, .. } => operands.iter().all(|operand| builds(source, operand, rows)),
         ExpressionKind::Literal(_) => true,
         ExpressionKind::Column { .. } => false,
     }
@@ -521,8 +526,8 @@ fn builds(site: &Site<'_>, expression: &Expression, rows: u64) -> bool {
 /// Builds the generator of an annotation without a table, such as an example.
 #[cfg(test)]
 pub(crate) fn build_text(text: &str, origin: &str) -> Result<Box<dyn Generator>> {
-    let site = Site::new(text, origin);
-    build(&site, &parse_call(&site, 0..text.len())?, None)
+    let source = SourceText::new(text, origin);
+    build(&source, &parse_call(&source, 0..text.len())?, None)
 }
 
 #[cfg(test)]
@@ -662,7 +667,7 @@ mod tests {
         ("business_hours('2024-01-06', '2024-01-09', '9')", 44, "'9' is not a time of day"),
         ("business_hours('2024-01-06', '2024-01-09', '09:00', '09:00')", 44, "'open' is not before 'close'"),
         ("events('2024-01-01')", 1, "either 'to' or 'every'"),
-        ("events('2024-01-01', '2025-01-01')", 22, "how many events"),
+        ("events('2024-01-01', '2025-01-01')", 22, "the number of events"),
         ("events('2024-01-01', every='5 weeks')", 28, "'5 weeks' is not an interval"),
         ("events('2024-01-01', every='1s', jitter=2)", 41, "a share of 0 to 1"),
         ("name('xx')", 6, "there is no locale 'xx': there are 'en', 'de'"),
@@ -684,9 +689,9 @@ mod tests {
         ("regex('\\pL')", 8, "Unicode properties"),
         ("regex('(a{2000}){2000}')", 8, "longer than a million bytes"),
         ("regex('a(){0,4000000000}')", 11, "more than a million times"),
-        ("unique_regex('(){0,9}')", 14, "the same text may come in several ways"),
-        ("unique_regex('(a|ab)(c|bc)')", 14, "the same text may come in several ways"),
-        ("unique_regex('[a-z]*[a-z]')", 14, "the same text may come in several ways"),
+        ("unique_regex('(){0,9}')", 14, "the same text can be matched in several ways"),
+        ("unique_regex('(a|ab)(c|bc)')", 14, "the same text can be matched in several ways"),
+        ("unique_regex('[a-z]*[a-z]')", 14, "the same text can be matched in several ways"),
         ("date('2020-01-01 10:00', '2021-01-01')", 6, "is not a day"),
     ];
 

@@ -1,7 +1,7 @@
 //! Picks from a list: the encoder encodes each value once, and rows hold indexes.
 
 use super::alias::{AliasTable, threshold};
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, Scattered};
+use super::{Arguments, Cardinality, EXACT, Generator, Kinds, NUMBER_BYTES, Permutation};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -11,12 +11,12 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Pick {
     values: Arc<[OwnedValue]>,
-    how: How,
+    method: Method,
     null_share: f64,
 }
 
 #[derive(Debug)]
-enum How {
+enum Method {
     Always,
     Evenly,
     /// The second value if 32 random bits are below this, else the first; 2^32 is always.
@@ -37,8 +37,8 @@ pub(super) fn choice(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     if !sum.is_finite() {
         return Err(arguments.error_here("the weights are too large together"));
     }
-    let chosen = weighted.into_iter().filter(|(_, weight)| *weight > 0.0);
-    let (values, weights): (Vec<_>, Vec<_>) = chosen.unzip();
+    let used = weighted.into_iter().filter(|(_, weight)| *weight > 0.0);
+    let (values, weights): (Vec<_>, Vec<_>) = used.unzip();
     Ok(Box::new(Pick::by_weight(values, &weights)))
 }
 
@@ -87,22 +87,22 @@ impl Generator for Deal {
         for of_deck in all.chunk_by(|one, next| one / cards == next / cards) {
             places.clear();
             places.extend(of_deck.iter().map(|row| row % cards));
-            Scattered::new(cards, &decks.fork(of_deck[0] / cards)).apply(&mut places);
+            Permutation::new(cards, &decks.fork(of_deck[0] / cards)).apply(&mut places);
             let value = |&place: &u64| narrow(self.ends.partition_point(|&end| end <= place) as u64);
             picks.extend(places.iter().map(value));
         }
     }
 
     fn kinds(&self) -> Kinds {
-        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::and)
+        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::union)
     }
 
     fn longest_bytes(&self) -> u64 {
         self.values.iter().map(bytes_of).max().unwrap_or(0)
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values.len() as u64 }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values.len() as u64 }
     }
 
     fn null_share(&self) -> f64 {
@@ -118,9 +118,9 @@ pub(super) fn constant(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
 }
 
 pub(super) fn bool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let how = How::Below(threshold(arguments.share("p")?));
+    let method = Method::Below(threshold(arguments.share("p")?));
     let values = [OwnedValue::Int(0), OwnedValue::Int(1)].into();
-    Ok(Box::new(Pick { values, how, null_share: 0.0 }))
+    Ok(Box::new(Pick { values, method, null_share: 0.0 }))
 }
 
 /// `sparse(p, value, rest)`
@@ -130,7 +130,7 @@ pub(super) fn sparse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let shares = [1.0 - share, share];
     let nulls = values.iter().zip(shares).filter(|(value, _)| **value == OwnedValue::Null);
     let null_share = nulls.map(|(_, share)| share).sum();
-    Ok(Box::new(Pick { values: values.into(), how: How::Below(threshold(share)), null_share }))
+    Ok(Box::new(Pick { values: values.into(), method: Method::Below(threshold(share)), null_share }))
 }
 
 /// `steps(v: rows, ..., v)`: each value for a number of consecutive rows, the last one for the rest.
@@ -152,7 +152,7 @@ pub(super) fn steps(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
             Some(rows) if (1.0..=EXACT).contains(&rows) && rows.fract() == 0.0 => end.saturating_add(rows as u64),
             Some(_) => return Err(arguments.error_at_pair(index, "a step has a whole number of rows, 1 at least")),
             None if index + 1 == pairs.len() => u64::MAX,
-            None => return Err(arguments.error_at_pair(index, "every step but the last says how many rows it has")),
+            None => return Err(arguments.error_at_pair(index, "every step but the last needs a number of rows")),
         };
         ends.push(end);
     }
@@ -177,15 +177,15 @@ impl Generator for Steps {
     }
 
     fn kinds(&self) -> Kinds {
-        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::and)
+        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::union)
     }
 
     fn longest_bytes(&self) -> u64 {
         self.values.iter().map(bytes_of).max().unwrap_or(0)
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values.len() as u64 }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values.len() as u64 }
     }
 
     /// NULL may be the last step's value, and so that of almost all rows.
@@ -204,12 +204,12 @@ impl Pick {
     pub(super) fn by_weight(values: Vec<OwnedValue>, weights: &[f64]) -> Self {
         let nulls = values.iter().zip(weights).filter(|(value, _)| **value == OwnedValue::Null);
         let null_share = nulls.map(|(_, weight)| weight).sum::<f64>() / weights.iter().sum::<f64>();
-        let how = match weights {
-            [_] => How::Always,
-            _ if weights.windows(2).all(|pair| pair[0] == pair[1]) => How::Evenly,
-            _ => How::Alias(AliasTable::new(weights)),
+        let method = match weights {
+            [_] => Method::Always,
+            _ if weights.windows(2).all(|pair| pair[0] == pair[1]) => Method::Evenly,
+            _ => Method::Alias(AliasTable::new(weights)),
         };
-        Self { values: values.into(), how, null_share }
+        Self { values: values.into(), method, null_share }
     }
 }
 
@@ -218,26 +218,26 @@ impl Generator for Pick {
         let picks = out.picks(&self.values);
         picks.resize(rows.len(), 0);
         let values = self.values.len() as u64;
-        match &self.how {
-            How::Always => {}
-            How::Evenly => random.fill_below(rows, picks, values, narrow),
-            How::Below(share) => {
+        match &self.method {
+            Method::Always => {}
+            Method::Evenly => random.fill_below(rows, picks, values, narrow),
+            Method::Below(share) => {
                 random.fill_shared(rows, picks, |bits| u32::from(u64::from(bits.take_u32()) < *share));
             }
-            How::Alias(table) => random.fill_u64(rows, picks, |word| table.pick(&mut Fraction(word))),
+            Method::Alias(table) => random.fill_u64(rows, picks, |word| table.pick(&mut Fraction(word))),
         }
     }
 
     fn kinds(&self) -> Kinds {
-        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::and)
+        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::union)
     }
 
     fn longest_bytes(&self) -> u64 {
         self.values.iter().map(bytes_of).max().unwrap_or(0)
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values.len() as u64 }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values.len() as u64 }
     }
 
     fn null_share(&self) -> f64 {

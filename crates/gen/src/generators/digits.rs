@@ -1,6 +1,6 @@
 //! Texts of decimal digits.
 
-use super::{Arguments, Distinct, Generator, Kinds, size};
+use super::{Arguments, Cardinality, Generator, Kinds, size};
 use crate::decimal::{THREE, three, two};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::{CellBlock, Result};
@@ -89,7 +89,7 @@ impl Generator for Digits {
         self.len as u64
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values }
     }
 }

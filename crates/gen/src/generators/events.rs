@@ -1,7 +1,7 @@
 //! Time patterns: business hours, and streams of events.
 
 use super::time::{Format, bound, bounds};
-use super::{Arguments, Distinct, Generator, Kinds};
+use super::{Arguments, Cardinality, Generator, Kinds};
 use crate::random::{CellRandom, Rows};
 use crate::time_text::{DAY, END};
 use litepress_rows::{CellBlock, Error, Result};
@@ -73,8 +73,8 @@ impl Generator for BusinessHours {
         self.format.longest_bytes()
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.days * self.seconds }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.days * self.seconds }
     }
 }
 
@@ -98,8 +98,8 @@ pub(super) fn events(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
                 return Err(arguments.error_at("from", "'from' is not before 'to'"));
             }
             let Some(rows) = arguments.rows() else {
-                let error = arguments.error_at("to", "how many events there are up to 'to' is not known here");
-                return Err(error.advise("give every='250ms' or the like"));
+                let error = arguments.error_at("to", "the number of events up to 'to' is not known here");
+                return Err(error.advise("give an interval such as every='250ms'"));
             };
             (to - from) as f64 / rows.max(1) as f64
         }
@@ -113,7 +113,7 @@ pub(super) fn events(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 /// Parses `250ms`, `1.5s`, `5m`, `2h` or `1d` to milliseconds.
 fn interval(arguments: &Arguments<'_>) -> Result<f64> {
     let text = arguments.text("every")?;
-    let refused = || -> Error {
+    let rejected = || -> Error {
         let error = arguments.error_at("every", format!("'{text}' is not an interval"));
         error.advise("write '250ms', '1.5s', '5m', '2h' or '1d'")
     };
@@ -124,10 +124,10 @@ fn interval(arguments: &Arguments<'_>) -> Result<f64> {
         "m" => 60_000.0,
         "h" => 3_600_000.0,
         "d" => 86_400_000.0,
-        _ => return Err(refused()),
+        _ => return Err(rejected()),
     };
-    let interval = number.trim().parse::<f64>().map_err(|_| refused())? * unit;
-    if interval.is_finite() && interval > 0.0 { Ok(interval) } else { Err(refused()) }
+    let interval = number.trim().parse::<f64>().map_err(|_| rejected())? * unit;
+    if interval.is_finite() && interval > 0.0 { Ok(interval) } else { Err(rejected()) }
 }
 
 impl Events {
@@ -163,13 +163,13 @@ impl Generator for Events {
         self.format.longest_bytes()
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         let resolution = self.format.resolution();
         // A margin of a thousandth is more than enough for all rounding errors.
         if self.interval * (1.0 - self.jitter) > 1.001 * resolution as f64 {
-            Distinct::Ascending { rows: self.rows() }
+            Cardinality::Ascending { rows: self.rows() }
         } else {
-            Distinct::Among { values: (END * 1000 - self.from) / resolution }
+            Cardinality::Among { values: (END * 1000 - self.from) / resolution }
         }
     }
 }

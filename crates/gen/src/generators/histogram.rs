@@ -2,7 +2,7 @@
 
 use super::alias::AliasTable;
 use super::arguments::Pair;
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES};
+use super::{Arguments, Cardinality, EXACT, Generator, Kinds, NUMBER_BYTES};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Error, Result};
@@ -77,9 +77,9 @@ fn real_bounds(arguments: &Arguments<'_>, pairs: &[Pair]) -> Result<Vec<f64>> {
 
 /// Makes the bins between ascending bounds.
 fn bins<T: Copy + PartialOrd, B>(arguments: &Arguments<'_>, bounds: &[T], bin: impl Fn(T, T) -> B) -> Result<Vec<B>> {
-    let refused = |index| -> Error { arguments.error_at_pair(index, "a bound is above the one before it") };
+    let rejected = |index| -> Error { arguments.error_at_pair(index, "a bound is above the one before it") };
     let pairs = bounds.windows(2).enumerate();
-    pairs.map(|(at, two)| if two[0] < two[1] { Ok(bin(two[0], two[1])) } else { Err(refused(at + 1)) }).collect()
+    pairs.map(|(at, two)| if two[0] < two[1] { Ok(bin(two[0], two[1])) } else { Err(rejected(at + 1)) }).collect()
 }
 
 impl<B: Copy> Histogram<B> {
@@ -94,9 +94,9 @@ impl<B: Copy> Histogram<B> {
     #[inline(always)]
     fn fill<T>(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut Vec<T>, make: impl Fn(B, u64) -> T) {
         rows.append_to(out, |row| {
-            let mut draws = random.draws(row);
-            let bin = self.bins[self.table.pick(&mut Fraction(draws.u64())) as usize];
-            make(bin, draws.u64())
+            let mut stream = random.stream(row);
+            let bin = self.bins[self.table.pick(&mut Fraction(stream.u64())) as usize];
+            make(bin, stream.u64())
         });
     }
 }
@@ -115,8 +115,8 @@ impl Generator for Histogram<IntBin> {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.bins.iter().fold(0, |sum: u64, bin| sum.saturating_add(bin.width)) }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.bins.iter().fold(0, |sum: u64, bin| sum.saturating_add(bin.width)) }
     }
 }
 
@@ -136,8 +136,8 @@ impl Generator for Histogram<RealBin> {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: (self.bins.len() as u64).saturating_mul(1 << 53) }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: (self.bins.len() as u64).saturating_mul(1 << 53) }
     }
 }
 
@@ -185,7 +185,7 @@ impl Generator for Poisson {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values }
     }
 }

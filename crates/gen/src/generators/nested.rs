@@ -3,7 +3,7 @@
 //! Each field has random numbers of its own, as a column has. Element i of a row's array is the value of row `row *
 //! max + i` of its generator, so elements are generated in blocks too, and rows share no element.
 
-use super::{Arguments, Distinct, Generator, Kinds, size};
+use super::{Arguments, Cardinality, Generator, Kinds, size};
 use crate::decimal::push_decimal;
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_format::value::Value;
@@ -72,10 +72,10 @@ impl Generator for Object {
         self.fields.iter().map(of_field).fold(2, u64::saturating_add)
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         let unique = self.fields.iter().filter_map(|field| unique_rows(&*field.inner)).max();
         let values = || self.fields.iter().fold(1, |all: u64, field| all.saturating_mul(values(&*field.inner)));
-        unique.map_or_else(|| Distinct::Among { values: values() }, |rows| Distinct::Unique { rows })
+        unique.map_or_else(|| Cardinality::Among { values: values() }, |rows| Cardinality::Unique { rows })
     }
 
     fn is_json(&self) -> bool {
@@ -85,12 +85,12 @@ impl Generator for Object {
 
 /// Returns the number of rows without a repeated value, or `None` if values may repeat.
 fn unique_rows(inner: &dyn Generator) -> Option<u64> {
-    (inner.distinct().is_unique() && inner.null_share() == 0.0).then_some(inner.distinct().at_most())
+    (inner.cardinality().is_unique() && inner.null_share() == 0.0).then_some(inner.cardinality().at_most())
 }
 
 /// Returns the number of distinct values, NULL included.
 fn values(inner: &dyn Generator) -> u64 {
-    inner.distinct().at_most().saturating_add(u64::from(inner.null_share() > 0.0))
+    inner.cardinality().at_most().saturating_add(u64::from(inner.null_share() > 0.0))
 }
 
 /// `array(inner, min, max)`
@@ -154,13 +154,13 @@ impl Generator for Array {
         self.max.saturating_mul(longest_json(&*self.inner).saturating_add(1)).saturating_add(2)
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         if let Some(rows) = unique_rows(&*self.inner).filter(|_| self.min > 0) {
-            return Distinct::Unique { rows: rows / self.max };
+            return Cardinality::Unique { rows: rows / self.max };
         }
         let each = values(&*self.inner);
         let of_len = |len: u64| (0..len.min(64)).fold(1_u64, |all, _| all.saturating_mul(each));
-        Distinct::Among { values: (self.min..=self.max).map(of_len).fold(0, u64::saturating_add) }
+        Cardinality::Among { values: (self.min..=self.max).map(of_len).fold(0, u64::saturating_add) }
     }
 
     fn is_json(&self) -> bool {
@@ -174,7 +174,7 @@ fn longest_json(inner: &dyn Generator) -> u64 {
     // A control character becomes \u001f.
     let factor = match inner.kinds() {
         _ if inner.is_json() => 1,
-        kinds if kinds.within(Kinds::INT.and(Kinds::REAL).and(Kinds::DIGITS)) => 1,
+        kinds if kinds.within(Kinds::INT.union(Kinds::REAL).union(Kinds::DIGITS)) => 1,
         _ => 6,
     };
     inner.longest_bytes().saturating_mul(factor).saturating_add(2).max(NUMBER)

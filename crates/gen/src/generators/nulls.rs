@@ -1,7 +1,7 @@
 //! NULL in a share of the rows.
 
 use super::alias::threshold;
-use super::{Arguments, Distinct, Generator, Kinds};
+use super::{Arguments, Cardinality, Generator, Kinds};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -65,10 +65,10 @@ impl Generator for Null {
         self.inner.longest_bytes()
     }
 
-    fn distinct(&self) -> Distinct {
-        match self.inner.distinct() {
-            Distinct::Ascending { rows } if self.share > 0.0 => Distinct::Unique { rows },
-            distinct => distinct,
+    fn cardinality(&self) -> Cardinality {
+        match self.inner.cardinality() {
+            Cardinality::Ascending { rows } if self.share > 0.0 => Cardinality::Unique { rows },
+            cardinality => cardinality,
         }
     }
 

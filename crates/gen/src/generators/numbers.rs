@@ -1,15 +1,15 @@
 //! Integers and real numbers.
 
-use super::{Arguments, Cycle, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, Progression};
+use super::{Arguments, ArithmeticSequence, Cardinality, Cycle, EXACT, Generator, Kinds, NUMBER_BYTES};
 use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Result};
 
 /// `sequence(start, step)`
 #[derive(Debug)]
-struct Sequence(Progression);
+struct Sequence(ArithmeticSequence);
 
 pub(super) fn sequence(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let progression = Progression { start: arguments.int("start")?, step: arguments.int("step")? };
+    let progression = ArithmeticSequence { start: arguments.int("start")?, step: arguments.int("step")? };
     if progression.step == 0 {
         return Err(arguments.error_at("step", "argument 'step' of sequence is not 0"));
     }
@@ -18,7 +18,7 @@ pub(super) fn sequence(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
 
 impl Generator for Sequence {
     fn fill(&self, _: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
-        let Progression { start, step } = self.0;
+        let ArithmeticSequence { start, step } = self.0;
         rows.append_to(out.ints(), |row| start.wrapping_add(row.cast_signed().wrapping_mul(step)));
     }
 
@@ -30,11 +30,11 @@ impl Generator for Sequence {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        let Progression { start, step } = self.0;
+    fn cardinality(&self) -> Cardinality {
+        let ArithmeticSequence { start, step } = self.0;
         let last = if step > 0 { i64::MAX } else { i64::MIN };
         let rows = (last.abs_diff(start) / step.unsigned_abs()).saturating_add(1);
-        if step > 0 { Distinct::Ascending { rows } } else { Distinct::Unique { rows } }
+        if step > 0 { Cardinality::Ascending { rows } } else { Cardinality::Unique { rows } }
     }
 }
 
@@ -89,8 +89,8 @@ impl Generator for Repeat {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.cycle.values }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.cycle.values }
     }
 
     fn cycle(&self) -> Option<Cycle> {
@@ -134,8 +134,8 @@ impl Generator for Int {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count.wrapping_sub(1).saturating_add(1) }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count.wrapping_sub(1).saturating_add(1) }
     }
 }
 
@@ -215,8 +215,8 @@ impl Generator for Real {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: 1 << 53 }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: 1 << 53 }
     }
 }
 
@@ -236,7 +236,7 @@ impl Generator for Decimal {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count }
     }
 }

@@ -14,11 +14,11 @@ fn locale(arguments: &Arguments<'_>) -> Result<Option<&'static Locale>> {
         return Ok(None);
     }
     let code = arguments.text("locale")?;
-    let refused = || {
+    let rejected = || {
         let known: Vec<String> = LOCALES.iter().map(|locale| format!("'{}'", locale.code)).collect();
         arguments.error_at("locale", format!("there is no locale '{code}': there are {}", known.join(", ")))
     };
-    locales::find(&code).map(Some).ok_or_else(refused)
+    locales::find(&code).map(Some).ok_or_else(rejected)
 }
 
 /// Builds a generator of the items with equal weights.
@@ -121,7 +121,7 @@ pub(super) fn unique_email(arguments: &Arguments<'_>) -> Result<Box<dyn Generato
     };
     let parts = [Node::one_of(&first), Node::fixed("."), Node::one_of(&last), Node::digits(digits)];
     let node = Node::sequence(parts.into_iter().chain([Node::one_of(&domains)]).collect());
-    template::unique(node, || arguments.error_here("addresses come in several ways"))
+    template::unique(node, || arguments.error_here("the same address can be composed in several ways"))
 }
 
 fn words_of(count_from: u64, count_to: u64) -> Node {

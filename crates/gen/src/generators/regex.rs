@@ -27,8 +27,8 @@ pub(super) fn regex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 /// Builds `unique_regex('...')`.
 pub(super) fn unique_regex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     template::unique(node(arguments)?, || {
-        let message = "the same text may come in several ways, and so in several rows";
-        arguments.error_at("regex", message).advise("write it so that each next character tells how the text goes on")
+        let message = "the same text can be matched in several ways, and so repeat in several rows";
+        arguments.error_at("regex", message).advise("write it so that the next character always decides the match")
     })
 }
 
@@ -37,7 +37,7 @@ fn node(arguments: &Arguments<'_>) -> Result<Node> {
     let compiler = Compiler { arguments };
     let ast = match Parser::new().parse(&text) {
         Ok(ast) => ast,
-        Err(error) => return Err(compiler.refuse(error.span(), &error.kind().to_string())),
+        Err(error) => return Err(compiler.reject(error.span(), &error.kind().to_string())),
     };
     compiler.node(&ast)
 }
@@ -47,7 +47,7 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn refuse(&self, span: &Span, message: &str) -> Error {
+    fn reject(&self, span: &Span, message: &str) -> Error {
         self.arguments.error_in_text("regex", span.start.offset, message)
     }
 
@@ -62,33 +62,33 @@ impl Compiler<'_> {
                 | AssertionKind::EndLine
                 | AssertionKind::StartText
                 | AssertionKind::EndText => Node::fixed(""),
-                _ => return Err(self.refuse(&assertion.span, "only ^ and $ are taken of what matches no character")),
+                _ => return Err(self.reject(&assertion.span, "only ^ and $ are supported of the assertions")),
             },
             Ast::ClassPerl(perl) => of_class(&perl_class(perl)),
             Ast::ClassBracketed(class) => {
                 let characters = self.bracketed(class)?;
                 if characters.is_empty() {
-                    return Err(self.refuse(&class.span, "this class has no character"));
+                    return Err(self.reject(&class.span, "this class has no character"));
                 }
                 of_class(&characters)
             }
             Ast::Repetition(repetition) => {
                 let (min, max) = times(&repetition.op.kind);
                 if u64::from(max) > LONGEST {
-                    return Err(self.refuse(&repetition.op.span, "this comes more than a million times"));
+                    return Err(self.reject(&repetition.op.span, "this repeats more than a million times"));
                 }
                 repeated(self.node(&repetition.ast)?, u64::from(min), u64::from(max))
             }
             Ast::Group(group) => self.node(&group.ast)?,
             Ast::Concat(concat) => Node::sequence(nodes(&concat.asts)?),
             Ast::Alternation(alternation) => Node::OneOf(nodes(&alternation.asts)?),
-            Ast::Flags(flags) => return Err(self.refuse(&flags.span, "flags are not taken")),
+            Ast::Flags(flags) => return Err(self.reject(&flags.span, "flags are not supported")),
             Ast::ClassUnicode(class) => {
-                return Err(self.refuse(&class.span, "classes by Unicode properties are not taken"));
+                return Err(self.reject(&class.span, "classes by Unicode properties are not supported"));
             }
         };
         if node.longest() > LONGEST {
-            return Err(self.refuse(ast.span(), "the texts are longer than a million bytes"));
+            return Err(self.reject(ast.span(), "the texts are longer than a million bytes"));
         }
         Ok(node)
     }
@@ -121,7 +121,7 @@ impl Compiler<'_> {
             ClassSetItem::Range(range) => {
                 let characters: Vec<char> = (range.start.c..=range.end.c).take(WIDEST + 1).collect();
                 if characters.len() > WIDEST {
-                    return Err(self.refuse(&range.span, "this class has more than 10000 characters"));
+                    return Err(self.reject(&range.span, "this class has more than 10000 characters"));
                 }
                 characters
             }
@@ -136,7 +136,7 @@ impl Compiler<'_> {
                 sorted(items.concat())
             }
             ClassSetItem::Unicode(class) => {
-                return Err(self.refuse(&class.span, "classes by Unicode properties are not taken"));
+                return Err(self.reject(&class.span, "classes by Unicode properties are not supported"));
             }
         })
     }

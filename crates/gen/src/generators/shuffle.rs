@@ -13,7 +13,7 @@
 //! As `height` and `width` are close to the square root of `count`, fewer than one row in a square root of `count`
 //! repeats.
 
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
+use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::{CellBlock, Result};
 
@@ -31,7 +31,7 @@ const FIRST_ROUND: u64 = 16;
 #[derive(Debug)]
 struct Shuffle {
     low: i64,
-    places: Places,
+    grid: Grid,
 }
 
 pub(super) fn shuffle(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -41,19 +41,19 @@ pub(super) fn shuffle(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         }
         _ => arguments.int_range("lo", "hi")?,
     };
-    Ok(Box::new(Shuffle { low, places: Places::new(high.abs_diff(low)) }))
+    Ok(Box::new(Shuffle { low, grid: Grid::new(high.abs_diff(low)) }))
 }
 
 /// The permuted numbers, from 0 to `last`, in a grid of `height` rows and `width` columns.
 #[derive(Clone, Copy, Debug)]
-struct Places {
+struct Grid {
     last: u64,
     /// 1 to 2^32, as `width` is.
     height: u64,
     width: u64,
 }
 
-impl Places {
+impl Grid {
     fn new(last: u64) -> Self {
         let root = last.isqrt();
         let height = if root * root == last { root.max(1) } else { root + 1 };
@@ -68,21 +68,21 @@ impl Places {
 
 /// A keyed permutation of the grid.
 #[derive(Debug)]
-struct Permutation {
-    places: Places,
+struct FeistelNetwork {
+    grid: Grid,
     rounds: [CellRandom; ROUNDS],
 }
 
-impl Permutation {
-    fn new(places: Places, random: &CellRandom) -> Self {
+impl FeistelNetwork {
+    fn new(grid: Grid, random: &CellRandom) -> Self {
         let mut purposes = FIRST_ROUND..;
-        Self { places, rounds: [(); ROUNDS].map(|()| random.fork(purposes.next().unwrap_or(FIRST_ROUND))) }
+        Self { grid, rounds: [(); ROUNDS].map(|()| random.fork(purposes.next().unwrap_or(FIRST_ROUND))) }
     }
 
     /// Runs all rounds once, on several places in parallel: the rounds of one place depend on one another.
     #[inline(always)]
     fn once(&self, splits: [(u64, u64); LANES]) -> [u64; LANES] {
-        let Places { height, width, .. } = self.places;
+        let Grid { height, width, .. } = self.grid;
         let (mut lefts, mut rights) = (splits.map(|split| split.0), splits.map(|split| split.1));
         for [even, odd] in self.rounds.as_chunks::<2>().0 {
             for (left, right) in lefts.iter_mut().zip(&rights) {
@@ -103,8 +103,8 @@ impl Permutation {
     fn at(&self, splits: [(u64, u64); LANES]) -> [u64; LANES] {
         let mut numbers = self.once(splits);
         for number in &mut numbers {
-            while *number > self.places.last {
-                *number = self.once([self.places.split(*number); LANES])[0];
+            while *number > self.grid.last {
+                *number = self.once([self.grid.split(*number); LANES])[0];
             }
         }
         numbers
@@ -113,10 +113,10 @@ impl Permutation {
     /// Returns the place of a number: the inverse of [`at`](Self::at).
     #[cfg(test)]
     fn place_of(&self, number: u64) -> u64 {
-        let Places { height, width, last } = self.places;
+        let Grid { height, width, last } = self.grid;
         let mut place = number;
         loop {
-            let (mut left, mut right) = self.places.split(place);
+            let (mut left, mut right) = self.grid.split(place);
             for [even, odd] in self.rounds.as_chunks::<2>().0.iter().rev() {
                 right = add(right, width - Fraction(odd.u64(left)).take(width), width);
                 left = add(left, height - Fraction(even.u64(right)).take(height), height);
@@ -131,12 +131,12 @@ impl Permutation {
 
 /// A random permutation of the numbers below a count.
 #[derive(Debug)]
-pub(crate) struct Scattered(Permutation);
+pub(crate) struct Permutation(FeistelNetwork);
 
-impl Scattered {
+impl Permutation {
     /// Makes the permutation of `count` numbers, at least 1.
     pub(crate) fn new(count: u64, random: &CellRandom) -> Self {
-        Self(Permutation::new(Places::new(count.max(1) - 1), random))
+        Self(FeistelNetwork::new(Grid::new(count.max(1) - 1), random))
     }
 
     /// Replaces each number, which must be below the count, by its image.
@@ -144,7 +144,7 @@ impl Scattered {
         for numbers in numbers.chunks_mut(LANES) {
             let mut splits = [(0, 0); LANES];
             for (split, &number) in splits.iter_mut().zip(&*numbers) {
-                *split = self.0.places.split(number);
+                *split = self.0.grid.split(number);
             }
             for (number, place) in numbers.iter_mut().zip(self.0.at(splits)) {
                 *number = place;
@@ -162,30 +162,30 @@ fn add(one: u64, other: u64, modulus: u64) -> u64 {
 
 /// Sets each slot to `make` of its row's number in a permutation of 0 to `last`. Rows beyond `last` begin anew.
 pub(super) fn shuffled<T>(random: &CellRandom, last: u64, rows: &Rows<'_>, out: &mut [T], make: impl Fn(u64) -> T) {
-    let places = Places::new(last);
-    let permutation = Permutation::new(places, random);
-    let place_of = |row: u64| if places.last == u64::MAX { row } else { row % (places.last + 1) };
+    let grid = Grid::new(last);
+    let permutation = FeistelNetwork::new(grid, random);
+    let place_of = |row: u64| if grid.last == u64::MAX { row } else { row % (grid.last + 1) };
     let range = match rows {
         Rows::Range(range) => range,
         Rows::List(list) => {
             for (values, rows) in out.chunks_mut(LANES).zip(list.chunks(LANES)) {
                 let mut splits = [(0, 0); LANES];
-                splits.iter_mut().zip(rows).for_each(|(split, &row)| *split = places.split(place_of(row)));
+                splits.iter_mut().zip(rows).for_each(|(split, &row)| *split = grid.split(place_of(row)));
                 values.iter_mut().zip(permutation.at(splits)).for_each(|(value, number)| *value = make(number));
             }
             return;
         }
     };
     let mut place = place_of(range.start);
-    let (mut left, mut right) = places.split(place);
+    let (mut left, mut right) = grid.split(place);
     for values in out.chunks_mut(LANES) {
         let splits = [(); LANES].map(|()| {
             let split = (left, right);
             right += 1;
-            if right == places.width {
+            if right == grid.width {
                 (left, right) = (left + 1, 0);
             }
-            if place == places.last {
+            if place == grid.last {
                 (place, left, right) = (0, 0, 0);
             } else {
                 place += 1;
@@ -202,7 +202,7 @@ impl Generator for Shuffle {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let ints = out.ints();
         ints.resize(rows.len(), 0);
-        shuffled(random, self.places.last, rows, ints, |number| self.low.wrapping_add(number.cast_signed()));
+        shuffled(random, self.grid.last, rows, ints, |number| self.low.wrapping_add(number.cast_signed()));
     }
 
     fn kinds(&self) -> Kinds {
@@ -213,8 +213,8 @@ impl Generator for Shuffle {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Unique { rows: self.places.last.saturating_add(1) }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Unique { rows: self.grid.last.saturating_add(1) }
     }
 }
 
@@ -223,16 +223,16 @@ mod tests {
     use super::super::size;
     use super::*;
 
-    fn permutation(last: u64, column: &str) -> Permutation {
-        Permutation::new(Places::new(last), &CellRandom::new(3, "t", column))
+    fn permutation(last: u64, column: &str) -> FeistelNetwork {
+        FeistelNetwork::new(Grid::new(last), &CellRandom::new(3, "t", column))
     }
 
-    fn at(permutation: &Permutation, place: u64) -> u64 {
-        permutation.at([permutation.places.split(place); LANES])[0]
+    fn at(permutation: &FeistelNetwork, place: u64) -> u64 {
+        permutation.at([permutation.grid.split(place); LANES])[0]
     }
 
-    fn numbers(permutation: &Permutation) -> Vec<u64> {
-        (0..=permutation.places.last).map(|place| at(permutation, place)).collect()
+    fn numbers(permutation: &FeistelNetwork) -> Vec<u64> {
+        (0..=permutation.grid.last).map(|place| at(permutation, place)).collect()
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
     fn the_inverse_of_the_largest_ranges() {
         for last in [u64::MAX, u64::MAX - 1, (1 << 63) - 1, 1 << 63, (1 << 62) + 12_345, u64::from(u32::MAX)] {
             let permutation = permutation(last, "c");
-            let Places { height, width, .. } = permutation.places;
+            let Grid { height, width, .. } = permutation.grid;
             let places = u128::from(height) * u128::from(width);
             assert!(height <= 1 << 32 && width <= 1 << 32, "{last}");
             assert!(places > u128::from(last) && places <= u128::from(last) + 1 + u128::from(height), "{last}");

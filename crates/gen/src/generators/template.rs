@@ -6,8 +6,8 @@
 //! every row ([`Node::write_number`]).
 
 use super::shuffle::shuffled;
-use super::{Arguments, Distinct, Generator, Kinds, size};
-use crate::random::{CellRandom, Draws, Fraction, Rows};
+use super::{Arguments, Cardinality, Generator, Kinds, size};
+use crate::random::{CellRandom, CellStream, Fraction, Rows};
 use litepress_rows::{CellBlock, Error, Result};
 
 /// Limits of fused lists: number of texts, and bytes of a text.
@@ -42,17 +42,17 @@ pub(super) struct List {
 }
 
 /// The random bits of a cell, drawn one pick at a time.
-struct Bits {
-    draws: Draws,
+struct PickBits {
+    stream: CellStream,
     fraction: Fraction,
     left: u32,
 }
 
-impl Bits {
+impl PickBits {
     #[inline(always)]
-    fn new(mut draws: Draws) -> Self {
-        let fraction = Fraction(draws.u64());
-        Self { draws, fraction, left: u64::BITS }
+    fn new(mut stream: CellStream) -> Self {
+        let fraction = Fraction(stream.u64());
+        Self { stream, fraction, left: u64::BITS }
     }
 
     /// Takes a number in `0..n`, `n` below 2^32.
@@ -60,7 +60,7 @@ impl Bits {
     fn take(&mut self, n: u64) -> u64 {
         let bits = u64::BITS - n.leading_zeros();
         if self.left < bits + RESERVE {
-            (self.fraction, self.left) = (Fraction(self.draws.u64()), u64::BITS);
+            (self.fraction, self.left) = (Fraction(self.stream.u64()), u64::BITS);
         }
         self.left -= bits;
         self.fraction.take(n)
@@ -163,7 +163,7 @@ impl Node {
     }
 
     /// Appends a random text.
-    fn write(&self, bits: &mut Bits, out: &mut Vec<u8>) {
+    fn write(&self, bits: &mut PickBits, out: &mut Vec<u8>) {
         match self {
             Self::List(list) => list.write(bits.take(list.count as u64), out),
             Self::Sequence(nodes) => nodes.iter().for_each(|node| node.write(bits, out)),
@@ -257,12 +257,12 @@ impl Node {
     }
 
     /// Returns the properties of the texts.
-    pub fn shape(&self) -> Shape {
+    pub fn traits(&self) -> TextTraits {
         match self {
-            Self::List(list) => Shape::of_list(list),
-            Self::Sequence(nodes) => nodes.iter().map(Self::shape).fold(Shape::EMPTY, Shape::then),
-            Self::OneOf(nodes) => nodes.iter().map(Self::shape).reduce(Shape::or).unwrap_or(Shape::EMPTY),
-            Self::Repeat { node, min, max } => node.shape().times(*min, *max),
+            Self::List(list) => TextTraits::of_list(list),
+            Self::Sequence(nodes) => nodes.iter().map(Self::traits).fold(TextTraits::EMPTY, TextTraits::then),
+            Self::OneOf(nodes) => nodes.iter().map(Self::traits).reduce(TextTraits::or).unwrap_or(TextTraits::EMPTY),
+            Self::Repeat { node, min, max } => node.traits().times(*min, *max),
         }
     }
 }
@@ -325,9 +325,9 @@ impl Bytes {
 /// Properties of a set of texts. They are unambiguous if the next byte always decides how a text is derived: no byte
 /// that may extend one piece may begin the next.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct TextTraits {
     /// Whether each text is known to have one derivation.
-    pub distinct: bool,
+    pub unambiguous: bool,
     /// Whether every text consists of decimal digits and is not empty.
     pub digits: bool,
     nullable: bool,
@@ -337,15 +337,15 @@ pub(super) struct Shape {
     further: Bytes,
 }
 
-impl Shape {
+impl TextTraits {
     const EMPTY: Self =
-        Self { distinct: true, digits: false, nullable: true, first: Bytes([0; 4]), further: Bytes([0; 4]) };
+        Self { unambiguous: true, digits: false, nullable: true, first: Bytes([0; 4]), further: Bytes([0; 4]) };
 
     fn of_list(list: &List) -> Self {
         let mut texts: Vec<&[u8]> = list.texts().collect();
         texts.sort_unstable();
-        let mut shape = Self { nullable: false, ..Self::EMPTY };
-        shape.digits = texts.iter().all(|text| !text.is_empty() && text.iter().all(u8::is_ascii_digit));
+        let mut traits = Self { nullable: false, ..Self::EMPTY };
+        traits.digits = texts.iter().all(|text| !text.is_empty() && text.iter().all(u8::is_ascii_digit));
         let mut prefixes: Vec<&[u8]> = Vec::new();
         for text in texts {
             while prefixes.last().is_some_and(|prefix| !text.starts_with(prefix)) {
@@ -353,23 +353,23 @@ impl Shape {
             }
             for prefix in &prefixes {
                 match text.get(prefix.len()) {
-                    Some(&byte) => shape.further.add(byte),
-                    None => shape.distinct = false,
+                    Some(&byte) => traits.further.add(byte),
+                    None => traits.unambiguous = false,
                 }
             }
             match text.first() {
-                Some(&byte) => shape.first.add(byte),
-                None => shape.nullable = true,
+                Some(&byte) => traits.first.add(byte),
+                None => traits.nullable = true,
             }
             prefixes.push(text);
         }
-        shape
+        traits
     }
 
     fn then(self, next: Self) -> Self {
         let nothing = self.nullable && self.first == Bytes::default();
         Self {
-            distinct: self.distinct && next.distinct && !self.further.meets(next.first),
+            unambiguous: self.unambiguous && next.unambiguous && !self.further.meets(next.first),
             digits: next.digits && (self.digits || nothing),
             nullable: self.nullable && next.nullable,
             first: if self.nullable { self.first.and(next.first) } else { self.first },
@@ -384,7 +384,7 @@ impl Shape {
         }
         let apart = !(self.first.meets(other.first) || self.nullable && other.nullable);
         Self {
-            distinct: self.distinct && other.distinct && apart,
+            unambiguous: self.unambiguous && other.unambiguous && apart,
             digits: self.digits && other.digits,
             nullable: self.nullable || other.nullable,
             first: self.first.and(other.first),
@@ -397,7 +397,7 @@ impl Shape {
             0 => Self::EMPTY,
             1 if min == 1 => self,
             _ => Self {
-                distinct: self.distinct && !self.nullable && !self.further.meets(self.first),
+                unambiguous: self.unambiguous && !self.nullable && !self.further.meets(self.first),
                 digits: self.digits && min > 0,
                 nullable: self.nullable || min == 0,
                 first: self.first,
@@ -454,7 +454,7 @@ struct Template {
     layout: Option<Layout>,
     longest: u64,
     kinds: Kinds,
-    distinct: Distinct,
+    cardinality: Cardinality,
 }
 
 /// Unique texts of a tree.
@@ -468,10 +468,16 @@ struct UniqueTemplate {
 }
 
 fn template(node: Node) -> Template {
-    let shape = node.shape();
+    let traits = node.traits();
     let values = u64::try_from(node.count()).unwrap_or(u64::MAX);
-    let kinds = if shape.digits && node.longest() <= 18 { Kinds::DIGITS } else { Kinds::TEXT };
-    Template { longest: node.longest(), layout: Layout::of(&node), kinds, distinct: Distinct::Among { values }, node }
+    let kinds = if traits.digits && node.longest() <= 18 { Kinds::DIGITS } else { Kinds::TEXT };
+    Template {
+        longest: node.longest(),
+        layout: Layout::of(&node),
+        kinds,
+        cardinality: Cardinality::Among { values },
+        node,
+    }
 }
 
 /// Builds a generator of random texts.
@@ -479,14 +485,14 @@ pub(super) fn random(node: Node) -> Box<dyn Generator> {
     Box::new(template(node))
 }
 
-/// Builds a generator of unique texts; `refused` makes the error if the texts are ambiguous.
-pub(super) fn unique(node: Node, refused: impl FnOnce() -> Error) -> Result<Box<dyn Generator>> {
-    if !node.shape().distinct {
-        return Err(refused());
+/// Builds a generator of unique texts; `rejected` makes the error if the texts are ambiguous.
+pub(super) fn unique(node: Node, rejected: impl FnOnce() -> Error) -> Result<Box<dyn Generator>> {
+    if !node.traits().unambiguous {
+        return Err(rejected());
     }
     let count = node.count();
     let last = u64::try_from(count - 1).unwrap_or(u64::MAX - 1);
-    let texts = Template { distinct: Distinct::Unique { rows: last.saturating_add(1) }, ..template(node) };
+    let texts = Template { cardinality: Cardinality::Unique { rows: last.saturating_add(1) }, ..template(node) };
     Ok(Box::new(UniqueTemplate { texts, last, each: count / (u128::from(last) + 1) }))
 }
 
@@ -495,14 +501,14 @@ impl Generator for Template {
         if let Some(layout) = &self.layout {
             let texts = out.texts().fixed(rows.len(), layout.len);
             rows.zip(texts.chunks_exact_mut(layout.len), |row, text| {
-                let mut bits = Bits::new(random.draws(row));
+                let mut bits = PickBits::new(random.stream(row));
                 layout.line(|list| bits.take(list.count as u64), text);
             });
             return;
         }
         let texts = out.texts();
         rows.for_each(|row| {
-            self.node.write(&mut Bits::new(random.draws(row)), texts.arena());
+            self.node.write(&mut PickBits::new(random.stream(row)), texts.arena());
             texts.end_string();
         });
     }
@@ -515,8 +521,8 @@ impl Generator for Template {
         self.longest
     }
 
-    fn distinct(&self) -> Distinct {
-        self.distinct
+    fn cardinality(&self) -> Cardinality {
+        self.cardinality
     }
 }
 
@@ -536,8 +542,8 @@ impl Generator for UniqueTemplate {
         rows.zip(numbers.into_iter(), |row, number| {
             let mut number = u128::from(number);
             if self.each > 1 {
-                let mut draws = random.draws(row);
-                let within = u128::from(draws.u64()) << 64 | u128::from(draws.u64());
+                let mut stream = random.stream(row);
+                let within = u128::from(stream.u64()) << 64 | u128::from(stream.u64());
                 number = number * self.each + within % self.each;
             }
             self.texts.node.write_number(number, texts.arena());
@@ -553,8 +559,8 @@ impl Generator for UniqueTemplate {
         self.texts.longest
     }
 
-    fn distinct(&self) -> Distinct {
-        self.texts.distinct
+    fn cardinality(&self) -> Cardinality {
+        self.texts.cardinality
     }
 }
 
@@ -606,7 +612,7 @@ mod tests {
     #[test]
     fn texts_that_are_told_apart_are_different() {
         let repeat = |node, min, max| Node::Repeat { node: Box::new(node), min, max };
-        for (node, distinct) in [
+        for (node, unambiguous) in [
             (letters("a b c"), true),
             (letters("a b a"), false),
             (letters("a ab"), true),
@@ -622,10 +628,10 @@ mod tests {
             (Node::Sequence(vec![repeat(letters("a"), 0, 1), repeat(letters("b"), 0, 1), letters("a")]), false),
             (Node::Sequence((0..20).map(|_| letters("a b")).collect::<Vec<_>>()[..18].to_vec()), true),
         ] {
-            assert_eq!(node.shape().distinct, distinct, "{node:?}");
+            assert_eq!(node.traits().unambiguous, unambiguous, "{node:?}");
             let texts = all(&node);
             let different = texts.iter().collect::<HashSet<_>>().len();
-            assert!(!distinct || different == texts.len(), "{node:?}: {different} of {}", texts.len());
+            assert!(!unambiguous || different == texts.len(), "{node:?}: {different} of {}", texts.len());
             assert!(texts.iter().all(|text| text.len() as u64 <= node.longest()));
         }
     }

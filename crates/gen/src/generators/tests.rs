@@ -113,7 +113,7 @@ fn values_keep_to_what_the_generator_says_of_them() {
             generator.fill(&random(), &(start..start + BLOCK_ROWS as u64).into(), &mut out);
             for row in 0..BLOCK_ROWS {
                 let value = out.value(row);
-                kinds = kinds.and(match value {
+                kinds = kinds.union(match value {
                     Value::Null => Kinds::NONE,
                     Value::Int(_) => Kinds::INT,
                     Value::Real(_) => Kinds::REAL,
@@ -130,8 +130,8 @@ fn values_keep_to_what_the_generator_says_of_them() {
         let nulls = seen.remove("NULL").unwrap_or(0);
         assert_eq!(kinds, generator.kinds(), "{text}");
         assert_eq!(nulls > 0, generator.null_share() > 0.0, "{text}");
-        assert!(seen.len() as u64 <= generator.distinct().at_most(), "{text}");
-        if generator.distinct().is_unique() && rows <= generator.distinct().at_most() {
+        assert!(seen.len() as u64 <= generator.cardinality().at_most(), "{text}");
+        if generator.cardinality().is_unique() && rows <= generator.cardinality().at_most() {
             assert_eq!(seen.len() as u64, rows - nulls, "{text}");
         }
     }
@@ -335,7 +335,7 @@ fn shuffled_numbers_are_all_of_their_range() {
     found.sort_unstable();
     assert!(found.into_iter().eq(-700..=2300));
     let widest = build("shuffle(-9223372036854775808, 9223372036854775807)");
-    assert_eq!(widest.distinct(), Distinct::Unique { rows: u64::MAX });
+    assert_eq!(widest.cardinality(), Cardinality::Unique { rows: u64::MAX });
     assert_eq!(block(&*widest, (1 << 63) - 1000..1 << 63).into_iter().collect::<HashSet<_>>().len(), 1000);
 }
 

@@ -1,6 +1,6 @@
 //! Dates and times: ISO 8601 text, and the other forms that SQLite's date functions read ([`Format`]).
 
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
+use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES};
 use crate::decimal::three;
 use crate::random::{CellRandom, Rows};
 use crate::time_text::{DATE_LEN, DAY, TIME_LEN, TIME_OF_DAY_LEN, date_text, time_of_day_text, time_text};
@@ -40,11 +40,11 @@ impl Format {
     pub fn of(arguments: &Arguments<'_>) -> Result<Self> {
         let text = arguments.text("as")?;
         let found = Self::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
-        let refused = || {
+        let rejected = || {
             let names = "'iso', 'iso_ms', 'unix', 'unix_ms' or 'julian'";
             arguments.error_at("as", format!("argument 'as' is {names}, not '{text}'"))
         };
-        found.map(|(_, format)| *format).ok_or_else(refused)
+        found.map(|(_, format)| *format).ok_or_else(rejected)
     }
 
     /// Returns the least difference, in milliseconds, of times that are stored as distinct values.
@@ -151,11 +151,11 @@ pub(super) fn bounds(arguments: &Arguments<'_>) -> Result<(u64, u64)> {
 
 pub(super) fn bound(arguments: &Arguments<'_>, name: &str) -> Result<u64> {
     let text = arguments.text(name)?;
-    let refused = || {
+    let rejected = || {
         let error = arguments.error_at(name, format!("'{text}' is not a time between the years 0000 and 9999"));
         error.advise("write 'YYYY-MM-DD' or 'YYYY-MM-DD HH:MM:SS'")
     };
-    parse(&text).ok_or_else(refused)
+    parse(&text).ok_or_else(rejected)
 }
 
 /// Parses `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` (or `T` between) to seconds from 0000-01-01.
@@ -186,8 +186,8 @@ impl Generator for Date {
         DATE_LEN as u64
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count }
     }
 }
 
@@ -205,8 +205,8 @@ impl Generator for Timestamp {
         TIME_LEN as u64
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count }
     }
 }
 
@@ -225,8 +225,8 @@ impl Generator for FormattedTime {
         self.format.longest_bytes()
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count }
     }
 }
 
@@ -244,8 +244,8 @@ impl Generator for TimeOfDay {
         TIME_OF_DAY_LEN as u64
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: DAY }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: DAY }
     }
 }
 

@@ -12,7 +12,7 @@
 
 use super::functions::{normal_quantile, round};
 use super::numbers::units;
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, size};
+use super::{Arguments, Cardinality, EXACT, Generator, Kinds, NUMBER_BYTES, size};
 use crate::random::{CellRandom, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
@@ -175,12 +175,12 @@ impl Generator for Walk {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         let values = (self.high - self.low) * self.divisor + 1.0;
         #[expect(clippy::cast_possible_truncation, reason = "below 2^53")]
         #[expect(clippy::cast_sign_loss, reason = "the upper bound is above the lower one")]
         let values = if self.divisor > 0.0 && values < EXACT { values as u64 } else { u64::MAX };
-        Distinct::Among { values }
+        Cardinality::Among { values }
     }
 }
 

@@ -23,8 +23,8 @@ pub(super) fn wordlist(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
             None => (line, 1.0),
             Some((word, weight)) => {
                 let known = weight.trim().parse::<f64>().ok().filter(|weight| *weight >= 0.0 && weight.is_finite());
-                let refused = || unreadable(format!("has '{weight}' for a weight in line {number}"));
-                (word, known.ok_or_else(refused)?)
+                let rejected = || unreadable(format!("has '{weight}' for a weight in line {number}"));
+                (word, known.ok_or_else(rejected)?)
             }
         };
         if !word.is_empty() && weight > 0.0 {

@@ -7,8 +7,8 @@
 
 use super::distributions::between;
 use super::functions::{exp, ln, pow, round};
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
-use crate::random::{CellRandom, Draws, Rows};
+use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES};
+use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::{CellBlock, Result};
 
 /// Ranks from 1 on; rank k has a probability in proportion to `k^-s`.
@@ -49,9 +49,9 @@ impl Zipf {
 
     /// Draws a rank.
     #[inline(always)]
-    pub(crate) fn draw(&self, draws: &mut Draws) -> u64 {
+    pub(crate) fn draw(&self, stream: &mut CellStream) -> u64 {
         loop {
-            let integral = self.highest + between(draws.u64()) * (self.lowest - self.highest);
+            let integral = self.highest + between(stream.u64()) * (self.lowest - self.highest);
             let x = self.inverse(integral);
             let rank = round(x).clamp(1.0, self.ranks as f64);
             if rank - x <= self.sure || integral >= self.integral(rank + 0.5) - pow(rank, -self.s) {
@@ -63,8 +63,8 @@ impl Zipf {
     }
 
     /// Draws a rank among another number of ranks, at least 1.
-    pub(crate) fn draw_among(&self, ranks: u64, draws: &mut Draws) -> u64 {
-        Self { ranks, highest: self.integral(ranks as f64 + 0.5), ..*self }.draw(draws)
+    pub(crate) fn draw_among(&self, ranks: u64, stream: &mut CellStream) -> u64 {
+        Self { ranks, highest: self.integral(ranks as f64 + 0.5), ..*self }.draw(stream)
     }
 
     /// Returns the integral of `x^-s` from 1 to `x`: `(x^(1-s) - 1) / (1-s)`.
@@ -95,7 +95,7 @@ impl Zipf {
 
 impl Generator for Zipf {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
-        rows.append_to(out.ints(), |row| self.draw(&mut random.draws(row)).cast_signed());
+        rows.append_to(out.ints(), |row| self.draw(&mut random.stream(row)).cast_signed());
     }
 
     fn kinds(&self) -> Kinds {
@@ -106,8 +106,8 @@ impl Generator for Zipf {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.ranks }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.ranks }
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
             let mut counts = vec![0_f64; usize::try_from(ranks).expect("few")];
             const DRAWS: u64 = 200_000;
             (0..DRAWS)
-                .for_each(|row| counts[usize::try_from(zipf.draw(&mut random.draws(row)) - 1).expect("few")] += 1.0);
+                .for_each(|row| counts[usize::try_from(zipf.draw(&mut random.stream(row)) - 1).expect("few")] += 1.0);
             let weights: Vec<f64> = (1..=ranks).map(|rank| (rank as f64).powf(-exponent)).collect();
             let sum: f64 = weights.iter().sum();
             for (count, weight) in counts.iter().zip(&weights) {
@@ -142,8 +142,8 @@ mod tests {
         for exponent in [0.1, 0.99, 1.0, 1.01, 3.0] {
             let zipf = Zipf::new(i64::MAX.unsigned_abs(), exponent);
             let random = CellRandom::new(1, "zipf", "test");
-            assert!((0..1000).all(|row| (1..=i64::MAX.unsigned_abs()).contains(&zipf.draw(&mut random.draws(row)))));
-            assert!((0..100).all(|row| zipf.draw_among(1 + row, &mut random.draws(row)) <= 1 + row));
+            assert!((0..1000).all(|row| (1..=i64::MAX.unsigned_abs()).contains(&zipf.draw(&mut random.stream(row)))));
+            assert!((0..100).all(|row| zipf.draw_among(1 + row, &mut random.stream(row)) <= 1 + row));
         }
     }
 }

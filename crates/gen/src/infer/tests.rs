@@ -161,11 +161,11 @@ fn references_as_annotations() {
     let sql = "create table \"my parents\" (id integer primary key, \"case\" int unique)";
     let schema = Schema::from_sql(sql, "test").expect(sql);
     for (reuse, text) in [
-        (Reuse::AtRandom, "ref(\"my parents\".\"case\")"),
-        (Reuse::Once, "ref(\"my parents\".\"case\", once)"),
-        (Reuse::InTurn { each: 1 }, "ref(\"my parents\".\"case\", in_turn)"),
-        (Reuse::InTurn { each: 3 }, "ref(\"my parents\".\"case\", in_turn(3))"),
-        (Reuse::DistinctIn("a b".to_owned()), "ref(\"my parents\".\"case\", distinct_in(\"a b\"))"),
+        (ReferencePattern::AtRandom, "ref(\"my parents\".\"case\")"),
+        (ReferencePattern::Once, "ref(\"my parents\".\"case\", once)"),
+        (ReferencePattern::InTurn { each: 1 }, "ref(\"my parents\".\"case\", in_turn)"),
+        (ReferencePattern::InTurn { each: 3 }, "ref(\"my parents\".\"case\", in_turn(3))"),
+        (ReferencePattern::DistinctIn("a b".to_owned()), "ref(\"my parents\".\"case\", distinct_in(\"a b\"))"),
     ] {
         assert_eq!(of_parent(&reuse, &schema.tables[0], 1).text, text);
     }

@@ -1,15 +1,15 @@
 //! Inference of columns without annotation, foreign keys among them.
 
-use super::{Chosen, Pending, Planner, Wish};
-use crate::annotation::Site;
-use crate::infer::{self, Inferred, Reference, Reuse};
-use crate::relation::Draw;
+use super::{ColumnAnnotation, PendingReference, Planner, Provenance};
+use crate::annotation::SourceText;
+use crate::infer::{self, Inferred, Reference, ReferencePattern};
+use crate::relation::Assignment;
 use crate::tables::generated_tables;
 use litepress_rows::schema::Generated;
 use litepress_rows::{Affinity, Result};
 
 /// The columns of one foreign key within a key of its table.
-struct Group {
+struct KeyPart {
     /// Position of the foreign key among those of the table.
     key: usize,
     /// Rows of the parent.
@@ -18,7 +18,7 @@ struct Group {
 }
 
 /// A key that consists of a foreign key and a number, such as a line number.
-struct Counted {
+struct NumberedKey {
     /// Position of the foreign key among those of the table.
     key: usize,
     /// The leading column of the foreign key, and the number.
@@ -49,8 +49,8 @@ impl Planner<'_> {
                     others.push((table, column, infer::without_parent(of_table, column, &why)?));
                 }
                 Reference::Single(parent) if rows > 0 => {
-                    let reuse = self.reuse(table, column, parent);
-                    pending.push(Pending { table, column, parent, reuse });
+                    let pattern = self.pattern(table, column, parent);
+                    pending.push(PendingReference { table, column, parent, pattern });
                 }
                 _ => {
                     let inferred = self.number_in(table, column);
@@ -59,20 +59,20 @@ impl Planner<'_> {
                 }
             }
         }
-        for Pending { table, column, parent, reuse } in pending {
-            let inferred = match reuse {
-                Ok(reuse) => infer::of_parent(&reuse, &self.schema.tables[parent.table], parent.column),
+        for PendingReference { table, column, parent, pattern } in pending {
+            let inferred = match pattern {
+                Ok(pattern) => infer::of_parent(&pattern, &self.schema.tables[parent.table], parent.column),
                 Err(why) => infer::without_parent(&self.schema.tables[table], column, &why)?,
             };
             others.push((table, column, inferred));
         }
         others
             .into_iter()
-            .try_for_each(|(table, column, inferred): (usize, usize, Inferred)| self.settle(table, column, inferred))
+            .try_for_each(|(table, column, inferred): (usize, usize, Inferred)| self.assign(table, column, inferred))
     }
 
     /// Chooses the rows that a column refers to. `Err` is the reason why it cannot refer to any.
-    fn reuse(&self, table: usize, column: usize, parent: infer::Parent) -> Result<Reuse, String> {
+    fn pattern(&self, table: usize, column: usize, parent: infer::Parent) -> Result<ReferencePattern, String> {
         let (of_table, of_parent) = (&self.schema.tables[table], &self.schema.tables[parent.table]);
         let (rows, parent_rows) = (self.sizes[table].rows, self.sizes[parent.table].rows);
         let key = format!("{}.{}", of_parent.name, of_parent.columns[parent.column].name);
@@ -101,36 +101,43 @@ impl Planner<'_> {
         // The first column of a foreign key decides for the others.
         match in_key {
             _ if columns.iter().find(|&&column| self.columns[table][column].is_none()) != Some(&column) => {
-                Ok(Reuse::AtRandom)
+                Ok(ReferencePattern::AtRandom)
             }
-            _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(Reuse::AtRandom),
-            None if is_key => Ok(Reuse::Once),
-            None if self.counted(table).is_some_and(|counted| counted.key == parent.key) => {
+            _ if columns.iter().any(|&column| self.columns[table][column].is_some()) => Ok(ReferencePattern::AtRandom),
+            None if is_key => Ok(ReferencePattern::Once),
+            None if self.numbered_key(table).is_some_and(|numbered_key| numbered_key.key == parent.key) => {
                 Ok(self.per_parent(table, column, parent))
             }
-            None => Ok(Reuse::AtRandom),
-            Some(reuse) => Ok(reuse),
+            None => Ok(ReferencePattern::AtRandom),
+            Some(pattern) => Ok(pattern),
         }
     }
 
     /// Chooses the numbers of children, so that there are enough of them: fewer than twice the average, if the draw
     /// allows.
-    fn per_parent(&self, table: usize, column: usize, parent: infer::Parent) -> Reuse {
+    fn per_parent(&self, table: usize, column: usize, parent: infer::Parent) -> ReferencePattern {
         const TRIES: u64 = 3;
         let (rows, parents) = (self.sizes[table].rows, self.sizes[parent.table].rows);
         let least = u64::from(rows >= parents);
         let first = (2 * u128::from(rows)).div_ceil(parents.into()).saturating_sub(least.into());
         let first = u64::try_from(first).unwrap_or(u64::MAX).max(1);
         let of_parent = &self.schema.tables[parent.table];
-        let suffices = |reuse: &Reuse| {
-            let inferred = infer::of_parent(reuse, of_parent, parent.column);
-            let site = Site::new(&inferred.text, "<inferred>");
+        let suffices = |pattern: &ReferencePattern| {
+            let inferred = infer::of_parent(pattern, of_parent, parent.column);
+            let source = SourceText::new(&inferred.text, "<inferred>");
             let span = 0..inferred.text.len();
-            self.draft(&Wish { table, column, site, span, chosen: Chosen::Inferred(inferred.because) }).is_ok()
+            self.draft(&ColumnAnnotation {
+                table,
+                column,
+                source,
+                span,
+                provenance: Provenance::Inferred(inferred.because),
+            })
+            .is_ok()
         };
-        let drawn = (0..TRIES).map(|more| Reuse::PerParent { least, most: first.saturating_add(more) });
+        let drawn = (0..TRIES).map(|more| ReferencePattern::PerParent { least, most: first.saturating_add(more) });
         let each = rows.div_ceil(parents);
-        drawn.into_iter().find(suffices).unwrap_or(Reuse::PerParent { least: each, most: each })
+        drawn.into_iter().find(suffices).unwrap_or(ReferencePattern::PerParent { least: each, most: each })
     }
 
     /// Chooses the pattern of a foreign key within a key that consists of foreign keys.
@@ -138,78 +145,78 @@ impl Planner<'_> {
     /// If all of them are inferred, they count like the digits of the row number: the first one uses the rows of its
     /// parent evenly, one after another, and the last one has another row of its parent in each row. So all parents
     /// are used, and rows are in the order of the key.
-    fn in_key(&self, table: usize, key: usize) -> Result<Option<Reuse>, String> {
+    fn in_key(&self, table: usize, key: usize) -> Result<Option<ReferencePattern>, String> {
         let of_table = &self.schema.tables[table];
         let is_open = |&column: &usize| self.columns[table][column].is_none();
         for columns in infer::unique_keys(of_table) {
-            let is_settled = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
-            let Some(groups) = self.groups(table, &columns).filter(|_| columns.len() > 1 && !is_settled) else {
+            let is_resolved = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
+            let Some(parts) = self.parts(table, &columns).filter(|_| columns.len() > 1 && !is_resolved) else {
                 continue;
             };
-            let Some(position) = groups.iter().position(|group| group.key == key) else { continue };
+            let Some(position) = parts.iter().position(|part| part.key == key) else { continue };
             if columns.iter().all(is_open) {
                 let rows = self.sizes[table].rows;
                 let product =
-                    |groups: &[Group]| groups.iter().fold(1_u64, |all, group| all.saturating_mul(group.parents));
-                let combinations = product(&groups);
+                    |parts: &[KeyPart]| parts.iter().fold(1_u64, |all, part| all.saturating_mul(part.parents));
+                let combinations = product(&parts);
                 if rows > combinations {
                     return Err(format!("it is part of a key that has {combinations} values for {rows} rows"));
                 }
                 let each = match position {
-                    0 => rows.div_ceil(groups[0].parents.max(1)),
-                    _ => product(&groups[position + 1..]),
+                    0 => rows.div_ceil(parts[0].parents.max(1)),
+                    _ => product(&parts[position + 1..]),
                 };
-                return Ok(Some(Reuse::InTurn { each: each.clamp(1, i64::MAX.unsigned_abs()) }));
+                return Ok(Some(ReferencePattern::InTurn { each: each.clamp(1, i64::MAX.unsigned_abs()) }));
             }
-            let other = groups.iter().filter(|group| group.key != key).flat_map(|group| &group.columns);
-            if let (2, Some(other)) = (groups.len(), other.copied().find(|&other| self.has_children(table, other))) {
-                return Ok(Some(Reuse::DistinctIn(of_table.columns[other].name.clone())));
+            let other = parts.iter().filter(|part| part.key != key).flat_map(|part| &part.columns);
+            if let (2, Some(other)) = (parts.len(), other.copied().find(|&other| self.has_children(table, other))) {
+                return Ok(Some(ReferencePattern::DistinctIn(of_table.columns[other].name.clone())));
             }
         }
         Ok(None)
     }
 
     /// Splits a key into foreign keys, if it consists of whole ones.
-    fn groups(&self, table: usize, columns: &[usize]) -> Option<Vec<Group>> {
+    fn parts(&self, table: usize, columns: &[usize]) -> Option<Vec<KeyPart>> {
         let of_table = &self.schema.tables[table];
-        let mut groups: Vec<Group> = Vec::new();
+        let mut parts: Vec<KeyPart> = Vec::new();
         for &column in columns {
             let Reference::Single(parent) = infer::reference(self.schema, of_table, column) else { return None };
-            match groups.iter_mut().find(|group| group.key == parent.key) {
-                Some(group) => group.columns.push(column),
+            match parts.iter_mut().find(|part| part.key == parent.key) {
+                Some(part) => part.columns.push(column),
                 None => {
                     let parents = self.sizes[parent.table].rows;
-                    groups.push(Group { key: parent.key, parents, columns: vec![column] });
+                    parts.push(KeyPart { key: parent.key, parents, columns: vec![column] });
                 }
             }
         }
-        let is_whole = |group: &Group| group.columns.len() == of_table.foreign_keys[group.key].columns.len();
-        groups.iter().all(is_whole).then_some(groups)
+        let is_whole = |part: &KeyPart| part.columns.len() == of_table.foreign_keys[part.key].columns.len();
+        parts.iter().all(is_whole).then_some(parts)
     }
 
     /// Returns whether a column has the annotation `per_parent`.
     fn has_children(&self, table: usize, column: usize) -> bool {
         let reference = self.drafts().reference((table, column));
-        reference.is_some_and(|reference| matches!(reference.relation.draw, Draw::Children(_)))
+        reference.is_some_and(|reference| matches!(reference.relation.assignment, Assignment::PerParent(_)))
     }
 
     /// Returns the key of one foreign key and one integer in which the integer can count the rows of each parent, if
     /// none of its columns has an annotation.
-    fn counted(&self, table: usize) -> Option<Counted> {
+    fn numbered_key(&self, table: usize) -> Option<NumberedKey> {
         let of_table = &self.schema.tables[table];
         let reference = |column: usize| infer::reference(self.schema, of_table, column);
         infer::unique_keys(of_table).find_map(|columns| {
             let is_open = |&column: &usize| self.columns[table][column].is_none();
-            let is_settled = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
+            let is_resolved = columns.iter().any(|&column| infer::is_key_alone(of_table, column));
             let (numbers, others): (Vec<usize>, Vec<usize>) =
                 columns.iter().partition(|&&column| reference(column) == Reference::None);
             let [number] = numbers[..] else { return None };
             let of = &of_table.columns[number];
             let counts = of.affinity == Affinity::Integer && of.generated == Generated::No;
-            let [Group { key, .. }] = self.groups(table, &others)?[..] else { return None };
+            let [KeyPart { key, .. }] = self.parts(table, &others)?[..] else { return None };
             let foreign = &of_table.foreign_keys[key];
             let refers_elsewhere = self.schema.position(&foreign.parent) != Some(table);
-            (counts && refers_elsewhere && !is_settled && columns.iter().all(is_open)).then(|| Counted {
+            (counts && refers_elsewhere && !is_resolved && columns.iter().all(is_open)).then(|| NumberedKey {
                 key,
                 by: foreign.columns[0],
                 number,
@@ -220,8 +227,8 @@ impl Planner<'_> {
     /// Infers an integer that makes a key unique together with a column of `per_parent`.
     fn number_in(&self, table: usize, column: usize) -> Option<Inferred> {
         let of_table = &self.schema.tables[table];
-        if let Some(counted) = self.counted(table).filter(|counted| counted.number == column) {
-            return Some(infer::number_in(&of_table.columns[counted.by].name));
+        if let Some(numbered_key) = self.numbered_key(table).filter(|numbered_key| numbered_key.number == column) {
+            return Some(infer::number_in(&of_table.columns[numbered_key.by].name));
         }
         let is_int = of_table.columns[column].affinity == Affinity::Integer;
         let is_free = is_int && of_table.rowid_alias != Some(column) && !infer::is_key_alone(of_table, column);

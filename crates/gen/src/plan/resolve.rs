@@ -1,13 +1,13 @@
 //! Resolves the names of an annotation to columns, functions and generators.
 
-use super::rows::Size;
-use crate::annotation::{Call, Expression, ExpressionKind, Site};
+use super::table_sizes::TableSize;
+use crate::annotation::{Call, Expression, ExpressionKind, SourceText};
 use crate::expression::{Operator, functions};
 use crate::generators::Zipf;
-use crate::generators::relations::{Children, Distribution, is_call, number_in_call, ref_call};
+use crate::generators::relations::{Distribution, FanOutSpec, is_call, number_in_call, ref_call};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
-use crate::relation::{Dealt, Draw, FanOut, Relation};
+use crate::relation::{Assignment, ExactCounts, FanOut, Relation};
 use crate::suggest::did_you_mean;
 use crate::tables::is_generated;
 use litepress_rows::cells::OwnedValue;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// A resolved annotation.
 #[derive(Clone, Debug)]
-pub(super) enum Recipe {
+pub(super) enum ColumnExpr {
     /// The values of a generator.
     Generator { generator: Arc<dyn Generator>, purpose: Purpose },
     /// Another column of the row.
@@ -27,15 +27,15 @@ pub(super) enum Recipe {
     /// The same value in every row.
     Value(OwnedValue),
     /// An operator applied to other expressions.
-    Operation { operator: Operator, operands: Vec<Recipe> },
+    Operation { operator: Operator, operands: Vec<ColumnExpr> },
     /// A column of the row that this column refers to.
     Reference(Reference),
     /// A column of the row that another column refers to.
     Through { through: String, name: String, at: usize },
     /// The ordinal of a row among the children of its parent through a column.
-    Number { column: usize, at: usize },
+    ChildOrdinal { column: usize, at: usize },
     /// NULL in a share of the rows.
-    Null { share: f64, purpose: Purpose, inner: Box<Recipe> },
+    Null { share: f64, purpose: Purpose, inner: Box<ColumnExpr> },
 }
 
 /// A reference to rows of a table.
@@ -49,7 +49,7 @@ pub(super) struct Reference {
     pub at: usize,
 }
 
-impl Recipe {
+impl ColumnExpr {
     /// Returns the reference that the whole expression is, ignoring NULLs.
     pub(super) fn reference(&self) -> Option<&Reference> {
         match self {
@@ -76,7 +76,7 @@ pub(super) type Purpose = Option<u64>;
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub schema: &'a Schema,
-    pub sizes: &'a [Size],
+    pub sizes: &'a [TableSize],
     /// Position of the table, and of the column in it.
     pub table: usize,
     pub column: usize,
@@ -84,7 +84,7 @@ pub(super) struct Scope<'a> {
 
 /// Resolver of the names of one annotation.
 pub(super) struct Resolver<'a> {
-    site: &'a Site<'a>,
+    source: &'a SourceText<'a>,
     scope: Scope<'a>,
     table: &'a Table,
     /// Number of calls so far of each generator.
@@ -92,8 +92,8 @@ pub(super) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(site: &'a Site<'a>, scope: Scope<'a>) -> Self {
-        Self { site, scope, table: &scope.schema.tables[scope.table], calls: HashMap::new() }
+    pub(super) fn new(source: &'a SourceText<'a>, scope: Scope<'a>) -> Self {
+        Self { source, scope, table: &scope.schema.tables[scope.table], calls: HashMap::new() }
     }
 
     /// Returns the number of rows of the table.
@@ -102,13 +102,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// Resolves a whole annotation. A name alone is a generator if there is one, else a column.
-    pub(super) fn annotation(&mut self, expression: &Expression) -> Result<Recipe> {
+    pub(super) fn annotation(&mut self, expression: &Expression) -> Result<ColumnExpr> {
         match &expression.kind {
             ExpressionKind::Call(call) if catalogue::is_generator(expression) => self.generator(call, None),
             ExpressionKind::Call(call) if is_call(call, "null") => self.null(call, None),
             ExpressionKind::Call(call) if is_call(call, "ref") => self.reference(call),
             ExpressionKind::Call(call) if !call.is_called => match self.column(&call.name, &call.span)? {
-                Some(recipe) => Ok(recipe),
+                Some(expr) => Ok(expr),
                 None => self.generator(call, None),
             },
             ExpressionKind::Call(call) if is_call(call, "number_in") => self.number(call),
@@ -118,23 +118,23 @@ impl<'a> Resolver<'a> {
     }
 
     /// Resolves a part of an annotation. A name alone is a column if there is one, else a generator.
-    fn part(&mut self, expression: &Expression) -> Result<Recipe> {
+    fn part(&mut self, expression: &Expression) -> Result<ColumnExpr> {
         match &expression.kind {
-            ExpressionKind::Literal(value) => Ok(Recipe::Value(value.clone())),
+            ExpressionKind::Literal(value) => Ok(ColumnExpr::Value(value.clone())),
             ExpressionKind::Column { through: None, name } => {
                 self.column(name, &expression.span)?.ok_or_else(|| self.missing_column(name, &expression.span))
             }
             ExpressionKind::Column { through: Some(through), name } => {
-                Ok(Recipe::Through { through: through.clone(), name: name.clone(), at: expression.span.start })
+                Ok(ColumnExpr::Through { through: through.clone(), name: name.clone(), at: expression.span.start })
             }
             ExpressionKind::Operation { operator, operands } => {
                 let operands = operands.iter().map(|operand| self.part(operand)).collect::<Result<_>>()?;
-                Ok(Recipe::Operation { operator: *operator, operands })
+                Ok(ColumnExpr::Operation { operator: *operator, operands })
             }
             ExpressionKind::Call(call) if is_call(call, "number_in") => self.number(call),
             ExpressionKind::Call(call) if call.is_called && is_call(call, "ref") => {
-                let error = self.site.error(call.span.start, "ref stands alone, or in null(share, ref(...))");
-                Err(error.advise("what is computed of a value of the row that is referred to says parent.column"))
+                let error = self.source.error(call.span.start, "ref must stand alone or in null(share, ref(...))");
+                Err(error.advise("write parent.column to use a value of the referenced row"))
             }
             ExpressionKind::Call(call) => {
                 // A column cannot be computed from itself: `lower(email)` for the column `email` means the generator.
@@ -144,7 +144,7 @@ impl<'a> Resolver<'a> {
                 match column {
                     Some(column) => Ok(column),
                     None if catalogue::is_generator(expression) || !is_call(call, "null") => {
-                        self.refuse_unknown(call)?;
+                        self.reject_unknown(call)?;
                         let purpose = self.purpose(&call.name);
                         self.generator(call, purpose)
                     }
@@ -171,39 +171,39 @@ impl<'a> Resolver<'a> {
         Some(HIGH | hash.wrapping_add(*call))
     }
 
-    fn generator(&self, call: &Call, purpose: Purpose) -> Result<Recipe> {
-        let generator = catalogue::build(self.site, call, Some(self.rows()))?.into();
-        Ok(Recipe::Generator { generator, purpose })
+    fn generator(&self, call: &Call, purpose: Purpose) -> Result<ColumnExpr> {
+        let generator = catalogue::build(self.source, call, Some(self.rows()))?.into();
+        Ok(ColumnExpr::Generator { generator, purpose })
     }
 
-    fn null(&mut self, call: &Call, purpose: Purpose) -> Result<Recipe> {
-        let (share, inner) = catalogue::null_arguments(self.site, call)?;
+    fn null(&mut self, call: &Call, purpose: Purpose) -> Result<ColumnExpr> {
+        let (share, inner) = catalogue::null_arguments(self.source, call)?;
         let inner = match (&inner.kind, purpose) {
             (ExpressionKind::Literal(_), _) => return self.generator(call, purpose),
             (_, None) => self.annotation(&inner)?,
             (_, Some(_)) => self.part(&inner)?,
         };
-        Ok(Recipe::Null { share, purpose, inner: Box::new(inner) })
+        Ok(ColumnExpr::Null { share, purpose, inner: Box::new(inner) })
     }
 
     /// Resolves the name of a column, if there is one.
-    fn column(&self, name: &str, span: &Range<usize>) -> Result<Option<Recipe>> {
+    fn column(&self, name: &str, span: &Range<usize>) -> Result<Option<ColumnExpr>> {
         let Some(column) = self.table.column(name) else { return Ok(None) };
         if self.table.columns[column].generated != Generated::No {
-            let message = format!("column {name} is generated: SQLite computes its values when the row is there");
-            return Err(self.site.error(span.start, message).advise("write what it is computed of"));
+            let message = format!("column {name} is generated: SQLite computes it from the finished row");
+            return Err(self.source.error(span.start, message).advise("repeat its expression"));
         }
-        Ok(Some(Recipe::Column { column }))
+        Ok(Some(ColumnExpr::Column { column }))
     }
 
     fn missing_column(&self, name: &str, span: &Range<usize>) -> Error {
         let near = did_you_mean(name, self.table.columns.iter().map(|column| column.name.as_str()));
         let message = format!("table {} has no column '{name}'{near}", self.table.name);
-        self.site.error(span.start, message)
+        self.source.error(span.start, message)
     }
 
     /// Rejects a name that is neither a column nor a generator nor a function.
-    fn refuse_unknown(&self, call: &Call) -> Result<()> {
+    fn reject_unknown(&self, call: &Call) -> Result<()> {
         if catalogue::find(&call.name).is_some() {
             return Ok(());
         }
@@ -216,64 +216,68 @@ impl<'a> Resolver<'a> {
             false => ("column or generator", did_you_mean(&call.name, columns.chain(generators))),
         };
         Err(self
-            .site
+            .source
             .error(call.span.start, format!("there is no {what} '{}'{near}", call.name))
             .advise("a column's name may stand in double quotes, a text stands in single ones"))
     }
 
-    fn number(&mut self, call: &Call) -> Result<Recipe> {
-        let column = self.own_column(&number_in_call(self.site, call)?)?;
-        Ok(Recipe::Number { column, at: call.span.start })
+    fn number(&mut self, call: &Call) -> Result<ColumnExpr> {
+        let column = self.own_column(&number_in_call(self.source, call)?)?;
+        Ok(ColumnExpr::ChildOrdinal { column, at: call.span.start })
     }
 
     /// Resolves the name of a column of the same row.
     fn own_column(&mut self, expression: &Expression) -> Result<usize> {
         match self.part(expression)? {
-            Recipe::Column { column } => Ok(column),
-            _ => Err(self.site.error(expression.span.start, "the name of a column of the table is expected")),
+            ColumnExpr::Column { column } => Ok(column),
+            _ => Err(self.source.error(expression.span.start, "the name of a column of the table is expected")),
         }
     }
 
-    fn reference(&mut self, call: &Call) -> Result<Recipe> {
-        let of = ref_call(self.site, call, Some(self.rows()))?;
+    fn reference(&mut self, call: &Call) -> Result<ColumnExpr> {
+        let of = ref_call(self.source, call, Some(self.rows()))?;
         let (parent, key) = self.parent(&of.parent)?;
         let parents = self.scope.sizes[parent].rows;
         let random = || {
             let column = &self.table.columns[self.scope.column].name;
             CellRandom::new(self.scope.sizes[self.scope.table].seed, &self.table.name, column)
         };
-        let draw = match of.distribution {
-            Distribution::Uniform => Draw::Uniform,
+        let assignment = match of.distribution {
+            Distribution::Uniform => Assignment::Uniform,
             Distribution::Zipf { exponent, scatter } => {
-                Draw::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
+                Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
             }
-            Distribution::Once => Draw::Once,
-            Distribution::InTurn { each } => Draw::InTurn { each },
-            Distribution::PerParent(Children::Even(each)) => Draw::Children(Arc::new(FanOut::Even { each, parents })),
-            Distribution::PerParent(Children::Drawn(counts)) => {
-                Draw::Children(Arc::new(FanOut::drawn(counts, &random(), parents)))
+            Distribution::Once => Assignment::Once,
+            Distribution::InTurn { each } => Assignment::InTurn { each },
+            Distribution::PerParent(FanOutSpec::Constant(each)) => {
+                Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))
             }
-            Distribution::OtherThan(column) => Draw::OtherThan { column: self.own_column(&column)?, each: None },
-            Distribution::DistinctIn { column, skew } => Draw::DistinctIn { column: self.own_column(&column)?, skew },
+            Distribution::PerParent(FanOutSpec::Varying(counts)) => {
+                Assignment::PerParent(Arc::new(FanOut::varying(counts, &random(), parents)))
+            }
+            Distribution::OtherThan(column) => Assignment::OtherThan { column: self.own_column(&column)?, each: None },
+            Distribution::DistinctIn { column, skew } => {
+                Assignment::DistinctIn { column: self.own_column(&column)?, skew }
+            }
             // There is nothing to deal without parents; a later check reports that.
-            Distribution::Dealt(_) if parents == 0 => Draw::Uniform,
-            Distribution::Dealt(pairs) => match Dealt::new(&pairs, parents) {
-                Some(dealt) => Draw::Dealt(Arc::new(dealt)),
-                None => return Err(self.site.error(of.at, "there are more children than rows can be counted")),
+            Distribution::Exact(_) if parents == 0 => Assignment::Uniform,
+            Distribution::Exact(pairs) => match ExactCounts::new(&pairs, parents) {
+                Some(counts) => Assignment::Exact(Arc::new(counts)),
+                None => return Err(self.source.error(of.at, "the number of children is above 2^64")),
             },
         };
         let own = &self.table.columns[self.scope.column];
         let is_total = own.not_null || self.table.rowid_alias == Some(self.scope.column);
-        let relation = Relation { parents, draw, to_itself: parent == self.scope.table, is_total };
+        let relation = Relation { parents, assignment, to_itself: parent == self.scope.table, is_total };
         self.check_relation(&relation, of.at)?;
-        Ok(Recipe::Reference(Reference { parent, key, relation, at: of.at }))
+        Ok(ColumnExpr::Reference(Reference { parent, key, relation, at: of.at }))
     }
 
     /// Resolves `table.column`, or `table`, which means its primary key.
     fn parent(&self, expression: &Expression) -> Result<(usize, usize)> {
-        let refused = |message: String| {
+        let rejected = |message: String| {
             Err(self
-                .site
+                .source
                 .error(expression.span.start, message)
                 .advise("ref(table.column) says which column of which table"))
         };
@@ -281,17 +285,17 @@ impl<'a> Resolver<'a> {
             ExpressionKind::Column { through: Some(table), name } => (table, Some(name)),
             ExpressionKind::Column { through: None, name } => (name, None),
             ExpressionKind::Call(call) if !call.is_called => (&call.name, None),
-            _ => return refused("a column of another table is expected".to_owned()),
+            _ => return rejected("a column of another table is expected".to_owned()),
         };
         let schema = self.scope.schema;
         let known = schema.position(table).filter(|&position| is_generated(schema, &schema.tables[position]));
         let Some(position) = known else {
             let near = did_you_mean(table, schema.tables.iter().map(|table| table.name.as_str()));
-            return refused(format!("there is no table '{table}'{near}"));
+            return rejected(format!("there is no table '{table}'{near}"));
         };
         let of = &schema.tables[position];
         if self.scope.sizes[position].tpch.is_some() {
-            return refused(format!("table {} is one of TPC-H, whose rows are not invented", of.name));
+            return rejected(format!("table {} is one of TPC-H, which references cannot use", of.name));
         }
         let found = match column {
             Some(name) => of.column(name),
@@ -302,11 +306,11 @@ impl<'a> Resolver<'a> {
         };
         match (found, column) {
             (Some(column), _) if of.columns[column].generated == Generated::No => Ok((position, column)),
-            (Some(column), _) => refused(format!("column {} is generated", of.columns[column].name)),
-            (None, None) => refused(format!("table {} has no primary key of one column", of.name)),
+            (Some(column), _) => rejected(format!("column {} is generated", of.columns[column].name)),
+            (None, None) => rejected(format!("table {} has no primary key of one column", of.name)),
             (None, Some(name)) => {
                 let near = did_you_mean(name, of.columns.iter().map(|column| column.name.as_str()));
-                refused(format!("table {} has no column '{name}'{near}", of.name))
+                rejected(format!("table {} has no column '{name}'{near}", of.name))
             }
         }
     }
@@ -314,24 +318,24 @@ impl<'a> Resolver<'a> {
     /// Checks a relation on its own, regardless of the other columns.
     fn check_relation(&self, relation: &Relation, at: usize) -> Result<()> {
         let rows = self.rows();
-        let refused = |message: String, advice: String| Err(self.site.error(at, message).advise(advice));
+        let rejected = |message: String, advice: String| Err(self.source.error(at, message).advise(advice));
         if relation.parents == 0 && rows > 0 {
-            return refused("the table that is referred to has no rows".to_owned(), "give it rows".to_owned());
+            return rejected("the parent table has no rows".to_owned(), "give it rows".to_owned());
         }
-        match (&relation.draw, relation.to_itself) {
-            (Draw::DistinctIn { .. } | Draw::OtherThan { .. } | Draw::Dealt(_), true) => refused(
-                "a table refers to its own earlier rows, which this is no order of".to_owned(),
+        match (&relation.assignment, relation.to_itself) {
+            (Assignment::DistinctIn { .. } | Assignment::OtherThan { .. } | Assignment::Exact(_), true) => rejected(
+                "a table refers only to its own earlier rows, which this distribution does not support".to_owned(),
                 "leave it out, or use in_turn, once, zipf or per_parent".to_owned(),
             ),
-            (Draw::Children(fan_out), true) if !fan_out.has_no_childless() => refused(
-                "rows without children would leave none to be the parents of later rows".to_owned(),
+            (Assignment::PerParent(fan_out), true) if !fan_out.has_no_childless() => rejected(
+                "rows without children could leave later rows without a parent".to_owned(),
                 "a table that refers to itself has one child a row at least: per_parent(1, 5)".to_owned(),
             ),
-            (Draw::Children(fan_out), false) if rows > fan_out.children() => {
+            (Assignment::PerParent(fan_out), false) if rows > fan_out.children() => {
                 let children = fan_out.children();
-                refused(
+                rejected(
                     format!("{} parents have {children} children, and the table has {rows} rows", relation.parents),
-                    format!("leave the number of rows out, as it follows from the parents, or say rows={children}"),
+                    format!("leave out the number of rows, which follows from the parents, or set rows={children}"),
                 )
             }
             _ => Ok(()),

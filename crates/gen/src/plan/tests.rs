@@ -34,8 +34,8 @@ fn set_comes_before_annotation_before_inference() {
     assert_eq!(expressions(&plan), ["t.id: sequence", "t.a: digits( 6 )", "t.b: hex(8)", "t.d: int(0, 999_999)"]);
     let table = plan.table(0).expect("the only one");
     assert_eq!((table.rows, table.seed), (1000, 7));
-    let chosen: Vec<String> = table.columns.iter().map(|column| column.chosen.to_string()).collect();
-    assert_eq!(chosen, ["inferred: INTEGER PRIMARY KEY", "annotation", "set", "inferred: an integer column"]);
+    let provenance: Vec<String> = table.columns.iter().map(|column| column.provenance.to_string()).collect();
+    assert_eq!(provenance, ["inferred: INTEGER PRIMARY KEY", "annotation", "set", "inferred: an integer column"]);
     let plan = plan_of(sql, &Request { seed: Some(8), ..rows(5) }).expect(sql);
     assert_eq!((plan.tables()[0].rows, plan.tables()[0].seed), (5, 8));
 }
@@ -109,7 +109,7 @@ fn requests_name_what_exists() {
             ErrorKind::Usage,
             "the number of rows is given twice",
         ),
-        (with(Some("user")), ErrorKind::Usage, "nobody says how many rows it gets"),
+        (with(Some("user")), ErrorKind::Usage, "the table has no number of rows"),
         (with(Some("v")), ErrorKind::Unsupported, "virtual table"),
         (Request { rows: [both(), both()].concat(), ..Request::default() }, ErrorKind::Usage, "given twice"),
         (set("usr", "area", "hex(1)"), ErrorKind::Usage, "there is no table 'usr', did you mean 'user'?"),
@@ -156,12 +156,12 @@ fn mistakes_in_annotations_point_into_the_schema() {
         ("create table t (\n a int -- gen: int(1, 2))\n)", 2, 25, "')' stands where the end"),
         ("create table t (\n a int -- gen:\n)", 2, 15, "the annotation ends where a generator or a value is expected"),
         ("create table t (\n a int -- gen: 5\n)", 2, 16, "the name of a generator is expected"),
-        ("create table t (\n -- gen: rows=5\n a int)", 2, 10, "'rows=' is said of a table"),
+        ("create table t (\n -- gen: rows=5\n a int)", 2, 10, "'rows=' is a setting of tables"),
         ("create table t ( -- gen: digits(6)\n a int)", 1, 26, "'digits' stands where rows=N or seed=N is expected"),
-        ("create table t ( -- gen: row=6\n a int)", 1, 26, "a table has no 'row=', did you mean 'rows'?"),
+        ("create table t ( -- gen: row=6\n a int)", 1, 26, "a table has no setting 'row=', did you mean 'rows'?"),
         ("create table t ( -- gen: rows=x\n a int)", 1, 31, "'x' stands where a whole number is expected"),
-        ("create table t ( -- gen: rows=6 rows=7\n a int)", 1, 33, "'rows=' is said twice"),
-        ("-- gen: rows=6\ncreate table t ( -- gen: rows=7\n a int)", 2, 26, "'rows=' is said twice"),
+        ("create table t ( -- gen: rows=6 rows=7\n a int)", 1, 33, "'rows=' is set twice"),
+        ("-- gen: rows=6\ncreate table t ( -- gen: rows=7\n a int)", 2, 26, "'rows=' is set twice"),
         ("create table t (\n a int -- gen: int(9, 1)\n)", 2, 20, "'lo' is above 'hi'"),
         ("create table t (\n a int -- gen: null(.1, itn)\n)", 2, 25, "unknown generator 'itn'"),
     ] {
@@ -184,9 +184,9 @@ fn values_that_a_column_refuses() {
         ("a real /* gen: uuid */", " strict", 1, "its REAL column does not take texts"),
         ("a text /* gen: blob(1, 2) */", " strict", 1, "its TEXT column does not take blobs"),
         ("a blob /* gen: text(1, 2) */", " strict", 1, "its BLOB column does not take texts"),
-        ("a integer primary key /* gen: int(1, 5) */", "", 1, "different in every row by construction"),
-        ("a integer primary key /* gen: unique_hex */", "", 1, "different in every row by construction"),
-        ("a integer primary key /* gen: null(0.5, sequence) */", "", 1, "different in every row by construction"),
+        ("a integer primary key /* gen: int(1, 5) */", "", 1, "distinct integers"),
+        ("a integer primary key /* gen: unique_hex */", "", 1, "distinct integers"),
+        ("a integer primary key /* gen: null(0.5, sequence) */", "", 1, "distinct integers"),
         ("a integer primary key /* gen: shuffle(1, 99) */", "", 100, "values for 99 rows, and the table has 100"),
         ("a /* gen: shuffle(1) */", "", 5, "argument 'hi' is missing"),
         ("a /* gen: shuffle(hi=1) */", "", 5, "argument 'lo' is missing"),
@@ -308,7 +308,7 @@ fn rows_that_conflict_may_be_wanted() {
     let clause = "create table t (a int unique on conflict replace /* gen: int(1, 9) */)";
     assert!(of(clause, Conflict::Abort).is_ok());
     let texts = "create table t (a integer primary key /* gen: hex(4) */)";
-    assert!(of(texts, Conflict::Ignore).expect_err(texts).message().contains("whole numbers"));
+    assert!(of(texts, Conflict::Ignore).expect_err(texts).message().contains("integers"));
 }
 
 /// A foreign key to a missing table was filled with numbers that refer to nothing.
@@ -340,7 +340,7 @@ fn an_annotation_that_is_overridden_is_not_judged() {
 fn all_tables_without_rows_are_named() {
     let sql = "create table a (x); create table b (x); create table c (x);\n-- gen: rows=5\ncreate table d (x);";
     let error = plan_of(sql, &Request::default()).expect_err("no rows");
-    assert!(error.message().contains("3 tables get: a, b, c"), "{error}");
+    assert!(error.message().contains("3 tables have no number of rows: a, b, c"), "{error}");
     assert!(error.advice().is_some_and(|advice| advice.contains("--rows a=N --rows b=N --rows c=N")), "{error}");
 }
 
@@ -473,7 +473,7 @@ fn mistakes_in_expressions_are_pointed_at() {
         ("a int as (1), b int -- gen: a + 1", 29, "column a is generated"),
         ("a int, b int -- gen: a + date_add(a, 1, 'dais')", 41, "'dais' is no unit of time, did you mean 'days'?"),
         ("a int, b int -- gen: a +", 25, "the annotation ends where a generator or a value"),
-        ("a int, b int -- gen: b + 1", 22, "columns need one another: t.b -> t.b"),
+        ("a int, b int -- gen: b + 1", 22, "columns depend on one another: t.b -> t.b"),
     ] {
         let sql = format!("create table t (\n{definition}\n)");
         let error = plan_of(&sql, &rows(1)).expect_err(&sql);
@@ -495,8 +495,8 @@ fn computed_values_that_a_column_refuses() {
             " strict",
             "its INT column does not take real numbers",
         ),
-        ("a int, id integer primary key /* gen: 'x' || a */", "", "whole numbers"),
-        ("a int /* gen: int(1, 5) */, id integer primary key /* gen: a */", "", "different in every row"),
+        ("a int, id integer primary key /* gen: 'x' || a */", "", "integers"),
+        ("a int /* gen: int(1, 5) */, id integer primary key /* gen: a */", "", "distinct integers"),
     ] {
         let sql = format!("create table t ({definition}){options}");
         let error = plan_of(&sql, &rows(10)).expect_err(&sql);

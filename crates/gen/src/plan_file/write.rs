@@ -2,7 +2,7 @@
 
 use super::Schema;
 use crate::infer::{Reference, reference};
-use crate::plan::{Chosen, ColumnPlan, GenPlan, TablePlan};
+use crate::plan::{ColumnPlan, GenPlan, Provenance, TablePlan};
 use crate::random::ALGORITHM_VERSION;
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
 fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: bool) {
     let name = toml_key(&table.name);
     put(out, format_args!("\n[tables.{name}]\n"));
-    match table.follows {
+    match table.rows_are_derived {
         true => put(out, format_args!("# rows = {}  # they follow from those of its parent\n", grouped(table.rows))),
         false => put(out, format_args!("rows = {}\n", grouped(table.rows))),
     }
@@ -38,11 +38,11 @@ fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: 
     put(out, format_args!("\n[tables.{name}.columns]\n"));
     for column in &table.columns {
         let line = format!("{} = {}", toml_key(&column.name), toml_string(&column.expression));
-        match &column.chosen {
-            Chosen::Inferred(because) if is_reference(schema, table, column) => {
+        match &column.provenance {
+            Provenance::Inferred(because) if is_reference(schema, table, column) => {
                 put(out, format_args!("# {}  # inferred anew: {because}\n", line.replace('\n', " ")));
             }
-            Chosen::Inferred(because) => put(out, format_args!("{line}  # inferred: {because}\n")),
+            Provenance::Inferred(because) => put(out, format_args!("{line}  # inferred: {because}\n")),
             _ => put(out, format_args!("{line}\n")),
         }
     }

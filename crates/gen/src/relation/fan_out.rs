@@ -8,7 +8,7 @@
 //!
 //! A billion parents cost 8 MB, and any row's parent can be computed alone. Consecutive rows share a block.
 
-use super::{Place, RowList};
+use super::{ChildPosition, RowList};
 use crate::generators::Generator;
 use crate::random::{CellRandom, Rows};
 use litepress_format::value::Value;
@@ -25,13 +25,13 @@ const COUNTS: u64 = 65;
 #[derive(Clone, Debug)]
 pub(crate) enum FanOut {
     /// The same number for every parent, at least 1.
-    Even { each: u64, parents: u64 },
+    Constant { each: u64, parents: u64 },
     /// A number drawn by a generator.
-    Drawn(Drawn),
+    Varying(VaryingFanOut),
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct VaryingFanOut {
     counts: Arc<dyn Generator>,
     random: CellRandom,
     parents: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Drawn {
 
 /// The block of parents that was searched last.
 struct Cursor<'a> {
-    drawn: &'a Drawn,
+    varying: &'a VaryingFanOut,
     cells: CellBlock,
     counts: Vec<u64>,
     /// First parent of the block, and its first child.
@@ -58,42 +58,42 @@ struct Cursor<'a> {
 
 impl FanOut {
     /// Counts children as `counts` gives them; negative numbers and values that are no numbers count as 0.
-    pub(crate) fn drawn(counts: Arc<dyn Generator>, random: &CellRandom, parents: u64) -> Self {
-        let mut drawn = Drawn { counts, random: random.fork(COUNTS), parents, sums: vec![0], most: 0 };
+    pub(crate) fn varying(counts: Arc<dyn Generator>, random: &CellRandom, parents: u64) -> Self {
+        let mut varying = VaryingFanOut { counts, random: random.fork(COUNTS), parents, sums: vec![0], most: 0 };
         let (mut cells, mut counts, mut sum) = (CellBlock::default(), Vec::new(), 0_u64);
         for block in 0..parents.div_ceil(BLOCK) {
-            drawn.counts_of(block, &mut cells, &mut counts);
+            varying.counts_of(block, &mut cells, &mut counts);
             sum = counts.iter().fold(sum, |sum, &count| sum.saturating_add(count));
-            drawn.most = counts.iter().fold(drawn.most, |most, &count| most.max(count));
-            drawn.sums.push(sum);
+            varying.most = counts.iter().fold(varying.most, |most, &count| most.max(count));
+            varying.sums.push(sum);
         }
-        Self::Drawn(drawn)
+        Self::Varying(varying)
     }
 
     /// Returns the number of children of all parents.
     pub(crate) fn children(&self) -> u64 {
         match self {
-            Self::Even { each, parents } => each.saturating_mul(*parents),
-            Self::Drawn(drawn) => drawn.sums.last().copied().unwrap_or(0),
+            Self::Constant { each, parents } => each.saturating_mul(*parents),
+            Self::Varying(varying) => varying.sums.last().copied().unwrap_or(0),
         }
     }
 
     /// Returns the largest number of children of one parent.
     pub(crate) fn most(&self) -> u64 {
         match self {
-            Self::Even { each, .. } => *each,
-            Self::Drawn(drawn) => drawn.most,
+            Self::Constant { each, .. } => *each,
+            Self::Varying(varying) => varying.most,
         }
     }
 
     /// Returns whether every parent has a child.
     pub(crate) fn has_no_childless(&self) -> bool {
         match self {
-            Self::Even { .. } => true,
-            Self::Drawn(drawn) => {
+            Self::Constant { .. } => true,
+            Self::Varying(varying) => {
                 let (mut cells, mut counts) = (CellBlock::default(), Vec::new());
-                (0..drawn.parents.div_ceil(BLOCK)).all(|block| {
-                    drawn.counts_of(block, &mut cells, &mut counts);
+                (0..varying.parents.div_ceil(BLOCK)).all(|block| {
+                    varying.counts_of(block, &mut cells, &mut counts);
                     !counts.contains(&0)
                 })
             }
@@ -102,18 +102,18 @@ impl FanOut {
 
     /// Computes the parents of these rows, the first `skip` of which have none.
     pub(super) fn find(&self, rows: &Rows<'_>, skip: u64, out: &mut RowList) {
-        let places = &mut out.places;
+        let positions = &mut out.positions;
         match self {
-            Self::Even { each, parents } => rows.append_to(&mut out.rows, |row| {
+            Self::Constant { each, parents } => rows.append_to(&mut out.rows, |row| {
                 let child = row.saturating_sub(skip);
-                places.push(Place { number: child % each, of: *each });
+                positions.push(ChildPosition { ordinal: child % each, siblings: *each });
                 (child / each).min(parents.saturating_sub(1))
             }),
-            Self::Drawn(drawn) => {
-                let mut cursor = Cursor::new(drawn);
+            Self::Varying(varying) => {
+                let mut cursor = Cursor::new(varying);
                 rows.append_to(&mut out.rows, |row| {
-                    let (parent, place) = cursor.find(row.saturating_sub(skip));
-                    places.push(place);
+                    let (parent, position) = cursor.find(row.saturating_sub(skip));
+                    positions.push(position);
                     parent
                 });
             }
@@ -121,7 +121,7 @@ impl FanOut {
     }
 }
 
-impl Drawn {
+impl VaryingFanOut {
     /// Computes the numbers of children of a block of parents.
     fn counts_of(&self, block: u64, cells: &mut CellBlock, counts: &mut Vec<u64>) {
         let first = block * BLOCK;
@@ -140,17 +140,17 @@ impl Drawn {
 }
 
 impl<'a> Cursor<'a> {
-    fn new(drawn: &'a Drawn) -> Self {
+    fn new(varying: &'a VaryingFanOut) -> Self {
         let (cells, counts) = (CellBlock::default(), Vec::new());
-        Self { drawn, cells, counts, first_parent: 0, first_child: 0, end: 0, at: 0, child: 0 }
+        Self { varying, cells, counts, first_parent: 0, first_child: 0, end: 0, at: 0, child: 0 }
     }
 
     /// Returns the parent of a child, and the child's position. Children beyond the last one belong to the last
     /// parent.
-    fn find(&mut self, child: u64) -> (u64, Place) {
-        let all = self.drawn.sums.last().copied().unwrap_or(0);
+    fn find(&mut self, child: u64) -> (u64, ChildPosition) {
+        let all = self.varying.sums.last().copied().unwrap_or(0);
         if all == 0 {
-            return (0, Place::default());
+            return (0, ChildPosition::default());
         }
         let child = child.min(all.saturating_sub(1));
         if !(self.first_child..self.end).contains(&child) {
@@ -163,17 +163,17 @@ impl<'a> Cursor<'a> {
             self.child += self.counts[self.at];
             self.at += 1;
         }
-        let of = self.counts.get(self.at).copied().unwrap_or(0);
-        (self.first_parent + self.at as u64, Place { number: child - self.child, of })
+        let siblings = self.counts.get(self.at).copied().unwrap_or(0);
+        (self.first_parent + self.at as u64, ChildPosition { ordinal: child - self.child, siblings })
     }
 
     /// Moves to the block of a child's parent.
     fn look_at(&mut self, child: u64) {
-        let block = self.drawn.sums.partition_point(|&sum| sum <= child).saturating_sub(1);
-        let block = block.min(self.drawn.sums.len().saturating_sub(2));
-        self.drawn.counts_of(block as u64, &mut self.cells, &mut self.counts);
+        let block = self.varying.sums.partition_point(|&sum| sum <= child).saturating_sub(1);
+        let block = block.min(self.varying.sums.len().saturating_sub(2));
+        self.varying.counts_of(block as u64, &mut self.cells, &mut self.counts);
         self.first_parent = block as u64 * BLOCK;
-        (self.first_child, self.end) = (self.drawn.sums[block], self.drawn.sums[block + 1]);
+        (self.first_child, self.end) = (self.varying.sums[block], self.varying.sums[block + 1]);
         (self.at, self.child) = (0, self.first_child);
     }
 }

@@ -1,6 +1,6 @@
 //! Row sizes, measured by generating and encoding a sample.
 
-use super::maker::Maker;
+use super::block_generator::BlockGenerator;
 use crate::plan::TablePlan;
 use litepress_format::page::{PageKind, PageSize};
 use litepress_format::payload;
@@ -94,15 +94,15 @@ impl Sizes {
 /// Generates rows for inspection, one block in memory at a time.
 #[derive(Debug)]
 pub(super) struct RowSampler {
-    maker: Maker,
+    generator: BlockGenerator,
     pub rows_per_block: u64,
     chunk: RecordChunk,
 }
 
 impl RowSampler {
     pub fn new(table: &Table, plan: &Arc<TablePlan>) -> Self {
-        let maker = Maker::new(table, plan);
-        Self { maker, rows_per_block: most_rows_per_block(plan), chunk: RecordChunk::new() }
+        let generator = BlockGenerator::new(table, plan);
+        Self { generator, rows_per_block: most_rows_per_block(plan), chunk: RecordChunk::new() }
     }
 
     /// Generates these rows and shows them block by block.
@@ -111,7 +111,7 @@ impl RowSampler {
         while start < rows.end {
             let end = rows.end.min(start + self.rows_per_block);
             self.chunk.clear();
-            self.maker.make_range(start..end, &mut self.chunk)?;
+            self.generator.append_range(start..end, &mut self.chunk)?;
             look(&self.chunk);
             start = end;
         }

@@ -203,8 +203,8 @@ fn rowids_may_come_in_any_order() {
         assert_eq!(source.rowid_order() == RowidOrder::Ascending, ascend, "{generator}");
         let rowids: Vec<i64> = all_rows(&source).into_iter().map(|(rowid, _)| rowid).collect();
         assert_eq!(rowids.is_sorted(), ascend, "{generator}");
-        let distinct: std::collections::HashSet<i64> = rowids.into_iter().collect();
-        assert_eq!(distinct.len(), 3000);
+        let cardinality: std::collections::HashSet<i64> = rowids.into_iter().collect();
+        assert_eq!(cardinality.len(), 3000);
     }
     for sql in ["create table t (a int /* gen: shuffle */)", "create table t (a int primary key) without rowid"] {
         assert_eq!(source(sql, 10).rowid_order(), RowidOrder::Ascending, "{sql}");

@@ -54,7 +54,7 @@ fn unique_texts_are_all_of_their_language() {
         ("unique_regex('(x[0-9]{1,3}|y|z[a-c]*)!')", 1110 + 1 + 9841),
         ("unique_regex('a')", 1),
     ] {
-        assert_eq!(build(text).distinct(), Distinct::Unique { rows: count }, "{text}");
+        assert_eq!(build(text).cardinality(), Cardinality::Unique { rows: count }, "{text}");
         assert_eq!(values(text, count).into_iter().collect::<HashSet<_>>().len() as u64, count, "{text}");
     }
     // There are more texts than numbers: the whole text varies, not only its end.
@@ -63,7 +63,7 @@ fn unique_texts_are_all_of_their_language() {
     for place in 8..30 {
         assert_eq!(many.iter().map(|text| &text[place..=place]).collect::<HashSet<_>>().len(), 26, "{place}");
     }
-    assert_eq!(build("unique_regex('[a-z]{30}')").distinct(), Distinct::Unique { rows: u64::MAX });
+    assert_eq!(build("unique_regex('[a-z]{30}')").cardinality(), Cardinality::Unique { rows: u64::MAX });
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn json_of_generators() {
     }
     assert_eq!(texts("object()", 2), ["{}", "{}"]);
     assert_eq!(texts("array(sequence, 2, 2)", 3), ["[1,2]", "[3,4]", "[5,6]"]);
-    assert_eq!(build("array(uuid, 1, 4)").distinct(), Distinct::Unique { rows: u64::MAX / 4 });
-    assert_eq!(build("object(a: bool, b: int(1, 5))").distinct(), Distinct::Among { values: 10 });
+    assert_eq!(build("array(uuid, 1, 4)").cardinality(), Cardinality::Unique { rows: u64::MAX / 4 });
+    assert_eq!(build("object(a: bool, b: int(1, 5))").cardinality(), Cardinality::Among { values: 10 });
     let lengths: Vec<String> = texts("array(bool, 0, 1)", 50_000).iter().map(|text| text.len().to_string()).collect();
     assert!(chi_square(&lengths, &[("2", 0.5), ("3", 0.5)]) < 10.8);
 }

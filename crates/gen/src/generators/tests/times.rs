@@ -44,7 +44,7 @@ fn events_ascend() {
         for first in [0, 123_456, 1 << 40] {
             let found = block(&*generator, first..first + BLOCK_ROWS as u64);
             assert!(found.is_sorted(), "{text}");
-            let ascends = matches!(generator.distinct(), Distinct::Ascending { rows } if rows > first + 1024);
+            let ascends = matches!(generator.cardinality(), Cardinality::Ascending { rows } if rows > first + 1024);
             assert!(!ascends || found.windows(2).all(|two| two[0] < two[1]), "{text}");
         }
     }
@@ -58,9 +58,9 @@ fn events_ascend() {
 #[test]
 fn events_end_with_the_table() {
     let of_rows = |text: &str, rows| {
-        let site = crate::annotation::Site::new(text, "test");
-        let call = crate::annotation::parse_call(&site, 0..text.len()).expect(text);
-        catalogue::build(&site, &call, Some(rows)).expect(text)
+        let source = crate::annotation::SourceText::new(text, "test");
+        let call = crate::annotation::parse_call(&source, 0..text.len()).expect(text);
+        catalogue::build(&source, &call, Some(rows)).expect(text)
     };
     let generator = of_rows("events('2024-01-01', '2024-01-02', jitter=0.99)", 1000);
     let found = block(&*generator, 0..1000);
@@ -69,6 +69,6 @@ fn events_end_with_the_table() {
     );
     assert!(of_rows("unique_email", 5).longest_bytes() < of_rows("unique_email", 1 << 40).longest_bytes());
     for rows in [1, 1 << 20, 1 << 40] {
-        assert!(of_rows("unique_email", rows).distinct().at_most() >= rows);
+        assert!(of_rows("unique_email", rows).cardinality().at_most() >= rows);
     }
 }

@@ -1,6 +1,6 @@
 //! Bounds on one column, read from the expression of a CHECK constraint.
 
-use crate::annotation::{Expression, ExpressionKind, Site, parse};
+use crate::annotation::{Expression, ExpressionKind, SourceText, parse};
 use crate::expression::{Comparison, Function, Operator};
 use litepress_format::order::{self, Collation};
 use litepress_rows::cells::OwnedValue;
@@ -27,7 +27,7 @@ impl Bound {
 
 /// All bounds on a column.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Limits {
+pub(super) struct CheckBounds {
     /// Allowed values.
     pub values: Option<Vec<OwnedValue>>,
     pub low: Option<Bound>,
@@ -44,14 +44,14 @@ pub(super) struct Limits {
 struct Reader<'a> {
     text: &'a str,
     column: &'a str,
-    limits: &'a mut Limits,
+    bounds: &'a mut CheckBounds,
 }
 
-impl Limits {
+impl CheckBounds {
     /// Adds the bounds of a constraint on the column of this name. Parts that are not understood are ignored.
     pub(super) fn read(&mut self, text: &str, column: &str) {
-        if let Ok(expression) = parse(&Site::new(text, "<check>"), 0..text.len()) {
-            Reader { text, column, limits: self }.condition(&expression);
+        if let Ok(expression) = parse(&SourceText::new(text, "<check>"), 0..text.len()) {
+            Reader { text, column, bounds: self }.condition(&expression);
         }
     }
 
@@ -110,8 +110,8 @@ impl Reader<'_> {
 
     fn among(&mut self, values: Vec<OwnedValue>) {
         let values: Vec<OwnedValue> = values.into_iter().filter(|value| *value != OwnedValue::Null).collect();
-        let known = self.limits.values.take();
-        self.limits.values = Some(match known {
+        let known = self.bounds.values.take();
+        self.bounds.values = Some(match known {
             Some(known) => known.into_iter().filter(|value| values.contains(value)).collect(),
             None => values,
         });
@@ -131,12 +131,12 @@ impl Reader<'_> {
             (Some(value), Comparison::Equal | Comparison::Is) => self.among(vec![value]),
             (Some(value), _) => self.bound(comparison, value),
             (None, Comparison::Equal) if self.function_of(with).is_some() => match self.function_of(with) {
-                Some(Function::Upper) => self.limits.functions.push("upper"),
-                Some(Function::Lower) => self.limits.functions.push("lower"),
+                Some(Function::Upper) => self.bounds.functions.push("upper"),
+                Some(Function::Lower) => self.bounds.functions.push("lower"),
                 _ => {}
             },
             (None, _) if !self.mentions(with) => {
-                self.limits.others.push((comparison, self.text[with.span.clone()].to_owned()));
+                self.bounds.others.push((comparison, self.text[with.span.clone()].to_owned()));
             }
             (None, _) => {}
         }
@@ -150,7 +150,7 @@ impl Reader<'_> {
             Comparison::Greater | Comparison::GreaterOrEqual => (false, comparison == Comparison::Greater),
             _ => return,
         };
-        let place = if is_high { &mut self.limits.high } else { &mut self.limits.low };
+        let place = if is_high { &mut self.bounds.high } else { &mut self.bounds.low };
         let bound = Bound { value, is_out };
         if place.as_ref().is_none_or(|known| bound.is_tighter(known, is_high)) {
             *place = Some(bound);
@@ -167,8 +167,8 @@ impl Reader<'_> {
             Comparison::GreaterOrEqual => (Some(length), None),
             _ => (None, None),
         };
-        self.limits.least_length = self.limits.least_length.max(least);
-        self.limits.most_length = self.limits.most_length.into_iter().chain(most).min();
+        self.bounds.least_length = self.bounds.least_length.max(least);
+        self.bounds.most_length = self.bounds.most_length.into_iter().chain(most).min();
     }
 
     /// Returns the function that has the column as its only argument.
@@ -231,28 +231,31 @@ mod tests {
     #[test]
     fn what_is_plain_is_read() {
         let of = |text: &str| {
-            let mut limits = Limits::default();
-            limits.read(text, "a");
-            limits
+            let mut bounds = CheckBounds::default();
+            bounds.read(text, "a");
+            bounds
         };
         let int = OwnedValue::Int;
         let bound = |value, is_out| Some(Bound { value: int(value), is_out });
-        let none = Limits::default;
+        let none = CheckBounds::default;
         for (text, expected) in [
-            ("a IN (1, 2) AND b > 3", Limits { values: Some(vec![int(1), int(2)]), ..none() }),
+            ("a IN (1, 2) AND b > 3", CheckBounds { values: Some(vec![int(1), int(2)]), ..none() }),
             ("a = 1 OR 2 = b OR a = 3", none()),
-            ("a IS NULL OR a = 1 OR a IN (3, NULL)", Limits { values: Some(vec![int(1), int(3)]), ..none() }),
-            ("a > 5 AND 10 >= A", Limits { low: bound(5, true), high: bound(10, false), ..none() }),
+            ("a IS NULL OR a = 1 OR a IN (3, NULL)", CheckBounds { values: Some(vec![int(1), int(3)]), ..none() }),
+            ("a > 5 AND 10 >= A", CheckBounds { low: bound(5, true), high: bound(10, false), ..none() }),
             // A later bound replaced a tighter one.
-            ("a > 5 AND a >= 3 AND a < 9 AND a <= 9", Limits { low: bound(5, true), high: bound(9, true), ..none() }),
+            (
+                "a > 5 AND a >= 3 AND a < 9 AND a <= 9",
+                CheckBounds { low: bound(5, true), high: bound(9, true), ..none() },
+            ),
             (
                 "a >= 5 AND a > 5 AND a <= 9 AND a < 12.5",
-                Limits { low: bound(5, true), high: bound(9, false), ..none() },
+                CheckBounds { low: bound(5, true), high: bound(9, false), ..none() },
             ),
-            ("\"a\" BETWEEN -1 AND 4", Limits { low: bound(-1, false), high: bound(4, false), ..none() }),
-            ("length(a) <= 5 AND 2 < length(a)", Limits { least_length: Some(3), most_length: Some(5), ..none() }),
-            ("a = upper(a)", Limits { functions: vec!["upper"], ..none() }),
-            ("b + 1 <= a", Limits { others: vec![(Comparison::GreaterOrEqual, "b + 1".into())], ..none() }),
+            ("\"a\" BETWEEN -1 AND 4", CheckBounds { low: bound(-1, false), high: bound(4, false), ..none() }),
+            ("length(a) <= 5 AND 2 < length(a)", CheckBounds { least_length: Some(3), most_length: Some(5), ..none() }),
+            ("a = upper(a)", CheckBounds { functions: vec!["upper"], ..none() }),
+            ("b + 1 <= a", CheckBounds { others: vec![(Comparison::GreaterOrEqual, "b + 1".into())], ..none() }),
             ("a > 5 OR b", none()),
             ("a LIKE 'x%'", none()),
         ] {

@@ -1,7 +1,7 @@
 //! Random access by row number: whole rows and keys alone, for tables whose rows are written in key order.
 
 use super::GenSource;
-use super::maker::{Maker, places};
+use super::block_generator::{BlockGenerator, places};
 use crate::random::Rows;
 use litepress_rows::encode::RowNumbers;
 use litepress_rows::schema::Table;
@@ -14,7 +14,10 @@ impl NumberedRows for GenSource {
     }
 
     fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_> {
-        Box::new(GenKeys { maker: Maker::narrow(&self.table, &self.plan, columns), chunk: RecordChunk::new() })
+        Box::new(KeyGenerator {
+            generator: BlockGenerator::narrow(&self.table, &self.plan, columns),
+            chunk: RecordChunk::new(),
+        })
     }
 
     fn are_integers(&self, columns: &[usize]) -> bool {
@@ -24,20 +27,20 @@ impl NumberedRows for GenSource {
 
     fn row_maker(&self, given: &[usize]) -> Box<dyn RowMaker + '_> {
         let given = places(&self.table, given);
-        let maker = Maker::with_given(&self.table, &self.plan, &given);
-        Box::new(NumberedMaker { table: &self.table, maker, given, rows: Vec::new() })
+        let generator = BlockGenerator::with_given(&self.table, &self.plan, &given);
+        Box::new(RowsByNumber { table: &self.table, generator, given, rows: Vec::new() })
     }
 }
 
 /// Generates the key columns of consecutive rows.
-struct GenKeys {
-    maker: Maker,
+struct KeyGenerator {
+    generator: BlockGenerator,
     chunk: RecordChunk,
 }
 
-impl KeyMaker for GenKeys {
+impl KeyMaker for KeyGenerator {
     fn make(&mut self, numbers: Range<u64>) -> Result<Keys<'_>> {
-        let Self { maker: Maker { plan, scratch, encoder }, chunk } = self;
+        let Self { generator: BlockGenerator { plan, scratch, encoder }, chunk } = self;
         let rows = Rows::Range(numbers.start - 1..numbers.end - 1);
         plan.program.run(&rows, scratch);
         if let Some(integers) = encoder.integers(scratch.columns(), rows.len()) {
@@ -50,27 +53,27 @@ impl KeyMaker for GenKeys {
 }
 
 /// Generates rows in any order of their numbers.
-struct NumberedMaker<'a> {
+struct RowsByNumber<'a> {
     table: &'a Table,
-    maker: Maker,
+    generator: BlockGenerator,
     /// Positions, among the ordinary columns, of columns that the caller fills.
     given: Vec<usize>,
     rows: Vec<u64>,
 }
 
-impl RowMaker for NumberedMaker<'_> {
+impl RowMaker for RowsByNumber<'_> {
     fn make(&mut self, numbers: &[u64], given: &[Vec<i64>], chunk: &mut RecordChunk) -> Result<()> {
         self.rows.clear();
         self.rows.extend(numbers.iter().map(|number| number - 1));
         for (&place, integers) in self.given.iter().zip(given) {
-            self.maker.scratch.column_mut(place).ints().extend_from_slice(integers);
+            self.generator.scratch.column_mut(place).ints().extend_from_slice(integers);
         }
-        let Err(error) = self.maker.make(&Rows::List(&self.rows), 1, chunk) else { return Ok(()) };
+        let Err(error) = self.generator.append_rows(&Rows::List(&self.rows), 1, chunk) else { return Ok(()) };
         // The row that is wrong gets its own number in the error if it is generated alone.
-        let (table, plan) = (&self.table, &self.maker.plan);
-        let (mut whole, mut alone) = (Maker::new(table, plan), RecordChunk::new());
+        let (table, plan) = (&self.table, &self.generator.plan);
+        let (mut whole, mut alone) = (BlockGenerator::new(table, plan), RecordChunk::new());
         for &row in &self.rows {
-            whole.make_range(row..row + 1, &mut alone)?;
+            whole.append_range(row..row + 1, &mut alone)?;
             alone.clear();
         }
         Err(error)

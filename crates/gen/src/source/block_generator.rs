@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 /// Makes rows and encodes them, with buffers that are used again and again.
 #[derive(Debug)]
-pub(super) struct Maker {
+pub(super) struct BlockGenerator {
     pub plan: Arc<TablePlan>,
     pub scratch: Scratch,
     pub encoder: Encoder,
 }
 
-impl Maker {
+impl BlockGenerator {
     pub fn new(table: &Table, plan: &Arc<TablePlan>) -> Self {
         Self::with_given(table, plan, &[])
     }
@@ -35,13 +35,13 @@ impl Maker {
     }
 
     /// Appends these rows, at most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS).
-    pub fn make_range(&mut self, rows: Range<u64>, chunk: &mut RecordChunk) -> Result<()> {
+    pub fn append_range(&mut self, rows: Range<u64>, chunk: &mut RecordChunk) -> Result<()> {
         let first_record = rows.start + 1;
-        self.make(&rows.into(), first_record, chunk)
+        self.append_rows(&rows.into(), first_record, chunk)
     }
 
     /// Appends these rows, as many at most, whose numbers begin with `first_record` where they follow each other.
-    pub fn make(&mut self, rows: &Rows<'_>, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
+    pub fn append_rows(&mut self, rows: &Rows<'_>, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
         self.plan.program.run(rows, &mut self.scratch);
         self.encoder.encode(self.scratch.columns(), rows.len(), RowNumbers::from_record(first_record), chunk)
     }

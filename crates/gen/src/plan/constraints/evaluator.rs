@@ -1,8 +1,8 @@
 //! Evaluates CHECK constraints in SQLite, on sampled rows.
 
-use super::super::compile::{self, Drafts};
-use super::super::{Chosen, Draft};
-use crate::annotation::{ExpressionKind, Site, parse};
+use super::super::compile::{self, ColumnDrafts};
+use super::super::{ColumnDraft, Provenance};
+use crate::annotation::{ExpressionKind, SourceText, parse};
 use crate::program::Scratch;
 use crate::schema_annotations::{WrittenCheck, checks, words};
 use litepress_format::value::Value;
@@ -17,7 +17,7 @@ const ROWS: u64 = 64;
 const PLACES: u64 = 5;
 
 /// A table in memory without constraints, and the constraints to evaluate on its rows.
-pub(super) struct Judge {
+pub(super) struct CheckEvaluator {
     sqlite: Connection,
     table: String,
     pub checks: Vec<Check>,
@@ -34,14 +34,14 @@ pub(super) struct Check {
 }
 
 /// The result of an evaluation.
-pub(super) struct Verdict {
+pub(super) struct CheckReport {
     /// Number of sampled rows.
     pub rows: u64,
     /// For each constraint, the number of rows that fail and the text of one of them.
     failures: Vec<(u64, String)>,
 }
 
-impl Verdict {
+impl CheckReport {
     pub(super) fn is_met(&self) -> bool {
         self.failing().next().is_none()
     }
@@ -64,7 +64,7 @@ impl Verdict {
     }
 }
 
-impl Judge {
+impl CheckEvaluator {
     /// Creates the table. Returns `None` if SQLite cannot create it without the rest of the schema.
     pub(super) fn new(schema: &Schema, table: usize) -> Option<Self> {
         let of_table = &schema.tables[table];
@@ -91,20 +91,25 @@ impl Judge {
     ///
     /// # Errors
     /// The errors of compiling the table.
-    pub(super) fn judge(&self, drafts: Drafts<'_, '_>, table: usize) -> Result<Verdict> {
+    pub(super) fn evaluate(&self, drafts: ColumnDrafts<'_, '_>, table: usize) -> Result<CheckReport> {
         let rows = sample(drafts, table)?;
         let failures = self.failures(drafts, table, &rows);
         // If SQLite cannot evaluate a constraint here, the build will report violations.
-        Ok(failures.unwrap_or_else(|_| Verdict { rows: 0, failures: vec![(0, String::new()); self.checks.len()] }))
+        Ok(failures.unwrap_or_else(|_| CheckReport { rows: 0, failures: vec![(0, String::new()); self.checks.len()] }))
     }
 
-    fn failures(&self, drafts: Drafts<'_, '_>, table: usize, rows: &[Vec<OwnedValue>]) -> rusqlite::Result<Verdict> {
+    fn failures(
+        &self,
+        drafts: ColumnDrafts<'_, '_>,
+        table: usize,
+        rows: &[Vec<OwnedValue>],
+    ) -> rusqlite::Result<CheckReport> {
         let of_table = &drafts.schema.tables[table];
         let names: Vec<String> = of_table
             .ordinary_columns()
             .map(|column| litepress_rows::quoted_name(&of_table.columns[column].name))
             .collect();
-        self.sqlite.execute_batch(&format!("SAVEPOINT judging; DELETE FROM {}", self.table))?;
+        self.sqlite.execute_batch(&format!("SAVEPOINT evaluation; DELETE FROM {}", self.table))?;
         let marks = vec!["?"; names.len()].join(", ");
         let insert = format!("INSERT OR IGNORE INTO {} ({}) VALUES ({marks})", self.table, names.join(", "));
         let mut insert = self.sqlite.prepare_cached(&insert)?;
@@ -117,19 +122,19 @@ impl Judge {
         let count =
             self.sqlite.query_row(&format!("SELECT count(*) FROM {}", self.table), [], |row| row.get::<_, i64>(0));
         let ends = self.failing_ends(drafts, table);
-        self.sqlite.execute_batch("ROLLBACK TO judging; RELEASE judging")?;
+        self.sqlite.execute_batch("ROLLBACK TO evaluation; RELEASE evaluation")?;
         let mut failures: Vec<(u64, String)> = failures?;
         for (check, example) in ends? {
             if failures[check].0 == 0 {
                 failures[check] = (1, example);
             }
         }
-        Ok(Verdict { rows: count?.unsigned_abs(), failures })
+        Ok(CheckReport { rows: count?.unsigned_abs(), failures })
     }
 
     /// Returns the constraints of one column that fail for the least or largest value that it can draw, which may be
     /// too rare for the sample.
-    fn failing_ends(&self, drafts: Drafts<'_, '_>, table: usize) -> rusqlite::Result<Vec<(usize, String)>> {
+    fn failing_ends(&self, drafts: ColumnDrafts<'_, '_>, table: usize) -> rusqlite::Result<Vec<(usize, String)>> {
         let of_table = &drafts.schema.tables[table];
         let mut failing = Vec::new();
         for (at, check) in self.checks.iter().enumerate() {
@@ -149,7 +154,7 @@ impl Judge {
     }
 
     /// Counts the rows that fail a constraint, with the text of one of them.
-    fn failure(&self, check: &Check, drafts: Drafts<'_, '_>, table: usize) -> rusqlite::Result<(u64, String)> {
+    fn failure(&self, check: &Check, drafts: ColumnDrafts<'_, '_>, table: usize) -> rusqlite::Result<(u64, String)> {
         let of_table = &drafts.schema.tables[table];
         let words = check.columns.iter().map(|&column| {
             let name = &of_table.columns[column].name;
@@ -182,7 +187,7 @@ impl rusqlite::ToSql for Bound<'_> {
 }
 
 /// Generates rows from all over the table.
-fn sample(drafts: Drafts<'_, '_>, table: usize) -> Result<Vec<Vec<OwnedValue>>> {
+fn sample(drafts: ColumnDrafts<'_, '_>, table: usize) -> Result<Vec<Vec<OwnedValue>>> {
     let program = compile::compile(drafts, table)?.program;
     let mut scratch = Scratch::new(&program);
     let count = drafts.sizes[table].rows;
@@ -208,9 +213,9 @@ fn decimals_of(value: &OwnedValue) -> i64 {
 }
 
 /// Returns the least and the largest number of an inferred `int` or `real`.
-fn ends(draft: &Draft<'_>) -> Vec<OwnedValue> {
-    let site = Site::new(&draft.expression, "<inferred>");
-    let Ok(expression) = parse(&site, 0..draft.expression.len()) else { return Vec::new() };
+fn ends(draft: &ColumnDraft<'_>) -> Vec<OwnedValue> {
+    let source = SourceText::new(&draft.expression, "<inferred>");
+    let Ok(expression) = parse(&source, 0..draft.expression.len()) else { return Vec::new() };
     let ExpressionKind::Call(call) = &expression.kind else { return Vec::new() };
     let numbers: Vec<OwnedValue> = call
         .arguments
@@ -225,9 +230,9 @@ fn ends(draft: &Draft<'_>) -> Vec<OwnedValue> {
         OwnedValue::Real(real) => *real,
         _ => 0.0,
     };
-    match (&draft.chosen, call.name.as_str(), &numbers[..]) {
-        (Chosen::Inferred(_), "int", [low, high, ..]) => vec![low.clone(), high.clone()],
-        (Chosen::Inferred(_), "real", [low, high, decimals]) => {
+    match (&draft.provenance, call.name.as_str(), &numbers[..]) {
+        (Provenance::Inferred(_), "int", [low, high, ..]) => vec![low.clone(), high.clone()],
+        (Provenance::Inferred(_), "real", [low, high, decimals]) => {
             let step = (0..decimals_of(decimals)).fold(1.0, |step, _| step / 10.0);
             vec![low.clone(), OwnedValue::Real(real(high) - step)]
         }

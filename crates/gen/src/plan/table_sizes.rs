@@ -10,7 +10,7 @@ use litepress_tpch::TpchTable;
 
 /// Rows and seed of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Size {
+pub(super) struct TableSize {
     pub rows: u64,
     pub seed: u64,
     /// Whether the scale leaves the number of rows alone.
@@ -18,16 +18,16 @@ pub(super) struct Size {
     /// The table of TPC-H, and the scale, if the rows come from there.
     pub tpch: Option<(TpchTable, f64)>,
     /// Whether the number of rows is known.
-    pub is_said: bool,
+    pub is_known: bool,
     /// Whether the number of rows was scaled, or is a default for all tables. It is then limited to the number of
     /// children that the parents have.
     pub is_scaled: bool,
     /// Whether the number of rows follows from those of the parents.
-    pub follows: bool,
+    pub is_derived: bool,
 }
 
 /// Returns the sizes of all tables of the schema, by position.
-pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotation]) -> Result<Vec<Size>> {
+pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotation]) -> Result<Vec<TableSize>> {
     let settings = settings(schema, annotations)?;
     let requested = requested(schema, request)?;
     let scale = request.scale.or(request.plan.as_ref().and_then(|plan| plan.scale));
@@ -41,17 +41,17 @@ pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotatio
             settings.seed.map(|(seed, _)| seed),
         ];
         let fixed = planned.is_some_and(|table| table.fixed) || settings.fixed.is_some_and(|(fixed, _)| fixed != 0);
-        let said = || planned.and_then(|table| table.rows).or(settings.rows.map(|(rows, _)| rows));
+        let given = || planned.and_then(|table| table.rows).or(settings.rows.map(|(rows, _)| rows));
         let factor = if fixed { None } else { scale };
         let tpch = settings.tpch.map(|(tpch, _)| (tpch, scale.unwrap_or(1.0)));
         let rows = match tpch {
             Some((tpch, scale)) => Some(tpch.rows(scale)),
-            None => requested[table].or_else(|| Some(scaled(said()?, factor))),
+            None => requested[table].or_else(|| Some(scaled(given()?, factor))),
         };
         check(schema, table, rows.unwrap_or(0))?;
         let seed = seeds.into_iter().flatten().next().unwrap_or(0);
-        let (is_said, is_scaled) = (rows.is_some(), factor.is_some() && requested[table].is_none());
-        Ok(Size { rows: rows.unwrap_or(0), seed, fixed, tpch, is_said, is_scaled, follows: false })
+        let (is_known, is_scaled) = (rows.is_some(), factor.is_some() && requested[table].is_none());
+        Ok(TableSize { rows: rows.unwrap_or(0), seed, fixed, tpch, is_known, is_scaled, is_derived: false })
     };
     check_tpch(schema, &settings, &requested, scale, annotations)?;
     (0..schema.tables.len()).map(size).collect()
@@ -68,10 +68,10 @@ fn check_tpch(
     for (table, settings) in settings.iter().enumerate() {
         let Some((tpch, at)) = settings.tpch else { continue };
         let place = annotations.iter().find(|annotation| annotation.span.contains(&at));
-        let site = schema_annotations::place(schema, place.expect("it was read there"));
-        tpch.check(&schema.tables[table], scale.unwrap_or(1.0)).map_err(|message| site.error(at, message))?;
+        let source = schema_annotations::place(schema, place.expect("it was read there"));
+        tpch.check(&schema.tables[table], scale.unwrap_or(1.0)).map_err(|message| source.error(at, message))?;
         if requested[table].is_some() {
-            let message = "how many rows a TPC-H table has is said by the scale";
+            let message = "the scale decides the number of rows of a TPC-H table";
             return Err(usage(message).in_table(&schema.tables[table].name).advise("use --scale"));
         }
     }
@@ -91,23 +91,23 @@ fn scaled(rows: u64, scale: Option<f64>) -> u64 {
 }
 
 /// Rejects tables without a number of rows.
-pub(super) fn refuse_silent(schema: &Schema, sizes: &[Size]) -> Result<()> {
-    let silent: Vec<&str> = generated_tables(schema)
-        .filter(|(table, _)| !sizes[*table].is_said)
+pub(super) fn reject_unset(schema: &Schema, sizes: &[TableSize]) -> Result<()> {
+    let unset: Vec<&str> = generated_tables(schema)
+        .filter(|(table, _)| !sizes[*table].is_known)
         .map(|(_, table)| table.name.as_str())
         .collect();
-    if silent.is_empty() {
+    if unset.is_empty() {
         return generated_tables(schema).try_for_each(|(table, _)| check(schema, table, sizes[table].rows));
     }
-    Err(no_rows(schema, &silent))
+    Err(no_rows(schema, &unset))
 }
 
 /// Parses the settings of all tables.
 fn settings(schema: &Schema, annotations: &[Annotation]) -> Result<Vec<TableSettings>> {
     let mut settings = vec![TableSettings::default(); schema.tables.len()];
     for annotation in annotations.iter().filter(|annotation| annotation.column.is_none()) {
-        let site = schema_annotations::place(schema, annotation);
-        parse_settings(&site, annotation.span.clone(), &mut settings[annotation.table])?;
+        let source = schema_annotations::place(schema, annotation);
+        parse_settings(&source, annotation.span.clone(), &mut settings[annotation.table])?;
     }
     Ok(settings)
 }
@@ -136,40 +136,40 @@ fn only_table(schema: &Schema) -> Result<Option<usize>> {
     match (tables.next(), tables.next()) {
         (Some(only), None) => Ok(Some(only)),
         (Some(_), Some(_)) => Ok(None),
-        (None, _) => Err(usage("the schema has no table that rows could be invented for")),
+        (None, _) => Err(usage("the schema has no table for generated rows")),
     }
 }
 
 /// Gives all tables without a number of rows the request's number without a name.
-pub(super) fn for_silent(schema: &Schema, request: &Request, sizes: &mut [Size]) -> Result<()> {
+pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableSize]) -> Result<()> {
     let mut unnamed = request.rows.iter().filter(|(name, _)| name.is_none()).map(|(_, rows)| *rows);
     let (Some(rows), None) = (unnamed.next(), only_table(schema)?) else { return Ok(()) };
     if unnamed.next().is_some() {
         return Err(usage("the number of rows is given twice").advise("say which table each is for: --rows TABLE=N"));
     }
-    let silent: Vec<usize> =
-        generated_tables(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_said).collect();
-    if silent.is_empty() {
-        let message = "every table's number of rows is said: one for the others is for none";
+    let unset: Vec<usize> =
+        generated_tables(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_known).collect();
+    if unset.is_empty() {
+        let message = "`--rows N` has no effect: every table already has a number of rows";
         return Err(usage(message).in_file(&schema.origin).advise("use --rows TABLE=N, or --scale for all tables"));
     }
-    for table in silent {
+    for table in unset {
         check(schema, table, rows)?;
-        sizes[table] = Size { rows, is_said: true, is_scaled: true, ..sizes[table] };
+        sizes[table] = TableSize { rows, is_known: true, is_scaled: true, ..sizes[table] };
     }
     Ok(())
 }
 
-fn no_rows(schema: &Schema, silent: &[&str]) -> Error {
+fn no_rows(schema: &Schema, unset: &[&str]) -> Error {
     const NAMED: usize = 10;
-    let named = &silent[..silent.len().min(NAMED)];
-    let more = if silent.len() > NAMED { " ..." } else { "" };
+    let named = &unset[..unset.len().min(NAMED)];
+    let more = if unset.len() > NAMED { " ..." } else { "" };
     let options: Vec<String> = named.iter().map(|name| format!("--rows {name}=N")).collect();
-    let error = match silent {
-        [name] => usage("nobody says how many rows it gets").in_table(*name),
-        _ => usage(format!("nobody says how many rows {} tables get: {}{more}", silent.len(), named.join(", "))),
+    let error = match unset {
+        [name] => usage("the table has no number of rows").in_table(*name),
+        _ => usage(format!("{} tables have no number of rows: {}{more}", unset.len(), named.join(", "))),
     };
-    let all = if silent.len() > 1 { ", or --rows N for all of them" } else { "" };
+    let all = if unset.len() > 1 { ", or --rows N for all of them" } else { "" };
     error.in_file(&schema.origin).advise(format!(
         "write '-- gen: rows=1m' in front of CREATE TABLE, or give the number with the request ({}{more}{all})",
         options.join(" ")

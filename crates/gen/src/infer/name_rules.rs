@@ -1,6 +1,6 @@
 //! Inference by the name of a column.
 
-use super::{Class, Inferred, Subject, inferred};
+use super::{ColumnTraits, Inferred, TypeClass, inferred};
 
 /// Days and times of five years.
 pub(super) const TIMESTAMP: &str = "timestamp('2020-01-01', '2025-01-01')";
@@ -125,29 +125,29 @@ static RULES: &[Rule] = &[
 ];
 
 /// Infers by the name, for a column of this class in a table of `rows`.
-pub(super) fn rule(name: &str, subject: &Subject<'_>, rows: u64) -> Option<Inferred> {
+pub(super) fn rule(name: &str, traits: &ColumnTraits<'_>, rows: u64) -> Option<Inferred> {
     let name = plain(name);
     let rule = find(&name)?;
-    let text = || rule.text.and_then(|(text, longest)| fitting(text, longest, subject, rows));
+    let text = || rule.text.and_then(|(text, longest)| fitting(text, longest, traits, rows));
     let int = || rule.int.map(str::to_owned);
     let real = || rule.real.map(str::to_owned);
-    let chosen = match subject.class {
-        Class::Text => text(),
-        Class::Int => int(),
-        Class::Real => real(),
-        Class::Numeric => real().or_else(int).or_else(text),
-        Class::Any => text().or_else(int).or_else(real),
-        Class::Blob => (rule.text == Some(("uuid", 36))).then(|| "blob(16, 16)".to_owned()),
+    let annotation = match traits.class {
+        TypeClass::Text => text(),
+        TypeClass::Int => int(),
+        TypeClass::Real => real(),
+        TypeClass::Numeric => real().or_else(int).or_else(text),
+        TypeClass::Any => text().or_else(int).or_else(real),
+        TypeClass::Blob => (rule.text == Some(("uuid", 36))).then(|| "blob(16, 16)".to_owned()),
     };
-    chosen.map(|text| inferred(text, format!("its name is like {}", rule.names[0])))
+    annotation.map(|text| inferred(text, format!("its name is like {}", rule.names[0])))
 }
 
 /// Infers a unique text that suits the name.
-pub(super) fn unique_text(name: &str, subject: &Subject<'_>) -> Option<&'static str> {
+pub(super) fn unique_text(name: &str, traits: &ColumnTraits<'_>) -> Option<&'static str> {
     const LONGEST_ROW_NUMBER: u64 = 19;
     match find(&plain(name))?.text? {
-        ("email", longest) if subject.takes_len(longest + LONGEST_ROW_NUMBER) => Some("email"),
-        ("uuid", longest) if subject.takes_len(longest) => Some("uuid"),
+        ("email", longest) if traits.takes_len(longest + LONGEST_ROW_NUMBER) => Some("email"),
+        ("uuid", longest) if traits.takes_len(longest) => Some("uuid"),
         _ => None,
     }
 }
@@ -161,12 +161,12 @@ pub(super) fn days_of(name: &str) -> &'static str {
 }
 
 /// Returns the annotation if its texts fit the declared length; running text is shortened to fit.
-fn fitting(text: &str, longest: u64, subject: &Subject<'_>, rows: u64) -> Option<String> {
+fn fitting(text: &str, longest: u64, traits: &ColumnTraits<'_>, rows: u64) -> Option<String> {
     let row_number = if text == "email" { rows.to_string().len() as u64 } else { 0 };
-    if subject.takes_len(longest + row_number) {
+    if traits.takes_len(longest + row_number) {
         return Some(text.to_owned());
     }
-    let max = subject.longest.filter(|_| text.starts_with("text("))?;
+    let max = traits.longest.filter(|_| text.starts_with("text("))?;
     Some(format!("text({}, {max})", max / 4))
 }
 
