@@ -147,16 +147,16 @@ pub(crate) struct Cycle {
 /// distinguish one period from the next.
 pub(crate) fn tell_rows_apart(cycles: &mut [Cycle], rows: u64) -> bool {
     cycles.sort_unstable_by_key(|cycle| (cycle.each, Reverse(cycle.values)));
-    let mut stretch = 1_u64;
+    let mut period = 1_u64;
     for Cycle { each, values } in cycles {
-        if *each <= stretch && each.saturating_mul(*values) >= rows {
+        if *each <= period && each.saturating_mul(*values) >= rows {
             return true;
         }
-        if *each == stretch {
-            stretch = stretch.saturating_mul(*values);
+        if *each == period {
+            period = period.saturating_mul(*values);
         }
     }
-    stretch >= rows
+    period >= rows
 }
 
 /// The number of distinct values of a column.
@@ -248,7 +248,7 @@ const NUMBER_BYTES: u64 = 8;
 /// Converts a length or index.
 #[inline]
 fn size(len: u64) -> usize {
-    usize::try_from(len).expect("what a block holds fits into memory")
+    usize::try_from(len).expect("a size within memory")
 }
 
 /// A range of lengths of texts and blobs, both ends included.

@@ -9,12 +9,15 @@
 //! ```
 
 mod checks;
+mod column_annotations;
 mod compile;
 mod constraints;
+mod derived_rows;
 mod keys;
+mod properties;
 mod resolve;
 #[cfg(test)]
-pub(crate) mod schemas;
+mod schemas;
 mod table_sizes;
 #[cfg(test)]
 mod tests;
@@ -24,18 +27,18 @@ use crate::generators::{Cardinality, ValueProperties};
 use crate::infer::{self, Inferred, Parent, ReferencePattern};
 use crate::plan_file::PlanFile;
 use crate::program::Program;
-use crate::relation::Assignment;
-use crate::schema_annotations::{self, Annotation};
+use crate::schema_annotations;
 use crate::suggest::did_you_mean;
 use crate::tables::{generated_tables, is_generated};
+use column_annotations::{ColumnAnnotation, column_annotations};
 use compile::{ColumnDrafts, CompiledTable, ReferencedRows};
-use litepress_rows::schema::{Generated, Schema, Table};
+use derived_rows::derive_rows;
+use litepress_rows::schema::{Schema, Table};
 use litepress_rows::{Conflict, Error, ErrorKind, Result};
 use litepress_tpch::TpchTable;
 use resolve::{ColumnExpr, Resolver, Scope};
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Settings of the caller; they rank above those of the schema.
@@ -222,140 +225,6 @@ impl GenPlan {
     pub fn table(&self, table: usize) -> Option<&Arc<TablePlan>> {
         self.tables.iter().find(|plan| plan.table == table)
     }
-}
-
-/// An annotation of a column.
-struct ColumnAnnotation<'a> {
-    table: usize,
-    column: usize,
-    source: SourceText<'a>,
-    span: Range<usize>,
-    provenance: Provenance,
-}
-
-/// Collects the annotations of columns. If a column has several, the request ranks first, then the plan file, then
-/// the schema.
-fn column_annotations<'a>(
-    schema: &'a Schema,
-    request: &'a Request,
-    annotations: &[Annotation],
-) -> Result<Vec<ColumnAnnotation<'a>>> {
-    let mut column_annotations: Vec<ColumnAnnotation<'a>> = Vec::new();
-    for set in &request.set {
-        let SetColumn { table, column, expression, origin } = set;
-        let annotation = requested_annotation(schema, NamedAnnotation { table, column, expression, origin })?;
-        if column_annotations.iter().any(|other| (other.table, other.column) == (annotation.table, annotation.column)) {
-            return Err(usage("this column is given a generator twice").in_file(&set.origin));
-        }
-        column_annotations.push(annotation);
-    }
-    for (table, column, planned) in request.plan.iter().flat_map(PlanFile::columns) {
-        let set = NamedAnnotation { table, column, expression: &planned.expression, origin: &planned.origin };
-        let annotation = ColumnAnnotation { provenance: Provenance::Plan, ..requested_annotation(schema, set)? };
-        if !column_annotations.iter().any(|other| (other.table, other.column) == (annotation.table, annotation.column))
-        {
-            column_annotations.push(annotation);
-        }
-    }
-    let asked: Vec<(usize, usize)> =
-        column_annotations.iter().map(|annotation| (annotation.table, annotation.column)).collect();
-    column_annotations.extend(annotations.iter().filter_map(|annotation| {
-        let source = schema_annotations::place(schema, annotation);
-        let (table, column) = (annotation.table, annotation.column?);
-        let annotation = ColumnAnnotation {
-            table,
-            column,
-            source,
-            span: annotation.span.clone(),
-            provenance: Provenance::Annotation,
-        };
-        (!asked.contains(&(table, column))).then_some(annotation)
-    }));
-    Ok(column_annotations)
-}
-
-/// An annotation with the names of its table and column.
-#[derive(Clone, Copy)]
-struct NamedAnnotation<'a> {
-    table: &'a str,
-    column: &'a str,
-    expression: &'a str,
-    origin: &'a str,
-}
-
-fn requested_annotation<'a>(schema: &'a Schema, set: NamedAnnotation<'a>) -> Result<ColumnAnnotation<'a>> {
-    let NamedAnnotation { table, column, expression: text, origin } = set;
-    let position = table_position(schema, table).map_err(|error| error.in_file(origin))?;
-    let of_table = &schema.tables[position];
-    let Some(column) = of_table.column(column) else {
-        let near = did_you_mean(column, of_table.columns.iter().map(|column| column.name.as_str()));
-        return Err(usage(format!("table {} has no column '{column}'{near}", of_table.name)).in_file(origin));
-    };
-    let name = &of_table.columns[column].name;
-    if of_table.columns[column].generated != Generated::No {
-        return Err(usage(format!("column {name} is generated: SQLite computes its values")).in_file(origin));
-    }
-    let source = SourceText::new(text, origin).for_column(&of_table.name, name);
-    Ok(ColumnAnnotation { table: position, column, source, span: 0..text.len(), provenance: Provenance::Set })
-}
-
-/// Derives numbers of rows from parents: a table without a number gets as many rows as its known parents have
-/// children. A scaled number is limited to that.
-fn derive_rows(schema: &Schema, column_annotations: &[ColumnAnnotation<'_>], sizes: &mut [table_sizes::TableSize]) {
-    let children = |sizes: &[table_sizes::TableSize], annotation: &ColumnAnnotation<'_>| {
-        // A number that exceeds its children is an error later; here it must not prevent the derivation.
-        let mut sizes = sizes.to_vec();
-        sizes[annotation.table].rows = 0;
-        let scope = Scope { schema, sizes: &sizes, table: annotation.table, column: annotation.column };
-        let expression = parse(&annotation.source, annotation.span.clone()).ok()?;
-        let expr = Resolver::new(&annotation.source, scope).annotation(&expression).ok()?;
-        let is_known =
-            |reference: &&resolve::Reference| reference.parent != annotation.table && sizes[reference.parent].is_known;
-        let reference = expr.reference().filter(is_known)?;
-        match &reference.relation.assignment {
-            Assignment::PerParent(fan_out) => {
-                Some(Children { of: reference.parent, parents: reference.relation.parents, rows: fan_out.children() })
-            }
-            _ => None,
-        }
-    };
-    let given = sizes.to_vec();
-    let mut known: Vec<Option<Children>> = vec![None; column_annotations.len()];
-    // In a chain of derived tables each round resolves at least one.
-    for _ in 0..=sizes.len() {
-        let before = sizes.to_vec();
-        let mut is_resolved = vec![false; sizes.len()];
-        for (known, annotation) in known.iter_mut().zip(column_annotations) {
-            let size = given[annotation.table];
-            if size.is_known && !size.is_scaled || is_resolved[annotation.table] {
-                continue;
-            }
-            if known.is_none_or(|Children { of, parents, .. }| sizes[of].rows != parents) {
-                *known = children(sizes, annotation);
-            }
-            if let Some(Children { rows, .. }) = *known {
-                let rows = if size.is_known { size.rows.min(rows) } else { rows };
-                sizes[annotation.table] = table_sizes::TableSize {
-                    rows,
-                    is_known: true,
-                    is_derived: !size.is_known || size.is_derived,
-                    ..size
-                };
-                is_resolved[annotation.table] = true;
-            }
-        }
-        if *sizes == *before {
-            break;
-        }
-    }
-}
-
-/// The number of children of a table's rows.
-#[derive(Clone, Copy)]
-struct Children {
-    of: usize,
-    parents: u64,
-    rows: u64,
 }
 
 fn usage(message: impl Into<String>) -> Error {

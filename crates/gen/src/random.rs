@@ -43,7 +43,7 @@ fn mix(mut word: u64, key: u64) -> u64 {
 }
 
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "the low half is intended")]
 fn low_half(product: u128) -> u64 {
     product as u64
 }
@@ -294,7 +294,8 @@ mod tests {
         counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum()
     }
 
-    /// With 255 degrees of freedom 330.5 is exceeded once in a thousand runs and 180 undercut once in five thousand.
+    /// Asserts a chi-square statistic of 255 degrees of freedom, of which 330.5 is exceeded once in a thousand runs and
+    /// 180 undercut once in five thousand.
     fn assert_uniform_bytes(what: &str, bytes: impl Iterator<Item = u64>) {
         let mut counts = [0; 256];
         bytes.for_each(|byte| counts[(byte & 255) as usize] += 1);

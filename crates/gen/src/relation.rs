@@ -129,7 +129,7 @@ impl Relation {
             Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
             Assignment::Exact(counts) => counts.find(random, rows, out),
             Assignment::OtherThan { each, .. } => {
-                let siblings = siblings.expect("the column that it differs from is known");
+                let siblings = siblings.expect("other_than names a column");
                 let others = (parents - 1).max(1);
                 let mut at = 0;
                 rows.append_to(&mut out.rows, |row| {
@@ -139,7 +139,7 @@ impl Relation {
                 });
             }
             Assignment::DistinctIn { skew, .. } => {
-                let siblings = siblings.expect("the column that it is distinct in is known");
+                let siblings = siblings.expect("distinct_in names a column");
                 self.assign_distinct(random, siblings, *skew, out);
             }
         }

@@ -231,7 +231,7 @@ fn time_of(text: &str) -> Option<f64> {
 
 /// Formats a number of days from the epoch of times as a date or time.
 fn day(days: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, reason = "saturates, and is then no day")]
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, and the result is then no date")]
     let seconds = (days * DAY) as i64;
     let (day, second) = (seconds.div_euclid(SECONDS_PER_DAY) + EPOCH, seconds.rem_euclid(SECONDS_PER_DAY));
     let Date { year, month, day } = Date::from_days(day);

@@ -267,7 +267,7 @@ impl TablePlanner<'_, '_> {
     fn annotations(&self, key: usize) -> Vec<ReferenceAnnotation> {
         let (foreign, stats) = self.key(key);
         let (counts, rows) = (&self.counts[key], self.stats.rows);
-        let pattern = self.patterns[key].as_ref().expect("all are settled");
+        let pattern = self.patterns[key].as_ref().expect("all foreign keys are decided");
         let parent = &self.planner.schema.tables[foreign.parent];
         let names: Vec<&str> =
             foreign.parent_columns.iter().map(|&column| parent.columns[column].name.as_str()).collect();

@@ -154,7 +154,7 @@ impl Profile {
     /// Writes the profile as a plan file.
     pub fn to_toml(&self) -> String {
         let mut out = String::from("# litepress gen OUT.db --plan THIS_FILE [--scale F]\n");
-        let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a string takes everything");
+        let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("writing to memory does not fail");
         put(format_args!("algorithm_version = {ALGORITHM_VERSION}\nschema = {}\n", toml_string(&self.schema.text)));
         for table in &self.tables {
             let name = toml_key(&table.name);

@@ -161,7 +161,7 @@ fn ranges(connection: &Connection, table: usize, of: &Table) -> rusqlite::Result
     };
     let job = |range: u64| {
         let end = if range + 1 == count { last } else { cut(range + 1) - 1 };
-        Job { table, range: usize::try_from(range).expect("they are few"), rowids: Some((name, cut(range), end)) }
+        Job { table, range: usize::try_from(range).expect("a small number"), rowids: Some((name, cut(range), end)) }
     };
     Ok((0..count).map(job).collect())
 }

@@ -93,7 +93,7 @@ fn value_hash(value: ValueRef<'_>) -> Option<u64> {
         ValueRef::Null => None,
         ValueRef::Integer(int) => Some(hash_int((int as f64).to_bits() ^ int.cast_unsigned())),
         ValueRef::Real(real) => {
-            #[expect(clippy::cast_possible_truncation, reason = "of a real that is no whole number anything will do")]
+            #[expect(clippy::cast_possible_truncation, reason = "only integral values must hash like integers")]
             let int = real as i64;
             Some(hash_int(real.to_bits() ^ int.cast_unsigned()))
         }

@@ -83,7 +83,7 @@ impl Pattern {
             Self::Fixed(regex) => return regex.clone(),
             Self::Classes(first, _) => u64::from(!first.is_empty()),
         };
-        let Self::Classes(first, rest) = self else { unreachable!("it is one or the other") };
+        let Self::Classes(first, rest) = self else { unreachable!("the other variant returned above") };
         match (shortest.saturating_sub(apart), longest.saturating_sub(apart)) {
             (0, 0) => (*first).to_owned(),
             (one, other) if one == other => format!("{first}{rest}{{{one}}}"),

@@ -75,7 +75,7 @@ impl WordDictionary {
             self.known.push(word);
             self.known.len() - 1
         });
-        u32::try_from(found).expect("they are few")
+        u32::try_from(found).expect("a small number")
     }
 
     fn fill<R>(&mut self, rows: &[R], block: &mut CellBlock, word: impl Fn(&R) -> &'static str) {
@@ -106,7 +106,7 @@ fn texts<R>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> &str) {
 fn displayed<R, D: Display>(rows: &[R], block: &mut CellBlock, value: impl Fn(&R) -> &D) {
     let texts = block.texts();
     for row in rows {
-        write!(texts.arena(), "{}", value(row)).expect("an arena takes everything");
+        write!(texts.arena(), "{}", value(row)).expect("writing to memory does not fail");
         texts.end_string();
     }
 }
@@ -191,7 +191,7 @@ impl TpchTable {
         // `tpchgen` does not cut the tables region and nation.
         let Range { start, end } = self.units_of(scale, part, parts);
         let [start, count] = [start, end - start].map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
-        let [part, parts] = [part + 1, parts].map(|number| i32::try_from(number).expect("they are few"));
+        let [part, parts] = [part + 1, parts].map(|number| i32::try_from(number).expect("a small number"));
         match self {
             Self::Region => {
                 transposed(generators::RegionGenerator::default().iter().skip(start).take(count), 0, region)

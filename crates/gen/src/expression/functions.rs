@@ -97,7 +97,7 @@ impl Function {
     }
 
     fn described(self) -> &'static Described {
-        FUNCTIONS.iter().find(|entry| entry.function == self).expect("the table has all of them")
+        FUNCTIONS.iter().find(|entry| entry.function == self).expect("the table has every function")
     }
 
     pub(crate) fn name(self) -> &'static str {

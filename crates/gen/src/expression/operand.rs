@@ -20,7 +20,7 @@ pub(crate) fn owned(value: Value<'_>) -> OwnedValue {
 pub(crate) enum Operand<'a> {
     /// One value a row.
     Block(&'a CellBlock),
-    /// The same value in every row.
+    /// A constant.
     Constant(&'a OwnedValue),
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn stored(block: &CellBlock, affinity: Affinity, rows: usize, out: &m
 fn append(value: Value<'_>, text: &mut Vec<u8>) -> bool {
     match value {
         Value::Null => return false,
-        Value::Int(int) => write!(text, "{int}").expect("memory takes everything"),
+        Value::Int(int) => write!(text, "{int}").expect("writing to memory does not fail"),
         Value::Real(_) => text.extend_from_slice(text_of_number(value).unwrap_or_default().as_bytes()),
         Value::Text(bytes) | Value::Blob(bytes) => text.extend_from_slice(bytes),
     }

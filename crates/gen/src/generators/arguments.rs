@@ -8,9 +8,9 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Builds the generator of a call, for a table of this number of rows.
+/// The function that builds the generator of a call, for a table of this number of rows.
 ///
-/// Arguments get it as a callback for nested calls, because the catalogue is above them.
+/// It is a callback for nested calls, because the catalogue is above the arguments.
 pub(super) type Build = fn(&SourceText<'_>, &Call, Option<u64>) -> Result<Box<dyn Generator>>;
 
 /// The arguments that a `build` function reads; every mistake becomes an error at the argument's place.
@@ -138,14 +138,14 @@ impl<'a> Arguments<'a> {
     }
 
     fn place(&self, name: &str) -> usize {
-        let position = self.parameter(name).expect("the build function asks for parameters of its entry");
+        let position = self.parameter(name).expect("a parameter of the entry");
         let given = |argument: &&Argument| argument.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name));
         let argument = self.call.arguments.iter().find(given).or_else(|| self.call.arguments.get(position));
         argument.map_or(self.call.span.start, |argument| argument.value.span.start)
     }
 
     fn expression(&self, name: &str) -> Option<&Expression> {
-        let slot = self.parameter(name).expect("the build function asks for parameters of its entry");
+        let slot = self.parameter(name).expect("a parameter of the entry");
         self.bound[slot].as_ref()
     }
 

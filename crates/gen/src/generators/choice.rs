@@ -21,7 +21,7 @@ enum Method {
     Evenly,
     /// The second value if 32 random bits are below this, else the first; 2^32 is always.
     Below(u64),
-    /// By weights.
+    /// A choice by weights.
     Alias(AliasTable),
 }
 
@@ -123,7 +123,7 @@ pub(super) fn bool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Pick { values, method, null_share: 0.0 }))
 }
 
-/// `sparse(p, value, rest)`
+/// Builds `sparse(p, value, rest)`.
 pub(super) fn sparse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let share = arguments.share("p")?;
     let values = [arguments.value("rest")?, arguments.value("value")?];
@@ -188,7 +188,7 @@ impl Generator for Steps {
         Cardinality::Among { values: self.values.len() as u64 }
     }
 
-    /// NULL may be the last step's value, and so that of almost all rows.
+    /// Returns 1 if any step is NULL: it may be the last one, and so that of almost all rows.
     fn null_share(&self) -> f64 {
         if self.values.contains(&OwnedValue::Null) { 1.0 } else { 0.0 }
     }

@@ -133,8 +133,8 @@ fn interval(arguments: &Arguments<'_>) -> Result<f64> {
 impl Events {
     /// Returns the number of rows with distinct times.
     fn rows(&self) -> u64 {
-        #[expect(clippy::cast_possible_truncation, reason = "a number beyond the integers is brought back to them")]
-        #[expect(clippy::cast_sign_loss, reason = "the end is behind the start")]
+        #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
+        #[expect(clippy::cast_sign_loss, reason = "the end is after the start")]
         let rows = ((END * 1000 - self.from) as f64 / self.interval) as u64;
         rows.saturating_sub(1)
     }
@@ -147,7 +147,7 @@ impl Generator for Events {
         rows.zip(times.iter_mut(), |row, time| {
             let share = (random.u64(row) >> 12) as f64 / 4_503_599_627_370_496.0;
             let after = (row as f64 + self.jitter * share) * self.interval;
-            #[expect(clippy::cast_possible_truncation, reason = "a number beyond the integers is brought back to them")]
+            #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
             #[expect(clippy::cast_sign_loss, reason = "nothing is before the start")]
             let after = (after as u64).min(last);
             *time = self.from + after;

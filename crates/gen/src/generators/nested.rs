@@ -190,13 +190,13 @@ fn push_json(value: Value<'_>, is_json: bool, out: &mut Vec<u8>) {
             }
             push_decimal(int.unsigned_abs(), out);
         }
-        Value::Real(real) if real.is_finite() => write!(out, "{real:?}").expect("a vector takes all"),
+        Value::Real(real) if real.is_finite() => write!(out, "{real:?}").expect("writing to memory does not fail"),
         Value::Real(_) => out.extend_from_slice(b"null"),
         Value::Text(text) if is_json => out.extend_from_slice(text),
         Value::Text(text) => push_text(text, out),
         Value::Blob(blob) => {
             out.push(b'"');
-            blob.iter().for_each(|byte| write!(out, "{byte:02x}").expect("a vector takes all"));
+            blob.iter().for_each(|byte| write!(out, "{byte:02x}").expect("writing to memory does not fail"));
             out.push(b'"');
         }
     }
@@ -212,7 +212,7 @@ fn push_text(text: &[u8], out: &mut Vec<u8>) {
         for byte in text {
             match byte {
                 b'"' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
-                0..0x20 => write!(out, "\\u{byte:04x}").expect("a vector takes all"),
+                0..0x20 => write!(out, "\\u{byte:04x}").expect("writing to memory does not fail"),
                 _ => out.push(*byte),
             }
         }

@@ -55,7 +55,7 @@ pub(super) fn walk(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     #[expect(clippy::cast_possible_truncation, reason = "15 at most")]
     let divisor = decimals.map_or(0.0, |decimals| 10_f64.powi(decimals as i32));
     if divisor != 0.0 && units(low.max(-1e15 / divisor), divisor) / divisor > high {
-        return Err(arguments.error_at("min", "no number of so many decimals lies between 'min' and 'max'"));
+        return Err(arguments.error_at("min", "no number with these decimals lies between 'min' and 'max'"));
     }
     Ok(Box::new(Walk { start, step, low, high, divisor, whole: decimals == Some(0) }))
 }
@@ -157,10 +157,7 @@ impl Generator for Walk {
             self.value(points[size(within)])
         });
         if self.whole {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "a number beyond the integers is brought back to them"
-            )]
+            #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
             out.ints().extend(values.into_iter().map(|value| value as i64));
         } else {
             out.reals().extend(values);

@@ -6,7 +6,7 @@ use super::{ColumnTraits, Inferred, TypeClass, inferred};
 pub(super) const TIMESTAMP: &str = "timestamp('2020-01-01', '2025-01-01')";
 const DATE: &str = "date('2020-01-01', '2025-01-01')";
 const BIRTHDAY: &str = "date('1940-01-01', '2007-01-01')";
-/// The same five years in Unix seconds and as Julian days.
+/// These five years in Unix seconds and as Julian days.
 const UNIX_TIME: &str = "int(1_577_836_800, 1_735_689_599)";
 const JULIAN_DAY: &str = "real(2458849.5, 2460676.5, 5)";
 

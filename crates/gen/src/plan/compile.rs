@@ -1,21 +1,17 @@
 //! Compiles resolved expressions to programs: columns in topological order, each computed once.
 
 use super::ColumnDraft;
+use super::properties::{operation_properties, stored_kinds, value_properties, with_nulls};
 use super::resolve::{ColumnExpr, Reference};
 use super::table_sizes::TableSize;
-use crate::expression::{Function, Operator};
 use crate::generators::{Cardinality, Cycle, Kinds, ValueProperties};
 use crate::program::{Input, Nulls, Op, Program};
 use crate::random::CellRandom;
 use crate::relation::Assignment;
 use crate::suggest::did_you_mean;
-use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::Schema;
 use litepress_rows::{Affinity, Error, Result};
 use std::collections::HashMap;
-
-/// Bytes of a number as text, or of another short value.
-const SHORT_BYTES: u64 = 32;
 
 /// The drafts of all tables' columns.
 #[derive(Clone, Copy)]
@@ -45,7 +41,7 @@ pub(super) struct ReferencedRows {
 
 impl<'p, 'a> ColumnDrafts<'p, 'a> {
     fn draft(&self, (table, column): (usize, usize)) -> &'p ColumnDraft<'a> {
-        self.columns[table][column].as_ref().expect("whoever names a column knows that it is planned")
+        self.columns[table][column].as_ref().expect("the column is planned")
     }
 
     /// Returns the reference that a column is.
@@ -169,7 +165,7 @@ impl Compiler<'_, '_> {
             format!("{}.{}", table.name, table.columns[column].name)
         };
         let circle: Vec<String> = self.path[start..].iter().chain([&(table, column)]).map(name).collect();
-        let draft = self.drafts.columns[table][column].as_ref().expect("it is on the path");
+        let draft = self.drafts.columns[table][column].as_ref().expect("a column under compilation");
         let error = draft.error(
             self.drafts.schema,
             (table, column),
@@ -269,7 +265,8 @@ impl Compiler<'_, '_> {
             ColumnExpr::Operation { operator, operands } => {
                 let parts =
                     operands.iter().map(|operand| self.part(row_set, column, operand)).collect::<Result<Vec<_>>>()?;
-                let properties = operation_properties(*operator, operands, &parts);
+                let known: Vec<ValueProperties> = parts.iter().map(|part| part.properties).collect();
+                let properties = operation_properties(*operator, operands, &known);
                 let affinities = parts.iter().map(|part| part.affinity).collect();
                 let operands = parts.into_iter().map(|part| part.input).collect();
                 let register = self.register(properties);
@@ -281,7 +278,7 @@ impl Compiler<'_, '_> {
 
     /// Compiles the key of the rows that a column refers to.
     fn parent_key(&mut self, row_set: usize, column: usize, expr: &ColumnExpr) -> Result<CompiledExpr> {
-        let reference = expr.reference().expect("whoever asks has seen it");
+        let reference = expr.reference().expect("the caller checked that it is a reference");
         let of = self.relation(row_set, column)?;
         let affinity = self.drafts.schema.tables[reference.parent].columns[reference.key].affinity;
         let is_as_stored = match &self.drafts.draft((reference.parent, reference.key)).expr {
@@ -298,7 +295,7 @@ impl Compiler<'_, '_> {
     fn key_properties(&self, row_set: usize, column: usize, key: ValueProperties) -> ValueProperties {
         let table = self.row_sets[row_set];
         let leader = self.drafts.leader((table, column));
-        let reference = self.drafts.reference((table, leader)).expect("it leads");
+        let reference = self.drafts.reference((table, leader)).expect("the leading column is a reference");
         let rows = Cardinality::Among { values: reference.relation.parents.max(1) };
         let is_unique = key.cardinality.is_unique();
         let (cardinality, cycle) = match (&reference.relation.assignment, key.cardinality) {
@@ -449,7 +446,7 @@ impl Compiler<'_, '_> {
         let table = self.row_sets[row_set];
         let by =
             self.referring_column(table, through).map_err(|message| self.error_in(row_set, column, at, &message))?;
-        let parent = self.drafts.reference((table, by)).expect("it refers to something").parent;
+        let parent = self.drafts.reference((table, by)).expect("the column is a reference").parent;
         let of_parent = &self.drafts.schema.tables[parent];
         let Some(wanted) = of_parent.column(name) else {
             let near = did_you_mean(name, of_parent.columns.iter().map(|column| column.name.as_str()));
@@ -529,7 +526,7 @@ impl Compiler<'_, '_> {
             return Ok(None);
         }
         let leader = self.drafts.leader((table, column));
-        let reference = self.drafts.reference((table, leader)).expect("it leads");
+        let reference = self.drafts.reference((table, leader)).expect("the leading column is a reference");
         let apart_in = match reference.relation.assignment {
             Assignment::DistinctIn { column, .. } => Some(column),
             // Rows with the same row in the other column differ, until that column comes back to it after all rows
@@ -550,109 +547,5 @@ impl Compiler<'_, '_> {
         let name = &of_table.columns[column].name;
         let random = CellRandom::new(self.drafts.sizes[table].seed, &of_table.name, name);
         purpose.map_or(random, |purpose| random.fork(purpose))
-    }
-}
-
-/// Adds NULL in a share of the rows.
-fn with_nulls(properties: ValueProperties, share: f64) -> ValueProperties {
-    let cardinality = match properties.cardinality {
-        Cardinality::Ascending { rows } if share > 0.0 => Cardinality::Unique { rows },
-        cardinality => cardinality,
-    };
-    ValueProperties { null_share: 1.0 - (1.0 - share) * (1.0 - properties.null_share), cardinality, ..properties }
-}
-
-/// Returns the kinds that are certain to remain when a column of this affinity stores them.
-fn stored_kinds(kinds: Kinds, affinity: Affinity) -> Kinds {
-    match affinity {
-        Affinity::Blob => kinds,
-        Affinity::Integer | Affinity::Numeric if kinds == Kinds::INT => kinds,
-        Affinity::Real if kinds.within(Kinds::INT.union(Kinds::REAL)) => Kinds::REAL,
-        Affinity::Text if kinds == Kinds::TEXT => kinds,
-        _ => Kinds::NONE,
-    }
-}
-
-fn value_properties(value: &OwnedValue) -> ValueProperties {
-    let (kinds, longest_bytes) = match value {
-        OwnedValue::Null => (Kinds::NONE, 0),
-        OwnedValue::Int(_) => (Kinds::INT, 8),
-        OwnedValue::Real(_) => (Kinds::REAL, 8),
-        OwnedValue::Text(text) => (Kinds::TEXT, text.len() as u64),
-        OwnedValue::Blob(blob) => (Kinds::BLOB, blob.len() as u64),
-    };
-    let null_share = if *value == OwnedValue::Null { 1.0 } else { 0.0 };
-    ValueProperties { kinds, longest_bytes, cardinality: Cardinality::Among { values: 1 }, null_share, cycle: None }
-}
-
-/// Returns the properties of an operation's results. A kind counts only if no operand can change it.
-fn operation_properties(operator: Operator, operands: &[ColumnExpr], parts: &[CompiledExpr]) -> ValueProperties {
-    let all = |kinds| parts.iter().all(|part| part.properties.kinds == kinds);
-    let (ints, numbers) = (all(Kinds::INT), Kinds::INT.union(Kinds::REAL));
-    let is_real = || parts.iter().any(|part| part.properties.kinds == Kinds::REAL);
-    let are_numbers =
-        || parts.iter().all(|part| part.properties.kinds != Kinds::NONE && part.properties.kinds.within(numbers));
-    let sum = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.properties.longest_bytes.max(SHORT_BYTES)));
-    let (kinds, longest_bytes) = match operator {
-        Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Remainder => {
-            let kinds = match (ints, are_numbers() && is_real()) {
-                (true, _) => Kinds::INT,
-                (_, true) => Kinds::REAL,
-                _ => Kinds::NONE,
-            };
-            (kinds, SHORT_BYTES)
-        }
-        Operator::Negate | Operator::Function(Function::Abs) if ints => (Kinds::INT, SHORT_BYTES),
-        Operator::Compare(_) | Operator::And | Operator::Or | Operator::Not | Operator::Between | Operator::In => {
-            (Kinds::INT, 8)
-        }
-        Operator::Function(Function::Length | Function::DateDiff) => (Kinds::INT, 8),
-        Operator::Function(Function::Round) => (Kinds::REAL, 8),
-        Operator::Function(Function::Replace) => {
-            (Kinds::NONE, sum.saturating_mul(parts[2].properties.longest_bytes.max(1)))
-        }
-        _ => (Kinds::NONE, sum),
-    };
-    let spreads_null = !matches!(
-        operator,
-        Operator::Case { .. }
-            | Operator::And
-            | Operator::Or
-            | Operator::In
-            | Operator::Compare(crate::expression::Comparison::Is | crate::expression::Comparison::IsNot)
-            | Operator::Function(Function::Coalesce | Function::If | Function::NullIf)
-    );
-    let null_share = match spreads_null {
-        true => 1.0 - parts.iter().map(|part| 1.0 - part.properties.null_share).product::<f64>(),
-        false => 0.0,
-    };
-    ValueProperties {
-        kinds,
-        longest_bytes,
-        cardinality: cardinality(operator, operands, parts),
-        null_share,
-        cycle: None,
-    }
-}
-
-/// Returns the cardinality of an operation. A unique integer stays unique if a constant is added or multiplied.
-fn cardinality(operator: Operator, operands: &[ColumnExpr], parts: &[CompiledExpr]) -> Cardinality {
-    let unknown = Cardinality::Among { values: u64::MAX };
-    let is_number = |at: usize| match &operands[at] {
-        ColumnExpr::Value(OwnedValue::Int(int)) => operator != Operator::Multiply || *int != 0,
-        _ => false,
-    };
-    let other = match operator {
-        Operator::Add | Operator::Subtract | Operator::Multiply if is_number(1) => 0,
-        Operator::Add | Operator::Multiply if is_number(0) => 1,
-        _ => return unknown,
-    };
-    match parts[other].properties.cardinality {
-        Cardinality::Ascending { rows } | Cardinality::Unique { rows }
-            if parts[other].properties.kinds == Kinds::INT =>
-        {
-            Cardinality::Unique { rows }
-        }
-        _ => unknown,
     }
 }

@@ -1,6 +1,7 @@
 //! Inference of columns without annotation, foreign keys among them.
 
-use super::{ColumnAnnotation, PendingReference, Planner, Provenance};
+use super::column_annotations::ColumnAnnotation;
+use super::{PendingReference, Planner, Provenance};
 use crate::annotation::SourceText;
 use crate::infer::{self, Inferred, Reference, ReferencePattern};
 use crate::relation::Assignment;

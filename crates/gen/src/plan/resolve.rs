@@ -24,7 +24,7 @@ pub(super) enum ColumnExpr {
     Generator { generator: Arc<dyn Generator>, purpose: Purpose },
     /// Another column of the row.
     Column { column: usize },
-    /// The same value in every row.
+    /// A constant.
     Value(OwnedValue),
     /// An operator applied to other expressions.
     Operation { operator: Operator, operands: Vec<ColumnExpr> },

@@ -22,7 +22,7 @@ fn plan_of(sql: &str) -> Result<GenPlan> {
 }
 
 /// Makes a database by inserting the rows of a plan.
-pub(crate) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
+fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
     let sqlite = Connection::open_in_memory().expect("memory");
     sqlite.execute_batch("PRAGMA foreign_keys = OFF").expect("a setting");
     sqlite.execute_batch(sql).expect(sql);
@@ -225,7 +225,7 @@ fn one_number_of_rows_is_for_all_tables_that_say_nothing() {
     // If no table was left for it, it was ignored in silence.
     let rows = vec![(None, 100), (Some("a".to_owned()), 5), (Some("e".to_owned()), 7)];
     let error = GenPlan::new(&schema, &Request { rows, ..Request::default() }).expect_err(sql);
-    assert!(error.to_string().contains("`--rows N` has no effect"), "{error}");
+    assert!(error.to_string().contains("has no effect: every table already has one"), "{error}");
 }
 
 #[test]

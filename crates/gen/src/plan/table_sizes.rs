@@ -68,7 +68,7 @@ fn check_tpch(
     for (table, settings) in settings.iter().enumerate() {
         let Some((tpch, at)) = settings.tpch else { continue };
         let place = annotations.iter().find(|annotation| annotation.span.contains(&at));
-        let source = schema_annotations::place(schema, place.expect("it was read there"));
+        let source = schema_annotations::place(schema, place.expect("the setting comes from an annotation"));
         tpch.check(&schema.tables[table], scale.unwrap_or(1.0)).map_err(|message| source.error(at, message))?;
         if requested[table].is_some() {
             let message = "the scale decides the number of rows of a TPC-H table";
@@ -84,7 +84,7 @@ fn scaled(rows: u64, scale: Option<f64>) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "saturates, and is checked as any number"
+        reason = "saturates, and the result is checked later"
     )]
     let scaled = (rows as f64 * scale).round() as u64;
     scaled.max(1)
@@ -150,7 +150,7 @@ pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableS
     let unset: Vec<usize> =
         generated_tables(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_known).collect();
     if unset.is_empty() {
-        let message = "`--rows N` has no effect: every table already has a number of rows";
+        let message = "the number of rows without a table has no effect: every table already has one";
         return Err(usage(message).in_file(&schema.origin).advise("use --rows TABLE=N, or --scale for all tables"));
     }
     for table in unset {

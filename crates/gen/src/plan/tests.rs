@@ -554,6 +554,6 @@ fn scaled_rows_are_no_more_than_children() {
         assert!(rows[1] as f64 <= (300.0 * scale).round() && rows[1] >= rows[2], "{rows:?}");
     }
     let request = Request { rows: vec![(Some("b".to_owned()), 501)], ..Request::default() };
-    let error = plan_of(sql, &request).expect_err("so many children nobody has");
+    let error = plan_of(sql, &request).expect_err("there are not that many children");
     assert!(error.message().contains("100 parents have"), "{error}");
 }

@@ -49,7 +49,7 @@ fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: 
 }
 
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a string takes everything");
+    out.write_fmt(text).expect("writing to memory does not fail");
 }
 
 fn is_reference(schema: &Schema, table: &TablePlan, column: &ColumnPlan) -> bool {

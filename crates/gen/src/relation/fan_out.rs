@@ -24,7 +24,7 @@ const COUNTS: u64 = 65;
 /// The number of children of each parent.
 #[derive(Clone, Debug)]
 pub(crate) enum FanOut {
-    /// The same number for every parent, at least 1.
+    /// A constant number, at least 1.
     Constant { each: u64, parents: u64 },
     /// A number drawn by a generator.
     Varying(VaryingFanOut),

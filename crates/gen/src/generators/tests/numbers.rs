@@ -29,7 +29,7 @@ fn normal_below(x: f64) -> f64 {
     low
 }
 
-/// Returns the probability below a number.
+/// A distribution function: the probability below a number.
 type Below<'a> = &'a dyn Fn(f64) -> f64;
 
 #[test]
