@@ -128,12 +128,12 @@ pub fn is_key_alone(table: &Table, position: usize) -> bool {
 
 /// Returns whether the column alone is a key of all rows; a partial index covers only some rows.
 pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
-    let is_it = |column: &IndexColumn| column.column == Some(position);
+    let is_column = |column: &IndexColumn| column.column == Some(position);
     let whole = || table.indexes.iter().filter(|index| index.unique && !index.partial);
     table.rowid_alias == Some(position)
         || table.columns[position].unique
         || primary_key(table) == [position]
-        || whole().any(|index| matches!(&index.columns[..], [only] if is_it(only)))
+        || whole().any(|index| matches!(&index.columns[..], [only] if is_column(only)))
 }
 
 fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inferred {

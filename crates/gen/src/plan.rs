@@ -405,7 +405,7 @@ fn tells_rows(drafts: ColumnDrafts<'_, '_>, table: usize, key: &[usize], column:
     let Some(reference) = drafts.reference((table, column)) else { return false };
     let keys = drafts.schema.tables[table].foreign_keys.iter();
     let of_parent = keys.filter(|of| drafts.schema.position(&of.parent) == Some(reference.parent));
-    let mut its = of_parent.filter(|of| of.columns.contains(&column));
-    its.any(|of| of.columns.iter().all(|column| key.contains(column)))
+    let mut foreign_keys = of_parent.filter(|of| of.columns.contains(&column));
+    foreign_keys.any(|of| of.columns.iter().all(|column| key.contains(column)))
         || infer::is_key_of_all(&drafts.schema.tables[reference.parent], reference.key)
 }

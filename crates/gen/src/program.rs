@@ -72,7 +72,7 @@ pub(crate) enum Op {
 #[derive(Clone, Debug)]
 pub(crate) enum Input {
     /// A register.
-    Slot(usize),
+    Register(usize),
     /// The register of an [`Op::Store`], or its input if the values are stored unchanged.
     Stored { from: usize, register: usize },
     /// One value for all rows.
@@ -150,7 +150,7 @@ impl Scratch {
     fn operand<'a>(&'a self, input: &'a Input) -> Operand<'a> {
         match input {
             Input::Constant(value) => Operand::Constant(value),
-            Input::Slot(register) => Operand::Block(&self.blocks[*register]),
+            Input::Register(register) => Operand::Block(&self.blocks[*register]),
             Input::Stored { from, register } => {
                 Operand::Block(&self.blocks[if self.is_as_stored[*register] { *from } else { *register }])
             }
@@ -231,7 +231,7 @@ impl Needed {
 
     fn add_input(&mut self, input: &Input) {
         match input {
-            Input::Slot(register) => self.registers[*register] = true,
+            Input::Register(register) => self.registers[*register] = true,
             Input::Stored { from, register } => {
                 self.registers[*from] = true;
                 self.registers[*register] = true;

@@ -66,8 +66,8 @@ pub fn annotations(schema: &Schema) -> Result<Vec<Annotation>> {
             reject_missing_colon(schema, body)?;
             continue;
         };
-        let behind = sql.partition_point(|other| other.span.start < token.span.start);
-        let annotation = owner(schema, &sql, &roles, behind, token, span)?;
+        let next_token = sql.partition_point(|other| other.span.start < token.span.start);
+        let annotation = owner(schema, &sql, &roles, next_token, token, span)?;
         let repeated = |other: &Annotation| other.column.is_some() && is_same_owner(other, &annotation);
         if found.iter().any(repeated) {
             return Err(place(schema, &annotation).error(token.span.start, "this column has an annotation already"));
@@ -134,8 +134,8 @@ fn reject_missing_colon(schema: &Schema, body: &Range<usize>) -> Result<()> {
         return Ok(());
     };
     let annotation = rest.trim_start().trim_start_matches(':').trim_start();
-    let (name, behind) = annotation.split_at(annotation.find(|c| !is_name(c)).unwrap_or(annotation.len()));
-    let is_call = find(name).is_some() && (behind.is_empty() || behind.starts_with('('));
+    let (name, next_token) = annotation.split_at(annotation.find(|c| !is_name(c)).unwrap_or(annotation.len()));
+    let is_call = find(name).is_some() && (next_token.is_empty() || next_token.starts_with('('));
     if !rest.starts_with(char::is_whitespace) || !is_call && !is_setting(annotation) {
         return Ok(());
     }
@@ -185,22 +185,22 @@ fn statement_roles(table: usize, start: usize, sql: &[Token], roles: &mut [Role]
     }
 }
 
-/// Returns the annotation with its owner; `behind` is the first token after the comment.
+/// Returns the annotation with its owner; `next_token` is the first token after the comment.
 fn owner(
     schema: &Schema,
     sql: &[Token],
     roles: &[Role],
-    behind: usize,
+    next_token: usize,
     comment: &Token,
     span: Range<usize>,
 ) -> Result<Annotation> {
     let source = SourceText::new(&schema.text, &schema.origin);
     let at = comment.span.start;
     let line_start = schema.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let on_line = sql[..behind].partition_point(|token| token.span.end <= line_start);
-    let role = match roles[on_line..behind] {
-        [] => following_role(sql, roles, behind),
-        _ if begins_statement(&schema.text, sql, behind, comment) => following_role(sql, roles, behind),
+    let on_line = sql[..next_token].partition_point(|token| token.span.end <= line_start);
+    let role = match roles[on_line..next_token] {
+        [] => following_role(sql, roles, next_token),
+        _ if begins_statement(&schema.text, sql, next_token, comment) => following_role(sql, roles, next_token),
         ref on_line => preceding_role(on_line),
     };
     match role {
@@ -234,14 +234,14 @@ fn belongs_to_nothing(source: &SourceText<'_>, at: usize, why: &str) -> Error {
 }
 
 /// Returns whether the comment is between the end of a statement and the next one on the same line.
-fn begins_statement(text: &str, sql: &[Token], behind: usize, comment: &Token) -> bool {
+fn begins_statement(text: &str, sql: &[Token], next_token: usize, comment: &Token) -> bool {
     let next_on_line = |next: &Token| !text[comment.span.end..next.span.start].contains('\n');
-    sql[behind - 1].kind == Kind::Semicolon && sql.get(behind).is_some_and(next_on_line)
+    sql[next_token - 1].kind == Kind::Semicolon && sql.get(next_token).is_some_and(next_on_line)
 }
 
 /// Returns the role of a comment alone on its line: that of the next token other than a comma.
-fn following_role(sql: &[Token], roles: &[Role], behind: usize) -> Role {
-    let next = (behind..sql.len()).find(|&index| sql[index].kind != Kind::Comma);
+fn following_role(sql: &[Token], roles: &[Role], next_token: usize) -> Role {
+    let next = (next_token..sql.len()).find(|&index| sql[index].kind != Kind::Comma);
     next.map_or(Role::Outside, |index| roles[index])
 }
 

@@ -8,7 +8,13 @@
 //! The benchmark's random number streams can be advanced, so that a part is generated without the parts before it.
 //! The number of rows of a table follows from the scale. For `lineitem` it takes a pass over the number of lines of
 //! every order, a few nanoseconds each.
-
+//!
+//! ```
+//! use litepress_tpch::TpchTable;
+//!
+//! let lineitem = TpchTable::from_name("lineitem").expect("a table of the benchmark");
+//! assert_eq!(lineitem.rows(0.01), 60_175);
+//! ```
 #![forbid(unsafe_code)]
 
 mod rows;

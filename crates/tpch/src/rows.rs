@@ -68,7 +68,7 @@ impl Default for WordDictionary {
 }
 
 impl WordDictionary {
-    /// Returns the index of a word. Equal words have equal addresses, so that comparing addresses suffices.
+    /// Returns the index of a word. Words are compared by address: a word with two addresses gets two entries.
     fn index_of(&mut self, word: &'static str) -> u32 {
         let found = self.known.iter().position(|known| std::ptr::eq(*known, word));
         let found = found.unwrap_or_else(|| {

@@ -168,8 +168,8 @@ impl Generator for Steps {
         let picks = out.picks(&self.values);
         let mut step = 0;
         rows.append_to(picks, |row| {
-            let is_its = row < self.ends[step] && (step == 0 || row >= self.ends[step - 1]);
-            if !is_its {
+            let is_in_step = row < self.ends[step] && (step == 0 || row >= self.ends[step - 1]);
+            if !is_in_step {
                 step = self.ends.partition_point(|&end| end <= row);
             }
             narrow(step as u64)

@@ -171,12 +171,12 @@ fn printable() -> Vec<char> {
 }
 
 fn perl_class(class: &ClassPerl) -> Vec<char> {
-    let is_it = |character: char| match class.kind {
+    let is_in_class = |character: char| match class.kind {
         ClassPerlKind::Digit => character.is_ascii_digit(),
         ClassPerlKind::Space => character == ' ',
         ClassPerlKind::Word => character.is_ascii_alphanumeric() || character == '_',
     };
-    printable().into_iter().filter(|&character| is_it(character) != class.negated).collect()
+    printable().into_iter().filter(|&character| is_in_class(character) != class.negated).collect()
 }
 
 fn is_of(kind: &ClassAsciiKind, c: char) -> bool {

@@ -54,13 +54,13 @@ impl<'p, 'a> ColumnDrafts<'p, 'a> {
     pub(super) fn leader(&self, (table, column): (usize, usize)) -> usize {
         let of_table = &self.schema.tables[table];
         let Some(parent) = self.reference((table, column)).map(|reference| reference.parent) else { return column };
-        let is_its =
+        let refers_to_parent =
             |&&column: &&usize| self.reference((table, column)).is_some_and(|reference| reference.parent == parent);
         let keys = of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column));
         let key =
             keys.filter(|key| self.schema.position(&key.parent) == Some(parent)).max_by_key(|key| key.columns.len());
         let Some(key) = key else { return column };
-        let mut columns = key.columns.iter().filter(is_its);
+        let mut columns = key.columns.iter().filter(refers_to_parent);
         let has_distribution = |&&column: &&usize| {
             self.reference((table, column)).is_some_and(|reference| !reference.relation.assignment.is_default())
         };
@@ -83,15 +83,16 @@ pub(super) fn compile(drafts: ColumnDrafts<'_, '_>, table: usize) -> Result<Comp
     let (mut properties, mut referenced) = (HashMap::new(), HashMap::new());
     for (column, draft) in drafts.columns[table].iter().enumerate() {
         if draft.is_some() {
-            let made = compiler.column(0, column)?;
-            compiler.program.columns.push(made.register);
-            properties.insert(column, made.properties);
+            let compiled = compiler.column(0, column)?;
+            compiler.program.columns.push(compiled.register);
+            properties.insert(column, compiled.properties);
             referenced.extend(compiler.referenced(column)?.map(|referenced| (column, referenced)));
         }
     }
     Ok(CompiledTable { program: compiler.program, properties, referenced })
 }
 
+/// The compiler of one table.
 struct Compiler<'p, 'a> {
     drafts: ColumnDrafts<'p, 'a>,
     program: Program,
@@ -107,6 +108,7 @@ struct Compiler<'p, 'a> {
     path: Vec<(usize, usize)>,
 }
 
+/// The register of a compiled column.
 #[derive(Clone, Copy)]
 struct ColumnRegister {
     register: usize,
@@ -123,7 +125,15 @@ struct CompiledExpr {
     affinity: Option<Affinity>,
 }
 
+impl CompiledExpr {
+    /// Wraps a register that nothing else reads.
+    fn in_register(register: usize, properties: ValueProperties) -> Self {
+        Self { input: Input::Register(register), is_own: true, properties, affinity: None }
+    }
+}
+
 impl Compiler<'_, '_> {
+    /// Allocates a register for values with these properties.
     fn register(&mut self, properties: ValueProperties) -> usize {
         self.program.registers += 1;
         self.program.longest_bytes = self.program.longest_bytes.saturating_add(properties.longest_bytes);
@@ -136,9 +146,9 @@ impl Compiler<'_, '_> {
             return Ok(*known);
         }
         let part = self.compile_column(row_set, column)?;
-        let made = ColumnRegister { register: self.own_register(&part), properties: part.properties };
-        self.columns.insert((row_set, column), made);
-        Ok(made)
+        let compiled = ColumnRegister { register: self.own_register(&part), properties: part.properties };
+        self.columns.insert((row_set, column), compiled);
+        Ok(compiled)
     }
 
     /// Compiles a column of a row set, even if that was done before.
@@ -151,7 +161,7 @@ impl Compiler<'_, '_> {
                 let affinity = self.drafts.schema.tables[table].columns[column].affinity;
                 self.through(row_set, (through, name), column, *at, Some(affinity))
             }
-            expr => self.part(row_set, column, expr),
+            expr => self.expression(row_set, column, expr),
         };
         self.path.pop();
         part
@@ -164,12 +174,12 @@ impl Compiler<'_, '_> {
             let table = &self.drafts.schema.tables[table];
             format!("{}.{}", table.name, table.columns[column].name)
         };
-        let circle: Vec<String> = self.path[start..].iter().chain([&(table, column)]).map(name).collect();
+        let cycle: Vec<String> = self.path[start..].iter().chain([&(table, column)]).map(name).collect();
         let draft = self.drafts.columns[table][column].as_ref().expect("a column under compilation");
         let error = draft.error(
             self.drafts.schema,
             (table, column),
-            format!("columns depend on one another: {}", circle.join(" -> ")),
+            format!("columns depend on one another: {}", cycle.join(" -> ")),
         );
         Err(error.advise("change the annotation of one of them"))
     }
@@ -177,7 +187,7 @@ impl Compiler<'_, '_> {
     /// Returns a register of the value's own, copying it if something else reads it.
     fn own_register(&mut self, part: &CompiledExpr) -> usize {
         match part.input {
-            Input::Slot(register) if part.is_own => register,
+            Input::Register(register) if part.is_own => register,
             ref from => {
                 let (from, register) = (from.clone(), self.register(part.properties));
                 self.program.ops.push(Op::Copy { from, register });
@@ -209,13 +219,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Compiles an expression in the annotation of `column`.
-    fn part(&mut self, row_set: usize, column: usize, expr: &ColumnExpr) -> Result<CompiledExpr> {
-        let in_register = |register, properties| CompiledExpr {
-            input: Input::Slot(register),
-            is_own: true,
-            properties,
-            affinity: None,
-        };
+    fn expression(&mut self, row_set: usize, column: usize, expr: &ColumnExpr) -> Result<CompiledExpr> {
         match expr {
             ColumnExpr::Value(value) => Ok(CompiledExpr {
                 properties: value_properties(value),
@@ -229,51 +233,51 @@ impl Compiler<'_, '_> {
                 let (generator, random, register) =
                     (generator.clone(), self.random(row_set, column, *purpose), self.register(properties));
                 self.program.ops.push(Op::Generate { generator, random, row_set, register });
-                Ok(in_register(register, properties))
+                Ok(CompiledExpr::in_register(register, properties))
             }
             ColumnExpr::Reference(_) => self.parent_key(row_set, column, expr),
             ColumnExpr::Null { .. } if expr.reference().is_some() => self.parent_key(row_set, column, expr),
             ColumnExpr::Through { through, name, at } => self.through(row_set, (through, name), column, *at, None),
-            ColumnExpr::ChildOrdinal { column: by, at } => {
-                let is_counted = self
-                    .drafts
-                    .reference((self.row_sets[row_set], *by))
-                    .is_some_and(|reference| matches!(reference.relation.assignment, Assignment::PerParent(_)));
-                if !is_counted {
-                    return Err(self.error_in(
-                        row_set,
-                        column,
-                        *at,
-                        "number_in needs a column that is ref(parent.key, per_parent(...))",
-                    ));
-                }
-                let of = self.relation(row_set, *by)?;
-                let cardinality = Cardinality::Among { values: u64::MAX };
-                let properties =
-                    ValueProperties { kinds: Kinds::INT, longest_bytes: 8, cardinality, null_share: 0.0, cycle: None };
-                let register = self.register(properties);
-                self.program.ops.push(Op::ChildOrdinal { row_set: of, register });
-                Ok(in_register(register, properties))
-            }
+            ColumnExpr::ChildOrdinal { column: by, at } => self.child_ordinal(row_set, column, *by, *at),
             ColumnExpr::Null { share, purpose, inner } => {
-                let part = self.part(row_set, column, inner)?;
+                let part = self.expression(row_set, column, inner)?;
                 let register = self.own_register(&part);
                 let (random, levels) = (self.random(row_set, column, *purpose), inner.null_levels());
                 self.program.ops.push(Op::Null { nulls: Nulls { share: *share, levels, random }, row_set, register });
-                Ok(in_register(register, with_nulls(part.properties, *share)))
+                Ok(CompiledExpr::in_register(register, with_nulls(part.properties, *share)))
             }
             ColumnExpr::Operation { operator, operands } => {
-                let parts =
-                    operands.iter().map(|operand| self.part(row_set, column, operand)).collect::<Result<Vec<_>>>()?;
+                let parts = operands
+                    .iter()
+                    .map(|operand| self.expression(row_set, column, operand))
+                    .collect::<Result<Vec<_>>>()?;
                 let known: Vec<ValueProperties> = parts.iter().map(|part| part.properties).collect();
                 let properties = operation_properties(*operator, operands, &known);
                 let affinities = parts.iter().map(|part| part.affinity).collect();
                 let operands = parts.into_iter().map(|part| part.input).collect();
                 let register = self.register(properties);
                 self.program.ops.push(Op::Apply { operator: *operator, operands, affinities, register });
-                Ok(in_register(register, properties))
+                Ok(CompiledExpr::in_register(register, properties))
             }
         }
+    }
+
+    /// Compiles the ordinals of rows among the children of their parents through the column `by`.
+    fn child_ordinal(&mut self, row_set: usize, column: usize, by: usize, at: usize) -> Result<CompiledExpr> {
+        let reference = self.drafts.reference((self.row_sets[row_set], by));
+        let has_positions =
+            reference.is_some_and(|reference| matches!(reference.relation.assignment, Assignment::PerParent(_)));
+        if !has_positions {
+            let message = "number_in needs a column that is ref(parent.key, per_parent(...))";
+            return Err(self.error_in(row_set, column, at, message));
+        }
+        let of = self.relation(row_set, by)?;
+        let cardinality = Cardinality::Among { values: u64::MAX };
+        let properties =
+            ValueProperties { kinds: Kinds::INT, longest_bytes: 8, cardinality, null_share: 0.0, cycle: None };
+        let register = self.register(properties);
+        self.program.ops.push(Op::ChildOrdinal { row_set: of, register });
+        Ok(CompiledExpr::in_register(register, properties))
     }
 
     /// Compiles the key of the rows that a column refers to.
@@ -448,23 +452,23 @@ impl Compiler<'_, '_> {
             self.referring_column(table, through).map_err(|message| self.error_in(row_set, column, at, &message))?;
         let parent = self.drafts.reference((table, by)).expect("the column is a reference").parent;
         let of_parent = &self.drafts.schema.tables[parent];
-        let Some(wanted) = of_parent.column(name) else {
+        let Some(target) = of_parent.column(name) else {
             let near = did_you_mean(name, of_parent.columns.iter().map(|column| column.name.as_str()));
             let message = format!("table {} has no column '{name}'{near}", of_parent.name);
             return Err(self.error_in(row_set, column, at, &message));
         };
-        if self.drafts.columns[parent][wanted].is_none() {
+        if self.drafts.columns[parent][target].is_none() {
             let message = format!("column {name} is generated: SQLite computes it from the finished row");
             return Err(self.error_in(row_set, column, at, &message));
         }
         let of = self.relation(row_set, by)?;
-        let affinity = of_parent.columns[wanted].affinity;
+        let affinity = of_parent.columns[target].affinity;
         let mut part = if taker == Some(affinity) {
-            let ColumnRegister { register, properties } = self.column(of, wanted)?;
+            let ColumnRegister { register, properties } = self.column(of, target)?;
             let properties = ValueProperties { kinds: stored_kinds(properties.kinds, affinity), ..properties };
-            CompiledExpr { input: Input::Slot(register), is_own: false, properties, affinity: None }
+            CompiledExpr { input: Input::Register(register), is_own: false, properties, affinity: None }
         } else {
-            self.stored(of, wanted)?
+            self.stored(of, target)?
         };
         let leader = self.drafts.leader((table, by));
         let cardinality = Cardinality::Among { values: part.properties.cardinality.at_most() };

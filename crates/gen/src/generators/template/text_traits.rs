@@ -11,11 +11,11 @@ impl Bytes {
         self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
     }
 
-    fn and(self, other: Self) -> Self {
+    fn union(self, other: Self) -> Self {
         Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
     }
 
-    fn meets(self, other: Self) -> bool {
+    fn intersects(self, other: Self) -> bool {
         self.0.iter().zip(other.0).any(|(one, other)| one & other != 0)
     }
 }
@@ -65,27 +65,27 @@ impl TextTraits {
     }
 
     pub fn then(self, next: Self) -> Self {
-        let nothing = self.nullable && self.first == Bytes::default();
+        let is_empty = self.nullable && self.first == Bytes::default();
         Self {
-            unambiguous: self.unambiguous && next.unambiguous && !self.further.meets(next.first),
-            digits: next.digits && (self.digits || nothing),
+            unambiguous: self.unambiguous && next.unambiguous && !self.further.intersects(next.first),
+            digits: next.digits && (self.digits || is_empty),
             nullable: self.nullable && next.nullable,
-            first: if self.nullable { self.first.and(next.first) } else { self.first },
-            further: if next.nullable { self.further.and(next.further) } else { next.further },
+            first: if self.nullable { self.first.union(next.first) } else { self.first },
+            further: if next.nullable { self.further.union(next.further) } else { next.further },
         }
     }
 
     pub fn or(self, other: Self) -> Self {
-        let mut further = self.further.and(other.further);
+        let mut further = self.further.union(other.further);
         if self.nullable || other.nullable {
-            further = further.and(self.first).and(other.first);
+            further = further.union(self.first).union(other.first);
         }
-        let apart = !(self.first.meets(other.first) || self.nullable && other.nullable);
+        let is_disjoint = !(self.first.intersects(other.first) || self.nullable && other.nullable);
         Self {
-            unambiguous: self.unambiguous && other.unambiguous && apart,
+            unambiguous: self.unambiguous && other.unambiguous && is_disjoint,
             digits: self.digits && other.digits,
             nullable: self.nullable || other.nullable,
-            first: self.first.and(other.first),
+            first: self.first.union(other.first),
             further,
         }
     }
@@ -95,11 +95,11 @@ impl TextTraits {
             0 => Self::EMPTY,
             1 if min == 1 => self,
             _ => Self {
-                unambiguous: self.unambiguous && !self.nullable && !self.further.meets(self.first),
+                unambiguous: self.unambiguous && !self.nullable && !self.further.intersects(self.first),
                 digits: self.digits && min > 0,
                 nullable: self.nullable || min == 0,
                 first: self.first,
-                further: if min < max { self.further.and(self.first) } else { self.further },
+                further: if min < max { self.further.union(self.first) } else { self.further },
             },
         }
     }

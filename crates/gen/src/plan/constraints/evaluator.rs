@@ -68,9 +68,9 @@ impl CheckEvaluator {
     /// Creates the table. Returns `None` if SQLite cannot create it without the rest of the schema.
     pub(super) fn new(schema: &Schema, table: usize) -> Option<Self> {
         let of_table = &schema.tables[table];
-        let is_it =
+        let is_table =
             |object: &&litepress_rows::schema::SchemaObject| object.kind == "table" && object.name == of_table.name;
-        let statement = schema.objects.iter().find(is_it)?.sql.as_ref()?;
+        let statement = schema.objects.iter().find(is_table)?.sql.as_ref()?;
         let sqlite = Connection::open_in_memory().ok()?;
         sqlite.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;").ok()?;
         sqlite.execute_batch(statement).ok()?;
@@ -192,11 +192,11 @@ fn sample(drafts: ColumnDrafts<'_, '_>, table: usize) -> Result<Vec<Vec<OwnedVal
     let mut scratch = Scratch::new(&program);
     let count = drafts.sizes[table].rows;
     let mut rows: Vec<Vec<OwnedValue>> = Vec::new();
-    let mut behind = 0;
+    let mut end_of_last = 0;
     for place in 0..PLACES {
-        let start = (count.saturating_sub(ROWS) / (PLACES - 1)).saturating_mul(place).max(behind);
+        let start = (count.saturating_sub(ROWS) / (PLACES - 1)).saturating_mul(place).max(end_of_last);
         let block = start.min(count)..count.min(start + ROWS);
-        behind = block.end;
+        end_of_last = block.end;
         program.run(&block.clone().into(), &mut scratch);
         let values =
             |row: usize| scratch.columns().iter().map(|cells| crate::expression::owned(cells.value(row))).collect();

@@ -42,11 +42,11 @@ pub(super) fn guesses(context: &GuessContext<'_>, bounds: &CheckBounds) -> Vec<S
         texts.push(format!("choice({})", values.join(", ")));
     }
     if !context.is_key {
-        let made = bounds.others.iter().flat_map(|(comparison, other)| of_other(context, *comparison, other));
-        let made: Vec<String> = made.collect();
-        let kept: Vec<String> = made.iter().filter_map(|text| within(text, bounds)).collect();
-        texts.extend(made);
-        texts.extend(kept);
+        let derived = bounds.others.iter().flat_map(|(comparison, other)| of_other(context, *comparison, other));
+        let derived: Vec<String> = derived.collect();
+        let clamped: Vec<String> = derived.iter().filter_map(|text| clamp(text, bounds)).collect();
+        texts.extend(derived);
+        texts.extend(clamped);
     }
     let [ints, reals] = [ints(context, bounds), reals(context, bounds)];
     texts.extend(if context.now.starts_with("real(") { [reals, ints] } else { [ints, reals] }.concat());
@@ -106,7 +106,7 @@ fn of_other(context: &GuessContext<'_>, comparison: Comparison, other: &str) -> 
 }
 
 /// Clamps an annotation to the constant bounds.
-fn within(text: &str, bounds: &CheckBounds) -> Option<String> {
+fn clamp(text: &str, bounds: &CheckBounds) -> Option<String> {
     let least = bounds.low.as_ref().map(|low| format!("max({}, {text})", literal(&low.value)));
     let text = least.as_deref().unwrap_or(text);
     let most = bounds.high.as_ref().map(|high| format!("min({}, {text})", literal(&high.value)));
