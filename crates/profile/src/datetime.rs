@@ -71,7 +71,7 @@ pub(crate) fn of(texts: &[Box<str>], unique: Option<u64>) -> Option<(String, Str
         }
     };
     let from = text[..format.len].replace(format.mark, " ");
-    let because = if format.len == 10 { "days so distributed" } else { "times so distributed" };
+    let because = if format.len == 10 { "dates with this distribution" } else { "times with this distribution" };
     Some((format.written(format!("date_add({}, {offsets}, '{name}')", quoted(&from))), because.to_owned()))
 }
 

@@ -86,15 +86,15 @@ fn values(context: &ColumnContext<'_>, stats: ColumnStats) -> (String, String) {
     } else {
         let least = if is_unique { 8 } else { 0 };
         let blob = |shortest: u64, longest: u64| format!("blob({}, {})", shortest.max(least), longest.max(least));
-        (by_length(&stats, blob), "blobs of such lengths".to_owned())
+        (by_length(&stats, blob), "blobs of these lengths".to_owned())
     };
     let mixed = if most == values { "" } else { ", and values of other kinds, which are left out" };
     if is_valid_annotation(&generator, values) {
         (generator, because + mixed)
     } else if most == numbers {
-        ("int(0, 1000)".to_owned(), format!("nothing better than numbers was found{mixed}"))
+        ("int(0, 1000)".to_owned(), format!("no better description than numbers was found{mixed}"))
     } else {
-        ("text(1, 10)".to_owned(), format!("nothing better than texts was found{mixed}"))
+        ("text(1, 10)".to_owned(), format!("no better description than texts was found{mixed}"))
     }
 }
 
@@ -107,7 +107,7 @@ fn number(stats: ColumnStats, is_unique: bool) -> (String, String) {
         let (step, because) = match step {
             None => (1, "a sequence"),
             Some(Step::Same(step)) => (step, "a sequence"),
-            Some(Step::Varies) => ((last.saturating_sub(first) / steps).max(1), "they ascend; the mean step"),
+            Some(Step::Varies) => ((last.saturating_sub(first) / steps).max(1), "ascending, with the mean step"),
         };
         let arguments = if (first, step) == (1, 1) { String::new() } else { format!("({first}, {step})") };
         return (format!("sequence{arguments}"), because.to_owned());
@@ -157,25 +157,25 @@ fn by_length(stats: &ColumnStats, inner: impl Fn(u64, u64) -> String) -> String 
     }
     let mut sorted = stats.lengths.clone().values();
     sorted.sort_unstable();
-    let behind = |length: u64| length + 1;
-    let mut bounds = from_least(bounds(&sorted, LENGTHS, behind), stats.shortest, behind);
+    let successor = |length: u64| length + 1;
+    let mut bounds = from_least(bounds(&sorted, LENGTHS, successor), stats.shortest, successor);
     bounds.retain(|bound| *bound <= stats.longest);
     bounds.push(stats.longest + 1);
     let mut above = sorted.len();
-    let mut made = String::new();
+    let mut annotation = String::new();
     for pair in bounds.windows(2).rev() {
         let below = if pair[0] == stats.shortest { 0 } else { sorted.partition_point(|length| *length < pair[0]) };
         let range = inner(pair[0], pair[1] - 1);
         // The share of this range among the lengths that are not below it.
         let share = (above - below) as f64 / (sorted.len() - below).max(1) as f64;
-        made = match made.is_empty() {
+        annotation = match annotation.is_empty() {
             true => range,
-            false if above == below => made,
-            false => format!("if(bool({share:.4}), {range}, {made})"),
+            false if above == below => annotation,
+            false => format!("if(bool({share:.4}), {range}, {annotation})"),
         };
         above = below;
     }
-    made
+    annotation
 }
 
 /// Returns the end of a range that begins with the shortest length and has the sample's mean.
@@ -191,15 +191,16 @@ fn text(context: &ColumnContext<'_>, stats: ColumnStats, is_unique: bool) -> (St
     let (texts, longest) = (stats.texts, stats.longest);
     let sample = stats.text_sample.clone().values();
     // Dates stay dates, however few they are.
-    if let Some(found) = days(&sample, is_unique.then_some(texts)).filter(|(made, _)| is_valid_annotation(made, texts))
+    if let Some(found) =
+        days(&sample, is_unique.then_some(texts)).filter(|(annotation, _)| is_valid_annotation(annotation, texts))
     {
         return found;
     }
     if let Some(few) = few_texts(context, &stats).filter(|_| !is_unique) {
         return few;
     }
-    let shape = text_pattern::of(&sample, longest, is_unique.then_some(texts), |shape| by_length(&stats, shape));
-    match shape.filter(|(generator, _)| is_valid_annotation(generator, texts)) {
+    let pattern = text_pattern::of(&sample, longest, is_unique.then_some(texts), |pattern| by_length(&stats, pattern));
+    match pattern.filter(|(generator, _)| is_valid_annotation(generator, texts)) {
         Some((generator, because)) => (generator, because.to_owned()),
         None if is_unique => {
             // Leaves room for a thousand times as many if the texts were short.
@@ -209,7 +210,7 @@ fn text(context: &ColumnContext<'_>, stats: ColumnStats, is_unique: bool) -> (St
         None if longest == 0 => ("constant('')".to_owned(), "empty texts".to_owned()),
         None => {
             let text = |shortest: u64, longest: u64| format!("text({shortest}, {longest})");
-            (by_length(&stats, text), "texts of such lengths".to_owned())
+            (by_length(&stats, text), "texts of these lengths".to_owned())
         }
     }
 }
@@ -217,13 +218,13 @@ fn text(context: &ColumnContext<'_>, stats: ColumnStats, is_unique: bool) -> (St
 /// Describes texts that are dates or times. Empty texts among them stand for unknown times.
 fn days(sample: &[Box<str>], unique: Option<u64>) -> Option<(String, String)> {
     let filled: Vec<Box<str>> = sample.iter().filter(|text| !text.is_empty()).cloned().collect();
-    let (made, because) = datetime::of(&filled, unique)?;
+    let (annotation, because) = datetime::of(&filled, unique)?;
     match sample.len() - filled.len() {
-        0 => Some((made, because)),
+        0 => Some((annotation, because)),
         _ if unique.is_some() => None,
         empty => {
             let share = empty as f64 / sample.len() as f64;
-            Some((format!("if(bool({share:.6}), '', {made})"), format!("{because}, and empty texts")))
+            Some((format!("if(bool({share:.6}), '', {annotation})"), format!("{because}, and empty texts")))
         }
     }
 }

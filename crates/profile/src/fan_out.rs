@@ -36,11 +36,11 @@ enum Pattern {
     /// Left to inference: the schema has an annotation, or the plan derives it from a key.
     Inferred(&'static str),
     Once,
-    Children,
+    PerParent,
     /// Distinct in the column of this name.
     DistinctIn(String),
     InTurn(u64),
-    Dealt,
+    Exact,
     Zipf(f64),
     Uniform,
 }
@@ -55,7 +55,7 @@ pub(crate) struct ReferencePlanner<'a> {
 
 /// The planner of one table's foreign keys.
 struct TablePlanner<'c, 'a> {
-    planner: &'c mut ReferencePlanner<'a>,
+    database: &'c mut ReferencePlanner<'a>,
     position: usize,
     table: &'a Table,
     stats: &'a TableStats,
@@ -70,7 +70,8 @@ impl<'a> ReferencePlanner<'a> {
         Self { schema, stats, row_sources: vec![None; schema.tables.len()] }
     }
 
-    fn rows_of(&self, table: usize) -> u64 {
+    /// Returns the number of rows of a table.
+    fn row_count(&self, table: usize) -> u64 {
         self.stats[table].as_ref().map_or(0, |stats| stats.rows)
     }
 
@@ -80,19 +81,20 @@ impl<'a> ReferencePlanner<'a> {
         let (schema, all) = (self.schema, self.stats);
         let Some(stats) = &all[position] else { return Vec::new() };
         let keys = stats.foreign_keys.iter();
-        let counts = keys.map(|(key, of)| ChildCounts::new(of, self.rows_of(key.parent))).collect();
+        let counts = keys.map(|(key, of)| ChildCounts::new(of, self.row_count(key.parent))).collect();
         let patterns = vec![None; stats.foreign_keys.len()];
         if has_children {
             self.row_sources[position] = Some(position);
         }
         let table = &schema.tables[position];
-        let mut planner = TablePlanner { planner: self, position, table, stats, counts, patterns, numbers: Vec::new() };
-        planner.decide_alone(annotated);
-        planner.decide_keys(annotated);
+        let mut planner =
+            TablePlanner { database: self, position, table, stats, counts, patterns, numbers: Vec::new() };
+        planner.decide_obvious(annotated);
+        planner.decide_in_keys(annotated);
         planner.decide_clustered();
         planner.decide_rest();
         // Without parents, keys are values like any other.
-        let rows = |key: usize| planner.planner.rows_of(stats.foreign_keys[key].0.parent);
+        let rows = |key: usize| planner.database.row_count(stats.foreign_keys[key].0.parent);
         let has_parents = |&key: &usize| rows(key) > 0 || planner.counts[key].children == 0;
         (0..stats.foreign_keys.len())
             .filter(has_parents)
@@ -108,20 +110,21 @@ impl TablePlanner<'_, '_> {
         (key, stats)
     }
 
-    fn open(&self) -> impl Iterator<Item = usize> {
+    /// Returns the foreign keys without a pattern.
+    fn undecided(&self) -> impl Iterator<Item = usize> {
         (0..self.patterns.len()).filter(|&key| self.patterns[key].is_none())
     }
 
     /// Decides foreign keys that leave no choice.
-    fn decide_alone(&mut self, annotated: &[usize]) {
+    fn decide_obvious(&mut self, annotated: &[usize]) {
         for key in 0..self.patterns.len() {
             let (foreign, _) = self.key(key);
             let is_key = foreign.columns.iter().any(|&column| infer::is_key_alone(self.table, column));
             self.patterns[key] = if foreign.columns.iter().any(|column| annotated.contains(column)) {
-                Some(Pattern::Inferred("an annotation of the schema says it"))
+                Some(Pattern::Inferred("the schema has an annotation"))
             } else if self.stats.rows == 0 || self.counts[key].children == 0 {
                 Some(Pattern::Inferred("no row refers to one"))
-            } else if self.planner.rows_of(foreign.parent) == 0 {
+            } else if self.database.row_count(foreign.parent) == 0 {
                 // The number of rows must not follow from missing parents either.
                 Some(Pattern::Inferred("there are no parents"))
             } else if is_key {
@@ -133,10 +136,10 @@ impl TablePlanner<'_, '_> {
     }
 
     /// Decides foreign keys within keys of several columns.
-    fn decide_keys(&mut self, annotated: &[usize]) {
+    fn decide_in_keys(&mut self, annotated: &[usize]) {
         let keys: Vec<Vec<usize>> = infer::unique_keys(self.table).filter(|key| key.len() > 1).collect();
         for columns in keys {
-            let mut parts: Vec<usize> = self.open().collect();
+            let mut parts: Vec<usize> = self.undecided().collect();
             parts.retain(|&key| self.key(key).0.columns.iter().all(|column| columns.contains(column)));
             let covered: usize = parts.iter().map(|&key| self.key(key).0.columns.len()).sum();
             let rest: Vec<usize> = columns.iter().copied().filter(|column| !self.is_in(&parts, *column)).collect();
@@ -150,7 +153,7 @@ impl TablePlanner<'_, '_> {
                 (&[key], &[number]) if !annotated.contains(&number) && self.may_have_children(key) => {
                     if let Some(first) = self.first_number(key, number) {
                         self.numbers.push((number, self.key(key).0.columns[0], first));
-                        self.give_children(key);
+                        self.use_per_parent(key);
                     }
                 }
                 _ => {}
@@ -158,6 +161,7 @@ impl TablePlanner<'_, '_> {
         }
     }
 
+    /// Returns whether a column belongs to one of these foreign keys.
     fn is_in(&self, keys: &[usize], column: usize) -> bool {
         keys.iter().any(|&key| self.key(key).0.columns.contains(&column))
     }
@@ -197,52 +201,55 @@ impl TablePlanner<'_, '_> {
             return;
         };
         let name = self.table.columns[self.key(key).0.columns[0]].name.clone();
-        self.give_children(key);
+        self.use_per_parent(key);
         self.patterns[other] = Some(Pattern::DistinctIn(name));
     }
 
     /// Decides the foreign key whose children are closest to consecutive rows.
     fn decide_clustered(&mut self) {
-        let cuts = self.cuts();
-        let together = |key: &usize| {
+        let range_boundaries = self.range_boundaries();
+        let gap_share = |key: &usize| {
             let (stats, counts) = (self.key(*key).1, &self.counts[*key]);
-            let gaps = stats.changes.saturating_sub(counts.with_children() + cuts);
+            let gaps = stats.changes.saturating_sub(counts.with_children() + range_boundaries);
             // In thousandths.
             let share = 1000 * gaps / counts.with_children().max(1);
             (counts.most() > 1 && share < 333).then_some(share)
         };
-        let best =
-            self.open().filter(|key| self.may_have_children(*key) && together(key).is_some()).min_by_key(together);
+        let best = self
+            .undecided()
+            .filter(|key| self.may_have_children(*key) && gap_share(key).is_some())
+            .min_by_key(gap_share);
         if let Some(key) = best {
-            self.give_children(key);
+            self.use_per_parent(key);
         }
     }
 
     /// Decides all others.
     fn decide_rest(&mut self) {
         const NEAR: f64 = 0.05;
-        for key in self.open().collect::<Vec<_>>() {
+        for key in self.undecided().collect::<Vec<_>>() {
             let (counts, is_sampled) = (&self.counts[key], self.key(key).1.children.weight() > 1);
             let exponent = counts.exponent();
             self.patterns[key] = Some(if counts.is_even() {
-                Pattern::InTurn(if self.is_together(key) { counts.most() } else { 1 })
+                Pattern::InTurn(if self.is_clustered(key) { counts.most() } else { 1 })
             } else if exponent < 0.1 && counts.distance(0.0) < NEAR {
                 Pattern::Uniform
             } else if is_sampled && exponent > 0.0 && counts.distance(exponent) < NEAR {
                 Pattern::Zipf(exponent)
             } else {
-                Pattern::Dealt
+                Pattern::Exact
             });
         }
     }
 
-    fn is_together(&self, key: usize) -> bool {
+    /// Returns whether the children of each parent are consecutive rows.
+    fn is_clustered(&self, key: usize) -> bool {
         let counts = &self.counts[key];
-        self.key(key).1.changes <= counts.with_children() + self.cuts() + counts.slack
+        self.key(key).1.changes <= counts.with_children() + self.range_boundaries() + counts.slack
     }
 
     /// Returns the number of boundaries between ranges, at which the rows of one parent may be divided.
-    fn cuts(&self) -> u64 {
+    fn range_boundaries(&self) -> u64 {
         if self.stats.rows < SMALL { 0 } else { RANGES }
     }
 
@@ -250,16 +257,18 @@ impl TablePlanner<'_, '_> {
     /// there is no cycle.
     fn may_have_children(&self, key: usize) -> bool {
         let (foreign, stats) = self.key(key);
-        let row_sources = &self.planner.row_sources;
-        let line = std::iter::successors(Some(foreign.parent), |&table| row_sources[table].filter(|&of| of != table));
+        let row_sources = &self.database.row_sources;
+        let ancestors =
+            std::iter::successors(Some(foreign.parent), |&table| row_sources[table].filter(|&of| of != table));
         row_sources[self.position].is_none()
             && stats.nulls == 0
-            && line.take(row_sources.len() + 1).all(|of| of != self.position)
+            && ancestors.take(row_sources.len() + 1).all(|of| of != self.position)
     }
 
-    fn give_children(&mut self, key: usize) {
-        self.planner.row_sources[self.position] = Some(self.key(key).0.parent);
-        self.patterns[key] = Some(Pattern::Children);
+    /// Gives a foreign key `per_parent`, so that the table's number of rows follows from the parent's.
+    fn use_per_parent(&mut self, key: usize) {
+        self.database.row_sources[self.position] = Some(self.key(key).0.parent);
+        self.patterns[key] = Some(Pattern::PerParent);
     }
 
     /// Returns the annotations of a foreign key's columns. The first column that is NOT NULL, or else the first of
@@ -268,13 +277,13 @@ impl TablePlanner<'_, '_> {
         let (foreign, stats) = self.key(key);
         let (counts, rows) = (&self.counts[key], self.stats.rows);
         let pattern = self.patterns[key].as_ref().expect("all foreign keys are decided");
-        let parent = &self.planner.schema.tables[foreign.parent];
+        let parent = &self.database.schema.tables[foreign.parent];
         let names: Vec<&str> =
             foreign.parent_columns.iter().map(|&column| parent.columns[column].name.as_str()).collect();
-        let refers = format!("refers to {}({})", parent.name, names.join(", "));
+        let target = format!("refers to {}({})", parent.name, names.join(", "));
         if let Pattern::Inferred(why) = pattern {
             let annotation =
-                |&column: &usize| ReferenceAnnotation { column, generator: None, because: format!("{refers}: {why}") };
+                |&column: &usize| ReferenceAnnotation { column, generator: None, because: format!("{target}: {why}") };
             return foreign.columns.iter().map(annotation).collect();
         }
         let takes_null = |column: usize| !self.table.columns[column].not_null && self.table.rowid_alias != Some(column);
@@ -284,23 +293,23 @@ impl TablePlanner<'_, '_> {
             false => (stats.nulls, rows),
         };
         let leader = foreign.columns.iter().position(|&column| !takes_null(column));
-        let lead = leader.unwrap_or(0);
+        let leading = leader.unwrap_or(0);
         let annotation = |(place, &column): (usize, &usize)| {
             let to = format!("{}.{}", quoted(&parent.name), quoted(names[place]));
-            let distribution = if place == lead { self.distribution(pattern, counts) } else { String::new() };
-            let refer = match leader {
+            let distribution = if place == leading { self.distribution(pattern, counts) } else { String::new() };
+            let reference = match leader {
                 // NULL in the leading column would be NULL in all.
-                Some(lead) if takes_null(column) => {
-                    format!("{}.{}", quoted(&self.table.columns[foreign.columns[lead]].name), quoted(names[place]))
+                Some(leading) if takes_null(column) => {
+                    format!("{}.{}", quoted(&self.table.columns[foreign.columns[leading]].name), quoted(names[place]))
                 }
                 _ => format!("ref({to}{distribution})"),
             };
-            let has_nulls = takes_null(column) && (place == lead || leader.is_some());
-            let generator = if has_nulls { with_nulls(refer, nulls, rows) } else { refer };
+            let has_nulls = takes_null(column) && (place == leading || leader.is_some());
+            let generator = if has_nulls { with_nulls(reference, nulls, rows) } else { reference };
             ReferenceAnnotation {
                 column,
                 generator: Some(generator),
-                because: format!("{refers}: {}", reason(counts, pattern)),
+                because: format!("{target}: {}", reason(counts, pattern)),
             }
         };
         foreign.columns.iter().enumerate().map(annotation).collect()
@@ -319,12 +328,13 @@ impl TablePlanner<'_, '_> {
         })
     }
 
+    /// Returns the distribution argument of `ref`, with a comma before it.
     fn distribution(&self, pattern: &Pattern, counts: &ChildCounts) -> String {
         match pattern {
             Pattern::Once => ", once".to_owned(),
-            Pattern::Children if counts.parents.len() == 1 => format!(", per_parent({})", counts.most()),
-            Pattern::Children => format!(", per_parent({})", counts.deal()),
-            Pattern::Dealt => format!(", {}", counts.deal()),
+            Pattern::PerParent if counts.parents.len() == 1 => format!(", per_parent({})", counts.most()),
+            Pattern::PerParent => format!(", per_parent({})", counts.deal()),
+            Pattern::Exact => format!(", {}", counts.deal()),
             Pattern::DistinctIn(column) => format!(", distinct_in({})", quoted(column)),
             Pattern::InTurn(1) => ", in_turn".to_owned(),
             Pattern::InTurn(each) => format!(", in_turn({each})"),
@@ -342,7 +352,7 @@ fn reason(counts: &ChildCounts, pattern: &Pattern) -> String {
         false => format!("{least} to {most} rows each, {:.1} in the mean", counts.children as f64 / counts.all as f64),
     };
     match pattern {
-        Pattern::Children => format!("{each}; they stand together, and their number follows"),
+        Pattern::PerParent => format!("{each}; consecutive rows, so that the number of rows follows"),
         Pattern::Zipf(_) => format!("{each}, by Zipf's law"),
         _ => each,
     }

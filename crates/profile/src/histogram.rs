@@ -9,13 +9,13 @@ fn bins(values: usize) -> usize {
 }
 
 /// Returns bounds of bins that hold about equally many of these numbers. A very frequent number gets its own bin, up
-/// to `behind` it.
-pub(crate) fn bounds<N: Copy + PartialOrd>(sorted: &[N], bins: usize, behind: impl Fn(N) -> N) -> Vec<N> {
+/// to `successor` it.
+pub(crate) fn bounds<N: Copy + PartialOrd>(sorted: &[N], bins: usize, successor: impl Fn(N) -> N) -> Vec<N> {
     let mut bounds: Vec<N> = Vec::new();
     for bin in 0..bins {
         let bound = sorted[bin * sorted.len() / bins];
         match bounds.last() {
-            Some(last) if *last == bound => bounds.push(behind(bound)),
+            Some(last) if *last == bound => bounds.push(successor(bound)),
             Some(last) if *last > bound => {}
             _ => bounds.push(bound),
         }
@@ -32,16 +32,16 @@ fn histogram<N: Copy + PartialOrd>(sorted: &[N], mut bounds: Vec<N>, end: N, sho
     for (bin, pair) in bounds.windows(2).enumerate() {
         // The extremes of all rows may be missing in the sample.
         let first = if bin == 0 { 0 } else { below(pair[0]) };
-        let behind = if bin + 2 == bounds.len() { sorted.len() } else { below(pair[1]) };
-        bins += &format!("{}: {}, ", show(pair[0]), behind - first);
+        let end_count = if bin + 2 == bounds.len() { sorted.len() } else { below(pair[1]) };
+        bins += &format!("{}: {}, ", show(pair[0]), end_count - first);
     }
     format!("histogram({bins}{})", show(end))
 }
 
 /// Extends the bounds of a sample to the least number of all rows. A frequent number keeps its own bin.
-pub(crate) fn from_least<N: Copy + PartialOrd>(mut bounds: Vec<N>, least: N, behind: impl Fn(N) -> N) -> Vec<N> {
+pub(crate) fn from_least<N: Copy + PartialOrd>(mut bounds: Vec<N>, least: N, successor: impl Fn(N) -> N) -> Vec<N> {
     match bounds[..] {
-        [first, next, ..] if least < first && next == behind(first) => bounds.insert(0, least),
+        [first, next, ..] if least < first && next == successor(first) => bounds.insert(0, least),
         _ => bounds[0] = least,
     }
     bounds
@@ -51,7 +51,7 @@ pub(crate) fn whole_histogram(sample: Vec<f64>, least: i64, largest: i64) -> (St
     #[expect(clippy::cast_possible_truncation, reason = "saturates, and is clamped")]
     let mut sorted: Vec<i64> = sample.iter().map(|&number| (number as i64).clamp(least, largest)).collect();
     sorted.sort_unstable();
-    (stepped(sorted, least, largest), "whole numbers so distributed".to_owned())
+    (stepped(sorted, least, largest), "integers with this distribution".to_owned())
 }
 
 /// Returns a histogram of integers, or of a multiple of integers if all are multiples above the least one.
@@ -59,13 +59,13 @@ fn stepped(mut sorted: Vec<i64>, least: i64, largest: i64) -> String {
     const ENOUGH: usize = 20;
     // The sample holds larger integers rounded.
     const EXACT: u64 = 1 << 53;
-    let behind = |bound: i64| bound.saturating_add(1);
+    let successor = |bound: i64| bound.saturating_add(1);
     let is_exact = least.unsigned_abs() < EXACT && largest.unsigned_abs() < EXACT;
     let step = if is_exact && sorted.len() >= ENOUGH { common_step(&sorted, least, largest) } else { 1 };
     if step > 1 {
         sorted.iter_mut().for_each(|number| *number = (*number - least) / step);
         let steps = (largest - least) / step;
-        let bounds = from_least(bounds(&sorted, bins(sorted.len()), behind), 0, behind);
+        let bounds = from_least(bounds(&sorted, bins(sorted.len()), successor), 0, successor);
         let from = match least {
             0 => String::new(),
             1.. => format!(" + {least}"),
@@ -73,7 +73,7 @@ fn stepped(mut sorted: Vec<i64>, least: i64, largest: i64) -> String {
         };
         return format!("{} * {step}{from}", histogram(&sorted, bounds, steps + 1, |bound| bound.to_string()));
     }
-    let bounds = from_least(bounds(&sorted, bins(sorted.len()), behind), least, behind);
+    let bounds = from_least(bounds(&sorted, bins(sorted.len()), successor), least, successor);
     match largest.checked_add(1) {
         Some(end) => histogram(&sorted, bounds, end, |bound| bound.to_string()),
         None => format!("int({least}, {largest})"),
@@ -101,13 +101,13 @@ pub(crate) fn real_histogram(sample: Vec<f64>, least: f64, largest: f64) -> (Str
         sorted.sort_unstable();
         let generator = stepped(sorted, whole(least), whole(largest));
         let generator = if generator.ends_with(')') { generator } else { format!("({generator})") };
-        return (format!("{generator} / {unit:.1}"), format!("numbers of {decimals} decimals so distributed"));
+        return (format!("{generator} / {unit:.1}"), format!("numbers of {decimals} decimals with this distribution"));
     }
     let mut sorted = sample;
     sorted.sort_unstable_by(f64::total_cmp);
     let bounds = from_least(bounds(&sorted, bins(sorted.len()), f64::next_up), least, f64::next_up);
     let generator = histogram(&sorted, bounds, largest.next_up(), |bound| format!("{bound:?}"));
-    (generator, "numbers so distributed".to_owned())
+    (generator, "numbers with this distribution".to_owned())
 }
 
 /// Returns the number of decimals that all of these numbers need, if it is small.

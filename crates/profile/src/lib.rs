@@ -135,7 +135,7 @@ impl Profile {
             let mut left = false;
             for column in of.columns.iter_mut().filter(|column| names.split(", ").any(|name| name == column.name)) {
                 left |= column.generator.take().is_some();
-                column.because = "what was learnt does not meet the constraints of the table".to_owned();
+                column.because = "the profile violates the constraints of the table".to_owned();
             }
             if !left {
                 return;
