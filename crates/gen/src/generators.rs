@@ -145,7 +145,7 @@ pub(crate) struct Cycle {
 /// If each column's `each` is the product of the `values` of the faster ones, the columns are the digits of the row
 /// number. Their combinations then distinguish that many consecutive rows, the period. A slower column need only
 /// distinguish one period from the next.
-pub(crate) fn tell_rows_apart(cycles: &mut [Cycle], rows: u64) -> bool {
+pub(crate) fn distinguish_rows(cycles: &mut [Cycle], rows: u64) -> bool {
     cycles.sort_unstable_by_key(|cycle| (cycle.each, Reverse(cycle.values)));
     let mut period = 1_u64;
     for Cycle { each, values } in cycles {

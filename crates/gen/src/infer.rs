@@ -12,13 +12,13 @@ use litepress_rows::{Affinity, Error, ErrorKind, Result};
 
 /// An inferred annotation with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Inferred {
+pub(crate) struct Inference {
     pub text: String,
     pub because: String,
 }
 
-fn inferred(text: impl Into<String>, because: impl Into<String>) -> Inferred {
-    Inferred { text: text.into(), because: because.into() }
+fn inferred(text: impl Into<String>, because: impl Into<String>) -> Inference {
+    Inference { text: text.into(), because: because.into() }
 }
 
 /// The class of values that a column holds, as far as inference distinguishes them.
@@ -65,7 +65,7 @@ impl<'a> ColumnTraits<'a> {
 }
 
 /// Infers the annotation of a column that no foreign key decides ([`of_parent`] infers those), in a table of `rows`.
-pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
+pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inference {
     let column = &table.columns[position];
     let traits = ColumnTraits::new(column);
     if table.rowid_alias == Some(position) {
@@ -136,7 +136,7 @@ pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
         || whole().any(|index| matches!(&index.columns[..], [only] if is_column(only)))
 }
 
-fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inferred {
+fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
     const HEX_DIGITS: u64 = 16;
     let text = match traits.class {
         TypeClass::Int | TypeClass::Real | TypeClass::Numeric | TypeClass::Any => "sequence".to_owned(),
@@ -151,7 +151,7 @@ fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inferred {
 
 /// Infers by the declared type: BOOLEAN, DATE, TIME, DATETIME, TIMESTAMP, JSON, DECIMAL(p, s), for which SQLite has
 /// no affinity.
-fn by_declared_type(traits: &ColumnTraits<'_>, name: &str) -> Option<Inferred> {
+fn by_declared_type(traits: &ColumnTraits<'_>, name: &str) -> Option<Inference> {
     let because = || format!("declared {}", traits.declared);
     let declared = traits.declared.to_ascii_uppercase();
     let base = declared.split('(').next().unwrap_or_default().trim();
@@ -186,7 +186,7 @@ fn decimal(traits: &ColumnTraits<'_>) -> Option<String> {
     }
 }
 
-fn by_affinity(traits: &ColumnTraits<'_>) -> Inferred {
+fn by_affinity(traits: &ColumnTraits<'_>) -> Inference {
     const USUAL: u64 = 32;
     match traits.class {
         TypeClass::Int => inferred("int(0, 999_999)", "an integer column"),
@@ -324,7 +324,7 @@ pub(crate) enum ReferencePattern {
 }
 
 /// Returns the annotation of a foreign key.
-pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize) -> Inferred {
+pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize) -> Inference {
     let parent = format!("{}.{}", quoted(&table.name), quoted(&table.columns[column].name));
     let because = format!("refers to {}.{}", table.name, table.columns[column].name);
     match pattern {
@@ -346,7 +346,7 @@ pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize
 }
 
 /// Infers the ordinal of a row among those with the same parent, for a key with the column of this name.
-pub(crate) fn number_in(name: &str) -> Inferred {
+pub(crate) fn number_in(name: &str) -> Inference {
     inferred(format!("number_in({})", quoted(name)), format!("it is unique together with {name}"))
 }
 
@@ -357,7 +357,7 @@ pub fn quoted(name: &str) -> String {
 }
 
 /// Infers a foreign key without parent: NULL, or an error if the column is NOT NULL.
-pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Result<Inferred> {
+pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Result<Inference> {
     let column = &table.columns[position];
     if !column.not_null && table.rowid_alias != Some(position) {
         return Ok(inferred("constant(NULL)", why));

@@ -3,7 +3,7 @@
 //! ```text
 //! schema, request --table_sizes.rs--> rows and seed of each table
 //! annotations --resolve.rs--> column expressions; single generators are checked (checks.rs) at once
-//! no annotation --infer, keys.rs--> references for foreign keys, generators by type and name for other columns
+//! no annotation --infer, inference.rs--> references for foreign keys, generators by type and name for other columns
 //! sampled rows --constraints.rs--> SQLite evaluates CHECK constraints, and inferred columns change until they hold
 //! column expressions --compile.rs--> one program a table; computed columns and keys of several columns are checked
 //! ```
@@ -13,7 +13,7 @@ mod column_annotations;
 mod compile;
 mod constraints;
 mod derived_rows;
-mod keys;
+mod inference;
 mod properties;
 mod resolve;
 #[cfg(test)]
@@ -24,7 +24,7 @@ mod tests;
 
 use crate::annotation::{SourceText, parse};
 use crate::generators::{Cardinality, ValueProperties};
-use crate::infer::{self, Inferred, Parent, ReferencePattern};
+use crate::infer::{self, Inference, Parent, ReferencePattern};
 use crate::plan_file::PlanFile;
 use crate::program::Program;
 use crate::schema_annotations;
@@ -306,7 +306,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Drafts a column with an inferred annotation.
-    fn assign(&mut self, table: usize, column: usize, inferred: Inferred) -> Result<()> {
+    fn assign(&mut self, table: usize, column: usize, inferred: Inference) -> Result<()> {
         let of_table = &self.schema.tables[table];
         let source =
             SourceText::new(&inferred.text, "<inferred>").for_column(&of_table.name, &of_table.columns[column].name);

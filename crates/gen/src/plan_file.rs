@@ -79,7 +79,7 @@ pub(crate) struct PlanFileColumn {
 #[serde(deny_unknown_fields)]
 struct Document {
     algorithm_version: Spanned<u32>,
-    seed: Option<Whole>,
+    seed: Option<TomlInteger>,
     scale: Option<Spanned<f64>>,
     schema: Spanned<String>,
     #[serde(default)]
@@ -89,37 +89,37 @@ struct Document {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct DocumentTable {
-    rows: Option<Whole>,
-    seed: Option<Whole>,
+    rows: Option<TomlInteger>,
+    seed: Option<TomlInteger>,
     fixed: bool,
     columns: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
 /// A whole number: a TOML integer, or a string for numbers that TOML does not have, `"10m"` and above 2^63.
 #[derive(Clone, Copy)]
-struct Whole(u64);
+struct TomlInteger(u64);
 
-impl<'de> Deserialize<'de> for Whole {
+impl<'de> Deserialize<'de> for TomlInteger {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct Visitor;
         impl de::Visitor<'_> for Visitor {
-            type Value = Whole;
+            type Value = TomlInteger;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a whole number: 1_000, or \"10m\"")
             }
 
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Whole, E> {
-                let whole = u64::try_from(value).map(Whole);
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<TomlInteger, E> {
+                let whole = u64::try_from(value).map(TomlInteger);
                 whole.map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
             }
 
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Whole, E> {
-                Ok(Whole(value))
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<TomlInteger, E> {
+                Ok(TomlInteger(value))
             }
 
-            fn visit_str<E: de::Error>(self, value: &str) -> Result<Whole, E> {
-                let whole = whole_number(value, &COUNT_UNITS).map(Whole);
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<TomlInteger, E> {
+                let whole = whole_number(value, &COUNT_UNITS).map(TomlInteger);
                 whole.ok_or_else(|| E::invalid_value(de::Unexpected::Str(value), &self))
             }
         }
@@ -154,14 +154,14 @@ impl PlanFile {
             check_scale(*scale.get_ref()).map_err(|message| source.error(scale.span().start, message))?;
         }
         let table = |(name, table): (Spanned<String>, DocumentTable)| PlanFileTable {
-            rows: table.rows.map(|Whole(rows)| rows),
-            seed: table.seed.map(|Whole(seed)| seed),
+            rows: table.rows.map(|TomlInteger(rows)| rows),
+            seed: table.seed.map(|TomlInteger(seed)| seed),
             fixed: table.fixed,
             columns: columns(origin, name.get_ref(), table.columns),
             name,
         };
         Ok(Self {
-            seed: document.seed.map(|Whole(seed)| seed),
+            seed: document.seed.map(|TomlInteger(seed)| seed),
             scale: document.scale.map(Spanned::into_inner),
             schema: document.schema,
             tables: document.tables.into_iter().map(table).collect(),

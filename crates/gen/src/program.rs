@@ -185,33 +185,33 @@ impl Program {
 
     /// Returns the operations that fill these registers, in order, if the registers in `filled` need no computing.
     fn ops_for(&self, registers: &[usize], filled: &[usize]) -> Vec<usize> {
-        let mut needed = Needed { registers: vec![false; self.registers], row_sets: vec![false; self.row_sets] };
-        registers.iter().for_each(|&register| needed.registers[register] = true);
+        let mut live = Liveness { registers: vec![false; self.registers], row_sets: vec![false; self.row_sets] };
+        registers.iter().for_each(|&register| live.registers[register] = true);
         let is_filled = |op: &Op| op.register().is_some_and(|register| filled.contains(&register));
         let mut ops: Vec<usize> =
-            (0..self.ops.len()).rev().filter(|&op| !is_filled(&self.ops[op]) && needed.takes(&self.ops[op])).collect();
+            (0..self.ops.len()).rev().filter(|&op| !is_filled(&self.ops[op]) && live.visit(&self.ops[op])).collect();
         ops.reverse();
         ops
     }
 }
 
 /// Liveness of registers and row sets, computed from the last operation to the first.
-struct Needed {
+struct Liveness {
     registers: Vec<bool>,
     row_sets: Vec<bool>,
 }
 
-impl Needed {
+impl Liveness {
     /// Returns whether a later operation needs this one's result. If so, marks its operands as needed.
-    fn takes(&mut self, op: &Op) -> bool {
-        let is_needed = match op {
+    fn visit(&mut self, op: &Op) -> bool {
+        let is_used = match op {
             Op::Refer { row_set, .. } => self.row_sets[*row_set],
             _ => op.register().is_some_and(|register| self.registers[register]),
         };
-        if is_needed {
+        if is_used {
             self.add_operands(op);
         }
-        is_needed
+        is_used
     }
 
     fn add_operands(&mut self, op: &Op) {

@@ -16,7 +16,7 @@
 mod checks;
 mod sql_tokens;
 
-pub(crate) use checks::{WrittenCheck, checks, words};
+pub(crate) use checks::{CheckText, checks, words};
 
 use crate::annotation::{Expression, ExpressionKind, SourceText, is_name, parse};
 use crate::generators::catalogue::find;

@@ -183,12 +183,12 @@ pub struct TpchSource {
     end: u32,
     /// Rows of the shard.
     rows: u64,
-    next: Mutex<Next>,
+    next: Mutex<NextPart>,
 }
 
 /// The next part, counted from 0, and the number of rows before it.
 #[derive(Clone, Copy, Debug)]
-struct Next {
+struct NextPart {
     part: u32,
     rows_before: u64,
 }
@@ -219,7 +219,7 @@ impl TpchSource {
         let before = |part| of.rows_of(scale, 0..of.units_of(scale, part, parts).start);
         let rows_before = before(part);
         let rows = before(end) - rows_before;
-        let next = Mutex::new(Next { part, rows_before });
+        let next = Mutex::new(NextPart { part, rows_before });
         Ok(Self { table: table.clone(), of, scale, conflict, page_bytes, parts, end, rows, next })
     }
 }
@@ -227,12 +227,12 @@ impl TpchSource {
 impl Source for TpchSource {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let Next { part, rows_before } = *next;
+        let NextPart { part, rows_before } = *next;
         if part >= self.end {
             return Ok(None);
         }
         let rows = self.of.rows_of(self.scale, self.of.units_of(self.scale, part, self.parts));
-        *next = Next { part: part + 1, rows_before: rows_before + rows };
+        *next = NextPart { part: part + 1, rows_before: rows_before + rows };
         drop(next);
         Ok(Some(Box::new(TpchPart {
             rows: self.of.part(self.scale, part, self.parts),

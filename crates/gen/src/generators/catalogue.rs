@@ -15,7 +15,7 @@ use litepress_rows::{CellBlock, Result};
 use std::ops::Range;
 
 /// A generator with its constructor.
-struct Registered {
+struct Registration {
     entry: Entry,
     build: fn(&Arguments<'_>) -> Result<Box<dyn Generator>>,
 }
@@ -27,8 +27,8 @@ const fn entry(
     about: &'static str,
     example: &'static str,
     build: fn(&Arguments<'_>) -> Result<Box<dyn Generator>>,
-) -> Registered {
-    Registered { entry: Entry { name, parameters, values: None, about, example }, build }
+) -> Registration {
+    Registration { entry: Entry { name, parameters, values: None, about, example }, build }
 }
 
 /// Registers a generator that takes any number of values, written as in `values`.
@@ -38,11 +38,11 @@ const fn variadic(
     about: &'static str,
     example: &'static str,
     build: fn(&Arguments<'_>) -> Result<Box<dyn Generator>>,
-) -> Registered {
-    Registered { entry: Entry { name, parameters: &[], values: Some(values), about, example }, build }
+) -> Registration {
+    Registration { entry: Entry { name, parameters: &[], values: Some(values), about, example }, build }
 }
 
-static GENERATORS: &[Registered] = &[
+static GENERATORS: &[Registration] = &[
     entry("address", &[optional("locale")], "street, number, postcode and city", "address('de')", people::address),
     entry(
         "array",
@@ -387,7 +387,7 @@ static RELATIONS: &[Entry] = &[
 
 /// Returns all generators, in the order of their names.
 pub fn all() -> impl ExactSizeIterator<Item = &'static Entry> + Clone {
-    GENERATORS.iter().map(|registered| &registered.entry)
+    GENERATORS.iter().map(|registration| &registration.entry)
 }
 
 /// Returns the other calls in annotations: `ref`, the distributions in it, and `number_in`.
@@ -397,11 +397,11 @@ pub fn relations() -> &'static [Entry] {
 
 /// Returns the generator of this name; ASCII case does not matter.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
-    find_registered(name).map(|registered| &registered.entry)
+    find_registration(name).map(|registration| &registration.entry)
 }
 
-fn find_registered(name: &str) -> Option<&'static Registered> {
-    GENERATORS.iter().find(|registered| registered.entry.name.eq_ignore_ascii_case(name))
+fn find_registration(name: &str) -> Option<&'static Registration> {
+    GENERATORS.iter().find(|registration| registration.entry.name.eq_ignore_ascii_case(name))
 }
 
 /// Builds the generator of a call, for a table of this number of rows.
@@ -409,7 +409,7 @@ fn find_registered(name: &str) -> Option<&'static Registered> {
 /// # Errors
 /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) at the unknown name or wrong argument.
 pub(crate) fn build(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<Box<dyn Generator>> {
-    let Some(Registered { entry, build: constructor }) = find_registered(&call.name) else {
+    let Some(Registration { entry, build: constructor }) = find_registration(&call.name) else {
         let names: Vec<&str> = all().map(|entry| entry.name).collect();
         let near = did_you_mean(&call.name, names.iter().copied());
         let error = source.error(call.span.start, format!("unknown generator '{}'{near}", call.name));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A list of values with a method of picking from it.
 #[derive(Debug)]
-pub(super) struct Pick {
+pub(super) struct ListPick {
     values: Arc<[OwnedValue]>,
     method: Method,
     null_share: f64,
@@ -39,7 +39,7 @@ pub(super) fn choice(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     }
     let used = weighted.into_iter().filter(|(_, weight)| *weight > 0.0);
     let (values, weights): (Vec<_>, Vec<_>) = used.unzip();
-    Ok(Box::new(Pick::by_weight(values, &weights)))
+    Ok(Box::new(ListPick::by_weight(values, &weights)))
 }
 
 /// `deal(v: n, ...)`: a deck of cards with each value n times, which is shuffled anew when all cards are dealt.
@@ -114,13 +114,13 @@ impl Generator for Deal {
 }
 
 pub(super) fn constant(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(Box::new(Pick::evenly(vec![arguments.value("v")?])))
+    Ok(Box::new(ListPick::evenly(vec![arguments.value("v")?])))
 }
 
 pub(super) fn bool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let method = Method::Below(threshold(arguments.share("p")?));
     let values = [OwnedValue::Int(0), OwnedValue::Int(1)].into();
-    Ok(Box::new(Pick { values, method, null_share: 0.0 }))
+    Ok(Box::new(ListPick { values, method, null_share: 0.0 }))
 }
 
 /// Builds `sparse(p, value, rest)`.
@@ -130,7 +130,7 @@ pub(super) fn sparse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let shares = [1.0 - share, share];
     let nulls = values.iter().zip(shares).filter(|(value, _)| **value == OwnedValue::Null);
     let null_share = nulls.map(|(_, share)| share).sum();
-    Ok(Box::new(Pick { values: values.into(), method: Method::Below(threshold(share)), null_share }))
+    Ok(Box::new(ListPick { values: values.into(), method: Method::Below(threshold(share)), null_share }))
 }
 
 /// `steps(v: rows, ..., v)`: each value for a number of consecutive rows, the last one for the rest.
@@ -194,7 +194,7 @@ impl Generator for Steps {
     }
 }
 
-impl Pick {
+impl ListPick {
     /// Picks each of `values` with the same probability.
     pub(super) fn evenly(values: Vec<OwnedValue>) -> Self {
         let weights = vec![1.0; values.len()];
@@ -213,7 +213,7 @@ impl Pick {
     }
 }
 
-impl Generator for Pick {
+impl Generator for ListPick {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let picks = out.picks(&self.values);
         picks.resize(rows.len(), 0);

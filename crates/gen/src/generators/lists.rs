@@ -1,6 +1,6 @@
 //! Names, places, addresses and JSON from the built-in lists.
 
-use super::choice::Pick;
+use super::choice::ListPick;
 use super::words::{CITIES, COUNTRIES, FIRST_NAMES, LAST_NAMES, WORDS};
 use super::{Arguments, Cardinality, Generator, Kinds, size};
 use crate::decimal::push_decimal;
@@ -9,7 +9,7 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
 
 fn pick(list: &[&str]) -> Box<dyn Generator> {
-    Box::new(Pick::evenly(list.iter().map(|&word| OwnedValue::Text(word.to_owned())).collect()))
+    Box::new(ListPick::evenly(list.iter().map(|&word| OwnedValue::Text(word.to_owned())).collect()))
 }
 
 pub(super) fn word(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {

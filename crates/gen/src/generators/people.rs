@@ -1,6 +1,6 @@
 //! People, addresses, firms and network identifiers, as trees of lists (see [`template`](super::template)).
 
-use super::choice::Pick;
+use super::choice::ListPick;
 use super::locales::{self, LOCALES, Locale, items};
 use super::template::{self, Node};
 use super::words::{FIRST_NAMES, LAST_NAMES, WORDS};
@@ -23,7 +23,7 @@ fn locale(arguments: &Arguments<'_>) -> Result<Option<&'static Locale>> {
 
 /// Builds a generator of the items with equal weights.
 fn pick(list: &'static str) -> Box<dyn Generator> {
-    Box::new(Pick::evenly(items(list).into_iter().map(|item| OwnedValue::Text(item.to_owned())).collect()))
+    Box::new(ListPick::evenly(items(list).into_iter().map(|item| OwnedValue::Text(item.to_owned())).collect()))
 }
 
 /// A generator with an optional locale; without one it keeps the values from before locales existed.

@@ -354,7 +354,8 @@ fn columns_that_tell_rows_apart() {
         (&[(1, u64::MAX), (u64::MAX, u64::MAX)], u64::MAX),
     ] {
         assert!(
-            tell_rows_apart(&mut cycles(of), most) && (most == u64::MAX || !tell_rows_apart(&mut cycles(of), most + 1))
+            distinguish_rows(&mut cycles(of), most)
+                && (most == u64::MAX || !distinguish_rows(&mut cycles(of), most + 1))
         );
         let row = |row: u64| of.iter().map(|(each, values)| row / each % values).collect::<Vec<_>>();
         let rows = most.min(1000);

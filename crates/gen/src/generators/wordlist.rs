@@ -1,6 +1,6 @@
 //! Texts from a file, one a line, read when the plan is made.
 
-use super::choice::Pick;
+use super::choice::ListPick;
 use super::{Arguments, Generator};
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
@@ -38,5 +38,5 @@ pub(super) fn wordlist(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
     if !weights.iter().sum::<f64>().is_finite() {
         return Err(unreadable("has weights that are too large together".to_owned()));
     }
-    Ok(Box::new(Pick::by_weight(words, &weights)))
+    Ok(Box::new(ListPick::by_weight(words, &weights)))
 }

@@ -1,6 +1,6 @@
 //! Inference by the name of a column.
 
-use super::{ColumnTraits, Inferred, TypeClass, inferred};
+use super::{ColumnTraits, Inference, TypeClass, inferred};
 
 /// Days and times of five years.
 pub(super) const TIMESTAMP: &str = "timestamp('2020-01-01', '2025-01-01')";
@@ -125,7 +125,7 @@ static RULES: &[Rule] = &[
 ];
 
 /// Infers by the name, for a column of this class in a table of `rows`.
-pub(super) fn rule(name: &str, traits: &ColumnTraits<'_>, rows: u64) -> Option<Inferred> {
+pub(super) fn rule(name: &str, traits: &ColumnTraits<'_>, rows: u64) -> Option<Inference> {
     let name = plain(name);
     let rule = find(&name)?;
     let text = || rule.text.and_then(|(text, longest)| fitting(text, longest, traits, rows));

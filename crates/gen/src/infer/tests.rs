@@ -1,6 +1,6 @@
 use super::*;
 
-fn only_column(definition: &str, rest: &str) -> Inferred {
+fn only_column(definition: &str, rest: &str) -> Inference {
     let sql = format!("create table t ({definition}){rest}");
     let schema = Schema::from_sql(&sql, "test").expect(&sql);
     column(&schema.tables[0], 0, 1000)

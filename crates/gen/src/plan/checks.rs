@@ -1,7 +1,7 @@
 //! Checks before any row is generated: values that a column rejects, and keys that are bound to repeat.
 
 use crate::annotation::SourceText;
-use crate::generators::{Cardinality, Cycle, Kinds, ValueProperties, tell_rows_apart};
+use crate::generators::{Cardinality, Cycle, Kinds, ValueProperties, distinguish_rows};
 use crate::infer::is_key_of_all;
 use litepress_rows::schema::Table;
 use litepress_rows::{Conflict, Error, ErrorKind, NullRule, Result};
@@ -99,7 +99,7 @@ fn key(parts: &[&ValueProperties], rows: u64) -> Result<(), Rejection> {
         return Ok(());
     }
     let mut cycles: Vec<Cycle> = parts.iter().filter_map(|part| part.cycle).collect();
-    if tell_rows_apart(&mut cycles, rows) {
+    if distinguish_rows(&mut cycles, rows) {
         return Ok(());
     }
     let values = parts.iter().fold(1, |values: u64, part| values.saturating_mul(part.cardinality.at_most()));

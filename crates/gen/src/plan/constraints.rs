@@ -15,7 +15,7 @@ mod guesses;
 use super::compile::ColumnDrafts;
 use super::table_sizes::TableSize;
 use super::{Planner, Provenance};
-use crate::infer::{self, Inferred};
+use crate::infer::{self, Inference};
 use crate::tables::generated_tables;
 use evaluator::{CheckEvaluator, CheckReport};
 use litepress_rows::{Error, ErrorKind, Result};
@@ -49,7 +49,7 @@ impl Planner<'_> {
             for column in self.changeable(evaluator, table, check) {
                 for text in self.guesses(evaluator, table, column) {
                     let before = self.columns[table][column].take();
-                    let inferred = Inferred { text, because: because.clone() };
+                    let inferred = Inference { text, because: because.clone() };
                     let evaluated =
                         self.assign(table, column, inferred).and_then(|()| evaluator.evaluate(self.drafts(), table));
                     match evaluated {

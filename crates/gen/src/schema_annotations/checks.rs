@@ -5,7 +5,7 @@ use super::unquoted;
 
 /// The source text of a CHECK constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WrittenCheck {
+pub(crate) struct CheckText {
     /// Name of the constraint, if it has one.
     pub name: Option<String>,
     /// The expression in its parentheses.
@@ -13,7 +13,7 @@ pub(crate) struct WrittenCheck {
 }
 
 /// Finds all CHECK constraints of a statement.
-pub(crate) fn checks(statement: &str) -> Vec<WrittenCheck> {
+pub(crate) fn checks(statement: &str) -> Vec<CheckText> {
     let sql: Vec<Token> =
         tokens(statement).into_iter().filter(|token| !matches!(token.kind, Kind::Comment { .. })).collect();
     let is_check =
@@ -23,7 +23,7 @@ pub(crate) fn checks(statement: &str) -> Vec<WrittenCheck> {
     let is_named = |check: usize| check > 1 && word(check - 2).eq_ignore_ascii_case("constraint");
     let written = |at: usize| {
         let text = statement[sql[at].span.end..sql[close(&sql, at)?].span.start].trim().to_owned();
-        Some(WrittenCheck { name: is_named(at - 1).then(|| unquoted(word(at - 2))), text })
+        Some(CheckText { name: is_named(at - 1).then(|| unquoted(word(at - 2))), text })
     };
     opens.filter_map(written).collect()
 }

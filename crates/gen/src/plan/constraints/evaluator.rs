@@ -4,7 +4,7 @@ use super::super::compile::{self, ColumnDrafts};
 use super::super::{ColumnDraft, Provenance};
 use crate::annotation::{ExpressionKind, SourceText, parse};
 use crate::program::Scratch;
-use crate::schema_annotations::{WrittenCheck, checks, words};
+use crate::schema_annotations::{CheckText, checks, words};
 use litepress_format::value::Value;
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
@@ -82,7 +82,7 @@ impl CheckEvaluator {
         };
         let checks = checks(statement)
             .into_iter()
-            .map(|WrittenCheck { name, text }| Check { columns: columns_of(&text), name, text })
+            .map(|CheckText { name, text }| Check { columns: columns_of(&text), name, text })
             .collect();
         Some(Self { sqlite, table: litepress_rows::quoted_name(&of_table.name), checks })
     }

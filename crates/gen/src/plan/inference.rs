@@ -3,7 +3,7 @@
 use super::column_annotations::ColumnAnnotation;
 use super::{PendingReference, Planner, Provenance};
 use crate::annotation::SourceText;
-use crate::infer::{self, Inferred, Reference, ReferencePattern};
+use crate::infer::{self, Inference, Reference, ReferencePattern};
 use crate::relation::Assignment;
 use crate::tables::generated_tables;
 use litepress_rows::schema::Generated;
@@ -69,7 +69,7 @@ impl Planner<'_> {
         }
         others
             .into_iter()
-            .try_for_each(|(table, column, inferred): (usize, usize, Inferred)| self.assign(table, column, inferred))
+            .try_for_each(|(table, column, inferred): (usize, usize, Inference)| self.assign(table, column, inferred))
     }
 
     /// Chooses the rows that a column refers to. `Err` is the reason why it cannot refer to any.
@@ -226,7 +226,7 @@ impl Planner<'_> {
     }
 
     /// Infers an integer that makes a key unique together with a column of `per_parent`.
-    fn number_in(&self, table: usize, column: usize) -> Option<Inferred> {
+    fn number_in(&self, table: usize, column: usize) -> Option<Inference> {
         let of_table = &self.schema.tables[table];
         if let Some(numbered_key) = self.numbered_key(table).filter(|numbered_key| numbered_key.number == column) {
             return Some(infer::number_in(&of_table.columns[numbered_key.by].name));
