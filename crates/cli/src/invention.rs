@@ -190,8 +190,8 @@ impl Invention {
 
     /// How many rows are made of a table.
     pub fn rows_of(&self, table: &TablePlan) -> u64 {
-        let stretch = self.shard_of(table).stretch(table.rows);
-        stretch.end - stretch.start
+        let rows = self.shard_of(table).row_range(table.rows);
+        rows.end - rows.start
     }
 
     /// Sources of all tables that rows are planned for.

@@ -13,12 +13,14 @@
 #![forbid(unsafe_code)]
 
 pub mod affinity;
+pub mod calendar;
 pub mod cells;
 pub mod chunk;
 mod conflict;
 pub mod encode;
 pub mod error;
 pub mod schema;
+mod shard;
 pub mod source;
 pub mod sqlite;
 
@@ -29,4 +31,5 @@ pub use conflict::{Conflict, NullRule};
 pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Place, Result, grouped, quote, quoted_name};
 pub use schema::{Column, ForeignKey, Schema, Table};
+pub use shard::Shard;
 pub use source::{KeyMaker, Keys, NumberedRows, Part, RowMaker, RowidOrder, Source};

@@ -12,7 +12,7 @@ use crate::schema_text::SchemaText;
 use clap::Args;
 use litepress::plan::steps;
 use litepress::{Error, ErrorKind, Estimate, Options, Target};
-use litepress_gen::{Chosen, ColumnPlan, TablePlan};
+use litepress_gen::{ColumnPlan, Provenance, TablePlan};
 use litepress_load::plan::{PlannedFile, PlannedTable};
 use litepress_load::schema::RowDefault;
 use litepress_rows::Table;
@@ -177,7 +177,8 @@ fn row_defaults(definition: &Table, table: &PlannedTable) -> Vec<[String; 3]> {
 }
 
 fn table(table: &TablePlan, rows: u64) -> TableProspect {
-    let words = |column: &ColumnPlan| [&column.name, &column.expression, &column.chosen.to_string()].map(String::clone);
+    let words =
+        |column: &ColumnPlan| [&column.name, &column.expression, &column.provenance.to_string()].map(String::clone);
     TableProspect {
         name: table.name.clone(),
         rows: Some(rows),
@@ -191,11 +192,11 @@ fn table(table: &TablePlan, rows: u64) -> TableProspect {
 }
 
 fn column_json(column: &ColumnPlan) -> Value {
-    let (chosen, because) = match &column.chosen {
-        Chosen::Annotation => ("annotation", None),
-        Chosen::Set => ("set", None),
-        Chosen::Plan => ("plan", None),
-        Chosen::Inferred(because) => ("inferred", Some(because)),
+    let (chosen, because) = match &column.provenance {
+        Provenance::Annotation => ("annotation", None),
+        Provenance::Set => ("set", None),
+        Provenance::Plan => ("plan", None),
+        Provenance::Inferred(because) => ("inferred", Some(because)),
     };
     json!({"name": column.name, "generator": column.expression, "chosen": chosen, "because": because})
 }

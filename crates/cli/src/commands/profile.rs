@@ -5,7 +5,7 @@ use crate::options;
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::{Options, Result};
-use litepress_gen::profile::{
+use litepress_profile::{
     ColumnComparison, ColumnProfile, Comparison, Measure, Profile, ProfileOptions, TableProfile, compare, profile,
 };
 use litepress_rows::grouped;
