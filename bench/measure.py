@@ -15,7 +15,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+UNOPTIMIZED = os.environ.get("LITEPRESS_BENCH_UNOPTIMIZED") == "1"
+"""For tests, where only the rows count: all programs in Rust are those of the dev profile, which `cargo test` has built."""
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / ("debug" if UNOPTIMIZED else "release")
 BLOCK = 4 << 20
 SMALL = 64 << 20
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import python
 import rivals
-from measure import ROOT, TARGET
+from measure import ROOT, TARGET, UNOPTIMIZED
 
 BUILT = ROOT / "target" / "ladder"
 PROGRAMS = ROOT / "bench" / "programs"
@@ -80,14 +80,13 @@ def listed(versions):
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
-UNOPTIMIZED = os.environ.get("LITEPRESS_UNOPTIMIZED_RUNGS") == "1"
-"""For tests, where only the rows count: crates apart are compiled in a third of the time."""
+PROFILE = () if UNOPTIMIZED else ("--release",)
 
 
 def cargo(name):
     """A crate of its own, outside the workspace: what it depends on costs only those who run it."""
     def bring():
-        profile = ("--config", "profile.dev.debug=false") if UNOPTIMIZED else ("--release",)
+        profile = PROFILE or ("--config", "profile.dev.debug=false")
         place = ("--manifest-path", PROGRAMS / name / "Cargo.toml", "--target-dir", BUILT / name)
         run("cargo", "build", "--locked", *profile, *place)
 
@@ -107,10 +106,10 @@ def go(name):
     return Toolchain(bring, lambda: first_line("go", "version"), ("go",))
 
 
-def workspace(*packages):
+def workspace(folder, *chosen):
+    """The programs of the main workspace, or of that of the benches."""
     def bring():
-        chosen = [part for package in packages for part in ("-p", package)]
-        run("cargo", "build", "--release", "--locked", *chosen, cwd=ROOT)
+        run("cargo", "build", *PROFILE, "--locked", *chosen, cwd=folder)
 
     return Toolchain(bring, lambda: first_line("rustc", "--version"), ("cargo",))
 
@@ -211,13 +210,10 @@ def c(*names):
     return Toolchain(bring, lambda: first_line("gcc", "--version"), ("gcc",))
 
 
-# Both at once, as `make bench` builds them: what one of them needs is compiled once more for the other alone.
-OURS = workspace("litepress-cli", "litepress-bench")
-
 TOOLCHAINS = {
     "c": c("integers", "texts", "user"),
-    "rust": OURS,
-    "litepress": OURS,
+    "rust": workspace(ROOT / "bench"),
+    "litepress": workspace(ROOT, "-p", "litepress-cli"),
     "sqlx": cargo("sqlx"),
     "turso": cargo("turso"),
     "go-cgo": go("cgo"),
