@@ -1,6 +1,6 @@
 """The tables and files that `litepress load` is measured with: made by tools when absent, kept between runs.
 
-Beside the files of a table lies a database with the same rows, made another way than any contender makes it: `user`
+Beside the files of a table lies a database with the same rows, made another way than any engine makes it: `user`
 comes from `litepress gen`, which has tests of its own, and `lineitem` is read by Python's csv module. What SQLite finds
 in that database is the truth that every result is held against.
 """

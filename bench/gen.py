@@ -2,11 +2,11 @@
 """Measures `litepress gen`: a mixed schema on one core, TPC-H against its generator and `.import`, and one table of people
 against kennytm's dbgen and Faker.
 
-Every round runs all contenders one after another and checks what each made before its time counts: the same rows where
+Every round runs all engines one after another and checks what each made before its time counts: the same rows where
 they have to be the same (TPC-H), the same kinds of values where they cannot be (people). Ours is a finished and synced
 database; what dbgen and tpchgen-cli write is text, so their time is given alone and with the `.import` that makes a
 database of it. Prints medians and the ratios beside their targets; appends one JSON line to results/gen.jsonl. Brings what
-is missing of the rivals from PyPI and crates.io first.
+is missing of the competitors from PyPI and crates.io first.
 
     bench/gen.py --shop 1 --tpch 0.1 --rows 1m --repeat 3
     bench/gen.py --tpch 10 --only tpch         25 GB of disk
@@ -21,7 +21,7 @@ import statistics
 import sys
 import time
 
-import rivals
+import competitors
 from measure import ROOT, TARGET, gen, keep, number, reading, remove, repeat, report, run, scratch, spread
 
 PRESETS = ROOT / "crates" / "gen" / "src" / "presets"
@@ -155,13 +155,13 @@ def tpch(folder, options):
     ours, theirs, text = folder / "tpch.db", folder / "imported.db", folder / "text"
     scale = ["--scale-factor", options.tpch, "--quiet"]
     results = {"litepress, tpch": gen(ours, ["--preset", "tpch", "--scale", options.tpch])}
-    results["tpchgen-cli CSV, dropped, tpch"] = dropped([rivals.TPCHGEN, "csv", *scale, "--stdout"])
-    made = run([rivals.TPCHGEN, "csv", *scale, "--output-dir", text])
+    results["tpchgen-cli CSV, dropped, tpch"] = dropped([competitors.TPCHGEN, "csv", *scale, "--stdout"])
+    made = run([competitors.TPCHGEN, "csv", *scale, "--output-dir", text])
     made["bytes"] = sum(file.stat().st_size for file in text.iterdir())
     made.pop("output")
     tables, indexes = statements("tpch")
     sources = {table: [text / f"{table}.csv"] for table in names_of(ours)}
-    imported = synced(theirs, rivals.sqlite3_imports(theirs, tables, sources, indexes, skip=1))
+    imported = synced(theirs, competitors.sqlite3_imports(theirs, tables, sources, indexes, skip=1))
     results["tpchgen-cli CSV alone, tpch"] = made
     results["tpchgen-cli CSV, then .import, tpch"] = sum_of(made, imported)
     shutil.rmtree(text)
@@ -190,15 +190,15 @@ def people(folder, options):
     results = {"litepress, people": gen(path, [schema, "--rows", options.rows])}
     check_people(path, options.rows)
     remove(path)
-    made = rivals.dbgen(text, options.rows)
+    made = competitors.dbgen(text, options.rows)
     made.pop("output")
-    imported = synced(path, rivals.sqlite3_imports(path, [create], {"people": sorted(text.iterdir())}, []))
+    imported = synced(path, competitors.sqlite3_imports(path, [create], {"people": sorted(text.iterdir())}, []))
     check_people(path, options.rows)
     results["dbgen alone, people"] = made
     results["dbgen, then .import, people"] = sum_of(made, imported)
     shutil.rmtree(text)
     remove(path)
-    faked = synced(path, rivals.faker(path, create, options.faker_rows))
+    faked = synced(path, competitors.faker(path, create, options.faker_rows))
     check_people(path, options.faker_rows)
     remove(path)
     results["Faker, people"] = faked | {"scaled_by": options.rows / options.faker_rows}
@@ -209,7 +209,7 @@ CASES = {"shop": shop, "tpch": tpch, "people": people}
 
 
 def one_round(folder, options, cases):
-    """All contenders once."""
+    """All engines once."""
     results = {}
     for case in cases:
         print(case, file=sys.stderr)
@@ -226,10 +226,10 @@ def figure(name, results):
     if name == CELLS:
         ours = results.get("litepress, shop, one core, dropped")
         return ours and ours["cells"] / ours["cpu_seconds"] / 1e6
-    case, _, rival = name.partition(", times ")
-    if f"{rival}, {case}" not in results:
+    case, _, competitor = name.partition(", times ")
+    if f"{competitor}, {case}" not in results:
         return None
-    return seconds(results[f"{rival}, {case}"]) / seconds(results[f"litepress, {case}"])
+    return seconds(results[f"{competitor}, {case}"]) / seconds(results[f"litepress, {case}"])
 
 
 def figures_of(rounds):
@@ -246,7 +246,7 @@ def compare(figures):
 
 
 def chosen(options, found):
-    """The cases to run, and what is left out for want of a rival."""
+    """The cases to run, and what is left out for want of a competitor."""
     cases = []
     for case, needs in NEEDS.items():
         missing = [need for need in needs if need not in found]
@@ -265,7 +265,7 @@ def arguments():
     parser.add_argument("--faker-rows", type=number, default=number("20k"), help="of people, for Faker")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", action="append", choices=CASES, help="may be repeated")
-    parser.add_argument("--skip-missing", action="store_true", help="leave out cases whose rivals are not installed")
+    parser.add_argument("--skip-missing", action="store_true", help="leave out cases whose competitors are not installed")
     parser.add_argument("--dir", type=pathlib.Path, default=ROOT / "target")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "gen.jsonl")
     return parser.parse_args()
@@ -274,9 +274,9 @@ def arguments():
 def main():
     options = arguments()
     if not options.skip_missing:
-        rivals.install()
-        rivals.install_dbgen()
-    versions = rivals.versions()
+        competitors.install()
+        competitors.install_dbgen()
+    versions = competitors.versions()
     cases = chosen(options, versions)
     with scratch(options.dir) as folder:
         rounds = repeat(options.repeat, lambda: one_round(folder, options, cases))

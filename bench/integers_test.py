@@ -3,8 +3,8 @@
 import functools
 import unittest
 
-from ladder.articles import composite, integers
-from ladder.rungs import Wrong, verify_and
+from suite.articles import composite, integers
+from suite.benchmark import Wrong, verify_and
 
 LOW = (1 << 32) - 1
 

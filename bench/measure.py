@@ -1,4 +1,4 @@
-"""What all benches share: running a contender, the disk's own speed, spreads, the machine, the line of results."""
+"""What all benches share: running an engine, the disk's own speed, spreads, the machine, the line of results."""
 
 import contextlib
 import datetime
@@ -53,7 +53,7 @@ def run(command, **options):
 
 def remove(path, patience=120):
     """Deletes a large file. Some file systems hand its blocks back to the disk some time later: not while the next
-    contender runs, which wants the room. Nobody wants that of a small file. Where others fill the disk meanwhile, it
+    engine runs, which wants the room. Nobody wants that of a small file. Where others fill the disk meanwhile, it
     never looks as if they were back: patience is how many seconds to wait at most."""
     size = path.stat().st_size
     before = shutil.disk_usage(path.parent).free
@@ -157,8 +157,8 @@ def machine():
 
 
 def report(rounds, figures):
-    """Prints the contenders of all rounds and the figures."""
-    print(f"{'contender':36}{'median s':>10}{'min':>9}{'max':>9}{'CPU s':>9}{'peak MiB':>10}")
+    """Prints the engines of all rounds and the figures."""
+    print(f"{'engine':36}{'median s':>10}{'min':>9}{'max':>9}{'CPU s':>9}{'peak MiB':>10}")
     for name in rounds[0]:
         results = [one[name] for one in rounds if name in one]
         seconds = spread([result["seconds"] for result in results])

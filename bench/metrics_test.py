@@ -1,4 +1,4 @@
-"""What holds for the rungs of the article about metrics: its rows, its figures, and that wrong rows are refused."""
+"""What holds for the benchmarks of the article about metrics: its rows, its figures, and that wrong rows are refused."""
 
 import contextlib
 import random
@@ -6,8 +6,8 @@ import sqlite3
 import unittest
 
 import data
-from ladder.articles import metrics
-from ladder.rungs import Wrong
+from suite.articles import metrics
+from suite.benchmark import Wrong
 
 ROWS = 2000
 
@@ -61,7 +61,7 @@ class Rows(unittest.TestCase):
 
 class Figures(unittest.TestCase):
     def test_all_five_tables_are_there(self):
-        figures = [figure for rung in metrics.RUNGS for figure in rung.published]
+        figures = [figure for benchmark in metrics.BENCHMARKS for figure in benchmark.published]
         self.assertEqual(len(figures), 4 + 5 + 5 + 5 + 5)
         self.assertEqual(len({figure.label for figure in figures}), len(figures))
         self.assertAlmostEqual(sum(figure.seconds for figure in figures), 501.938723, places=6)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the press: the challenge's table against the disk's own speed and against the best INSERT program.
 
-Every round runs all contenders one after another, so that a machine whose speed drifts drifts for all of them. A
+Every round runs all engines one after another, so that a machine whose speed drifts drifts for all of them. A
 result is checked (rows, sums, litepress check) before its time counts. Prints medians with minimum and maximum, and
 the ratios; appends one JSON line to results/press.jsonl.
 
@@ -31,7 +31,7 @@ def verify(path, rows):
 
 
 def one_round(folder, options):
-    """All contenders once."""
+    """All engines once."""
     results = {}
     total = options.rows * BYTES_PER_ROW
     path = folder / "press.db"

@@ -1,6 +1,6 @@
-"""One contender of python.py in an interpreter of its own: brings the rows into memory, makes a database, prints what it took.
+"""One engine of python.py in an interpreter of its own: brings the rows into memory, makes a database, prints what it took.
 
-    python_child.py CONTENDER PATH SOURCE.csv
+    python_child.py ENGINE PATH SOURCE.csv
 
 What is timed is what a program would wait for: from rows in memory to a synced file, or to an open connection.
 """
@@ -51,7 +51,7 @@ def dicts(lists):
 
 
 def litepress(rows, **named):
-    """`litepress.write`, with the key that not all rivals can set."""
+    """`litepress.write`, with the key that not all competitors can set."""
     import litepress
 
     def press(path, data):
@@ -128,7 +128,7 @@ def same(data):
 
 
 # How the rows lie in memory, and what is done with them.
-CONTENDERS = {
+ENGINES = {
     "litepress, pyarrow": (table, lambda: litepress(same)),
     "ADBC, pyarrow": (table, lambda: adbc),
     "litepress, polars": (polars_frame, lambda: litepress(same)),
@@ -152,8 +152,8 @@ def spent():
 
 
 def main():
-    contender, path, source = sys.argv[1:]
-    prepare, run = CONTENDERS[contender]
+    engine, path, source = sys.argv[1:]
+    prepare, run = ENGINES[engine]
     data, run = prepare(source), run()
     before, cpu = time.perf_counter(), spent()
     made = run(path, data)

@@ -2,7 +2,7 @@
 """Measures sorted trees: indexes, WITHOUT ROWID tables and shuffled keys, against SQLite at its best.
 
 What SQLite does best with is looked for first, at a tenth of the rows: sizes of the page cache, threads of its sorter,
-temporary files in memory. Every round then runs all contenders one after another, and checks each result before its
+temporary files in memory. Every round then runs all engines one after another, and checks each result before its
 time counts. SQLite's times are without syncs and without making up the rows' order; ours are the whole run.
 
     bench/sorted.py --rows 10m --spill-rows 100m --keyed-rows 20m --repeat 3
@@ -68,7 +68,7 @@ def best_settings(folder, rows):
 
 
 def one_round(folder, options, best):
-    """All contenders once."""
+    """All engines once."""
     results = {}
 
     def press(name, schema, rows, table, index=None, arguments=()):
@@ -101,8 +101,8 @@ def one_round(folder, options, best):
 
 def ratios(rounds):
     """Pairs of the same round, so that drift cancels."""
-    def times(rival, ours):
-        return spread([one[rival]["sqlite_seconds"] / one[ours]["seconds"] for one in rounds])
+    def times(competitor, ours):
+        return spread([one[competitor]["sqlite_seconds"] / one[ours]["seconds"] for one in rounds])
 
     def index_part(one):
         ours = one["litepress, index"]["seconds"] - one["litepress"]["seconds"]

@@ -1,4 +1,4 @@
-"""What holds for the rungs of today's tools: the rows of their CSV are known, and others are refused."""
+"""What holds for the benchmarks of today's tools: the rows of their CSV are known, and others are refused."""
 
 import contextlib
 import csv
@@ -8,8 +8,8 @@ import tempfile
 import unittest
 
 import data
-from ladder.articles import tools
-from ladder.rungs import Setting, Wrong
+from suite.articles import tools
+from suite.benchmark import Setting, Wrong
 
 ROWS = 500
 

@@ -1,4 +1,4 @@
-//! What programs of the ladder share: the line that each of them prints, which README.md describes, and chance.
+//! What programs of the benchmark suite share: the line that each of them prints, which README.md describes, and chance.
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;

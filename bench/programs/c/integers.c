@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ladder.h"
+#include "harness.h"
 
 static const char USAGE[] =
     "integers 'alone|transactions|statements|unrolled=N|carray[=N]|copy|copy-rows\n"

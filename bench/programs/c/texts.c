@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ladder.h"
+#include "harness.h"
 
 static const char USAGE[] = "texts 'length=CHARACTERS [columns=N] [unrolled=ROWS] [unsafe]' TARGET ROWS [CHECK]";
 

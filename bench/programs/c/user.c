@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "ladder.h"
+#include "harness.h"
 
 static const char USAGE[] = "user 'literal|constant|random [unsafe]' TARGET ROWS [CHECK]";
 

@@ -15,7 +15,7 @@ sys.path.append(str(BENCH))
 import data
 import load
 import measure
-import rivals
+import competitors
 
 KEYLESS = dataclasses.replace(data.USER, key=())
 
@@ -31,10 +31,10 @@ def sql(name):
 
 
 METHODS = {
-    "sqlite3-import": lambda path, source: rivals.sqlite3_import(path, source, data.USER),
-    "sqlite-utils": lambda path, source: rivals.sqlite_utils(path, source, data.USER),
-    "duckdb": lambda path, source: rivals.duckdb_csv(path, source, KEYLESS),
-    "adbc": lambda path, source: rivals.adbc(path, source, KEYLESS),
+    "sqlite3-import": lambda path, source: competitors.sqlite3_import(path, source, data.USER),
+    "sqlite-utils": lambda path, source: competitors.sqlite_utils(path, source, data.USER),
+    "duckdb": lambda path, source: competitors.duckdb_csv(path, source, KEYLESS),
+    "adbc": lambda path, source: competitors.adbc(path, source, KEYLESS),
     "litepress-load": lambda path, source: load.litepress(path, source, data.USER),
     "generate-series": sql("generate_series.sql"),
     "recursive": sql("recursive.sql"),

@@ -7,7 +7,7 @@
 use std::time::Instant;
 use turso::{Builder, Connection, Database, Error, Value};
 
-const USAGE: &str = "usage: turso-rungs 'concurrent writers=N'|'alone writers=1' TARGET ROWS [CHECK]";
+const USAGE: &str = "usage: turso-benchmarks 'concurrent writers=N'|'alone writers=1' TARGET ROWS [CHECK]";
 const TABLES: usize = 4;
 const ROWS_PER_TRANSACTION: usize = 1000;
 
