@@ -1,4 +1,4 @@
-//! Generated schemas and nasty values: what litepress prints is what SQLite's INSERT makes of the same rows, and
+//! Generated schemas and edge values: what litepress prints is what SQLite's INSERT makes of the same rows, and
 //! SQLite goes on with it. A row that SQLite refuses, litepress refuses.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -6,7 +6,7 @@
 use litepress::{ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert, routes};
 use litepress_conformance::folder::Folder;
-use litepress_conformance::nasty::{INTS, REALS, STRICT_TYPES, TEXTS, TYPES, any_value};
+use litepress_conformance::edge_values::{INTS, REALS, STRICT_TYPES, TEXTS, TYPES, any_value};
 use litepress_conformance::oracle::{self, OldSqlite, open_command};
 use litepress_conformance::source::Row;
 use litepress_rows::Table;
@@ -300,9 +300,9 @@ proptest! {
     }
 }
 
-/// Every nasty value in every type, STRICT or not: taken as SQLite takes it, refused where SQLite refuses it.
+/// Takes and refuses the same edge values as SQLite, in every type, STRICT or not.
 #[test]
-fn every_nasty_value_in_every_type() {
+fn every_edge_value_in_every_type() {
     let ints = INTS.into_iter().map(OwnedValue::Int);
     let reals = REALS.into_iter().map(OwnedValue::Real);
     let texts = TEXTS.into_iter().map(|text| OwnedValue::Text(text.to_owned()));

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use litepress::{Conflict, Database, Options, PageSize, Sync, Target};
-use litepress_conformance::nasty::{INTS, TEXTS};
+use litepress_conformance::edge_values::{INTS, TEXTS};
 use litepress_conformance::oracle;
 use litepress_load::infer::Decision;
 use litepress_load::input::Input;

@@ -1,4 +1,4 @@
-//! Types and values that are apt to go wrong.
+//! Types and values at the edges of SQLite's rules: extremes, numbers in texts, odd characters.
 
 use litepress_rows::cells::OwnedValue;
 use proptest::prelude::*;
