@@ -5,8 +5,8 @@
 
 use litepress::{ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert, routes};
-use litepress_conformance::folder::Folder;
 use litepress_conformance::edge_values::{INTS, REALS, STRICT_TYPES, TEXTS, TYPES, any_value};
+use litepress_conformance::folder::Folder;
 use litepress_conformance::oracle::{self, OldSqlite, open_command};
 use litepress_conformance::source::Row;
 use litepress_rows::Table;

@@ -2,8 +2,8 @@
 
 use litepress::{ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert};
-use litepress_conformance::folder::Folder;
 use litepress_conformance::edge_values::{INTS, REALS, TEXTS};
+use litepress_conformance::folder::Folder;
 use litepress_conformance::oracle;
 use litepress_conformance::page_sizes;
 use litepress_conformance::source::Row;
