@@ -1,8 +1,8 @@
-"""The competitors of `litepress load` and `litepress gen`, one function each, with the settings that were fastest for it.
+"""The competitors of `litepress load` and `litepress gen`: one function each, with its fastest settings.
 
-A competitor loads a file into a new database, or makes rows up, and gives what `measure.run` gives. Packages come from PyPI
-into a virtualenv of their own, the newest of their day; kennytm's dbgen comes from crates.io. DuckDB's extension is a
-package, too: no other network is wanted. The `sqlite3` program is the machine's.
+A competitor loads a file into a new database, or generates rows, and returns the result of `measure.run`. The newest
+packages are installed from PyPI into a virtualenv; kennytm's dbgen comes from crates.io. DuckDB's extension is a
+package, too, so that no other server is needed. The `sqlite3` program is the one of the machine.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ PACKAGES = [
     "tpchgen-cli",
 ]
 
-# What a competitor wants to be there; others are part of this repository.
+# The packages and programs that a competitor needs; a competitor without an entry is part of this repository.
 NEEDS = {
     "sqlite3 .import": ["sqlite3"],
     "DuckDB": ["duckdb", "duckdb-extension-sqlite-scanner"],
@@ -63,8 +63,7 @@ duckdb.execute(f"ATTACH '{path}' AS out (TYPE sqlite, JOURNAL_MODE 'OFF')")
 duckdb.execute(statement)
 """
 
-# Reading in pieces beside the inserts is as fast as reading all before them, and the journal is cheap where no page
-# is written twice.
+# Reading while inserting is as fast as reading everything first. The journal is cheap because no page is written twice.
 ADBC = """
 import json, sys
 import adbc_driver_sqlite.dbapi, pyarrow.csv
@@ -75,8 +74,8 @@ with adbc_driver_sqlite.dbapi.connect(f"file:{path}") as connection, connection.
     connection.commit()
 """
 
-# What its command `insert` does with `--nl` or `--csv`, but without a journal and syncs, which that cannot do without: it
-# commits every batch, so that a busy disk would be measured. A larger batch is cut to what it binds at most.
+# Its command `insert` with `--nl` or `--csv`, but without journal and syncs, which the command cannot turn off: it commits
+# every batch and would measure the disk. Larger batches are cut to the number of parameters that it binds at most.
 SQLITE_UTILS = """
 import csv, json, sys
 import sqlite_utils
@@ -90,8 +89,8 @@ with open(source, encoding="utf-8", newline="") as file:
 database.close()
 """
 
-# As published, dbgen does not ask rand and chrono for all that it takes from them, and `cargo install` fails: a package
-# around it does. Its program is this one, but for the status that it leaves with.
+# The published dbgen does not enable all features of rand and chrono that it uses, so that `cargo install` fails. This
+# package enables them. Its program is the same as dbgen's own, except for the exit status.
 DBGEN_PACKAGE = f"""
 [package]
 name = "dbgen-program"
@@ -124,7 +123,7 @@ fn main() {
 }
 """
 
-# The columns of people as dbgen has them: picks from lists, joined.
+# The columns of `people` in dbgen's language: values picked from lists and joined.
 DBGEN_TEMPLATE = """
 {{ @first := ARRAY['Ada', 'Bruno', 'Clara', 'David', 'Elena', 'Felix', 'Greta', 'Hugo', 'Ida', 'Jonas', 'Lea', 'Nora'] }}
 {{ @last := ARRAY['Adler', 'Becker', 'Costa', 'Diaz', 'Engel', 'Fischer', 'Garcia', 'Haas', 'Ito', 'Khan', 'Lopez', 'Rao'] }}
@@ -150,7 +149,7 @@ CREATE TABLE people (
 );
 """
 
-# The same as people do it with Faker: its providers, and one transaction of executemany.
+# Makes `people` with Faker: its providers, and one transaction of executemany.
 FAKER = """
 import collections, datetime, sqlite3, sys
 from faker import Faker
@@ -195,7 +194,7 @@ assert inflater.eof
 
 
 def install():
-    """Brings the packages that are not there yet."""
+    """Installs the packages that are missing."""
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)
     missing = [package for package in PACKAGES if package not in versions()]
@@ -216,7 +215,7 @@ def install_dbgen():
 
 
 def versions(packages=PACKAGES, python=PYTHON):
-    """What is there of the competitors, and which versions."""
+    """Returns the versions of the competitors that are installed."""
     found = {}
     if python.exists():
         found = json.loads(run([python, "-c", VERSIONS, *packages])["output"])
@@ -232,14 +231,14 @@ def sqlite3_import(path, source, table):
 
 
 def sqlite3_imports(path, tables, sources, indexes, skip=0):
-    """Into typed tables, of which each has files; `tables` and `indexes` are CREATE statements."""
+    """Imports files into typed tables; `tables` and `indexes` are CREATE statements, `sources` the files of each table."""
     settings = ["journal_mode=off", "synchronous=off", "cache_size=-1000000", "threads=2"]
     imports = [f".import --csv --skip {skip} '{file}' {table}" for table, files in sources.items() for file in files]
     return run(["sqlite3", "-bail", path, *(f"PRAGMA {one}" for one in settings), *tables, *imports, *indexes])
 
 
 def dbgen(folder, rows):
-    """CSV without headers, a file for each core."""
+    """Writes CSV without headers, one file for each core."""
     folder.mkdir()
     template = folder.with_suffix(".template")
     template.write_text(DBGEN_TEMPLATE)
@@ -252,12 +251,12 @@ def faker(path, create, rows):
 
 
 def duckdb(path, query, table):
-    """Into a table without keys: into one with a key, made before, it takes longer."""
+    """Fills a table without keys: a table with a key takes DuckDB longer."""
     return run([PYTHON, "-c", DUCKDB, path, f"CREATE TABLE out.{table.name} AS {query}"])
 
 
 def typed(table, integer, real, text):
-    """The columns of a table, with another program's names of the types."""
+    """Returns the columns of a table with the type names of another program."""
     types = {"INTEGER": integer, "REAL": real}
     return {name: types.get(declared.split()[0], text) for name, declared in table.columns.items()}
 
@@ -273,7 +272,7 @@ def duckdb_ndjson(path, source, table):
 
 
 def duckdb_parquet(path, source, table):
-    """With casts: it would write decimals as text, and take longer."""
+    """Loads with casts: without them DuckDB writes decimals as text, and takes longer."""
     columns = typed(table, "BIGINT", "DOUBLE", "VARCHAR")
     casts = ", ".join(f"{name}::{to} AS {name}" for name, to in columns.items())
     return duckdb(path, f"SELECT {casts} FROM read_parquet('{source}')", table)
@@ -285,12 +284,12 @@ def adbc(path, source, table):
 
 
 def sqlite_utils(path, source, table):
-    """Into a table made before, as that is no slower than one that it makes itself."""
+    """Fills a table that exists: that is no slower than to let sqlite-utils create it."""
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.execute(table.create())
     return run([PYTHON, "-c", SQLITE_UTILS, path, source, table.name])
 
 
 def inflate(source):
-    """The least that reading a .gz takes one core: ISA-L, which inflates faster than zlib, gzip and zlib-ng."""
+    """Inflates a .gz on one core with ISA-L, which is faster than zlib, gzip and zlib-ng: the lower bound of any loader."""
     return run([PYTHON, "-c", INFLATE, source])

@@ -3,8 +3,8 @@
 
 Every round runs all engines one after another, from files in the page cache to a synced database, and checks each
 result (rows and sums against data made another way, keys, indexes, litepress check) before its time counts. Prints
-medians and the ratios beside their targets; appends one JSON line to results/load.jsonl. Brings what is missing of the
-competitors from PyPI first.
+medians and the ratios beside their targets; appends one JSON line to results/load.jsonl. Installs missing competitors
+from PyPI first.
 
     bench/load.py --rows 10m --scale 1 --repeat 3
     bench/load.py --large                      also a CSV of 10 GB in 512 MiB of memory, once
@@ -31,7 +31,7 @@ LARGE_SCALE = 13.2
 LARGE_MEMORY = "512MiB"
 LARGE_PEAK = 640 << 20
 
-# What is loaded, the competitor, and how many times as fast litepress shall be.
+# Case, competitor, and the minimum ratio of its time to that of litepress.
 TARGETS = [
     ("user CSV", "sqlite3 .import", 12),
     ("user CSV", "DuckDB", 6),
@@ -47,7 +47,7 @@ TARGETS = [
 
 @dataclasses.dataclass(frozen=True)
 class Engine:
-    """`load(path, source, table)` makes a database; `truth` is one with the same rows."""
+    """A loader with its source: `load(path, source, table)` makes a database; `truth` is one with the same rows."""
 
     loader: str
     case: str
@@ -55,7 +55,7 @@ class Engine:
     source: pathlib.Path
     table: data.Table
     truth: pathlib.Path
-    # How many times the rows of its source the others' files have: a slow loader gets a sample.
+    # The rows of the other engines' files, divided by those of its source: a slow loader gets a sample.
     scaled_by: float = 1
 
     @property
@@ -72,7 +72,7 @@ class Engine:
 
 @dataclasses.dataclass(frozen=True)
 class Ceiling:
-    """What no loader of a compressed file can go below on one core."""
+    """The lower bound of any loader of a compressed file on one core."""
 
     source: pathlib.Path
     loader: str = "inflate alone"
@@ -84,7 +84,7 @@ class Ceiling:
 
 
 def litepress(path, source, table, arguments=()):
-    """`litepress load`, with its own summary in the place of its output."""
+    """Runs `litepress load`, and returns its summary instead of its output."""
     schema = path.with_suffix(".sql")
     schema.write_text(table.schema())
     command = [TARGET / "litepress", "load", path, source, "--table", table.name, "--schema", schema, *arguments]
@@ -95,7 +95,7 @@ def litepress(path, source, table, arguments=()):
 
 
 def user_engines(options):
-    """All that load `user`."""
+    """Returns the engines that load `user`."""
     folder, rows, sample = options.data, options.rows, options.sample_rows
     csv, ndjson = (data.user_text(folder, rows, suffix) for suffix in (".csv", ".ndjson"))
     gz, few = data.user_gz(folder, rows), data.user_text(folder, sample, ".ndjson")
@@ -115,7 +115,7 @@ def user_engines(options):
 
 
 def lineitem_engines(options):
-    """All that load `lineitem`."""
+    """Returns the engines that load `lineitem`."""
     of_scale = options.data, options.scale
     csv, parquet = (data.lineitem(*of_scale, suffix, competitors.TPCHGEN) for suffix in (".csv", ".parquet"))
     truth = data.lineitem_database(*of_scale, competitors.TPCHGEN)
@@ -131,14 +131,14 @@ def lineitem_engines(options):
 
 
 def warm(source):
-    """Brings a file into the page cache."""
+    """Reads a file into the page cache."""
     with open(source, "rb") as file:
         while file.read(BLOCK):
             pass
 
 
 def timed(load, path, source, table):
-    """What a loader took, with the sync that those told to be fast leave out."""
+    """Runs a loader, and adds an fsync to its time: engines run with synchronous = off leave it out."""
     warm(source)
     result = load(path, source, table)
     result.pop("output", None)
@@ -151,7 +151,7 @@ def timed(load, path, source, table):
 
 
 def verify(path, table, rows, facts=None):
-    """Our own check of the file, and SQLite's look at key, rows and indexes; `facts` are those of the right rows."""
+    """Runs litepress check, and has SQLite compare key, rows and indexes; `facts` are those of the right rows."""
     run([TARGET / "litepress", "check", path, "--progress", "none", "--json"])
     with reading(path) as database:
         key = database.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", [table.name]).fetchall()
@@ -167,7 +167,7 @@ def verify(path, table, rows, facts=None):
 
 
 def one_round(folder, engines):
-    """All engines once."""
+    """Runs every engine once."""
     path, results = folder / "loaded.db", {}
     for one in engines:
         print(one.name, file=sys.stderr)
@@ -180,7 +180,7 @@ def seconds(result):
 
 
 def ratios(rounds):
-    """Pairs of the same round, so that drift cancels."""
+    """Returns ratios within each round, so that drift of the machine cancels."""
     return {
         f"{case}, times {competitor}": spread(
             [seconds(one[f"{competitor}, {case}"]) / seconds(one[f"litepress, {case}"]) for one in rounds]
@@ -191,7 +191,7 @@ def ratios(rounds):
 
 
 def compare(rounds, figures):
-    """Prints ours beside each competitor's."""
+    """Prints the time of litepress beside that of each competitor."""
 
     def median(name):
         return statistics.median(seconds(one[name]) for one in rounds)
@@ -211,7 +211,7 @@ def lines(source):
 
 
 def large(folder):
-    """A CSV of 10 GB, too much to keep, with keys and indexes in little memory: the result."""
+    """Loads a CSV of 10 GB, which is not kept, with keys and indexes in little memory."""
     needed = 40 << 30
     free = shutil.disk_usage(folder).free
     if free < needed:
@@ -233,7 +233,7 @@ def keep_large(folder, options):
 
 
 def chosen(options, found):
-    """The engines to run, and what is left out for want of a package."""
+    """Returns the engines to run, and prints those whose packages are missing."""
     engines = user_engines(options)
     if "tpchgen-cli" in found:
         engines += lineitem_engines(options)

@@ -1,4 +1,4 @@
-"""What holds for the benchmarks of the article about metrics: its rows, its figures, and that wrong rows are refused."""
+"""Tests of the article about metrics: its rows, its figures, and wrong rows, which are refused."""
 
 import contextlib
 import random
@@ -13,7 +13,7 @@ ROWS = 2000
 
 
 def facts(rows):
-    """What SQLite finds in a table of these rows."""
+    """Returns the aggregates of a table of these rows, as SQLite computes them."""
     with contextlib.closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE metrics (name VARCHAR NOT NULL, value FLOAT NOT NULL)")
         database.executemany("INSERT INTO metrics VALUES (?, ?)", rows)
@@ -47,7 +47,7 @@ class Rows(unittest.TestCase):
         made = random.Random(1)
         even = [(made.choice(data.METRICS), made.random()) for _ in range(ROWS)]
         metrics.verify_others(facts(even), ROWS)
-        # Rows that are merely as evenly spread are not the article's.
+        # Equally distributed rows are not the rows of the article.
         with self.assertRaises(Wrong):
             metrics.verify(facts(even), ROWS)
         for skewed in (

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures the Python package: frames, rows and columns in memory into SQLite, against what Python programs use.
 
-Every engine runs in an interpreter of its own, and is timed from rows in memory to a synced file (or an open
-connection to a database in memory). Every result is checked before its time counts: rows and sums against data made
-another way, the key, litepress check. What the interpreter takes for the rows alone is measured, too. Prints medians
-and ratios beside their targets; appends one JSON line to results/python.jsonl. Brings the competitors from PyPI first.
+Every engine runs in a separate interpreter, and is timed from rows in memory to a synced file (or an open connection to
+a database in memory). Every result is checked before its time counts: rows and sums against data made another way, the
+key, litepress check. The time of the interpreter for the rows alone is measured, too. Prints medians and ratios beside
+their targets; appends one JSON line to results/python.jsonl. Installs missing competitors from PyPI first.
 
     bench/python.py --rows 10m --tuples 5m --repeat 3
 """
@@ -25,7 +25,7 @@ from measure import ROOT, keep, number, remove, repeat, report, run, scratch, sp
 CHILD = pathlib.Path(__file__).with_name("python_child.py")
 PACKAGES = ["adbc-driver-manager", "adbc-driver-sqlite", "numpy", "pandas", "polars", "pyarrow"]
 
-# What the rows are, the competitor, and how many times as fast litepress shall be.
+# Case, competitor, and the minimum ratio of its time to that of litepress.
 TARGETS = [
     ("pyarrow", "ADBC", 8),
     ("polars", "polars with ADBC", 8),
@@ -40,7 +40,7 @@ KEYLESS = ("ADBC", "polars with ADBC", "to_sql")
 
 @dataclasses.dataclass(frozen=True)
 class Engine:
-    """One of python_child.py."""
+    """An engine of python_child.py."""
 
     maker: str
     case: str
@@ -65,7 +65,7 @@ class Engine:
 
 
 def engines(options):
-    """All, each competitor beside ours."""
+    """Yields all engines: in each case the competitor, then litepress."""
     for case, competitor, _ in TARGETS:
         makers = [competitor, "litepress"] + ["rows alone"] * (case in ROW_BY_ROW)
         rows = options.tuples if case in ROW_BY_ROW else options.rows
@@ -82,7 +82,7 @@ def one_round(folder, options):
 
 
 def ratios(rounds):
-    """Pairs of the same round, so that drift cancels."""
+    """Returns ratios within each round, so that drift of the machine cancels."""
     return {
         f"{case}, times {competitor}": spread(
             [one[f"{competitor}, {case}"]["seconds"] / one[f"litepress, {case}"]["seconds"] for one in rounds]
@@ -93,7 +93,7 @@ def ratios(rounds):
 
 
 def compare(rounds, figures):
-    """Prints ours beside each competitor's."""
+    """Prints the time of litepress beside that of each competitor."""
 
     def median(name):
         return statistics.median(one[name]["seconds"] for one in rounds)
@@ -109,7 +109,7 @@ def compare(rounds, figures):
 
 
 def install():
-    """The competitors, and the package as it is built here."""
+    """Installs the competitors, and the package built from this checkout."""
     competitors.install()
     found = competitors.versions(PACKAGES)
     missing = [package for package in PACKAGES if package not in found]

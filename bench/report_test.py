@@ -1,4 +1,4 @@
-"""The report of the benchmark suite: its figures, its Markdown, its page, and the page in a browser."""
+"""Tests of the report: its figures, its Markdown, its page, and the page in a browser."""
 
 import contextlib
 import html.parser
@@ -17,7 +17,7 @@ ODD = 'rows of "user" | <b>&amp; more'
 
 
 def benchmark(case, language, method, seconds, place="disk", rows=1_000_000, **more):
-    """A measured benchmark of three rounds, a twentieth apart."""
+    """Returns a measured benchmark of three rounds, which differ by a twentieth."""
     disk = place == "disk"
     described = {
         "name": f"{case}/{language}/{method}/{place}", "case": case, "language": language, "method": method, "place": place,
@@ -72,7 +72,7 @@ def not_run(why, *arguments, **more):
 
 
 def run_line():
-    """The line of a run, as the runner leaves it, with all that a report has to cope with."""
+    """Returns the result line of a run with everything that a report must handle."""
     benchmarks = [NAIVE, PREPARED, UNSAFE, PRESSED, MEMORY, *METRICS, *WIDTHS]
     benchmarks.append(benchmark("user", "CPython", "loop alone", 0.3, "none", published=[figure("busy loop", 330)]))
     return {
@@ -106,7 +106,7 @@ def run_line():
 
 
 def markdown_tables(text):
-    """Cells of all tables, by the heading above each one."""
+    """Returns the cells of all tables, by the heading above each one."""
     tables, heading = {}, None
     for line in text.splitlines():
         if line.startswith("#"):
@@ -282,7 +282,7 @@ class Markdown(unittest.TestCase):
         text = markdown.page(report.TITLE, report.INTRODUCTION, sections.report(empty))
         self.assertEqual(text.count("\n## "), 8)
         Elements(page.page(report.TITLE, sections.report(empty), empty))
-        self.assertIn("Every benchmark that was asked for was measured.", text)
+        self.assertIn("All chosen benchmarks were measured.", text)
 
     def test_an_interrupted_run_says_so(self):
         text = markdown.page(
@@ -324,7 +324,7 @@ SVG_VOID = {"path", "rect"}
 
 
 class Elements(html.parser.HTMLParser):
-    """Whether elements are closed in the order in which they were opened, and all attributes and data on the way."""
+    """Checks that elements are closed in order, and collects all attributes and data."""
 
     def __init__(self, text):
         super().__init__()
@@ -416,7 +416,7 @@ class InBrowser(unittest.TestCase):
         return self.browser.run("return document.querySelectorAll('#ranking-drawing .bar').length")
 
     def rows(self):
-        """Of the tables beside the picture."""
+        """Returns the number of visible rows of the tables beside the chart."""
         return self.browser.run(
             "return document.querySelectorAll('details[data-case]:not([hidden]) tr[data-benchmark]:not([hidden])').length"
         )
@@ -457,7 +457,7 @@ class InBrowser(unittest.TestCase):
         self.assertEqual((self.bars(), self.rows()), (4, 4))
         self.browser.run("document.querySelector('[data-check=none]').click()")
         self.assertEqual((self.bars(), self.rows()), (0, 0))
-        self.assertIn("No benchmark is left", self.browser.run("return document.getElementById('ranking-drawing').textContent"))
+        self.assertIn("No benchmark passes", self.browser.run("return document.getElementById('ranking-drawing').textContent"))
         self.browser.run("document.querySelector('[data-check=all]').click()")
         self.assertEqual(self.bars(), 4)
 
@@ -549,7 +549,7 @@ def luminance(colour):
 
 
 def contrast(one, other):
-    """As WCAG has it."""
+    """Returns the contrast ratio of two colours, as WCAG defines it."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 

@@ -1,4 +1,4 @@
-"""The benchmark suite's runner with benchmarks made of small programs, and every real benchmark once, with few rows."""
+"""Tests of the runner of the benchmark suite, with benchmarks that are small programs."""
 
 import contextlib
 import io
@@ -55,16 +55,16 @@ def article(*benchmarks, cases=(CASE,), absent=()):
 
 @contextlib.contextmanager
 def quiet():
-    """What is printed and what is said, for a test to look at."""
+    """Captures standard output and standard error."""
     with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(io.StringIO()) as said:
         yield printed, said
 
 
 class Runner(unittest.TestCase):
-    """Runs fake benchmarks as the command line does."""
+    """Runs fake benchmarks through the command line."""
 
     def run_suite(self, article, *given):
-        """The line that is kept, the status, and what was printed and said."""
+        """Returns the kept line, the status, standard output and standard error."""
         with tempfile.TemporaryDirectory(dir=measure.TARGET) as folder:
             results = pathlib.Path(folder) / "results.jsonl"
             given = [*given, "--dir", folder, "--results", str(results), "--no-report"]
@@ -180,9 +180,9 @@ class Runner(unittest.TestCase):
         self.assertIn("brainfuck", printed)
 
     def test_ctrl_c_keeps_what_there_is(self):
-        # A shell that runs the tests in the background has them ignore Ctrl-C.
+        # Programs that a shell starts in the background ignore Ctrl-C.
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
-        # Once it is warm, the second benchmark interrupts the runner, as a terminal does.
+        # In its second run, the second benchmark interrupts the runner, as a terminal does.
         interrupts = (
             "import os, pathlib, signal, sys, time\n"
             "seen = pathlib.Path(sys.argv[4]).parents[1] / 'prepared' / 'seen'\n"
@@ -242,7 +242,7 @@ class Runner(unittest.TestCase):
 
 
 def gone(pid):
-    """Whether a process has ended; whoever waits for it may take a moment."""
+    """Returns whether a process has ended; init may take a moment to wait for it."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         try:

@@ -1,4 +1,4 @@
-"""What the benchmarks of `user` are verified by refuses what is wrong."""
+"""The check of the benchmarks of `user` accepts right rows and refuses wrong ones."""
 
 import contextlib
 import sqlite3

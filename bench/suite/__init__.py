@@ -1,1 +1,1 @@
-"""The benchmark suite: every way to fill SQLite, each a small program, measured side by side. See ../README.md."""
+"""The benchmark suite: every way to fill SQLite, as small programs that are measured side by side. See ../README.md."""

@@ -1,13 +1,14 @@
-"""Measures every way to fill SQLite that the articles tried, side by side, and writes a report of it.
+"""Measures every way to fill SQLite that the articles tried, side by side, and writes a report.
 
-In each round all benchmarks of a case take turns; a database is verified before its time counts. A benchmark whose language is
-not to be had is skipped, one that fails is named with the reason: neither costs the others anything, and Ctrl-C keeps
-what there is. Appends one JSON line to the results.
+In each round all benchmarks of a case take turns; a database is verified before its time counts. A benchmark is skipped
+if its toolchain is missing, and named with the reason if it fails; the others go on. Ctrl-C keeps the results so far.
+Appends one JSON line to the results.
 
     python3 bench/suite --only ruby --only litepress --repeat 1
 """
 
 import argparse
+import concurrent.futures
 import json
 import pathlib
 import signal
@@ -16,7 +17,7 @@ import time
 
 BENCH = pathlib.Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
-    # A folder that is run stands itself at the head of the path, where its modules would take the names of others.
+    # Python puts a folder that is run at the head of the path, so that its modules would hide others of the same name.
     sys.path[0] = str(BENCH)
 
 import measure
@@ -24,24 +25,24 @@ from suite import articles, line, report, running, summary, toolchains
 from suite.running import say
 
 SECONDS = {"small": 1, "full": 6.5}
-"""About what a run of a benchmark takes, verified, over all benchmarks: known from runs of everything."""
+"""Mean time of one verified run of a benchmark, measured over runs of all benchmarks."""
 
 
 def arguments(given=None):
     parser = argparse.ArgumentParser(
         prog="bench/suite", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--scale", choices=SECONDS, default="small", help="half a second a benchmark, or some seconds")
-    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="benchmarks with that in their name or article")
-    parser.add_argument("--rows", type=measure.number, help="in the place of the benchmarks' own")
+    parser.add_argument("--scale", choices=SECONDS, default="small", help="half a second for each benchmark, or some seconds")
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="benchmarks whose name or article contains TEXT")
+    parser.add_argument("--rows", type=measure.number, help="instead of the benchmarks' own number")
     parser.add_argument("--repeat", type=int, default=3, help="rounds")
-    parser.add_argument("--limit", type=float, help="seconds after which a benchmark is ended: 60, or 300 in a full run")
+    parser.add_argument("--limit", type=float, help="seconds after which a benchmark is killed: 60, or 300 in a full run")
     parser.add_argument("--dir", type=pathlib.Path, default=measure.ROOT / "target", help="the disk to measure")
-    parser.add_argument("--results", type=pathlib.Path, help="where the line goes: bench/results for all of a full run, else target/suite")
+    parser.add_argument("--results", type=pathlib.Path, help="file of the result lines: in bench/results for all of a full run, else in target/suite")
     parser.add_argument("--report", type=pathlib.Path, help="folder of the report: docs for all of a full run, else target/suite")
-    parser.add_argument("--list", action="store_true", help="print the benchmarks, and which cannot be run")
-    parser.add_argument("--no-report", action="store_true", help="only the line of results")
-    parser.add_argument("--report-only", action="store_true", help="the report of the last line again")
+    parser.add_argument("--list", action="store_true", help="print all benchmarks, and why some cannot run")
+    parser.add_argument("--no-report", action="store_true", help="write only the result line")
+    parser.add_argument("--report-only", action="store_true", help="write the report of the last line again")
     options = parser.parse_args(given)
     if options.repeat < 1 or (options.rows is not None and options.rows < 1):
         parser.error("at least one round and one row")
@@ -53,7 +54,7 @@ def arguments(given=None):
 
 
 def choose(collected, only):
-    """The benchmarks that one of the texts is found in: name (case, language, method, place) or article."""
+    """Returns the benchmarks whose name (case, language, method, place) or article contains one of the texts."""
     def wanted(article, benchmark):
         return not only or any(text.lower() in f"{article.name}/{benchmark.name}".lower() for text in only)
 
@@ -61,19 +62,26 @@ def choose(collected, only):
 
 
 def bring(chosen):
-    """Those benchmarks whose toolchains are there, those that are skipped, and the versions."""
+    """Installs toolchains; returns the benchmarks that can run, the skipped ones, and the versions."""
     ready, skipped, versions = [], [], {}
     needs = {need for benchmark in chosen for need in benchmark.needs}
     missing = {}
-    for need in toolchains.TOOLCHAINS:
-        if need not in needs:
-            continue
-        say(f"bringing {need}")
+
+    def prepare(need):
+        say(f"preparing {need}")
         try:
             toolchains.ready(need)
-            versions[need] = toolchains.version(need)
+            return need, toolchains.version(need), None
         except toolchains.Missing as why:
-            missing[need] = str(why)
+            return need, None, str(why)
+
+    # Two at a time: some steps download, and some compilers use one core.
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for need, version, why in pool.map(prepare, [need for need in toolchains.TOOLCHAINS if need in needs]):
+            if why is None:
+                versions[need] = version
+            else:
+                missing[need] = why
     for benchmark in chosen:
         why = "; ".join(missing[need] for need in benchmark.needs if need in missing)
         if why:
@@ -85,7 +93,7 @@ def bring(chosen):
 
 
 def measure_all(plan, collected, ready, result):
-    """Fills the line case by case."""
+    """Measures case by case, and adds the results to the line."""
     cases = [case for article in collected for case in article.cases if any(benchmark.case == case.name for benchmark in ready)]
     started, done = time.monotonic(), 0
     for case in cases:
@@ -112,7 +120,7 @@ def left(started, done, total):
 
 
 def run(options, collected, chosen):
-    """All chosen benchmarks; the line of results."""
+    """Runs the chosen benchmarks, and returns the result line."""
     started = time.monotonic()
     ready, skipped, versions = bring(chosen)
     runs = len(ready) * (options.repeat + 1 / 4)
@@ -140,7 +148,7 @@ def run(options, collected, chosen):
 
 
 def show(chosen):
-    """The list of benchmarks; nothing is installed or built for it."""
+    """Prints the benchmarks without installing or building anything."""
     for benchmark in chosen:
         why = "; ".join(lack for need in benchmark.needs if (lack := toolchains.lacking(need)))
         rows = f"{benchmark.rows:,} rows, {benchmark.full_rows:,} in a full run"
@@ -161,7 +169,7 @@ def main(given=None):
         return show(chosen)
     result = run(options, collected, chosen)
     if result["interrupted"]:
-        # What the project keeps is whole.
+        # Only complete runs belong to the results that the project keeps.
         if options.results.parent == BENCH / "results":
             options.results = toolchains.BUILT / options.results.name
         if options.report == measure.ROOT / "docs":
@@ -170,7 +178,7 @@ def main(given=None):
 
 
 def finish(options, result):
-    """Report, summary, and the status to leave with."""
+    """Prints the summary, writes the report, and returns the exit status."""
     summary.show(result)
     if not options.no_report:
         for path in report.write(result, options.report):
@@ -181,6 +189,6 @@ def finish(options, result):
 
 
 if __name__ == "__main__":
-    # The programs that we run hear of neither this nor Ctrl-C: we end them.
+    # The programs run in their own process groups and get neither signal: the runner kills them.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -1,7 +1,7 @@
-"""What a benchmark is: one method of filling SQLite, as a program that is run, verified and timed.
+"""A benchmark: one method of filling SQLite, as a program that is run, verified and timed.
 
 A module of `articles/` lists the benchmarks of one article: `TITLE`, `SOURCE`, `CASES` (each with the query that verifies it)
-and `BENCHMARKS`. The runner knows no method and no language; the report knows nothing but what `describe` says of a benchmark.
+and `BENCHMARKS`. The runner knows no method and no language; the report knows only the output of `describe`.
 """
 
 import dataclasses
@@ -10,53 +10,53 @@ from collections.abc import Callable
 
 
 class Wrong(Exception):
-    """What a benchmark has written is not what it was to write."""
+    """A benchmark wrote wrong rows."""
 
 
 def expect(found, right):
     if tuple(found) != tuple(right):
-        raise Wrong(f"{tuple(found)} where {tuple(right)} is right")
+        raise Wrong(f"{tuple(found)}, expected {tuple(right)}")
 
 
 def expect_near(what, found, expected, deviation):
-    """Chance gives more than six standard deviations once in 500 million times."""
+    """Raises `Wrong` beyond six standard deviations, which random rows reach once in 500 million times."""
     if abs(found - expected) > 6 * deviation:
         raise Wrong(f"{what}: {found}, {expected:g} expected")
 
 
 def verify_and(last, verify, row, rows):
-    """What stands last in the row (the kind of table, the size of a page), and the rest by `verify`."""
+    """Checks the last value of the row (the kind of table, the size of a page), and the rest with `verify`."""
     expect(row[-1:], [last])
     verify(row[:-1], rows)
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """Benchmarks that do the same work, and can be compared: same rows, same table."""
+    """A group of benchmarks that do the same work and can be compared: same rows, same table."""
 
     name: str
-    """As in `--only`: `user`, `metrics`, `integers/key-order`."""
+    """The name, as used by `--only`: `user`, `metrics`, `integers/key-order`."""
     title: str
     query: str
-    """One row of facts (counts, sums), asked of SQLite after the clock has stopped."""
+    """A query for one row of facts (counts, sums), which runs after the clock has stopped."""
     verify: Callable[[tuple, int], None]
-    """Raises `Wrong` unless that row is right for so many rows."""
+    """Raises `Wrong` unless that row is right for the number of rows."""
     axis: str = ""
-    """What the case varies, where it varies one thing: `characters of a text`. Its benchmarks have their place there in `at`."""
+    """The one quantity that the case varies, if any: `characters of a text`. Its values are in `at` of the benchmarks."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Published:
-    """An article's figure, in the article's own unit."""
+    """A figure of an article."""
 
     article: str
-    """The module of the article that has it: it may be another's that repeats it."""
+    """The module of the article; another article may repeat the benchmark."""
     label: str
-    """What the article calls it."""
+    """The article's name for it."""
     rows: int
     seconds: float
     bytes: int | None = None
-    """Size of the file, where the article has one."""
+    """Size of the file, if the article has one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,41 +66,41 @@ class Benchmark:
     case: str
     """Name of its `Case`."""
     language: str
-    """As people filter by it: `CPython`, `PyPy`, `Rust`, `Go`, `Ruby`, `C`, `Node.js`, `Java`, `SQL`, `litepress`."""
+    """The language, by which the report filters: `CPython`, `PyPy`, `Rust`, `Go`, `Ruby`, `C`, `Node.js`, `Java`, `SQL`, `litepress`."""
     method: str
-    """In a few words for people, unique beside case, language and place: `prepared, 50 rows a statement`."""
+    """A short description, unique within case, language and place: `prepared, 50 rows a statement`."""
     place: str
     """`disk`, `memory`, or `none` for a loop that writes nothing."""
     command: Callable[["Setting"], list]
-    """The command line, for a target and a number of rows."""
+    """Returns the command line for a setting."""
     needs: tuple[str, ...]
-    """Toolchains by name (`toolchains.py`): a benchmark is skipped, and says so, where one cannot be had."""
+    """Toolchains by name (`toolchains.py`): without one of them the benchmark is skipped, with a message."""
     rows: int
-    """In a small run: what takes it about half a second."""
+    """Rows in a small run: about half a second."""
     full_rows: int
-    """In a full run: what takes it some seconds."""
+    """Rows in a full run: some seconds."""
     safe: bool
-    """Whether a crash in the middle leaves the database whole, as it was or as it should be."""
+    """Whether a crash leaves the database whole: as it was before, or complete."""
     reference: bool = False
-    """What the others of its case are compared to: one a case."""
+    """Whether the other benchmarks of the case are compared to it: one in each case."""
     after: str | None = None
-    """Name of the benchmark that this one goes one step beyond; the report says what the step brought."""
+    """Name of the benchmark that this one improves by one step; the report has the step's factor."""
     at: float | None = None
-    """Where the case varies one thing (length of a text, pages of cache, columns): its value, the place on the axis."""
+    """Value on the axis of the case (length of a text, pages of cache, columns), if it has one."""
     growth: tuple[int, ...] = ()
-    """Numbers of rows at which a full run measures it, too, for the curve of cost by rows."""
+    """Further numbers of rows in a full run, for the curve of cost by rows."""
     published: tuple[Published, ...] = ()
     verify: Callable[[tuple, int], None] | None = None
-    """In the place of its case's, where benchmarks of the case do not make the same rows, or tables."""
+    """Replaces the check of the case for benchmarks that make other rows or tables."""
     note: str = ""
-    """A sentence that a reader of its figure must know: what differs from the article, what is not timed."""
+    """A sentence that readers of the figure must know: differences from the article, work that is not timed."""
 
     @property
     def name(self):
         return f"{self.case}/{self.language}/{self.method}/{self.place}"
 
     def describe(self):
-        """What is known of it before it is run, for the line of results."""
+        """Returns its properties for the result line."""
         kept = ("name", "case", "language", "method", "place", "safe", "reference", "after", "at", "note", "needs")
         figures = [dataclasses.asdict(figure) for figure in self.published]
         return {key: getattr(self, key) for key in kept} | {"published": figures}
@@ -108,7 +108,7 @@ class Benchmark:
 
 @dataclasses.dataclass(frozen=True)
 class Absent:
-    """An article's figure that cannot be measured here, and why."""
+    """A figure of an article that cannot be measured here, and why."""
 
     case: str
     method: str
@@ -118,14 +118,14 @@ class Absent:
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What a benchmark is run with."""
+    """The parameters of one run."""
 
     target: str
     """Path of the database to make, or `:memory:`."""
     rows: int
     check: str
-    """The case's query, for a program whose database is in memory."""
+    """Query of the case, for a program whose database is in memory."""
     folder: pathlib.Path
-    """Scratch for what a benchmark needs beside its target; emptied before each run."""
+    """Folder for further files of a benchmark; emptied before each run."""
     prepared: pathlib.Path
-    """Kept for the whole run: input files that some benchmarks share. Made by `command` where it is missing, before the clock."""
+    """Folder of input files that benchmarks share, kept for the whole run; `command` makes missing ones before the clock."""

@@ -1,33 +1,36 @@
-"""litepress's command line for invented rows, as benchmarks of several articles have it."""
+"""Benchmarks of `litepress gen`, for several articles."""
 
 from suite import toolchains
 from suite.benchmark import Benchmark
 
 PRESS = "press, then sqlite3_deserialize"
-MADE_MEANWHILE = "litepress makes its values while the clock runs, and syncs the file."
-MADE_IN_MEMORY = "litepress makes its values while the clock runs; SQLite copies the bytes that it is given."
+MADE_MEANWHILE = "litepress generates the values while the clock runs, and syncs the file."
+MADE_IN_MEMORY = "litepress generates the values while the clock runs; SQLite copies the bytes."
 
 
 def generate(setting, *schema):
-    """`schema` is a file, or a preset."""
+    """Returns the command for a file on disk; `schema` is a path, or an option with a preset."""
     rows = ["--rows", setting.rows, "--progress", "none", "--json"]
     return [toolchains.binary("litepress"), "gen", setting.target, *schema, *rows]
 
 
 def generate_in_memory(setting, schema):
-    """The pages into memory, and SQLite's connection to them."""
+    """Returns the command for pages in memory and a connection of SQLite to them."""
     return [toolchains.binary("press"), schema, setting.target, setting.rows, setting.check]
 
 
 def generate_from(setting, text):
-    """Either, for the text of a schema."""
+    """Returns one command or the other, for the text of a schema."""
     path = setting.folder / "schema.sql"
     path.write_text(text, encoding="utf-8")
     return generate_in_memory(setting, path) if setting.target == ":memory:" else generate(setting, path)
 
 
 def benchmark(case, title, schema, rows, *, full, place="disk", note=None, **more):
-    """A benchmark of litepress: `schema` gives the annotated schema for a number of rows, `full` times as many in a full run."""
+    """Returns a benchmark of litepress; `schema` returns the annotated schema for a number of rows.
+
+    A full run has `full` times as many rows.
+    """
     def command(setting):
         return generate_from(setting, schema(setting.rows))
 

@@ -1,4 +1,4 @@
-"""What a run leaves: the JSON line described in ../README.md, out of what was measured."""
+"""Builds the result line of a run, the JSON described in ../README.md, from measurements."""
 
 import statistics
 
@@ -6,7 +6,7 @@ from measure import spread
 
 
 def static(articles, chosen):
-    """What the line says of articles, and of cases; cases without a chosen benchmark are left out."""
+    """Returns the articles, the cases that have chosen benchmarks, and the absent figures."""
     cases = {benchmark.case for benchmark in chosen}
     return {
         "articles": [{"name": one.name, "title": one.title, "source": one.source} for one in articles],
@@ -26,7 +26,7 @@ def static(articles, chosen):
 
 
 def case_of(measured, raw, memory_copy):
-    """The benchmarks of a case that have figures, and its raw writes; those that failed; those that were too large."""
+    """Returns the measured benchmarks of a case, its raw writes, the failed benchmarks, and those that were too large."""
     good = [one for one in measured if one.rounds and not one.why]
     raw = [one for one in raw if one]
     speed = statistics.median(one["bytes"] / one["seconds"] for one in raw) if raw else None
@@ -43,7 +43,7 @@ def case_of(measured, raw, memory_copy):
 
 
 def figures(one, reference):
-    """What was measured of a benchmark."""
+    """Returns the measurements of a benchmark."""
     median = statistics.median(one.seconds)
     disk = one.benchmark.place == "disk"
     return one.benchmark.describe() | {
@@ -70,7 +70,7 @@ def last(one, key):
 
 
 def ratio(one, reference):
-    """Seconds a row by the reference's, in pairs of the same round, so that drift cancels."""
+    """Returns seconds a row divided by the reference's of the same round, so that drift of the machine cancels."""
     turns = one.rounds.keys() & reference.rounds.keys() if reference else ()
     if not turns:
         return None
@@ -83,7 +83,7 @@ def ratio(one, reference):
 
 
 def ceiling(one, speed, row_bytes, memory_copy):
-    """What the machine itself takes for as many bytes. A database in memory is as large as one on disk."""
+    """Returns the machine's own time for as many bytes. A database in memory counts as large as one on disk."""
     if one.benchmark.place == "disk" and speed:
         return last(one, "bytes") / speed
     if one.benchmark.place == "memory" and row_bytes and memory_copy:

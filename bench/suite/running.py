@@ -1,7 +1,6 @@
-"""Runs benchmarks: each run a process of its own, verified before its time counts, in rounds in which all of a case take turns.
+"""Runs benchmarks in rounds, in which all of a case take turns: each run is a process, verified before its time counts.
 
-A benchmark that fails is left out, with the reason, and costs the others nothing. What a run leaves is described in
-../README.md.
+A benchmark that fails is left out with the reason; the others go on. ../README.md describes the result.
 """
 
 import contextlib
@@ -23,13 +22,13 @@ import measure
 from suite.benchmark import Benchmark, Setting, Wrong
 
 WARM_UP = 20
-"""A warming run has so many times fewer rows."""
+"""Divides the rows of a run that warms up."""
 CHECKED = 8 << 20
-"""SQLite checks the structure of files up to this size: that of larger ones comes from the same program."""
+"""Largest file whose structure SQLite checks: the same program writes larger ones."""
 START = 64 << 20
-"""What a program has in memory, whatever the rows."""
+"""Memory of a program that does not depend on its rows."""
 RAW = 32 << 20
-"""The disk's speed is measured with no less."""
+"""Least number of bytes to measure the disk's speed with."""
 MEMORY_COPY = """
 import time
 size, best = 256 << 20, 0
@@ -43,11 +42,11 @@ print(best)
 
 
 class Failed(Exception):
-    """Why a run of a benchmark does not count."""
+    """A run does not count; the message is the reason."""
 
 
 class Late(Failed):
-    """The time limit ended it."""
+    """A run exceeded the time limit."""
 
 
 def say(text):
@@ -56,15 +55,15 @@ def say(text):
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What holds for all benchmarks of a run."""
+    """The options for all benchmarks of a run."""
 
     folder: pathlib.Path
     scale: str = "small"
     rows: int | None = None
-    """In the place of the benchmarks' own."""
+    """Replaces the benchmarks' own number of rows."""
     repeat: int = 3
     limit: float = 60
-    """Seconds after which a benchmark is ended."""
+    """Seconds after which a benchmark is killed."""
 
     def rows_of(self, benchmark):
         return self.rows or (benchmark.rows if self.scale == "small" else benchmark.full_rows)
@@ -72,7 +71,7 @@ class Plan:
 
 @dataclasses.dataclass
 class Measured:
-    """A benchmark, and what has been measured of it."""
+    """A benchmark and its measurements."""
 
     benchmark: Benchmark
     rows: int
@@ -87,9 +86,9 @@ class Measured:
 
 
 def process(command, limit):
-    """Runs a program in a process group of its own, of which nothing is left when it ends, or when its time is over.
+    """Runs a program in its own process group, and kills the rest of the group when it ends or exceeds its time.
 
-    Until the program is waited for, its number is nobody else's, and neither is the group's.
+    The numbers of process and group cannot be reused until the program is waited for.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.perf_counter()
@@ -129,7 +128,7 @@ def setting(plan, case, benchmark, rows):
 
 @contextlib.contextmanager
 def emptied(plan):
-    """A folder for one run, and one that stays."""
+    """Makes the folder of one run, and removes it afterwards; the folder of input files stays."""
     (plan.folder / "prepared").mkdir(parents=True, exist_ok=True)
     (plan.folder / "work" / "spare").mkdir(parents=True)
     try:
@@ -139,7 +138,7 @@ def emptied(plan):
 
 
 def once(plan, case, benchmark, rows):
-    """One run: what it took, and what the program said."""
+    """Runs a benchmark once, verifies it, and returns its measurements."""
     with emptied(plan):
         given = setting(plan, case, benchmark, rows)
         said, result = process(benchmark.command(given), plan.limit)
@@ -152,14 +151,14 @@ def once(plan, case, benchmark, rows):
 
 
 def prepare(plan, case, benchmark, rows):
-    """Makes the input files of the rounds, that no round's first benchmark has them on the way to the disk while it runs."""
+    """Makes the input files before the first round, so that no benchmark runs while they are written to the disk."""
     with emptied(plan):
         benchmark.command(setting(plan, case, benchmark, rows))
     return True
 
 
 def answer(said, wall):
-    """Of the line that a program has printed the seconds, and the facts of a database in memory."""
+    """Returns the seconds that a program printed, and the facts of a database in memory."""
     try:
         told = json.loads(said)
         seconds, check = told["seconds"], told.get("check")
@@ -171,7 +170,7 @@ def answer(said, wall):
 
 
 def on_disk(path, case, benchmark, rows):
-    """Synced first, while the system has what the program left to it; then read by SQLite."""
+    """Syncs the file, which times the bytes left in the system's cache, then verifies it with SQLite."""
     if not path.is_file():
         raise Wrong("it made no file")
     started = time.perf_counter()
@@ -195,7 +194,7 @@ def verify(case, benchmark, row, rows):
 
 
 def empty(folder):
-    """Large files first, as `measure.remove` does it."""
+    """Empties a folder; `measure.remove` waits for the blocks of large files."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
             measure.remove(path, patience=10)
@@ -203,9 +202,9 @@ def empty(folder):
 
 
 def attempt(plan, case, one, rows, what=None, late_is_failed=True):
-    """One run (or its preparation), whatever becomes of it: its result, or None and the reason kept.
+    """Runs a benchmark or its preparation; returns its result, or `None` and keeps the reason.
 
-    What a benchmark's own code may raise is anything, and what it prepares with the other benches' code ends those.
+    The code of a benchmark may raise anything; the other benches' code, which makes its input files, raises `SystemExit`.
     """
     try:
         return (what or once)(plan, case, one.benchmark, rows)
@@ -224,11 +223,11 @@ def attempt(plan, case, one, rows, what=None, late_is_failed=True):
 
 
 def measure_case(plan, case, measured, raw):
-    """Warms up, then so many rounds; `measured` and `raw` fill up as it goes, so that Ctrl-C loses nothing."""
+    """Warms up, then runs all rounds; adds to `measured` and `raw` after each run, so that Ctrl-C loses nothing."""
     going = [one for one in measured if warm(plan, case, one)]
     os.sync()
     for turn in range(plan.repeat):
-        # Forwards and backwards, so that no benchmark always follows the same one.
+        # Alternates the direction, so that no benchmark always follows the same one.
         for one in going[:: -1 if turn % 2 else 1]:
             if result := attempt(plan, case, one, one.rows):
                 one.rounds[turn] = result
@@ -242,7 +241,7 @@ def measure_case(plan, case, measured, raw):
 
 
 def warm(plan, case, one):
-    """Runs with few rows: the first run reads the program from the disk, and shows what the rest will take."""
+    """Runs with few rows, which reads the program from the disk, and estimates memory and disk of all rows."""
     rows = max(1, one.rows // WARM_UP)
     result = attempt(plan, case, one, rows)
     if not result:
@@ -255,7 +254,7 @@ def warm(plan, case, one):
 
 
 def too_large(plan, sample, times):
-    """What so many times the rows want and is not there, or None. A database and what makes it want twice its size."""
+    """Returns why `times` times the sample has no room, or `None`. A database and its making take twice its size."""
     disk, free_disk = 2 * times * sample.get("bytes", 0), shutil.disk_usage(plan.folder).free
     memory, free_memory = times * max(0, sample["peak_memory_bytes"] - START), available_memory()
     if disk > free_disk:
@@ -271,7 +270,7 @@ def available_memory():
 
 
 def grow(plan, case, one):
-    """The curve of cost by rows, once a size. What takes too long is a point that is left out, no failure."""
+    """Measures the curve of cost by rows, once for each size. Points that take too long are left out and not failures."""
     if not one.benchmark.growth:
         return
     sample = one.rounds[max(one.rounds)]
@@ -290,7 +289,7 @@ def grow(plan, case, one):
 
 
 def raw_write(folder, size):
-    """As fast as the disk takes so many bytes, from one writer or two; None where its file system has no direct I/O."""
+    """Returns the fastest raw write of `size` bytes, with one writer or two; `None` without direct I/O."""
     try:
         return min((measure.dd(folder, max(size, RAW), writers) for writers in (1, 2)), key=lambda one: one["seconds"])
     except SystemExit as why:
@@ -299,5 +298,5 @@ def raw_write(folder, size):
 
 
 def memory_copy():
-    """Bytes a second, in a process of its own: Linux counts what this one ever had among what its children had."""
+    """Returns bytes a second, measured in a separate process: Linux counts this process's peak memory for its children."""
     return float(process([sys.executable, "-c", MEMORY_COPY], 60)[0])

@@ -1,4 +1,4 @@
-"""A run in a few lines of the terminal: of each case the fastest benchmarks, litepress's place, the ceiling."""
+"""Prints a run in a few lines: of each case the fastest benchmarks, the rank of litepress, the ceiling."""
 
 TOP = 3
 
@@ -21,7 +21,7 @@ def show(line):
 
 
 def lines(benchmarks):
-    """The fastest by rows a second, litepress and the reference wherever they stand, and the ceiling of the first."""
+    """Yields the fastest by rows a second, litepress and the reference at any rank, and the ceiling of the first."""
     ranked = sorted(benchmarks, key=lambda benchmark: -benchmark["rows_per_second"])
     for rank, benchmark in enumerate(ranked, 1):
         if rank <= TOP or benchmark["language"] == "litepress" or benchmark["reference"]:

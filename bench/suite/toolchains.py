@@ -1,8 +1,7 @@
-"""What the benchmarks' languages want: a program that is found or installed, and ours built with it.
+"""Toolchains of the benchmarks: finds or installs the programs of a language, and builds the benchmarks with them.
 
-`ready(name)` brings a toolchain once a run, and raises `Missing` with the reason where it cannot be had: benchmarks that need
-it are skipped then, aloud. Installing asks the registries (Debian's packages only as root); what is built lies under
-`target/suite`.
+`ready(name)` prepares a toolchain once a run, and raises `Missing` with the reason if it cannot: its benchmarks are skipped
+with a message. Packages come from the registries (Debian's packages only as root); programs are built in `target/suite`.
 """
 
 import dataclasses
@@ -12,6 +11,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable
 
 import python
@@ -23,20 +23,20 @@ PROGRAMS = ROOT / "bench" / "programs"
 
 
 class Missing(Exception):
-    """Why a toolchain cannot be had here."""
+    """A toolchain is missing; the message is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Toolchain:
     bring: Callable[[], None]
-    """Installs and builds what is not there; raises `Missing`."""
+    """Installs and builds the missing parts; raises `Missing`."""
     version: Callable[[], str]
     programs: tuple[str, ...] = ()
-    """What it wants on the machine."""
+    """Programs that must be on the machine."""
 
 
 def run(*command, **options):
-    """A step of installing: its output, or `Missing` with the last of what it said."""
+    """Runs a step of an installation, and returns its output; raises `Missing` with its last line."""
     command = [str(part) for part in command]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
@@ -50,15 +50,29 @@ def run(*command, **options):
 
 
 DEBIAN = ("gcc", "mvn", "pypy3", "ruby", "sqlite3")
-"""Programs that `debian` brings."""
+"""Programs that `debian` installs."""
+
+
+_INSTALLING = threading.Lock()
+
+
+def one_at_a_time(install):
+    """Makes installers wait for each other: apt-get, and pip in one environment, do not run twice at the same time."""
+    @functools.wraps(install)
+    def alone(*arguments):
+        with _INSTALLING:
+            return install(*arguments)
+
+    return alone
 
 
 def may_install():
     return shutil.which("apt-get") and os.geteuid() == 0
 
 
+@one_at_a_time
 def debian(program, *packages):
-    """A program of Debian's packages, installed where it is missing and we may."""
+    """Installs Debian's packages of a program, if it is missing and we are root."""
     if shutil.which(program):
         return
     if not may_install():
@@ -84,7 +98,7 @@ PROFILE = () if UNOPTIMIZED else ("--release",)
 
 
 def cargo(name):
-    """A crate of its own, outside the workspace: what it depends on costs only those who run it."""
+    """Returns the toolchain of a crate outside the workspaces: only its own benchmarks compile its dependencies."""
     def bring():
         profile = PROFILE or ("--config", "profile.dev.debug=false")
         place = ("--manifest-path", PROGRAMS / name / "Cargo.toml", "--target-dir", BUILT / name)
@@ -94,7 +108,7 @@ def cargo(name):
 
 
 def built_apart(name, program):
-    """The program of such a crate."""
+    """Returns the program of a crate outside the workspaces."""
     return BUILT / name / ("debug" if UNOPTIMIZED else "release") / program
 
 
@@ -107,7 +121,7 @@ def go(name):
 
 
 def workspace(folder, *chosen):
-    """The programs of the main workspace, or of that of the benches."""
+    """Returns the toolchain of the main workspace, or of the one of the benches."""
     def bring():
         run("cargo", "build", *PROFILE, "--locked", *chosen, cwd=folder)
 
@@ -125,8 +139,10 @@ def ruby_version():
 
 
 def node():
-    """Our program beside its packages, which lie under `target`. What better-sqlite3 has of native code is compiled where
-    no finished one can be fetched, with the headers beside the installed Node."""
+    """Installs packages under `target`, and copies the program beside them.
+
+    The native code of better-sqlite3 is compiled if no binary can be fetched, with the headers of the installed Node.
+    """
     found("node")
     found("npm")
     source, folder = PROGRAMS / "node", BUILT / "node"
@@ -145,7 +161,7 @@ def node():
 
 
 def loads(folder):
-    """Whether better-sqlite3 works with the Node that is there: its native code is of one version."""
+    """Returns whether better-sqlite3 works with the installed Node: its native code fits one version."""
     script = "require('better-sqlite3')(':memory:')"
     return subprocess.run(["node", "-e", script], cwd=folder, capture_output=True, check=False).returncode == 0
 
@@ -165,16 +181,17 @@ def java_version():
 
 
 TESTED_PYTHON = ROOT / "target" / "python-venv" / "bin" / "python"
-"""Of `make test-python`: with the package, built and installed, and all that its tests compare it to."""
+"""The interpreter of `make test-python`, with the package and everything that its tests compare it with."""
 
 
 def package_python():
-    """The interpreter that has litepress, pandas, polars, pyarrow and ADBC."""
+    """Returns the interpreter that has litepress, pandas, polars, pyarrow and ADBC."""
     return TESTED_PYTHON if TESTED_PYTHON.exists() else competitors.PYTHON
 
 
+@one_at_a_time
 def python_package():
-    """Installs it as it is now: cargo builds what has changed since the last time."""
+    """Installs the package of this checkout: cargo compiles changes since the last time."""
     if TESTED_PYTHON.exists():
         run(TESTED_PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", ROOT / "python")
     else:
@@ -182,14 +199,14 @@ def python_package():
 
 
 def bundled_sqlite():
-    """Where the sources of the SQLite that litepress carries lie: a crate has them."""
+    """Returns the folder of the sources of the bundled SQLite, which is part of a crate."""
     meta = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked", cwd=ROOT))
     [manifest] = [one["manifest_path"] for one in meta["packages"] if one["name"] == "libsqlite3-sys"]
     return pathlib.Path(manifest).parent / "sqlite3"
 
 
 def c(*names):
-    """Programs of one file each beside what they share, with the SQLite that litepress carries, and carray() in it."""
+    """Returns the toolchain of the C programs, linked with the bundled SQLite, with carray() enabled."""
     folder, built = PROGRAMS / "c", BUILT / "c"
 
     def bring():
@@ -197,7 +214,7 @@ def c(*names):
         built.mkdir(parents=True, exist_ok=True)
         sources = bundled_sqlite()
         compile_c = ("gcc", "-O2", "-DSQLITE_ENABLE_CARRAY")
-        # It takes a minute: once a version, whose folder has its name.
+        # It takes a minute, once for each version, which is part of the name.
         library = built / f"{sources.parent.name}.o"
         if not library.exists():
             unfinished = library.with_suffix(".unfinished")
@@ -226,7 +243,7 @@ TOOLCHAINS = {
     "sqlite3": Toolchain(
         lambda: debian("sqlite3", "sqlite3"), lambda: first_line("sqlite3", "--version").split()[0], ("sqlite3",)
     ),
-    "python-competitors": Toolchain(competitors.install, lambda: listed(competitors.versions())),
+    "python-competitors": Toolchain(one_at_a_time(competitors.install), lambda: listed(competitors.versions())),
     "python-package": Toolchain(
         python_package, lambda: listed(competitors.versions(["litepress", *python.PACKAGES], package_python()))
     ),
@@ -237,7 +254,7 @@ TOOLCHAINS = {
 
 @functools.cache
 def _outcome(name):
-    """None where it is there. What is shared with the other benches ends them where it fails."""
+    """Prepares a toolchain; returns the reason if it is missing. Code of the other benches raises `SystemExit`."""
     try:
         TOOLCHAINS[name].bring()
     except Missing as why:
@@ -248,20 +265,20 @@ def _outcome(name):
 
 
 def ready(name):
-    """Brings a toolchain; raises `Missing` each time it is asked for, where it cannot be had."""
+    """Prepares a toolchain; raises `Missing` at every call if it cannot."""
     if why := _outcome(name):
         raise why
 
 
 def lacking(name):
-    """What is known to be missing without bringing it, or an empty text."""
+    """Returns what is missing, as far as known without installing anything, or an empty text."""
     brought = DEBIAN if may_install() else ()
     missing = [program for program in TOOLCHAINS[name].programs if not shutil.which(program) and program not in brought]
     return f"{', '.join(missing)} not installed" if missing else ""
 
 
 def version(name):
-    """Of a toolchain that is ready; where it does not tell, None."""
+    """Returns the version of a ready toolchain, or `None` if it is unknown."""
     try:
         return TOOLCHAINS[name].version()
     except Missing:
@@ -269,5 +286,5 @@ def version(name):
 
 
 def binary(name):
-    """A program of the workspace's bench crate, or litepress itself."""
+    """Returns the path of litepress, or of a program of the bench crate."""
     return TARGET / name

@@ -1,8 +1,8 @@
-"""Rows that a Python program has in memory, into SQLite: an engine of `python_child.py` by the benchmark suite's clock.
+"""Inserts rows in memory into SQLite: runs an engine of `python_child.py` with the clock of the benchmark suite.
 
     python frames.py ENGINE TARGET SOURCE.csv [CHECK]
 
-What is left to the operating system is not timed: the benchmark suite shows it apart. Nor is what the competitors import.
+Neither the sync of the file, which the suite measures separately, nor the imports of the engines are timed.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
-"""A program that people fill SQLite with, as a whole process: what a user waits for who starts it in a shell.
+"""Runs a common tool that fills SQLite, and times the whole process, as a user in a shell waits for it.
 
     python tools.py METHOD TARGET INPUT
 
-INPUT is a file of CSV with the rows of `user`, or their number where the program makes them up.
+INPUT is a CSV file with the rows of `user`, or their number if the program generates them.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ KEYLESS = dataclasses.replace(data.USER, key=())
 
 
 def sql(name):
-    """A script for SQLite's own program, which is told the number of rows."""
+    """Runs a script with SQLite's own program, and passes the number of rows."""
     script = BENCH / "programs" / "sql" / name
 
     def fill(path, rows):

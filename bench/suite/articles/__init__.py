@@ -1,7 +1,7 @@
-"""The articles whose benchmarks are measured: every module of this folder, in the order in which they are reported.
+"""The articles whose benchmarks are measured: every module of this folder, in the order of the report.
 
-A module has `TITLE`, `SOURCE`, `CASES` and `BENCHMARKS`, and `ABSENT` where a figure of its article cannot be measured here.
-A benchmark may belong to another article's case: it does the same work.
+A module has `TITLE`, `SOURCE`, `CASES` and `BENCHMARKS`, and `ABSENT` for figures that cannot be measured here. A
+benchmark may belong to a case of another article if it does the same work.
 """
 
 import collections
@@ -26,7 +26,7 @@ class Article:
 
 
 def collect():
-    """All articles, checked."""
+    """Imports all articles and checks them."""
     names = [module.name for module in pkgutil.iter_modules(__path__)]
     names.sort(key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
     articles = [article(name, importlib.import_module(f"{__name__}.{name}")) for name in names]
@@ -40,7 +40,7 @@ def article(name, module):
 
 
 def check(articles):
-    """Raises `ValueError` with all that does not fit together."""
+    """Raises `ValueError` with all inconsistencies."""
     if wrong := list(mistakes(articles)):
         raise ValueError("; ".join(wrong))
 
@@ -71,7 +71,7 @@ def mistakes(articles):
 
 
 def unknown(benchmark, names):
-    """What a benchmark names that is not there."""
+    """Yields the unknown names that a benchmark refers to."""
     if benchmark.after and benchmark.after not in names:
         yield f"{benchmark.name} is after {benchmark.after}, which is no benchmark"
     if benchmark.place not in ("disk", "memory", "none"):

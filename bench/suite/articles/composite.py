@@ -1,7 +1,7 @@
-"""A key of three integers and a text, in memory, with SQLite's own API: what the answers to one question advise, step by step.
+"""A key of three integers and a text, in memory, with SQLite's own API: the advice of the answers to one question.
 
-The question has a database of 9 GB with 100 million rows; here it has fewer rows of the same kind. The article's figures are
-those of the question's author: no other machine is named.
+The question has a database of 9 GB with 100 million rows; here are fewer rows of the same kind. The figures are those of
+the question's author.
 """
 
 import functools
@@ -23,7 +23,7 @@ KEYED = (
 )
 TABLES = 4
 OF_TABLE = KEYED.replace(" FROM keyed", ", (SELECT wr FROM pragma_table_list WHERE name = 'keyed') FROM keyed")
-"""Whether it is a table WITHOUT ROWID, too."""
+"""Also returns whether the table is WITHOUT ROWID."""
 OF_PAGES = KEYED.replace(" FROM keyed", ", (SELECT page_size FROM pragma_page_size) FROM keyed")
 WRITTEN = KEYED.replace("FROM keyed", f"FROM ({' UNION ALL '.join(f'SELECT * FROM keyed{table}' for table in range(TABLES))})")
 LONG = (
@@ -33,12 +33,12 @@ LONG = (
 LENGTHS = (10_000, 100_000, 1_000_000)
 
 
-# What is verified.
+# Checks.
 
 
 @functools.cache
 def sums(rows):
-    """Of the numbers of the rows, their thousandths of all rows, and their last three digits."""
+    """Returns the sums of the columns a, b and c over all rows."""
     numbers = range(rows)
     return sum(number * 1000 // rows for number in numbers), sum(numbers), sum(number % 1000 for number in numbers)
 
@@ -48,7 +48,7 @@ def verify_keyed(row, rows):
 
 
 def verify_long(length, row, rows):
-    """Letters in turn, each text one further: which ones are first and last, the length tells."""
+    """Checks texts that repeat the alphabet, each starting one letter later: the length determines first and last letter."""
     first, last = (sum(97 + (number + behind) % 26 for number in range(rows)) for behind in (0, length - 1))
     expect(row, (rows, length, length, first, last))
 
@@ -68,7 +68,7 @@ CASES = [
 
 
 def program(path, method):
-    """`method` is the words, or gives them for a setting."""
+    """Returns the command of a program; `method` is its text, or a function that returns the text for a setting."""
     def command(setting):
         words = method if isinstance(method, str) else method(setting)
         check = [setting.check] if setting.target == ":memory:" else []
@@ -78,7 +78,7 @@ def program(path, method):
 
 
 def rust(case, title, method, rows=200_000, *, place="memory", full=5, safe=None, **more):
-    """A benchmark of composite.rs. A database in memory is lost with its program."""
+    """Returns a benchmark of composite.rs; a crash loses a database in memory, so that it is not safe."""
     safe = place == "disk" if safe is None else safe
     return Benchmark(
         case, "Rust", title, place, program(lambda: toolchains.binary("composite"), method), ("rust",), rows, full * rows,
@@ -87,7 +87,7 @@ def rust(case, title, method, rows=200_000, *, place="memory", full=5, safe=None
 
 
 def in_rust(case, title, place="memory"):
-    """Name of such a benchmark."""
+    """Returns the name of a benchmark of composite.rs."""
     return f"{case}/Rust/{title}/{place}"
 
 
@@ -95,7 +95,7 @@ press = functools.partial(generated.benchmark, rows=500_000, full=10)
 
 
 def keyed(number, *, options="", first="", name="keyed"):
-    """The same rows, the number of a row in order or in none; `first` stands before the table."""
+    """Returns a schema that generates the same rows with b from `number`, ordered or shuffled; `first` precedes the table."""
     def schema(rows):
         return (
             f"{first}CREATE TABLE {name} (\n"
@@ -128,7 +128,7 @@ def keys():
     yield rust(
         case, WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER), verify=keyed_alone,
         published=(Published("composite", "WITHOUT ROWID, WAL, synchronous = 0", ROWS, ROWS / 250_000),),
-        note=IN_MEMORY + " The article adds WAL and synchronous = 0, which change nothing in memory.",
+        note=IN_MEMORY + " The article adds WAL and synchronous = 0, which have no effect in memory.",
     )  # fmt: skip
     yield rust(case, f"{NO_ORDER}, WITHOUT ROWID", "rows without-rowid", after=in_rust(case, NO_ORDER), note=IN_MEMORY, verify=keyed_alone)
     disk = functools.partial(rust, case, place="disk")
@@ -137,7 +137,7 @@ def keys():
     yield disk(WITHOUT_ROWID, "rows sorted without-rowid", after=in_rust(case, ORDER, "disk"), verify=keyed_alone)
     yield disk(
         f"{WITHOUT_ROWID}, WAL, no sync", "rows sorted without-rowid wal", safe=False, verify=keyed_alone,
-        after=in_rust(case, WITHOUT_ROWID, "disk"), note="On disk, where WAL and synchronous = 0 mean something.",
+        after=in_rust(case, WITHOUT_ROWID, "disk"), note="On disk, where WAL and synchronous = 0 have an effect.",
     )  # fmt: skip
     for options, more in (("", ""), (" WITHOUT ROWID", ", WITHOUT ROWID")):
         for order, number in ((NO_ORDER, SHUFFLED), (ORDER, ASCENDING)):
@@ -170,7 +170,7 @@ def pages():
 
 
 def caches():
-    """SQLITE_DEFAULT_PCACHE_INITSZ is a matter of compiling; what it brings, memory for pages at once, can be had later."""
+    """SQLITE_DEFAULT_PCACHE_INITSZ is set at compile time; SQLITE_CONFIG_PAGECACHE also allocates all pages at once."""
     case = "composite/page-cache"
     yield rust(case, f"{ORDER}, a page at a time", "rows sorted", reference=True)
     yield rust(
@@ -199,7 +199,7 @@ def long_texts():
 
 
 def long_text(length):
-    """Letters in turn, each text one further."""
+    """Returns a schema of texts that repeat the alphabet, each starting one letter later."""
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     some = alphabet * min(1000, length // len(alphabet) + 2)
     many = "x" * (length // len(some) + 2)
@@ -249,7 +249,7 @@ def writers():
 
 
 def four_tables(rows):
-    """The stretches of the rows that Turso's writers put into a table each."""
+    """Returns a schema of the four tables that Turso's writers fill, each with a quarter of the rows."""
     stretch = -(-rows // TABLES)
     return "".join(keyed(f"sequence({table * stretch})", name=f"keyed{table}")(rows) for table in range(TABLES))
 
@@ -259,7 +259,7 @@ BENCHMARKS = [*keys(), *transactions(), *pages(), *caches(), *long_texts(), *sna
 ABSENT = [
     Absent(
         "composite/key", f"a profile of {NO_ORDER}", Published("composite", f"{what}: {share} % of the first try's time", ROWS, FIRST_TRY * share / 100),
-        "A share of a profile is no method of its own: what it names is in the time of the benchmark.",
+        "A share of a profile is not a method: the function that it names is part of the benchmark's time.",
     )
     for what, share in (("memcpy_repmovs", 75), ("sqlite3BtreeMovetoUnpacked", 97))
 ]
@@ -267,6 +267,6 @@ ABSENT += [
     Absent(
         "composite/key", f"a profile of {ORDER}",
         Published("composite", "memcpy: 15 % of the time in the order of the key", ROWS, FIRST_TRY / 1.8 * 0.15),
-        "As above. What is left is malloc, which the case of the page cache is about.",
+        "As above. The rest is malloc, the subject of the case of the page cache.",
     )
 ]  # fmt: skip

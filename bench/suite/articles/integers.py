@@ -1,8 +1,8 @@
-"""Integers and beyond: what SQLite's own design costs, one column of integers at a time, in C.
+"""Integers and beyond: the cost of SQLite's own design, one column of integers at a time, in C.
 
-The article gives rows a second. Where it names no number of rows, a figure stands here as the rows of one second; a factor of
-its table of unrolled statements is one of the 2,701,000 rows a second that it has for one row a statement. The sizes in two of
-its tables, 9 to 17 bytes a row, are those of 100 million rows.
+The article gives rows a second. If it names no number of rows, a figure here is the rows of one second. The factors of its
+table of unrolled statements refer to its 2,701,000 rows a second for one row a statement. The file sizes in two of its
+tables, 9 to 17 bytes a row, are those of 100 million rows.
 """
 
 import functools
@@ -18,23 +18,23 @@ BILLION = 10**9
 ONE_ROW_A_STATEMENT = 2_701_000
 
 UNSAFE = "no journal, no sync"
-EVENLY = MADE_MEANWHILE + " They are the same values as the others', ascending, over and over where there are few."
+EVENLY = MADE_MEANWHILE + " The values are those of the other benchmarks, ascending, repeated if there are fewer values than rows."
 
 
 def published(label, speed, rows=None, size=None):
-    """A figure in rows a second, of so many rows and bytes where the article says so."""
+    """Returns a figure in rows a second, with the rows and bytes that the article names."""
     rows = rows or round(speed)
     return (Published("integers", label, rows, rows / speed, size),)
 
 
-# What is verified.
+# Checks.
 
 VALUES = "count(*), min(value), max(value), sum(value >> 32), sum(value & 4294967295)"
-"""The sum of 64 bit numbers has more bits than SQLite has: of both halves."""
+"""Sums both halves of 64-bit numbers, because the sum of whole numbers overflows SQLite's integers."""
 
 
 def facts(rows, least, most, total):
-    """Those of `VALUES`, both halves of the sum in one."""
+    """Returns the row of `VALUES`, with both halves of the sum joined."""
     return rows, least, most, total
 
 
@@ -44,14 +44,17 @@ def joined(row):
 
 
 def spacing(rows, bits):
-    """First and last value and distance of values that lie evenly in what so many bits hold, over and over if they must."""
+    """Returns first value, last value and step of values spread evenly over the range of `bits` bits.
+
+    More rows than values repeat them.
+    """
     different = min(rows, 2**bits)
     step = max(1, (2**bits - 1) // rows)
     return -(2 ** (bits - 1)), -(2 ** (bits - 1)) + (different - 1) * step, step
 
 
 def spread(rows, bits):
-    """The facts of such values."""
+    """Returns the facts of evenly spread values."""
     least, most, step = spacing(rows, bits)
     whole, rest = divmod(rows, 2**bits)
     ranks = whole * (2**bits * (2**bits - 1) // 2) + rest * (rest - 1) // 2
@@ -66,7 +69,7 @@ verify_32 = functools.partial(verify_spread, 32)
 
 
 def verify_keys(row, rows):
-    """1 to the number of rows, each once: a key is unique, and the sum of others would be another one."""
+    """Checks the keys 1 to `rows`, each once: keys are unique, so that only these have this sum."""
     expect(joined(row), facts(rows, 1, rows, rows * (rows + 1) // 2))
 
 
@@ -79,7 +82,7 @@ def verify_bools(row, rows):
 
 
 def verify_indexed(row, rows):
-    """The sums as of the table alone; the index has as many entries."""
+    """Checks the sums of the table, and that the index has as many entries."""
     expect(row[5:], [rows])
     verify_spread(32, row, rows)
 
@@ -97,14 +100,14 @@ def program(name, method):
 
 
 def c(case, title, method, rows, *, name="integers", place="disk", full=5, **more):
-    """A benchmark of a program in C: so many rows, and `full` times as many in a full run."""
+    """Returns a benchmark of a program in C with `rows` rows, and `full` times as many in a full run."""
     safe = place == "disk" and "unsafe" not in method.split()
     more = {"safe": safe, "needs": ("c",), "rows": rows, "full_rows": full * rows} | more
     return Benchmark(case, "C", title, place, program(name, method), **more)
 
 
 def in_c(case, title, place="disk"):
-    """Name of such a benchmark."""
+    """Returns the name of a benchmark in C."""
     return f"{case}/C/{title}/{place}"
 
 
@@ -115,7 +118,7 @@ press = functools.partial(generated.benchmark, full=5, note=EVENLY)
 
 
 def table(generator, column="value INTEGER", options="", rest=""):
-    """The one table, with a generator of its values, which may depend on the number of rows."""
+    """Returns a schema of the one table; `generator` may depend on the number of rows."""
     def schema(rows):
         text = generator if isinstance(generator, str) else generator(rows)
         return f"CREATE TABLE integers (\n  {column} -- gen: {text}\n){options};\n{rest}"
@@ -131,7 +134,7 @@ def evenly(bits):
     return generator
 
 
-# The tables of the article, each a case.
+# The tables of the article: each is a case.
 
 
 def methods():
@@ -190,7 +193,7 @@ WIDTHS = (
     ),
 )
 """Title, the program's word, bytes of a value in the record (0 and 1 take none), rows a second and GB of the article's file,
-litepress's generator, what verifies it."""
+litepress's generator, check."""
 
 
 def widths():
@@ -265,7 +268,7 @@ def text_safety():
 
 
 def array_sizes():
-    """A thousandth, a hundredth, a tenth of the rows a statement, and all of them."""
+    """Yields benchmarks with a thousandth, a hundredth, a tenth, and all of the rows in a statement."""
     case = "integers/carray"
     rows = 2_000_000
     for parts, speed in ((1000, 7_156_000), (100, 7_912_000), (10, 8_601_000), (1, 9_310_000)):
@@ -309,7 +312,7 @@ def automatic_keys():
 
 
 GROWTH = (10**5, 10**6, 4 * 10**6)
-"""Rows: the article has a chart of how the cost of random keys grows until the cache is small beside the table."""
+"""Numbers of rows: the article charts the cost of random keys until the table is much larger than the cache."""
 
 
 def key_order():
@@ -374,7 +377,7 @@ def indexes():
 
 
 def shuffled(rows):
-    """The same values as the others', in random order."""
+    """Returns a generator of the same values in random order."""
     least, _, step = spacing(rows, 32)
     return f"shuffle(0, {rows - 1}) * {step} + {least}"
 
@@ -395,11 +398,11 @@ SELECT count(*), (SELECT count(*) FROM pragma_table_info('texts')), min(length(c
   (SELECT total(CASE WHEN rowid % 16 = 1 THEN {ALL} GLOB '*[^0-9a-f]*' END) FROM texts), min(c1) < max(c1)
 FROM texts, absent
 """
-"""Which characters there are is asked of every sixteenth row: of all it would take longer than filling the table."""
+"""Checks the characters of every sixteenth row: checking all takes longer than filling the table."""
 
 
 def texts(length, columns=1):
-    """So many columns of hexadecimal digits."""
+    """Returns a schema of `columns` columns of hexadecimal digits."""
     names = [f"c{number}" for number in range(1, columns + 1)]
 
     def schema(_rows):
@@ -459,7 +462,7 @@ def verify_constant(row, rows):
 
 
 def verify_random(row, rows):
-    """The standard deviation is 4.1 of an age, 0.5 of a flag."""
+    """Checks the sums of ages and flags, whose standard deviations are 4.1 and 0.5."""
     expect(row[:6], [rows, 1, rows, 0, 0, 0])
     _, ages, actives = row[6:]
     expect_near("sum of ages", ages, 10 * rows, 4.1 * rows**0.5)
@@ -499,7 +502,7 @@ def mixed():
 OF_VALUES = f"SELECT {VALUES} FROM integers"
 KIND = " + ".join(f"{bit} * (sql LIKE '%{words}%')" for bit, words in ((1, "PRIMARY KEY"), (2, "WITHOUT ROWID"), (4, "AUTOINCREMENT")))
 OF_TABLE = f"SELECT {VALUES}, (SELECT {KIND} FROM sqlite_schema WHERE name = 'integers') FROM integers"
-"""The kind of table in three bits."""
+"""Also returns the kind of table as three bits."""
 OF_INDEX = f"SELECT {VALUES}, (SELECT count(*) FROM integers INDEXED BY integers_value WHERE value IS NOT NULL) FROM integers"
 
 CASES = [
@@ -533,7 +536,7 @@ BENCHMARKS = [
 ABSENT = [
     Absent(
         "integers/methods", "raw writes to the disk", Published("integers", "SSD, sustained writes (bytes a second, not rows)", 454 << 20, 1.0),
-        "It is no database: the raw write that is measured in each case is the ceiling beside its figures.",
+        "It is not a database: the raw write of each case is the ceiling beside its figures.",
     ),
     Absent(
         "integers/methods", "integer rows in bytes", Published("integers", "integer rows (bytes a second, not rows)", 40 << 20, 1.0),
@@ -542,6 +545,6 @@ ABSENT = [
     Absent(
         "integers/mixed-random", "the best program of the user article",
         Published("integers", "best of the user article's repository, unsafe", 10**8, 10**8 / 4_300_000),
-        "Another's program on another's machine: the case `user` has those.",
+        "A program of another article on another machine: the case `user` has it.",
     ),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Hashes that a program has in memory, by Ruby's gem sqlite3: from one INSERT after another to many rows a statement."""
+"""Ruby hashes in memory, inserted with the gem sqlite3: from one INSERT after another to many rows a statement."""
 
 import functools
 import math
@@ -12,7 +12,7 @@ from suite.benchmark import Case, Published, Benchmark, Wrong, expect_near
 TITLE = "Metrics: hashes in memory, 500,000 rows, in Ruby"
 SOURCE = "Maximum Speed SQLite Inserts: the metrics of a simulator, from Ruby hashes, on disk and in memory"
 ROWS = 500_000
-"""Of all figures of the article."""
+"""The number of rows of all figures of the article."""
 
 FACTS = "count(*), sum(rowid), " + ", ".join(f"sum(name = '{name}')" for name in data.METRICS)
 FACTS += ", sum(CAST(value * 1000000 AS INTEGER) * (1 + rowid % 100)), min(typeof(value)), max(typeof(value))"
@@ -21,7 +21,7 @@ QUERY = f"SELECT {FACTS}, min(value), max(value), sum(value) FROM metrics"
 
 @functools.lru_cache
 def article(rows):
-    """The facts of the article's rows."""
+    """Returns the facts of the article's rows."""
     names, weighted, low, high = dict.fromkeys(data.METRICS, 0), 0, math.inf, -math.inf
     for rowid, (name, value) in enumerate(data.metrics(rows), 1):
         names[name] += 1
@@ -31,13 +31,13 @@ def article(rows):
 
 
 def verify(row, rows):
-    """The article's rows are known to the last bit."""
+    """Compares with the article's rows, which are known to the last bit."""
     if row[:-1] != article(rows):
         raise Wrong(f"{row[:-1]}, not {article(rows)}")
 
 
 def verify_others(row, rows):
-    """Those that `litepress gen` makes are as many and as evenly spread."""
+    """Checks that the rows of `litepress gen` have the same number and distribution."""
     *facts, total = row
     count, rowids, *names, _, least_type, most_type, low, high = facts
     if (count, rowids, least_type, most_type) != (rows, rows * (rows + 1) // 2, "real", "real") or not 0 <= low <= high < 1:
@@ -50,7 +50,7 @@ def verify_others(row, rows):
 CASES = [Case("metrics", "Rows that a program has in memory: metrics(name, value)", QUERY, verify)]
 
 
-# The article's five tables: what it calls a method, and the seconds of it.
+# The article's five tables: its name of a method, and the seconds.
 
 NAIVE, PREPARED, TRANSACTION = "Naive", "With a prepared statement", "With transaction"
 BOTH = "With transaction and prepared statement"
@@ -65,7 +65,7 @@ MEMORY = {NAIVE: 2.306505, TRANSACTION: 1.889884, BOTH: 0.64563, PRAGMAS: 0.6348
 
 
 def published(title, tables):
-    """The figures of a method, each with the table that has it."""
+    """Returns the figures of a method, each with the name of its table."""
     return tuple(
         Published("metrics", f"{title} ({table})", ROWS, seconds[title])
         for table, seconds in tables.items()
@@ -76,7 +76,7 @@ def published(title, tables):
 # In Ruby.
 
 METHODS = [
-    # The program's word, ours, the article's, what it goes beyond, rows of a small run, whether a crash spares the file.
+    # The program's word, our name, the article's name, the previous step, rows of a small run, is the file safe in a crash.
     ("naive", "a statement a row", NAIVE, None, 40_000, True),
     ("prepared", "prepared", PREPARED, "a statement a row", 100_000, True),
     ("transaction", "one transaction", TRANSACTION, "a statement a row", 50_000, True),
@@ -88,11 +88,11 @@ METHODS = [
 SYNCS = ("naive", "prepared")
 NOTES = {
     "naive": "Each statement is closed, which the article leaves to the garbage collector.",
-    "stuffing-32766": "In one transaction, prepared, journal and sync off. SQLite since 3.32 has room for so many parameters.",
+    "stuffing-32766": "In one transaction, prepared, journal and sync off. SQLite takes 32,766 parameters since 3.32.",
 }
 NOTES |= {"transaction": NOTES["naive"], "stuffing-999": "In one transaction, prepared, journal and sync off."}
 PLACES = [
-    # What the program is told, the place, what is added to the method, the article's tables.
+    # The suffix of the program's word, the place, the suffix of the method, the article's tables.
     ("", "memory", "", {"one by one": ONE_BY_ONE, "all together": TOGETHER, "memory DBs": MEMORY}),
     ("+backup", "disk", ", in memory, then backup", {"memory databases to disk": BACKUP}),
     ("", "disk", "", {"disk DBs": DISK}),
@@ -121,7 +121,7 @@ def in_ruby():
             )  # fmt: skip
 
 
-# In Python, by its standard library and by litepress; and rows that litepress makes up.
+# In Python, with its standard library and with litepress; and rows that litepress generates.
 
 
 def python(interpreter, word):
@@ -157,7 +157,7 @@ def in_python():
 
 
 def gen(setting):
-    """A schema with annotations, which say how evenly the article's rows are spread."""
+    """Returns the command for an annotated schema with the distribution of the article's rows."""
     return generate(setting, toolchains.PROGRAMS / "litepress" / "metrics.sql")
 
 
@@ -166,6 +166,6 @@ BENCHMARKS = [
     *in_python(),
     Benchmark(
         "metrics", "litepress", "gen", "disk", gen, ("litepress",), 5_000_000, 50_000_000, safe=True,
-        verify=verify_others, note="Makes other rows up while the clock runs, names and values as evenly spread.",
+        verify=verify_others, note="Generates other rows of the same distribution while the clock runs.",
     ),  # fmt: skip
 ]

@@ -1,4 +1,4 @@
-"""What people fill SQLite with today: the rows of `user` out of a CSV, out of memory, or made up."""
+"""Tools of today that fill SQLite with the rows of `user`: from a CSV, from memory, or generated."""
 
 import sys
 
@@ -11,7 +11,7 @@ SOURCE = "Programs and packages as their registries have them: SQLite's own, Pyt
 
 QUERY = f"SELECT {data.USER.facts} FROM user"
 FACTS = {}
-"""By the number of rows, what SQLite finds in a database of the rows of a CSV: known when the file is there."""
+"""The facts of the rows of each CSV, by number of rows; filled when the file is made."""
 
 
 def verify(row, rows):
@@ -27,7 +27,7 @@ KEYLESS = "Into a table without the key."
 
 
 def source(setting):
-    """The CSV of so many rows, made before the clock."""
+    """Makes the CSV before the clock starts, and returns its path."""
     if setting.rows not in FACTS:
         FACTS[setting.rows] = data.facts(data.user_database(setting.prepared, setting.rows), data.USER)
     return data.user_text(setting.prepared, setting.rows, ".csv")
@@ -77,7 +77,7 @@ CSV = [
 
 
 def from_memory(language, method, engine, rows, full_rows, *, safe=False, **more):
-    """An engine of python_child.py."""
+    """Returns a benchmark of an engine of python_child.py."""
     def command(setting):
         check = [setting.check] if setting.target == ":memory:" else []
         return [toolchains.package_python(), program("frames.py"), engine, setting.target, source(setting), *check]
@@ -110,7 +110,7 @@ FRAMES = [
 ]  # fmt: skip
 
 
-# Rows that are made up while the clock runs, as the article about `user` does it.
+# Rows that are generated while the clock runs, as in the article about `user`.
 
 
 def made_up(language, method, command, need, rows, full_rows, place="disk", note="", **more):

@@ -1,8 +1,8 @@
-"""A billion rows in a minute: the table `user`, filled from Python, from Rust, from Go, and printed.
+"""A billion rows in a minute: the table `user`, filled from Python, Rust and Go, and by litepress.
 
-Two texts have its figures: the author's own article, and a report of it in Chinese, which has the author's leaderboard of a
-later day. What both have stands here once. All figures but the first two are of 100 million rows, on a laptop of 2019 with
-four cores.
+Two texts have its figures: the author's own article, and a report of it in Chinese with a later leaderboard of the author.
+Figures of both are listed once. All figures except the first two are of 100 million rows, on a laptop of 2019 with four
+cores.
 """
 
 import functools
@@ -25,7 +25,7 @@ def published(label, seconds, rows=100 * MILLION):
     return Published("user", label, rows, seconds)
 
 
-# What is verified.
+# Checks.
 
 DIGITS = "typeof(area) = 'text' AND area GLOB '[0-9][0-9][0-9][0-9][0-9][0-9]'"
 CHOICES = {"age": (5, 10, 15), "active": (0, 1)}
@@ -37,7 +37,7 @@ QUERY = f"""
 
 
 def verify(row, rows):
-    """Each row has values that it may have, and there are about as many of each as chance gives."""
+    """Checks that each row has permitted values, and that they are uniformly distributed."""
     count, first, last, areas, area_sum, *counts = row
     ages, actives = counts[:3], counts[3:]
     if (count, first, last, areas, sum(ages), sum(actives)) != (rows, 1, rows, rows, rows, rows):
@@ -50,7 +50,7 @@ def verify(row, rows):
 
 
 def nothing_to_verify(_row, _rows):
-    """A loop that writes nothing is not asked."""
+    """Accepts anything, for a loop that writes nothing."""
 
 
 CASES = [
@@ -63,7 +63,7 @@ CASES = [
 
 
 def program(command, method, setting):
-    """In memory a program asks the database itself."""
+    """Returns the command line; a program queries a database in memory itself."""
     check = [setting.check] if setting.target == ":memory:" else []
     return [*command, method, setting.target, setting.rows, *check]
 
@@ -82,7 +82,7 @@ UNSAFE = "Journal and sync off, a cache of 1,000,000 pages, one transaction."
 
 
 def benchmark(title, word, by, rows, full_rows, *, place="disk", safe=False, **more):
-    """`by` is one of `COMMANDS`, which begins with the language."""
+    """Returns a benchmark; `by` is a key of `COMMANDS`, which begins with the language."""
     command, needs = COMMANDS[by]
     case = "user/rows" if place == "none" else "user"
     command = functools.partial(program, command, word)
@@ -94,14 +94,17 @@ def benchmark(title, word, by, rows, full_rows, *, place="disk", safe=False, **m
 def both(
     title, word, by, rows, full_rows, *, after=None, figures=(), in_memory=(), growth=(), safe=False, reference=False, note=""
 ):
-    """On disk and in memory; `after` is language and title of another such pair. What is no figure holds on disk alone."""
+    """Yields a pair of benchmarks, on disk and in memory; `after` is language and title of another pair.
+
+    The options behind `in_memory` apply on disk only.
+    """
     before = after and f"user/{after}"
     here = functools.partial(benchmark, title, word, by, rows, full_rows)
     yield here(after=before and f"{before}/disk", published=figures, growth=growth, safe=safe, reference=reference, note=note)
     yield here(place="memory", after=before and f"{before}/memory", published=in_memory)
 
 
-# Python. In the author's programs without PRAGMAs the connection begins no transaction: a batch is as many as it has rows.
+# Python. In the author's programs without PRAGMAs the connection begins no transaction: each row of a batch is one.
 
 LOOP, BATCHES = "execute in a loop", "executemany of 100,000"
 EACH = "a commit a row, WAL"
@@ -139,12 +142,12 @@ def cpython():
     yield from both(
         f"{BATCHES}, {PRAGMAS}, {CHEAP}", "pragmas-batched-cheap", "CPython", 300_000, 2 * MILLION,
         after=f"CPython/{BATCHES}, {PRAGMAS}", figures=(published("Later leaderboard (Chinese report): CPython", 210),),
-        note="The author's later program makes random numbers more cheaply, too, in another way.",
+        note="The author's later program also makes random numbers cheaply, in another way.",
     )  # fmt: skip
 
 
 def pypy():
-    """The same programs: each is a step from CPython's."""
+    """Yields the programs of CPython, each as a step from the run with CPython."""
     for title, word, rows, full_rows, more in (
         (LOOP, "row-by-row", 150_000, MILLION, {"safe": True, "note": "One commit at the end."}),
         (BATCHES, "batched", 400_000, 3 * MILLION, {"safe": True, "note": BY_BATCH}),
@@ -199,11 +202,11 @@ def rust():
     )  # fmt: skip
     yield benchmark(
         "a process a core, databases merged", "processes", "Rust", 2 * MILLION, 10 * MILLION,
-        after=f"user/Rust/{FIFTY}/disk", note="What the author wanted to try next: merging is in the time.",
+        after=f"user/Rust/{FIFTY}/disk", note="The author's next plan. The time includes merging.",
     )  # fmt: skip
 
 
-# Go, as the author wanted to try it: PRAGMAs, one transaction, and no garbage collector.
+# Go, as the author planned it: PRAGMAs, one transaction, and no garbage collector.
 
 DRIVERS = {"Go, cgo": "mattn/go-sqlite3", "Go, pure": "modernc.org/sqlite"}
 OFF = "garbage collector off"
@@ -218,7 +221,7 @@ def go():
         yield from both(f"{fifty}, {OFF}", "prepared-50-nogc", by, 600_000, 4 * MILLION, after=f"Go/{fifty}")
 
 
-# litepress: the author's crazy idea, to make pages without SQLite.
+# litepress: the author's "crazy idea" of writing pages without SQLite.
 
 
 def generate_file(setting):
@@ -262,7 +265,7 @@ def busy():
     alone = benchmark(
         BUSY_BATCHES, "busy", "Rust", 10 * MILLION, 10 * MILLION, place="none", safe=True, reference=True,
         after=f"user/rows/CPython/{BUSY_BATCHES}/none", published=(published("Busy loop: Rust", 17),),
-        note="The author's rows had a string each on the heap. Here `black_box` keeps the compiler from leaving work out.",
+        note="The author's rows had a string each on the heap. Here `black_box` keeps the compiler from removing the work.",
     )  # fmt: skip
     yield alone
     yield benchmark(
@@ -276,14 +279,14 @@ BENCHMARKS = [*LITEPRESS, *rust(), *cpython(), *pypy(), *go(), *busy()]
 ABSENT = [
     Absent(
         "user", "The goal", published("A billion rows under a minute", MINUTE, 1000 * MILLION),
-        "A goal that no program of the article reached. `make demo ROWS=1b` prints a billion rows; a benchmark has 100 million at most.",
+        "A goal that no program of the article reached. `make demo ROWS=1b` generates a billion rows; a benchmark has 100 million at most.",
     ),
     Absent(
         "user", "Four processes on four cores", published("800M rows under a minute", MINUTE, 800 * MILLION),
-        "An estimate: the author did not try. What it was to be is a benchmark: a process a core, databases merged.",
+        "An estimate: the author did not try it. The benchmark `a process a core, databases merged` does.",
     ),
     Absent(
         "user", "Writing to the disk alone", published("100M rows flushed to disk", 2),
-        "The author's guess, by the difference of two runs; here the benchmarks on disk and in memory stand side by side.",
+        "The author's guess from the difference of two runs; compare the benchmarks on disk and in memory here.",
     ),
 ]  # fmt: skip

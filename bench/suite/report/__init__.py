@@ -1,7 +1,7 @@
-"""The report of a run of the benchmark suite: `write` makes benchmarks.md and benchmarks.html of the line that the run left.
+"""The report of a run of the benchmark suite: `write` makes benchmarks.md and benchmarks.html from the result line.
 
-`facts` computes, `headline` and `sections` put it into words and tables, `markdown` and `html` render these. Where a folder
-has the guide `which-way.md`, its block of figures is made anew, too.
+`facts` computes, `headline` and `sections` write words and tables, `markdown` and `html` render these. If the folder has
+the guide `which-way.md`, its block of figures is updated, too.
 """
 
 import pathlib
@@ -9,13 +9,13 @@ import pathlib
 from . import guide, html, markdown, sections
 from .blocks import Code, Link
 
-TITLE = "The benchmark suite: every way to fill SQLite"
+TITLE = "Benchmarks: every way to fill SQLite"
 INTRODUCTION = (
     "Made by ",
     Code("make bench"),
     ". ",
     Link("benchmarks.html", "benchmarks.html"),
-    " has the same, with pictures and filters.",
+    " has the same figures, with charts and filters.",
 )
 
 

@@ -1,7 +1,6 @@
-"""What a report consists of, before it becomes Markdown or HTML.
+"""The blocks of a report, which are rendered as Markdown or HTML.
 
-Text is a string, or a tuple of strings, `Code`, `Strong` and `Link`. Strings come from data as they are: whoever renders
-them escapes them.
+Text is a string, or a tuple of strings, `Code`, `Strong` and `Link`. Strings are raw data: the renderer escapes them.
 """
 
 import dataclasses
@@ -25,7 +24,7 @@ class Link:
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
-    """A cell that shows a share of 1 as a length."""
+    """A cell that shows a share from 0 to 1 as a length."""
 
     share: float
 
@@ -51,34 +50,34 @@ class Items:
 class Table:
     caption: str
     columns: tuple
-    """Titles; `>` in front of one puts its cells to the right, as numbers are."""
+    """Titles; `>` in front of one aligns its cells right, for numbers."""
     rows: list
     anchor: str = ""
     names: tuple = ()
-    """Of benchmarks, one a row, by which a page finds its rows."""
+    """Names of benchmarks, one for each row, by which the page finds its rows."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Fold:
-    """Detail that a page opens on demand."""
+    """Details that a page opens on demand."""
 
     title: str
     blocks: list
     group: str = ""
-    """Name of the case that it belongs to, where a page shows one case at a time."""
+    """Name of its case, if the page shows one case at a time."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Ranking:
-    """Where a page draws the benchmark suite and puts its filters."""
+    """The chart of one case with its filters."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Curves:
-    """A chart of lines with two logarithmic axes, which a page draws; the table below it tells the same."""
+    """A line chart with two logarithmic axes, which a page draws; the table below it has the same figures."""
 
     title: str
     x: str
     y: str
     series: list
-    """Of `facts.Series`."""
+    """List of `facts.Series`."""

@@ -1,4 +1,4 @@
-"""What follows from the line of a run: order, standings, steps, ratios, curves, distances. No words and no layout.
+"""Computes facts from a result line: order, standings, steps, ratios, curves, distances. No words and no layout.
 
 The line is described in bench/README.md. Nothing here knows a method, a case or an article by name.
 """
@@ -13,24 +13,24 @@ PLACES = ("disk", "memory", "none")
 
 
 def ranking(line, case, place=None):
-    """The measured benchmarks of a case, the fastest first."""
+    """Returns the measured benchmarks of a case, the fastest first."""
     benchmarks = [benchmark for benchmark in line["benchmarks"] if benchmark["case"] == case and place in (None, benchmark["place"])]
     return sorted(benchmarks, key=lambda benchmark: -benchmark["rows_per_second"])
 
 
 def languages(line):
-    """litepress first, the others as they come."""
+    """Returns the languages: litepress first, the others in the order of the line."""
     found = dict.fromkeys(benchmark["language"] for benchmark in line["benchmarks"])
     return sorted(found, key=lambda language: language != LITEPRESS)
 
 
 def slowest_and_fastest(benchmark):
-    """Rows a second in the slowest and in the fastest round."""
+    """Returns rows a second in the slowest and in the fastest round."""
     return benchmark["rows"] / benchmark["max"], benchmark["rows"] / benchmark["min"]
 
 
 def crash(benchmark):
-    """What a crash in the middle does to the database; None where there is none."""
+    """Returns the effect of a crash on the database, or `None` without a database."""
     if benchmark["place"] == "disk":
         return "whole" if benchmark["safe"] else "may corrupt"
     return "lost" if benchmark["place"] == "memory" else None
@@ -46,7 +46,7 @@ def times_as_fast(benchmark, other):
 
 @dataclasses.dataclass(frozen=True)
 class Standing:
-    """Benchmarks that do the same work in the same place, and where litepress stands among them."""
+    """Benchmarks that do the same work in the same place, and the position of litepress among them."""
 
     case: dict
     place: str
@@ -59,7 +59,7 @@ class Standing:
         return next((benchmark for benchmark in self.benchmarks if benchmark["language"] == LITEPRESS), None)
 
     def competitor(self, safe_only=False):
-        """The fastest that is not litepress."""
+        """Returns the fastest benchmark of another engine."""
         others = (benchmark for benchmark in self.benchmarks if benchmark["language"] != LITEPRESS)
         return next((benchmark for benchmark in others if survives(benchmark) or not safe_only), None)
 
@@ -69,13 +69,13 @@ class Standing:
 
     @property
     def tie(self):
-        """The ranges of litepress and its competitor overlap."""
+        """Returns whether the ranges of litepress and its competitor overlap."""
         ours, competitor = slowest_and_fastest(self.ours), slowest_and_fastest(self.competitor())
         return ours[0] <= competitor[1] and competitor[0] <= ours[1]
 
 
 def standings(line):
-    """For each case, place and point of its axis. A benchmark without a point is compared to those of all points."""
+    """Returns a standing for each case, place and point of the axis. Benchmarks without a point belong to all points."""
     found = []
     for case, place in itertools.product(line["cases"], PLACES[:2]):
         benchmarks = ranking(line, case["name"], place)
@@ -94,12 +94,12 @@ class Step:
     benchmark: dict
     depth: int
     brought: float | None
-    """Times as fast as the benchmark before; None for the first of a chain."""
+    """Speed relative to the previous benchmark; `None` for the first of a chain."""
     in_all: float | None
 
 
 def steps(line, case):
-    """The chains of a case, depth first."""
+    """Returns the chains of a case, depth first."""
     by_name = {benchmark["name"]: benchmark for benchmark in line["benchmarks"]}
     following = {}
     for benchmark in line["benchmarks"]:
@@ -120,7 +120,7 @@ def steps(line, case):
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """A published figure, and ours for as many rows; or why there is none."""
+    """A published figure, and the measured one for as many rows, or the reason why there is none."""
 
     published: dict
     method: str
@@ -129,7 +129,7 @@ class Comparison:
 
     @property
     def seconds(self):
-        """Ours, scaled to the published number of rows."""
+        """Returns the measured seconds, scaled to the published number of rows."""
         return self.published["rows"] / self.benchmark["rows_per_second"]
 
     @property
@@ -142,7 +142,7 @@ class Comparison:
 
 
 def comparisons(line, article):
-    """All figures of an article, those that were measured here first."""
+    """Returns all figures of an article, the measured ones first."""
     found = [Comparison(figure, title(benchmark), benchmark, None) for benchmark in line["benchmarks"] for figure in benchmark["published"]]
     for benchmark in line["skipped"] + line["failed"]:
         found += [Comparison(figure, title(benchmark), None, benchmark["why"]) for figure in benchmark["published"]]
@@ -151,7 +151,7 @@ def comparisons(line, article):
 
 
 def articles(line):
-    """Those of the run, and those that only a figure names: its module was not asked for."""
+    """Returns the articles of the run, and those that only a figure refers to."""
     known = {article["name"]: article for article in line["articles"]}
     benchmarks = line["benchmarks"] + line["skipped"] + line["failed"]
     figures = [figure for benchmark in benchmarks for figure in benchmark["published"]] + [one["published"] for one in line["absent"]]
@@ -170,14 +170,14 @@ class Series:
     """One line of a chart."""
 
     benchmark: dict
-    """The one that names it: of several, the first."""
+    """The benchmark that names it: the first of several."""
     name: str
     points: list
-    """Of (x, y), by x."""
+    """Pairs (x, y), sorted by x."""
 
 
 def growth(line, case):
-    """Nanoseconds a row by the number of rows, for the benchmarks that were measured at several."""
+    """Returns nanoseconds a row by number of rows, for benchmarks that were measured at several numbers."""
     grown = [benchmark for benchmark in ranking(line, case) if len(benchmark["growth"]) > 1]
     return [Series(benchmark, title(benchmark) + _elsewhere(benchmark["place"]), _by_rows(benchmark)) for benchmark in grown]
 
@@ -187,8 +187,10 @@ def _by_rows(benchmark):
 
 
 def first_by_rows(series):
-    """At each number of rows: the fastest, and litepress's fastest or None; only where two or more were measured, and
-    litepress was, if it was anywhere."""
+    """Yields the number of rows, the fastest, and litepress's fastest or `None`.
+
+    Numbers of rows with a single measurement are left out, and, if litepress was measured at all, those without it.
+    """
     has_ours = any(one.benchmark["language"] == LITEPRESS for one in series)
     at = {}
     for one in series:
@@ -202,8 +204,11 @@ def first_by_rows(series):
 
 
 def axis(line, case):
-    """Rows a second along the axis of a case, a series for each language; for each method where a language has several at
-    one point: methods that are alike before their first comma, but for numbers, are one."""
+    """Returns rows a second along the axis of a case: a series for each language, or for each of its methods.
+
+    A language with several methods at one point has a series for each. Methods count as one if they are equal up to
+    the first comma, apart from numbers.
+    """
     found = []
     points = [benchmark for benchmark in line["benchmarks"] if benchmark["case"] == case and benchmark["at"] is not None]
     for place, language in dict.fromkeys((benchmark["place"], benchmark["language"]) for benchmark in points):
@@ -225,17 +230,20 @@ def _elsewhere(place):
 
 
 def distance(benchmark):
-    """Times the time that the same bytes take, written raw (in memory: copied once)."""
+    """Returns the time divided by that of a raw write of the same bytes (in memory: of one copy)."""
     return benchmark["median"] / benchmark["ceiling_seconds"] if benchmark["ceiling_seconds"] else None
 
 
 def distances(line, case):
-    """The benchmarks of a case that have a ceiling, nearest first."""
+    """Returns the benchmarks of a case that have a ceiling, nearest first."""
     return sorted((benchmark for benchmark in ranking(line, case) if distance(benchmark)), key=distance)
 
 
 def spreads(line):
-    """Slowest round by fastest of each benchmark: the median, and the widest with its benchmark. None where one round was run."""
+    """Returns the ratios of slowest to fastest round: the median, and the largest with its benchmark.
+
+    Returns `None` after a single round.
+    """
     found = [(benchmark["max"] / benchmark["min"], benchmark) for benchmark in line["benchmarks"] if len(benchmark["seconds"]) > 1]
     if not found:
         return None
@@ -243,7 +251,7 @@ def spreads(line):
 
 
 def not_measured(line):
-    """What was skipped, and what failed: benchmarks with one reason are told together."""
+    """Yields skipped and failed benchmarks, each with its kind."""
     for kind in ("skipped", "failed"):
         for benchmark in line[kind]:
             yield kind, benchmark

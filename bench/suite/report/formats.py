@@ -1,10 +1,10 @@
-"""Numbers as people read them: three significant digits, and a unit where the column has none."""
+"""Formats numbers for readers: three significant digits, and a unit if the column has none."""
 
 import math
 
 
 def digits(value):
-    """Three significant digits, without an exponent: 0.0123, 9.81, 1,234."""
+    """Formats three significant digits without an exponent: 0.0123, 9.81, 1,234."""
     if not value:
         return "0"
     decimals = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -31,7 +31,7 @@ def seconds(value):
 
 
 def factor(value):
-    """Of a ratio, two digits are what a measurement on a shared machine can carry."""
+    """Formats a ratio with two digits: measurements on a shared machine are not more precise."""
     if value >= 10:
         return f"{value:,.0f}"
     if value >= 2:
@@ -48,5 +48,5 @@ def count(value):
 
 
 def optional(write, value):
-    """A dash for what was not, or cannot be, measured."""
+    """Formats a value, or a dash if it was not or cannot be measured."""
     return "–" if value is None else write(value)

@@ -1,4 +1,4 @@
-"""The block of figures in the guide docs/which-way.md, made from the line of a run: the prose around it stays."""
+"""Makes the block of figures in the guide docs/which-way.md from a result line; the prose around it stays."""
 
 import re
 
@@ -6,12 +6,12 @@ from . import facts, headline, markdown
 from .blocks import Table
 from .formats import count, factor, optional, rate
 
-BEGIN = "<!-- figures of the benchmark suite: made by `make bench SCALE=full`, do not edit -->"
+BEGIN = "<!-- figures of the benchmarks: made by `make bench SCALE=full`, do not edit -->"
 END = "<!-- end of the figures -->"
 
 
 def renew(path, line):
-    """Puts the figures between the two marks of the guide, where it is there; returns the paths that were written."""
+    """Replaces the figures between the two marks of the guide, if it exists; returns the paths that were written."""
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
@@ -23,7 +23,7 @@ def renew(path, line):
 
 
 def figures(line):
-    """What the guide's advice rests on: who is first, what settings bring, and from how many rows on litepress pays."""
+    """Returns the figures behind the advice: the fastest ways, the gain of each setting, and the cost by rows."""
     machine = line["machine"]
     source = (
         f"From the {line['scale']} run of {line['when'][:10]} ({machine['cpu']}, {machine['cores']} cores; "
@@ -38,7 +38,7 @@ def figures(line):
 
 
 def _first(line):
-    """On disk; cases that vary one thing are left to the benchmark suite's own curves."""
+    """Returns the fastest ways on disk; cases that vary one quantity have curves in the report instead."""
     columns = ("Case", "Fastest INSERT that survives a crash", ">Rows/s", ">If a crash may corrupt", ">litepress, rows/s")
     rows = [_standing(one) for one in facts.standings(line) if one.place == "disk" and one.at is None]
     return Table("The fastest ways, on disk", columns, rows)
@@ -52,7 +52,7 @@ def _standing(standing):
 
 
 def _steps(line):
-    """On disk, the largest first: what a habit is worth. Languages and cases that take the same step are told together."""
+    """Returns the gain of each step on disk, the largest first; equal steps of several languages and cases are one row."""
     by_name = {benchmark["name"]: benchmark for benchmark in line["benchmarks"]}
     taken = {}
     for step in (step for case in line["cases"] for step in facts.steps(line, case["name"])):

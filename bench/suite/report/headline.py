@@ -1,4 +1,4 @@
-"""Where litepress stands, in sentences: where it is not the fastest, the one that is comes first."""
+"""Writes the standing of litepress in sentences: if it is not the fastest, the fastest is named first."""
 
 import itertools
 
@@ -10,7 +10,7 @@ WHERE = {"disk": "on disk", "memory": "in memory", "none": "without a database"}
 
 
 def sentences(line):
-    """One for each case and place, in the order of the cases."""
+    """Yields a sentence for each case and place, in the order of the cases."""
     by_place = itertools.groupby(standings(line), key=lambda one: (one.case["title"], one.place))
     for (case, place), group in by_place:
         group = list(group)
@@ -43,7 +43,7 @@ def _one(standing):
 
 
 def _of_the_safe(standing):
-    """Where the competitor gives up safety and litepress does not: how it compares to those that do not either."""
+    """Compares litepress with the fastest safe engine, if litepress is safe and its competitor is not."""
     ours, competitor, safe = standing.ours, standing.competitor(), standing.competitor(safe_only=True)
     if survives(competitor) or not survives(ours) or safe is None:
         return ""
@@ -53,7 +53,7 @@ def _of_the_safe(standing):
 
 
 def _along_axis(group):
-    """Of a case that varies one thing: at how many points litepress is the fastest, and each one where it is not."""
+    """Describes a case with an axis: the number of points at which litepress is the fastest, and each of the others."""
     compared = [one for one in group if one.ours and one.competitor()]
     if not compared:
         return " ".join(_one(one) for one in group[-1:])

@@ -1,4 +1,4 @@
-"""Blocks as one HTML file that loads nothing: templates, style, script and data of the charts in one."""
+"""Renders blocks as one HTML file that loads nothing: style, script and data of the charts are part of it."""
 
 import json
 import pathlib
@@ -34,12 +34,12 @@ def page(title, sections, line):
 
 
 def _json(value):
-    """What a script element may hold: nothing in it ends the element."""
+    """Writes JSON for a script element: nothing in it ends the element."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def data(line):
-    """What the charts are drawn from: numbers for lengths, words for people."""
+    """Returns the data of the charts: numbers for lengths, words for readers."""
     names = facts.languages(line)
     colours = {name: index % COLOURS for index, name in enumerate(names)}
     return {
@@ -65,7 +65,7 @@ def _benchmark(benchmark):
 
 
 def _words(benchmark):
-    """All figures of a benchmark, in pairs of a name and a text; none for what was not measured."""
+    """Returns the measured figures of a benchmark as pairs of a name and a text."""
     ratio = benchmark["ratio"]
     distance = facts.distance(benchmark)
     raw = "Copying these bytes once" if benchmark["place"] == "memory" else "Raw write of these bytes"
@@ -111,7 +111,7 @@ def _block(block, line, curves):
 
 
 def table(block):
-    """In a container of its own that scrolls sideways, by keyboard, too. Where a picture shows the benchmarks, bars are left out."""
+    """Renders a table in a container that scrolls sideways, by keyboard, too. Bars are left out if a chart shows them."""
     columns = list(zip(block.columns, zip(*block.rows)))
     if block.names:
         columns = [column for column in columns if not isinstance(column[1][0], Bar)]
@@ -130,7 +130,7 @@ def table(block):
 
 
 def _kind(title, cells):
-    """Numbers stand to the right; long texts get room before the table scrolls."""
+    """Aligns numbers right, and gives long texts room before the table scrolls."""
     if title.startswith(">"):
         return ' class="number"'
     return ' class="long"' if any(isinstance(cell, str) and len(cell) > 25 for cell in cells) else ""
@@ -184,7 +184,7 @@ def _language(name, colour):
 
 
 def _curves(block, curves):
-    """What lies at 0 has no place on a logarithmic scale: the table has it."""
+    """Renders the frame of a line chart. Points at 0 have no place on a logarithmic scale; the table has them."""
     series = [{"name": one.name, "language": one.benchmark["language"], "points": _positive(one)} for one in block.series]
     curves.append({"title": block.title, "x": block.x, "y": block.y, "series": series})
     scales = "logarithmic" + ("" if all(_positive(one) == one.points for one in block.series) else "; 0 is left out")

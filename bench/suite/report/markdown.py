@@ -1,4 +1,4 @@
-"""Blocks as Markdown."""
+"""Renders blocks as Markdown."""
 
 import re
 
@@ -19,7 +19,7 @@ def _section(section):
 
 
 def _block(block, level):
-    """Charts are for pages: the tables beside them say the same."""
+    """Renders a block. Charts are left out: the tables beside them have the same figures."""
     match block:
         case Paragraph(text):
             yield inline(text)
@@ -65,7 +65,7 @@ def inline(text):
 
 
 def escaped(text):
-    """Data as text: nothing in it becomes markup, or ends a cell or a line."""
+    """Escapes data, so that nothing in it becomes markup or ends a cell or a line."""
     text = re.sub(r"\s*\n\s*", " ", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = re.sub(r"([\\`*\[\]|~])", r"\\\1", text)
     return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)

@@ -31,7 +31,7 @@ function short(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-// A logarithmic scale to pixels, with its ticks: at 2 and 5, too, where there are few decades; not more than there is room for.
+// Returns a logarithmic scale to pixels with its ticks, as many as there is room for: also at 2 and 5 if there are few decades.
 // Bars begin at a whole decade below all values.
 function scale(values, from, to, bars = false) {
   const least = Math.log10(Math.min(...values)), most = Math.log10(Math.max(...values));
@@ -83,7 +83,7 @@ function drawRanking() {
   const all = data.benchmarks.filter(benchmark => benchmark.case === filter.case).length;
   document.getElementById("ranking-case").textContent = form.elements.case.selectedOptions[0].textContent;
   document.getElementById("ranking-count").textContent = `${benchmarks.length} of ${all} benchmarks, rows a second, logarithmic`;
-  holder.replaceChildren(benchmarks.length ? ranking(benchmarks, holder.clientWidth) : html("p", {textContent: "No benchmark is left by these filters."}));
+  holder.replaceChildren(benchmarks.length ? ranking(benchmarks, holder.clientWidth) : html("p", {textContent: "No benchmark passes these filters."}));
   hide();
   for (const [text, whole, width] of labels.splice(0)) fit(text, whole, width);
 }
@@ -173,7 +173,7 @@ function walk(event) {
   rows[to].focus();
 }
 
-// The tables below the picture follow the filters, and so do the languages that can be chosen.
+// Applies the filters to the tables below the chart, and shows the languages of the case.
 function filterTables() {
   const filter = chosen();
   for (const details of document.querySelectorAll("details[data-case]")) details.hidden = details.dataset.case !== filter.case;
@@ -205,7 +205,7 @@ function drawCurves(figure) {
   for (const tick of y.ticks) svg.append(element("path", {class: "grid", d: `M46 ${y.at(tick)}H${width - 14}`}), element("text", {class: "axis", x: 40, y: y.at(tick) + 4, "text-anchor": "end"}, short(tick)));
   const legend = figure.querySelector(".legend");
   legend.replaceChildren();
-  const nth = {};  // of the series of a language: they share its colour, so that marks and dashes tell them apart
+  const nth = {};  // counts the series of a language: they share its colour, and differ by marks and dashes
   for (const series of chart.series) {
     const style = (nth[series.language] = (nth[series.language] ?? -1) + 1) % MARKS.length;
     svg.append(curve(series, style, x.at, y.at, chart));

@@ -1,4 +1,4 @@
-"""The report of a run, section by section, as blocks: the same for Markdown and for HTML."""
+"""Writes the report of a run, section by section, as blocks for Markdown and HTML."""
 
 import math
 import re
@@ -33,15 +33,15 @@ def _standing(line):
     )
     blocks = [Paragraph(what)]
     if line["interrupted"]:
-        blocks.append(Paragraph((Strong("The run was interrupted:"), " what it had not come to is missing here.")))
+        blocks.append(Paragraph((Strong("The run was interrupted:"), " the remaining benchmarks are missing here.")))
     if line["scale"] != "full":
         blocks.append(
-            Paragraph("Benchmarks of a small run take about half a second each: good for the order, not for close calls.")
+            Paragraph("Benchmarks of a small run take about half a second each: enough for the order, not for close results.")
         )
     blocks.append(Items(list(headline.sentences(line))))
     rows = [(toolchain, optional(str, version)) for toolchain, version in line["versions"].items()]
     if rows:
-        blocks.append(Fold("Versions", [Table("Versions of what the benchmarks ran with", ("Toolchain", "Version"), rows)]))
+        blocks.append(Fold("Versions", [Table("Versions of the toolchains", ("Toolchain", "Version"), rows)]))
     return Section("Where litepress stands", "standing", blocks)
 
 
@@ -53,8 +53,8 @@ BENCHMARKS = (
 
 def _ranking(line):
     about = Paragraph(
-        "All benchmarks of a case, by rows a second at the median of the rounds. A crash in the middle of those that “may corrupt” "
-        "leaves a file that can be damaged. The reference of a case is what its other benchmarks are compared to, in the same round."
+        "All benchmarks of a case, by rows a second in the median of the rounds. A crash of those that “may corrupt” can leave a "
+        "damaged file. The other benchmarks of a case are compared to its reference, within the same round."
     )
     blocks = [about, Ranking()]
     for case in line["cases"]:
@@ -74,7 +74,7 @@ def _benchmarks(line, case, place):
 
 
 def _logarithmic(low, high):
-    """The share of a bar: from a decade below the slowest, so that it has a length, too."""
+    """Returns the share of a bar: the scale starts a decade below the slowest, so that it has a length, too."""
     start = math.floor(math.log10(low * 0.999))
     return lambda value: (math.log10(value) - start) / (math.log10(high) - start)
 
@@ -90,14 +90,14 @@ def _benchmark(benchmark, share):
 
 
 def _notes(line, case):
-    """What a reader of a figure must know."""
+    """Returns the notes that readers of the figures must know."""
     noted = [benchmark for benchmark in facts.ranking(line, case) if benchmark["note"]]
     items = [(Strong(f"{facts.title(benchmark)}, {PLACES[benchmark['place']].lower()}"), f": {benchmark['note']}") for benchmark in noted]
     return [Items(items)] if items else []
 
 
 ARTICLE = (
-    "What the article calls it", "Benchmark here", ">Rows", ">Seconds published", ">Seconds here", ">Rows/s published",
+    "Name in the article", "Benchmark here", ">Rows", ">Seconds published", ">Seconds here", ">Rows/s published",
     ">Rows/s here", ">Times as fast here",
 )  # fmt: skip
 SIZES = (">Bytes a row published", ">Bytes a row here")
@@ -109,14 +109,14 @@ def _articles(line):
         Paragraph(
             "Seconds here are scaled to the article's number of rows. An article's machine, disk, SQLite and compilers are "
             f"not those of this run ({line['machine']['cpu']}, {line['machine']['cores']} cores): the last column holds "
-            "that difference and the method's own. Where it lies far off the article's median, the method itself fares "
+            "that difference and the method's own. If it is far from the article's median, the method itself performs "
             "differently here."
         )
     ]
     for article, comparisons in found:
         if comparisons:
             blocks += _article(article, comparisons)
-    return Section("What the articles published, and what is measured here", "articles", blocks)
+    return Section("Published and measured figures", "articles", blocks)
 
 
 def _article(article, comparisons):
@@ -130,13 +130,13 @@ def _article(article, comparisons):
         blocks.append(Table(f"{article['title']}: published and here", columns, rows, anchor=f"article-{article['name']}"))
     if missing:
         rows = [(one.published["label"], one.method, _published(one), one.why) for one in missing]
-        columns = ("What the article calls it", "Benchmark", ">Rows/s published", "Why it was not run")
+        columns = ("Name in the article", "Benchmark", ">Rows/s published", "Why it was not run")
         blocks.append(Table(f"{article['title']}: not run here", columns, rows, anchor=f"article-{article['name']}-absent"))
     return blocks
 
 
 def _source(article):
-    """An address, or whatever else tells people which article it is."""
+    """Returns a link to the article, or its title and source."""
     title, source = article["title"], article["source"]
     if source.startswith(("http://", "https://")):
         return (Link(title, source),)
@@ -181,8 +181,8 @@ def _published(one):
 
 def _steps(line):
     about = Paragraph(
-        "Benchmarks that go one step beyond another one. A step's factor is how many times as fast it is as the benchmark before, at "
-        "the medians; “in all” compares it to the first of its chain. A factor below 1 is a step back."
+        "Benchmarks that improve another one by one step. The factor of a step is its speed relative to the previous benchmark, by "
+        "the medians; “in all” compares it to the first of its chain. A factor below 1 is a loss."
     )
     blocks = [about]
     columns = ("Step", "Place", "Crash leaves the file", ">Rows/s", ">Step, times as fast", ">In all")
@@ -191,8 +191,8 @@ def _steps(line):
             rows = [_step(step) for step in found]
             blocks.append(Table(case["title"], columns, rows, anchor=f"steps-{case['name']}"))
     if len(blocks) == 1:
-        blocks = [Paragraph("No two benchmarks of this run are a step apart.")]
-    return Section("What each step brought", "steps", blocks)
+        blocks = [Paragraph("This run has no steps.")]
+    return Section("Gain of each step", "steps", blocks)
 
 
 def _step(step):
@@ -224,7 +224,7 @@ def _by_rows(line, case):
     ]
     name = f"{case['title']}: cost by the number of rows"
     at = sorted({rows for one in series for rows, _ in one.points})
-    columns = ("Nanoseconds a row, at so many rows", *(">" + count(rows) for rows in at))
+    columns = ("Nanoseconds a row, by number of rows", *(">" + count(rows) for rows in at))
     rows = [(one.name, *(optional(digits, dict(one.points).get(number)) for number in at)) for one in series]
     chart = Curves(f"{case['title']}: nanoseconds a row, by the number of rows", "rows", "nanoseconds a row", series)
     blocks = [chart, Table(name, columns, rows, anchor=f"growth-{case['name']}")]
@@ -264,7 +264,7 @@ def _at(benchmark):
 
 
 def _about_keys(case):
-    """Cases whose subject is what an index or the order of keys costs; the title says it."""
+    """Returns whether the subject of a case, by its title, is the cost of an index or of the order of keys."""
     return re.search(r"\b(index|indexes|indices|keys?|rowid)\b", f"{case['title']} {case['name']}", re.IGNORECASE)
 
 
@@ -289,10 +289,10 @@ def _key_cost(line, case):
 def _distances(line):
     ceilings = line["ceilings"]
     about = (
-        "A benchmark's time, divided by the time that a raw write of as many bytes takes on this disk (direct I/O, synced, measured "
-        "in every round beside the benchmarks). In memory: by the time that copying as many bytes once takes. Raw writes ran at "
+        "The time of a benchmark, divided by the time of a raw write of as many bytes on this disk (direct I/O, synced, measured "
+        "in every round). In memory: divided by the time of one copy of as many bytes. Raw writes ran at "
         f"{_raw(ceilings)}; memory is copied at {optional(size, ceilings['memory_copy_bytes_per_second'])} a second. A benchmark "
-        "below 1 left bytes in the operating system's cache: its sync afterwards is in the benchmark suite's tables."
+        "below 1 left bytes in the operating system's cache: the tables above have the time of its sync."
     )
     blocks = [Paragraph(about)]
     columns = ("Benchmark", "Place", ">Times the ceiling's time", "On a logarithmic scale")
@@ -322,7 +322,7 @@ def _distance_share(benchmarks):
 
 def _missing(line):
     rows = [(kind, facts.title(benchmark), benchmark["case"], benchmark["place"], benchmark["why"]) for kind, benchmark in facts.not_measured(line)]
-    blocks = [Paragraph("Every benchmark that was asked for was measured.")]
+    blocks = [Paragraph("All chosen benchmarks were measured.")]
     if rows:
         blocks = [
             Paragraph(f"{len(line['skipped'])} skipped, {len(line['failed'])} failed, each for the reason beside it."),
@@ -333,22 +333,22 @@ def _missing(line):
 
 def _method(line):
     items = [
-        "Every benchmark is a program of its own, in its own language. Its clock starts before the database is opened, and stops "
-        "when the last row is committed and, on disk, the connection closed. Starting an interpreter is "
-        "not timed, but for whole tools, whose notes say so.",
+        "Every benchmark is a separate program in its own language. Its clock starts before the database is opened, and stops "
+        "when the last row is committed and, on disk, the connection is closed. The start of an interpreter is "
+        "not timed, except for whole tools, whose notes say so.",
         "Benchmarks alternate: a round runs all of a case once, forwards or, the next time, backwards, so that a busy minute of the "
-        "machine hits all alike. Before the first, each runs once with a twentieth of the rows to warm up. A figure is the "
-        f"median of {_counted(line['repeat'], 'round')}; what is shown beside it are the fastest and the slowest one.",
+        "machine affects all of them. Before the first round, each runs once with a twentieth of the rows to warm up. A figure is "
+        f"the median of {_counted(line['repeat'], 'round')}, shown with the fastest and the slowest one.",
         "Ratios to a reference are taken within a round, and their median is shown.",
-        "After each run, SQLite is asked for a count and sums of what was written; a benchmark that wrote something else fails, "
-        "and has no figure. Small files have their structure checked, too.",
-        "Benchmarks write as many rows as fit their speed, so rows a second are compared, not seconds; the section on growth "
-        "says what that hides.",
-        "What a program leaves to the operating system is not in its time; the column “sync after” is what an fsync of the "
-        "file takes afterwards. litepress syncs within its time.",
-        "Peak memory and CPU time are of the whole process: with its interpreter, with what it makes before its clock starts, "
-        "and, of a database in memory, with the query that verifies it. Linux counts the runner's own memory in, as far as a "
-        "process has less.",
+        "After each run, SQLite counts and sums the rows; a benchmark that wrote other rows fails and has no figure. The structure "
+        "of small files is checked, too.",
+        "Benchmarks write as many rows as fit their speed, so that rows a second are compared, not seconds; the section on growth "
+        "shows the effect of that.",
+        "Bytes that a program leaves in the operating system's cache are not in its time; the column “sync after” is the time of "
+        "an fsync afterwards. litepress syncs within its time.",
+        "Peak memory and CPU time are those of the whole process: with its interpreter, with the rows made before the clock starts, "
+        "and, for a database in memory, with the query that verifies it. On Linux, peak memory is never below that of the "
+        "runner itself.",
         _spread(line),
     ]
     again = Paragraph(
@@ -360,9 +360,9 @@ def _method(line):
 def _spread(line):
     found = facts.spreads(line)
     if found is None:
-        return "One round was run: there is no spread, and no figure here says how far it can be trusted."
+        return "One round was run: there is no spread, so that the precision of the figures is unknown."
     middle, (widest, benchmark) = found
     return (
         f"The slowest round took {factor(middle)} times the fastest in the median of all benchmarks, and {factor(widest)} times at "
-        f"the widest ({facts.title(benchmark)}). Ratios within these spreads mean nothing."
+        f"the widest ({facts.title(benchmark)}). Ratios within these spreads are not significant."
     )
