@@ -22,7 +22,7 @@ install: ## install the program for you
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
 	python3 bench/demo.py --rows $(or $(ROWS),100m)
 
-test: tools ## build everything and pass all tests
+test: tools ## pass all tests; builds no competitor
 	$(CARGO) test --workspace --locked
 	$(MAKE) test-python
 	LITEPRESS_BENCH_UNOPTIMIZED=1 python3 -m unittest discover -s bench -p '*_test.py'
@@ -43,7 +43,9 @@ test-python: tools
 	$(VENV)/bin/python -m mypy --config-file python/pyproject.toml python/examples
 	$(VENV)/bin/python -m pyright --pythonpath $(VENV)/bin/python python/examples
 
-lint: ## formatting, clippy and documentation, warnings are errors
+lint: ## formatting, plain English, clippy and documentation, warnings are errors
+	python3 -m unittest discover --quiet -s .ci -p '*_test.py'
+	.ci/plain_english.py
 	$(CARGO) fmt --all --check
 	cd bench && $(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings

@@ -29,7 +29,7 @@ pub const TYPES: [&str; 18] = [
 /// Types of STRICT tables.
 pub const STRICT_TYPES: [&str; 6] = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"];
 
-/// Texts: numbers or nearly so, with NULs, alike under some collation.
+/// Texts: numbers, almost numbers, with NULs, equal under some collation.
 pub const TEXTS: [&str; 51] = [
     "",
     " ",
@@ -84,7 +84,7 @@ pub const TEXTS: [&str; 51] = [
     "zzzzzzzzzzzzzzzzz",
 ];
 
-/// Integers at the bounds of their widths and of what a double tells apart.
+/// Integers at the bounds of their widths and of the integers that a double represents.
 pub const INTS: [i64; 19] = [
     0,
     1,
@@ -107,7 +107,7 @@ pub const INTS: [i64; 19] = [
     -(1 << 53) - 1,
 ];
 
-/// Doubles that are integers, nearly so, or no numbers.
+/// Doubles that are integers, almost integers, or not numbers.
 pub const REALS: [f64; 22] = [
     0.0,
     -0.0,
@@ -133,7 +133,7 @@ pub const REALS: [f64; 22] = [
     -9_007_199_254_740_992.0,
 ];
 
-/// Any value at all, nasty ones more often than others.
+/// Returns any value, edge values more often than others.
 pub fn any_value() -> impl Strategy<Value = OwnedValue> {
     prop_oneof![
         2 => Just(OwnedValue::Null),
@@ -152,7 +152,7 @@ pub fn any_value() -> impl Strategy<Value = OwnedValue> {
     ]
 }
 
-/// A value for a key: short, and apt to be equal to another one by one rule or other.
+/// Returns a short value for a key that is often equal to another one by some rule.
 pub fn any_key() -> impl Strategy<Value = OwnedValue> {
     prop_oneof![
         1 => Just(OwnedValue::Null),

@@ -1,5 +1,5 @@
-//! Entries of one form, so many that their sort packs them, and rows whose keys are integers, so many that they are put
-//! together in their buckets: SQLite finds the same entries that it would make.
+//! Enough entries of one form that their sort packs them, and enough rows with integer keys that buckets put them
+//! together: SQLite finds the same entries that it would make.
 
 use litepress::PageSize;
 use litepress_conformance::case::{Case, Into, Route};
@@ -11,7 +11,7 @@ const TABLE: &str =
     "CREATE TABLE t(id INTEGER PRIMARY KEY, code TEXT, flag TEXT COLLATE NOCASE, sex TEXT, n INT, day TEXT,
     pad TEXT COLLATE RTRIM, maybe TEXT)";
 
-/// Numbers that look random, always the same.
+/// Returns pseudo-random numbers, the same in every run.
 fn scattered(at: u64, salt: u64) -> u64 {
     let mixed = (at ^ salt << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 17
@@ -34,8 +34,8 @@ fn row(rowid: i64) -> Row {
     ]
 }
 
-/// A page whose last entry is the divider behind it ended a part with an empty leaf; folded texts lost what was folded;
-/// a key column that is the rowid was ordered as what stands behind the columns.
+/// A part ended with an empty leaf if the last entry of a page became the divider behind it; texts folded by NOCASE lost
+/// their original; a key column that is the rowid was ordered like the rowid behind the columns.
 fn check_indexes(first_rowid: i64, count: usize, threads: usize) {
     let indexes = [
         "code",
@@ -70,7 +70,7 @@ fn many_entries_around_rowid_zero() {
     check_indexes(-70_000, 140_001, 2);
 }
 
-/// Keys of integers, and some that are none or too large to be made of words.
+/// Makes rows with keys of integers, some of other types or too large for a word.
 fn keyed_row(at: i64) -> Row {
     let number = |salt: u64, below: u64| (scattered(at.cast_unsigned(), salt) % below).cast_signed();
     let c = match number(3, 500) {
@@ -89,7 +89,7 @@ fn keyed_row(at: i64) -> Row {
     vec![OwnedValue::Int(number(1, 1000) - 500), OwnedValue::Int(at - 40_000), c, note]
 }
 
-/// What a row has beside its key is the same whichever way it came to its bucket, and which records have one key is told.
+/// Keeps the other columns of a row on every way into its bucket, and names the records that share a key.
 #[test]
 fn many_rows_with_keys_of_integers() {
     let count = 90_000;

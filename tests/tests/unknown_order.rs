@@ -36,7 +36,7 @@ fn case(sql: &str, ids: &[i64], rows_per_part: usize) -> Case {
     Case::new(sql).rows(ids.iter().map(|id| row(*id))).parts_of(rows_per_part)
 }
 
-/// Whether what comes behind the parts in order is larger than they are, so that it is appended to them.
+/// Returns whether all rows behind the parts in order are larger, so that they are appended.
 fn is_appended(ids: &[i64], rows_per_part: usize) -> bool {
     let mut prefix = Vec::new();
     let mut parts = ids.chunks(rows_per_part);
@@ -50,7 +50,7 @@ fn is_appended(ids: &[i64], rows_per_part: usize) -> bool {
     prefix.last().is_some_and(|last| rest.min().is_some_and(|first| first > last))
 }
 
-/// Presses the rows along every route: one file, which is that of rows in any order but where the rest is appended.
+/// Writes the rows along every route: one file, which equals that of a source without order unless the rest is appended.
 fn check(sql: &str, ids: &[i64], rows_per_part: usize, page_size: PageSize, what: &str) {
     let case = case(sql, ids, rows_per_part);
     let press = |route: Route, order| case.clone().in_order(order).press(route, page_size).unwrap();
@@ -66,7 +66,7 @@ fn check(sql: &str, ids: &[i64], rows_per_part: usize, page_size: PageSize, what
     }
 }
 
-/// Ids in order but for these, which have changed places.
+/// Returns ids in order, except for these two, which have changed places.
 fn swapped(count: i64, (a, b): (usize, usize)) -> Vec<i64> {
     let mut ids: Vec<i64> = (1..=count).collect();
     ids.swap(a, b);
@@ -117,7 +117,7 @@ proptest! {
     }
 }
 
-/// The prefix does not fit the memory, nor does the rest.
+/// Sorts rows if neither the prefix nor the rest fit the memory.
 #[test]
 fn rows_that_do_not_fit_the_memory() {
     let long = |id: i64| vec![OwnedValue::Int(id), OwnedValue::Text("y".repeat(600)), OwnedValue::Real(0.5)];
@@ -187,7 +187,7 @@ fn one_rowid_twice() {
     }
 }
 
-/// Which rows stay is the same, whatever the source says.
+/// Keeps the same rows for all orders that the source declares.
 #[test]
 fn other_policies() {
     let ids: Vec<i64> = (1..=700).chain((1..=900).step_by(3)).collect();
