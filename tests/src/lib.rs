@@ -12,7 +12,7 @@
 //! faults       sinks that fail, and sinks that leave holes
 //! ```
 //!
-//! The tests are in `tests/tests`: one file for each promise.
+//! The tests are in `tests/tests`: one file for each promise, most of them modules of `conformance.rs`.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
