@@ -196,7 +196,7 @@ def compare(rounds, figures):
     def median(name):
         return statistics.median(seconds(one[name]) for one in rounds)
 
-    print(f"{'loaded':20}{'competitor':18}{'ours s':>9}{'competitor s':>9}{'ratio':>8}   {'of all rounds':18}{'target':>7}")
+    print(f"{'loaded':20}{'competitor':18}{'ours s':>9}{'other s':>9}{'ratio':>8}   {'of all rounds':18}{'target':>7}")
     for case, competitor, target in TARGETS:
         figure = figures.get(f"{case}, times {competitor}")
         if figure:

@@ -98,7 +98,7 @@ def compare(rounds, figures):
     def median(name):
         return statistics.median(one[name]["seconds"] for one in rounds)
 
-    print(f"{'rows':12}{'competitor':18}{'ours s':>9}{'competitor s':>9}{'rows alone':>12}{'ratio':>8}   {'of all rounds':18}{'target':>7}")
+    print(f"{'rows':12}{'competitor':18}{'ours s':>9}{'other s':>9}{'rows alone':>12}{'ratio':>8}   {'of all rounds':18}{'target':>7}")
     for case, competitor, target in TARGETS:
         figure = figures.get(f"{case}, times {competitor}")
         if figure:

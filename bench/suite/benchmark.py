@@ -66,7 +66,7 @@ class Benchmark:
     case: str
     """Name of its `Case`."""
     language: str
-    """The language, by which the report filters: `CPython`, `PyPy`, `Rust`, `Go`, `Ruby`, `C`, `Node.js`, `Java`, `SQL`, `litepress`."""
+    """The language: `CPython`, `PyPy`, `Rust`, `Go`, `Ruby`, `C`, `Node.js`, `Java`, `SQL`, `litepress`."""
     method: str
     """A short description, unique within case, language and place: `prepared, 50 rows a statement`."""
     place: str

@@ -25,7 +25,8 @@ def lines(benchmarks):
     ranked = sorted(benchmarks, key=lambda benchmark: -benchmark["rows_per_second"])
     for rank, benchmark in enumerate(ranked, 1):
         if rank <= TOP or benchmark["language"] == "litepress" or benchmark["reference"]:
-            yield f"{rank:4}. {benchmark['language'] + ', ' + benchmark['method']:60.60}{benchmark['rows_per_second']:15,.0f} rows/s{faster(benchmark)}"
+            name = f"{benchmark['language']}, {benchmark['method']}"
+            yield f"{rank:4}. {name:60.60}{benchmark['rows_per_second']:15,.0f} rows/s{faster(benchmark)}"
     if ceiling := ranked[0]["ceiling_seconds"]:
         speed = ranked[0]["rows"] / ceiling
         what = "the same bytes written raw" if ranked[0]["place"] == "disk" else "the same bytes copied once"

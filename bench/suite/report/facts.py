@@ -14,7 +14,7 @@ PLACES = ("disk", "memory", "none")
 
 def ranking(line, case, place=None):
     """Returns the measured benchmarks of a case, the fastest first."""
-    benchmarks = [benchmark for benchmark in line["benchmarks"] if benchmark["case"] == case and place in (None, benchmark["place"])]
+    benchmarks = [one for one in line["benchmarks"] if one["case"] == case and place in (None, one["place"])]
     return sorted(benchmarks, key=lambda benchmark: -benchmark["rows_per_second"])
 
 
@@ -143,7 +143,7 @@ class Comparison:
 
 def comparisons(line, article):
     """Returns all figures of an article, the measured ones first."""
-    found = [Comparison(figure, title(benchmark), benchmark, None) for benchmark in line["benchmarks"] for figure in benchmark["published"]]
+    found = [Comparison(figure, title(one), one, None) for one in line["benchmarks"] for figure in one["published"]]
     for benchmark in line["skipped"] + line["failed"]:
         found += [Comparison(figure, title(benchmark), None, benchmark["why"]) for figure in benchmark["published"]]
     found += [Comparison(one["published"], one["method"], None, one["why"]) for one in line["absent"]]
@@ -154,7 +154,7 @@ def articles(line):
     """Returns the articles of the run, and those that only a figure refers to."""
     known = {article["name"]: article for article in line["articles"]}
     benchmarks = line["benchmarks"] + line["skipped"] + line["failed"]
-    figures = [figure for benchmark in benchmarks for figure in benchmark["published"]] + [one["published"] for one in line["absent"]]
+    figures = [figure for one in benchmarks for figure in one["published"]] + [one["published"] for one in line["absent"]]
     for figure in figures:
         name = figure["article"]
         known.setdefault(name, {"name": name, "title": name, "source": ""})
@@ -221,7 +221,7 @@ def axis(line, case):
         for method, benchmarks in groups.items():
             benchmarks.sort(key=lambda benchmark: benchmark["at"])
             name = ": ".join(filter(None, [language, method])) + _elsewhere(place)
-            found.append(Series(benchmarks[0], name, [(benchmark["at"], benchmark["rows_per_second"]) for benchmark in benchmarks]))
+            found.append(Series(benchmarks[0], name, [(one["at"], one["rows_per_second"]) for one in benchmarks]))
     return [series for series in found if len(series.points) > 1]
 
 
@@ -244,7 +244,7 @@ def spreads(line):
 
     Returns `None` after a single round.
     """
-    found = [(benchmark["max"] / benchmark["min"], benchmark) for benchmark in line["benchmarks"] if len(benchmark["seconds"]) > 1]
+    found = [(one["max"] / one["min"], one) for one in line["benchmarks"] if len(one["seconds"]) > 1]
     if not found:
         return None
     return statistics.median(spread for spread, _ in found), max(found, key=lambda pair: pair[0])

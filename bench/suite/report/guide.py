@@ -58,7 +58,7 @@ def _steps(line):
     for step in (step for case in line["cases"] for step in facts.steps(line, case["name"])):
         if step.brought and step.benchmark["place"] == "disk":
             pair = (by_name[step.benchmark["after"]], step.benchmark)
-            named = (benchmark["method"] for benchmark in pair) if pair[0]["language"] == pair[1]["language"] else map(facts.title, pair)
+            named = (one["method"] for one in pair) if pair[0]["language"] == pair[1]["language"] else map(facts.title, pair)
             taken.setdefault((*named, facts.crash(step.benchmark)), []).append(step)
     rows = []
     for (before, after, crash), steps in sorted(taken.items(), key=lambda pair: -_most(pair[1])):

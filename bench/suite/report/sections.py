@@ -29,7 +29,8 @@ def _standing(line):
     what = (
         f"Measured on {line['when'][:10]}: {machine['cpu']}, {machine['cores']} cores, {size(machine['memory_bytes'])} of "
         f"memory, Linux {machine['kernel']}. A {line['scale']} run: {_counted(line['repeat'], 'round')}, "
-        f"{_counted(len(line['benchmarks']), 'benchmark')} in {_counted(len(line['cases']), 'case')}, {duration(line['elapsed_seconds'])}."
+        f"{_counted(len(line['benchmarks']), 'benchmark')} in {_counted(len(line['cases']), 'case')}, "
+        f"{duration(line['elapsed_seconds'])}."
     )
     blocks = [Paragraph(what)]
     if line["interrupted"]:
@@ -82,7 +83,8 @@ def _logarithmic(low, high):
 def _benchmark(benchmark, share):
     method = benchmark["method"] + (" (reference)" if benchmark["reference"] else "")
     return (
-        benchmark["language"], method, facts.crash(benchmark) or "–", rate(benchmark["rows_per_second"]), Bar(share(benchmark["rows_per_second"])),
+        benchmark["language"], method, facts.crash(benchmark) or "–", rate(benchmark["rows_per_second"]),
+        Bar(share(benchmark["rows_per_second"])),
         optional(lambda ratio: factor(1 / ratio["median"]), benchmark["ratio"]), digits(benchmark["median"]),
         f"{digits(benchmark['min'])} to {digits(benchmark['max'])}", count(benchmark["rows"]), digits(benchmark["cpu_seconds"]),
         size(benchmark["peak_memory_bytes"]), optional(size, benchmark["bytes"]), optional(digits, benchmark["sync_seconds"]),
@@ -92,7 +94,7 @@ def _benchmark(benchmark, share):
 def _notes(line, case):
     """Returns the notes that readers of the figures must know."""
     noted = [benchmark for benchmark in facts.ranking(line, case) if benchmark["note"]]
-    items = [(Strong(f"{facts.title(benchmark)}, {PLACES[benchmark['place']].lower()}"), f": {benchmark['note']}") for benchmark in noted]
+    items = [(Strong(f"{facts.title(one)}, {PLACES[one['place']].lower()}"), f": {one['note']}") for one in noted]
     return [Items(items)] if items else []
 
 
@@ -242,7 +244,9 @@ def _by_axis(line, case):
     if not series:
         return []
     name = case["axis"]
-    columns = (f">{name[0].upper()}{name[1:]}", "Benchmark", "Place", ">Rows/s", ">Bytes a row in the file", ">Bytes of file a second")
+    columns = (
+        f">{name[0].upper()}{name[1:]}", "Benchmark", "Place", ">Rows/s", ">Bytes a row in the file", ">Bytes of file a second",
+    )  # fmt: skip
     benchmarks = [benchmark for benchmark in facts.ranking(line, case["name"]) if benchmark["at"] is not None]
     rows = [_at(benchmark) for benchmark in sorted(benchmarks, key=lambda benchmark: benchmark["at"])]
     chart = Curves(f"{case['title']}: rows a second, by {name}", name, "rows/s", series)
@@ -301,7 +305,7 @@ def _distances(line):
         if not benchmarks:
             continue
         share = _distance_share(benchmarks)
-        rows = [(facts.title(benchmark), benchmark["place"], factor(facts.distance(benchmark)), share(benchmark)) for benchmark in benchmarks]
+        rows = [(facts.title(one), one["place"], factor(facts.distance(one)), share(one)) for one in benchmarks]
         table = Table(f"{case['title']}: distance to the ceiling", columns, rows, anchor=f"ceiling-{case['name']}")
         blocks.append(Fold(case["title"], [table]))
     return Section("Distance to the ceiling", "ceiling", blocks)
@@ -321,7 +325,7 @@ def _distance_share(benchmarks):
 
 
 def _missing(line):
-    rows = [(kind, facts.title(benchmark), benchmark["case"], benchmark["place"], benchmark["why"]) for kind, benchmark in facts.not_measured(line)]
+    rows = [(kind, facts.title(one), one["case"], one["place"], one["why"]) for kind, one in facts.not_measured(line)]
     blocks = [Paragraph("All chosen benchmarks were measured.")]
     if rows:
         blocks = [
