@@ -6,7 +6,7 @@
 use litepress::plan::{Lane, steps};
 use litepress::{Conflict, ErrorKind, MIN_MEMORY_BYTES, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert_or};
-use litepress_conformance::nasty::any_key;
+use litepress_conformance::edge_values::any_key;
 use litepress_conformance::oracle;
 use litepress_conformance::source::Row;
 use litepress_rows::cells::OwnedValue;
