@@ -246,8 +246,8 @@ impl CellRandom {
     }
 }
 
-/// Hashes the name in lower case by FNV-1a, and then a byte that no UTF-8 text contains, so that `ab, c` is not `a,
-/// bc`.
+/// Hashes the name in lower case by FNV-1a, and then a byte that no UTF-8 text contains, so that
+/// `ab, c` is not `a, bc`.
 fn hash_name(hash: u64, name: &str) -> u64 {
     name.bytes()
         .map(|byte| byte.to_ascii_lowercase())

@@ -1,7 +1,7 @@
 //! JSON objects and arrays of other generators' values.
 //!
-//! Each field has random numbers of its own, as a column has. Element i of a row's array is the value of row `row *
-//! max + i` of its generator, so elements are generated in blocks too, and rows share no element.
+//! Each field has random numbers of its own, as a column has. Element i of a row's array is the value of row
+//! `row * max + i` of its generator, so elements are generated in blocks too, and rows share no element.
 
 use super::{Arguments, Cardinality, Generator, Kinds, size};
 use crate::decimal::push_decimal;
