@@ -187,7 +187,7 @@ fn giant_rows_in_little_memory() {
 #[test]
 fn no_temporary_file_where_none_is_needed() {
     let mut options = Route { threads: 1, into: Into::Memory }.options(PageSize::DEFAULT);
-    (options.memory_bytes, options.temp_dir) = (MIN_MEMORY_BYTES, Some("/nowhere".into()));
+    (options.memory_bytes, options.temp_dir) = (MIN_MEMORY_BYTES, Some("/proc".into()));
     let rows = (0..100_000).map(|at| vec![OwnedValue::Int(at), OwnedValue::Text("x".repeat(200))]);
     let case = Case::new("CREATE TABLE t(a INT PRIMARY KEY, b) WITHOUT ROWID").rows(rows);
     case.press_schema(case.schema().unwrap(), &options, Into::Memory).unwrap();

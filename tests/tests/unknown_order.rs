@@ -137,9 +137,9 @@ fn rows_that_do_not_fit_the_memory() {
             case.clone().in_order(order).press_schema(case.schema()?, &options, Into::CachedFile)
         };
         let unordered = press(2, 4 << 30, Unordered, None).unwrap();
-        assert!(press(2, 4 << 30, Unknown, Some("/nowhere")).unwrap() == unordered, "nothing is spilled");
+        assert!(press(2, 4 << 30, Unknown, Some("/proc")).unwrap() == unordered, "nothing is spilled");
         for threads in [1, 2, 7] {
-            assert!(press(threads, MIN_MEMORY_BYTES, Unknown, Some("/nowhere")).is_err(), "it must be spilled");
+            assert!(press(threads, MIN_MEMORY_BYTES, Unknown, Some("/proc")).is_err(), "it must be spilled");
             assert!(press(threads, MIN_MEMORY_BYTES, Unknown, None).unwrap() == unordered, "{threads} threads");
         }
         case.judge(&unordered, PageSize::DEFAULT);
@@ -151,7 +151,7 @@ fn rows_that_do_not_fit_the_memory() {
 fn no_temporary_file_where_none_is_needed() {
     for ids in [(1..=30_000).collect::<Vec<i64>>(), (1..=50).chain([0]).collect()] {
         let mut options = Route { threads: 1, into: Into::Memory }.options(PageSize::DEFAULT);
-        (options.memory_bytes, options.temp_dir) = (MIN_MEMORY_BYTES, Some("/nowhere".into()));
+        (options.memory_bytes, options.temp_dir) = (MIN_MEMORY_BYTES, Some("/proc".into()));
         let short = ids.iter().map(|id| vec![OwnedValue::Int(*id), OwnedValue::Null, OwnedValue::Null]);
         let case = Case::new(PLAIN).rows(short).in_order(Unknown);
         case.press_schema(case.schema().unwrap(), &options, Into::Memory).unwrap();
