@@ -1,18 +1,18 @@
-//! Normalised keys: byte strings that compare with memcmp as SQLite compares the values they stand
-//! for, and that can be turned back into these values.
+//! Normalised keys: byte strings that `memcmp` orders as SQLite orders the values they encode, and that decode back
+//! to these values (Graefe, "Implementing Sorting in Database Systems", 2006).
 //!
-//! What sorts index entries then needs no types, no collations and no descending columns: it sorts
-//! bytes. There are two floors:
+//! A sort of index entries then needs no types, no collations and no descending columns: it sorts bytes. There are
+//! two layers:
 //!
-//! - [`push`], [`read`] and [`skip`] deal with the form of one column, [`push_rowid`],
-//!   [`read_rowid`] and [`skip_rowid`] with that of a rowid;
-//! - [`EntryShape`] makes whole sort items of them, and turns an item into the index record: any
-//!   item in vectors, a short one in whole words ([`EntryShape::make_short`], [`ShortCell`]).
+//! - [`push`], [`read`] and [`skip`] encode and decode one column; [`push_rowid`], [`read_rowid`] and [`skip_rowid`]
+//!   do so for a rowid.
+//! - [`IndexEntryLayout`] joins encoded columns to sort items and turns an item back into the index record. It
+//!   handles any item in vectors, and a short one in whole words ([`IndexEntryLayout::make_short`], [`ShortCell`]).
 //!
-//! # The form of a column
+//! # The encoding of a column
 //!
-//! The first byte tells the kind: NULL < numbers < text < blob. No form is the start of another, so
-//! that forms may stand behind one another without anything between.
+//! The first byte tells the kind: NULL < numbers < text < blob. No encoding is a prefix of another, so encodings
+//! follow one another without a separator.
 //!
 //! ```text
 //! 00                              NULL
@@ -31,15 +31,13 @@
 //! fe        bytes.. 00            blob, likewise
 //! ```
 //!
-//! An integer and a real share one order, because both start with their integer part n: `m = 2n`
-//! where that is all, `m = 2n + 1` where a fraction follows. Behind n > 0 the fraction is those of
-//! the double's 53 bits that n leaves over, in as many bytes as hold them; behind n = 0 it is the
-//! double itself, in 8 bytes. Both lengths follow from n, and numbers with the same n sort by the
-//! fraction. From 2^52 on no double has a fraction, so that f9 needs no such bit: every number that
-//! two kinds can hold has one form, and an order beyond 2^53 needs no rounding.
+//! Integers and reals share one order because both start with their integer part n: `m = 2n` without a fraction, `m =
+//! 2n + 1` with one. If n > 0, the fraction is the remaining bits of the double's 53, in as few bytes as hold them.
+//! If n = 0, it is the double itself, in 8 bytes. Both lengths follow from n, and numbers with the same n sort by the
+//! fraction. From 2^52 on no double has a fraction, so f9 needs no such bit. Every number that both kinds can hold
+//! has one encoding, and comparisons beyond 2^53 need no rounding.
 //!
-//! DESC inverts every byte of the form. NOCASE and RTRIM write what is left after folding; the
-//! form is then that of another text, and `push` says so.
+//! DESC inverts every byte of the encoding. NOCASE and RTRIM encode the folded text; `push` then returns `false`.
 //!
 //! Worked example, an index over `(a, b COLLATE NOCASE DESC)`, the row `a = 300, b = 'Bo'` with
 //! rowid 7:
@@ -55,10 +53,10 @@
 //! 600 = 2 * 300: 0x90 + 0x02, 0x58
 //! ```
 //!
-//! [`compare`] is the same order on values, for those who have no keys: the checker of databases.
+//! [`compare`] orders values without keys, for the checker of databases.
 //!
-//! If you change the form, every fold of a collation must still map equal values, and only these,
-//! to equal forms: `order::tests` asks SQLite.
+//! If you change the encoding, every collation must still fold equal values, and only these, to equal encodings.
+//! `sort_key::tests` compares with SQLite.
 
 mod compare;
 mod entry;
@@ -76,31 +74,30 @@ pub use head::{Fixed, HEAD_LEN, HEAD_ROOM, HeadMaker, KeyHead, Load};
 pub use number::{MAX_ROWID_LEN, push_rowid, read_rowid, rowid_len, skip_rowid};
 pub use short::{AlikeCells, CELL_WINDOW, SHORT_LEN, SHORT_ROOM, ShortCell};
 
-/// First byte of the form of NULL.
+/// First byte of an encoded NULL.
 const NULL: u8 = 0x00;
-/// First byte of the form of a text.
+/// First byte of an encoded text.
 const TEXT: u8 = 0xfd;
-/// First byte of the form of a blob.
+/// First byte of an encoded blob.
 const BLOB: u8 = 0xfe;
 
-/// How texts compare. The collations that SQLite itself brings.
+/// The order of texts: SQLite's built-in collations.
 ///
-/// All three work on the bytes that are given. SQLite gives NOCASE and RTRIM the text in UTF-8,
-/// whatever the encoding of the database.
+/// All three work on bytes. SQLite passes NOCASE and RTRIM the text in UTF-8, whatever the encoding of the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Collation {
     /// Byte by byte.
     #[default]
     Binary,
-    /// As `Binary`, after the letters A to Z became a to z. Of what stands behind a NUL only the
-    /// length counts: SQLite compares as `strncasecmp` does.
+    /// As `Binary`, after folding the letters A to Z to a to z. Behind a NUL only the length counts: SQLite compares
+    /// like `strncasecmp`.
     NoCase,
-    /// As `Binary`, without the spaces (0x20) at the end.
+    /// As `Binary`, without trailing spaces (0x20).
     RTrim,
 }
 
 impl Collation {
-    /// The collation of this name, in any case; `None` where it is none of the three.
+    /// Returns the collation of this name, ignoring case, or `None` if SQLite has no such built-in collation.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [("BINARY", Self::Binary), ("NOCASE", Self::NoCase), ("RTRIM", Self::RTrim)];
@@ -108,25 +105,24 @@ impl Collation {
     }
 }
 
-/// How one column of a key is ordered.
+/// The order of one column of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KeyPart {
-    /// How its texts compare.
+    /// The order of its texts.
     pub collation: Collation,
     /// DESC: the largest first.
     pub descending: bool,
 }
 
 impl KeyPart {
-    /// What every byte of the form is combined with (XOR).
+    /// Returns the mask that every byte of the encoding is XORed with.
     #[inline]
     const fn mask(self) -> u8 {
         if self.descending { 0xff } else { 0 }
     }
 }
 
-/// Appends the form of `value`; returns whether [`read`] gives the same value back, kind and bytes:
-/// what [`reads_back`] says.
+/// Appends the encoding of `value`. Returns whether [`read`] restores it exactly, as [`is_lossless`] does.
 #[inline]
 pub fn push(value: &Value<'_>, part: KeyPart, out: &mut Vec<u8>) -> bool {
     let start = out.len();
@@ -143,10 +139,10 @@ pub fn push(value: &Value<'_>, part: KeyPart, out: &mut Vec<u8>) -> bool {
     reads_back(value, part)
 }
 
-/// Whether [`read`] gives back the value that [`push`] is given, kind and bytes.
+/// Returns whether [`read`] restores the value given to [`push`] exactly: its kind and its bytes.
 ///
-/// It does not where a collation folds bytes, and where a real has an integer's value (-0.0 too):
-/// that one comes back as the integer. NaN is NULL, as in a record.
+/// Two encodings lose information: a text that a collation folds, and a real that equals an integer (-0.0 too), which
+/// reads back as that integer. NaN is NULL, as in a record.
 #[inline]
 #[must_use]
 pub fn reads_back(value: &Value<'_>, part: KeyPart) -> bool {
@@ -157,14 +153,13 @@ pub fn reads_back(value: &Value<'_>, part: KeyPart) -> bool {
     }
 }
 
-/// The value whose form stands at the start of `key`, and the length of the form.
+/// Decodes the value at the start of `key`. Returns it with the length of its encoding.
 ///
-/// The value borrows from `key` where its bytes stand there as they are, and from `scratch`, whose
-/// content is lost, where not. Of a value for which [`push`] said `false` this is a stand-in that
-/// compares as equal.
+/// The value borrows from `key` if its bytes are stored unchanged, and else from `scratch`, which is overwritten. If
+/// [`push`] returned `false`, the result is another value that compares as equal.
 ///
 /// # Errors
-/// Where `key` does not start with such a form.
+/// If `key` does not start with an encoded value.
 #[inline]
 pub fn read<'a>(key: &'a [u8], part: KeyPart, scratch: &'a mut Vec<u8>) -> Result<(Value<'a>, usize), FormatError> {
     let (form, len) = Form::parse(key, part)?;
@@ -183,17 +178,18 @@ pub fn read<'a>(key: &'a [u8], part: KeyPart, scratch: &'a mut Vec<u8>) -> Resul
     Ok((value, len))
 }
 
-/// The integer whose form stands at the start of `key`, and the length of the form; `None` where none does.
+/// Decodes an integer at the start of `key`. Returns it with the length of its encoding, or `None` if `key` starts
+/// otherwise.
 #[inline(always)]
 #[must_use]
 pub fn read_integer(key: &[u8], part: KeyPart) -> Option<(i64, usize)> {
     number::read_int(key, part.mask())
 }
 
-/// Length of the form at the start of `key`.
+/// Returns the length of the encoding at the start of `key`.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 #[inline(always)]
 pub fn skip(key: &[u8], part: KeyPart) -> Result<usize, FormatError> {
     match number::skip_whole(key, part.mask()) {
@@ -207,21 +203,21 @@ fn skip_any(key: &[u8], part: KeyPart) -> Result<usize, FormatError> {
     Form::parse(key, part).map(|(_, len)| len)
 }
 
-/// A form taken apart.
+/// A value parsed from a key.
 enum Form<'a> {
     Null,
     Int(i64),
     Real(f64),
-    /// Whose bytes stand in the form as they are.
+    /// A text whose bytes are stored unchanged.
     Text(&'a [u8]),
-    /// As `Text`.
+    /// A blob whose bytes are stored unchanged.
     Blob(&'a [u8]),
-    /// A text or blob with escapes or inverted bytes.
+    /// A text or blob with escaped or inverted bytes.
     Escaped(text::Escaped<'a>),
 }
 
 impl<'a> Form<'a> {
-    /// The form at the start of `key` and its length.
+    /// Parses the value at the start of `key`. Returns it with the length of its encoding.
     #[inline(always)]
     fn parse(key: &'a [u8], part: KeyPart) -> Result<(Self, usize), FormatError> {
         Self::try_parse(key, part.mask()).ok_or_else(no_value)

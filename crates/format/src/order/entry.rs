@@ -1,14 +1,14 @@
-//! Sort items of whole index entries.
+//! Encodes whole index entries as sort items.
 //!
 //! ```text
-//! | form of column 1 | form of column 2 | ... | form of the rowid | suffix |
-//!   what UNIQUE compares                        rowid tables only   where a form keeps less
+//! | encoded column 1 | encoded column 2 | ... | encoded rowid | suffix |
+//!   UNIQUE compares these                       rowid tables    only if an encoding
+//!                                               only            is lossy
 //! ```
 //!
-//! Everything but the suffix makes an item distinct and no start of another, so that the suffix,
-//! which stands last, has no say in the order. It is there only where [`push`] said `false` for a
-//! column: a record of the columns' values, with NULL for those that their forms give back.
-//! (A NULL is always given back.)
+//! The part in front of the suffix is distinct and prefix-free, so the suffix never decides the order. The suffix is
+//! present only if [`push`] returned `false` for a column. It is a record of the columns' values, with NULL for those
+//! that their encodings restore. (A NULL is always restored.)
 
 use super::{Form, KeyPart, push, push_rowid, read_rowid, reads_back, skip};
 use crate::FormatError;
@@ -16,7 +16,7 @@ use crate::record::{self, RecordReader, serial};
 use crate::value::Value;
 use crate::varint;
 
-/// What the entries of an index are made of.
+/// The columns of an index entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryShape {
     pub(super) parts: Vec<KeyPart>,
@@ -24,42 +24,41 @@ pub struct EntryShape {
     pub(super) has_rowid: bool,
 }
 
-/// What UNIQUE asks of an item.
+/// The part of an item that UNIQUE compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UniqueKey {
-    /// Length of the start of the item that no other item may have.
+    /// Length of the item's prefix that no other item may have.
     pub len: usize,
-    /// Whether one of its columns is NULL: then others may have it.
+    /// Whether one of its columns is NULL: then other items may have the same prefix.
     pub has_null: bool,
 }
 
 impl EntryShape {
-    /// An index of a rowid table: `parts` are the columns, and the rowid follows.
+    /// Describes an index of a rowid table: `parts` are the columns, and the rowid follows.
     #[must_use]
     pub fn with_rowid(parts: Vec<KeyPart>) -> Self {
         Self { unique_columns: parts.len(), parts, has_rowid: true }
     }
 
-    /// An index of a WITHOUT ROWID table, or the key of the table itself: `parts` are the columns
-    /// and, behind them, those of the primary key that the index did not have. The first
-    /// `unique_columns` are what UNIQUE compares.
+    /// Describes an index of a WITHOUT ROWID table, or the key of the table itself. `parts` are the columns, followed
+    /// by those columns of the primary key that the index lacked. UNIQUE compares the first `unique_columns`.
     #[must_use]
     pub fn without_rowid(parts: Vec<KeyPart>, unique_columns: usize) -> Self {
         assert!(unique_columns <= parts.len());
         Self { parts, unique_columns, has_rowid: false }
     }
 
-    /// How the columns are ordered.
+    /// Returns the order of each column.
     #[must_use]
     pub fn parts(&self) -> &[KeyPart] {
         &self.parts
     }
 
-    /// Appends the item of the entry of these `columns`, as stored; with a rowid exactly where the
-    /// shape has one.
+    /// Appends the item of the entry of these `columns`, as stored. `rowid` is `Some` exactly if the layout has a
+    /// rowid.
     ///
     /// # Panics
-    /// Where there are more or fewer columns than the shape has, or a rowid too many or too few.
+    /// If the number of columns is not that of the layout, or a rowid is missing or superfluous.
     #[inline]
     pub fn push_item<'v>(
         &self,
@@ -84,7 +83,7 @@ impl EntryShape {
         }
     }
 
-    /// The record of what the forms do not give back.
+    /// Appends the suffix: a record of the values that their encodings do not restore.
     fn push_suffix<'v>(&self, columns: impl Iterator<Item = Value<'v>> + Clone, out: &mut Vec<u8>) {
         let kept = |(value, part): (Value<'v>, &KeyPart)| if reads_back(&value, *part) { Value::Null } else { value };
         let values = columns.zip(&self.parts).map(kept);
@@ -94,10 +93,10 @@ impl EntryShape {
         values.for_each(|value| record::write_body(&value, out));
     }
 
-    /// Appends the index record of `item`: the columns' values as they were pushed, and the rowid.
+    /// Appends the index record of `item`: the original values of the columns, and the rowid.
     ///
     /// # Errors
-    /// Where `item` is none of this shape; `out` is then as it was.
+    /// If `item` does not match this layout. `out` is then unchanged.
     #[inline]
     pub fn write_record(&self, item: &[u8], out: &mut Vec<u8>) -> Result<(), FormatError> {
         let start = out.len();
@@ -107,7 +106,7 @@ impl EntryShape {
         written.map(|_| ())
     }
 
-    /// Writes the record to the start of `out`, which has room for it; returns its length.
+    /// Writes the record to the start of `out`, which must be large enough. Returns its length.
     #[inline]
     fn write_record_at(&self, item: &[u8], out: &mut [u8]) -> Result<usize, FormatError> {
         let (record_len, suffix_at) = self.write_columns(item, || Ok(None), out)?;
@@ -125,8 +124,8 @@ impl EntryShape {
         }
     }
 
-    /// Writes the record, of each column what `next_kept` gives, or else what the item's form gives
-    /// back; returns its length and that of the item without the suffix.
+    /// Writes the record. Each column has the value of `next_kept`, or else the value decoded from the item. Returns
+    /// the length of the record and that of the item without the suffix.
     #[inline]
     fn write_columns<'v>(
         &self,
@@ -152,10 +151,10 @@ impl EntryShape {
         Ok((record.finish(), at))
     }
 
-    /// What UNIQUE compares of `item`. The rowid, where there is one, stands behind it.
+    /// Returns the part of `item` that UNIQUE compares. The rowid, if any, follows it.
     ///
     /// # Errors
-    /// Where `item` is none of this shape.
+    /// If `item` does not match this layout.
     #[inline]
     pub fn unique_key(&self, item: &[u8]) -> Result<UniqueKey, FormatError> {
         let mut key = UniqueKey { len: 0, has_null: false };
@@ -168,23 +167,21 @@ impl EntryShape {
     }
 }
 
-/// Bytes that a record of so many values may take besides those of the values in the item: for each
-/// an integer's body and a serial type, the header length, and the rest of the eight bytes that an
-/// integer is written as.
+/// Returns the bytes that a record of `values` values may take in addition to the item: for each an integer's body
+/// and a serial type, then the header length, and the rest of the eight bytes that an integer is written as.
 ///
-/// A text has two bytes in the item beside its own, and no integer's body: that is enough for any
-/// serial type.
+/// A text has two bytes in the item besides its own, and no integer's body: that is enough for any serial type.
 const fn room_beside_values(values: usize) -> usize {
     (INT_LEN + 1) * values + varint::MAX_LEN + INT_LEN
 }
 
-/// The most bytes of an integer's body.
+/// The longest body of an integer, in bytes.
 const INT_LEN: usize = 8;
 
-/// Lengthens `out` by `room` bytes or more.
+/// Lengthens `out` by at least `room` bytes.
 #[inline]
 fn open_room(room: usize, out: &mut Vec<u8>) {
-    // A length that the compiler knows costs less.
+    // A length known at compile time costs less.
     const USUAL_ROOM: usize = 64;
     if room <= USUAL_ROOM {
         out.extend_from_slice(&[0; USUAL_ROOM]);
@@ -193,13 +190,13 @@ fn open_room(room: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a record in one go: each body is written before its serial type is put into the header,
-/// which has one byte for each until one needs more.
+/// Writes a record in one pass. Each body is written before its serial type. The header has one byte a serial type
+/// until one needs more.
 struct RecordWriter<'o> {
     out: &'o mut [u8],
-    /// Where the next serial type goes.
+    /// Offset of the next serial type.
     header_at: usize,
-    /// Where the next body goes.
+    /// Offset of the next body.
     body_at: usize,
 }
 
@@ -209,7 +206,7 @@ impl<'o> RecordWriter<'o> {
         Self { out, header_at: 1, body_at: 1 + values }
     }
 
-    /// Puts the serial type of the body that was written last.
+    /// Writes the serial type of the last body.
     #[inline]
     fn push_serial(&mut self, serial: u64) {
         if serial < 0x80 {
@@ -226,7 +223,7 @@ impl<'o> RecordWriter<'o> {
         self.header_at += varint::write(serial, &mut self.out[self.header_at..]);
     }
 
-    /// Moves what stands from `at` on by `len` bytes.
+    /// Moves the bytes from `at` on back by `len` bytes.
     fn open_gap(&mut self, at: usize, len: usize) {
         self.out.copy_within(at..self.body_at, at + len);
         self.body_at += len;
@@ -235,7 +232,7 @@ impl<'o> RecordWriter<'o> {
     #[inline(always)]
     fn push_int(&mut self, int: i64) {
         let (serial, width) = record::int_serial(int);
-        // Twice, because no shift is by 64 bits.
+        // Two shifts, because a shift by 64 bits is not defined.
         let half = 4 * (INT_LEN - width);
         let low_first = (int << half) << half;
         self.out[self.body_at..][..INT_LEN].copy_from_slice(&low_first.to_be_bytes());
@@ -266,7 +263,7 @@ impl<'o> RecordWriter<'o> {
         }
     }
 
-    /// A value out of the suffix.
+    /// Appends a value of the suffix.
     fn push_kept(&mut self, value: &Value<'_>) {
         match value {
             Value::Null => self.push_serial(serial::NULL),
@@ -277,7 +274,7 @@ impl<'o> RecordWriter<'o> {
         }
     }
 
-    /// Length of the record.
+    /// Completes the header. Returns the length of the record.
     #[inline]
     fn finish(&mut self) -> usize {
         let serial_bytes = self.header_at - 1;

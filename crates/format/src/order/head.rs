@@ -1,12 +1,12 @@
-//! Sort items of up to 16 bytes, made in two words of records that have one header.
+//! Encodes sort items of up to 16 bytes as two words, for records that share one header.
 //!
-//! The header of a record says where its columns are and how long they are. What is left for each record is to take
-//! their bytes to where they stand in the item, and to see that none of them must be escaped.
+//! The shared header gives the position and length of each column. For each record it remains to move the bytes to
+//! their place in the item, and to check that none of them needs an escape.
 //!
 //! ```text
 //! record   04 19 09 08 '123456'            rowid 70000
-//!                      ^^^^^^^^            the last bytes of a word that is read, in front of its end
-//! head     fd 31 32 33 34 35 36 00         one fixed segment: a tag, the bytes, an end
+//!                      ^^^^^^^^            one word is read; the text is its last six bytes
+//! item     fd 31 32 33 34 35 36 00         one fixed segment: a tag, the bytes, an end
 //!          a9 11 70 00 00 00 00 00         one number
 //! ```
 
@@ -14,56 +14,56 @@ use super::{BLOB, Collation, EntryShape, KeyPart, NULL, TEXT, number, text};
 use crate::record::{SHORT_BODY_LENS, serial};
 use std::ops::Range;
 
-/// The longest item that is made here.
+/// The longest item that two words hold.
 pub const HEAD_LEN: usize = 16;
 
-/// Bytes in front of a record that are read, and do not matter.
+/// Bytes in front of a record that are read and ignored: whole words are read.
 pub const HEAD_ROOM: usize = 16;
 
 const WORD: usize = 8;
 
-/// Makes the items of one shape of records that have one header.
+/// Encodes the items of one layout, for records that share one header.
 #[derive(Clone, Debug, Default)]
 pub struct HeadMaker {
     segments: Vec<Segment>,
 }
 
-/// Some forms side by side.
+/// Some adjacent encoded columns.
 #[derive(Clone, Debug)]
 enum Segment {
-    /// Of as many bytes in every record.
+    /// Columns of constant width.
     Fixed(Fixed),
-    /// An integer that stands in so many bytes before `end`.
+    /// An integer whose body of `len` bytes ends at `end` of the record.
     Int { end: usize, len: usize, descends: bool },
-    /// A column that is the rowid: a number like others.
+    /// A column that is an alias of the rowid: encoded as an integer column.
     RowidColumn { descends: bool },
-    /// What stands behind the columns.
+    /// The rowid behind the columns.
     Rowid,
 }
 
-/// Forms of as many bytes in every record, as two words.
+/// Encoded columns of constant width, in two words.
 #[derive(Clone, Debug, Default)]
 pub struct Fixed {
     len: usize,
-    /// What the forms have beside what is read, and which bits are inverted at last.
+    /// The bits that no record changes, and the bits that are inverted last.
     constant: [u64; 2],
     inverted: [u64; 2],
     loads: Vec<Load>,
 }
 
-/// Bytes of a text or blob: up to eight.
+/// The read of up to eight bytes of a text or blob from a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Where the word ends that is read.
+    /// Offset in the record of the end of the word that is read.
     end: usize,
-    /// How far it is turned to where it belongs in either word, and which bits belong there.
+    /// Rotation that brings the bytes to their place in either word, and the bits of each word that they fill.
     turn: u32,
     places: [u64; 2],
 }
 
 impl HeadMaker {
-    /// For items of this shape, whose columns have these serial types and stand at these places of the record, or are the
-    /// rowid; `None` where they are none for this module.
+    /// Makes an encoder of items of this layout. Each column has this serial type and this range of the record, or is
+    /// `None` if it is the rowid. Returns `None` if a column is a real, a text that is not `Binary`, or too long.
     #[must_use]
     pub fn new(shape: &EntryShape, columns: impl IntoIterator<Item = Option<(u64, Range<usize>)>>) -> Option<Self> {
         let mut maker = Self::default();
@@ -96,7 +96,7 @@ impl HeadMaker {
         Some(())
     }
 
-    /// The last segment, if it is fixed, or a new one.
+    /// Returns the last segment if it is fixed, or else a new one.
     fn fixed(&mut self) -> &mut Fixed {
         if !matches!(self.segments.last(), Some(Segment::Fixed(_))) {
             self.segments.push(Segment::Fixed(Fixed::default()));
@@ -107,9 +107,9 @@ impl HeadMaker {
         }
     }
 
-    /// The item that [`EntryShape::push_item`] would append for the record that begins at `start` of `bytes`, behind at
-    /// least [`HEAD_ROOM`] bytes of anything: its length, and two big-endian words with zeros behind it. `None` where it
-    /// is none for this module.
+    /// Encodes the item that [`IndexEntryLayout::push_item`] would append for the record at `start` of `bytes`. At
+    /// least [`PREFIX_MARGIN`] bytes must precede the record. Returns two big-endian words, padded with zeros, and
+    /// the item's length. Returns `None` if the item is longer than [`PREFIX_LEN`] or has bytes to escape.
     #[inline(always)]
     #[must_use]
     pub fn make(&self, bytes: &[u8], start: usize, rowid: i64) -> Option<([u64; 2], usize)> {
@@ -132,8 +132,7 @@ impl HeadMaker {
         (len > 0).then_some((head, len))
     }
 
-    /// The forms of all columns, where these and the rowid behind them are all that there is, and they have as many bytes in
-    /// every record.
+    /// Returns the columns' encoding if they all have constant width and only the rowid follows.
     #[must_use]
     pub fn fixed_before_rowid(&self) -> Option<&Fixed> {
         match &self.segments[..] {
@@ -143,26 +142,27 @@ impl HeadMaker {
     }
 }
 
-/// The front of a sort item: its key, and a rowid or position behind that.
+/// The first 16 bytes of a sort item: its key, and a rowid or a position behind that.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyHead {
-    /// Big-endian, with zeros behind it.
+    /// The bytes, big-endian, padded with zeros.
     pub words: [u64; 2],
     /// Bytes of the key.
     pub key_len: usize,
-    /// Bytes of key and rowid.
+    /// Bytes of the key and the rowid.
     pub len: usize,
 }
 
 impl EntryShape {
-    /// The item that [`push_item`](Self::push_item) would append for the record that stands at `record` of `bytes`, behind
-    /// at least [`HEAD_ROOM`] bytes of anything, and this rowid, where the columns of the shape are the record's first ones.
-    /// `None` where they are not all integers, or too many, or the item has more than [`HEAD_LEN`] bytes.
+    /// Encodes the item that [`push_item`](Self::push_item) would append for this rowid and the record at `record` of
+    /// `bytes`. At least [`PREFIX_MARGIN`] bytes must precede the record, and the layout's columns must be its first
+    /// ones. Returns `None` if the columns are more than four or not all integers, or if the item has more than
+    /// [`PREFIX_LEN`] bytes.
     #[inline(always)]
     #[must_use]
     pub fn head_of_integers(&self, bytes: &[u8], record: Range<usize>, rowid: i64) -> Option<KeyHead> {
         let parts = &self.parts[..];
-        // The end of a loop over few columns is what the processor guesses wrong.
+        // Unrolled by the number of columns: the exit of a short loop is mispredicted.
         match parts.len() {
             1 => head_of::<1>(parts.first_chunk()?, bytes, record, rowid),
             2 => head_of::<2>(parts.first_chunk()?, bytes, record, rowid),
@@ -173,7 +173,7 @@ impl EntryShape {
     }
 }
 
-/// Always inlined: what is stored as words and read back at once as more than a word waits for all stores before it.
+/// Always inlined: a result stored as words and read back at once in wider loads would stall store forwarding.
 #[inline(always)]
 fn head_of<const COLUMNS: usize>(
     parts: &[KeyPart; COLUMNS],
@@ -204,8 +204,8 @@ fn head_of<const COLUMNS: usize>(
 }
 
 impl KeyHead {
-    /// The item of these integers, one a column, behind which the first bytes of a word stand, one at least; `None` where
-    /// it has more than [`HEAD_LEN`] bytes, or one of the integers is among the very largest.
+    /// Encodes an item of integers, one a column, followed by the first `tail_len` bytes (at least one) of `tail`.
+    /// Returns `None` if the item has more than [`PREFIX_LEN`] bytes, or an integer's encoding does not fit a word.
     #[inline(always)]
     #[must_use]
     pub fn of_integers<const COLUMNS: usize>(
@@ -232,14 +232,14 @@ impl KeyHead {
 }
 
 impl Fixed {
-    /// What is read of each record.
+    /// Returns the reads that each record needs.
     #[must_use]
     pub fn loads(&self) -> &[Load] {
         &self.loads
     }
 
-    /// Forms and that of the rowid behind them as two big-endian words, and their length; the bits that come from a
-    /// record are to be turned over where they are set in it. `None` where there is no room.
+    /// Returns the encoding of the columns and of this rowid as two big-endian words, and its length. Bits of a
+    /// record must be XORed into these words. Returns `None` if the item is too long.
     #[must_use]
     pub fn with_rowid(&self, rowid: i64) -> Option<([u64; 2], usize)> {
         let (form, form_len) = number::rowid_front(rowid)?;
@@ -251,7 +251,7 @@ impl Fixed {
         Some((head, self.len + form_len))
     }
 
-    /// Appends known bytes.
+    /// Appends constant bytes.
     fn add(&mut self, form: &[u8], descends: bool) -> Option<()> {
         let end = self.len + form.len();
         if end > HEAD_LEN {
@@ -265,7 +265,7 @@ impl Fixed {
         Some(())
     }
 
-    /// Appends a text or blob whose bytes end at `end` of the record.
+    /// Appends a text or blob of `len` bytes that ends at `end` of the record.
     fn add_string(&mut self, tag: u8, end: usize, len: usize, descends: bool) -> Option<()> {
         let start = self.len + 1;
         if start + len + 1 > HEAD_LEN {
@@ -294,32 +294,34 @@ impl Fixed {
 }
 
 impl Load {
-    /// Of a string that stands at `start` of two words, the last bytes among the first `len`, which end at `end`.
+    /// Describes the read of the last bytes, up to eight, among the first `len` bytes of a string. The string's bytes
+    /// are placed from `start` of the two words on, and the bytes read end at `end` of the record.
     fn new(start: usize, end: usize, len: usize) -> Self {
         let count = len.min(WORD);
         let mut places = [0; 2];
         for at in start + len - count..start + len {
             places[at / WORD] |= in_word(at, 0xff);
         }
-        // The last byte stands last in the word that is read.
+        // The last byte read stands last in its word.
         let turn = u32::try_from(8 * ((start + len) % WORD)).expect("less than a word");
         Self { end, turn, places }
     }
 
-    /// The bits of either word that it gives.
+    /// Returns the bits of either word that this read fills.
     #[must_use]
     pub fn places(&self) -> [u64; 2] {
         self.places
     }
 
-    /// The bytes of the record that begins at `start` of `bytes`, where they belong in either word; anything beside them.
+    /// Reads the bytes from the record at `start` of `bytes`, rotated to their place in either word. The other bits
+    /// are arbitrary.
     #[inline(always)]
     #[must_use]
     pub fn read(&self, bytes: &[u8], start: usize) -> u64 {
         word_before(bytes, start + self.end).rotate_right(self.turn)
     }
 
-    /// Where these words have a byte that must be escaped.
+    /// Returns whether any of these words has a byte that needs an escape.
     #[must_use]
     pub fn escaped(&self, words: &[u64]) -> bool {
         let wanted = self.wanted();
@@ -332,19 +334,19 @@ impl Load {
     }
 }
 
-/// A byte where it stands in its word, the first one at the top.
+/// Returns `byte` at its place in its word. Byte 0 is the topmost.
 fn in_word(at: usize, byte: u8) -> u64 {
     u64::from(byte) << (8 * (WORD - 1 - at % WORD))
 }
 
-/// The form of a number, inverted where its column descends.
+/// Returns the encoding of a number, inverted if its column descends.
 #[inline(always)]
 fn one_word((form, len): (u64, usize), descends: bool) -> ([u64; 2], usize) {
     let inverted = if descends { u64::MAX << (u64::BITS as usize - 8 * len) } else { 0 };
     ([form ^ inverted, 0], len)
 }
 
-/// Places what begins at the front of two words behind `len` bytes.
+/// Places an encoding, given at the front of two words, behind `len` bytes.
 #[inline(always)]
 fn append(head: &mut [u64; 2], len: usize, [first, second]: [u64; 2]) {
     let bits = 8 * len;
@@ -358,14 +360,14 @@ fn append(head: &mut [u64; 2], len: usize, [first, second]: [u64; 2]) {
     }
 }
 
-/// The integer of `len` bytes, one at least, that ends at `end`.
+/// Reads the integer of `len` bytes (at least one) that ends at `end`.
 #[inline(always)]
 fn int_before(bytes: &[u8], end: usize, len: usize) -> i64 {
     let unused = u64::BITS as usize - 8 * len;
     (word_before(bytes, end) << unused).cast_signed() >> unused
 }
 
-/// The eight bytes that end at `end`.
+/// Reads the eight bytes that end at `end`.
 #[inline(always)]
 fn word_before(bytes: &[u8], end: usize) -> u64 {
     u64::from_be_bytes(*bytes[..end].last_chunk().expect("room in front of a record"))
