@@ -14,7 +14,7 @@ use crate::stitch::TreeStitch;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
-use litepress_format::order::{Collation, EntryShape, HEAD_ROOM, HeadMaker, KeyPart, ShortCell};
+use litepress_format::sort_key::{Collation, IndexEntryLayout, PREFIX_MARGIN, KeyPrefixEncoder, KeyPart, ShortCell};
 use litepress_format::page::PageKind;
 use litepress_format::record;
 use litepress_rows::chunk::HEADROOM;
@@ -22,7 +22,7 @@ use litepress_rows::schema::{Index, IndexColumn};
 use litepress_rows::{RecordChunk, Table};
 use std::ops::Range;
 
-const _: () = assert!(HEADROOM >= HEAD_ROOM, "what is read in front of records");
+const _: () = assert!(HEADROOM >= PREFIX_MARGIN, "what is read in front of records");
 
 /// An index whose entries can be cut out of the table's records.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct IndexPlan {
     /// Names of the key columns.
     names: Vec<String>,
     columns: Vec<Cut>,
-    shape: EntryShape,
+    shape: IndexEntryLayout,
     has_rowid: bool,
     /// The columns are the first ones of a record, in its order, and the rowid stands behind them.
     are_leading: bool,
@@ -49,9 +49,9 @@ impl IndexPlan {
         let columns = all().map(|column| cut(table, column)).collect::<Result<Vec<_>, _>>()?;
         let parts = all().map(key_part).collect::<Result<_, _>>()?;
         let shape = if table.without_rowid {
-            EntryShape::without_rowid(parts, index.columns.len())
+            IndexEntryLayout::without_rowid(parts, index.columns.len())
         } else {
-            EntryShape::with_rowid(parts)
+            IndexEntryLayout::with_rowid(parts)
         };
         let (has_rowid, name_of) = (!table.without_rowid, |position: usize| table.columns[position].name.clone());
         Ok(Self {
@@ -138,14 +138,14 @@ pub(crate) struct Cutter<'s> {
     item: Vec<u8>,
     /// What makes short items of records like the last one.
     head_fields: Fields,
-    head_maker: HeadMaker,
+    head_maker: KeyPrefixEncoder,
     word_maker: Option<WordMaker>,
 }
 
 impl<'s> Cutter<'s> {
     pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
         let (fields, head_fields) = Default::default();
-        Self { plan, writer, fields, item: Vec::new(), head_fields, head_maker: HeadMaker::default(), word_maker: None }
+        Self { plan, writer, fields, item: Vec::new(), head_fields, head_maker: KeyPrefixEncoder::default(), word_maker: None }
     }
 
     /// Adds the entries of all rows of `chunk`.
@@ -223,7 +223,7 @@ impl<'s> Cutter<'s> {
     #[inline(always)]
     fn add_integers(&mut self, chunk: &RecordChunk, row: usize) -> Result<bool> {
         let (len, end) = (chunk.record(row).len(), chunk.ends()[row] as usize);
-        let head = self.plan.shape.head_of_integers(chunk.arena(), end - len..end, chunk.rowids()[row]);
+        let head = self.plan.shape.prefix_of_integers(chunk.arena(), end - len..end, chunk.rowids()[row]);
         match head {
             Some(head) => self.writer.take_head(head.words, head.len),
             None => Ok(false),
@@ -237,7 +237,7 @@ impl<'s> Cutter<'s> {
         let record = chunk.record(row);
         if let Some(places) = self.head_fields.places_if_new(&self.plan.columns, record)? {
             *new_headers += 1;
-            self.head_maker = HeadMaker::new(&self.plan.shape, places).unwrap_or_default();
+            self.head_maker = KeyPrefixEncoder::new(&self.plan.shape, places).unwrap_or_default();
             self.word_maker = None;
         }
         let start = chunk.ends()[row] as usize - record.len();
@@ -332,9 +332,9 @@ impl Items for IndexPlan {
             index += 1;
             // What follows differs in its rowid alone: from the first byte on that the key does not have.
             let is_key = printer.cell.key_len() == Some(batch.bytes_before_tail()) && self.has_rowid;
-            let alike = (is_key && batch.is_alike(index)).then(|| printer.cell.alike()).flatten();
+            let alike = (is_key && batch.is_alike(index)).then(|| printer.cell.template()).flatten();
             if let Some(alike) = alike {
-                let rowids = batch.alike(index, printer.builder.room_for(alike), |form| alike.have(form));
+                let rowids = batch.alike(index, printer.builder.room_for(alike), |form| alike.fits(form));
                 index += rowids.len();
                 printer.builder.add_alike(rowids, alike);
             }

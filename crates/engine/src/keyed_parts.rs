@@ -26,7 +26,7 @@ use crate::tree::index::IndexBuilder;
 use crate::tree::interior::Entry;
 use crate::tree::positions::Positions;
 use crate::{Result, printed_entries, sorted_tree};
-use litepress_format::order::KeyPart;
+use litepress_format::sort_key::KeyPart;
 use litepress_format::page::{PageKind, PageSize};
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{Part, RecordChunk, Source};

@@ -25,7 +25,7 @@ use crate::sorted_tree::{self, Items, SortedTree};
 use crate::table::TableTree;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
-use litepress_format::order::KeyPart;
+use litepress_format::sort_key::KeyPart;
 use litepress_rows::{Source, Table};
 
 /// What is wanted of the table beside its rows.

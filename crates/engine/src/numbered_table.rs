@@ -25,7 +25,7 @@ use crate::table::TableTree;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
 use litepress_format::FormatError;
-use litepress_format::order::{self, KeyHead, KeyPart};
+use litepress_format::sort_key::{self, KeyPrefix, KeyPart};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
@@ -236,7 +236,7 @@ impl<'a> KeySorter<'a> {
         let unused = u64::BITS as usize - 8 * number_bytes;
         for (row, number) in (0..columns[0].len()).zip(first..) {
             let ints = columns.map(|column| column[row]);
-            let head = KeyHead::of_integers(parts, ints, (number << unused, *number_bytes));
+            let head = KeyPrefix::of_integers(parts, ints, (number << unused, *number_bytes));
             let is_taken = match head {
                 Some(head) => self.writer.take_head(head.words, head.len)?,
                 None => false,
@@ -263,7 +263,7 @@ impl<'a> KeySorter<'a> {
         let Numbered { key, number_bytes, .. } = self.numbered;
         self.item.clear();
         for (value, part) in values.zip(key.parts()) {
-            order::push(&value, *part, &mut self.item);
+            sort_key::push(&value, *part, &mut self.item);
         }
         push_number(number, *number_bytes, &mut self.item);
         self.writer.push(&self.item)
@@ -304,7 +304,7 @@ impl RowPrinter<'_> {
             let integers = &mut self.given[place];
             integers.clear();
             for start in &mut self.starts {
-                let read = order::read_integer(&self.keys[*start..], *part);
+                let read = sort_key::read_integer(&self.keys[*start..], *part);
                 let (integer, len) =
                     read.ok_or_else(|| bad_item(&FormatError::new("a key of integers has none", 0)))?;
                 integers.push(integer);

@@ -20,7 +20,7 @@ use crate::sorted_tree::{bad_item, items_per_part};
 use crate::stitch::{lock, take_all};
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::FormatError;
-use litepress_format::order::{self, EntryShape, KeyPart, SHORT_ROOM, UniqueKey};
+use litepress_format::sort_key::{self, IndexEntryLayout, KeyPart, SHORT_ROOM, UniqueKey};
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Index, IndexOrigin};
@@ -274,7 +274,7 @@ impl<K: RowKey> Gathering<'_, K> {
 
 /// Appends what every item has behind its key.
 fn push_position_and_record(position: i64, record: &[u8], item: &mut Vec<u8>) {
-    order::push_rowid(position, item);
+    sort_key::push_rowid(position, item);
     item.extend_from_slice(record);
 }
 
@@ -287,7 +287,7 @@ fn tail_of_key(key_len: usize) -> [u8; KEY_LEN_BYTES] {
 #[inline]
 fn read_number(item: &[u8], at: usize) -> Result<(i64, usize)> {
     let form = item.get(at..).unwrap_or_default();
-    order::read_rowid(form).map(|(number, len)| (number, at + len)).map_err(|error| bad_item(&error))
+    sort_key::read_rowid(form).map(|(number, len)| (number, at + len)).map_err(|error| bad_item(&error))
 }
 
 /// Where the row came in its input.
@@ -302,7 +302,7 @@ pub(crate) struct RecordKey {
     names: Vec<String>,
     /// Where records have them.
     columns: Vec<Cut>,
-    shape: EntryShape,
+    shape: IndexEntryLayout,
     /// They are the first ones, and few.
     are_leading: bool,
     has_rowid: bool,
@@ -324,7 +324,7 @@ impl RecordKey {
             names: index.columns.iter().filter_map(|column| column.column.map(name)).collect(),
             are_leading: are_leading == columns.len(),
             columns,
-            shape: EntryShape::without_rowid(parts.map_err(unsupported)?, index.columns.len()),
+            shape: IndexEntryLayout::without_rowid(parts.map_err(unsupported)?, index.columns.len()),
             has_rowid: !table.without_rowid,
             may_hold_null: !table.without_rowid || index.origin != IndexOrigin::PrimaryKey,
         })
@@ -366,7 +366,7 @@ impl RecordKey {
     pub fn record<'i>(&self, item: &'i [u8]) -> Result<&'i [u8]> {
         let key_len = self.key_len(item)?;
         let behind = &item[key_len..];
-        let start = order::skip_rowid(behind).map_err(|error| bad_item(&error))?;
+        let start = sort_key::skip_rowid(behind).map_err(|error| bad_item(&error))?;
         let record = behind.get(start..behind.len() - KEY_LEN_BYTES);
         record.ok_or_else(|| bad_item(&FormatError::new("a sort item has no record", key_len)))
     }
@@ -374,7 +374,7 @@ impl RecordKey {
     /// Length of an item without its record, or a little more.
     #[inline]
     pub fn key_and_position_len(&self, item: &[u8]) -> usize {
-        self.key_len(item).map_or(item.len(), |key_len| item.len().min(key_len + order::MAX_ROWID_LEN))
+        self.key_len(item).map_or(item.len(), |key_len| item.len().min(key_len + sort_key::MAX_ROWID_LEN))
     }
 
     /// Puts the key of a row, in normal form, in the place of `key`; `fields` are the same ones for all rows of a worker.
@@ -398,7 +398,7 @@ impl RecordKey {
             key.extend_from_slice(&room[..len]);
         } else {
             values.zip(self.shape.parts()).for_each(|(value, part)| {
-                order::push(&value, *part, key);
+                sort_key::push(&value, *part, key);
             });
         }
     }
@@ -415,10 +415,10 @@ impl RecordKey {
         let key_len = if let Some(len) = self.shape.make_short(values.clone(), Some(position), &mut room) {
             item.extend_from_slice(&room[..len]);
             item.extend_from_slice(record);
-            len - order::rowid_len(position)
+            len - sort_key::rowid_len(position)
         } else {
             values.zip(self.shape.parts()).for_each(|(value, part)| {
-                order::push(&value, *part, item);
+                sort_key::push(&value, *part, item);
             });
             let key_len = item.len();
             push_position_and_record(position, record, item);
@@ -464,7 +464,7 @@ impl RowKey for RecordKey {
         }
         let position = if self.has_rowid { chunk.rowids()[row] } else { position_of(chunk, row) };
         let (body, end) = (chunk.record(row), chunk.ends()[row] as usize);
-        let head = self.shape.head_of_integers(chunk.arena(), end - body.len()..end, position)?;
+        let head = self.shape.prefix_of_integers(chunk.arena(), end - body.len()..end, position)?;
         Some(ItemParts { head, body, tail: tail_of_key(head.key_len) })
     }
 
@@ -495,7 +495,7 @@ pub(crate) struct RowidKey {
 
 impl RowidKey {
     /// The most bytes that an item has beside the record: rowid and position.
-    pub const MAX_KEY_BYTES: u64 = 2 * order::MAX_ROWID_LEN as u64;
+    pub const MAX_KEY_BYTES: u64 = 2 * sort_key::MAX_ROWID_LEN as u64;
 
     pub fn new(table: &Table, is_dense: bool) -> Self {
         let alias = table.rowid_alias.map_or("rowid", |alias| &table.columns[alias].name);
@@ -505,7 +505,7 @@ impl RowidKey {
 
 impl RowKey for RowidKey {
     fn push_item(&self, _: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
-        order::push_rowid(chunk.rowids()[row], item);
+        sort_key::push_rowid(chunk.rowids()[row], item);
         push_position_and_record(position_of(chunk, row), chunk.record(row), item);
         Ok(())
     }
@@ -513,7 +513,7 @@ impl RowKey for RowidKey {
     #[inline]
     fn read(&self, item: &[u8], rank: u64) -> Result<Row> {
         let (rowid, key_len) = read_number(item, 0)?;
-        let start = key_len + order::skip_rowid(&item[key_len..]).map_err(|error| bad_item(&error))?;
+        let start = key_len + sort_key::skip_rowid(&item[key_len..]).map_err(|error| bad_item(&error))?;
         let record = (start, item.len());
         Ok(if self.is_dense {
             Row { unique_len: None, rowid: rank.cast_signed() + 1, record }

@@ -12,7 +12,7 @@ use crate::tree::index::IndexPart;
 use crate::tree::interior::Entry;
 use crate::{Error, ErrorKind, Result};
 use litepress_format::FormatError;
-use litepress_format::order::KeyPart;
+use litepress_format::sort_key::KeyPart;
 use litepress_format::page::PageKind;
 use litepress_rows::source::PART_BYTES;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -232,10 +232,10 @@ impl DatabaseHeader {
         let u32_field = |offset| u32_at(bytes, offset).expect("within the 100 bytes");
         let page_size_field = u16_at(bytes, at::PAGE_SIZE).expect("within the 100 bytes");
         let page_size = PageSize::from_header_field(page_size_field)
-            .ok_or_else(|| FormatError::new(format!("page size {page_size_field} is none"), at::PAGE_SIZE))?;
+            .ok_or_else(|| FormatError::new(format!("page size field {page_size_field} is invalid"), at::PAGE_SIZE))?;
         let encoding_field = u32_field(at::TEXT_ENCODING);
         let text_encoding = TextEncoding::from_header_field(encoding_field)
-            .ok_or_else(|| FormatError::new(format!("text encoding {encoding_field} is none"), at::TEXT_ENCODING))?;
+            .ok_or_else(|| FormatError::new(format!("text encoding {encoding_field} is invalid"), at::TEXT_ENCODING))?;
         let header = Self {
             page_size,
             write_version: bytes[at::WRITE_VERSION],

@@ -61,13 +61,13 @@ pub mod dump;
 mod error;
 pub mod freelist;
 pub mod header;
-pub mod order;
 pub mod overflow;
 pub mod page;
 pub mod payload;
 pub mod ptrmap;
 pub mod record;
 pub mod schema;
+pub mod sort_key;
 pub mod value;
 pub mod varint;
 

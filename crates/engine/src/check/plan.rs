@@ -8,7 +8,7 @@ use super::report::BtreeKind;
 use super::sqlite::{Oracle, stored_default};
 use super::text;
 use super::tree::{Totals, Tree};
-use litepress_format::order::{Collation, KeyPart};
+use litepress_format::sort_key::{Collation, KeyPart};
 use litepress_format::record as format_record;
 use litepress_format::value::Value;
 use litepress_rows::Affinity;

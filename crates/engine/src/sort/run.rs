@@ -17,7 +17,7 @@ use super::merge::ItemWithSlack;
 use super::radix::{self, Whole};
 use super::varying::{MatchBytes, Varying};
 use litepress_format::copy::copy_short;
-use litepress_format::order::{SHORT_LEN, SHORT_ROOM};
+use litepress_format::sort_key::{SHORT_LEN, SHORT_ROOM};
 use std::convert::Infallible;
 
 /// Bytes at the end of a run's memory that belong to no item, so that the hot loops copy and compare in whole words.

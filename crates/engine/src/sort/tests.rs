@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{Error, ErrorKind};
-use litepress_format::order::KeyHead;
+use litepress_format::sort_key::KeyPrefix;
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -258,7 +258,7 @@ fn words_without_a_bucket() {
 fn entries(rowids: impl IntoIterator<Item = i64>, digits: &mut impl FnMut() -> Vec<u8>) -> Items {
     let entry = |rowid| {
         let mut item = [&[0xfd][..], &digits(), &[0]].concat();
-        litepress_format::order::push_rowid(rowid, &mut item);
+        litepress_format::sort_key::push_rowid(rowid, &mut item);
         item
     };
     rowids.into_iter().map(entry).collect()
@@ -347,7 +347,7 @@ fn items_in_parts() {
     let (mut random, filler) = (random(), vec![7; 9000]);
     let head_of = |number: u32, random: u64, key_len: usize| {
         let words = [random | 1 << 63, u64::from(number) << 32 | 0x0101_0101];
-        KeyHead {
+        KeyPrefix {
             words: [words[0], words[1] >> (8 * (16 - key_len - 4)) << (8 * (16 - key_len - 4))],
             key_len,
             len: key_len + 4,
@@ -360,10 +360,10 @@ fn items_in_parts() {
         _ => number as usize % 90,
     };
     let count = 150_000;
-    let rows: Vec<(KeyHead, usize)> =
+    let rows: Vec<(KeyPrefix, usize)> =
         (0..count).map(|number| (head_of(number, random(), 8 + number as usize % 5), body_len(number))).collect();
-    let parts = |&(head, body_len): &(KeyHead, usize)| ItemParts { head, body: &filler[..body_len], tail: [9, 9] };
-    let whole = |row: &(KeyHead, usize)| {
+    let parts = |&(head, body_len): &(KeyPrefix, usize)| ItemParts { head, body: &filler[..body_len], tail: [9, 9] };
+    let whole = |row: &(KeyPrefix, usize)| {
         let parts = parts(row);
         [&parts.head.words.map(u64::to_be_bytes).concat()[..parts.head.len], parts.body, &parts.tail].concat()
     };

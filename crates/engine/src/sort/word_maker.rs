@@ -12,7 +12,7 @@
 
 use super::packing::{Gather, Packing};
 use crate::fields::Places;
-use litepress_format::order::{Fixed, HeadMaker, Load};
+use litepress_format::sort_key::{FixedColumns, KeyPrefixEncoder, StringLoad};
 
 /// The most words that are made at once.
 pub(crate) const ALIKE: usize = 256;
@@ -21,7 +21,7 @@ pub(crate) const ALIKE: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct WordMaker {
     packing: Packing,
-    fixed: Fixed,
+    fixed: FixedColumns,
     strings: Vec<StringPart>,
     /// The bits of either half of a head that strings do not give.
     others: [u64; 2],
@@ -30,7 +30,7 @@ pub(crate) struct WordMaker {
 /// What a string gives to one half of a head.
 #[derive(Clone, Debug)]
 struct StringPart {
-    load: Load,
+    load: StringLoad,
     /// The bits that all items have, and what they must be.
     same: u64,
     expected: u64,
@@ -41,8 +41,8 @@ struct StringPart {
 
 impl WordMaker {
     /// `None` where `head_maker` does not make all its items of as many bytes of every record, and the rowid behind them.
-    pub(super) fn new(packing: &Packing, head_maker: &HeadMaker) -> Option<Self> {
-        let fixed = head_maker.fixed_before_rowid()?;
+    pub(super) fn new(packing: &Packing, head_maker: &KeyPrefixEncoder) -> Option<Self> {
+        let fixed = head_maker.fixed_columns()?;
         let (head, _) = fixed.with_rowid(0)?;
         let strange = packing.strange_bits(head);
         let (mut strings, mut others) = (Vec::new(), [u64::MAX; 2]);
@@ -123,7 +123,7 @@ impl StringPart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use litepress_format::order::{Collation, EntryShape, HEAD_ROOM, KeyPart};
+    use litepress_format::sort_key::{Collation, IndexEntryLayout, PREFIX_MARGIN, KeyPart};
     use litepress_format::record::{RecordReader, write_record};
     use litepress_format::value::Value;
     use proptest::prelude::*;
@@ -133,11 +133,11 @@ mod tests {
         bytes: Vec<u8>,
         starts: Vec<usize>,
         rowids: Vec<i64>,
-        maker: HeadMaker,
+        maker: KeyPrefixEncoder,
     }
 
-    fn records(shape: &EntryShape, texts: &[Vec<u8>], rowids: impl Iterator<Item = i64>) -> Records {
-        let (mut bytes, mut starts, mut places) = (vec![0xaa; HEAD_ROOM], Vec::new(), Vec::new());
+    fn records(shape: &IndexEntryLayout, texts: &[Vec<u8>], rowids: impl Iterator<Item = i64>) -> Records {
+        let (mut bytes, mut starts, mut places) = (vec![0xaa; PREFIX_MARGIN], Vec::new(), Vec::new());
         for text in texts {
             starts.push(bytes.len());
             write_record(&[Value::Null, Value::Text(text)], &mut bytes);
@@ -148,7 +148,7 @@ mod tests {
             bytes,
             starts,
             rowids: rowids.take(texts.len()).collect(),
-            maker: HeadMaker::new(shape, places).unwrap(),
+            maker: KeyPrefixEncoder::new(shape, places).unwrap(),
         }
     }
 
@@ -158,7 +158,7 @@ mod tests {
         let mut made = 0;
         for descending in [[false, false], [true, false], [false, true]] {
             let part = |descending| KeyPart { collation: Collation::Binary, descending };
-            let shape = EntryShape::with_rowid(descending.map(part).to_vec());
+            let shape = IndexEntryLayout::with_rowid(descending.map(part).to_vec());
             for start in [&b""[..], b"abcd", b"abcdefg"] {
                 // With a sign in one of them that no other text has, or that must be escaped.
                 for odd in [None, Some(b'~'), Some(1), Some(0)] {
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    fn check(shape: &EntryShape, start: &[u8], odd: Option<u8>, first: i64) -> usize {
+    fn check(shape: &IndexEntryLayout, start: &[u8], odd: Option<u8>, first: i64) -> usize {
         let mut texts: Vec<Vec<u8>> = (0..50).map(|number| [start, &[b'0' + number % 10, b'A']].concat()).collect();
         let sample = records(shape, &texts, (first.max(1)..).step_by(1000));
         let head = |records: &Records, row: usize| {

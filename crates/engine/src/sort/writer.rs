@@ -24,7 +24,7 @@ use super::word_maker::{ALIKE, WordMaker};
 use super::{Budget, Sorter};
 use crate::fields::Places;
 use crate::{Error, Result};
-use litepress_format::order::{HEAD_LEN, HeadMaker, SHORT_LEN};
+use litepress_format::sort_key::{PREFIX_LEN, KeyPrefixEncoder, SHORT_LEN};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -130,13 +130,13 @@ impl<'s> RunWriter<'s> {
     #[inline]
     fn take_in_room(&mut self, head: [u64; 2], len: usize) -> bool {
         let Some(room) = self.room() else { return false };
-        room[..HEAD_LEN].copy_from_slice(&in_bytes(head));
-        room[HEAD_LEN..SHORT_LEN].fill(0);
+        room[..PREFIX_LEN].copy_from_slice(&in_bytes(head));
+        room[PREFIX_LEN..SHORT_LEN].fill(0);
         self.take(len)
     }
 
     /// What makes words of the records whose items `head_maker` makes; `None` where nothing does.
-    pub fn word_maker(&self, head_maker: &HeadMaker) -> Option<WordMaker> {
+    pub fn word_maker(&self, head_maker: &KeyPrefixEncoder) -> Option<WordMaker> {
         self.words.as_ref().and_then(|stage| WordMaker::new(&stage.packing, head_maker))
     }
 

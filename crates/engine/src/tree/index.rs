@@ -9,7 +9,7 @@ use super::interior::Entry;
 use super::open_page::{OpenPage, add_overflow};
 use crate::pages::{PageRun, Placement};
 use litepress_format::copy::copy_short;
-use litepress_format::order::{AlikeCells, CELL_WINDOW, ShortCell};
+use litepress_format::sort_key::{CellTemplate, CELL_WINDOW, ShortCell};
 use litepress_format::page::{MIN_CELL_LEN, PageKind};
 use litepress_format::{payload, varint};
 
@@ -104,7 +104,7 @@ impl IndexBuilder {
     }
 
     /// How many such cells the open page has room for, at least.
-    pub fn room_for(&self, alike: &AlikeCells) -> usize {
+    pub fn room_for(&self, alike: &CellTemplate) -> usize {
         let is_local = (MIN_CELL_LEN..=self.max_local).contains(&alike.len());
         // A page is opened for an entry that is sure to stay there: that there is one more, nobody knows yet.
         self.page.filter(|_| is_local).map_or(0, |open| open.room_for(alike.len(), CELL_WINDOW))
@@ -112,7 +112,7 @@ impl IndexBuilder {
 
     /// Adds the next entries, whose rowids have these forms, and which there is [room](Self::room_for) for.
     #[inline(always)]
-    pub fn add_alike(&mut self, forms: impl ExactSizeIterator<Item = u64>, alike: &AlikeCells) {
+    pub fn add_alike(&mut self, forms: impl ExactSizeIterator<Item = u64>, alike: &CellTemplate) {
         let Some(mut open) = self.page else { return };
         self.part.entries += forms.len() as u64;
         // Each has a length of one byte in front of its record.

@@ -6,7 +6,7 @@
 //!
 //! If you change the encoding or the record here, also change them there: `sort_key::tests` compares both.
 
-use super::{BLOB, EntryShape, Form, KeyPart, NULL, TEXT, number, number::RowidClass, read_rowid, text};
+use super::{BLOB, IndexEntryLayout, KeyPart, NULL, ParsedValue, TEXT, number, number::RowidClass, read_rowid, text};
 use crate::copy::{copy_short, two_words};
 use crate::record::{self, serial};
 use crate::value::Value;
@@ -48,7 +48,7 @@ pub struct ShortCell {
     /// Offset of the rowid's serial type.
     rowid_serial_at: usize,
     /// The template of such entries, once it was requested.
-    alike: Option<AlikeCells>,
+    template: Option<CellTemplate>,
 }
 
 /// An integer as a record stores it. The body is at the front of `body`, big-endian.
@@ -72,8 +72,8 @@ impl ShortInt {
 impl Default for ShortCell {
     fn default() -> Self {
         let (columns, key, key_mask) = ([0; CELL_ROOM], [0; 2], [0; 2]);
-        let (rowid, class, alike) = (None, RowidClass::NONE, None);
-        Self { columns, columns_end: 0, key, key_mask, key_len: 0, rowid, class, rowid_serial_at: 0, alike }
+        let (rowid, class, template) = (None, RowidClass::NONE, None);
+        Self { columns, columns_end: 0, key, key_mask, key_len: 0, rowid, class, rowid_serial_at: 0, template }
     }
 }
 
@@ -103,20 +103,20 @@ impl ShortCell {
     /// Returns the template of entries with the same columns and with rowids of the same encoded length and body
     /// length. Returns `None` if the cell is longer than [`CELL_WINDOW`] or its rowid belongs to no class.
     #[inline]
-    pub fn alike(&mut self) -> Option<&AlikeCells> {
+    pub fn template(&mut self) -> Option<&CellTemplate> {
         if self.key_len == 0 {
             return None;
         }
-        if self.alike.is_none() {
-            self.alike = self.new_alike();
+        if self.template.is_none() {
+            self.template = self.new_template();
         }
-        self.alike.as_ref()
+        self.template.as_ref()
     }
 
     /// Never inlined: reading back bytes that were just written waits for all stores before them, which are whole
     /// pages.
     #[inline(never)]
-    fn new_alike(&self) -> Option<AlikeCells> {
+    fn new_template(&self) -> Option<CellTemplate> {
         let (len, rowid) = (self.len(), self.rowid?);
         if len > CELL_WINDOW {
             return None;
@@ -125,7 +125,7 @@ impl ShortCell {
         self.write(&mut cell[CELL_WINDOW - len..]);
         cell[CELL_WINDOW - rowid.width..].fill(0);
         let last = u64::from_be_bytes(*cell.last_chunk().expect("more than eight bytes"));
-        Some(AlikeCells { len, cell, last, class: self.class })
+        Some(CellTemplate { len, cell, last, class: self.class })
     }
 
     /// Returns the length of the encoded columns, or `None` if the cell has none.
@@ -136,11 +136,11 @@ impl ShortCell {
     }
 
     #[inline(always)]
-    fn set_rowid(&mut self, form: u64) -> bool {
-        if !self.class.has(form) {
+    fn set_rowid(&mut self, encoding: u64) -> bool {
+        if !self.class.has(encoding) {
             return false;
         }
-        let rowid = self.class.rowid_of(form);
+        let rowid = self.class.rowid_of(encoding);
         let width = usize::from(self.class.width);
         let body = rowid << (u64::BITS as usize - 8 * width);
         self.rowid = Some(ShortInt { serial: self.class.serial, width, body });
@@ -159,13 +159,13 @@ impl ShortCell {
         let mask = |bytes: usize| if bytes >= 16 { u128::MAX } else { !(u128::MAX >> (8 * bytes)) };
         self.key = item;
         self.key_mask = [mask(key_len), mask(key_len.saturating_sub(16))];
-        (self.key_len, self.columns_end, self.alike) = (key_len, columns_end, None);
+        (self.key_len, self.columns_end, self.template) = (key_len, columns_end, None);
     }
 }
 
 /// A cell of which only the rowid changes. All cells made from it have one length.
 #[derive(Clone, Debug)]
-pub struct AlikeCells {
+pub struct CellTemplate {
     len: usize,
     /// The cell at the end of the window, zeros in place of the rowid's body, and its last eight bytes.
     cell: [u8; CELL_WINDOW],
@@ -173,7 +173,7 @@ pub struct AlikeCells {
     class: RowidClass,
 }
 
-impl AlikeCells {
+impl CellTemplate {
     /// Returns the length of each cell in bytes.
     #[inline]
     #[must_use]
@@ -186,8 +186,8 @@ impl AlikeCells {
     /// template.
     #[inline(always)]
     #[must_use]
-    pub fn have(&self, form: u64) -> bool {
-        self.class.has(form)
+    pub fn fits(&self, encoding: u64) -> bool {
+        self.class.has(encoding)
     }
 
     /// Writes the cells of the rowids encoded at the front of `words` to the end of `room`, each in front of the one
@@ -196,29 +196,29 @@ impl AlikeCells {
     /// # Panics
     /// If the end of a cell has fewer than [`CELL_WINDOW`] bytes in front of it.
     #[inline(always)]
-    pub fn write_all(&self, forms: impl Iterator<Item = u64>, room: &mut [u8]) {
+    pub fn write_all(&self, encodings: impl Iterator<Item = u64>, room: &mut [u8]) {
         if self.len <= SHORT_CELL_WINDOW {
-            self.write_by::<SHORT_CELL_WINDOW>(forms, room);
+            self.write_by::<SHORT_CELL_WINDOW>(encodings, room);
         } else {
-            self.write_by::<CELL_WINDOW>(forms, room);
+            self.write_by::<CELL_WINDOW>(encodings, room);
         }
     }
 
     #[inline(always)]
-    fn write_by<const WINDOW: usize>(&self, forms: impl Iterator<Item = u64>, room: &mut [u8]) {
+    fn write_by<const WINDOW: usize>(&self, encodings: impl Iterator<Item = u64>, room: &mut [u8]) {
         let Self { len, cell, last, class } = self.clone();
         let (window_start, last_at) = (CELL_WINDOW - WINDOW, WINDOW - 8);
         let mut end = room.len();
-        for form in forms {
+        for encoding in encodings {
             let window: &mut [u8; WINDOW] = room[..end].last_chunk_mut().expect("room for so many");
             window[..last_at].copy_from_slice(&cell[window_start..window_start + last_at]);
-            window[last_at..].copy_from_slice(&(last | class.rowid_of(form)).to_be_bytes());
+            window[last_at..].copy_from_slice(&(last | class.rowid_of(encoding)).to_be_bytes());
             end -= len;
         }
     }
 }
 
-impl EntryShape {
+impl IndexEntryLayout {
     /// Writes the item that [`push_item`](Self::push_item) would append to the start of `room`, and zeros behind it
     /// up to [`SHORT_LEN`] bytes. Returns its length, or `None` if it is too long or has a real, a folded text or an
     /// escape.
@@ -258,14 +258,14 @@ impl EntryShape {
         }
         let mut at = cell.key_len;
         if self.has_rowid {
-            let form = &item[at..];
-            at += if form.first_chunk().is_some_and(|word| cell.set_rowid(u64::from_be_bytes(*word))) {
-                cell.class.form_len()
+            let encoding = &item[at..];
+            at += if encoding.first_chunk().is_some_and(|word| cell.set_rowid(u64::from_be_bytes(*word))) {
+                cell.class.encoded_len()
             } else {
-                let Ok((rowid, form_len)) = read_rowid(form) else { return false };
+                let Ok((rowid, encoded_len)) = read_rowid(encoding) else { return false };
                 cell.class = *RowidClass::of(rowid);
-                (cell.rowid, cell.alike) = (Some(ShortInt::new(rowid)), None);
-                form_len
+                (cell.rowid, cell.template) = (Some(ShortInt::new(rowid)), None);
+                encoded_len
             };
         }
         at == len
@@ -280,10 +280,10 @@ impl EntryShape {
         let header_len = 1 + self.parts.len() + usize::from(self.has_rowid);
         let (mut at, mut body_at) = (0, 1 + header_len);
         for (column, part) in self.parts.iter().enumerate() {
-            let Ok((form, form_len)) = Form::parse(&item[at..], *part) else { return false };
-            let Some((serial, body_len)) = write_body(&form, &mut cell.columns, body_at) else { return false };
+            let Ok((encoding, encoded_len)) = ParsedValue::parse(&item[at..], *part) else { return false };
+            let Some((serial, body_len)) = write_body(&encoding, &mut cell.columns, body_at) else { return false };
             cell.columns[2 + column] = serial;
-            at += form_len;
+            at += encoded_len;
             body_at += body_len;
             if at > len {
                 return false;
@@ -335,16 +335,16 @@ fn write_string(tag: u8, string: &[u8], bytes: &mut [u8; SHORT_ROOM], at: usize)
 
 /// Writes the record body of a parsed value. Returns its serial type and length.
 #[inline]
-fn write_body(form: &Form<'_>, out: &mut [u8; CELL_ROOM], at: usize) -> Option<(u8, usize)> {
-    let (serial, body) = match *form {
-        Form::Int(int) => {
+fn write_body(encoding: &ParsedValue<'_>, out: &mut [u8; CELL_ROOM], at: usize) -> Option<(u8, usize)> {
+    let (serial, body) = match *encoding {
+        ParsedValue::Int(int) => {
             let ShortInt { serial, width, body } = ShortInt::new(int);
             out[at..at + 8].copy_from_slice(&body.to_be_bytes());
             return Some((serial, width));
         }
-        Form::Null => return Some((0, 0)),
-        Form::Text(text) if text.len() <= SHORT_LEN => (serial::text(text.len()), text),
-        Form::Blob(blob) if blob.len() <= SHORT_LEN => (serial::blob(blob.len()), blob),
+        ParsedValue::Null => return Some((0, 0)),
+        ParsedValue::Text(text) if text.len() <= SHORT_LEN => (serial::text(text.len()), text),
+        ParsedValue::Blob(blob) if blob.len() <= SHORT_LEN => (serial::blob(blob.len()), blob),
         _ => return None,
     };
     copy_short(body, &mut out[at..at + body.len()]);

@@ -10,7 +10,7 @@
 //! present only if [`push`] returned `false` for a column. It is a record of the columns' values, with NULL for those
 //! that their encodings restore. (A NULL is always restored.)
 
-use super::{Form, KeyPart, push, push_rowid, read_rowid, reads_back, skip};
+use super::{KeyPart, ParsedValue, is_lossless, push, push_rowid, read_rowid, skip};
 use crate::FormatError;
 use crate::record::{self, RecordReader, serial};
 use crate::value::Value;
@@ -18,7 +18,7 @@ use crate::varint;
 
 /// The columns of an index entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntryShape {
+pub struct IndexEntryLayout {
     pub(super) parts: Vec<KeyPart>,
     unique_columns: usize,
     pub(super) has_rowid: bool,
@@ -33,7 +33,7 @@ pub struct UniqueKey {
     pub has_null: bool,
 }
 
-impl EntryShape {
+impl IndexEntryLayout {
     /// Describes an index of a rowid table: `parts` are the columns, and the rowid follows.
     #[must_use]
     pub fn with_rowid(parts: Vec<KeyPart>) -> Self {
@@ -68,24 +68,24 @@ impl EntryShape {
     ) {
         let columns = columns.into_iter();
         let mut rest = columns.clone();
-        let mut reads_back = true;
+        let mut is_lossless = true;
         for part in &self.parts {
             let value = rest.next().expect("a value for every column of the index");
-            reads_back &= push(&value, *part, out);
+            is_lossless &= push(&value, *part, out);
         }
         assert!(rest.next().is_none(), "a column of the index for every value");
         assert_eq!(rowid.is_some(), self.has_rowid);
         if let Some(rowid) = rowid {
             push_rowid(rowid, out);
         }
-        if !reads_back {
+        if !is_lossless {
             self.push_suffix(columns, out);
         }
     }
 
     /// Appends the suffix: a record of the values that their encodings do not restore.
     fn push_suffix<'v>(&self, columns: impl Iterator<Item = Value<'v>> + Clone, out: &mut Vec<u8>) {
-        let kept = |(value, part): (Value<'v>, &KeyPart)| if reads_back(&value, *part) { Value::Null } else { value };
+        let kept = |(value, part): (Value<'v>, &KeyPart)| if is_lossless(&value, *part) { Value::Null } else { value };
         let values = columns.zip(&self.parts).map(kept);
         let serial_bytes: usize = values.clone().map(|value| varint::len(record::serial_of(&value))).sum();
         varint::push(record::header_len(serial_bytes) as u64, out);
@@ -116,8 +116,8 @@ impl EntryShape {
     fn write_record_with_suffix(&self, item: &[u8], suffix_at: usize, out: &mut [u8]) -> Result<usize, FormatError> {
         let mut suffix = RecordReader::new(&item[suffix_at..]).map_err(|error| error.within(suffix_at))?;
         let mut next_kept = || suffix.next().transpose().map_err(|error| error.within(suffix_at));
-        let kept_or_form = || Ok(next_kept()?.filter(|kept| *kept != Value::Null));
-        let (record_len, _) = self.write_columns(item, kept_or_form, out)?;
+        let kept_or_encoded = || Ok(next_kept()?.filter(|kept| *kept != Value::Null));
+        let (record_len, _) = self.write_columns(item, kept_or_encoded, out)?;
         match next_kept()? {
             None => Ok(record_len),
             Some(_) => Err(FormatError::new("a sort item holds too many values", suffix_at)),
@@ -136,10 +136,10 @@ impl EntryShape {
         let mut record = RecordWriter::new(self.parts.len() + usize::from(self.has_rowid), out);
         let mut at = 0;
         for part in &self.parts {
-            let (form, len) = Form::parse(&item[at..], *part).map_err(|error| error.within(at))?;
+            let (encoding, len) = ParsedValue::parse(&item[at..], *part).map_err(|error| error.within(at))?;
             at += len;
             match next_kept()? {
-                None => record.push_form(&form),
+                None => record.push_parsed(&encoding),
                 Some(kept) => record.push_kept(&kept),
             }
         }
@@ -248,14 +248,14 @@ impl<'o> RecordWriter<'o> {
     }
 
     #[inline]
-    fn push_form(&mut self, form: &Form<'_>) {
-        match form {
-            Form::Int(int) => self.push_int(*int),
-            Form::Text(bytes) => self.push_bytes(bytes, serial::text(bytes.len())),
-            Form::Blob(bytes) => self.push_bytes(bytes, serial::blob(bytes.len())),
-            Form::Real(real) => self.push_bytes(&real.to_be_bytes(), serial::REAL),
-            Form::Null => self.push_serial(serial::NULL),
-            Form::Escaped(escaped) => {
+    fn push_parsed(&mut self, encoding: &ParsedValue<'_>) {
+        match encoding {
+            ParsedValue::Int(int) => self.push_int(*int),
+            ParsedValue::Text(bytes) => self.push_bytes(bytes, serial::text(bytes.len())),
+            ParsedValue::Blob(bytes) => self.push_bytes(bytes, serial::blob(bytes.len())),
+            ParsedValue::Real(real) => self.push_bytes(&real.to_be_bytes(), serial::REAL),
+            ParsedValue::Null => self.push_serial(serial::NULL),
+            ParsedValue::Escaped(escaped) => {
                 let len = escaped.write(&mut self.out[self.body_at..]);
                 self.body_at += len;
                 self.push_serial(if escaped.is_text() { serial::text(len) } else { serial::blob(len) });
@@ -268,9 +268,9 @@ impl<'o> RecordWriter<'o> {
         match value {
             Value::Null => self.push_serial(serial::NULL),
             Value::Int(int) => self.push_int(*int),
-            Value::Real(real) => self.push_form(&Form::Real(*real)),
-            Value::Text(bytes) => self.push_form(&Form::Text(bytes)),
-            Value::Blob(bytes) => self.push_form(&Form::Blob(bytes)),
+            Value::Real(real) => self.push_parsed(&ParsedValue::Real(*real)),
+            Value::Text(bytes) => self.push_parsed(&ParsedValue::Text(bytes)),
+            Value::Blob(bytes) => self.push_parsed(&ParsedValue::Blob(bytes)),
         }
     }
 

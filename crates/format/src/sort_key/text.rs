@@ -1,7 +1,7 @@
 //! Encodes texts and blobs: escaped, so that their end sorts below every byte, and folded by the collation. The
 //! module above shows the bytes.
 
-use super::{BLOB, Collation, Form, TEXT};
+use super::{BLOB, Collation, ParsedValue, TEXT};
 
 /// The byte behind the last one.
 pub(super) const END: u8 = 0;
@@ -91,26 +91,26 @@ pub(super) struct Escaped<'a>(&'a [u8]);
 /// Parses the text or blob at the start of `key`. Returns it with the length of its encoding. `tag` is the first
 /// byte, not inverted.
 #[inline]
-pub(super) fn parse(key: &[u8], tag: u8, mask: u8) -> Option<(Form<'_>, usize)> {
+pub(super) fn parse(key: &[u8], tag: u8, mask: u8) -> Option<(ParsedValue<'_>, usize)> {
     let end = find_low_byte(key, 1, mask)?;
     let plain = &key[1..end];
     match tag {
         TEXT | BLOB if key[end] != END || mask != 0 => parse_escaped(key, end, mask),
-        TEXT => Some((Form::Text(plain), end + 1)),
-        BLOB => Some((Form::Blob(plain), end + 1)),
+        TEXT => Some((ParsedValue::Text(plain), end + 1)),
+        BLOB => Some((ParsedValue::Blob(plain), end + 1)),
         _ => None,
     }
 }
 
 /// Does the work of [`parse`] if the first END or ESCAPE byte, at `at`, is not a plain END.
-fn parse_escaped(key: &[u8], mut at: usize, mask: u8) -> Option<(Form<'_>, usize)> {
+fn parse_escaped(key: &[u8], mut at: usize, mask: u8) -> Option<(ParsedValue<'_>, usize)> {
     while key[at] ^ mask == ESCAPE {
         if !matches!(key.get(at + 1)? ^ mask, 1 | 2) {
             return None;
         }
         at = find_low_byte(key, at + 2, mask)?;
     }
-    Some((Form::Escaped(Escaped(&key[..at])), at + 1))
+    Some((ParsedValue::Escaped(Escaped(&key[..at])), at + 1))
 }
 
 impl Escaped<'_> {

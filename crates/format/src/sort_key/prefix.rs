@@ -10,21 +10,21 @@
 //!          a9 11 70 00 00 00 00 00         one number
 //! ```
 
-use super::{BLOB, Collation, EntryShape, KeyPart, NULL, TEXT, number, text};
+use super::{BLOB, Collation, IndexEntryLayout, KeyPart, NULL, TEXT, number, text};
 use crate::record::{SHORT_BODY_LENS, serial};
 use std::ops::Range;
 
 /// The longest item that two words hold.
-pub const HEAD_LEN: usize = 16;
+pub const PREFIX_LEN: usize = 16;
 
 /// Bytes in front of a record that are read and ignored: whole words are read.
-pub const HEAD_ROOM: usize = 16;
+pub const PREFIX_MARGIN: usize = 16;
 
 const WORD: usize = 8;
 
 /// Encodes the items of one layout, for records that share one header.
 #[derive(Clone, Debug, Default)]
-pub struct HeadMaker {
+pub struct KeyPrefixEncoder {
     segments: Vec<Segment>,
 }
 
@@ -32,7 +32,7 @@ pub struct HeadMaker {
 #[derive(Clone, Debug)]
 enum Segment {
     /// Columns of constant width.
-    Fixed(Fixed),
+    Fixed(FixedColumns),
     /// An integer whose body of `len` bytes ends at `end` of the record.
     Int { end: usize, len: usize, descends: bool },
     /// A column that is an alias of the rowid: encoded as an integer column.
@@ -43,17 +43,17 @@ enum Segment {
 
 /// Encoded columns of constant width, in two words.
 #[derive(Clone, Debug, Default)]
-pub struct Fixed {
+pub struct FixedColumns {
     len: usize,
     /// The bits that no record changes, and the bits that are inverted last.
     constant: [u64; 2],
     inverted: [u64; 2],
-    loads: Vec<Load>,
+    loads: Vec<StringLoad>,
 }
 
 /// The read of up to eight bytes of a text or blob from a record.
 #[derive(Clone, Copy, Debug)]
-pub struct Load {
+pub struct StringLoad {
     /// Offset in the record of the end of the word that is read.
     end: usize,
     /// Rotation that brings the bytes to their place in either word, and the bits of each word that they fill.
@@ -61,19 +61,22 @@ pub struct Load {
     places: [u64; 2],
 }
 
-impl HeadMaker {
+impl KeyPrefixEncoder {
     /// Makes an encoder of items of this layout. Each column has this serial type and this range of the record, or is
     /// `None` if it is the rowid. Returns `None` if a column is a real, a text that is not `Binary`, or too long.
     #[must_use]
-    pub fn new(shape: &EntryShape, columns: impl IntoIterator<Item = Option<(u64, Range<usize>)>>) -> Option<Self> {
+    pub fn new(
+        layout: &IndexEntryLayout,
+        columns: impl IntoIterator<Item = Option<(u64, Range<usize>)>>,
+    ) -> Option<Self> {
         let mut maker = Self::default();
-        for (column, part) in columns.into_iter().zip(shape.parts()) {
+        for (column, part) in columns.into_iter().zip(layout.parts()) {
             match column {
                 Some((serial, body)) => maker.add(serial, &body, *part)?,
                 None => maker.segments.push(Segment::RowidColumn { descends: part.descending }),
             }
         }
-        if shape.has_rowid {
+        if layout.has_rowid {
             maker.segments.push(Segment::Rowid);
         }
         Some(maker)
@@ -84,8 +87,8 @@ impl HeadMaker {
         match serial {
             serial::NULL => self.fixed().add(&[NULL], descends)?,
             serial::ZERO | serial::ONE => {
-                let (form, len) = number::int_front((serial - serial::ZERO).cast_signed())?;
-                self.fixed().add(&form.to_be_bytes()[..len], descends)?;
+                let (encoding, len) = number::int_word((serial - serial::ZERO).cast_signed())?;
+                self.fixed().add(&encoding.to_be_bytes()[..len], descends)?;
             }
             serial::I8..=serial::I64 => self.segments.push(Segment::Int { end, len, descends }),
             serial::REAL => return None,
@@ -97,9 +100,9 @@ impl HeadMaker {
     }
 
     /// Returns the last segment if it is fixed, or else a new one.
-    fn fixed(&mut self) -> &mut Fixed {
+    fn fixed(&mut self) -> &mut FixedColumns {
         if !matches!(self.segments.last(), Some(Segment::Fixed(_))) {
-            self.segments.push(Segment::Fixed(Fixed::default()));
+            self.segments.push(Segment::Fixed(FixedColumns::default()));
         }
         match self.segments.last_mut() {
             Some(Segment::Fixed(fixed)) => fixed,
@@ -113,28 +116,28 @@ impl HeadMaker {
     #[inline(always)]
     #[must_use]
     pub fn make(&self, bytes: &[u8], start: usize, rowid: i64) -> Option<([u64; 2], usize)> {
-        let (mut head, mut len) = ([0; 2], 0);
+        let (mut prefix, mut len) = ([0; 2], 0);
         for segment in &self.segments {
-            let (form, form_len) = match segment {
-                Segment::Fixed(fixed) => (fixed.form(bytes, start)?, fixed.len),
-                Segment::Rowid => one_word(number::rowid_front(rowid)?, false),
-                Segment::RowidColumn { descends } => one_word(number::int_front(rowid)?, *descends),
+            let (encoding, encoded_len) = match segment {
+                Segment::Fixed(fixed) => (fixed.encoding(bytes, start)?, fixed.len),
+                Segment::Rowid => one_word(number::rowid_word(rowid)?, false),
+                Segment::RowidColumn { descends } => one_word(number::int_word(rowid)?, *descends),
                 Segment::Int { end, len, descends } => {
-                    one_word(number::int_front(int_before(bytes, start + end, *len))?, *descends)
+                    one_word(number::int_word(int_before(bytes, start + end, *len))?, *descends)
                 }
             };
-            if len + form_len > HEAD_LEN {
+            if len + encoded_len > PREFIX_LEN {
                 return None;
             }
-            append(&mut head, len, form);
-            len += form_len;
+            append(&mut prefix, len, encoding);
+            len += encoded_len;
         }
-        (len > 0).then_some((head, len))
+        (len > 0).then_some((prefix, len))
     }
 
     /// Returns the columns' encoding if they all have constant width and only the rowid follows.
     #[must_use]
-    pub fn fixed_before_rowid(&self) -> Option<&Fixed> {
+    pub fn fixed_columns(&self) -> Option<&FixedColumns> {
         match &self.segments[..] {
             [Segment::Fixed(fixed), Segment::Rowid] => Some(fixed),
             _ => None,
@@ -144,7 +147,7 @@ impl HeadMaker {
 
 /// The first 16 bytes of a sort item: its key, and a rowid or a position behind that.
 #[derive(Clone, Copy, Debug)]
-pub struct KeyHead {
+pub struct KeyPrefix {
     /// The bytes, big-endian, padded with zeros.
     pub words: [u64; 2],
     /// Bytes of the key.
@@ -153,21 +156,21 @@ pub struct KeyHead {
     pub len: usize,
 }
 
-impl EntryShape {
+impl IndexEntryLayout {
     /// Encodes the item that [`push_item`](Self::push_item) would append for this rowid and the record at `record` of
     /// `bytes`. At least [`PREFIX_MARGIN`] bytes must precede the record, and the layout's columns must be its first
     /// ones. Returns `None` if the columns are more than four or not all integers, or if the item has more than
     /// [`PREFIX_LEN`] bytes.
     #[inline(always)]
     #[must_use]
-    pub fn head_of_integers(&self, bytes: &[u8], record: Range<usize>, rowid: i64) -> Option<KeyHead> {
+    pub fn prefix_of_integers(&self, bytes: &[u8], record: Range<usize>, rowid: i64) -> Option<KeyPrefix> {
         let parts = &self.parts[..];
         // Unrolled by the number of columns: the exit of a short loop is mispredicted.
         match parts.len() {
-            1 => head_of::<1>(parts.first_chunk()?, bytes, record, rowid),
-            2 => head_of::<2>(parts.first_chunk()?, bytes, record, rowid),
-            3 => head_of::<3>(parts.first_chunk()?, bytes, record, rowid),
-            4 => head_of::<4>(parts.first_chunk()?, bytes, record, rowid),
+            1 => prefix_of::<1>(parts.first_chunk()?, bytes, record, rowid),
+            2 => prefix_of::<2>(parts.first_chunk()?, bytes, record, rowid),
+            3 => prefix_of::<3>(parts.first_chunk()?, bytes, record, rowid),
+            4 => prefix_of::<4>(parts.first_chunk()?, bytes, record, rowid),
             _ => None,
         }
     }
@@ -175,12 +178,12 @@ impl EntryShape {
 
 /// Always inlined: a result stored as words and read back at once in wider loads would stall store forwarding.
 #[inline(always)]
-fn head_of<const COLUMNS: usize>(
+fn prefix_of<const COLUMNS: usize>(
     parts: &[KeyPart; COLUMNS],
     bytes: &[u8],
     record: Range<usize>,
     rowid: i64,
-) -> Option<KeyHead> {
+) -> Option<KeyPrefix> {
     let (&header_len, serials) = bytes.get(record.clone())?.split_first()?;
     let serials = serials.first_chunk::<COLUMNS>()?;
     let mut end = record.start + usize::from(header_len);
@@ -199,11 +202,11 @@ fn head_of<const COLUMNS: usize>(
             _ => return None,
         };
     }
-    let tail = number::rowid_front(rowid)?;
-    if end > record.end { None } else { KeyHead::of_integers(parts, ints, tail) }
+    let tail = number::rowid_word(rowid)?;
+    if end > record.end { None } else { KeyPrefix::of_integers(parts, ints, tail) }
 }
 
-impl KeyHead {
+impl KeyPrefix {
     /// Encodes an item of integers, one a column, followed by the first `tail_len` bytes (at least one) of `tail`.
     /// Returns `None` if the item has more than [`PREFIX_LEN`] bytes, or an integer's encoding does not fit a word.
     #[inline(always)]
@@ -215,15 +218,15 @@ impl KeyHead {
     ) -> Option<Self> {
         let (mut words, mut key_len) = ([0; 2], 0);
         for column in 0..COLUMNS {
-            let (form, form_len) = one_word(number::int_front(ints[column])?, parts[column].descending);
-            if key_len + form_len > HEAD_LEN {
+            let (encoding, encoded_len) = one_word(number::int_word(ints[column])?, parts[column].descending);
+            if key_len + encoded_len > PREFIX_LEN {
                 return None;
             }
-            append(&mut words, key_len, form);
-            key_len += form_len;
+            append(&mut words, key_len, encoding);
+            key_len += encoded_len;
         }
         let len = key_len + tail_len;
-        if len > HEAD_LEN {
+        if len > PREFIX_LEN {
             return None;
         }
         append(&mut words, key_len, [tail, 0]);
@@ -231,10 +234,10 @@ impl KeyHead {
     }
 }
 
-impl Fixed {
+impl FixedColumns {
     /// Returns the reads that each record needs.
     #[must_use]
-    pub fn loads(&self) -> &[Load] {
+    pub fn loads(&self) -> &[StringLoad] {
         &self.loads
     }
 
@@ -242,22 +245,22 @@ impl Fixed {
     /// record must be XORed into these words. Returns `None` if the item is too long.
     #[must_use]
     pub fn with_rowid(&self, rowid: i64) -> Option<([u64; 2], usize)> {
-        let (form, form_len) = number::rowid_front(rowid)?;
-        let mut head = [self.constant[0] ^ self.inverted[0], self.constant[1] ^ self.inverted[1]];
-        if self.len + form_len > HEAD_LEN {
+        let (encoding, encoded_len) = number::rowid_word(rowid)?;
+        let mut prefix = [self.constant[0] ^ self.inverted[0], self.constant[1] ^ self.inverted[1]];
+        if self.len + encoded_len > PREFIX_LEN {
             return None;
         }
-        append(&mut head, self.len, [form, 0]);
-        Some((head, self.len + form_len))
+        append(&mut prefix, self.len, [encoding, 0]);
+        Some((prefix, self.len + encoded_len))
     }
 
     /// Appends constant bytes.
-    fn add(&mut self, form: &[u8], descends: bool) -> Option<()> {
-        let end = self.len + form.len();
-        if end > HEAD_LEN {
+    fn add(&mut self, encoding: &[u8], descends: bool) -> Option<()> {
+        let end = self.len + encoding.len();
+        if end > PREFIX_LEN {
             return None;
         }
-        for (at, byte) in (self.len..end).zip(form) {
+        for (at, byte) in (self.len..end).zip(encoding) {
             self.constant[at / WORD] |= in_word(at, *byte);
             self.inverted[at / WORD] |= in_word(at, if descends { 0xff } else { 0 });
         }
@@ -268,32 +271,32 @@ impl Fixed {
     /// Appends a text or blob of `len` bytes that ends at `end` of the record.
     fn add_string(&mut self, tag: u8, end: usize, len: usize, descends: bool) -> Option<()> {
         let start = self.len + 1;
-        if start + len + 1 > HEAD_LEN {
+        if start + len + 1 > PREFIX_LEN {
             return None;
         }
-        let mut form = [0; HEAD_LEN];
-        form[0] = tag;
+        let mut encoding = [0; PREFIX_LEN];
+        encoding[0] = tag;
         const { assert!(text::END == 0) };
-        self.add(&form[..len + 2], descends)?;
+        self.add(&encoding[..len + 2], descends)?;
         let rests = (0..len).step_by(WORD).map(|behind| len - behind);
-        self.loads.extend(rests.map(|rest| Load::new(start, end + rest - len, rest)));
+        self.loads.extend(rests.map(|rest| StringLoad::new(start, end + rest - len, rest)));
         Some(())
     }
 
     #[inline(always)]
-    fn form(&self, bytes: &[u8], start: usize) -> Option<[u64; 2]> {
-        let (mut form, mut low) = (self.constant, 0);
+    fn encoding(&self, bytes: &[u8], start: usize) -> Option<[u64; 2]> {
+        let (mut encoding, mut low) = (self.constant, 0);
         for load in &self.loads {
             let turned = load.read(bytes, start);
             low |= text::low_bytes(turned | !load.wanted());
-            form[0] |= turned & load.places[0];
-            form[1] |= turned & load.places[1];
+            encoding[0] |= turned & load.places[0];
+            encoding[1] |= turned & load.places[1];
         }
-        (low == 0).then_some([form[0] ^ self.inverted[0], form[1] ^ self.inverted[1]])
+        (low == 0).then_some([encoding[0] ^ self.inverted[0], encoding[1] ^ self.inverted[1]])
     }
 }
 
-impl Load {
+impl StringLoad {
     /// Describes the read of the last bytes, up to eight, among the first `len` bytes of a string. The string's bytes
     /// are placed from `start` of the two words on, and the bytes read end at `end` of the record.
     fn new(start: usize, end: usize, len: usize) -> Self {
@@ -341,22 +344,22 @@ fn in_word(at: usize, byte: u8) -> u64 {
 
 /// Returns the encoding of a number, inverted if its column descends.
 #[inline(always)]
-fn one_word((form, len): (u64, usize), descends: bool) -> ([u64; 2], usize) {
+fn one_word((encoding, len): (u64, usize), descends: bool) -> ([u64; 2], usize) {
     let inverted = if descends { u64::MAX << (u64::BITS as usize - 8 * len) } else { 0 };
-    ([form ^ inverted, 0], len)
+    ([encoding ^ inverted, 0], len)
 }
 
 /// Places an encoding, given at the front of two words, behind `len` bytes.
 #[inline(always)]
-fn append(head: &mut [u64; 2], len: usize, [first, second]: [u64; 2]) {
+fn append(prefix: &mut [u64; 2], len: usize, [first, second]: [u64; 2]) {
     let bits = 8 * len;
     if len == 0 {
-        *head = [first, second];
+        *prefix = [first, second];
     } else if len < WORD {
-        head[0] |= first >> bits;
-        head[1] |= first << (u64::BITS as usize - bits) | second >> bits;
+        prefix[0] |= first >> bits;
+        prefix[1] |= first << (u64::BITS as usize - bits) | second >> bits;
     } else {
-        head[1] |= first >> (bits - u64::BITS as usize);
+        prefix[1] |= first >> (bits - u64::BITS as usize);
     }
 }
 

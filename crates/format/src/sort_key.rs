@@ -16,7 +16,7 @@
 //!
 //! ```text
 //! 00                              NULL
-//! 05 .. 7f                        a number below 0: the form of its magnitude, every byte inverted
+//! 05 .. 7f                        a number below 0: the encoding of its magnitude, every byte inverted
 //! 80 .. 8f                        magnitude m below 2^4: all of it in the first byte
 //! 90 .. af  m                     m below 2^13
 //! b0 .. cf  m m                   m below 2^21
@@ -60,8 +60,8 @@
 
 mod compare;
 mod entry;
-mod head;
 mod number;
+mod prefix;
 mod short;
 mod text;
 
@@ -69,10 +69,10 @@ use crate::FormatError;
 use crate::value::Value;
 
 pub use compare::compare;
-pub use entry::{EntryShape, UniqueKey};
-pub use head::{Fixed, HEAD_LEN, HEAD_ROOM, HeadMaker, KeyHead, Load};
+pub use entry::{IndexEntryLayout, UniqueKey};
 pub use number::{MAX_ROWID_LEN, push_rowid, read_rowid, rowid_len, skip_rowid};
-pub use short::{AlikeCells, CELL_WINDOW, SHORT_LEN, SHORT_ROOM, ShortCell};
+pub use prefix::{FixedColumns, KeyPrefix, KeyPrefixEncoder, PREFIX_LEN, PREFIX_MARGIN, StringLoad};
+pub use short::{CELL_WINDOW, CellTemplate, SHORT_LEN, SHORT_ROOM, ShortCell};
 
 /// First byte of an encoded NULL.
 const NULL: u8 = 0x00;
@@ -136,7 +136,7 @@ pub fn push(value: &Value<'_>, part: KeyPart, out: &mut Vec<u8>) -> bool {
     if part.descending {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
     }
-    reads_back(value, part)
+    is_lossless(value, part)
 }
 
 /// Returns whether [`read`] restores the value given to [`push`] exactly: its kind and its bytes.
@@ -145,7 +145,7 @@ pub fn push(value: &Value<'_>, part: KeyPart, out: &mut Vec<u8>) -> bool {
 /// reads back as that integer. NaN is NULL, as in a record.
 #[inline]
 #[must_use]
-pub fn reads_back(value: &Value<'_>, part: KeyPart) -> bool {
+pub fn is_lossless(value: &Value<'_>, part: KeyPart) -> bool {
     match *value {
         Value::Real(real) => !number::is_int(real),
         Value::Text(text) => !text::is_folded(text, part.collation),
@@ -162,14 +162,14 @@ pub fn reads_back(value: &Value<'_>, part: KeyPart) -> bool {
 /// If `key` does not start with an encoded value.
 #[inline]
 pub fn read<'a>(key: &'a [u8], part: KeyPart, scratch: &'a mut Vec<u8>) -> Result<(Value<'a>, usize), FormatError> {
-    let (form, len) = Form::parse(key, part)?;
-    let value = match form {
-        Form::Null => Value::Null,
-        Form::Int(int) => Value::Int(int),
-        Form::Real(real) => Value::Real(real),
-        Form::Text(bytes) => Value::Text(bytes),
-        Form::Blob(bytes) => Value::Blob(bytes),
-        Form::Escaped(escaped) => {
+    let (encoding, len) = ParsedValue::parse(key, part)?;
+    let value = match encoding {
+        ParsedValue::Null => Value::Null,
+        ParsedValue::Int(int) => Value::Int(int),
+        ParsedValue::Real(real) => Value::Real(real),
+        ParsedValue::Text(bytes) => Value::Text(bytes),
+        ParsedValue::Blob(bytes) => Value::Blob(bytes),
+        ParsedValue::Escaped(escaped) => {
             scratch.clear();
             escaped.append_to(scratch);
             if escaped.is_text() { Value::Text(scratch) } else { Value::Blob(scratch) }
@@ -200,11 +200,11 @@ pub fn skip(key: &[u8], part: KeyPart) -> Result<usize, FormatError> {
 
 #[inline(never)]
 fn skip_any(key: &[u8], part: KeyPart) -> Result<usize, FormatError> {
-    Form::parse(key, part).map(|(_, len)| len)
+    ParsedValue::parse(key, part).map(|(_, len)| len)
 }
 
 /// A value parsed from a key.
-enum Form<'a> {
+enum ParsedValue<'a> {
     Null,
     Int(i64),
     Real(f64),
@@ -216,7 +216,7 @@ enum Form<'a> {
     Escaped(text::Escaped<'a>),
 }
 
-impl<'a> Form<'a> {
+impl<'a> ParsedValue<'a> {
     /// Parses the value at the start of `key`. Returns it with the length of its encoding.
     #[inline(always)]
     fn parse(key: &'a [u8], part: KeyPart) -> Result<(Self, usize), FormatError> {

@@ -1,6 +1,6 @@
 //! Encodes numbers and rowids in as few bytes as keep their order. The module above shows the bytes.
 
-use super::Form;
+use super::ParsedValue;
 use crate::FormatError;
 use crate::record::INT_BY_BYTES;
 
@@ -26,18 +26,18 @@ const HUGE: u8 = 0xfa;
 const HUGE_FROM: f64 = 18_446_744_073_709_551_616.0;
 
 const _: () = assert!(FRACTION_BITS + 1 == f64::MANTISSA_DIGITS);
-const _: () = assert!(NO_FRACTION_FROM > 1 << FRACTION_BITS && NUMBER_LENGTHS.end == HUGE as usize);
+const _: () = assert!(NO_FRACTION_FROM > 1 << FRACTION_BITS && NUMBER_CODE.end == HUGE as usize);
 
 /// The code of number magnitudes: `2n`, or `2n + 1` before a fraction.
-static NUMBERS: Lengths = NUMBER_LENGTHS;
-const NUMBER_LENGTHS: Lengths = Lengths::new([4, 5, 5, 4, 2, 2, 4, 0, 0]);
+static NUMBERS: LengthCode = NUMBER_CODE;
+const NUMBER_CODE: LengthCode = LengthCode::new([4, 5, 5, 4, 2, 2, 4, 0, 0]);
 /// The code of rowid magnitudes: three bytes below 2^21, four below 2^30.
-static ROWIDS: Lengths = ROWID_LENGTHS;
-const ROWID_LENGTHS: Lengths = Lengths::new([2, 2, 5, 6, 4, 2, 1, 0, 0]);
+static ROWIDS: LengthCode = ROWID_CODE;
+const ROWID_CODE: LengthCode = LengthCode::new([2, 2, 5, 6, 4, 2, 1, 0, 0]);
 
 /// A variable-length code of unsigned integers in 1 to 9 bytes. Shorter codes sort before longer ones, so codes sort
 /// as their integers do. The first byte, at least 0x80, tells the length and holds the topmost bits.
-struct Lengths {
+struct LengthCode {
     /// Number of bytes behind the first, by the significant bits of the integer.
     tail_by_bits: [u8; 65],
     /// Least first byte, by the number of bytes behind it.
@@ -48,7 +48,7 @@ struct Lengths {
     end: usize,
 }
 
-impl Lengths {
+impl LengthCode {
     /// Builds the tables of a code. `head_bits` is the number of bits in the first byte, by the number of bytes
     /// behind it.
     const fn new(head_bits: [u8; 9]) -> Self {
@@ -105,16 +105,16 @@ impl Lengths {
     /// Returns the code of `magnitude` at the front of a word, padded with zeros, and its length. Returns `None` if
     /// the code takes nine bytes.
     #[inline(always)]
-    fn front(&self, magnitude: u64, negative: bool) -> Option<(u64, usize)> {
+    fn word(&self, magnitude: u64, negative: bool) -> Option<(u64, usize)> {
         let tail = self.tail_of(magnitude);
         if tail >= WHOLE {
             return None;
         }
         let unused = u64::BITS as usize - 8 * (1 + tail);
         let first = u64::from(self.first_by_tail[tail]) << 56;
-        let form = first + (magnitude << unused);
+        let encoding = first + (magnitude << unused);
         let inverted = if negative { u64::MAX << unused } else { 0 };
-        Some((form ^ inverted, 1 + tail))
+        Some((encoding ^ inverted, 1 + tail))
     }
 
     /// Reads the integer at the start of `bytes`. Returns it with the number of bytes behind the first.
@@ -198,18 +198,18 @@ const fn repeated(byte: u8) -> u64 {
 /// Returns the encoding of a rowid at the front of a word, padded with zeros, and its length. Returns `None` if it is
 /// too long for a word.
 #[inline(always)]
-pub(super) fn rowid_front(rowid: i64) -> Option<(u64, usize)> {
-    ROWIDS.front((rowid ^ (rowid >> 63)).cast_unsigned(), rowid < 0)
+pub(super) fn rowid_word(rowid: i64) -> Option<(u64, usize)> {
+    ROWIDS.word((rowid ^ (rowid >> 63)).cast_unsigned(), rowid < 0)
 }
 
 /// Returns the encoding of an integer at the front of a word, as [`rowid_word`] does for a rowid.
 #[inline(always)]
-pub(super) fn int_front(int: i64) -> Option<(u64, usize)> {
+pub(super) fn int_word(int: i64) -> Option<(u64, usize)> {
     let magnitude = int.unsigned_abs();
     if magnitude >= NO_FRACTION_FROM {
         return None;
     }
-    NUMBERS.front(magnitude << 1, int < 0)
+    NUMBERS.word(magnitude << 1, int < 0)
 }
 
 /// A range of rowids with encodings of one length and record bodies of one width. Each range begins and ends at a
@@ -236,17 +236,17 @@ impl RowidClass {
     const ALL: [Self; 65] = {
         let mut all = [Self::NONE; 65];
         let mut bits = 2;
-        while bits < 64 && (ROWID_LENGTHS.tail_by_bits[bits] as usize) < WHOLE {
+        while bits < 64 && (ROWID_CODE.tail_by_bits[bits] as usize) < WHOLE {
             let (mut from, mut to) = (bits, bits);
-            while from > 2 && Self::is_alike(from - 1, bits) {
+            while from > 2 && Self::is_one_class(from - 1, bits) {
                 from -= 1;
             }
-            while to < 63 && Self::is_alike(to + 1, bits) {
+            while to < 63 && Self::is_one_class(to + 1, bits) {
                 to += 1;
             }
-            let tail = ROWID_LENGTHS.tail_by_bits[bits];
+            let tail = ROWID_CODE.tail_by_bits[bits];
             let unused = 56 - 8 * tail as u32;
-            let zero = (ROWID_LENGTHS.first_by_tail[tail as usize] as u64) << 56;
+            let zero = (ROWID_CODE.first_by_tail[tail as usize] as u64) << 56;
             let (least, greatest) = (1 << (from - 1), u64::MAX >> (64 - to));
             let words_from = zero + (least << unused);
             let words = (greatest - least + 1) << unused;
@@ -257,8 +257,8 @@ impl RowidClass {
         all
     };
 
-    const fn is_alike(bits: usize, other: usize) -> bool {
-        let (tails, widths) = (&ROWID_LENGTHS.tail_by_bits, &INT_BY_BYTES);
+    const fn is_one_class(bits: usize, other: usize) -> bool {
+        let (tails, widths) = (&ROWID_CODE.tail_by_bits, &INT_BY_BYTES);
         tails[bits] == tails[other] && widths[bits / 8].1 == widths[other / 8].1
     }
 
@@ -282,7 +282,7 @@ impl RowidClass {
 
     /// Returns the length of the encodings.
     #[inline(always)]
-    pub fn form_len(&self) -> usize {
+    pub fn encoded_len(&self) -> usize {
         (u64::BITS - self.unused) as usize / 8
     }
 }
@@ -432,7 +432,7 @@ pub(super) fn read_int(key: &[u8], mask: u8) -> Option<(i64, usize)> {
 
 /// Parses the number at the start of `key`. Returns it with the length of its encoding.
 #[inline]
-pub(super) fn parse(key: &[u8], mask: u8) -> Option<(Form<'static>, usize)> {
+pub(super) fn parse(key: &[u8], mask: u8) -> Option<(ParsedValue<'static>, usize)> {
     let negative = key.first()? ^ mask < 0x80;
     let mask = if negative { !mask } else { mask };
     let Some((magnitude, tail)) = NUMBERS.read(key, mask) else {
@@ -445,12 +445,12 @@ pub(super) fn parse(key: &[u8], mask: u8) -> Option<(Form<'static>, usize)> {
         return Some((signed(real, negative), 1 + tail + fraction_len));
     }
     // A number out of the integers' range was a double, so the conversion does not round.
-    let form = whole_int(whole, negative).map_or_else(|| signed(whole as f64, negative), Form::Int);
-    Some((form, 1 + tail))
+    let encoding = whole_int(whole, negative).map_or_else(|| signed(whole as f64, negative), ParsedValue::Int);
+    Some((encoding, 1 + tail))
 }
 
-fn signed(magnitude: f64, negative: bool) -> Form<'static> {
-    Form::Real(if negative { -magnitude } else { magnitude })
+fn signed(magnitude: f64, negative: bool) -> ParsedValue<'static> {
+    ParsedValue::Real(if negative { -magnitude } else { magnitude })
 }
 
 /// Returns the integer of this magnitude and sign, or `None` if it has more than 64 bits.
