@@ -10,8 +10,8 @@
 //! ```
 
 use crate::Result;
+use crate::fields::bad_item;
 use crate::sort::common_prefix;
-use crate::sorted_tree::bad_item;
 use litepress_format::sort_key::{self, KeyPart};
 use litepress_format::value::Value;
 use litepress_rows::Table;

@@ -53,7 +53,7 @@
 //! 600 = 2 * 300: 0x90 + 0x02, 0x58
 //! ```
 //!
-//! [`compare`] orders values without keys, for the checker of databases.
+//! [`compare()`] orders values without keys, for the checker of databases.
 //!
 //! If you change the encoding, every collation must still fold equal values, and only these, to equal encodings.
 //! `sort_key::tests` compares with SQLite.

@@ -210,7 +210,7 @@ impl CellTemplate {
         let (window_start, last_at) = (CELL_WINDOW - WINDOW, WINDOW - 8);
         let mut end = room.len();
         for encoding in encodings {
-            let window: &mut [u8; WINDOW] = room[..end].last_chunk_mut().expect("room for so many");
+            let window: &mut [u8; WINDOW] = room[..end].last_chunk_mut().expect("room for every cell");
             window[..last_at].copy_from_slice(&cell[window_start..window_start + last_at]);
             window[last_at..].copy_from_slice(&(last | class.rowid_of(encoding)).to_be_bytes());
             end -= len;
