@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The first and the last number of every length.
+    /// Returns the first and the last number of every length.
     fn edges() -> Vec<(u64, usize)> {
         let mut edges = vec![(0, 1), (u64::MAX, 9), (1 << 56, 9)];
         for bytes in 1..=8 {

@@ -26,7 +26,7 @@ const CELL_ROOM: usize = 1 + (2 + MAX_COLUMNS) + 8 * (1 + MAX_COLUMNS) + 2 * SHO
 /// The most bytes, up to the end of a cell, that [`CellTemplate::write_all`] writes.
 pub const CELL_WINDOW: usize = 32;
 
-/// The same limit for cells of up to 16 bytes.
+/// The window of a cell of up to 16 bytes.
 const SHORT_CELL_WINDOW: usize = 16;
 
 /// An index entry as the cell of a leaf: the length of its record in one byte, and the record.
