@@ -65,7 +65,7 @@ pub use sqlite::sqlite_integrity_check;
 pub(crate) use sqlite::{Found, Judge};
 
 use crate::sqlite::open_file;
-use crate::stitch::lock;
+use crate::threads::lock;
 use inspection::Inspection;
 use leaf::{Scanner, Task};
 use litepress_format::page::FILE_HEADER_LEN;

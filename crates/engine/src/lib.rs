@@ -13,6 +13,7 @@
 //! target.
 #![deny(unsafe_code)]
 
+mod bulk_load;
 pub mod check;
 mod database;
 pub mod dump;
@@ -23,7 +24,6 @@ mod index;
 mod keyed_parts;
 mod keyed_table;
 mod machine;
-mod mapped;
 mod numbered_table;
 mod options;
 mod pages;
@@ -32,21 +32,23 @@ mod printed_entries;
 mod printed_rows;
 mod progress;
 mod publish;
+mod reorder;
 mod schema_pages;
 mod settle;
 mod sink;
 mod sort;
 mod sorted_prefix;
 mod sorted_rows;
-mod sorted_tree;
 mod sql_lane;
 mod sqlite;
 mod statistics;
 mod stitch;
 mod summary;
 mod table;
+mod threads;
 mod tree;
 mod verify;
+mod zeroed_pages;
 
 pub use database::{Database, Finished};
 pub use estimate::{Estimate, TreeEstimate};

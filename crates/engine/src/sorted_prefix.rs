@@ -50,7 +50,7 @@ pub(crate) fn build(
     }
     let Placed { tree, positions, .. } = placed;
     read_back(&tree, positions, pages, first_page, rest, progress)?;
-    pages.take_back(first_page);
+    pages.rewind_to(first_page);
     let rows = SortedRows::new(key, sorter.finish()?, Conflict::Abort);
     table::build(&rows, pages, &no_indexes, threads, progress)
 }

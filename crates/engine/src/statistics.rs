@@ -10,9 +10,9 @@
 //! ```
 
 use crate::Result;
+use crate::fields::bad_item;
 use crate::sort::common_prefix;
-use crate::sorted_tree::bad_item;
-use litepress_format::order::{self, KeyPart};
+use litepress_format::sort_key::{self, KeyPart};
 use litepress_format::value::Value;
 use litepress_rows::Table;
 use litepress_rows::schema::{Schema, SchemaObject};
@@ -56,7 +56,7 @@ impl<'p> KeyCounter<'p> {
         let common = common_prefix(previous, item);
         let mut end = 0;
         for (part, changes) in self.parts.iter().zip(&mut self.changes) {
-            end += order::skip(&item[end..], *part).map_err(|error| bad_item(&error))?;
+            end += sort_key::skip(&item[end..], *part).map_err(|error| bad_item(&error))?;
             if end > common {
                 *changes += 1;
                 break;
@@ -136,9 +136,9 @@ mod tests {
         let mut previous = Vec::new();
         for (rowid, (a, b)) in (1..).zip([(1, "x"), (1, "x"), (1, ""), (2, ""), (300, "y"), (300, "x")]) {
             let mut item = Vec::new();
-            order::push(&Value::Int(a), parts[0], &mut item);
-            order::push(&Value::from(b), parts[1], &mut item);
-            order::push_rowid(rowid, &mut item);
+            sort_key::push(&Value::Int(a), parts[0], &mut item);
+            sort_key::push(&Value::from(b), parts[1], &mut item);
+            sort_key::push_rowid(rowid, &mut item);
             counter.add(&previous, &item).unwrap();
             previous = item;
         }

@@ -5,7 +5,7 @@ use super::pages::PageFile;
 use super::reach::Reached;
 use super::report::FaultLog;
 use super::tree::Tree;
-use crate::stitch::lock;
+use crate::threads::lock;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::FILE_HEADER_LEN;
 use litepress_format::ptrmap;

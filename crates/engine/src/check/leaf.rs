@@ -24,7 +24,7 @@ use super::plain;
 use super::ptrmap::MapReader;
 use super::record::{self, FieldAt, Record};
 use super::tree::{Totals, Tree};
-use crate::stitch::lock;
+use crate::threads::lock;
 use litepress_format::FormatError;
 use litepress_format::cell::{Cell, CellPayload};
 use litepress_format::page::{MIN_CELL_LEN, MIN_USABLE, PageKind, PageReader, Space};

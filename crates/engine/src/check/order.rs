@@ -3,8 +3,8 @@
 use super::record::{FieldAt, Record, class, classify};
 use super::text;
 use litepress_format::header::TextEncoding;
-use litepress_format::order::{Collation, KeyPart, compare};
 use litepress_format::record as format_record;
+use litepress_format::sort_key::{Collation, KeyPart, compare};
 use litepress_format::varint;
 use std::cmp::Ordering;
 

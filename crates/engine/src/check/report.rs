@@ -1,6 +1,6 @@
 //! What a check found: the faults, the shape of every b-tree, and what could not be looked at.
 
-use crate::stitch::lock;
+use crate::threads::lock;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;

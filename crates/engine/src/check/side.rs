@@ -6,7 +6,7 @@ use super::plan::{Pair, Plan};
 use super::ptrmap::MapReader;
 use super::sqlite::Oracle;
 use super::tree::{Totals, Tree};
-use crate::stitch::lock;
+use crate::threads::lock;
 use litepress_format::freelist::Trunk;
 use litepress_format::ptrmap::{Entry, EntryKind, entries_per_page, map_page_of};
 use litepress_rows::Result;

@@ -1,7 +1,7 @@
 //! Queries over ranges of one table, on several threads.
 
 use super::{SqlLane, connect};
-use crate::stitch::{lock, on_threads};
+use crate::threads::{lock, on_threads};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

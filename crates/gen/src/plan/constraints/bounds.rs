@@ -2,7 +2,7 @@
 
 use crate::annotation::{Expression, ExpressionKind, SourceText, parse};
 use crate::expression::{Comparison, Function, Operator};
-use litepress_format::order::{self, Collation};
+use litepress_format::sort_key::{self, Collation};
 use litepress_rows::cells::OwnedValue;
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ pub(super) struct Bound {
 impl Bound {
     /// Returns whether it excludes more than another bound at the same end.
     fn is_tighter(&self, other: &Self, is_high: bool) -> bool {
-        match order::compare(&self.value.as_value(), &other.value.as_value(), Collation::Binary) {
+        match sort_key::compare(&self.value.as_value(), &other.value.as_value(), Collation::Binary) {
             Ordering::Equal => self.is_out && !other.is_out,
             Ordering::Less => is_high,
             Ordering::Greater => !is_high,

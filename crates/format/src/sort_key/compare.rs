@@ -1,13 +1,13 @@
-//! The order of values without keys.
+//! Orders values without encoding them as keys.
 
 use super::Collation;
 use super::text::without_spaces;
 use crate::value::Value;
 use std::cmp::Ordering;
 
-/// How SQLite orders two values, ascending: NULL < numbers < text < blob. NaN is NULL, as in a record.
+/// Compares two values as SQLite does, ascending: NULL < numbers < text < blob. NaN is NULL, as in a record.
 ///
-/// What [`push`](super::push) makes of the values compares likewise.
+/// The encodings that [`push`](super::push) makes of the values compare alike.
 #[inline]
 #[must_use]
 pub fn compare(left: &Value<'_>, right: &Value<'_>, collation: Collation) -> Ordering {
@@ -19,7 +19,7 @@ pub fn compare(left: &Value<'_>, right: &Value<'_>, collation: Collation) -> Ord
     }
 }
 
-/// The place of the kind among the others.
+/// Returns the rank of the value's kind.
 fn rank(value: &Value<'_>) -> u8 {
     match value {
         Value::Real(real) if real.is_nan() => 0,
@@ -39,7 +39,7 @@ fn compare_numbers(left: &Value<'_>, right: &Value<'_>) -> Ordering {
     }
 }
 
-/// Exact, also where not every integer is a double.
+/// Compares exactly, even if the integer is not representable as a double.
 fn compare_int_real(int: i64, real: f64) -> Ordering {
     const BEYOND_INTEGERS: f64 = 9_223_372_036_854_775_808.0; // 2^63
     if real >= BEYOND_INTEGERS {
@@ -50,13 +50,13 @@ fn compare_int_real(int: i64, real: f64) -> Ordering {
     }
     #[expect(clippy::cast_possible_truncation, reason = "the whole part of a double within the integers")]
     let whole = real as i64;
-    // Where the whole parts agree, the fraction of `real` decides; a double with one is small enough for exact
-    // subtraction.
+    // If the whole parts are equal, the fraction of `real` decides. A double with a fraction is small enough for
+    // exact subtraction.
     int.cmp(&whole).then_with(|| 0.0.partial_cmp(&(real - whole as f64)).unwrap_or(Ordering::Equal))
 }
 
 impl Collation {
-    /// How two texts compare, both in UTF-8 unless the collation is [`Binary`](Self::Binary).
+    /// Compares two texts. Both are UTF-8 unless the collation is [`Binary`](Self::Binary).
     #[inline]
     #[must_use]
     pub fn compare(self, left: &[u8], right: &[u8]) -> Ordering {
@@ -68,7 +68,7 @@ impl Collation {
     }
 }
 
-/// `left.cmp(right)`, quickly where the first eight bytes tell.
+/// Computes `left.cmp(right)`, by the first eight bytes alone if they differ.
 #[inline]
 fn compare_bytes(left: &[u8], right: &[u8]) -> Ordering {
     match (left.first_chunk(), right.first_chunk()) {
@@ -77,7 +77,7 @@ fn compare_bytes(left: &[u8], right: &[u8]) -> Ordering {
     }
 }
 
-/// As `sqlite3StrNICmp` and then by length: a NUL in both at the same place ends the comparison.
+/// Compares like `sqlite3StrNICmp`, then by length. A NUL at the same position in both ends the comparison.
 fn compare_no_case(left: &[u8], right: &[u8]) -> Ordering {
     for (left, right) in left.iter().zip(right) {
         match left.to_ascii_lowercase().cmp(&right.to_ascii_lowercase()) {

@@ -20,7 +20,7 @@ fn values_compare_as_their_forms_do() {
     for part in COLLATIONS.map(|collation| KeyPart { collation, descending: false }) {
         for left in &values {
             for right in &values {
-                let expected = form_of(*left, part).0.cmp(&form_of(*right, part).0);
+                let expected = encode(*left, part).0.cmp(&encode(*right, part).0);
                 assert_eq!(compare(left, right, part.collation), expected, "{left:?} {right:?} {part:?}");
             }
         }
@@ -29,17 +29,17 @@ fn values_compare_as_their_forms_do() {
     assert_eq!(Collation::from_name("german"), None);
 }
 
-fn form_of(value: Value<'_>, part: KeyPart) -> (Vec<u8>, bool) {
-    let mut form = Vec::new();
-    let reads_back = push(&value, part, &mut form);
-    (form, reads_back)
+fn encode(value: Value<'_>, part: KeyPart) -> (Vec<u8>, bool) {
+    let mut encoding = Vec::new();
+    let is_lossless = push(&value, part, &mut encoding);
+    (encoding, is_lossless)
 }
 
 fn ascending(value: Value<'_>) -> Vec<u8> {
-    form_of(value, KeyPart::default()).0
+    encode(value, KeyPart::default()).0
 }
 
-/// Equal in kind and bytes: 0.0 is not -0.0.
+/// Returns whether both are equal in kind and bytes: 0.0 is not -0.0.
 fn is_same(left: Value<'_>, right: Value<'_>) -> bool {
     match (left, right) {
         (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits(),
@@ -47,7 +47,7 @@ fn is_same(left: Value<'_>, right: Value<'_>) -> bool {
     }
 }
 
-/// Numbers on both sides of every place where the form, the doubles or the integers change.
+/// Returns numbers on both sides of every threshold of the encoding, the doubles and the integers.
 fn nasty_numbers() -> Vec<Value<'static>> {
     let mut reals = vec![0.0, 5e-324, 2.5e-310, f64::MIN_POSITIVE, 0.1, 0.5, 1.0 - f64::EPSILON / 2.0];
     reals.extend([1.0, 1.5, 1.0 + f64::EPSILON, 3.7, 4.0, 123_456.789, 1e15 + 0.3, 1e300, f64::MAX, f64::INFINITY]);
@@ -191,23 +191,23 @@ impl OwnedValue {
 }
 
 fn check_round_trip(value: Value<'_>, part: KeyPart) {
-    let (mut form, reads_back) = form_of(value, part);
-    let len = form.len();
+    let (mut encoding, is_lossless) = encode(value, part);
+    let len = encoding.len();
     let mut scratch = b"left over".to_vec();
     for behind in [&b""[..], b"\0", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff"] {
-        form.truncate(len);
-        form.extend_from_slice(behind);
-        let (read_back, read_len) = read(&form, part, &mut scratch).unwrap();
+        encoding.truncate(len);
+        encoding.extend_from_slice(behind);
+        let (read_back, read_len) = read(&encoding, part, &mut scratch).unwrap();
         let integer = if let Value::Int(int) = read_back { Some((int, len)) } else { None };
-        assert_eq!(read_integer(&form, part), integer, "{value:?} {part:?}");
-        assert_eq!((read_len, skip(&form, part)), (len, Ok(len)), "{value:?} {part:?}");
+        assert_eq!(read_integer(&encoding, part), integer, "{value:?} {part:?}");
+        assert_eq!((read_len, skip(&encoding, part)), (len, Ok(len)), "{value:?} {part:?}");
         let stored = if matches!(value, Value::Real(real) if real.is_nan()) { Value::Null } else { value };
-        assert_eq!(is_same(read_back, stored), reads_back, "{value:?} {part:?} came back as {read_back:?}");
-        assert_eq!(form_of(read_back, part), (form[..len].to_vec(), true), "{value:?} {part:?}");
+        assert_eq!(is_same(read_back, stored), is_lossless, "{value:?} {part:?} came back as {read_back:?}");
+        assert_eq!(encode(read_back, part), (encoding[..len].to_vec(), true), "{value:?} {part:?}");
     }
     for cut in 0..len {
-        assert!(read(&form[..cut], part, &mut scratch).is_err(), "{value:?} {part:?} cut to {cut}");
-        assert!(read_integer(&form[..cut], part).is_none(), "{value:?} {part:?} cut to {cut}");
+        assert!(read(&encoding[..cut], part, &mut scratch).is_err(), "{value:?} {part:?} cut to {cut}");
+        assert!(read_integer(&encoding[..cut], part).is_none(), "{value:?} {part:?} cut to {cut}");
     }
 }
 
@@ -244,13 +244,13 @@ fn forms_are_those_of_the_picture() {
         assert_eq!(ascending(value), expected, "{value:?}");
         let inverted: Vec<u8> = expected.iter().map(|byte| !byte).collect();
         let descending = KeyPart { descending: true, ..KeyPart::default() };
-        assert_eq!(form_of(value, descending).0, inverted, "{value:?}");
+        assert_eq!(encode(value, descending).0, inverted, "{value:?}");
     }
 }
 
 #[test]
 fn what_push_does_not_keep() {
-    let kept = |value, collation| form_of(value, KeyPart { collation, descending: false }).1;
+    let kept = |value, collation| encode(value, KeyPart { collation, descending: false }).1;
     for real in [0.0, -0.0, 1.0, -5.0, 2_f64.powi(53), 2_f64.powi(62), -(2_f64.powi(63)), 2_f64.powi(63).next_down()] {
         assert!(!kept(Value::Real(real), Collation::Binary), "{real}");
     }
@@ -275,10 +275,10 @@ fn what_push_does_not_keep() {
 #[test]
 fn no_form_starts_another() {
     for part in every_part() {
-        let mut forms: Vec<Vec<u8>> = nasty_values().into_iter().map(|value| form_of(value, part).0).collect();
-        forms.sort();
-        forms.dedup();
-        for pair in forms.windows(2) {
+        let mut encodings: Vec<Vec<u8>> = nasty_values().into_iter().map(|value| encode(value, part).0).collect();
+        encodings.sort();
+        encodings.dedup();
+        for pair in encodings.windows(2) {
             assert!(!pair[1].starts_with(&pair[0]), "{pair:?}");
         }
     }
@@ -295,16 +295,19 @@ fn rowids_sort_and_read_back() {
     rowids.dedup();
     let mut last = Vec::new();
     for rowid in rowids {
-        let mut form = Vec::new();
-        push_rowid(rowid, &mut form);
-        assert!(last < form && (last.is_empty() || !form.starts_with(&last)), "{rowid}");
-        assert_eq!(read_rowid(&form), Ok((rowid, form.len())));
-        assert_eq!(skip_rowid(&form), Ok(form.len()));
-        assert_eq!(rowid_len(rowid), form.len());
-        for cut in 0..form.len() {
-            assert!(read_rowid(&form[..cut]).is_err() && skip_rowid(&form[..cut]).is_err(), "{rowid} cut to {cut}");
+        let mut encoding = Vec::new();
+        push_rowid(rowid, &mut encoding);
+        assert!(last < encoding && (last.is_empty() || !encoding.starts_with(&last)), "{rowid}");
+        assert_eq!(read_rowid(&encoding), Ok((rowid, encoding.len())));
+        assert_eq!(skip_rowid(&encoding), Ok(encoding.len()));
+        assert_eq!(rowid_len(rowid), encoding.len());
+        for cut in 0..encoding.len() {
+            assert!(
+                read_rowid(&encoding[..cut]).is_err() && skip_rowid(&encoding[..cut]).is_err(),
+                "{rowid} cut to {cut}"
+            );
         }
-        last = form;
+        last = encoding;
     }
 }
 
@@ -316,34 +319,34 @@ fn collations_have_names() {
     assert_eq!(Collation::from_name("UNICODE"), None);
 }
 
-fn check_entry(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>) {
+fn check_entry(layout: &IndexEntryLayout, columns: &[Value<'_>], rowid: Option<i64>) {
     let mut item = Vec::new();
-    shape.push_item(columns.iter().copied(), rowid, &mut item);
+    layout.push_item(columns.iter().copied(), rowid, &mut item);
     let mut expected = b"before".to_vec();
     let stored: Vec<Value<'_>> = columns.iter().copied().chain(rowid.map(Value::Int)).collect();
     record::write_record(&stored, &mut expected);
     let mut record = b"before".to_vec();
-    shape.write_record(&item, &mut record).unwrap();
+    layout.write_record(&item, &mut record).unwrap();
     assert_eq!(record, expected, "{columns:?} {rowid:?}");
-    check_short(shape, columns, rowid, &item, &record[6..]);
-    // All of them where the item is short.
+    check_short(layout, columns, rowid, &item, &record[6..]);
+    // Every cut of a short item, some of a long one.
     for cut in (0..item.len()).step_by(1 + item.len() / 64) {
         record.truncate(6);
-        let written = shape.write_record(&item[..cut], &mut record);
+        let written = layout.write_record(&item[..cut], &mut record);
         assert!(written.is_ok() || record == b"before");
     }
 }
 
-/// What is made in whole words is what is made of vectors, and every short plain entry is.
-fn check_short(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8], record: &[u8]) {
+/// Checks that encoding in whole words gives the bytes of encoding in vectors, and accepts every short plain entry.
+fn check_short(layout: &IndexEntryLayout, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8], record: &[u8]) {
     let mut room = [0xaa; SHORT_ROOM];
-    let made = shape.make_short(columns.iter().copied(), rowid, &mut room);
+    let made = layout.make_short(columns.iter().copied(), rowid, &mut room);
     if let Some(len) = made {
         assert_eq!(&room[..len], item, "{columns:?} {rowid:?}");
         assert!(room[len..SHORT_LEN].iter().all(|byte| *byte == 0));
     }
-    check_head(shape, columns, rowid, item, made.is_some());
-    check_integers(shape, columns, rowid, item);
+    check_prefix(layout, columns, rowid, item, made.is_some());
+    check_integers(layout, columns, rowid, item);
     let is_plain = |value: &Value<'_>| match value {
         Value::Null | Value::Int(_) => true,
         Value::Text(bytes) | Value::Blob(bytes) => bytes.iter().all(|byte| (2..0x40).contains(byte)),
@@ -354,52 +357,54 @@ fn check_short(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, it
     assert!(made.is_some() || !plain || item.len() > SHORT_LEN, "{columns:?} {rowid:?}");
     let mut cell = ShortCell::default();
     let padded = [item, &[0xfd; 64]].concat();
-    let made = shape.make_short_cell(&padded, item.len(), &mut cell);
+    let made = layout.make_short_cell(&padded, item.len(), &mut cell);
     if made {
         let bytes = bytes_of(&cell);
         assert_eq!(bytes.split_first(), Some((&u8::try_from(record.len()).unwrap(), record)));
     }
-    let descends = shape.parts().iter().any(|part| part.descending);
+    let descends = layout.parts().iter().any(|part| part.descending);
     assert!(made || !plain || descends || columns.len() > 4 || item.len() > SHORT_LEN, "{columns:?} {rowid:?}");
 }
 
-/// As [`check_short`], of what is made of a record.
-fn check_head(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8], is_plain: bool) {
-    let mut bytes = vec![0xaa; HEAD_ROOM];
+/// Checks [`KeyPrefixEncoder`] as [`check_short`] checks short items.
+fn check_prefix(layout: &IndexEntryLayout, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8], is_plain: bool) {
+    let mut bytes = vec![0xaa; PREFIX_MARGIN];
     record::write_record(columns, &mut bytes);
-    let mut fields = record::RecordReader::new(&bytes[HEAD_ROOM..]).unwrap();
+    let mut fields = record::RecordReader::new(&bytes[PREFIX_MARGIN..]).unwrap();
     let places: Vec<_> =
         std::iter::from_fn(|| fields.next_field().unwrap()).map(|field| Some((field.serial, field.body))).collect();
-    // A column that has the rowid's value may be the rowid.
+    // A column with the rowid's value may be the rowid.
     if let Some(column) = rowid.and_then(|rowid| columns.iter().position(|value| *value == Value::Int(rowid))) {
         let mut places = places.clone();
         places[column] = None;
-        let made = HeadMaker::new(shape, places).and_then(|maker| maker.make(&bytes, HEAD_ROOM, rowid.unwrap_or(0)));
-        if let Some((head, len)) = made {
-            assert_eq!(&head.map(u64::to_be_bytes).concat()[..len], item, "{columns:?} {rowid:?}, column {column}");
+        let made = KeyPrefixEncoder::new(layout, places)
+            .and_then(|maker| maker.make(&bytes, PREFIX_MARGIN, rowid.unwrap_or(0)));
+        if let Some((prefix, len)) = made {
+            assert_eq!(&prefix.map(u64::to_be_bytes).concat()[..len], item, "{columns:?} {rowid:?}, column {column}");
         }
     }
-    let maker = HeadMaker::new(shape, places);
-    let head = maker.and_then(|maker| maker.make(&bytes, HEAD_ROOM, rowid.unwrap_or(0)));
-    let is_binary = shape.parts().iter().all(|part| part.collation == Collation::Binary);
+    let maker = KeyPrefixEncoder::new(layout, places);
+    let prefix = maker.and_then(|maker| maker.make(&bytes, PREFIX_MARGIN, rowid.unwrap_or(0)));
+    let is_binary = layout.parts().iter().all(|part| part.collation == Collation::Binary);
     let is_small = |int: i64| int.unsigned_abs() < 1 << 54;
     let are_small =
         columns.iter().all(|value| !matches!(value, Value::Int(int) if !is_small(*int))) && rowid.is_none_or(is_small);
-    let is_head = is_plain && is_binary && are_small && item.len() <= HEAD_LEN;
-    assert!(head.is_some() || !is_head, "{columns:?} {rowid:?}");
-    if let Some((head, len)) = head {
-        let mut expected = [0; HEAD_LEN];
+    let is_in_prefix = is_plain && is_binary && are_small && item.len() <= PREFIX_LEN;
+    assert!(prefix.is_some() || !is_in_prefix, "{columns:?} {rowid:?}");
+    if let Some((prefix, len)) = prefix {
+        let mut expected = [0; PREFIX_LEN];
         expected[..item.len()].copy_from_slice(item);
         assert_eq!(
-            (head.map(u64::to_be_bytes).concat(), len),
+            (prefix.map(u64::to_be_bytes).concat(), len),
             (expected.to_vec(), item.len()),
             "{columns:?} {rowid:?}"
         );
     }
 }
 
-/// As [`check_short`], of what is made of the integers of a record, some columns of which may stand behind these.
-fn check_integers(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8]) {
+/// Checks [`IndexEntryLayout::prefix_of_integers`] as [`check_short`] checks short items. Columns may follow the
+/// integers of the record.
+fn check_integers(layout: &IndexEntryLayout, columns: &[Value<'_>], rowid: Option<i64>, item: &[u8]) {
     let position = rowid.unwrap_or(77);
     let mut item = item.to_vec();
     let key_len = item.len() - rowid.map_or(0, rowid_len);
@@ -409,26 +414,26 @@ fn check_integers(shape: &EntryShape, columns: &[Value<'_>], rowid: Option<i64>,
     let is_small = |int: i64| int.unsigned_abs() < 1 << 54;
     let are_small = columns.iter().all(|value| matches!(value, Value::Int(int) if is_small(*int)));
     for behind in [&[][..], &[Value::Text(b"abc"), Value::Real(0.5)]] {
-        let mut bytes = vec![0xaa; HEAD_ROOM];
+        let mut bytes = vec![0xaa; PREFIX_MARGIN];
         record::write_record(&[columns, behind].concat(), &mut bytes);
         let end = bytes.len();
         bytes.extend([0xaa; 9]);
-        let head = shape.head_of_integers(&bytes, HEAD_ROOM..end, position);
-        let is_for_it = are_small && is_small(position) && item.len() <= HEAD_LEN && (1..=4).contains(&columns.len());
-        assert!(head.is_some() || !is_for_it, "{columns:?} {rowid:?}");
-        if let Some(KeyHead { words, key_len: len_of_key, len }) = head {
-            let mut expected = [0; HEAD_LEN];
+        let prefix = layout.prefix_of_integers(&bytes, PREFIX_MARGIN..end, position);
+        let is_for_it = are_small && is_small(position) && item.len() <= PREFIX_LEN && (1..=4).contains(&columns.len());
+        assert!(prefix.is_some() || !is_for_it, "{columns:?} {rowid:?}");
+        if let Some(KeyPrefix { words, key_len: len_of_key, len }) = prefix {
+            let mut expected = [0; PREFIX_LEN];
             expected[..item.len()].copy_from_slice(&item);
             assert_eq!(words.map(u64::to_be_bytes).concat(), expected, "{columns:?} {rowid:?}");
             assert_eq!((len_of_key, len), (key_len, item.len()));
-            // Records that are cut off, and headers that lie.
-            assert!((0..end - HEAD_ROOM).all(|len| {
-                let head = shape.head_of_integers(&bytes, HEAD_ROOM..HEAD_ROOM + len, position);
-                head.is_none_or(|head| head.words == words)
+            // Records that are cut off, and headers with wrong lengths.
+            assert!((0..end - PREFIX_MARGIN).all(|len| {
+                let prefix = layout.prefix_of_integers(&bytes, PREFIX_MARGIN..PREFIX_MARGIN + len, position);
+                prefix.is_none_or(|prefix| prefix.words == words)
             }));
             for header_len in [0, 1, columns.len(), 0x80, 0xff] {
-                bytes[HEAD_ROOM] = u8::try_from(header_len).unwrap();
-                assert!(shape.head_of_integers(&bytes, HEAD_ROOM..end, position).is_none());
+                bytes[PREFIX_MARGIN] = u8::try_from(header_len).unwrap();
+                assert!(layout.prefix_of_integers(&bytes, PREFIX_MARGIN..end, position).is_none());
             }
         }
     }
@@ -440,45 +445,45 @@ fn a_key_that_leaves_no_room_for_a_position() {
     let parts = [KeyPart::default(); 2];
     let mut lens = Vec::new();
     for (a, b) in (0..54).flat_map(|a| (0..54).map(move |b| (1_i64 << a, 1_i64 << b))) {
-        let (shape, columns, mut item) =
-            (EntryShape::without_rowid(parts.to_vec(), 2), [a, b].map(Value::Int), Vec::new());
-        shape.push_item(columns, None, &mut item);
-        check_integers(&shape, &columns, None, &item);
+        let (layout, columns, mut item) =
+            (IndexEntryLayout::without_rowid(parts.to_vec(), 2), [a, b].map(Value::Int), Vec::new());
+        layout.push_item(columns, None, &mut item);
+        check_integers(&layout, &columns, None, &item);
         lens.push(item.len());
     }
-    assert!(lens.contains(&HEAD_LEN));
+    assert!(lens.contains(&PREFIX_LEN));
 }
 
 #[test]
 fn a_cell_takes_rowids_of_every_class() {
-    let shape = EntryShape::with_rowid(vec![KeyPart { collation: Collation::Binary, descending: false }]);
+    let layout = IndexEntryLayout::with_rowid(vec![KeyPart { collation: Collation::Binary, descending: false }]);
     let around = |bits: u32| (-2..=2).map(move |near| (1_i64 << bits).wrapping_add(near));
     let mut rowids: Vec<i64> = (0..63).flat_map(around).flat_map(|rowid| [rowid, rowid.wrapping_neg()]).collect();
     rowids.extend([i64::MIN, i64::MAX]);
     rowids.sort_unstable();
     let mut cell = ShortCell::default();
-    // Each behind the one before it, and behind another class.
+    // Each rowid behind the one before it, and behind one of another class.
     for rowid in rowids.iter().flat_map(|&rowid| [rowid, rowid, rowid / 1000]) {
         let (mut item, mut record) = (Vec::new(), Vec::new());
-        shape.push_item([Value::Int(7)], Some(rowid), &mut item);
-        shape.write_record(&item, &mut record).unwrap();
-        assert!(shape.make_short_cell(&[&item, &[0xff; 64][..]].concat(), item.len(), &mut cell));
+        layout.push_item([Value::Int(7)], Some(rowid), &mut item);
+        layout.write_record(&item, &mut record).unwrap();
+        assert!(layout.make_short_cell(&[&item, &[0xff; 64][..]].concat(), item.len(), &mut cell));
         assert_eq!(&bytes_of(&cell)[1..], record, "{rowid}");
     }
 }
 
 #[test]
 fn cells_that_differ_in_their_rowids_alone() {
-    let shape = EntryShape::with_rowid(vec![KeyPart::default()]);
+    let layout = IndexEntryLayout::with_rowid(vec![KeyPart::default()]);
     let around = |bits: u32| (-1..=1).map(move |near| (1_i64 << bits) + near);
     let rowids: Vec<i64> = (0..60).step_by(3).flat_map(around).chain([-1, i64::MIN, i64::MAX]).collect();
-    // What cells have in common outlives neither their key nor the form of their rowids.
+    // A template outlives neither its key nor its class of rowids.
     let (mut made, mut kept) = (0, ShortCell::default());
     for key in [Value::Null, Value::Int(7), Value::Text(b"abc"), Value::Text(b"too long with 8 bytes")] {
         let item_of = |rowid: i64| {
             let (mut item, mut record) = (Vec::new(), Vec::new());
-            shape.push_item([key], Some(rowid), &mut item);
-            shape.write_record(&item, &mut record).unwrap();
+            layout.push_item([key], Some(rowid), &mut item);
+            layout.write_record(&item, &mut record).unwrap();
             (item, record)
         };
         let key_len = item_of(0).0.len() - 1;
@@ -486,19 +491,19 @@ fn cells_that_differ_in_their_rowids_alone() {
             let mut new = ShortCell::default();
             let cell = if is_new { &mut new } else { &mut kept };
             let (item, record) = item_of(first);
-            assert!(shape.make_short_cell(&[&item, &[0xff; 64][..]].concat(), item.len(), cell));
-            let Some(alike) = cell.alike() else {
+            assert!(layout.make_short_cell(&[&item, &[0xff; 64][..]].concat(), item.len(), cell));
+            let Some(template) = cell.template() else {
                 assert!(record.len() >= CELL_WINDOW);
                 continue;
             };
             for &rowid in &rowids {
                 let (item, record) = item_of(rowid);
-                let form = [&item[key_len..], &[0xff; 8]].concat();
+                let encoding = [&item[key_len..], &[0xff; 8]].concat();
                 let mut room = [0xaa; 3 * CELL_WINDOW];
-                let form = u64::from_be_bytes(*form.first_chunk().unwrap());
-                if alike.have(form) {
-                    alike.write_all([form; 3].into_iter(), &mut room);
-                    for cell in room.rchunks(alike.len()).take(3) {
+                let encoding = u64::from_be_bytes(*encoding.first_chunk().unwrap());
+                if template.fits(encoding) {
+                    template.write_all([encoding; 3].into_iter(), &mut room);
+                    for cell in room.rchunks(template.len()).take(3) {
                         assert_eq!(cell.split_first(), Some((&cell_len(&record), &record[..])));
                     }
                     made += 1;
@@ -513,16 +518,16 @@ fn cell_len(record: &[u8]) -> u8 {
     u8::try_from(record.len()).unwrap()
 }
 
-/// A column that is the rowid was made as what stands behind the columns.
+/// A column that is the rowid was encoded as the rowid behind the columns.
 #[test]
 fn a_column_that_is_the_rowid() {
     for part in every_part() {
-        let shape = EntryShape::with_rowid(vec![part, part]);
+        let layout = IndexEntryLayout::with_rowid(vec![part, part]);
         for rowid in [-1, 0, 7, 300, 70_000, 1 << 40] {
             let columns = [Value::Text(b"m"), Value::Int(rowid)];
             let mut item = Vec::new();
-            shape.push_item(columns, Some(rowid), &mut item);
-            check_head(&shape, &columns, Some(rowid), &item, false);
+            layout.push_item(columns, Some(rowid), &mut item);
+            check_prefix(&layout, &columns, Some(rowid), &item, false);
         }
     }
 }
@@ -536,21 +541,21 @@ fn bytes_of(cell: &ShortCell) -> Vec<u8> {
 #[test]
 fn a_cell_keeps_only_the_columns_of_the_entry_before() {
     for part in every_part() {
-        let shape = EntryShape::with_rowid(vec![part, part]);
+        let layout = IndexEntryLayout::with_rowid(vec![part, part]);
         let (mut cell, mut items) = (ShortCell::default(), Vec::new());
         let texts: [&[u8]; 5] = [b"", b"a", b"ab", b"ab ", b"a long text it is"];
         for columns in texts.iter().flat_map(|a| texts.map(|b| [Value::Text(a), Value::Text(b)])) {
             for rowid in [0, 1, 200, -3, 1 << 40] {
                 let (mut item, mut record) = (Vec::new(), Vec::new());
-                shape.push_item(columns, Some(rowid), &mut item);
-                shape.write_record(&item, &mut record).unwrap();
+                layout.push_item(columns, Some(rowid), &mut item);
+                layout.write_record(&item, &mut record).unwrap();
                 items.push((item, record));
             }
         }
         let alternating = items.iter().zip(items.iter().rev()).flat_map(|(one, other)| [one, other]);
         let mut made = 0;
         for (item, record) in items.iter().chain(alternating) {
-            if shape.make_short_cell(&[item, &[7; 64][..]].concat(), item.len(), &mut cell) {
+            if layout.make_short_cell(&[item, &[7; 64][..]].concat(), item.len(), &mut cell) {
                 assert_eq!(&bytes_of(&cell)[1..], record);
                 made += 1;
             }
@@ -567,19 +572,19 @@ fn a_cell_keeps_only_the_columns_of_the_entry_before() {
 #[test]
 fn entry_is_that_of_the_picture() {
     let no_case_desc = KeyPart { collation: Collation::NoCase, descending: true };
-    let shape = EntryShape::with_rowid(vec![KeyPart::default(), no_case_desc]);
+    let layout = IndexEntryLayout::with_rowid(vec![KeyPart::default(), no_case_desc]);
     let mut item = Vec::new();
-    shape.push_item([Value::Int(300), Value::Text(b"Bo")], Some(7), &mut item);
+    layout.push_item([Value::Int(300), Value::Text(b"Bo")], Some(7), &mut item);
     assert_eq!(item, b"\x92\x58\x02\x9d\x90\xff\x84\x07\x03\x00\x11Bo");
-    assert_eq!(shape.unique_key(&item), Ok(UniqueKey { len: 6, has_null: false }));
+    assert_eq!(layout.unique_key(&item), Ok(UniqueKey { len: 6, has_null: false }));
 }
 
 #[test]
 fn entries_become_records() {
     for part in every_part() {
-        let one = EntryShape::with_rowid(vec![part]);
-        let two = EntryShape::with_rowid(vec![part, KeyPart::default()]);
-        let key = EntryShape::without_rowid(vec![part, part], 1);
+        let one = IndexEntryLayout::with_rowid(vec![part]);
+        let two = IndexEntryLayout::with_rowid(vec![part, KeyPart::default()]);
+        let key = IndexEntryLayout::without_rowid(vec![part, part], 1);
         for value in nasty_values() {
             check_entry(&one, &[value], Some(1 << 40));
             check_entry(&two, &[value, Value::Real(5.0)], Some(-1));
@@ -594,12 +599,12 @@ fn entries_of_many_and_long_columns() {
     let long = vec![b'L'; 20_000];
     for columns in (120..132).chain([2000]) {
         for part in every_part() {
-            let shape = EntryShape::with_rowid(vec![part; columns]);
+            let layout = IndexEntryLayout::with_rowid(vec![part; columns]);
             let mut values = vec![Value::Int(7); columns];
-            check_entry(&shape, &values, Some(9));
+            check_entry(&layout, &values, Some(9));
             values[0] = Value::Text(&long);
             values[columns - 1] = Value::Text(&long[..60]);
-            check_entry(&shape, &values, Some(9));
+            check_entry(&layout, &values, Some(9));
         }
     }
 }
@@ -607,26 +612,26 @@ fn entries_of_many_and_long_columns() {
 #[test]
 fn unique_compares_columns_without_rowid() {
     for part in every_part() {
-        let shape = EntryShape::with_rowid(vec![part, part]);
+        let layout = IndexEntryLayout::with_rowid(vec![part, part]);
         for (columns, has_null) in [([Value::Int(5), Value::Text(b"xY ")], false), ([Value::Null, Value::Int(1)], true)]
         {
             let mut item = Vec::new();
-            shape.push_item(columns, Some(77), &mut item);
-            let key = shape.unique_key(&item).unwrap();
+            layout.push_item(columns, Some(77), &mut item);
+            let key = layout.unique_key(&item).unwrap();
             assert_eq!(key.has_null, has_null);
             assert_eq!(read_rowid(&item[key.len..]).unwrap().0, 77);
         }
-        let shape = EntryShape::without_rowid(vec![part, part], 1);
+        let layout = IndexEntryLayout::without_rowid(vec![part, part], 1);
         let mut item = Vec::new();
-        shape.push_item([Value::Int(5), Value::Null], None, &mut item);
-        assert_eq!(shape.unique_key(&item), Ok(UniqueKey { len: 1, has_null: false }));
+        layout.push_item([Value::Int(5), Value::Null], None, &mut item);
+        assert_eq!(layout.unique_key(&item), Ok(UniqueKey { len: 1, has_null: false }));
     }
 }
 
 #[test]
 #[should_panic(expected = "a value for every column")]
 fn a_column_too_few_is_our_mistake() {
-    EntryShape::with_rowid(vec![KeyPart::default()]).push_item([], Some(1), &mut Vec::new());
+    IndexEntryLayout::with_rowid(vec![KeyPart::default()]).push_item([], Some(1), &mut Vec::new());
 }
 
 proptest! {
@@ -639,8 +644,8 @@ proptest! {
     fn any_entry_becomes_its_record(values in proptest::collection::vec(any_value(), 1..5), rowid: i64) {
         let values: Vec<Value<'_>> = values.iter().map(OwnedValue::get).collect();
         for part in every_part() {
-            check_entry(&EntryShape::with_rowid(vec![part; values.len()]), &values, Some(rowid));
-            check_entry(&EntryShape::without_rowid(vec![part; values.len()], 1), &values, None);
+            check_entry(&IndexEntryLayout::with_rowid(vec![part; values.len()]), &values, Some(rowid));
+            check_entry(&IndexEntryLayout::without_rowid(vec![part; values.len()], 1), &values, None);
         }
     }
 
@@ -653,13 +658,13 @@ proptest! {
                 prop_assert!(len <= bytes.len());
                 prop_assert_eq!(skip(&bytes, part), Ok(len));
             }
-            for shape in [EntryShape::with_rowid(vec![part; 2]), EntryShape::without_rowid(vec![part; 2], 2)] {
-                let _ = shape.unique_key(&bytes);
-                prop_assert!(shape.write_record(&bytes, &mut record).is_ok() || record.is_empty());
+            for layout in [IndexEntryLayout::with_rowid(vec![part; 2]), IndexEntryLayout::without_rowid(vec![part; 2], 2)] {
+                let _ = layout.unique_key(&bytes);
+                prop_assert!(layout.write_record(&bytes, &mut record).is_ok() || record.is_empty());
                 record.clear();
                 let (padded, mut cell) = ([&bytes[..], &[first; 64]].concat(), ShortCell::default());
-                if shape.make_short_cell(&padded, bytes.len(), &mut cell) {
-                    shape.write_record(&bytes, &mut record).unwrap();
+                if layout.make_short_cell(&padded, bytes.len(), &mut cell) {
+                    layout.write_record(&bytes, &mut record).unwrap();
                     prop_assert_eq!(&bytes_of(&cell)[1..], &record);
                     record.clear();
                 }

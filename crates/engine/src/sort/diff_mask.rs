@@ -1,22 +1,22 @@
-//! Which of the first bytes differ in a run at all, and so which ones are worth comparing.
+//! Finds the bits in which the first bytes of a run's items differ at all, and so the bytes worth comparing.
 //!
-//! Three integers in a key are mostly zeros: that the 2nd, the 9th and the 17th byte decide between most items is found
-//! out once, when the run is sorted, and saves the merge nearly all its looks at whole items.
+//! A key of three integers is mostly zeros. That its 2nd, 9th and 17th byte decide between most items is found out
+//! once, when the run is sorted. It saves the merge nearly all looks at whole items.
 
-/// How many bytes at the front of an item are watched.
+/// Bytes at the front of an item that are tracked.
 pub(super) const WINDOW_BYTES: usize = 32;
 
-/// The first bytes of the items of some runs. Behind the end of an item stands anything: no item is a prefix of another,
-/// so that two of them differ before.
+/// The mask of varying bits in the first bytes of some runs' items. Bytes behind an item's end may have any value: no
+/// item is a prefix of another, so two items differ before either ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Varying {
+pub(super) struct DiffMask {
     first: [u8; WINDOW_BYTES],
     /// The bits in which any item differs from `first`.
     pub bits: [u8; WINDOW_BYTES],
 }
 
-impl Varying {
-    /// That of a single item.
+impl DiffMask {
+    /// Returns the mask of a single item.
     pub fn of_item(item: &[u8]) -> Self {
         let mut first = [0; WINDOW_BYTES];
         let len = item.len().min(WINDOW_BYTES);
@@ -24,12 +24,12 @@ impl Varying {
         Self { first, bits: [0; WINDOW_BYTES] }
     }
 
-    /// That of items of which nothing is known.
+    /// Returns the mask of unknown items: every bit may vary.
     pub fn unknown() -> Self {
         Self { first: [0; WINDOW_BYTES], bits: [0xff; WINDOW_BYTES] }
     }
 
-    /// That of windows of `N` bytes, up to [`WINDOW_BYTES`].
+    /// Returns the mask of windows of `N` bytes, up to [`WINDOW_BYTES`].
     #[inline]
     pub fn of_windows<'w, const N: usize>(windows: impl IntoIterator<Item = &'w [u8; N]>) -> Self {
         let mut windows = windows.into_iter();
@@ -45,7 +45,7 @@ impl Varying {
         varying
     }
 
-    /// That of two runs together.
+    /// Returns the mask of two sets of items together.
     pub fn and(mut self, other: &Self) -> Self {
         for (index, bits) in self.bits.iter_mut().enumerate() {
             *bits |= other.bits[index] | self.first[index] ^ other.first[index];
@@ -54,20 +54,20 @@ impl Varying {
     }
 }
 
-/// Sixteen bytes that decide nearly always between items: four words of four bytes, each at the first byte that varies
-/// behind the word before.
+/// Selects sixteen bytes that nearly always decide between items: four words of four bytes. Each word begins at the
+/// first varying byte behind the word before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MatchBytes {
+pub(super) struct ByteSelector {
     words: [usize; 4],
-    /// The words lie side by side.
+    /// Whether the words are adjacent.
     whole: bool,
 }
 
-impl MatchBytes {
-    /// How many bytes behind its beginning an item must be readable, or what stands behind it.
+impl ByteSelector {
+    /// Bytes that must be readable from the start of an item on.
     pub const READ_BYTES: usize = WINDOW_BYTES + 16;
 
-    pub fn new(varying: &Varying) -> Self {
+    pub fn new(varying: &DiffMask) -> Self {
         let mut words = [0; 4];
         let mut next = 0;
         for word in &mut words {
@@ -80,13 +80,13 @@ impl MatchBytes {
         Self { words, whole: words[3] == words[0] + 12 }
     }
 
-    /// Whether an item's first sixteen bytes are what is looked at.
+    /// Returns whether the selected bytes are the item's first sixteen.
     #[inline]
-    pub fn are_the_first(&self) -> bool {
+    pub fn is_first_16(&self) -> bool {
         self.whole && self.words[0] == 0
     }
 
-    /// The bytes of an item, as a number that compares like them.
+    /// Returns the selected bytes of an item as a number that compares like them.
     #[inline]
     pub fn of(&self, item: &[u8]) -> u128 {
         if self.whole {
@@ -110,17 +110,17 @@ mod tests {
             (key[8], key[17], key[26]) = (a, b, c);
             key
         };
-        let varying = Varying::of_windows(&[key(1, 1, 1), key(1, 2, 1), key(3, 1, 9)]);
-        let bytes = MatchBytes::new(&varying);
+        let varying = DiffMask::of_windows(&[key(1, 1, 1), key(1, 2, 1), key(3, 1, 9)]);
+        let bytes = ByteSelector::new(&varying);
         assert_eq!(bytes.words, [8, 17, 26, WINDOW_BYTES]);
-        let of = |a, b, c| bytes.of(&[&key(a, b, c)[..], &[7; MatchBytes::READ_BYTES]].concat());
+        let of = |a, b, c| bytes.of(&[&key(a, b, c)[..], &[7; ByteSelector::READ_BYTES]].concat());
         assert!(of(1, 1, 1) < of(1, 1, 2) && of(1, 1, 2) < of(1, 2, 1) && of(1, 2, 1) < of(2, 0, 0));
     }
 
     #[test]
     fn runs_that_vary_between_each_other() {
-        let varying = Varying::of_item(b"abcd").and(&Varying::of_item(b"abed"));
-        assert_eq!(MatchBytes::new(&varying).words, [2, 32, 36, 40]);
-        assert_eq!(MatchBytes::new(&varying.and(&Varying::unknown())).words, [0, 4, 8, 12]);
+        let varying = DiffMask::of_item(b"abcd").and(&DiffMask::of_item(b"abed"));
+        assert_eq!(ByteSelector::new(&varying).words, [2, 32, 36, 40]);
+        assert_eq!(ByteSelector::new(&varying.and(&DiffMask::unknown())).words, [0, 4, 8, 12]);
     }
 }

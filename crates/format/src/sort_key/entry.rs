@@ -1,65 +1,64 @@
-//! Sort items of whole index entries.
+//! Encodes whole index entries as sort items.
 //!
 //! ```text
-//! | form of column 1 | form of column 2 | ... | form of the rowid | suffix |
-//!   what UNIQUE compares                        rowid tables only   where a form keeps less
+//! | encoded column 1 | encoded column 2 | ... | encoded rowid | suffix |
+//!   UNIQUE compares these                       rowid tables    only if an encoding
+//!                                               only            is lossy
 //! ```
 //!
-//! Everything but the suffix makes an item distinct and no start of another, so that the suffix,
-//! which stands last, has no say in the order. It is there only where [`push`] said `false` for a
-//! column: a record of the columns' values, with NULL for those that their forms give back.
-//! (A NULL is always given back.)
+//! The part in front of the suffix is distinct and prefix-free, so the suffix never decides the order. The suffix is
+//! present only if [`push`] returned `false` for a column. It is a record of the columns' values, with NULL for those
+//! that their encodings restore. (A NULL is always restored.)
 
-use super::{Form, KeyPart, push, push_rowid, read_rowid, reads_back, skip};
+use super::{KeyPart, ParsedValue, is_lossless, push, push_rowid, read_rowid, skip};
 use crate::FormatError;
 use crate::record::{self, RecordReader, serial};
 use crate::value::Value;
 use crate::varint;
 
-/// What the entries of an index are made of.
+/// The columns of an index entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntryShape {
+pub struct IndexEntryLayout {
     pub(super) parts: Vec<KeyPart>,
     unique_columns: usize,
     pub(super) has_rowid: bool,
 }
 
-/// What UNIQUE asks of an item.
+/// The part of an item that UNIQUE compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UniqueKey {
-    /// Length of the start of the item that no other item may have.
+    /// Length of the item's prefix that no other item may have.
     pub len: usize,
-    /// Whether one of its columns is NULL: then others may have it.
+    /// Whether one of its columns is NULL: then other items may have the same prefix.
     pub has_null: bool,
 }
 
-impl EntryShape {
-    /// An index of a rowid table: `parts` are the columns, and the rowid follows.
+impl IndexEntryLayout {
+    /// Describes an index of a rowid table: `parts` are the columns, and the rowid follows.
     #[must_use]
     pub fn with_rowid(parts: Vec<KeyPart>) -> Self {
         Self { unique_columns: parts.len(), parts, has_rowid: true }
     }
 
-    /// An index of a WITHOUT ROWID table, or the key of the table itself: `parts` are the columns
-    /// and, behind them, those of the primary key that the index did not have. The first
-    /// `unique_columns` are what UNIQUE compares.
+    /// Describes an index of a WITHOUT ROWID table, or the key of the table itself. `parts` are the columns, followed
+    /// by those columns of the primary key that the index lacked. UNIQUE compares the first `unique_columns`.
     #[must_use]
     pub fn without_rowid(parts: Vec<KeyPart>, unique_columns: usize) -> Self {
         assert!(unique_columns <= parts.len());
         Self { parts, unique_columns, has_rowid: false }
     }
 
-    /// How the columns are ordered.
+    /// Returns the order of each column.
     #[must_use]
     pub fn parts(&self) -> &[KeyPart] {
         &self.parts
     }
 
-    /// Appends the item of the entry of these `columns`, as stored; with a rowid exactly where the
-    /// shape has one.
+    /// Appends the item of the entry of these `columns`, as stored. `rowid` is `Some` exactly if the layout has a
+    /// rowid.
     ///
     /// # Panics
-    /// Where there are more or fewer columns than the shape has, or a rowid too many or too few.
+    /// If the number of columns is not that of the layout, or a rowid is missing or superfluous.
     #[inline]
     pub fn push_item<'v>(
         &self,
@@ -69,24 +68,24 @@ impl EntryShape {
     ) {
         let columns = columns.into_iter();
         let mut rest = columns.clone();
-        let mut reads_back = true;
+        let mut is_lossless = true;
         for part in &self.parts {
             let value = rest.next().expect("a value for every column of the index");
-            reads_back &= push(&value, *part, out);
+            is_lossless &= push(&value, *part, out);
         }
         assert!(rest.next().is_none(), "a column of the index for every value");
         assert_eq!(rowid.is_some(), self.has_rowid);
         if let Some(rowid) = rowid {
             push_rowid(rowid, out);
         }
-        if !reads_back {
+        if !is_lossless {
             self.push_suffix(columns, out);
         }
     }
 
-    /// The record of what the forms do not give back.
+    /// Appends the suffix: a record of the values that their encodings do not restore.
     fn push_suffix<'v>(&self, columns: impl Iterator<Item = Value<'v>> + Clone, out: &mut Vec<u8>) {
-        let kept = |(value, part): (Value<'v>, &KeyPart)| if reads_back(&value, *part) { Value::Null } else { value };
+        let kept = |(value, part): (Value<'v>, &KeyPart)| if is_lossless(&value, *part) { Value::Null } else { value };
         let values = columns.zip(&self.parts).map(kept);
         let serial_bytes: usize = values.clone().map(|value| varint::len(record::serial_of(&value))).sum();
         varint::push(record::header_len(serial_bytes) as u64, out);
@@ -94,10 +93,10 @@ impl EntryShape {
         values.for_each(|value| record::write_body(&value, out));
     }
 
-    /// Appends the index record of `item`: the columns' values as they were pushed, and the rowid.
+    /// Appends the index record of `item`: the original values of the columns, and the rowid.
     ///
     /// # Errors
-    /// Where `item` is none of this shape; `out` is then as it was.
+    /// If `item` does not match this layout. `out` is then unchanged.
     #[inline]
     pub fn write_record(&self, item: &[u8], out: &mut Vec<u8>) -> Result<(), FormatError> {
         let start = out.len();
@@ -107,7 +106,7 @@ impl EntryShape {
         written.map(|_| ())
     }
 
-    /// Writes the record to the start of `out`, which has room for it; returns its length.
+    /// Writes the record to the start of `out`, which must be large enough. Returns its length.
     #[inline]
     fn write_record_at(&self, item: &[u8], out: &mut [u8]) -> Result<usize, FormatError> {
         let (record_len, suffix_at) = self.write_columns(item, || Ok(None), out)?;
@@ -117,16 +116,16 @@ impl EntryShape {
     fn write_record_with_suffix(&self, item: &[u8], suffix_at: usize, out: &mut [u8]) -> Result<usize, FormatError> {
         let mut suffix = RecordReader::new(&item[suffix_at..]).map_err(|error| error.within(suffix_at))?;
         let mut next_kept = || suffix.next().transpose().map_err(|error| error.within(suffix_at));
-        let kept_or_form = || Ok(next_kept()?.filter(|kept| *kept != Value::Null));
-        let (record_len, _) = self.write_columns(item, kept_or_form, out)?;
+        let kept_or_encoded = || Ok(next_kept()?.filter(|kept| *kept != Value::Null));
+        let (record_len, _) = self.write_columns(item, kept_or_encoded, out)?;
         match next_kept()? {
             None => Ok(record_len),
             Some(_) => Err(FormatError::new("a sort item holds too many values", suffix_at)),
         }
     }
 
-    /// Writes the record, of each column what `next_kept` gives, or else what the item's form gives
-    /// back; returns its length and that of the item without the suffix.
+    /// Writes the record. Each column has the value of `next_kept`, or else the value decoded from the item. Returns
+    /// the length of the record and that of the item without the suffix.
     #[inline]
     fn write_columns<'v>(
         &self,
@@ -137,10 +136,10 @@ impl EntryShape {
         let mut record = RecordWriter::new(self.parts.len() + usize::from(self.has_rowid), out);
         let mut at = 0;
         for part in &self.parts {
-            let (form, len) = Form::parse(&item[at..], *part).map_err(|error| error.within(at))?;
+            let (encoding, len) = ParsedValue::parse(&item[at..], *part).map_err(|error| error.within(at))?;
             at += len;
             match next_kept()? {
-                None => record.push_form(&form),
+                None => record.push_parsed(&encoding),
                 Some(kept) => record.push_kept(&kept),
             }
         }
@@ -152,10 +151,10 @@ impl EntryShape {
         Ok((record.finish(), at))
     }
 
-    /// What UNIQUE compares of `item`. The rowid, where there is one, stands behind it.
+    /// Returns the part of `item` that UNIQUE compares. The rowid, if any, follows it.
     ///
     /// # Errors
-    /// Where `item` is none of this shape.
+    /// If `item` does not match this layout.
     #[inline]
     pub fn unique_key(&self, item: &[u8]) -> Result<UniqueKey, FormatError> {
         let mut key = UniqueKey { len: 0, has_null: false };
@@ -168,23 +167,21 @@ impl EntryShape {
     }
 }
 
-/// Bytes that a record of so many values may take besides those of the values in the item: for each
-/// an integer's body and a serial type, the header length, and the rest of the eight bytes that an
-/// integer is written as.
+/// Returns the bytes that a record of `values` values may take in addition to the item: for each an integer's body
+/// and a serial type, then the header length, and the rest of the eight bytes that an integer is written as.
 ///
-/// A text has two bytes in the item beside its own, and no integer's body: that is enough for any
-/// serial type.
+/// A text has two bytes in the item besides its own, and no integer's body: that is enough for any serial type.
 const fn room_beside_values(values: usize) -> usize {
     (INT_LEN + 1) * values + varint::MAX_LEN + INT_LEN
 }
 
-/// The most bytes of an integer's body.
+/// The longest body of an integer, in bytes.
 const INT_LEN: usize = 8;
 
-/// Lengthens `out` by `room` bytes or more.
+/// Lengthens `out` by at least `room` bytes.
 #[inline]
 fn open_room(room: usize, out: &mut Vec<u8>) {
-    // A length that the compiler knows costs less.
+    // A length known at compile time costs less.
     const USUAL_ROOM: usize = 64;
     if room <= USUAL_ROOM {
         out.extend_from_slice(&[0; USUAL_ROOM]);
@@ -193,13 +190,13 @@ fn open_room(room: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a record in one go: each body is written before its serial type is put into the header,
-/// which has one byte for each until one needs more.
+/// Writes a record in one pass. Each body is written before its serial type. The header has one byte a serial type
+/// until one needs more.
 struct RecordWriter<'o> {
     out: &'o mut [u8],
-    /// Where the next serial type goes.
+    /// Offset of the next serial type.
     header_at: usize,
-    /// Where the next body goes.
+    /// Offset of the next body.
     body_at: usize,
 }
 
@@ -209,7 +206,7 @@ impl<'o> RecordWriter<'o> {
         Self { out, header_at: 1, body_at: 1 + values }
     }
 
-    /// Puts the serial type of the body that was written last.
+    /// Writes the serial type of the last body.
     #[inline]
     fn push_serial(&mut self, serial: u64) {
         if serial < 0x80 {
@@ -226,7 +223,7 @@ impl<'o> RecordWriter<'o> {
         self.header_at += varint::write(serial, &mut self.out[self.header_at..]);
     }
 
-    /// Moves what stands from `at` on by `len` bytes.
+    /// Moves the bytes from `at` on back by `len` bytes.
     fn open_gap(&mut self, at: usize, len: usize) {
         self.out.copy_within(at..self.body_at, at + len);
         self.body_at += len;
@@ -235,7 +232,7 @@ impl<'o> RecordWriter<'o> {
     #[inline(always)]
     fn push_int(&mut self, int: i64) {
         let (serial, width) = record::int_serial(int);
-        // Twice, because no shift is by 64 bits.
+        // Two shifts, because a shift by 64 bits is not defined.
         let half = 4 * (INT_LEN - width);
         let low_first = (int << half) << half;
         self.out[self.body_at..][..INT_LEN].copy_from_slice(&low_first.to_be_bytes());
@@ -251,14 +248,14 @@ impl<'o> RecordWriter<'o> {
     }
 
     #[inline]
-    fn push_form(&mut self, form: &Form<'_>) {
-        match form {
-            Form::Int(int) => self.push_int(*int),
-            Form::Text(bytes) => self.push_bytes(bytes, serial::text(bytes.len())),
-            Form::Blob(bytes) => self.push_bytes(bytes, serial::blob(bytes.len())),
-            Form::Real(real) => self.push_bytes(&real.to_be_bytes(), serial::REAL),
-            Form::Null => self.push_serial(serial::NULL),
-            Form::Escaped(escaped) => {
+    fn push_parsed(&mut self, encoding: &ParsedValue<'_>) {
+        match encoding {
+            ParsedValue::Int(int) => self.push_int(*int),
+            ParsedValue::Text(bytes) => self.push_bytes(bytes, serial::text(bytes.len())),
+            ParsedValue::Blob(bytes) => self.push_bytes(bytes, serial::blob(bytes.len())),
+            ParsedValue::Real(real) => self.push_bytes(&real.to_be_bytes(), serial::REAL),
+            ParsedValue::Null => self.push_serial(serial::NULL),
+            ParsedValue::Escaped(escaped) => {
                 let len = escaped.write(&mut self.out[self.body_at..]);
                 self.body_at += len;
                 self.push_serial(if escaped.is_text() { serial::text(len) } else { serial::blob(len) });
@@ -266,18 +263,18 @@ impl<'o> RecordWriter<'o> {
         }
     }
 
-    /// A value out of the suffix.
+    /// Appends a value of the suffix.
     fn push_kept(&mut self, value: &Value<'_>) {
         match value {
             Value::Null => self.push_serial(serial::NULL),
             Value::Int(int) => self.push_int(*int),
-            Value::Real(real) => self.push_form(&Form::Real(*real)),
-            Value::Text(bytes) => self.push_form(&Form::Text(bytes)),
-            Value::Blob(bytes) => self.push_form(&Form::Blob(bytes)),
+            Value::Real(real) => self.push_parsed(&ParsedValue::Real(*real)),
+            Value::Text(bytes) => self.push_parsed(&ParsedValue::Text(bytes)),
+            Value::Blob(bytes) => self.push_parsed(&ParsedValue::Blob(bytes)),
         }
     }
 
-    /// Length of the record.
+    /// Completes the header. Returns the length of the record.
     #[inline]
     fn finish(&mut self) -> usize {
         let serial_bytes = self.header_at - 1;

@@ -1,14 +1,14 @@
-//! Texts and blobs: escaped, so that their end sorts below every byte, and folded as the collation
-//! asks. The picture is in the module above.
+//! Encodes texts and blobs: escaped, so that their end sorts below every byte, and folded by the collation. The
+//! module above shows the bytes.
 
-use super::{BLOB, Collation, Form, TEXT};
+use super::{BLOB, Collation, ParsedValue, TEXT};
 
-/// Behind the last byte.
+/// The byte behind the last one.
 pub(super) const END: u8 = 0;
-/// Before a byte that would be taken for [`END`] or for itself; that byte follows, one larger.
+/// Escapes a byte equal to [`END`] or to itself. That byte follows, one larger.
 const ESCAPE: u8 = 1;
 
-/// Appends the form of a text.
+/// Appends the encoding of a text.
 #[inline]
 pub(super) fn push_text(text: &[u8], collation: Collation, out: &mut Vec<u8>) {
     match collation {
@@ -24,7 +24,7 @@ pub(super) fn push_text(text: &[u8], collation: Collation, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether the collation takes this text for another one with other bytes.
+/// Returns whether the collation changes the bytes of this text.
 #[inline]
 pub(super) fn is_folded(text: &[u8], collation: Collation) -> bool {
     match collation {
@@ -32,27 +32,27 @@ pub(super) fn is_folded(text: &[u8], collation: Collation) -> bool {
         Collation::RTrim => text.ends_with(b" "),
         Collation::NoCase => {
             let (before_nul, rest) = split_at_nul(text);
-            // Every byte is looked at, so that many are looked at together.
+            // No early exit: a loop over all bytes is vectorised.
             before_nul.iter().fold(false, |found, byte| found | byte.is_ascii_uppercase())
                 || rest.iter().any(|byte| *byte != 0)
         }
     }
 }
 
-/// Without the spaces at the end.
+/// Returns the text without trailing spaces.
 #[inline]
 pub(super) fn without_spaces(text: &[u8]) -> &[u8] {
     &text[..text.len() - text.iter().rev().take_while(|byte| **byte == b' ').count()]
 }
 
-/// Before and from the first NUL, behind which NOCASE sees only how many bytes there are.
+/// Splits at the first NUL. NOCASE sees only the number of bytes behind it.
 #[inline]
 fn split_at_nul(text: &[u8]) -> (&[u8], &[u8]) {
     let nul = if has_low_byte(text) { text.iter().position(|byte| *byte == 0) } else { None };
     text.split_at(nul.unwrap_or(text.len()))
 }
 
-/// Lengthens the form at the end of `out` by so many NULs.
+/// Adds `count` NULs to the encoding at the end of `out`.
 #[inline]
 fn push_nuls(count: usize, out: &mut Vec<u8>) {
     if count > 0 {
@@ -62,7 +62,7 @@ fn push_nuls(count: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the form of `bytes`, which starts with `tag`.
+/// Appends the encoding of `bytes`, which starts with `tag`.
 #[inline]
 pub(super) fn push_bytes(tag: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() + 2);
@@ -85,33 +85,32 @@ fn push_escaped(mut bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// The form of a text or blob, without its end: the first byte tells whether the bytes are
-/// inverted.
+/// The encoding of a text or blob, without its end. The first byte tells whether the bytes are inverted.
 pub(super) struct Escaped<'a>(&'a [u8]);
 
-/// The text or blob whose form stands at the start of `key`, and the length of the form. `tag` is
-/// its first byte, not inverted.
+/// Parses the text or blob at the start of `key`. Returns it with the length of its encoding. `tag` is the first
+/// byte, not inverted.
 #[inline]
-pub(super) fn parse(key: &[u8], tag: u8, mask: u8) -> Option<(Form<'_>, usize)> {
+pub(super) fn parse(key: &[u8], tag: u8, mask: u8) -> Option<(ParsedValue<'_>, usize)> {
     let end = find_low_byte(key, 1, mask)?;
     let plain = &key[1..end];
     match tag {
         TEXT | BLOB if key[end] != END || mask != 0 => parse_escaped(key, end, mask),
-        TEXT => Some((Form::Text(plain), end + 1)),
-        BLOB => Some((Form::Blob(plain), end + 1)),
+        TEXT => Some((ParsedValue::Text(plain), end + 1)),
+        BLOB => Some((ParsedValue::Blob(plain), end + 1)),
         _ => None,
     }
 }
 
-/// [`parse`] with an end or an escape at `at`.
-fn parse_escaped(key: &[u8], mut at: usize, mask: u8) -> Option<(Form<'_>, usize)> {
+/// Does the work of [`parse`] if the first END or ESCAPE byte, at `at`, is not a plain END.
+fn parse_escaped(key: &[u8], mut at: usize, mask: u8) -> Option<(ParsedValue<'_>, usize)> {
     while key[at] ^ mask == ESCAPE {
         if !matches!(key.get(at + 1)? ^ mask, 1 | 2) {
             return None;
         }
         at = find_low_byte(key, at + 2, mask)?;
     }
-    Some((Form::Escaped(Escaped(&key[..at])), at + 1))
+    Some((ParsedValue::Escaped(Escaped(&key[..at])), at + 1))
 }
 
 impl Escaped<'_> {
@@ -123,7 +122,7 @@ impl Escaped<'_> {
         self.0[0] ^ self.mask() == TEXT
     }
 
-    /// Appends the bytes as they were.
+    /// Appends the decoded bytes.
     pub(super) fn append_to(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.resize(start + self.0.len(), 0);
@@ -131,8 +130,8 @@ impl Escaped<'_> {
         out.truncate(start + len);
     }
 
-    /// Writes the bytes as they were to the start of `out`, which has room for the escaped ones;
-    /// returns their number.
+    /// Writes the decoded bytes to the start of `out`, which must be as long as the escaped ones. Returns their
+    /// number.
     pub(super) fn write(&self, out: &mut [u8]) -> usize {
         let mask = self.mask();
         let escaped = &self.0[1..];
@@ -142,8 +141,7 @@ impl Escaped<'_> {
     }
 }
 
-/// Takes the escapes out of `bytes`, of which the first stands at `at`; returns the number of bytes
-/// left.
+/// Removes the escapes from `bytes`. The first one is at `at`. Returns the number of bytes left.
 fn unescape(bytes: &mut [u8], mut at: usize) -> usize {
     let mut len = at;
     while let Some(&byte) = bytes.get(at) {
@@ -156,24 +154,24 @@ fn unescape(bytes: &mut [u8], mut at: usize) -> usize {
     len
 }
 
-/// The high bit of every byte.
+/// The high bit of every byte of a word.
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// The high bit of each byte that is 0 or 1, and nothing else.
+/// Sets the high bit of each byte that is 0 or 1 and clears all other bits (Hacker's Delight 6-1, adapted).
 #[inline]
 pub(super) const fn low_bytes(word: u64) -> u64 {
     let without_lowest_bits = word & !(HIGH_BITS >> 7);
-    // No sum of seven bits and 0x7f carries into the next byte.
+    // A sum of seven bits and 0x7f never carries into the next byte.
     let not_zero = ((without_lowest_bits & !HIGH_BITS) + !HIGH_BITS) | without_lowest_bits;
     !not_zero & HIGH_BITS
 }
 
-/// Whether a byte is 0 or 1.
+/// Returns whether any byte is 0 or 1.
 #[inline]
 pub(super) fn has_low_byte(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks();
     let mut found = words.iter().any(|word| low_bytes(u64::from_be_bytes(*word)) != 0);
-    // Seven bytes at most: read as two halves that overlap.
+    // At most seven bytes are left: read as two overlapping halves.
     match (rest.first_chunk(), rest.last_chunk()) {
         (Some(first), Some(last)) => {
             let both = u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last));
@@ -184,7 +182,7 @@ pub(super) fn has_low_byte(bytes: &[u8]) -> bool {
     found
 }
 
-/// Where, from `at` on, the first byte is that, combined with `mask`, is 0 or 1.
+/// Returns the index, from `at` on, of the first byte that is 0 or 1 once combined with `mask`.
 #[inline]
 fn find_low_byte(bytes: &[u8], mut at: usize, mask: u8) -> Option<usize> {
     let masks = u64::from_be_bytes([mask; 8]);

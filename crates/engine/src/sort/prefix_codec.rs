@@ -1,36 +1,37 @@
-//! How a spilled run stands in its file: each item as what it does not share with the one before.
+//! Front coding (prefix compression) of a spilled run: each item without the prefix that it shares with the one
+//! before.
 //!
 //! ```text
 //! item     header, [length], suffix
-//! header   shared bytes * 2 + 1 if the item is as long as the one before      varint (see `arena`)
-//! length   of the suffix, where the header says that the lengths differ       varint
+//! header   shared bytes * 2 + 1 if the item is as long as the one before     varint (see `arena`)
+//! length   of the suffix, if the header says that the lengths differ         varint
 //!
 //! 'abc' 1, 'abc' 2, 'abd' 1  ->  [0 4 "abc" 1] [7 2] [5 "d" 1]
 //! ```
 //!
-//! Low-cardinality keys with ascending rowids take two or three bytes an item. Every so many items one shares nothing:
-//! reading can begin there. Its ordinal, its position and a key that separates it from the item before are kept in
-//! memory as a sample. Encoder and decoder change together.
+//! Low-cardinality keys with ascending rowids take two or three bytes an item. At regular distances an item shares
+//! nothing, so that reading can begin there. A sample in memory has its ordinal, its position, and a key that
+//! separates it from the item before. If you change the encoder, also change the decoder.
 
 use super::arena::{MAX_LENGTH_BYTES, common_prefix, seven_bits, write_length};
-use super::merge::ItemWithSlack;
-use super::read_ahead::{Awaited, ReadAhead};
-use super::run::SLACK_BYTES;
+use super::diff_mask::DiffMask;
+use super::item::{PADDING_BYTES, PaddedItem};
+use super::read_ahead::{PendingRead, ReadAhead};
+use super::run::SortedRun;
 use super::sample::Samples;
 use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
-use super::varying::Varying;
 use crate::{Error, Result};
 use litepress_format::copy::two_words;
 use std::sync::Arc;
 
-/// Items, and encoded bytes, from one sample to the next.
+/// Items, and encoded bytes, between two samples.
 const ITEMS_PER_SAMPLE: u64 = 1024;
 const BYTES_PER_SAMPLE: u64 = 32 << 10;
 
-/// Bytes of an item that are remembered for the next one, which can share no more.
+/// Bytes of an item that are kept for comparison with the next one: it can share no more.
 const MAX_SHARED_BYTES: usize = 64 << 10;
 
-/// A sorted run in a file. Dropped, it gives its room back.
+/// A sorted run in a file. Dropping it frees its disk space.
 #[derive(Debug)]
 pub(super) struct SpilledRun {
     file: Arc<SpillFile>,
@@ -40,7 +41,7 @@ pub(super) struct SpilledRun {
     items: u64,
     item_bytes: u64,
     pub samples: Samples,
-    pub varying: Varying,
+    pub varying: DiffMask,
 }
 
 impl SpilledRun {
@@ -57,12 +58,12 @@ impl SpilledRun {
         &self.file
     }
 
-    /// Bytes in the file.
+    /// Returns the bytes in the file.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The error of a file that holds something else than what was written.
+    /// Returns the error of a file that does not hold what was written.
     pub fn damaged(&self) -> Error {
         self.file.damaged()
     }
@@ -79,10 +80,10 @@ pub(super) struct RunEncoder {
     run: SpilledRun,
     block: AlignedMemory,
     filled: usize,
-    /// The beginning of the item before, and all of its length.
+    /// The kept bytes of the last item, and its complete length.
     previous: Vec<u8>,
     previous_len: usize,
-    /// The item before, where it was short: `previous` is then out of date.
+    /// The last item if it was short; `previous` is then out of date.
     previous_short: Option<[u128; 2]>,
     /// Items and encoded bytes at the last sample.
     sampled: (u64, u64),
@@ -92,10 +93,10 @@ pub(super) struct RunEncoder {
 }
 
 impl RunEncoder {
-    /// A run at the end of `file`, written in blocks of `block_bytes`.
+    /// Begins a run at the end of `file`, written in blocks of `block_bytes`.
     pub fn new(file: &Arc<SpillFile>, block_bytes: usize, sample_limit: u64) -> Self {
         let (file, start) = (file.clone(), file.len());
-        let (samples, varying) = (Samples::default(), Varying::unknown());
+        let (samples, varying) = (Samples::default(), DiffMask::unknown());
         let run = SpilledRun { file, start, bytes: 0, items: 0, item_bytes: 0, samples, varying };
         Self {
             run,
@@ -112,7 +113,7 @@ impl RunEncoder {
 
     /// Appends an item, greater than all before.
     #[inline]
-    pub fn push(&mut self, item: ItemWithSlack<'_>) -> Result<()> {
+    pub fn push(&mut self, item: PaddedItem<'_>) -> Result<()> {
         if !self.push_short(item) {
             self.push_any(item.item())?;
         }
@@ -122,18 +123,18 @@ impl RunEncoder {
         Ok(())
     }
 
-    /// As [`push`](Self::push), for an item behind which nothing may be read.
+    /// Does the work of [`push`](Self::push) for an item without padding.
     pub fn push_alone(&mut self, item: &[u8]) -> Result<()> {
-        self.push(ItemWithSlack { bytes: item, len: item.len() })
+        self.push(PaddedItem { bytes: item, len: item.len() })
     }
 
-    /// Appends a short item behind another one, in whole words; `false` where that is not possible.
+    /// Appends a short item behind a short one, in whole words. Returns `false` if that is not possible.
     #[inline]
-    fn push_short(&mut self, item: ItemWithSlack<'_>) -> bool {
+    fn push_short(&mut self, item: PaddedItem<'_>) -> bool {
         let (Some(previous), Some(bytes)) = (self.previous_short, item.bytes.first_chunk::<{ 2 * WORD }>()) else {
             return false;
         };
-        let words = two_words(bytes.first_chunk().expect("twice as many"));
+        let words = two_words(bytes.first_chunk().expect("at least 64 bytes"));
         let shared = common_bytes(previous, words).min(item.len).min(self.previous_len);
         if item.len > WORD || self.samples_here(shared) {
             return false;
@@ -142,7 +143,7 @@ impl RunEncoder {
         let Some(room) = room else { return false };
         let (suffix, same) = (item.len - shared, item.len == self.previous_len);
         let head = if same { 1 } else { 2 };
-        // Numbers of one byte; the second one is overwritten where the lengths are the same.
+        // One-byte numbers. The second one is overwritten if the lengths are equal.
         room[..2].copy_from_slice(&[seven_bits(shared << 1 | usize::from(same)), seven_bits(suffix)]);
         room[head..head + WORD].copy_from_slice(&bytes[shared..shared + WORD]);
         self.filled += head + suffix;
@@ -188,13 +189,13 @@ impl RunEncoder {
         self.run.items == 0 || far && shared < Samples::MAX_KEY_BYTES
     }
 
-    /// Notes that reading can begin at `item`, which is to come and will be written whole.
+    /// Takes a sample at `item`, which will be written next, without a shared prefix.
     #[cold]
     fn sample(&mut self, item: &[u8], shared: usize) {
         let Self { run, sampled, sample_limit, .. } = self;
         let separator = if run.items == 0 { &[] } else { &item[..item.len().min(shared + 1)] };
         run.samples.push(run.items, run.bytes, separator);
-        if run.samples.held_bytes() > *sample_limit && run.samples.thin() {
+        if run.samples.held_bytes() > *sample_limit && run.samples.downsample() {
             self.items_per_sample *= 2;
         }
         *sampled = (run.items, run.bytes);
@@ -219,8 +220,8 @@ impl RunEncoder {
         }
     }
 
-    /// Writes what is left of a run whose items vary like this.
-    pub fn finish(mut self, varying: Varying) -> Result<SpilledRun> {
+    /// Completes the run, whose items vary in these bits.
+    pub fn finish(mut self, varying: DiffMask) -> Result<SpilledRun> {
         let end = self.filled.next_multiple_of(ALIGNMENT);
         self.block.bytes_mut()[self.filled..end].fill(0);
         self.run.file.append(&self.block.bytes()[..end])?;
@@ -230,23 +231,32 @@ impl RunEncoder {
     }
 }
 
+/// Writes a run in memory to a file.
+pub(super) fn encode(run: &SortedRun, mut encoder: RunEncoder) -> Result<SpilledRun> {
+    for index in 0..run.len() {
+        run.prefetch(index);
+        encoder.push(run.padded_item(index))?;
+    }
+    encoder.finish(*run.varying())
+}
+
 /// Reads one run from a sample on.
 #[derive(Debug)]
 pub(super) struct RunDecoder<'s> {
     run: &'s SpilledRun,
     block: AlignedMemory,
-    /// Reads the block behind, into other memory.
+    /// Reads the next block in the background, into other memory.
     ahead: Option<ReadAhead>,
-    awaited: Option<Awaited>,
+    awaited: Option<PendingRead>,
     spare: Option<AlignedMemory>,
-    /// Bytes of the next read; doubles up to the length of the block, so that short visits read little.
+    /// Bytes of the next read. It doubles up to the length of the block, so that short visits read little.
     read_bytes: usize,
-    /// What is yet to be decoded of the block.
+    /// The part of the block that is not decoded yet.
     at: usize,
     end: usize,
-    /// Where in the run the next read begins.
+    /// Offset in the run of the next read.
     next: u64,
-    /// The item and some slack.
+    /// The item and its padding.
     item: Vec<u8>,
     len: usize,
     /// The first 16 bytes of `item` as a number.
@@ -255,14 +265,14 @@ pub(super) struct RunDecoder<'s> {
     ordinal: u64,
 }
 
-/// Bytes of a first read.
+/// Bytes of the first read.
 const FIRST_READ_BYTES: usize = 32 << 10;
 
 /// The longest suffix that is copied as one word of this many bytes.
 const WORD: usize = 32;
 
 impl<'s> RunDecoder<'s> {
-    /// At the first item that is not less than `key`; at the end where there is none.
+    /// Opens a run at its first item that is not less than `key`, or at its end.
     pub fn at_key(run: &'s SpilledRun, key: &[u8], block_bytes: usize, ahead: Option<ReadAhead>) -> Result<Self> {
         let (ordinal, position) = run.samples.before(key);
         let aligned = position - position % ALIGNMENT as u64;
@@ -276,7 +286,7 @@ impl<'s> RunDecoder<'s> {
             at: 0,
             end: 0,
             next: aligned,
-            item: vec![0; SLACK_BYTES],
+            item: vec![0; PADDING_BYTES],
             len: 0,
             start: 0,
             ordinal,
@@ -295,13 +305,13 @@ impl<'s> RunDecoder<'s> {
         &self.item[..self.len]
     }
 
-    /// The item and at least [`SLACK_BYTES`] of anything.
+    /// Returns the item and at least [`PADDING_BYTES`] behind it.
     #[inline]
-    pub fn item_and_slack(&self) -> &[u8] {
+    pub fn padded_bytes(&self) -> &[u8] {
         &self.item
     }
 
-    /// The first 16 bytes of the item and what is behind it, as a number that compares like them.
+    /// Returns the first 16 bytes of the padded item as a number that compares like them.
     #[inline]
     pub fn start(&self) -> u128 {
         self.start
@@ -316,7 +326,7 @@ impl<'s> RunDecoder<'s> {
         self.ordinal
     }
 
-    /// Goes to the next item, or to the end.
+    /// Moves to the next item, or to the end.
     #[inline]
     pub fn advance(&mut self) -> Result<()> {
         self.ordinal += 1;
@@ -332,13 +342,13 @@ impl<'s> RunDecoder<'s> {
         let (header, second) = (usize::from(ahead[0]), usize::from(ahead[1]));
         let (shared, same) = (header >> 1, header & 1 == 1);
         let (head, suffix) = if same { (1, self.len.wrapping_sub(shared)) } else { (2, second) };
-        // Nearly always: numbers of one byte, a suffix of a word at most, room for it.
+        // The usual case: one-byte numbers, a suffix of at most a word, and enough memory.
         let short = header < 0x80 && suffix <= WORD && shared <= self.len;
-        if short && shared + suffix + SLACK_BYTES <= self.item.len() {
+        if short && shared + suffix + PADDING_BYTES <= self.item.len() {
             let word: &[u8; WORD] = ahead[head..].first_chunk().expect("as far as a word reaches");
             self.item[shared..shared + WORD].copy_from_slice(word);
             if shared < 16 {
-                // Not read back from the item: its bytes are still on their way to the cache.
+                // Computed, not loaded from the item: its bytes are still in the store buffer.
                 let changed = u128::MAX >> (8 * shared);
                 self.start = self.start & !changed | first_16(word) >> (8 * shared);
             }
@@ -357,8 +367,8 @@ impl<'s> RunDecoder<'s> {
         if shared > self.len || len < shared || (len - shared) as u64 > left {
             return Err(self.run.damaged());
         }
-        if self.item.len() < len + SLACK_BYTES {
-            self.item.resize(len + SLACK_BYTES, 0);
+        if self.item.len() < len + PADDING_BYTES {
+            self.item.resize(len + PADDING_BYTES, 0);
         }
         self.len = len;
         let mut done = shared;
@@ -391,12 +401,12 @@ impl<'s> RunDecoder<'s> {
         Err(self.run.damaged())
     }
 
-    /// Bytes of the run that are not read yet.
+    /// Returns the bytes of the run that are not read yet.
     fn left(&self) -> u64 {
         self.run.bytes.saturating_sub(self.next)
     }
 
-    /// Replaces the block, all of which is decoded.
+    /// Reads the next block. All of the current one must be decoded.
     fn read(&mut self) -> Result<()> {
         let bytes = self.next_bytes();
         if bytes == 0 {
@@ -419,7 +429,7 @@ impl<'s> RunDecoder<'s> {
         Ok(())
     }
 
-    /// Bytes of the run that the next read brings.
+    /// Returns the bytes of the next read.
     fn next_bytes(&self) -> usize {
         usize::try_from(self.left().min(self.read_bytes as u64)).expect("at most a block")
     }
@@ -433,7 +443,7 @@ impl<'s> RunDecoder<'s> {
     }
 }
 
-/// How many bytes two items have in common, from the front, and what is behind them.
+/// Returns the length of the common prefix of two padded items.
 #[inline]
 fn common_bytes(a: [u128; 2], b: [u128; 2]) -> usize {
     let differ = (a[0] ^ b[0]).leading_zeros() / 8;
@@ -456,7 +466,7 @@ mod tests {
         let file = SpillFolder::new(folder.path().to_owned()).create().unwrap();
         let mut encoder = RunEncoder::new(&file, 2 * ALIGNMENT, sample_limit);
         items.iter().for_each(|item| encoder.push_alone(item).unwrap());
-        encoder.finish(Varying::unknown()).unwrap()
+        encoder.finish(DiffMask::unknown()).unwrap()
     }
 
     #[test]

@@ -1,48 +1,47 @@
-//! Zeros that the operating system gives when they are touched, and what it is told of them.
+//! Zeroed memory from the operating system, and hints on how to populate it.
 
 use memmap2::{Advice, MmapMut};
 use std::ops::{Deref, DerefMut, Range};
 
-/// Zeros that begin where a page of memory does, unless the system maps no memory.
+/// Zeroed memory. It begins at a memory page unless the system cannot map memory.
 #[derive(Debug)]
-pub(crate) enum MappedMemory {
+pub(crate) enum ZeroedPages {
     Mapped(MmapMut),
-    /// Where it does not, or none is wanted.
+    /// A fallback if the system cannot map memory, and the empty value.
     Plain(Vec<u8>),
 }
 
-impl MappedMemory {
+impl ZeroedPages {
     pub fn new(bytes: usize) -> Self {
         MmapMut::map_anon(bytes).map_or_else(|_| Self::Plain(vec![0; bytes]), Self::Mapped)
     }
 
-    /// Asks for large pages, which take less to write from; only memory that is used again and again is worth clearing
-    /// them.
-    pub fn prefer_large_pages(&self) {
+    /// Asks for huge pages, which make later writes faster. Zeroing them pays off only for memory that is reused.
+    pub fn prefer_huge_pages(&self) {
         self.advise(Advice::HugePage, 0..self.len());
     }
 
-    /// Makes these bytes present, where the system knows how: they come when they are touched elsewhere.
-    pub fn make_present(&self, bytes: Range<usize>) {
+    /// Populates these bytes now, if the system can. Otherwise they are populated at the first access.
+    pub fn populate(&self, bytes: Range<usize>) {
         self.advise(Advice::PopulateWrite, bytes);
     }
 
     fn advise(&self, advice: Advice, bytes: Range<usize>) {
         if let Self::Mapped(map) = self {
-            // An older system does not know all of it.
+            // Older kernels do not know every hint.
             let _ = map.advise_range(advice, bytes.start, bytes.len());
         }
     }
 }
 
-impl Default for MappedMemory {
-    /// None.
+impl Default for ZeroedPages {
+    /// Returns empty memory.
     fn default() -> Self {
         Self::Plain(Vec::new())
     }
 }
 
-impl Deref for MappedMemory {
+impl Deref for ZeroedPages {
     type Target = [u8];
 
     #[inline]
@@ -54,7 +53,7 @@ impl Deref for MappedMemory {
     }
 }
 
-impl DerefMut for MappedMemory {
+impl DerefMut for ZeroedPages {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         match self {

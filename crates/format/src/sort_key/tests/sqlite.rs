@@ -1,4 +1,4 @@
-//! SQLite is the judge: forms sort as its ORDER BY does, and entries are those of its indexes.
+//! Compares with SQLite: encodings sort as its ORDER BY does, and entries are those of its indexes.
 
 use super::*;
 use crate::cell::Cell;
@@ -41,7 +41,7 @@ fn insert(connection: &Connection, table: &str, row: &[OwnedValue]) {
     connection.prepare_cached(&sql).unwrap().execute(rusqlite::params_from_iter(row)).unwrap();
 }
 
-/// The place of every row in SQLite's order; rows that compare as equal share one.
+/// Returns the rank of every row in SQLite's order; rows that compare as equal share one.
 fn ranks(rows: &[Vec<OwnedValue>], parts: &[KeyPart]) -> Vec<i64> {
     let connection = Connection::open_in_memory().unwrap();
     let names: Vec<String> = (0..parts.len()).map(|column| format!("c{column}")).collect();
@@ -53,7 +53,7 @@ fn ranks(rows: &[Vec<OwnedValue>], parts: &[KeyPart]) -> Vec<i64> {
     statement.query_map((), |row| row.get(1)).unwrap().map(Result::unwrap).collect()
 }
 
-/// Sees that all pairs of rows compare as in SQLite.
+/// Checks that all pairs of rows compare as in SQLite.
 fn check_order(rows: &[Vec<OwnedValue>], parts: &[KeyPart]) {
     let key_of = |row: &Vec<OwnedValue>| {
         let mut key = Vec::new();
@@ -66,7 +66,7 @@ fn check_order(rows: &[Vec<OwnedValue>], parts: &[KeyPart]) {
         ranks(rows, parts).into_iter().zip(rows).map(|(rank, row)| (rank, key_of(row), row)).collect();
     sorted.sort_by_key(|(rank, ..)| *rank);
     for pair in sorted.windows(2) {
-        // Neighbours are enough: both orders are transitive.
+        // Adjacent pairs are enough: both orders are transitive.
         assert_eq!(pair[0].1.cmp(&pair[1].1), pair[0].0.cmp(&pair[1].0), "{parts:?}: {pair:?}");
     }
 }
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// A database file that goes with the test.
+/// A database file that is deleted after the test.
 struct TempFile(PathBuf);
 
 impl TempFile {
@@ -116,7 +116,7 @@ impl TempFile {
     }
 
     fn remove(&self) {
-        // A file that is not there need not go.
+        // The file may not exist.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -127,7 +127,7 @@ impl Drop for TempFile {
     }
 }
 
-/// The entries of an index that is one leaf page.
+/// Returns the entries of an index that is one leaf page.
 fn index_records(file: &TempFile, page_size: usize, root: usize) -> Vec<Vec<u8>> {
     let bytes = fs::read(&file.0).unwrap();
     let page = &bytes[(root - 1) * page_size..][..page_size];
@@ -149,8 +149,8 @@ fn owned(value: ValueRef<'_>) -> OwnedValue {
     }
 }
 
-/// What a REAL column stores: a real that is an integer of 48 bits as that integer. A query turns
-/// it back.
+/// Stores a value as a REAL column does: a real that is an integer of 48 bits becomes that integer. A query turns it
+/// back.
 #[expect(clippy::cast_possible_truncation, reason = "48 bits fit")]
 fn stored_as_real(value: OwnedValue) -> OwnedValue {
     const BITS_48: std::ops::Range<f64> = -140_737_488_355_328.0..140_737_488_355_328.0;
@@ -160,8 +160,8 @@ fn stored_as_real(value: OwnedValue) -> OwnedValue {
     }
 }
 
-/// The records that sorted items of these rows become.
-fn printed_records(connection: &Connection, columns: &str, shape: &EntryShape, has_rowid: bool) -> Vec<Vec<u8>> {
+/// Returns the records of the sorted items of these rows.
+fn printed_records(connection: &Connection, columns: &str, layout: &IndexEntryLayout, has_rowid: bool) -> Vec<Vec<u8>> {
     let mut statement = connection.prepare(&format!("SELECT {columns} FROM t")).unwrap();
     let b_type: String =
         connection.query_row("SELECT type FROM pragma_table_info('t') WHERE name = 'b'", (), |row| row.get(0)).unwrap();
@@ -169,26 +169,26 @@ fn printed_records(connection: &Connection, columns: &str, shape: &EntryShape, h
     let mut items = Vec::new();
     while let Some(row) = rows.next().unwrap() {
         let mut values: Vec<OwnedValue> =
-            (0..shape.parts().len()).map(|column| owned(row.get_ref(column).unwrap())).collect();
+            (0..layout.parts().len()).map(|column| owned(row.get_ref(column).unwrap())).collect();
         if b_type == "REAL" && values.len() == 2 {
             values[1] = stored_as_real(values[1].clone());
         }
-        let rowid = has_rowid.then(|| row.get(shape.parts().len()).unwrap());
+        let rowid = has_rowid.then(|| row.get(layout.parts().len()).unwrap());
         let mut item = Vec::new();
-        shape.push_item(values.iter().map(OwnedValue::get), rowid, &mut item);
+        layout.push_item(values.iter().map(OwnedValue::get), rowid, &mut item);
         items.push(item);
     }
     items.sort();
     let record = |item: &Vec<u8>| {
         let mut record = Vec::new();
-        shape.write_record(item, &mut record).unwrap();
+        layout.write_record(item, &mut record).unwrap();
         record
     };
     items.iter().map(record).collect()
 }
 
-/// Rows that SQLite's own index is built over: nasty values in a column without affinity, and in
-/// one with the affinity that turns some of them.
+/// Rows for an index that SQLite builds: edge values in a column without affinity, and in one with the affinity that
+/// converts some of them.
 fn filled(file: &TempFile, table: &str) -> Connection {
     let connection = Connection::open(&file.0).unwrap();
     connection.execute_batch(&format!("PRAGMA page_size = 65536; CREATE TABLE t{table}; BEGIN")).unwrap();
@@ -202,7 +202,7 @@ fn filled(file: &TempFile, table: &str) -> Connection {
     connection
 }
 
-fn check_index(file: &TempFile, connection: &Connection, parts: &[KeyPart], tail: &str, shape: &EntryShape) {
+fn check_index(file: &TempFile, connection: &Connection, parts: &[KeyPart], tail: &str, layout: &IndexEntryLayout) {
     let page_size = PageSize::new(65536).unwrap().bytes();
     let terms: Vec<String> = ["a", "b"].iter().zip(parts).map(|(name, part)| order_by(name, *part)).collect();
     connection.execute_batch(&format!("CREATE INDEX i ON t({})", terms.join(", "))).unwrap();
@@ -210,7 +210,7 @@ fn check_index(file: &TempFile, connection: &Connection, parts: &[KeyPart], tail
         connection.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'i'", (), |row| row.get(0)).unwrap();
     let expected = index_records(file, page_size, root);
     let columns = format!("{}, {tail}", ["a", "b"][..parts.len()].join(", "));
-    let printed = printed_records(connection, &columns, shape, tail == "rowid");
+    let printed = printed_records(connection, &columns, layout, tail == "rowid");
     assert!(expected.len() > 500 && expected.len() == printed.len());
     for (expected, printed) in expected.iter().zip(&printed) {
         assert_eq!(printed, expected, "{:?} {:?}", record::decode(printed), record::decode(expected));
@@ -224,10 +224,10 @@ fn entries_are_those_of_sqlites_indexes() {
         let file = TempFile::new(&format!("rowid-{affinity}"));
         let connection = filled(&file, &format!("(id INTEGER PRIMARY KEY, a, b {affinity})"));
         for first in every_part() {
-            check_index(&file, &connection, &[first], "rowid", &EntryShape::with_rowid(vec![first]));
+            check_index(&file, &connection, &[first], "rowid", &IndexEntryLayout::with_rowid(vec![first]));
             for second in every_part() {
                 let parts = vec![first, second];
-                check_index(&file, &connection, &parts, "rowid", &EntryShape::with_rowid(parts.clone()));
+                check_index(&file, &connection, &parts, "rowid", &IndexEntryLayout::with_rowid(parts.clone()));
             }
         }
     }
@@ -240,8 +240,8 @@ fn entries_of_without_rowid_tables_are_those_of_sqlites_indexes() {
     let primary_key = KeyPart { collation: Collation::Binary, descending: true };
     for first in every_part() {
         for second in every_part() {
-            let shape = EntryShape::without_rowid(vec![first, second, primary_key], 2);
-            check_index(&file, &connection, &[first, second], "id", &shape);
+            let layout = IndexEntryLayout::without_rowid(vec![first, second, primary_key], 2);
+            check_index(&file, &connection, &[first, second], "id", &layout);
         }
     }
 }

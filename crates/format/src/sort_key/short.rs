@@ -1,57 +1,57 @@
-//! Sort items of up to 32 bytes, made and turned into records in whole words.
+//! Encodes sort items of up to 32 bytes, and decodes them into index cells, in whole words.
 //!
-//! Most index entries are short: a number or a few letters, and a rowid. What
-//! [`EntryShape::push_item`] and [`EntryShape::write_record`] do for any entry costs several times
-//! as much: their vectors grow, and their copies have any length. Whatever is long, escaped, folded
-//! or real is left to them.
+//! Most index entries are short: a number or a few letters, and a rowid. [`IndexEntryLayout::push_item`] and
+//! [`IndexEntryLayout::write_record`] handle any entry but cost several times as much: their vectors grow, and their
+//! copies have any length. Long, escaped, folded and real values are left to them.
 //!
-//! If you change the form or the record here, also change them there: `order::tests` compares both.
+//! If you change the encoding or the record here, also change them there: `sort_key::tests` compares both.
 
-use super::{BLOB, EntryShape, Form, KeyPart, NULL, TEXT, number, number::RowidClass, read_rowid, text};
+use super::{BLOB, IndexEntryLayout, KeyPart, NULL, ParsedValue, TEXT, number, number::RowidClass, read_rowid, text};
 use crate::copy::{copy_short, two_words};
 use crate::record::{self, serial};
 use crate::value::Value;
 
-/// The longest item that is made here.
+/// The longest item of this module.
 pub const SHORT_LEN: usize = 32;
 
-/// The most columns of an entry that is made here.
+/// The most columns of an entry in this module.
 const MAX_COLUMNS: usize = 4;
 
-/// What making an item may write to: the words at its end are whole ones.
+/// Bytes of the buffer that an item is written to: its last word is written as a whole.
 pub const SHORT_ROOM: usize = 2 * SHORT_LEN;
 
-/// Length of the payload, header, an integer of 8 bytes for every value, and what texts take beyond that.
+/// The longest cell: the payload length, the header, an integer of 8 bytes for every value, and texts.
 const CELL_ROOM: usize = 1 + (2 + MAX_COLUMNS) + 8 * (1 + MAX_COLUMNS) + 2 * SHORT_LEN;
 
-/// Bytes up to the end of a cell that [`AlikeCells::write_all`] writes to, at most.
+/// The most bytes, up to the end of a cell, that [`CellTemplate::write_all`] writes.
 pub const CELL_WINDOW: usize = 32;
 
-/// And where that is enough for the cell.
+/// The window of a cell of up to 16 bytes.
 const SHORT_CELL_WINDOW: usize = 16;
 
 /// An index entry as the cell of a leaf: the length of its record in one byte, and the record.
 ///
-/// Made again and again, it keeps the columns of the entry before: entries of one key differ in their rowids alone.
+/// It is reused from entry to entry and keeps the columns of the last one: entries of one key differ only in their
+/// rowids.
 #[derive(Clone, Debug)]
 pub struct ShortCell {
-    /// The cell without what the rowid decides: both lengths, its serial type and its body.
+    /// The cell except for the parts that the rowid decides: both lengths, its serial type and its body.
     columns: [u8; CELL_ROOM],
     columns_end: usize,
-    /// The forms of the columns, and which bits of it those are.
+    /// The item whose columns are encoded, and the bits of it that are columns.
     key: [u128; 2],
     key_mask: [u128; 2],
-    /// 0 where there are no columns.
+    /// Length of the encoded columns; 0 if there are none.
     key_len: usize,
     rowid: Option<ShortInt>,
     class: RowidClass,
-    /// Where the serial type of the rowid stands.
+    /// Offset of the rowid's serial type.
     rowid_serial_at: usize,
-    /// What such entries have in common, once it was asked for.
-    alike: Option<AlikeCells>,
+    /// The template of such entries, once it was requested.
+    template: Option<CellTemplate>,
 }
 
-/// An integer as a record holds it: the body first in `body`, big-endian.
+/// An integer as a record stores it. The body is at the front of `body`, big-endian.
 #[derive(Clone, Copy, Debug)]
 struct ShortInt {
     serial: u8,
@@ -63,7 +63,7 @@ impl ShortInt {
     #[inline]
     fn new(int: i64) -> Self {
         let (serial, width) = record::int_serial(int);
-        // Twice, because no shift is by 64 bits.
+        // Two shifts, because a shift by 64 bits is not defined.
         let half = 4 * (8 - width);
         Self { serial: one_byte(serial), width, body: ((int << half) << half).cast_unsigned() }
     }
@@ -72,13 +72,13 @@ impl ShortInt {
 impl Default for ShortCell {
     fn default() -> Self {
         let (columns, key, key_mask) = ([0; CELL_ROOM], [0; 2], [0; 2]);
-        let (rowid, class, alike) = (None, RowidClass::NONE, None);
-        Self { columns, columns_end: 0, key, key_mask, key_len: 0, rowid, class, rowid_serial_at: 0, alike }
+        let (rowid, class, template) = (None, RowidClass::NONE, None);
+        Self { columns, columns_end: 0, key, key_mask, key_len: 0, rowid, class, rowid_serial_at: 0, template }
     }
 }
 
 impl ShortCell {
-    /// Bytes of the cell.
+    /// Returns the length of the cell in bytes.
     #[inline]
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a cell is never empty")]
@@ -89,7 +89,7 @@ impl ShortCell {
     /// Writes the cell to `out`.
     ///
     /// # Panics
-    /// Where `out` has another length.
+    /// If `out` has another length.
     #[inline]
     pub fn write(&self, out: &mut [u8]) {
         copy_short(&self.columns[..self.columns_end], &mut out[..self.columns_end]);
@@ -100,22 +100,23 @@ impl ShortCell {
         out[0] = one_byte(out.len() as u64 - 1);
     }
 
-    /// The cells of entries that have the same columns, and rowids whose forms and bodies are as long; `None` where this
-    /// one is too long for that, or has no such rowid.
+    /// Returns the template of entries with the same columns and with rowids of the same encoded length and body
+    /// length. Returns `None` if the cell is longer than [`CELL_WINDOW`] or its rowid belongs to no class.
     #[inline]
-    pub fn alike(&mut self) -> Option<&AlikeCells> {
+    pub fn template(&mut self) -> Option<&CellTemplate> {
         if self.key_len == 0 {
             return None;
         }
-        if self.alike.is_none() {
-            self.alike = self.new_alike();
+        if self.template.is_none() {
+            self.template = self.new_template();
         }
-        self.alike.as_ref()
+        self.template.as_ref()
     }
 
-    /// Reading what was just written to memory waits until all is there that was written before: whole pages.
+    /// Never inlined: reading back bytes that were just written waits for all stores before them, which are whole
+    /// pages.
     #[inline(never)]
-    fn new_alike(&self) -> Option<AlikeCells> {
+    fn new_template(&self) -> Option<CellTemplate> {
         let (len, rowid) = (self.len(), self.rowid?);
         if len > CELL_WINDOW {
             return None;
@@ -124,10 +125,10 @@ impl ShortCell {
         self.write(&mut cell[CELL_WINDOW - len..]);
         cell[CELL_WINDOW - rowid.width..].fill(0);
         let last = u64::from_be_bytes(*cell.last_chunk().expect("more than eight bytes"));
-        Some(AlikeCells { len, cell, last, class: self.class })
+        Some(CellTemplate { len, cell, last, class: self.class })
     }
 
-    /// Length of the columns' forms in the item whose columns it has; `None` where there are none.
+    /// Returns the length of the encoded columns, or `None` if the cell has none.
     #[inline]
     #[must_use]
     pub fn key_len(&self) -> Option<usize> {
@@ -135,18 +136,18 @@ impl ShortCell {
     }
 
     #[inline(always)]
-    fn set_rowid(&mut self, form: u64) -> bool {
-        if !self.class.has(form) {
+    fn set_rowid(&mut self, encoding: u64) -> bool {
+        if !self.class.has(encoding) {
             return false;
         }
-        let rowid = self.class.rowid_of(form);
+        let rowid = self.class.rowid_of(encoding);
         let width = usize::from(self.class.width);
         let body = rowid << (u64::BITS as usize - 8 * width);
         self.rowid = Some(ShortInt { serial: self.class.serial, width, body });
         true
     }
 
-    /// Whether the columns at the start of an item are those that are there.
+    /// Returns whether `item` starts with the columns of this cell.
     #[inline]
     fn has_key(&self, item: [u128; 2]) -> bool {
         let differ = |word: usize| (item[word] ^ self.key[word]) & self.key_mask[word];
@@ -158,22 +159,22 @@ impl ShortCell {
         let mask = |bytes: usize| if bytes >= 16 { u128::MAX } else { !(u128::MAX >> (8 * bytes)) };
         self.key = item;
         self.key_mask = [mask(key_len), mask(key_len.saturating_sub(16))];
-        (self.key_len, self.columns_end, self.alike) = (key_len, columns_end, None);
+        (self.key_len, self.columns_end, self.template) = (key_len, columns_end, None);
     }
 }
 
-/// Cells that differ in their rowids alone, and are of one length.
+/// A cell of which only the rowid changes. All cells made from it have one length.
 #[derive(Clone, Debug)]
-pub struct AlikeCells {
+pub struct CellTemplate {
     len: usize,
-    /// At the end the cell, zeros in the place of the rowid's body; and the last eight bytes of this.
+    /// The cell at the end of the window, zeros in place of the rowid's body, and its last eight bytes.
     cell: [u8; CELL_WINDOW],
     last: u64,
     class: RowidClass,
 }
 
-impl AlikeCells {
-    /// Bytes of each cell.
+impl CellTemplate {
+    /// Returns the length of each cell in bytes.
     #[inline]
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a cell is never empty")]
@@ -181,47 +182,48 @@ impl AlikeCells {
         self.len
     }
 
-    /// Whether forms and bodies of the rowid whose form stands at the front of a word, behind which anything may stand, have
-    /// the length of these cells'.
+    /// Returns whether the rowid encoded at the front of `word` has the encoded length and body length of this
+    /// template.
     #[inline(always)]
     #[must_use]
-    pub fn have(&self, form: u64) -> bool {
-        self.class.has(form)
+    pub fn fits(&self, encoding: u64) -> bool {
+        self.class.has(encoding)
     }
 
-    /// Writes the cells of such rowids to the end of `room`, each in front of the one before, and anything in front of the
-    /// last one.
+    /// Writes the cells of the rowids encoded at the front of `words` to the end of `room`, each in front of the one
+    /// before. The bytes in front of the last one are overwritten.
     ///
     /// # Panics
-    /// Where there are fewer than [`CELL_WINDOW`] bytes up to the end of a cell.
+    /// If the end of a cell has fewer than [`CELL_WINDOW`] bytes in front of it.
     #[inline(always)]
-    pub fn write_all(&self, forms: impl Iterator<Item = u64>, room: &mut [u8]) {
+    pub fn write_all(&self, encodings: impl Iterator<Item = u64>, room: &mut [u8]) {
         if self.len <= SHORT_CELL_WINDOW {
-            self.write_by::<SHORT_CELL_WINDOW>(forms, room);
+            self.write_by::<SHORT_CELL_WINDOW>(encodings, room);
         } else {
-            self.write_by::<CELL_WINDOW>(forms, room);
+            self.write_by::<CELL_WINDOW>(encodings, room);
         }
     }
 
     #[inline(always)]
-    fn write_by<const WINDOW: usize>(&self, forms: impl Iterator<Item = u64>, room: &mut [u8]) {
+    fn write_by<const WINDOW: usize>(&self, encodings: impl Iterator<Item = u64>, room: &mut [u8]) {
         let Self { len, cell, last, class } = self.clone();
         let (window_start, last_at) = (CELL_WINDOW - WINDOW, WINDOW - 8);
         let mut end = room.len();
-        for form in forms {
-            let window: &mut [u8; WINDOW] = room[..end].last_chunk_mut().expect("room for so many");
+        for encoding in encodings {
+            let window: &mut [u8; WINDOW] = room[..end].last_chunk_mut().expect("room for every cell");
             window[..last_at].copy_from_slice(&cell[window_start..window_start + last_at]);
-            window[last_at..].copy_from_slice(&(last | class.rowid_of(form)).to_be_bytes());
+            window[last_at..].copy_from_slice(&(last | class.rowid_of(encoding)).to_be_bytes());
             end -= len;
         }
     }
 }
 
-impl EntryShape {
-    /// Writes the item that [`push_item`](Self::push_item) would append to the start of `room`, and zeros behind it up to
-    /// [`SHORT_LEN`] bytes; its length. `None` where it is none for this module.
+impl IndexEntryLayout {
+    /// Writes the item that [`push_item`](Self::push_item) would append to the start of `room`, and zeros behind it
+    /// up to [`SHORT_LEN`] bytes. Returns its length, or `None` if it is too long or has a real, a folded text or an
+    /// escape.
     ///
-    /// It is written where it will stay: reading it back at once would wait for the many small writes.
+    /// The item is written to its final place: reading it back at once would wait for the many small stores.
     #[inline(always)]
     pub fn make_short<'v>(
         &self,
@@ -243,9 +245,9 @@ impl EntryShape {
         Some(at)
     }
 
-    /// Makes the cell of the record that [`write_record`](Self::write_record) would append for the item of `len` bytes
-    /// at the start of `item`, behind which anything may stand; `false` where it is none for this module. A cell is for
-    /// one shape.
+    /// Makes the cell of the record that [`write_record`](Self::write_record) would append. The item is the first
+    /// `len` bytes of `item`; bytes behind it are ignored. Returns `false` if this module cannot encode the cell.
+    /// Reuse a cell only for one layout.
     #[inline(always)]
     pub fn make_short_cell(&self, item: &[u8], len: usize, cell: &mut ShortCell) -> bool {
         let Some(words) = item.first_chunk().filter(|_| len <= SHORT_LEN) else { return false };
@@ -256,20 +258,20 @@ impl EntryShape {
         }
         let mut at = cell.key_len;
         if self.has_rowid {
-            let form = &item[at..];
-            at += if form.first_chunk().is_some_and(|word| cell.set_rowid(u64::from_be_bytes(*word))) {
-                cell.class.form_len()
+            let encoding = &item[at..];
+            at += if encoding.first_chunk().is_some_and(|word| cell.set_rowid(u64::from_be_bytes(*word))) {
+                cell.class.encoded_len()
             } else {
-                let Ok((rowid, form_len)) = read_rowid(form) else { return false };
+                let Ok((rowid, encoded_len)) = read_rowid(encoding) else { return false };
                 cell.class = *RowidClass::of(rowid);
-                (cell.rowid, cell.alike) = (Some(ShortInt::new(rowid)), None);
-                form_len
+                (cell.rowid, cell.template) = (Some(ShortInt::new(rowid)), None);
+                encoded_len
             };
         }
         at == len
     }
 
-    /// Writes everything of the cell but what the rowid decides.
+    /// Writes everything but the parts of the cell that the rowid decides.
     #[inline(never)]
     fn write_columns_of(&self, item: &[u8], len: usize, words: [u128; 2], cell: &mut ShortCell) -> bool {
         if self.parts.len() > MAX_COLUMNS {
@@ -278,10 +280,10 @@ impl EntryShape {
         let header_len = 1 + self.parts.len() + usize::from(self.has_rowid);
         let (mut at, mut body_at) = (0, 1 + header_len);
         for (column, part) in self.parts.iter().enumerate() {
-            let Ok((form, form_len)) = Form::parse(&item[at..], *part) else { return false };
-            let Some((serial, body_len)) = write_body(&form, &mut cell.columns, body_at) else { return false };
+            let Ok((encoding, encoded_len)) = ParsedValue::parse(&item[at..], *part) else { return false };
+            let Some((serial, body_len)) = write_body(&encoding, &mut cell.columns, body_at) else { return false };
             cell.columns[2 + column] = serial;
-            at += form_len;
+            at += encoded_len;
             body_at += body_len;
             if at > len {
                 return false;
@@ -294,7 +296,7 @@ impl EntryShape {
     }
 }
 
-/// Writes the form of `value` at `at`, where the item is short enough up to there; the form's end.
+/// Writes the encoding of `value` at `at`, if the item up to there stays short. Returns the end of the encoding.
 #[inline(always)]
 fn write_short(value: &Value<'_>, part: KeyPart, bytes: &mut [u8; SHORT_ROOM], at: usize) -> Option<usize> {
     let end = match *value {
@@ -318,7 +320,7 @@ fn room_for_number(bytes: &mut [u8; SHORT_ROOM], at: usize) -> &mut [u8; number:
     bytes[at..].first_chunk_mut().expect("room behind a short item")
 }
 
-/// Writes the form of a text or blob that needs no escapes.
+/// Writes the encoding of a text or blob without bytes to escape. Returns its end.
 #[inline]
 fn write_string(tag: u8, string: &[u8], bytes: &mut [u8; SHORT_ROOM], at: usize) -> Option<usize> {
     let end = at + 1 + string.len();
@@ -331,25 +333,25 @@ fn write_string(tag: u8, string: &[u8], bytes: &mut [u8; SHORT_ROOM], at: usize)
     Some(end + 1)
 }
 
-/// Writes the body of what a form stands for; its serial type and length.
+/// Writes the record body of a parsed value. Returns its serial type and length.
 #[inline]
-fn write_body(form: &Form<'_>, out: &mut [u8; CELL_ROOM], at: usize) -> Option<(u8, usize)> {
-    let (serial, body) = match *form {
-        Form::Int(int) => {
+fn write_body(encoding: &ParsedValue<'_>, out: &mut [u8; CELL_ROOM], at: usize) -> Option<(u8, usize)> {
+    let (serial, body) = match *encoding {
+        ParsedValue::Int(int) => {
             let ShortInt { serial, width, body } = ShortInt::new(int);
             out[at..at + 8].copy_from_slice(&body.to_be_bytes());
             return Some((serial, width));
         }
-        Form::Null => return Some((0, 0)),
-        Form::Text(text) if text.len() <= SHORT_LEN => (serial::text(text.len()), text),
-        Form::Blob(blob) if blob.len() <= SHORT_LEN => (serial::blob(blob.len()), blob),
+        ParsedValue::Null => return Some((0, 0)),
+        ParsedValue::Text(text) if text.len() <= SHORT_LEN => (serial::text(text.len()), text),
+        ParsedValue::Blob(blob) if blob.len() <= SHORT_LEN => (serial::blob(blob.len()), blob),
         _ => return None,
     };
     copy_short(body, &mut out[at..at + body.len()]);
     Some((one_byte(serial), body.len()))
 }
 
-/// A length or serial type whose varint takes one byte: all of a short cell do.
+/// Returns a length or serial type as one byte. All varints of a short cell have one byte.
 #[inline]
 fn one_byte(number: u64) -> u8 {
     assert!(number < 0x80, "a short cell has no number of two bytes");
