@@ -9,8 +9,8 @@
 //!                 sorted ----------------------------------+--> merged, written over the prefix
 //! ```
 //!
-//! The rows and parts alone decide where the prefix ends, and so the bytes of the file. If the prefix is overwritten, the
-//! file is that of a source that announces no order.
+//! The rows and parts alone decide where the prefix ends, and so the bytes of the file. If the prefix is overwritten,
+//! the file is that of a source that announces no order.
 
 use crate::index::Indexes;
 use crate::pages::Pages;

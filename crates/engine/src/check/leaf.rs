@@ -403,8 +403,8 @@ impl<'a> Scanner<'a> {
         self.inspection.add_fault(at.tree, at.page, Some(at.offset), what);
     }
 
-    /// Compares an entry with its predecessor and takes its place. `self.fields` holds the entry's fields, or nothing
-    /// if they are unknown.
+    /// Compares an entry with its predecessor, and keeps it as the predecessor of the next one. `self.fields` holds
+    /// the entry's fields, or nothing if they are unknown.
     fn follow(&mut self, order: &KeyOrder, at: CellAt<'_>, record: &Record<'_>) {
         if self.has_previous {
             let what = match order.step((&self.previous.record(), &self.previous_fields), (record, &self.fields)) {

@@ -37,7 +37,7 @@ pub(super) struct Totals {
     pub(super) max_rowid: Option<i64>,
     /// Sums of the tree's digests; `None` if an entry could not be added.
     pub(super) sums: Vec<Option<u128>>,
-    /// Whether something was not read, so that counts and sums are too small.
+    /// Whether something was not read, so that counts and sums are incomplete.
     pub(super) incomplete: bool,
 }
 
