@@ -34,8 +34,9 @@ const SQLITE_SEQUENCE: &str = "sqlite_sequence";
 /// A database under construction.
 ///
 /// ORDER: fill tables one after another, each at most once, and those that SQLite fills last
-/// ([`filling_order`](Self::filling_order)). A table that is not filled is empty. Memory: within
-/// [`Options::memory_bytes`] plus about 20 MiB. Dropped unfinished, it leaves nothing behind.
+/// ([`filling_order`](Self::filling_order)). A table that is not filled is empty.
+///
+/// Memory: within [`Options::memory_bytes`] plus about 20 MiB. Dropped unfinished, it leaves nothing behind.
 ///
 /// ```
 /// use litepress::{Database, Options, Schema, Target};
@@ -99,8 +100,8 @@ impl Database {
         Self::create_through(target, schema, options, |sink| sink)
     }
 
-    /// Begins a new database, as [`create`](Self::create) does. `wrap` may put a sink of its own in front of the
-    /// target, such as a meter, or a test's sink that fails the n-th write.
+    /// Begins a new database, as [`create`](Self::create) does. `wrap` may put another sink in front of the
+    /// target's: a meter, or a test's sink that fails the n-th write.
     ///
     /// # Errors
     /// As [`create`](Self::create).
@@ -168,7 +169,7 @@ impl Database {
         })
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -245,8 +246,8 @@ impl Database {
     ///
     /// # Errors
     /// If a table could not be filled, the file has faults, the run is cancelled, or a write, sync or rename fails.
-    /// The target is then unchanged. If only the sync of the folder fails, the database has its name but may lose it
-    /// in a power cut.
+    /// The target is then unchanged, with two exceptions. If the sync of the folder fails, the database has its name
+    /// but may lose it in a power cut. If a program keeps the replaced file open, the database has its name, too.
     pub fn finish(mut self) -> Result<Finished> {
         if self.failed {
             let message = "a table could not be filled: the database is given up";

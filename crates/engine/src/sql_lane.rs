@@ -79,7 +79,7 @@ pub(crate) struct SqlLane {
 }
 
 impl SqlLane {
-    /// Opens the file of a whole database, which is not used otherwise meanwhile.
+    /// Opens the file of a whole database. Nothing else may use the file until [`finish`](Self::finish).
     pub fn open(path: &Path, options: LaneOptions) -> Result<Self> {
         let opened = |error| Error::io("open", path, error);
         // Absolute, because SQLite takes a name that begins with `file:` for a URI.
@@ -133,8 +133,8 @@ impl SqlLane {
         self.run(&format!("PRAGMA cache_size = -{kib}"), ErrorKind::Io)
     }
 
-    /// Runs one CREATE statement in the form that `sqlite_schema` keeps. `what` names the object in errors: `index
-    /// by_area`.
+    /// Runs one CREATE statement in the form that `sqlite_schema` keeps. `what` names the object in errors, such as
+    /// `index by_area`.
     ///
     /// SQLite itself makes objects whose names begin with `sqlite_`, and virtual tables make their shadow tables.
     pub fn define(&self, sql: &str, what: &str) -> Result<()> {

@@ -453,7 +453,7 @@ fn read_cell<'p>(
     read_any_cell(reader, page, index, usable)
 }
 
-/// Reads any cell. A function of its own keeps the fast path of [`read_cell`] short.
+/// Reads any cell. A separate function keeps the fast path of [`read_cell`] short.
 fn read_any_cell<'p>(
     reader: &PageReader<'p>,
     page: &'p [u8],

@@ -179,7 +179,7 @@ impl Planner<'_, '_> {
             self.plan.autoincrements.push(table_at);
         }
         for index in &table.indexes {
-            // The primary key of a WITHOUT ROWID table has no tree of its own.
+            // The primary key of a WITHOUT ROWID table has no separate tree.
             if let Some(index_position) = self.index_positions.get(index.name.as_str()).copied()
                 && self.entries[index_position].table.eq_ignore_ascii_case(&self.entries[position].name)
                 && !self.planned[index_position]

@@ -38,7 +38,7 @@ impl fmt::Display for Fault {
 pub enum BtreeKind {
     /// A table, WITHOUT ROWID tables included.
     Table,
-    /// An index that has a b-tree of its own.
+    /// An index with its own b-tree.
     Index,
 }
 

@@ -10,8 +10,8 @@
 //! decides, so that the error does not depend on timing.
 //!
 //! SQLite's own byte code decides what the query cannot: `PRAGMA quick_check` evaluates CHECKs as an INSERT does. It
-//! is slow, runs on one core and names no row. It decides if the constraints in the text are not those of the byte
-//! code. It also decides if a date function may read the clock, which INSERT refuses and a query does not.
+//! is slow, runs on one core and names no row. So it runs only in two cases: the constraints in the text are not those
+//! of the byte code, or a date function may read the clock, which INSERT refuses and a query does not.
 
 use super::create_text::{Check, checks};
 use super::failure::message;
