@@ -3,14 +3,14 @@
 //! ```text
 //! Source -> table -> tree -> pages -> sink          one table: parts in parallel, stitched in order
 //!       -> settle -> table or keyed_table           rows that must be sorted first
-//!       -> settle -> sorted_prefix -> table         rows of which nobody knows whether they must be
+//!       -> settle -> sorted_prefix -> table         rows whose order is unknown
 //! database: every table, then sqlite_schema and page 1, then publish
 //! check, dump: any database file, page by page
 //! ```
 //!
-//! Imports run downward only: `database -> settle -> table -> tree -> pages -> sink`, and `database -> publish`. Only `pages`
-//! invents page numbers, only `sink` and `publish` hold handles of a database in the making, only `publish` changes the
-//! target.
+//! Imports run downward only: `database -> settle -> table -> tree -> pages -> sink`, and `database -> publish`. Only
+//! `pages` assigns page numbers, only `sink` and `publish` hold handles of an unfinished database, only `publish`
+//! changes the target.
 #![deny(unsafe_code)]
 
 mod bulk_load;
