@@ -25,18 +25,19 @@ fn commands(text: &str) -> Vec<String> {
 
 /// Runs all commands of a document with fewer rows, in a folder with the examples. Returns those that are not run.
 fn run_all(document: &str, room: &Room) -> Vec<String> {
-    std::fs::create_dir_all(room.path("examples")).unwrap();
+    std::fs::create_dir_all(room.path("examples")).expect("a folder");
     // A thousandth of the rows is enough.
     let shop = read("examples/shop.sql").replace("rows=1m", "rows=1k").replace("00k", "00").replace("50k", "50");
     room.write("examples/shop.sql", shop);
     room.write("examples/lineitem.csv", read("examples/lineitem.csv"));
-    let path = format!("{}:{}", Path::new(LITEPRESS).parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let programs = Path::new(LITEPRESS).parent().expect("the folder of the program");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("folders of programs"));
     let (not_run, run): (Vec<String>, Vec<String>) =
         commands(&read(document)).into_iter().partition(|command| NOT_RUN.contains(&command.as_str()));
     for command in &run {
         let small = command.replace("1b", "10k").replace("100m", "10k").replace("1m", "10k");
         let done = Command::new("sh").args(["-c", &small]).current_dir(room.path("")).env("PATH", &path).output();
-        let done = done.unwrap();
+        let done = done.expect("a shell");
         assert!(done.status.success(), "{document}: {small}: {done:?}");
     }
     assert!(run.len() >= 4, "{document}: {run:?}");
