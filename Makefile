@@ -8,10 +8,10 @@ ONLY ?=
 REPEAT ?=
 VENV = $(CURDIR)/target/python-venv
 
-.PHONY: help build install demo test test-python race lint bench figures clean tools
+.PHONY: help build install demo test test-python race lint test-bench bench figures clean tools
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the program: target/release/litepress
 	$(CARGO) build --release --locked -p litepress-cli
@@ -22,11 +22,13 @@ install: ## install the program for you
 demo: build ## print the challenge's table, ROWS=100m (or 1b), and look at it
 	python3 bench/demo.py --rows $(or $(ROWS),100m)
 
-test: tools ## build everything and pass all tests
-	$(CARGO) build --release --locked -p litepress-cli -p litepress-bench
+test: tools ## pass all tests; builds no competitor
 	$(CARGO) test --workspace --locked
 	$(MAKE) test-python
-	LITEPRESS_UNOPTIMIZED_RUNGS=1 python3 -m unittest discover -s bench -p '*_test.py'
+	LITEPRESS_BENCH_UNOPTIMIZED=1 python3 -m unittest discover -s bench -p '*_test.py'
+
+test-bench: tools ## run every benchmark once with few rows: builds all competitors
+	cd bench && LITEPRESS_BENCH_UNOPTIMIZED=1 python3 -m unittest smoke_tests
 
 # Of the package only the rows count here: it is compiled as the tests in Rust are, which takes a quarter of the time and
 # checks more.
@@ -44,16 +46,21 @@ test-python: tools
 race: ## replace a database under eight clients for an hour, SECONDS=1800 for each journal mode
 	$(CARGO) run --locked -p litepress-conformance --bin race -- $(or $(SECONDS),1800)
 
-lint: ## formatting, clippy and documentation, warnings are errors
+lint: ## formatting, plain English, clippy and documentation, warnings are errors
+	python3 -m unittest discover --quiet -s .ci -p '*_test.py'
+	.ci/plain_english.py
 	$(CARGO) fmt --all --check
+	cd bench && $(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	cd bench && $(CARGO) clippy --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
-bench: ## measure every way to fill SQLite and report in target/ladder/ladder.html, SCALE=small (or full), ONLY=ruby, ROWS=, REPEAT=
-	python3 bench/ladder --scale $(SCALE) $(ONLY:%=--only %) $(ROWS:%=--rows %) $(REPEAT:%=--repeat %)
+bench: ## measure every way to fill SQLite and report in target/suite/benchmarks.html, SCALE=small (or full), ONLY=ruby, ROWS=, REPEAT=
+	python3 bench/suite --scale $(SCALE) $(ONLY:%=--only %) $(ROWS:%=--rows %) $(REPEAT:%=--repeat %)
 
 figures: ## measure litepress against its own targets, SCALE=small (or full: an hour, 60 GB of disk)
-	$(CARGO) build --release --locked -p litepress-cli -p litepress-bench
+	$(CARGO) build --release --locked -p litepress-cli
+	cd bench && $(CARGO) build --release --locked
 ifeq ($(SCALE),full)
 	python3 bench/press.py --rows 1b --insert-rows 100m --repeat 3
 	python3 bench/sorted.py --rows 10m --spill-rows 100m --keyed-rows 20m --repeat 2 --billion

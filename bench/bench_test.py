@@ -1,14 +1,14 @@
-"""The benches run tiny, so that they cannot rot: every contender, the checks, the ratios and the JSON line."""
+"""The checks of the benches accept right results and refuse wrong ones; missing competitors are left out and named.
+
+Wants the program litepress, as `cargo test` builds it; `smoke_tests.py` runs the benches themselves.
+"""
 
 import argparse
 import contextlib
 import dataclasses
 import io
-import json
 import pathlib
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -18,19 +18,7 @@ import gen
 import load
 import measure
 import press
-import rivals
 import sorted as sorted_trees
-
-BENCH = pathlib.Path(__file__).resolve().parent
-
-
-def tiny(script, arguments):
-    """One round of a bench; the line that it keeps."""
-    with tempfile.TemporaryDirectory(dir=measure.TARGET) as folder:
-        results = pathlib.Path(folder) / "results.jsonl"
-        command = [sys.executable, BENCH / script, *arguments, "--repeat", "1", "--dir", folder, "--results", results]
-        subprocess.run([str(part) for part in command], check=True, capture_output=True)
-        return json.loads(results.read_text())
 
 
 class Numbers(unittest.TestCase):
@@ -41,70 +29,33 @@ class Numbers(unittest.TestCase):
 
 
 class Press(unittest.TestCase):
-    def test_a_tiny_run_gives_every_figure(self):
-        line = tiny("press.py", ["--rows", "200k", "--insert-rows", "100k"])
-        self.assertEqual(line["rows"], 200_000)
-        self.assertGreater(line["figures"]["insert time / litepress time"]["median"], 0)
-        self.assertEqual(len(line["figures"]), 6)
-        self.assertEqual(len(line["rounds"][0]), 7)
-
     def test_wrong_rows_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "user.db"
-            measure.insert(path, [1000])
+            measure.gen(path, ["--preset", "user", "--rows", 1000])
             press.verify(path, 1000)
             with self.assertRaises(SystemExit):
                 press.verify(path, 1001)
 
 
 class SortedTrees(unittest.TestCase):
-    def test_a_tiny_run_gives_every_figure(self):
-        line = tiny("sorted.py", ["--rows", "20k", "--spill-rows", "20k", "--keyed-rows", "20k"])
-        self.assertEqual(len(line["sqlite_settings"]), 8)
-        self.assertEqual(len(line["figures"]), 7)
-        self.assertEqual(len(line["rounds"][0]), 10)
-
     def test_wrong_rows_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "user.db"
-            measure.insert(path, [1000, "index"])
+            path, schema = pathlib.Path(folder) / "user.db", pathlib.Path(folder) / "user.sql"
+            schema.write_text(sorted_trees.SCHEMAS["indexed"])
+            measure.gen(path, [schema, "--rows", 1000])
             sorted_trees.verify(path, "user", 1000, "user_area")
             with self.assertRaises(SystemExit):
                 sorted_trees.verify(path, "user", 1001, "user_area")
 
 
-class Python(unittest.TestCase):
-    def test_a_tiny_run_gives_every_figure(self):
-        python = measure.ROOT / "target" / "python-venv" / "bin" / "python"
-        if not python.exists():
-            self.skipTest("the package is not installed: make test-python does it")
-        with tempfile.TemporaryDirectory() as folder:
-            line = tiny("python.py", ["--rows", "5k", "--tuples", "1k", "--data", folder, "--python", python])
-        self.assertEqual(len(line["figures"]), 6)
-        self.assertEqual(len(line["rounds"][0]), 14)
-
-
 class Load(unittest.TestCase):
-    def test_a_tiny_run_gives_every_figure(self):
-        with tempfile.TemporaryDirectory() as folder:
-            sizes = ["--rows", "5k", "--sample-rows", "1k", "--scale", "0.001"]
-            line = tiny("load.py", [*sizes, "--data", folder, "--skip-missing"])
-        found = line["versions"]
-        figures = {
-            f"{case}, times {rival}"
-            for case, rival, _ in load.TARGETS
-            if all(need in found for need in rivals.NEEDS[rival])
-            and ("tpchgen-cli" in found or not case.startswith("lineitem"))
-        }
-        self.assertEqual(line["figures"].keys(), figures)
-        self.assertIn("litepress, user NDJSON", line["rounds"][0])
-
-    def test_rivals_that_are_not_installed_are_left_out_aloud(self):
+    def test_competitors_that_are_not_installed_are_left_out_aloud(self):
         said = io.StringIO()
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(said):
             options = argparse.Namespace(data=pathlib.Path(folder), rows=100, sample_rows=10, scale=0.001, only=None)
-            contenders = load.chosen(options, {})
-        self.assertEqual({one.loader for one in contenders}, {"litepress"})
+            engines = load.chosen(options, {})
+        self.assertEqual({one.loader for one in engines}, {"litepress"})
         for name in ("sqlite3 .import", "DuckDB", "ADBC", "sqlite-utils", "inflate alone", "lineitem"):
             self.assertIn(f"skipped: {name}, ", said.getvalue())
 
@@ -125,16 +76,7 @@ class Load(unittest.TestCase):
 
 
 class Gen(unittest.TestCase):
-    def test_a_tiny_run_gives_every_figure(self):
-        sizes = ["--shop", "0.001", "--tpch", "0.001", "--rows", "2k", "--faker-rows", "200"]
-        line = tiny("gen.py", [*sizes, "--skip-missing"])
-        cases = [case for case, needs in gen.NEEDS.items() if all(need in line["versions"] for need in needs)]
-        self.assertIn("shop", cases)
-        expected = {name for name in gen.TARGETS if name.partition(",")[0] in cases}
-        self.assertEqual(line["figures"].keys(), expected)
-        self.assertTrue(all(figure["median"] > 0 for figure in line["figures"].values()))
-
-    def test_rivals_that_are_not_installed_are_left_out_aloud(self):
+    def test_competitors_that_are_not_installed_are_left_out_aloud(self):
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             self.assertEqual(gen.chosen(argparse.Namespace(only=None), {"sqlite3": "3"}), ["shop"])

@@ -1,10 +1,10 @@
-"""What a cell costs, generator by generator: writes docs/generators.md and adds a line to bench/results/cells.jsonl.
+"""Measures the cost of a cell for each generator: writes docs/generators.md and adds a line to bench/results/cells.jsonl.
 
     python bench/cells.py            measure all, write both
     python bench/cells.py --dry-run  measure and print
 
-The best of several short rounds on one core, the example of each generator, blocks as the encoder gets them. The work of
-the encoder, which makes records of the cells, is not in the figures.
+A figure is the best of several short rounds on one core, for the example of the generator. The time of the encoder, which
+turns cells into records, is not included.
 """
 
 import argparse
@@ -15,13 +15,13 @@ import measure
 
 DOCUMENT = measure.ROOT / "docs" / "generators.md"
 RESULTS = measure.ROOT / "bench" / "results" / "cells.jsonl"
-# From here on the document is written by hand.
+# The part of the document behind this heading is written by hand.
 GUIDE = "\n## Expressions and references\n"
 ROW = re.compile(r"^\| `.*` \| .* \| `(?P<example>.*)` \| (?P<ns>[0-9.]+|-) \|$")
 
 
 def markdown():
-    """The document, fresh from the catalogue and the clock."""
+    """Returns the document, made from the catalogue and new measurements."""
     command = ["cargo", "run", "--release", "--quiet", "-p", "litepress-gen", "--example", "cells", "--", "--markdown"]
     # Files in examples are relative to the crate.
     folder = measure.ROOT / "crates" / "gen"
@@ -29,7 +29,7 @@ def markdown():
 
 
 def times(text):
-    """Nanoseconds by example."""
+    """Returns nanoseconds by example."""
     rows = (ROW.match(line) for line in text.splitlines())
     return {row["example"].replace("\\|", "|"): float(row["ns"]) for row in rows if row and row["ns"] != "-"}
 

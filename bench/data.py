@@ -1,8 +1,8 @@
-"""The tables and files that `litepress load` is measured with: made by tools when absent, kept between runs.
+"""The tables and files that `litepress load` is measured with: made when absent, kept between runs.
 
-Beside the files of a table lies a database with the same rows, made another way than any contender makes it: `user`
-comes from `litepress gen`, which has tests of its own, and `lineitem` is read by Python's csv module. What SQLite finds
-in that database is the truth that every result is held against.
+Beside the files of a table is a reference database with the same rows, which no measured engine has made: `user` comes
+from `litepress gen`, which has its own tests, and `lineitem` is read by Python's csv module. Every result is compared
+with that database.
 """
 
 import contextlib
@@ -17,12 +17,12 @@ import tempfile
 
 from measure import BLOCK, gen, reading, run
 
-COMPRESSION = 6  # what gzip takes by itself
+COMPRESSION = 6  # gzip's default
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table as SQL, and the expressions that tell its contents from others."""
+    """A table as SQL, and aggregates that identify its contents."""
 
     name: str
     columns: dict
@@ -55,7 +55,7 @@ USER = Table(
     "count(*), sum(id), sum(age), sum(active), sum(CAST(area AS INTEGER)), min(area), max(area), min(typeof(area))",
     key=("id",),
 )
-# Money is summed in cents: no order of additions changes that.
+# Money is summed in cents, because sums of doubles depend on the order of additions.
 LINEITEM = Table(
     "lineitem",
     {f"l_{name}": "INTEGER NOT NULL" for name in ("orderkey", "partkey", "suppkey", "linenumber")}
@@ -86,8 +86,9 @@ METRICS = ("foo", "bar", "baz", "bad", "bleg")
 
 
 def metrics(count):
-    """Names and values, the very ones that Ruby gives with `Random.new(42)`, `sample` and `rand`: it has Python's
-    generator of random numbers, and seeds it otherwise."""
+    """Yields the names and values that Ruby gives with `Random.new(42)`, `sample` and `rand`.
+
+    Ruby and Python share the Mersenne Twister (MT19937) and seed it differently."""
     state = [42]
     for index in range(1, 624):
         state.append((1812433253 * (state[-1] ^ (state[-1] >> 30)) + index) & 0xFFFFFFFF)
@@ -100,13 +101,13 @@ def metrics(count):
 
 
 def facts(path, table):
-    """What SQLite finds in a table."""
+    """Returns the aggregates of a table, as SQLite computes them."""
     with reading(path) as database:
         return database.execute(f"SELECT {table.facts} FROM {table.name}").fetchone()
 
 
 def made(path, make):
-    """The file, made when it is absent: under another name first, so that half a file is never taken for a whole."""
+    """Returns the path, and makes the file if it is absent: under another name first, so that a partial file is never used."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(path.name + ".part")
@@ -121,7 +122,7 @@ def user_database(folder, rows):
 
 
 def user_text(folder, rows, suffix):
-    """`user` as .csv with a header, or as .ndjson."""
+    """Makes `user` as .csv with a header, or as .ndjson."""
 
     def make(part):
         with reading(user_database(folder, rows)) as database, open(part, "w", encoding="ascii") as file:
@@ -140,7 +141,7 @@ def user_gz(folder, rows):
 
 
 def lineitem(folder, scale, suffix, tpchgen):
-    """`lineitem` as .csv with a header, or as .parquet, made by the program `tpchgen`."""
+    """Makes `lineitem` as .csv with a header, or as .parquet, with the program `tpchgen`."""
 
     def make(part):
         with tempfile.TemporaryDirectory(dir=folder) as made_in:

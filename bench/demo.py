@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the challenge's table and looks at it: rate, the disk's own speed, a few rows read by SQLite, the verdict.
+"""Generates the challenge's table and shows its rate, the disk's own speed, a few rows read by SQLite, and the check.
 
-The database stays where it is, for you to play with: target/demo/user.db.
+The database is kept for you to try: target/demo/user.db.
 """
 
 import argparse
@@ -19,7 +19,7 @@ PROGRAM = measure.TARGET / "litepress"
 
 
 def raw_write(total):
-    """Bytes a second that the disk takes, the better of one and two writers; None where it cannot be measured."""
+    """Returns the bytes a second of raw writes, the better of one and two writers; None if they cannot be measured."""
     folder = FOLDER / "raw"
     folder.mkdir(exist_ok=True)
     try:
@@ -55,7 +55,7 @@ def main():
     if subprocess.run([str(part) for part in command]).returncode != 0:
         sys.exit(1)
     speed = path.stat().st_size / (time.perf_counter() - started)
-    # Smaller files are written through the page cache, where their reader will want them: nothing to compare.
+    # Smaller files are written through the page cache, so that raw writes are no comparison.
     disk = raw_write(path.stat().st_size) if path.stat().st_size > 256 << 20 else None
     if disk is not None:
         print(f"\nthe disk itself: {disk / 1e6:,.0f} MB/s; litepress: {speed / 1e6:,.0f} MB/s, {speed / disk:.2f} of it")

@@ -2,11 +2,11 @@
 """Measures `litepress gen`: a mixed schema on one core, TPC-H against its generator and `.import`, and one table of people
 against kennytm's dbgen and Faker.
 
-Every round runs all contenders one after another and checks what each made before its time counts: the same rows where
-they have to be the same (TPC-H), the same kinds of values where they cannot be (people). Ours is a finished and synced
-database; what dbgen and tpchgen-cli write is text, so their time is given alone and with the `.import` that makes a
-database of it. Prints medians and the ratios beside their targets; appends one JSON line to results/gen.jsonl. Brings what
-is missing of the rivals from PyPI and crates.io first.
+Every round runs all engines one after another and checks each result before its time counts: the rows are equal for
+TPC-H, and the values are of the same kind for people. litepress writes a finished and synced database. dbgen and
+tpchgen-cli write text, so their time is given alone and with the `.import` that makes a database of it. Prints medians
+and the ratios beside their targets; appends one JSON line to results/gen.jsonl. Installs missing competitors from PyPI
+and crates.io first.
 
     bench/gen.py --shop 1 --tpch 0.1 --rows 1m --repeat 3
     bench/gen.py --tpch 10 --only tpch         25 GB of disk
@@ -21,13 +21,13 @@ import statistics
 import sys
 import time
 
-import rivals
+import competitors
 from measure import ROOT, TARGET, gen, keep, number, reading, remove, repeat, report, run, scratch, spread
 
 PRESETS = ROOT / "crates" / "gen" / "src" / "presets"
 
 CELLS = "shop, million cells a second of one core"
-# Figures and what they shall be at least.
+# Figures and their minimum targets.
 TARGETS = {
     CELLS: 15,
     "tpch, times tpchgen-cli CSV, then .import": 3,
@@ -37,7 +37,7 @@ TARGETS = {
     "people, times dbgen alone": None,
     "people, times Faker": 500,
 }
-# What each case wants to be there, beside litepress.
+# The competitors that each case needs.
 NEEDS = {"shop": [], "tpch": ["tpchgen-cli", "sqlite3"], "people": ["dbgen", "faker", "sqlite3"]}
 
 PEOPLE = """CREATE TABLE people (
@@ -52,7 +52,7 @@ PEOPLE = """CREATE TABLE people (
   plan    TEXT NOT NULL,     -- gen: choice('free': 70, 'basic': 25, 'pro': 5)
   note    TEXT NOT NULL      -- gen: text(30, 60)
 )"""
-# What holds for every row, whoever made it.
+# Conditions that hold for every row of every engine.
 PEOPLE_RULES = [
     "id > 0",
     "name GLOB '?* ?*'",
@@ -77,7 +77,7 @@ def names_of(path, kind="table"):
 
 
 def statements(preset):
-    """The CREATE statements of a preset: of tables, and of indexes."""
+    """Returns the CREATE statements of a preset: of tables, and of indexes."""
     sql = re.sub(r"--.*", "", (PRESETS / f"{preset}.sql").read_text())
     found = [statement.strip() for statement in sql.split(";") if statement.strip()]
     tables = [statement for statement in found if statement.startswith("CREATE TABLE")]
@@ -89,7 +89,7 @@ def check(path):
 
 
 def synced(path, result):
-    """With the sync that those told to be fast leave out."""
+    """Adds an fsync to the time: engines run with synchronous = off leave it out."""
     started = time.perf_counter()
     with open(path, "rb") as file:
         os.fsync(file)
@@ -100,21 +100,21 @@ def synced(path, result):
 
 
 def dropped(command):
-    """What a command takes whose output goes nowhere."""
+    """Runs a command and discards its output."""
     result = run(["sh", "-c", 'exec "$0" "$@" > /dev/null', *command])
     del result["output"]
     return result
 
 
 def sum_of(first, then):
-    """Two programs, one after the other."""
+    """Adds the results of two programs that run one after the other."""
     both = {name: first[name] + then[name] for name in ("seconds", "cpu_seconds")}
     both["peak_memory_bytes"] = max(first["peak_memory_bytes"], then["peak_memory_bytes"])
     return both | {"bytes": then["bytes"]}
 
 
 def shop(folder, options):
-    """On one core into nowhere; and on all into a file, whose rows and keys are looked at."""
+    """Generates the shop on one core without a file, then on all cores into a file whose rows and keys are checked."""
     arguments = ["--preset", "shop", "--scale", options.shop]
     path = folder / "shop.db"
     on_one_core = gen(None, [*arguments, "--threads", 1])
@@ -135,7 +135,7 @@ def shop(folder, options):
 
 
 def facts(path):
-    """Sums over every column of every table; of money in cents, which no order of additions changes."""
+    """Returns aggregates of every column of every table; money is summed in cents, because sums of doubles depend on order."""
     found = {}
     with reading(path) as database:
         for table in names_of(path):
@@ -151,17 +151,17 @@ def facts(path):
 
 
 def tpch(folder, options):
-    """Ours, and tpchgen-cli's text with what makes a database of it."""
+    """Runs litepress, and tpchgen-cli with the `.import` that makes a database of its text."""
     ours, theirs, text = folder / "tpch.db", folder / "imported.db", folder / "text"
     scale = ["--scale-factor", options.tpch, "--quiet"]
     results = {"litepress, tpch": gen(ours, ["--preset", "tpch", "--scale", options.tpch])}
-    results["tpchgen-cli CSV, dropped, tpch"] = dropped([rivals.TPCHGEN, "csv", *scale, "--stdout"])
-    made = run([rivals.TPCHGEN, "csv", *scale, "--output-dir", text])
+    results["tpchgen-cli CSV, dropped, tpch"] = dropped([competitors.TPCHGEN, "csv", *scale, "--stdout"])
+    made = run([competitors.TPCHGEN, "csv", *scale, "--output-dir", text])
     made["bytes"] = sum(file.stat().st_size for file in text.iterdir())
     made.pop("output")
     tables, indexes = statements("tpch")
     sources = {table: [text / f"{table}.csv"] for table in names_of(ours)}
-    imported = synced(theirs, rivals.sqlite3_imports(theirs, tables, sources, indexes, skip=1))
+    imported = synced(theirs, competitors.sqlite3_imports(theirs, tables, sources, indexes, skip=1))
     results["tpchgen-cli CSV alone, tpch"] = made
     results["tpchgen-cli CSV, then .import, tpch"] = sum_of(made, imported)
     shutil.rmtree(text)
@@ -183,22 +183,22 @@ def check_people(path, rows):
 
 
 def people(folder, options):
-    """Ours, dbgen's text with what makes a database of it, and a sample of Faker's."""
+    """Runs litepress, dbgen with the `.import` that makes a database of its text, and Faker for a sample of the rows."""
     path, schema, text = folder / "people.db", folder / "people.sql", folder / "text"
     schema.write_text(PEOPLE)
     create = re.sub(r"--.*", "", PEOPLE)
     results = {"litepress, people": gen(path, [schema, "--rows", options.rows])}
     check_people(path, options.rows)
     remove(path)
-    made = rivals.dbgen(text, options.rows)
+    made = competitors.dbgen(text, options.rows)
     made.pop("output")
-    imported = synced(path, rivals.sqlite3_imports(path, [create], {"people": sorted(text.iterdir())}, []))
+    imported = synced(path, competitors.sqlite3_imports(path, [create], {"people": sorted(text.iterdir())}, []))
     check_people(path, options.rows)
     results["dbgen alone, people"] = made
     results["dbgen, then .import, people"] = sum_of(made, imported)
     shutil.rmtree(text)
     remove(path)
-    faked = synced(path, rivals.faker(path, create, options.faker_rows))
+    faked = synced(path, competitors.faker(path, create, options.faker_rows))
     check_people(path, options.faker_rows)
     remove(path)
     results["Faker, people"] = faked | {"scaled_by": options.rows / options.faker_rows}
@@ -209,7 +209,7 @@ CASES = {"shop": shop, "tpch": tpch, "people": people}
 
 
 def one_round(folder, options, cases):
-    """All contenders once."""
+    """Runs every engine once."""
     results = {}
     for case in cases:
         print(case, file=sys.stderr)
@@ -222,18 +222,18 @@ def seconds(result):
 
 
 def figure(name, results):
-    """One figure of a round; `None` where its case did not run."""
+    """Returns one figure of a round, or `None` if its case did not run."""
     if name == CELLS:
         ours = results.get("litepress, shop, one core, dropped")
         return ours and ours["cells"] / ours["cpu_seconds"] / 1e6
-    case, _, rival = name.partition(", times ")
-    if f"{rival}, {case}" not in results:
+    case, _, competitor = name.partition(", times ")
+    if f"{competitor}, {case}" not in results:
         return None
-    return seconds(results[f"{rival}, {case}"]) / seconds(results[f"litepress, {case}"])
+    return seconds(results[f"{competitor}, {case}"]) / seconds(results[f"litepress, {case}"])
 
 
 def figures_of(rounds):
-    """Ratios within a round, so that drift cancels."""
+    """Returns ratios within each round, so that drift of the machine cancels."""
     names = [name for name in TARGETS if figure(name, rounds[0]) is not None]
     return {name: spread([figure(name, results) for results in rounds]) for name in names}
 
@@ -246,7 +246,7 @@ def compare(figures):
 
 
 def chosen(options, found):
-    """The cases to run, and what is left out for want of a rival."""
+    """Returns the cases to run, and prints those whose competitors are missing."""
     cases = []
     for case, needs in NEEDS.items():
         missing = [need for need in needs if need not in found]
@@ -265,7 +265,7 @@ def arguments():
     parser.add_argument("--faker-rows", type=number, default=number("20k"), help="of people, for Faker")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", action="append", choices=CASES, help="may be repeated")
-    parser.add_argument("--skip-missing", action="store_true", help="leave out cases whose rivals are not installed")
+    parser.add_argument("--skip-missing", action="store_true", help="leave out cases whose competitors are not installed")
     parser.add_argument("--dir", type=pathlib.Path, default=ROOT / "target")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "gen.jsonl")
     return parser.parse_args()
@@ -274,9 +274,9 @@ def arguments():
 def main():
     options = arguments()
     if not options.skip_missing:
-        rivals.install()
-        rivals.install_dbgen()
-    versions = rivals.versions()
+        competitors.install()
+        competitors.install_dbgen()
+    versions = competitors.versions()
     cases = chosen(options, versions)
     with scratch(options.dir) as folder:
         rounds = repeat(options.repeat, lambda: one_round(folder, options, cases))

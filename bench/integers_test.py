@@ -1,16 +1,16 @@
-"""What verifies integers, texts and composite keys takes the right rows and no others."""
+"""The checks of integers, texts and composite keys accept the right rows and no others."""
 
 import functools
 import unittest
 
-from ladder.articles import composite, integers
-from ladder.rungs import Wrong, verify_and
+from suite.articles import composite, integers
+from suite.benchmark import Wrong, verify_and
 
 LOW = (1 << 32) - 1
 
 
 def facts(values):
-    """What SQLite would answer."""
+    """Returns the row that SQLite would answer."""
     return len(values), min(values), max(values), sum(value >> 32 for value in values), sum(value & LOW for value in values)
 
 

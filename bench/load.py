@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures `litepress load`: CSV, gzip, NDJSON and Parquet into SQLite, against the loaders that people use.
 
-Every round runs all contenders one after another, from files in the page cache to a synced database, and checks each
+Every round runs all engines one after another, from files in the page cache to a synced database, and checks each
 result (rows and sums against data made another way, keys, indexes, litepress check) before its time counts. Prints
-medians and the ratios beside their targets; appends one JSON line to results/load.jsonl. Brings what is missing of the
-rivals from PyPI first.
+medians and the ratios beside their targets; appends one JSON line to results/load.jsonl. Installs missing competitors
+from PyPI first.
 
     bench/load.py --rows 10m --scale 1 --repeat 3
     bench/load.py --large                      also a CSV of 10 GB in 512 MiB of memory, once
@@ -23,7 +23,7 @@ import time
 import typing
 
 import data
-import rivals
+import competitors
 from measure import BLOCK, ROOT, TARGET, keep, number, reading, remove, repeat, report, run, scratch, spread
 
 # The scale factor of TPC-H at which lineitem is 10 GB as CSV.
@@ -31,7 +31,7 @@ LARGE_SCALE = 13.2
 LARGE_MEMORY = "512MiB"
 LARGE_PEAK = 640 << 20
 
-# What is loaded, the rival, and how many times as fast litepress shall be.
+# Case, competitor, and the minimum ratio of its time to that of litepress.
 TARGETS = [
     ("user CSV", "sqlite3 .import", 12),
     ("user CSV", "DuckDB", 6),
@@ -46,8 +46,8 @@ TARGETS = [
 
 
 @dataclasses.dataclass(frozen=True)
-class Contender:
-    """`load(path, source, table)` makes a database; `truth` is one with the same rows."""
+class Engine:
+    """A loader with its source: `load(path, source, table)` makes a database; `truth` is one with the same rows."""
 
     loader: str
     case: str
@@ -55,7 +55,7 @@ class Contender:
     source: pathlib.Path
     table: data.Table
     truth: pathlib.Path
-    # How many times the rows of its source the others' files have: a slow loader gets a sample.
+    # The rows of the other engines' files, divided by those of its source: a slow loader gets a sample.
     scaled_by: float = 1
 
     @property
@@ -72,7 +72,7 @@ class Contender:
 
 @dataclasses.dataclass(frozen=True)
 class Ceiling:
-    """What no loader of a compressed file can go below on one core."""
+    """The lower bound of any loader of a compressed file on one core."""
 
     source: pathlib.Path
     loader: str = "inflate alone"
@@ -80,11 +80,11 @@ class Ceiling:
 
     def run(self, _):
         warm(self.source)
-        return rivals.inflate(self.source)
+        return competitors.inflate(self.source)
 
 
 def litepress(path, source, table, arguments=()):
-    """`litepress load`, with its own summary in the place of its output."""
+    """Runs `litepress load`, and returns its summary instead of its output."""
     schema = path.with_suffix(".sql")
     schema.write_text(table.schema())
     command = [TARGET / "litepress", "load", path, source, "--table", table.name, "--schema", schema, *arguments]
@@ -94,51 +94,51 @@ def litepress(path, source, table, arguments=()):
     return result
 
 
-def user_contenders(options):
-    """All that load `user`."""
+def user_engines(options):
+    """Returns the engines that load `user`."""
     folder, rows, sample = options.data, options.rows, options.sample_rows
     csv, ndjson = (data.user_text(folder, rows, suffix) for suffix in (".csv", ".ndjson"))
     gz, few = data.user_gz(folder, rows), data.user_text(folder, sample, ".ndjson")
     truth, few_truth = (data.user_database(folder, count) for count in (rows, sample))
     keyless = dataclasses.replace(data.USER, key=())
     return [
-        Contender("sqlite3 .import", "user CSV", rivals.sqlite3_import, csv, data.USER, truth),
-        Contender("litepress", "user CSV", litepress, csv, data.USER, truth),
-        Contender("DuckDB", "user CSV", rivals.duckdb_csv, csv, keyless, truth),
-        Contender("ADBC", "user CSV", rivals.adbc, csv, keyless, truth),
-        Contender("litepress", "user CSV.gz", litepress, gz, data.USER, truth),
+        Engine("sqlite3 .import", "user CSV", competitors.sqlite3_import, csv, data.USER, truth),
+        Engine("litepress", "user CSV", litepress, csv, data.USER, truth),
+        Engine("DuckDB", "user CSV", competitors.duckdb_csv, csv, keyless, truth),
+        Engine("ADBC", "user CSV", competitors.adbc, csv, keyless, truth),
+        Engine("litepress", "user CSV.gz", litepress, gz, data.USER, truth),
         Ceiling(gz),
-        Contender("sqlite-utils", "user NDJSON", rivals.sqlite_utils, few, data.USER, few_truth, rows / sample),
-        Contender("litepress", "user NDJSON", litepress, ndjson, data.USER, truth),
-        Contender("DuckDB", "user NDJSON", rivals.duckdb_ndjson, ndjson, keyless, truth),
+        Engine("sqlite-utils", "user NDJSON", competitors.sqlite_utils, few, data.USER, few_truth, rows / sample),
+        Engine("litepress", "user NDJSON", litepress, ndjson, data.USER, truth),
+        Engine("DuckDB", "user NDJSON", competitors.duckdb_ndjson, ndjson, keyless, truth),
     ]
 
 
-def lineitem_contenders(options):
-    """All that load `lineitem`."""
+def lineitem_engines(options):
+    """Returns the engines that load `lineitem`."""
     of_scale = options.data, options.scale
-    csv, parquet = (data.lineitem(*of_scale, suffix, rivals.TPCHGEN) for suffix in (".csv", ".parquet"))
-    truth = data.lineitem_database(*of_scale, rivals.TPCHGEN)
+    csv, parquet = (data.lineitem(*of_scale, suffix, competitors.TPCHGEN) for suffix in (".csv", ".parquet"))
+    truth = data.lineitem_database(*of_scale, competitors.TPCHGEN)
     keyed, keyless = data.KEYED_LINEITEM, data.LINEITEM
     return [
-        Contender("sqlite3 .import", "lineitem CSV, keys", rivals.sqlite3_import, csv, keyed, truth),
-        Contender("litepress", "lineitem CSV, keys", litepress, csv, keyed, truth),
-        Contender("DuckDB", "lineitem CSV", rivals.duckdb_csv, csv, keyless, truth),
-        Contender("litepress", "lineitem CSV", litepress, csv, keyless, truth),
-        Contender("DuckDB", "lineitem Parquet", rivals.duckdb_parquet, parquet, keyless, truth),
-        Contender("litepress", "lineitem Parquet", litepress, parquet, keyless, truth),
+        Engine("sqlite3 .import", "lineitem CSV, keys", competitors.sqlite3_import, csv, keyed, truth),
+        Engine("litepress", "lineitem CSV, keys", litepress, csv, keyed, truth),
+        Engine("DuckDB", "lineitem CSV", competitors.duckdb_csv, csv, keyless, truth),
+        Engine("litepress", "lineitem CSV", litepress, csv, keyless, truth),
+        Engine("DuckDB", "lineitem Parquet", competitors.duckdb_parquet, parquet, keyless, truth),
+        Engine("litepress", "lineitem Parquet", litepress, parquet, keyless, truth),
     ]
 
 
 def warm(source):
-    """Brings a file into the page cache."""
+    """Reads a file into the page cache."""
     with open(source, "rb") as file:
         while file.read(BLOCK):
             pass
 
 
 def timed(load, path, source, table):
-    """What a loader took, with the sync that those told to be fast leave out."""
+    """Runs a loader, and adds an fsync to its time: engines run with synchronous = off leave it out."""
     warm(source)
     result = load(path, source, table)
     result.pop("output", None)
@@ -151,7 +151,7 @@ def timed(load, path, source, table):
 
 
 def verify(path, table, rows, facts=None):
-    """Our own check of the file, and SQLite's look at key, rows and indexes; `facts` are those of the right rows."""
+    """Runs litepress check, and has SQLite compare key, rows and indexes; `facts` are those of the right rows."""
     run([TARGET / "litepress", "check", path, "--progress", "none", "--json"])
     with reading(path) as database:
         key = database.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", [table.name]).fetchall()
@@ -166,10 +166,10 @@ def verify(path, table, rows, facts=None):
         raise SystemExit(f"{path}: {data.facts(path, table)} in {table.name}, not {facts}")
 
 
-def one_round(folder, contenders):
-    """All contenders once."""
+def one_round(folder, engines):
+    """Runs every engine once."""
     path, results = folder / "loaded.db", {}
-    for one in contenders:
+    for one in engines:
         print(one.name, file=sys.stderr)
         results[one.name] = one.run(path)
     return results
@@ -180,29 +180,29 @@ def seconds(result):
 
 
 def ratios(rounds):
-    """Pairs of the same round, so that drift cancels."""
+    """Returns ratios within each round, so that drift of the machine cancels."""
     return {
-        f"{case}, times {rival}": spread(
-            [seconds(one[f"{rival}, {case}"]) / seconds(one[f"litepress, {case}"]) for one in rounds]
+        f"{case}, times {competitor}": spread(
+            [seconds(one[f"{competitor}, {case}"]) / seconds(one[f"litepress, {case}"]) for one in rounds]
         )
-        for case, rival, _ in TARGETS
-        if {f"{rival}, {case}", f"litepress, {case}"} <= rounds[0].keys()
+        for case, competitor, _ in TARGETS
+        if {f"{competitor}, {case}", f"litepress, {case}"} <= rounds[0].keys()
     }
 
 
 def compare(rounds, figures):
-    """Prints ours beside each rival's."""
+    """Prints the time of litepress beside that of each competitor."""
 
     def median(name):
         return statistics.median(seconds(one[name]) for one in rounds)
 
-    print(f"{'loaded':20}{'rival':18}{'ours s':>9}{'rival s':>9}{'ratio':>8}   {'of all rounds':18}{'target':>7}")
-    for case, rival, target in TARGETS:
-        figure = figures.get(f"{case}, times {rival}")
+    print(f"{'loaded':20}{'competitor':18}{'ours s':>9}{'other s':>9}{'ratio':>8}   {'of all rounds':18}{'target':>7}")
+    for case, competitor, target in TARGETS:
+        figure = figures.get(f"{case}, times {competitor}")
         if figure:
-            times = f"{median(f'litepress, {case}'):9.2f}{median(f'{rival}, {case}'):9.2f}"
+            times = f"{median(f'litepress, {case}'):9.2f}{median(f'{competitor}, {case}'):9.2f}"
             bounds = f"[{figure['min']:.2f} .. {figure['max']:.2f}]"
-            print(f"{case:20}{rival:18}{times}{figure['median']:8.2f}   {bounds:18}{target or '-':>7}")
+            print(f"{case:20}{competitor:18}{times}{figure['median']:8.2f}   {bounds:18}{target or '-':>7}")
 
 
 def lines(source):
@@ -211,12 +211,12 @@ def lines(source):
 
 
 def large(folder):
-    """A CSV of 10 GB, too much to keep, with keys and indexes in little memory: the result."""
+    """Loads a CSV of 10 GB, which is not kept, with keys and indexes in little memory."""
     needed = 40 << 30
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise SystemExit(f"{free:,} bytes of disk are free: a CSV of 10 GB, its database and the sorts want {needed:,}")
-    source = data.lineitem(folder, LARGE_SCALE, ".csv", rivals.TPCHGEN)
+    source = data.lineitem(folder, LARGE_SCALE, ".csv", competitors.TPCHGEN)
     path, table = folder / "loaded.db", data.KEYED_LINEITEM
     result = timed(lambda *loaded: litepress(*loaded, ["--memory", LARGE_MEMORY]), path, source, table)
     verify(path, table, lines(source) - 1)
@@ -233,15 +233,15 @@ def keep_large(folder, options):
 
 
 def chosen(options, found):
-    """The contenders to run, and what is left out for want of a package."""
-    contenders = user_contenders(options)
+    """Returns the engines to run, and prints those whose packages are missing."""
+    engines = user_engines(options)
     if "tpchgen-cli" in found:
-        contenders += lineitem_contenders(options)
+        engines += lineitem_engines(options)
     else:
         print("skipped: lineitem, which tpchgen-cli makes", file=sys.stderr)
     runnable = []
-    for one in contenders:
-        missing = [need for need in rivals.NEEDS.get(one.loader, []) if need not in found]
+    for one in engines:
+        missing = [need for need in competitors.NEEDS.get(one.loader, []) if need not in found]
         if missing:
             print(f"skipped: {one.name}, for want of {', '.join(missing)}", file=sys.stderr)
         elif not options.only or one.loader in options.only:
@@ -257,7 +257,7 @@ def arguments():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--only", action="append", metavar="LOADER", help="may be repeated")
-    parser.add_argument("--skip-missing", action="store_true", help="leave out rivals that are not installed")
+    parser.add_argument("--skip-missing", action="store_true", help="leave out competitors that are not installed")
     parser.add_argument("--dir", type=pathlib.Path, default=ROOT / "target")
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "target" / "bench-data", help="where the files lie")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results" / "load.jsonl")
@@ -269,11 +269,11 @@ def arguments():
 def main():
     options = arguments()
     if not options.skip_missing:
-        rivals.install()
-    versions = rivals.versions()
-    contenders = chosen(options, versions)
+        competitors.install()
+    versions = competitors.versions()
+    engines = chosen(options, versions)
     with scratch(options.dir) as folder:
-        rounds = repeat(options.repeat, lambda: one_round(folder, contenders))
+        rounds = repeat(options.repeat, lambda: one_round(folder, engines))
         figures = ratios(rounds)
         print(f"\n{options.rows:,} rows of user, lineitem of scale {options.scale:g}")
         print(f"sqlite-utils loads {options.sample_rows:,} rows; its time is scaled to all where it is compared")

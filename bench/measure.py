@@ -1,4 +1,4 @@
-"""What all benches share: running a contender, the disk's own speed, spreads, the machine, the line of results."""
+"""Runs engines and keeps results, for all benches: time and memory, the disk's own speed, spreads, the machine."""
 
 import contextlib
 import datetime
@@ -15,20 +15,22 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+UNOPTIMIZED = os.environ.get("LITEPRESS_BENCH_UNOPTIMIZED") == "1"
+"""Set for tests, where only the rows matter: programs in Rust are those of the dev profile, which `cargo test` has built."""
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / ("debug" if UNOPTIMIZED else "release")
 BLOCK = 4 << 20
 SMALL = 64 << 20
 
 
 def number(text):
-    """1b, 100m, 10k, 1_000."""
+    """Reads 1b, 100m, 10k, 1_000."""
     text = text.replace("_", "").lower()
     factor = {"k": 10**3, "m": 10**6, "b": 10**9}.get(text[-1], 1)
     return int(float(text.rstrip("kmb")) * factor)
 
 
 def run(command, **options):
-    """Runs a command; its wall time in seconds, peak memory in bytes, CPU time in seconds and standard output."""
+    """Runs a command, and returns wall and CPU time in seconds, peak memory in bytes, and standard output."""
     started = time.perf_counter()
     with tempfile.TemporaryFile() as output:
         child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=subprocess.PIPE, **options)
@@ -50,9 +52,11 @@ def run(command, **options):
 
 
 def remove(path, patience=120):
-    """Deletes a large file. Some file systems hand its blocks back to the disk some time later: not while the next
-    contender runs, which wants the room. Nobody wants that of a small file. Where others fill the disk meanwhile, it
-    never looks as if they were back: patience is how many seconds to wait at most."""
+    """Deletes a file, and waits until the file system has freed the blocks of a large one.
+
+    Some file systems free them later, while the next engine runs and needs the room. The wait ends after `patience`
+    seconds, because other programs may fill the disk meanwhile.
+    """
     size = path.stat().st_size
     before = shutil.disk_usage(path.parent).free
     path.unlink()
@@ -66,14 +70,14 @@ def remove(path, patience=120):
 
 @contextlib.contextmanager
 def reading(path):
-    """SQLite's own look at a database, closed afterwards: an open file keeps its blocks when it is deleted."""
+    """Opens a database read-only and closes it afterwards: an open file keeps its blocks when it is deleted."""
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         yield database
 
 
 @contextlib.contextmanager
 def scratch(parent):
-    """A folder for the databases of a bench, gone when it ends."""
+    """Makes a folder for the databases of a bench, and removes it afterwards."""
     parent.mkdir(parents=True, exist_ok=True)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="litepress-bench-", dir=parent))
     try:
@@ -83,7 +87,7 @@ def scratch(parent):
 
 
 def repeat(times, one_round):
-    """The results of so many rounds."""
+    """Runs a round several times, and returns the results."""
     rounds = []
     for turn in range(times):
         print(f"round {turn + 1} of {times}", file=sys.stderr)
@@ -92,7 +96,7 @@ def repeat(times, one_round):
 
 
 def dd(folder, total, writers):
-    """Raw sequential writes of `total` bytes past the page cache, by one or two writers, synced."""
+    """Writes `total` bytes sequentially past the page cache with one or two writers, synced."""
     blocks = max(1, total // writers // BLOCK)
     files = [folder / f"raw-{writer}" for writer in range(writers)]
     commands = [
@@ -114,7 +118,7 @@ def dd(folder, total, writers):
 
 
 def gen(path, arguments):
-    """`litepress gen`, with its own summary in the place of its output; where the file lay is nobody's business."""
+    """Runs `litepress gen`, and returns its summary, without the path, instead of its output."""
     command = [TARGET / "litepress", "gen", *([path, "--replace"] if path else ["--discard"])]
     result = run([*command, *arguments, "--progress", "none", "--json"])
     result["summary"] = json.loads(result.pop("output"))
@@ -125,7 +129,7 @@ def gen(path, arguments):
 
 
 def insert(path, arguments):
-    """The best INSERT program; `sqlite_seconds` is what SQLite took, without making the rows' order."""
+    """Runs the best INSERT program; `sqlite_seconds` is the time of SQLite alone, without choosing the order of rows."""
     path.unlink(missing_ok=True)
     result = run([TARGET / "insert", path, *arguments])
     result |= json.loads(result.pop("output"))
@@ -135,7 +139,7 @@ def insert(path, arguments):
 
 
 def check(path):
-    """The second of two runs: the file is in the page cache then, if it fits."""
+    """Runs litepress check twice, and returns the second run: the file is in the page cache then, if it fits."""
     command = [TARGET / "litepress", "check", path, "--progress", "none", "--json"]
     run(command)
     result = run(command)
@@ -155,8 +159,8 @@ def machine():
 
 
 def report(rounds, figures):
-    """Prints the contenders of all rounds and the figures."""
-    print(f"{'contender':36}{'median s':>10}{'min':>9}{'max':>9}{'CPU s':>9}{'peak MiB':>10}")
+    """Prints engines and figures over all rounds."""
+    print(f"{'engine':36}{'median s':>10}{'min':>9}{'max':>9}{'CPU s':>9}{'peak MiB':>10}")
     for name in rounds[0]:
         results = [one[name] for one in rounds if name in one]
         seconds = spread([result["seconds"] for result in results])
@@ -169,7 +173,7 @@ def report(rounds, figures):
 
 
 def keep(results, line):
-    """Appends a run to a file of results, one JSON line each, and gives what stands there."""
+    """Appends a run to a file of results as one JSON line, and returns the line."""
     line = {"when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "machine": machine()} | line
     results.parent.mkdir(parents=True, exist_ok=True)
     with open(results, "a", encoding="utf-8") as file:

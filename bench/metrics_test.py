@@ -1,4 +1,4 @@
-"""What holds for the rungs of the article about metrics: its rows, its figures, and that wrong rows are refused."""
+"""Tests of the article about metrics: its rows, its figures, and wrong rows, which are refused."""
 
 import contextlib
 import random
@@ -6,14 +6,14 @@ import sqlite3
 import unittest
 
 import data
-from ladder.articles import metrics
-from ladder.rungs import Wrong
+from suite.articles import metrics
+from suite.benchmark import Wrong
 
 ROWS = 2000
 
 
 def facts(rows):
-    """What SQLite finds in a table of these rows."""
+    """Returns the aggregates of a table of these rows, as SQLite computes them."""
     with contextlib.closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE metrics (name VARCHAR NOT NULL, value FLOAT NOT NULL)")
         database.executemany("INSERT INTO metrics VALUES (?, ?)", rows)
@@ -47,7 +47,7 @@ class Rows(unittest.TestCase):
         made = random.Random(1)
         even = [(made.choice(data.METRICS), made.random()) for _ in range(ROWS)]
         metrics.verify_others(facts(even), ROWS)
-        # Rows that are merely as evenly spread are not the article's.
+        # Equally distributed rows are not the rows of the article.
         with self.assertRaises(Wrong):
             metrics.verify(facts(even), ROWS)
         for skewed in (
@@ -61,7 +61,7 @@ class Rows(unittest.TestCase):
 
 class Figures(unittest.TestCase):
     def test_all_five_tables_are_there(self):
-        figures = [figure for rung in metrics.RUNGS for figure in rung.published]
+        figures = [figure for benchmark in metrics.BENCHMARKS for figure in benchmark.published]
         self.assertEqual(len(figures), 4 + 5 + 5 + 5 + 5)
         self.assertEqual(len({figure.label for figure in figures}), len(figures))
         self.assertAlmostEqual(sum(figure.seconds for figure in figures), 501.938723, places=6)

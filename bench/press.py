@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures the press: the challenge's table against the disk's own speed and against the best INSERT program.
+"""Measures litepress with the challenge's table against the disk's own speed and against the best INSERT program.
 
-Every round runs all contenders one after another, so that a machine whose speed drifts drifts for all of them. A
-result is checked (rows, sums, litepress check) before its time counts. Prints medians with minimum and maximum, and
-the ratios; appends one JSON line to results/press.jsonl.
+Every round runs all engines one after another, so that drift of the machine affects all of them. A result is checked
+(rows, sums, litepress check) before its time counts. Prints medians with minimum and maximum, and the ratios; appends
+one JSON line to results/press.jsonl.
 
     bench/press.py --rows 1b --insert-rows 100m --repeat 3 --dir /disk/to/measure
 """
@@ -18,12 +18,12 @@ BYTES_PER_ROW = 20
 
 
 def verify(path, rows):
-    """Counts and sums as SQLite reads them; raises where a value cannot be right."""
+    """Compares counts and sums, as SQLite computes them, with those of the right rows."""
     with reading(path) as database:
         query = "SELECT count(*), min(id), max(id), count(distinct age), sum(age), sum(active), max(length(area)) FROM user"
         count, least, most, ages, age_sum, active_sum, area = database.execute(query).fetchone()
     right = (count, least, most, ages, area) == (rows, 1, rows, 3, 6)
-    # Six standard deviations of a mean: 4.1 for an age, 0.5 for a flag, over the root of the rows.
+    # Six standard deviations of a mean: 4.1 of an age, 0.5 of a flag, divided by the square root of the rows.
     deviation = 6 / rows**0.5
     right = right and abs(age_sum / rows - 10) < 4.1 * deviation and abs(active_sum / rows - 0.5) < 0.5 * deviation
     if not right:
@@ -31,7 +31,7 @@ def verify(path, rows):
 
 
 def one_round(folder, options):
-    """All contenders once."""
+    """Runs every engine once."""
     results = {}
     total = options.rows * BYTES_PER_ROW
     path = folder / "press.db"
@@ -53,7 +53,7 @@ def one_round(folder, options):
 
 
 def ratios(rounds, options):
-    """Pairs of the same round, so that drift cancels."""
+    """Returns ratios within each round, so that drift of the machine cancels."""
     def ceiling(one):
         raw = [one["raw write, 1 writer"], one["raw write, 2 writers"]]
         return max(result["bytes"] / result["seconds"] for result in raw)

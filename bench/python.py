@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures the Python package: frames, rows and columns in memory into SQLite, against what Python programs use.
 
-Every contender runs in an interpreter of its own, and is timed from rows in memory to a synced file (or an open
-connection to a database in memory). Every result is checked before its time counts: rows and sums against data made
-another way, the key, litepress check. What the interpreter takes for the rows alone is measured, too. Prints medians
-and ratios beside their targets; appends one JSON line to results/python.jsonl. Brings the rivals from PyPI first.
+Every engine runs in a separate interpreter, and is timed from rows in memory to a synced file (or an open connection to
+a database in memory). Every result is checked before its time counts: rows and sums against data made another way, the
+key, litepress check. The time of the interpreter for the rows alone is measured, too. Prints medians and ratios beside
+their targets; appends one JSON line to results/python.jsonl. Installs missing competitors from PyPI first.
 
     bench/python.py --rows 10m --tuples 5m --repeat 3
 """
@@ -18,14 +18,14 @@ import subprocess
 import sys
 
 import data
-import rivals
+import competitors
 from load import verify
 from measure import ROOT, keep, number, remove, repeat, report, run, scratch, spread
 
 CHILD = pathlib.Path(__file__).with_name("python_child.py")
 PACKAGES = ["adbc-driver-manager", "adbc-driver-sqlite", "numpy", "pandas", "polars", "pyarrow"]
 
-# What the rows are, the rival, and how many times as fast litepress shall be.
+# Case, competitor, and the minimum ratio of its time to that of litepress.
 TARGETS = [
     ("pyarrow", "ADBC", 8),
     ("polars", "polars with ADBC", 8),
@@ -39,8 +39,8 @@ KEYLESS = ("ADBC", "polars with ADBC", "to_sql")
 
 
 @dataclasses.dataclass(frozen=True)
-class Contender:
-    """One of python_child.py."""
+class Engine:
+    """An engine of python_child.py."""
 
     maker: str
     case: str
@@ -64,17 +64,17 @@ class Contender:
         return result
 
 
-def contenders(options):
-    """All, each rival beside ours."""
-    for case, rival, _ in TARGETS:
-        makers = [rival, "litepress"] + ["rows alone"] * (case in ROW_BY_ROW)
+def engines(options):
+    """Yields all engines: in each case the competitor, then litepress."""
+    for case, competitor, _ in TARGETS:
+        makers = [competitor, "litepress"] + ["rows alone"] * (case in ROW_BY_ROW)
         rows = options.tuples if case in ROW_BY_ROW else options.rows
-        yield from (Contender(maker, case, rows, options.python or rivals.PYTHON) for maker in makers)
+        yield from (Engine(maker, case, rows, options.python or competitors.PYTHON) for maker in makers)
 
 
 def one_round(folder, options):
     results = {}
-    for one in contenders(options):
+    for one in engines(options):
         if not options.only or one.case in options.only:
             print(one.name, file=sys.stderr)
             results[one.name] = one.run(folder / "made.db", options.data)
@@ -82,38 +82,38 @@ def one_round(folder, options):
 
 
 def ratios(rounds):
-    """Pairs of the same round, so that drift cancels."""
+    """Returns ratios within each round, so that drift of the machine cancels."""
     return {
-        f"{case}, times {rival}": spread(
-            [one[f"{rival}, {case}"]["seconds"] / one[f"litepress, {case}"]["seconds"] for one in rounds]
+        f"{case}, times {competitor}": spread(
+            [one[f"{competitor}, {case}"]["seconds"] / one[f"litepress, {case}"]["seconds"] for one in rounds]
         )
-        for case, rival, _ in TARGETS
+        for case, competitor, _ in TARGETS
         if f"litepress, {case}" in rounds[0]
     }
 
 
 def compare(rounds, figures):
-    """Prints ours beside each rival's."""
+    """Prints the time of litepress beside that of each competitor."""
 
     def median(name):
         return statistics.median(one[name]["seconds"] for one in rounds)
 
-    print(f"{'rows':12}{'rival':18}{'ours s':>9}{'rival s':>9}{'rows alone':>12}{'ratio':>8}   {'of all rounds':18}{'target':>7}")
-    for case, rival, target in TARGETS:
-        figure = figures.get(f"{case}, times {rival}")
+    print(f"{'rows':12}{'competitor':18}{'ours s':>9}{'other s':>9}{'rows alone':>12}{'ratio':>8}   {'of all rounds':18}{'target':>7}")
+    for case, competitor, target in TARGETS:
+        figure = figures.get(f"{case}, times {competitor}")
         if figure:
-            times = f"{median(f'litepress, {case}'):9.2f}{median(f'{rival}, {case}'):9.2f}"
+            times = f"{median(f'litepress, {case}'):9.2f}{median(f'{competitor}, {case}'):9.2f}"
             alone = f"{median(f'rows alone, {case}'):12.2f}" if case in ROW_BY_ROW else " " * 12
             bounds = f"[{figure['min']:.2f} .. {figure['max']:.2f}]"
-            print(f"{case:12}{rival:18}{times}{alone}{figure['median']:8.2f}   {bounds:18}{target:>7}")
+            print(f"{case:12}{competitor:18}{times}{alone}{figure['median']:8.2f}   {bounds:18}{target:>7}")
 
 
 def install():
-    """The rivals, and the package as it is built here."""
-    rivals.install()
-    found = rivals.versions(PACKAGES)
+    """Installs the competitors, and the package built from this checkout."""
+    competitors.install()
+    found = competitors.versions(PACKAGES)
     missing = [package for package in PACKAGES if package not in found]
-    subprocess.run([rivals.PYTHON, "-m", "pip", "install", "--quiet", *missing, ROOT / "python"], check=True)
+    subprocess.run([competitors.PYTHON, "-m", "pip", "install", "--quiet", *missing, ROOT / "python"], check=True)
 
 
 def arguments():
@@ -140,7 +140,7 @@ def main():
     report(rounds, {})
     compare(rounds, figures)
     sizes = {"rows": options.rows, "tuples": options.tuples}
-    versions = rivals.versions(PACKAGES, options.python or rivals.PYTHON)
+    versions = competitors.versions(PACKAGES, options.python or competitors.PYTHON)
     keep(options.results, sizes | {"versions": versions, "figures": figures, "rounds": rounds})
 
 

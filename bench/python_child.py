@@ -1,8 +1,8 @@
-"""One contender of python.py in an interpreter of its own: brings the rows into memory, makes a database, prints what it took.
+"""Runs one engine of python.py: reads the rows into memory, makes a database, prints the time.
 
-    python_child.py CONTENDER PATH SOURCE.csv
+    python_child.py ENGINE PATH SOURCE.csv
 
-What is timed is what a program would wait for: from rows in memory to a synced file, or to an open connection.
+The clock covers the wait of a program: from rows in memory to a synced file, or to an open connection.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ KEYED = "CREATE TABLE user (id INTEGER PRIMARY KEY NOT NULL, area CHAR(6), age I
 
 
 def table(source):
-    """The rows as a table of pyarrow's."""
+    """Reads the rows as a pyarrow table."""
     import pyarrow.csv
 
     types = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(COLUMNS, "int64") | {"area": "string"})
@@ -37,12 +37,12 @@ def pandas_frame(source):
 
 
 def columns(source):
-    """The rows as a list a column."""
+    """Reads the rows as one list for each column."""
     return [column.to_pylist() for column in table(source).columns]
 
 
 def tuples(lists):
-    """An iterator that costs next to nothing."""
+    """Returns an iterator of almost no cost."""
     return zip(*lists)
 
 
@@ -51,7 +51,7 @@ def dicts(lists):
 
 
 def litepress(rows, **named):
-    """`litepress.write`, with the key that not all rivals can set."""
+    """Returns a call of `litepress.write` with the key, which not all competitors can set."""
     import litepress
 
     def press(path, data):
@@ -79,7 +79,7 @@ def pandas_to_sql(path, data):
 
 
 def unsafe(path):
-    """A connection with settings that risk the file, which are the fastest."""
+    """Opens a connection with the fastest settings, which risk the file."""
     database = sqlite3.connect(path)
     for setting in UNSAFE:
         database.execute(f"PRAGMA {setting}").fetchall()
@@ -103,7 +103,7 @@ def insert_dicts(path, lists):
 
 
 def in_memory(rows):
-    """A database in memory, connected to."""
+    """Returns a call that makes a database in memory and connects to it."""
     import litepress
 
     return lambda _, data: litepress.connect({"user": rows(data)}, primary_key="id")
@@ -114,7 +114,7 @@ def insert_in_memory(_, lists):
 
 
 def exhaust(rows):
-    """What the interpreter takes for the rows alone."""
+    """Returns a loop over the rows alone, without a database."""
 
     def run(_, lists):
         for _ in rows(lists):
@@ -127,8 +127,8 @@ def same(data):
     return data
 
 
-# How the rows lie in memory, and what is done with them.
-CONTENDERS = {
+# For each engine: the form of the rows in memory, and the call that is timed.
+ENGINES = {
     "litepress, pyarrow": (table, lambda: litepress(same)),
     "ADBC, pyarrow": (table, lambda: adbc),
     "litepress, polars": (polars_frame, lambda: litepress(same)),
@@ -152,8 +152,8 @@ def spent():
 
 
 def main():
-    contender, path, source = sys.argv[1:]
-    prepare, run = CONTENDERS[contender]
+    engine, path, source = sys.argv[1:]
+    prepare, run = ENGINES[engine]
     data, run = prepare(source), run()
     before, cpu = time.perf_counter(), spent()
     made = run(path, data)
@@ -162,7 +162,7 @@ def main():
             os.fsync(file)
     result = {"seconds": time.perf_counter() - before, "cpu_seconds": spent() - cpu}
     if isinstance(made, sqlite3.Connection):
-        # Looked at as a file is, by whoever compares.
+        # Copies the database into the file, which the caller verifies.
         with contextlib.closing(made), contextlib.closing(sqlite3.connect(path)) as file:
             made.backup(file)
     print(json.dumps(result))

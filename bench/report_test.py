@@ -1,4 +1,4 @@
-"""The report of the ladder: its figures, its Markdown, its page, and the page in a browser."""
+"""Tests of the report: its figures, its Markdown, its page, and the page in a browser."""
 
 import contextlib
 import html.parser
@@ -10,14 +10,14 @@ import tempfile
 import unittest
 
 import webdriver
-from ladder import report
-from ladder.report import facts, formats, guide, html as page, markdown, sections
+from suite import report
+from suite.report import facts, formats, guide, html as page, markdown, sections
 
 ODD = 'rows of "user" | <b>&amp; more'
 
 
-def rung(case, language, method, seconds, place="disk", rows=1_000_000, **more):
-    """A measured rung of three rounds, a twentieth apart."""
+def benchmark(case, language, method, seconds, place="disk", rows=1_000_000, **more):
+    """Returns a measured benchmark of three rounds, which differ by a twentieth."""
     disk = place == "disk"
     described = {
         "name": f"{case}/{language}/{method}/{place}", "case": case, "language": language, "method": method, "place": place,
@@ -40,27 +40,27 @@ def grown(*nanoseconds):
     return [{"rows": 10 ** (4 + power), "seconds": cost * 10 ** (4 + power) / 1e9} for power, cost in enumerate(nanoseconds)]
 
 
-NAIVE = rung(
+NAIVE = benchmark(
     "user", "CPython", "row by row", 10.0, reference=True, ratio={"median": 1, "min": 1, "max": 1},
     published=[figure("naive", 600), figure("again", 700, article="metrics")],
 )  # fmt: skip
-PREPARED = rung(
+PREPARED = benchmark(
     "user", "Rust", "prepared, 50 rows a statement", 0.5, after=NAIVE["name"], published=[figure("batched", 33)],
     growth=grown(900, 600, 500, 500, 500), ratio={"median": 0.05, "min": 0.04, "max": 0.06},
 )  # fmt: skip
-UNSAFE = rung(
+UNSAFE = benchmark(
     "user", "Rust", ODD, 0.4, after=PREPARED["name"], safe=False, note="No journal <at all> & no sync",
     published=[figure('threads & "channels" <b>', 32.37)],
 )  # fmt: skip
-PRESSED = rung("user", "litepress", "gen", 0.02, growth=grown(2000, 300, 20, 10, 9), bytes=19_000_000)
-MEMORY = rung("user", "Ruby", "prepared", 0.6, "memory", safe=False)
+PRESSED = benchmark("user", "litepress", "gen", 0.02, growth=grown(2000, 300, 20, 10, 9), bytes=19_000_000)
+MEMORY = benchmark("user", "Ruby", "prepared", 0.6, "memory", safe=False)
 METRICS = [
-    rung("metrics", "C", "carray", 0.10, published=[figure("carray", 0.05, 500_000, "metrics")]),
-    rung("metrics", "litepress", "load", 0.20, rows=1_000_000),
-    rung("metrics", "Go", "prepared", 0.195),
+    benchmark("metrics", "C", "carray", 0.10, published=[figure("carray", 0.05, 500_000, "metrics")]),
+    benchmark("metrics", "litepress", "load", 0.20, rows=1_000_000),
+    benchmark("metrics", "Go", "prepared", 0.195),
 ]
 WIDTHS = [
-    rung("integers/widths", language, f"{method}, {name}", seconds * (8 + at), at=at)
+    benchmark("integers/widths", language, f"{method}, {name}", seconds * (8 + at), at=at)
     for language, method, seconds in (("C", "carray", 0.02), ("litepress", "gen", 0.001))
     for name, at in (("all zeros", 0), ("all ones", 0), ("int8", 1), ("int16", 2), ("int64", 8))
 ]
@@ -68,18 +68,18 @@ DESCRIBED = ("name", "case", "language", "method", "place", "safe", "reference",
 
 
 def not_run(why, *arguments, **more):
-    return {key: value for key, value in rung(*arguments, 1, **more).items() if key in DESCRIBED} | {"why": why}
+    return {key: value for key, value in benchmark(*arguments, 1, **more).items() if key in DESCRIBED} | {"why": why}
 
 
 def run_line():
-    """The line of a run, as the runner leaves it, with all that a report has to cope with."""
-    rungs = [NAIVE, PREPARED, UNSAFE, PRESSED, MEMORY, *METRICS, *WIDTHS]
-    rungs.append(rung("user", "CPython", "loop alone", 0.3, "none", published=[figure("busy loop", 330)]))
+    """Returns the result line of a run with everything that a report must handle."""
+    benchmarks = [NAIVE, PREPARED, UNSAFE, PRESSED, MEMORY, *METRICS, *WIDTHS]
+    benchmarks.append(benchmark("user", "CPython", "loop alone", 0.3, "none", published=[figure("busy loop", 330)]))
     return {
         "when": "2025-01-31T12:00:00+00:00",
         "machine": {"cpu": "AMD EPYC", "cores": 2, "memory_bytes": 25274793984, "kernel": "6.18"},
         "scale": "full", "repeat": 3, "interrupted": False, "elapsed_seconds": 754.0,
-        "versions": {"cpython": "Python 3.11.7", "python-rivals": "pyarrow 26.0.1, duckdb 1.5.5", "java": None},
+        "versions": {"cpython": "Python 3.11.7", "python-competitors": "pyarrow 26.0.1, duckdb 1.5.5", "java": None},
         "ceilings": {
             "memory_copy_bytes_per_second": 9.9e9,
             "raw_write": {"user": {"bytes": 2e7, "seconds": [0.01] * 3, "bytes_per_second": 2e9}},
@@ -93,7 +93,7 @@ def run_line():
             {"name": "metrics", "title": "Metrics", "article": "metrics", "axis": ""},
             {"name": "integers/widths", "title": "Widths of a key", "article": "metrics", "axis": "bytes of a key"},
         ],
-        "rungs": rungs,
+        "benchmarks": benchmarks,
         "skipped": [
             not_run("pypy3 is not installed", "user", "PyPy", "batched", published=[figure("PyPy, batched", 150)]),
         ],
@@ -106,7 +106,7 @@ def run_line():
 
 
 def markdown_tables(text):
-    """Cells of all tables, by the heading above each one."""
+    """Returns the cells of all tables, by the heading above each one."""
     tables, heading = {}, None
     for line in text.splitlines():
         if line.startswith("#"):
@@ -136,16 +136,16 @@ class Facts(unittest.TestCase):
         self.line = run_line()
 
     def test_order_and_standing(self):
-        names = [one["method"] for one in facts.ladder(self.line, "user", "disk")]
+        names = [one["method"] for one in facts.ranking(self.line, "user", "disk")]
         self.assertEqual(names, ["gen", ODD, "prepared, 50 rows a statement", "row by row"])
         standing = facts.standings(self.line)[0]
         self.assertIs(standing.ours, PRESSED)
-        self.assertIs(standing.rival(), UNSAFE)
-        self.assertIs(standing.rival(safe_only=True), PREPARED)
+        self.assertIs(standing.competitor(), UNSAFE)
+        self.assertIs(standing.competitor(safe_only=True), PREPARED)
         self.assertFalse(standing.tie)
 
     def test_what_a_crash_does(self):
-        alone = self.line["rungs"][-1]
+        alone = self.line["benchmarks"][-1]
         crashes = [facts.crash(one) for one in (PREPARED, UNSAFE, MEMORY, alone)]
         self.assertEqual(crashes, ["whole", "may corrupt", "lost", None])
         self.assertEqual([facts.survives(one) for one in (PREPARED, UNSAFE, MEMORY, alone)], [True, False, False, True])
@@ -153,7 +153,7 @@ class Facts(unittest.TestCase):
     def test_points_of_an_axis_are_compared_with_their_like(self):
         widths = [one for one in facts.standings(self.line) if one.case["name"] == "integers/widths"]
         self.assertEqual([one.at for one in widths], [0, 1, 2, 8])
-        self.assertEqual([len(one.rungs) for one in widths], [4, 2, 2, 2])
+        self.assertEqual([len(one.benchmarks) for one in widths], [4, 2, 2, 2])
 
     def test_steps(self):
         steps = facts.steps(self.line, "user")
@@ -162,9 +162,9 @@ class Facts(unittest.TestCase):
         self.assertAlmostEqual(steps[2].brought, 1.25)
         self.assertAlmostEqual(steps[2].in_all, 25)
 
-    def test_a_step_from_a_rung_that_was_not_measured_begins_a_chain(self):
-        self.line["rungs"].remove(NAIVE)
-        self.assertEqual([step.rung["name"] for step in facts.steps(self.line, "user")], [PREPARED["name"], UNSAFE["name"]])
+    def test_a_step_from_a_benchmark_that_was_not_measured_begins_a_chain(self):
+        self.line["benchmarks"].remove(NAIVE)
+        self.assertEqual([step.benchmark["name"] for step in facts.steps(self.line, "user")], [PREPARED["name"], UNSAFE["name"]])
 
     def test_published_figures_are_scaled_to_their_rows(self):
         naive = facts.comparisons(self.line, "user")[0]
@@ -186,7 +186,7 @@ class Facts(unittest.TestCase):
         self.assertAlmostEqual(middle, 1.05 / 0.95)
 
     def test_one_round_has_no_spread(self):
-        self.assertIsNone(facts.spreads(self.line | {"rungs": [NAIVE | {"seconds": [1.0]}]}))
+        self.assertIsNone(facts.spreads(self.line | {"benchmarks": [NAIVE | {"seconds": [1.0]}]}))
 
 
 class Sentences(unittest.TestCase):
@@ -210,23 +210,23 @@ class Sentences(unittest.TestCase):
 
     def test_a_tie_is_no_victory(self):
         line = run_line()
-        line["rungs"] = METRICS[1:]
+        line["benchmarks"] = METRICS[1:]
         self.assertIn(
             "A tie: the rounds of “load” (5.00 M rows/s) and of Go: prepared (5.13 M rows/s) overlap", self.said(line)[0]
         )
         self.assertIn("by the medians Go: prepared is 1.03 times as fast", self.said(line)[0])
 
-    def test_where_it_has_no_rung_or_no_rival(self):
-        self.assertIn("litepress has no rung here. The fastest is Ruby: prepared (1.67 M rows/s).", self.said()[1])
-        self.assertIn("Only litepress was measured", self.said(run_line() | {"rungs": [PRESSED]})[0])
+    def test_where_it_has_no_benchmark_or_no_competitor(self):
+        self.assertIn("litepress has no benchmark here. The fastest is Ruby: prepared (1.67 M rows/s).", self.said()[1])
+        self.assertIn("Only litepress was measured", self.said(run_line() | {"benchmarks": [PRESSED]})[0])
 
     def test_along_an_axis(self):
         self.assertIn("litepress is the fastest at 4 of 4 points, 20 times as fast as the next.", self.said()[3])
         line = run_line()
-        slow = rung("integers/widths", "C", "copy", 0.001, at=8)
+        slow = benchmark("integers/widths", "C", "copy", 0.001, at=8)
         self.assertIn(
             "at 3 of 4 points, 20 times as fast as the next. It is not at 8: C: copy (1.00 G rows/s) is 16 times as fast.",
-            self.said(line | {"rungs": [*line["rungs"], slow]})[3],
+            self.said(line | {"benchmarks": [*line["benchmarks"], slow]})[3],
         )
 
 
@@ -236,17 +236,17 @@ class Markdown(unittest.TestCase):
         self.text = markdown.page(report.TITLE, report.INTRODUCTION, sections.report(self.line))
         self.tables = markdown_tables(self.text)
 
-    def test_every_rung_is_once_in_the_tables_of_its_case(self):
+    def test_every_benchmark_is_once_in_the_tables_of_its_case(self):
         for case in self.line["cases"]:
             heading = markdown.escaped(case["title"]) + ": "
             rows = [row for place in sections.PLACES.values() for row in self.tables.get(heading + place.lower(), [])]
             found = sorted((row[0], row[1].removesuffix(" (reference)")) for row in rows)
-            wanted = [one for one in self.line["rungs"] if one["case"] == case["name"]]
+            wanted = [one for one in self.line["benchmarks"] if one["case"] == case["name"]]
             self.assertEqual(found, sorted((one["language"], markdown.escaped(one["method"])) for one in wanted))
 
     def test_every_published_figure_is_once_in_the_tables_of_its_article(self):
-        known = self.line["rungs"] + self.line["skipped"] + self.line["failed"]
-        figures = [one for known_rung in known for one in known_rung["published"]]
+        known = self.line["benchmarks"] + self.line["skipped"] + self.line["failed"]
+        figures = [one for known_benchmark in known for one in known_benchmark["published"]]
         figures += [one["published"] for one in self.line["absent"]]
         for article in self.line["articles"]:
             heading = markdown.escaped(article["title"])
@@ -259,30 +259,30 @@ class Markdown(unittest.TestCase):
         self.assertEqual(row[2:], ["100,000,000", "33.0", "50.0", "3.03 M", "2.00 M", "0.66"])
 
     def test_sizes_of_files_stand_beside_where_an_article_has_them(self):
-        sized = rung("metrics", "C", "sized", 0.1, published=[figure("sized", 1, 100, "metrics", size=1234)])
-        lost = rung("metrics", "C", "sized", 0.1, "memory", published=[figure("lost", 1, 100, "metrics", size=1234)])
-        line = self.line | {"rungs": [*METRICS, sized, lost]}
+        sized = benchmark("metrics", "C", "sized", 0.1, published=[figure("sized", 1, 100, "metrics", size=1234)])
+        lost = benchmark("metrics", "C", "sized", 0.1, "memory", published=[figure("lost", 1, 100, "metrics", size=1234)])
+        line = self.line | {"benchmarks": [*METRICS, sized, lost]}
         tables = markdown_tables(markdown.page(report.TITLE, report.INTRODUCTION, sections.report(line)))
         rows = {row[0]: row[-2:] for row in tables["Maximum speed: published and here"]}
         self.assertEqual(rows, {"carray": ["–", "–"], "sized": ["12.3", "20.0"], "lost": ["12.3", "–"]})
 
     def test_an_axis_has_its_name(self):
-        self.assertIn("| Bytes of a key | Rung |", self.text)
+        self.assertIn("| Bytes of a key | Benchmark |", self.text)
         self.assertEqual(len(self.tables["Widths of a key: by bytes of a key"]), 10)
 
     def test_what_was_not_measured_says_why(self):
-        why = {row[1]: row[4] for row in self.tables["Rungs that were not measured"]}
+        why = {row[1]: row[4] for row in self.tables["Benchmarks that were not measured"]}
         self.assertEqual(
             why, {"PyPy: batched": "pypy3 is not installed", "Ruby: naïve": "wrote 3 rows \\| where 4 are right"}
         )
 
     def test_every_section_is_there_with_nothing_measured(self):
-        empty = run_line() | {"rungs": [], "skipped": [], "failed": [], "absent": [], "versions": {}}
+        empty = run_line() | {"benchmarks": [], "skipped": [], "failed": [], "absent": [], "versions": {}}
         empty["ceilings"] = {"memory_copy_bytes_per_second": None, "raw_write": {}}
         text = markdown.page(report.TITLE, report.INTRODUCTION, sections.report(empty))
         self.assertEqual(text.count("\n## "), 8)
         Elements(page.page(report.TITLE, sections.report(empty), empty))
-        self.assertIn("Every rung that was asked for was measured.", text)
+        self.assertIn("All chosen benchmarks were measured.", text)
 
     def test_an_interrupted_run_says_so(self):
         text = markdown.page(
@@ -303,7 +303,7 @@ class Guide(unittest.TestCase):
             path.write_text(f"before\n\n{guide.BEGIN}\nold\n{guide.END}\n\nafter\n", encoding="utf-8")
             paths = report.write(run_line(), folder)
             text = path.read_text(encoding="utf-8")
-        self.assertEqual([one.name for one in paths], ["ladder.md", "ladder.html", "which-way.md"])
+        self.assertEqual([one.name for one in paths], ["benchmarks.md", "benchmarks.html", "which-way.md"])
         self.assertTrue(text.startswith("before\n\n") and text.endswith("\n\nafter\n"))
         self.assertNotIn("old", text)
         self.assertIn("Rust: prepared, 50 rows a statement | 2.00 M | 2.50 M | 50.0 M |", text)
@@ -324,7 +324,7 @@ SVG_VOID = {"path", "rect"}
 
 
 class Elements(html.parser.HTMLParser):
-    """Whether elements are closed in the order in which they were opened, and all attributes and data on the way."""
+    """Checks that elements are closed in order, and collects all attributes and data."""
 
     def __init__(self, text):
         super().__init__()
@@ -369,8 +369,8 @@ class Page(unittest.TestCase):
         self.assertIn(ODD, self.elements.text["td"])
         self.assertNotIn("<b>", self.text)
         data = json.loads(self.elements.text["script"][0])
-        self.assertEqual(len(data["rungs"]), len(self.line["rungs"]))
-        self.assertIn(ODD, [one["method"] for one in data["rungs"]])
+        self.assertEqual(len(data["benchmarks"]), len(self.line["benchmarks"]))
+        self.assertIn(ODD, [one["method"] for one in data["benchmarks"]])
 
     def test_every_colour_can_be_told_from_its_ground(self):
         light, dark = [
@@ -413,12 +413,12 @@ class InBrowser(unittest.TestCase):
         self.assertEqual(self.browser.console(), [])
 
     def bars(self):
-        return self.browser.run("return document.querySelectorAll('#ladder-drawing .bar').length")
+        return self.browser.run("return document.querySelectorAll('#ranking-drawing .bar').length")
 
     def rows(self):
-        """Of the tables beside the picture."""
+        """Returns the number of visible rows of the tables beside the chart."""
         return self.browser.run(
-            "return document.querySelectorAll('details[data-case]:not([hidden]) tr[data-rung]:not([hidden])').length"
+            "return document.querySelectorAll('details[data-case]:not([hidden]) tr[data-benchmark]:not([hidden])').length"
         )
 
     def choose(self, case):
@@ -432,14 +432,14 @@ class InBrowser(unittest.TestCase):
         chosen = f"input[name={name}]" + (f'[value="{value}"]' if value else "")
         self.browser.run("document.querySelector(arguments[0]).click()", chosen)
 
-    def test_a_bar_for_each_rung_of_a_case(self):
-        for case, rungs in (("user", 6), ("metrics", 3), ("integers/widths", 10)):
+    def test_a_bar_for_each_benchmark_of_a_case(self):
+        for case, benchmarks in (("user", 6), ("metrics", 3), ("integers/widths", 10)):
             self.choose(case)
-            self.assertEqual((self.bars(), self.rows()), (rungs, rungs))
+            self.assertEqual((self.bars(), self.rows()), (benchmarks, benchmarks))
 
-    def test_bars_are_as_long_as_rungs_are_fast(self):
+    def test_bars_are_as_long_as_benchmarks_are_fast(self):
         widths = self.browser.run(
-            "return [...document.querySelectorAll('#ladder-drawing .bar')].map(bar => +bar.getAttribute('width')).slice(0, 4)"
+            "return [...document.querySelectorAll('#ranking-drawing .bar')].map(bar => +bar.getAttribute('width')).slice(0, 4)"
         )
         self.assertEqual(widths, sorted(widths, reverse=True))
         rates = [math.log10(one["rows_per_second"]) for one in (PRESSED, UNSAFE, PREPARED, NAIVE)]
@@ -457,13 +457,13 @@ class InBrowser(unittest.TestCase):
         self.assertEqual((self.bars(), self.rows()), (4, 4))
         self.browser.run("document.querySelector('[data-check=none]').click()")
         self.assertEqual((self.bars(), self.rows()), (0, 0))
-        self.assertIn("No rung is left", self.browser.run("return document.getElementById('ladder-drawing').textContent"))
+        self.assertIn("No benchmark passes", self.browser.run("return document.getElementById('ranking-drawing').textContent"))
         self.browser.run("document.querySelector('[data-check=all]').click()")
         self.assertEqual(self.bars(), 4)
 
     def test_marks(self):
         def count(selector):
-            return self.browser.run("return document.querySelectorAll('#ladder-drawing ' + arguments[0]).length", selector)
+            return self.browser.run("return document.querySelectorAll('#ranking-drawing ' + arguments[0]).length", selector)
 
         self.assertEqual(count(".unsafe"), 1)
         self.assertEqual(count(".reference"), 1)
@@ -477,7 +477,7 @@ class InBrowser(unittest.TestCase):
         self.assertEqual(self.browser.run(dots), [10, 6])
 
     def test_hovering_tells_all_figures(self):
-        self.browser.hover("#ladder-drawing [role=listitem]:nth-of-type(3) .bar")
+        self.browser.hover("#ranking-drawing [role=listitem]:nth-of-type(3) .bar")
         card = self.browser.run(
             "return document.getElementById('card').hidden ? '' : document.getElementById('card').innerText"
         )
@@ -496,7 +496,7 @@ class InBrowser(unittest.TestCase):
 
     def test_by_keyboard(self):
         focused = "return document.activeElement.getAttribute('aria-label') ?? ''"
-        self.browser.run("document.querySelector('#ladder-drawing [tabindex=\"0\"]').focus()")
+        self.browser.run("document.querySelector('#ranking-drawing [tabindex=\"0\"]').focus()")
         self.assertIn("litepress: gen, On disk. Rows a second: 50.0 M", self.browser.run(focused))
         self.browser.press("\ue015")
         self.assertIn(f"Rust: {ODD}", self.browser.run(focused))
@@ -505,7 +505,7 @@ class InBrowser(unittest.TestCase):
         self.assertTrue(self.browser.run("return document.getElementById('card').hidden"))
         self.browser.press("\ue010")
         self.assertIn("loop alone", self.browser.run(focused))
-        self.assertEqual(self.browser.run("return document.querySelectorAll('#ladder-drawing [tabindex=\"0\"]').length"), 1)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#ranking-drawing [tabindex=\"0\"]').length"), 1)
         self.browser.run("document.querySelector('input[name=safe]').focus()")
         self.browser.press(" ")
         self.assertEqual(self.bars(), 4)
@@ -520,7 +520,7 @@ class InBrowser(unittest.TestCase):
         self.assertEqual(self.browser.run("return document.documentElement.scrollWidth"), 360)
         wide = "return [...document.querySelectorAll('.scroll')].some(one => one.scrollWidth > one.clientWidth)"
         self.assertTrue(self.browser.run(wide))
-        ends = "return [...document.querySelectorAll('#ladder-drawing text')].map(one => one.getBoundingClientRect().right)"
+        ends = "return [...document.querySelectorAll('#ranking-drawing text')].map(one => one.getBoundingClientRect().right)"
         self.assertLessEqual(max(self.browser.run(ends)), 360)
 
     def test_light_and_dark_can_be_read(self):
@@ -538,8 +538,8 @@ class InBrowser(unittest.TestCase):
 COLOUR = "((one, name) => getComputedStyle(one)[name].match(/[\\d.]+/g).slice(0, 3).map(Number))"
 TEXTS = [
     (("body", "color"), 7), (("th", "color"), 4.5), (("nav a", "color"), 4.5), ((".hint", "color"), 4.5), ((".name", "color"), 4.5),
-    (("#ladder-drawing text.axis", "fill"), 4.5), ((".ceiling", "stroke"), 3),
-    (("#ladder-drawing .c0", "fill"), 3), *(((f".swatch.c{number}", "backgroundColor"), 3) for number in range(1, 6)),
+    (("#ranking-drawing text.axis", "fill"), 4.5), ((".ceiling", "stroke"), 3),
+    (("#ranking-drawing .c0", "fill"), 3), *(((f".swatch.c{number}", "backgroundColor"), 3) for number in range(1, 6)),
 ]  # fmt: skip
 
 
@@ -549,7 +549,7 @@ def luminance(colour):
 
 
 def contrast(one, other):
-    """As WCAG has it."""
+    """Returns the contrast ratio of two colours, as WCAG defines it."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures sorted trees: indexes, WITHOUT ROWID tables and shuffled keys, against SQLite at its best.
 
-What SQLite does best with is looked for first, at a tenth of the rows: sizes of the page cache, threads of its sorter,
-temporary files in memory. Every round then runs all contenders one after another, and checks each result before its
-time counts. SQLite's times are without syncs and without making up the rows' order; ours are the whole run.
+SQLite's best settings are searched first, with a tenth of the rows: sizes of the page cache, threads of its sorter,
+temporary files in memory. Every round then runs all engines one after another, and checks each result before its time
+counts. SQLite's times exclude syncs and the choice of the rows' order; those of litepress are the whole run.
 
     bench/sorted.py --rows 10m --spill-rows 100m --keyed-rows 20m --repeat 3
     bench/sorted.py --billion        also one billion rows with an index
@@ -41,7 +41,7 @@ SCHEMAS = {
 
 
 def verify(path, table, rows, index=None):
-    """Our own check of the file, and SQLite's count of the rows: of the index, too, where there is one."""
+    """Runs litepress check, and has SQLite count the rows of the table and of its index."""
     run([TARGET / "litepress", "check", path, "--progress", "none", "--json"])
     with reading(path) as database:
         by = [""] + ([f"INDEXED BY {index}"] if index else [])
@@ -54,7 +54,7 @@ def verify(path, table, rows, index=None):
 
 
 def best_settings(folder, rows):
-    """The fastest of SQLite's settings for CREATE INDEX, and all that were tried."""
+    """Returns the fastest of SQLite's settings for CREATE INDEX, and the times of all."""
     path = folder / "tune.db"
     caches = ["", "index-cache=250000"]
     threads = ["sorter-threads=0", "sorter-threads=2"]
@@ -68,7 +68,7 @@ def best_settings(folder, rows):
 
 
 def one_round(folder, options, best):
-    """All contenders once."""
+    """Runs every engine once."""
     results = {}
 
     def press(name, schema, rows, table, index=None, arguments=()):
@@ -100,9 +100,9 @@ def one_round(folder, options, best):
 
 
 def ratios(rounds):
-    """Pairs of the same round, so that drift cancels."""
-    def times(rival, ours):
-        return spread([one[rival]["sqlite_seconds"] / one[ours]["seconds"] for one in rounds])
+    """Returns ratios within each round, so that drift of the machine cancels."""
+    def times(competitor, ours):
+        return spread([one[competitor]["sqlite_seconds"] / one[ours]["seconds"] for one in rounds])
 
     def index_part(one):
         ours = one["litepress, index"]["seconds"] - one["litepress"]["seconds"]
@@ -125,9 +125,9 @@ def ratios(rounds):
 
 
 def billion(folder, turn):
-    """The challenge's table without and with an index, at the default memory budget. By turns one and the other is first.
+    """Generates the challenge's table without and with an index, in alternating order, with the default memory budget.
 
-    Each runs twice: the check before fills the memory with its file, and some hosts give that slowly to the next one.
+    Each runs twice: the check before it fills the memory with its file, which some hosts free slowly.
     """
     results = {}
     for schema in ("user", "indexed") if turn % 2 == 0 else ("indexed", "user"):
@@ -143,7 +143,7 @@ def billion(folder, turn):
 
 
 def billion_ratios(rounds):
-    """Of the times of each round."""
+    """Returns the ratios of the times of each round."""
     def ratios(run):
         times = [[one[f"litepress, 1b, {schema}{run}"]["seconds"] for schema in ("indexed", "user")] for one in rounds]
         return spread([indexed / user for indexed, user in times])

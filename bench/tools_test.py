@@ -1,4 +1,4 @@
-"""What holds for the rungs of today's tools: the rows of their CSV are known, and others are refused."""
+"""Tests of the tools of today: the rows of the CSV are accepted, and others are refused."""
 
 import contextlib
 import csv
@@ -8,14 +8,14 @@ import tempfile
 import unittest
 
 import data
-from ladder.articles import tools
-from ladder.rungs import Setting, Wrong
+from suite.articles import tools
+from suite.benchmark import Setting, Wrong
 
 ROWS = 500
 
 
 def facts(rows):
-    """What SQLite finds in a table of these rows."""
+    """Returns the aggregates of a table of these rows, as SQLite computes them."""
     with contextlib.closing(sqlite3.connect(":memory:")) as database:
         database.execute(data.USER.create())
         database.executemany("INSERT INTO user VALUES (?, ?, ?, ?)", rows)
@@ -30,7 +30,7 @@ class Rows(unittest.TestCase):
                 header, *self.rows = csv.reader(file)
         self.assertEqual(header, list(data.USER.columns))
 
-    def test_those_of_the_csv_are_right(self):
+    def test_rows_of_the_csv_are_right(self):
         tools.verify(facts(self.rows), ROWS)
 
     def test_wrong_rows_are_refused(self):

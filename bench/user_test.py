@@ -1,11 +1,11 @@
-"""What the rungs of `user` are verified by refuses what is wrong."""
+"""The check of the benchmarks of `user` accepts right rows and refuses wrong ones."""
 
 import contextlib
 import sqlite3
 import unittest
 
-from ladder.articles import user
-from ladder.rungs import Wrong
+from suite.articles import user
+from suite.benchmark import Wrong
 
 ROWS = 3000
 TABLE = "CREATE TABLE user (id INTEGER PRIMARY KEY, area CHAR(6), age INTEGER, active INTEGER)"

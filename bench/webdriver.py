@@ -1,4 +1,4 @@
-"""A headless Chromium by the WebDriver protocol, as far as tests of the report want it: Debian's chromium-driver speaks it."""
+"""Controls a headless Chromium through the WebDriver protocol of Debian's chromium-driver, for tests of the report."""
 
 import base64
 import contextlib
@@ -13,7 +13,7 @@ FLAGS = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the standard's own name for it
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # key of an element in the standard
 
 
 def found():
@@ -25,7 +25,7 @@ class Browser:
         self.address = f"{address}/session/{session}"
 
     def run(self, script, *arguments):
-        """The value that a script in the page returns."""
+        """Runs a script in the page, and returns its value."""
         return _ask(f"{self.address}/execute/sync", {"script": script, "args": arguments})
 
     def open(self, path):
@@ -45,12 +45,12 @@ class Browser:
         self.devtools("Emulation.setEmulatedMedia", features=features)
 
     def keys(self, text):
-        """Types into whatever has the focus."""
+        """Types into the focused element."""
         [element] = self.run("return [document.activeElement]")
         _ask(f"{self.address}/element/{element[ELEMENT]}/value", {"text": text})
 
     def press(self, key):
-        """A key that moves: nothing is clicked or scrolled to before."""
+        """Presses a key without clicking or scrolling."""
         strokes = [{"type": kind, "value": key} for kind in ("keyDown", "keyUp")]
         _ask(f"{self.address}/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]})
 
@@ -60,7 +60,7 @@ class Browser:
         _ask(f"{self.address}/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [move]}]})
 
     def console(self):
-        """What the page complained of since it was last asked."""
+        """Returns the messages of the console since the last call."""
         return [entry["message"] for entry in _ask(f"{self.address}/se/log", {"type": "browser"})]
 
     def screenshot(self, path):
@@ -79,7 +79,7 @@ def _ask(address, content=None, method="POST"):
 
 @contextlib.contextmanager
 def browser():
-    """A browser with a profile of its own, gone afterwards."""
+    """Starts a browser with a new profile, and removes both afterwards."""
     driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, driver:
         try:

@@ -1,12 +1,12 @@
-//! What programs of the ladder share: the line that each of them prints, which README.md describes, and chance.
+//! Code shared by the programs of the benchmark suite: their line of output, which README.md describes, and random numbers.
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-/// The line of a program that took so long, with the row of numbers that its database in memory answers a query with.
+/// Returns the line of output of a program: the seconds, and the row that a database in memory answers to a query.
 ///
 /// # Errors
-/// What SQLite says of the query, and another value than a number.
+/// Fails if SQLite fails, or if a value of the row is not a number.
 pub fn answer(seconds: f64, asked: Option<(&Connection, &str)>) -> rusqlite::Result<String> {
     let check = asked.map(|(database, query)| row(database, query)).transpose()?;
     let check = check.map_or_else(String::new, |row| format!(", \"check\": [{row}]"));
@@ -26,11 +26,11 @@ fn row(database: &Connection, query: &str) -> rusqlite::Result<String> {
     })
 }
 
-/// Marsaglia's xorshift with 64 bits, from any number but 0 on.
+/// Marsaglia's xorshift with 64 bits; the seed is any number except 0.
 pub struct Random(pub u64);
 
 impl Random {
-    /// The next number.
+    /// Returns the next number.
     #[expect(clippy::should_implement_trait, reason = "it has no end")]
     #[inline]
     pub fn next(&mut self) -> u64 {
@@ -40,7 +40,7 @@ impl Random {
         self.0
     }
 
-    /// A number below `limit`, each as likely as another.
+    /// Returns a number below `limit`, uniformly distributed.
     ///
     /// # Panics
     /// Never: the upper half of the product is less than `limit`.

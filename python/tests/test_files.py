@@ -415,7 +415,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
         (("user", 1.5), TypeError, "rows must be a whole number"),
         (("user", {"user": None}), TypeError, r"rows\['user'\] must be a whole number, not NoneType"),
         (("user", {"nobody": 1}), litepress.UsageError, "nobody"),
-        (("CREATE TABLE t (a); CREATE TABLE u (a)", {"t": 5}), litepress.UsageError, "how many rows"),
+        (("CREATE TABLE t (a); CREATE TABLE u (a)", {"t": 5}), litepress.UsageError, "no number of rows"),
         ((1, 1), TypeError, "schema must be CREATE statements"),
         (("-- create nothing", 1), litepress.SchemaError, "defines nothing"),
     ],

@@ -1,10 +1,10 @@
-//! What a b-tree of an index or of a WITHOUT ROWID table holds, read with the format crate's own decoders.
+//! Reads the records of an index or of a WITHOUT ROWID table with the format crate's own decoders.
 
 use litepress_format::cell::{Cell, CellPayload};
 use litepress_format::overflow;
 use litepress_format::page::{PageReader, PageSize};
 
-/// A database's bytes and where its pages are.
+/// The bytes of a database, and its page size.
 #[derive(Clone, Copy, Debug)]
 pub struct Pages<'a> {
     database: &'a [u8],
@@ -23,7 +23,7 @@ impl<'a> Pages<'a> {
         &self.database[start..start + self.bytes]
     }
 
-    /// The records of the tree at page `root`, byte by byte as they are stored, in the order of the tree.
+    /// Returns the stored bytes of the records of the tree at page `root`, in the order of the tree.
     #[must_use]
     pub fn records(self, root: u32) -> Vec<Vec<u8>> {
         let mut records = Vec::new();

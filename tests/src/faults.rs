@@ -17,7 +17,7 @@ pub struct FaultySink {
     plan: FaultPlan,
 }
 
-/// Which calls fail.
+/// The calls that fail.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultPlan {
     /// Number of the call that fails, counted from 0.
@@ -79,14 +79,14 @@ impl Sink for FaultySink {
     }
 }
 
-/// Drops writes that end below an offset, but for the one of page 1: the file has a hole there and costs no room.
+/// Drops writes that end below an offset, except for page 1: the file has a hole there and takes no room.
 pub struct HoleSink {
     inner: Box<dyn Sink>,
     keep_from: u64,
 }
 
 impl HoleSink {
-    /// Keeps what reaches beyond `keep_from`.
+    /// Keeps writes that end behind `keep_from`.
     #[must_use]
     pub fn new(inner: Box<dyn Sink>, keep_from: u64) -> Self {
         Self { inner, keep_from }

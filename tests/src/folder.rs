@@ -4,36 +4,36 @@ use litepress::Target;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder that is deleted in the end.
+/// A folder that is deleted on drop.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// An empty folder.
+    /// Makes an empty folder.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a folder on the disk is no default value")]
     pub fn new() -> Self {
         Self(tempfile::Builder::new().prefix("litepress-conformance-").tempdir().unwrap())
     }
 
-    /// Where it is.
+    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// A path in it.
+    /// Returns a path in it.
     #[must_use]
     pub fn join(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
 
-    /// A file in it, as a target.
+    /// Returns a file in it as a target.
     #[must_use]
     pub fn target(&self, name: &str) -> Target {
         Target::File(self.join(name))
     }
 
-    /// Names of everything in it, sorted.
+    /// Returns the names of everything in it, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().to_string_lossy().into_owned();
@@ -42,7 +42,7 @@ impl Folder {
         names
     }
 
-    /// Names of the temporary files of unfinished runs.
+    /// Returns the names of temporary files of unfinished runs.
     #[must_use]
     pub fn temporaries(&self) -> Vec<String> {
         self.names().into_iter().filter(|name| name.ends_with(".tmp")).collect()

@@ -1,6 +1,6 @@
 //! Generated tables with keys: indexes, UNIQUE and PRIMARY KEY constraints, WITHOUT ROWID.
 
-use crate::nasty::{STRICT_TYPES, TYPES, any_key, any_value};
+use crate::edge_values::{STRICT_TYPES, TYPES, any_key, any_value};
 use crate::source::Row;
 use litepress_rows::cells::OwnedValue;
 use proptest::prelude::*;

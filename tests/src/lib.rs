@@ -1,29 +1,29 @@
-//! What the conformance tests share.
+//! The code that conformance tests share.
 //!
 //! ```text
-//! case     a schema and its rows, pressed along every route: threads x sinks x page sizes
-//! source   rows as values, or made by a function, cut into parts
-//! oracle   is the file sound, by the bundled SQLite and by an older one; does it hold what SQLite's INSERT gives
-//! shape    depth and pages of a tree
-//! spilling rows whose sorts do not fit the smallest memory
-//! btree    the records of an index, as they are stored
-//! nasty    types and values that are apt to go wrong
-//! keyed    generated tables with indexes and constraints, WITHOUT ROWID or not
-//! race     clients that use a database while it is replaced
-//! faults   sinks that fail, and sinks that leave holes
+//! case         a schema and its rows, written along every route: threads x sinks x page sizes
+//! source       rows as values, or made by a function, cut into parts
+//! oracle       is the file sound, by the bundled SQLite and by an older one; does it hold what SQLite's INSERT gives
+//! shape        depth and pages of a tree
+//! spilling     rows whose sorts do not fit the smallest memory
+//! btree        the records of an index, as they are stored
+//! edge_values  types and values at the edges of SQLite's rules
+//! keyed        generated tables with indexes and constraints, WITHOUT ROWID or not
+//! race         clients that use a database while it is replaced
+//! faults       sinks that fail, and sinks that leave holes
 //! ```
 //!
-//! The tests themselves lie in `tests/tests`, one file a promise.
+//! The tests are in `tests/tests`: one file for each promise, most of them modules of `conformance.rs`.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 pub mod btree;
 pub mod case;
 pub mod checksum;
+pub mod edge_values;
 pub mod faults;
 pub mod folder;
 pub mod keyed;
-pub mod nasty;
 pub mod oracle;
 pub mod race;
 pub mod shape;

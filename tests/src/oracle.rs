@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 
-/// A database in memory made of these bytes; it may be changed.
+/// Opens these bytes as a database in memory, which may be changed.
 #[must_use]
 pub fn open(bytes: &[u8]) -> Connection {
     let mut sqlite = Connection::open_in_memory().unwrap();
@@ -27,7 +27,7 @@ pub fn open(bytes: &[u8]) -> Connection {
     sqlite
 }
 
-/// All rows of a query of one column, as text.
+/// Returns all rows of a query of one column as text.
 #[must_use]
 pub fn texts(sqlite: &Connection, sql: &str) -> Vec<String> {
     let mut statement = sqlite.prepare(sql).unwrap();
@@ -35,16 +35,15 @@ pub fn texts(sqlite: &Connection, sql: &str) -> Vec<String> {
     rows.map(Result::unwrap).collect()
 }
 
-/// The first row of a query of one column, as an integer.
+/// Returns the first row of a query of one column as an integer.
 #[must_use]
 pub fn integer(sqlite: &Connection, sql: &str) -> i64 {
     sqlite.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Sees that the bundled SQLite finds nothing wrong.
+/// Asserts that the bundled SQLite finds nothing wrong.
 ///
-/// Where the schema has a view SQLite may leave out the pages that nobody refers to, so it looks a second time at a
-/// copy without views.
+/// If the schema has a view, SQLite may not check for unused pages, so that it checks a copy without views, too.
 pub fn assert_sqlite_content(sqlite: &mut Connection, what: &str) {
     for sql in ["PRAGMA integrity_check", "PRAGMA quick_check"] {
         assert_eq!(texts(sqlite, sql), ["ok"], "{what}: {sql}");
@@ -61,7 +60,7 @@ pub fn assert_sqlite_content(sqlite: &mut Connection, what: &str) {
     assert_eq!(texts(&copy, "PRAGMA integrity_check"), ["ok"], "{what}: without its views");
 }
 
-/// Sees that these bytes are a sound database: by the bundled SQLite and by litepress' verifier.
+/// Asserts that these bytes are a sound database: by the bundled SQLite and by litepress' verifier.
 pub fn assert_sound(bytes: &[u8], what: &str) {
     assert_sqlite_content(&mut open(bytes), what);
     let folder = Folder::new();
@@ -70,11 +69,11 @@ pub fn assert_sound(bytes: &[u8], what: &str) {
     assert_verified(&path, what);
 }
 
-/// Sees that litepress' verifier finds nothing wrong with the file.
+/// Asserts that litepress' verifier finds nothing wrong with the file.
 pub fn assert_verified(path: &Path, what: &str) {
     let report = check(path, &CheckOptions::default(), &|_, _| Ok(())).unwrap();
     assert!(report.is_clean(), "{what}: {:#?}", report.faults);
-    // What SQLite leaves only on odd occasions, a new database does not hold.
+    // SQLite leaves these only on odd occasions, and a new database has none.
     let is_odd = |note: &&String| ["doubles", "sqlite_sequence", "page count"].iter().any(|odd| note.contains(odd));
     assert_eq!(report.notes.iter().find(is_odd), None, "{what}");
 }

@@ -1,11 +1,11 @@
-//! What a printed tree looks like: walked with the format crate's own readers.
+//! Measures the shape of a tree with the format crate's own readers.
 
 use litepress_format::page::{FILE_HEADER_LEN, PageReader, PageSize};
 
 /// The shape of one b-tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Levels; 1 where the root is a leaf.
+    /// Levels; 1 if the root is a leaf.
     pub depth: u32,
     /// Pages above the leaves.
     pub interior_pages: u32,
@@ -13,7 +13,7 @@ pub struct Shape {
     pub leaf_pages: u32,
 }
 
-/// The shape of the tree at page `root` of a database without reserved bytes.
+/// Returns the shape of the tree at page `root` of a database without reserved bytes.
 #[must_use]
 pub fn of_tree(database: &[u8], page_size: PageSize, root: u32) -> Shape {
     let bytes = page_size.bytes();

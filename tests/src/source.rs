@@ -15,23 +15,23 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// One row: a value for each ordinary column.
 pub type Row = Vec<OwnedValue>;
 
-/// Rows as values, in parts of a chosen number of rows, by way of blocks of cells and the encoder.
+/// Rows as values, in parts of a chosen number of rows, encoded from blocks of cells.
 pub struct ValueRows {
     table: Table,
     rows: Arc<[Row]>,
     rows_per_part: usize,
     first_rowid: i64,
     next: AtomicUsize,
-    /// What the source says of its rowids.
+    /// The order of rowids that the source declares.
     pub rowid_order: RowidOrder,
-    /// What becomes of NULL in a NOT NULL column.
+    /// The policy for NULL in a NOT NULL column.
     pub conflict: Conflict,
-    /// Rows can be made again by their numbers.
+    /// Whether rows can be made again by their numbers.
     pub is_numbered: bool,
 }
 
 impl ValueRows {
-    /// The rows of `table`. Without INTEGER PRIMARY KEY they are numbered from `first_rowid` on.
+    /// Makes the rows of `table`. Without INTEGER PRIMARY KEY they are numbered from `first_rowid` on.
     #[must_use]
     pub fn new(table: &Table, rows: Arc<[Row]>, rows_per_part: usize, first_rowid: i64) -> Self {
         assert!(rows_per_part > 0, "a part without rows would be followed by another, for ever");
@@ -47,7 +47,7 @@ impl ValueRows {
         }
     }
 
-    /// Where columns are among the ordinary ones.
+    /// Returns the positions of columns among the ordinary ones.
     fn places(&self, columns: &[usize]) -> Vec<usize> {
         let ordinary: Vec<usize> = self.table.ordinary_columns().collect();
         let place = |column| ordinary.iter().position(|ordinary| ordinary == column).expect("it is not computed");
@@ -149,7 +149,7 @@ impl KeyMaker for ValueKeys<'_> {
     }
 }
 
-/// Rows whose integers come from whoever wants the rows.
+/// Makes rows again from integers that the caller has kept.
 struct ValueMaker<'a> {
     rows: &'a ValueRows,
     given: Vec<usize>,
@@ -193,7 +193,7 @@ impl Part for ValuePart {
     }
 }
 
-/// One column of `rows`: a block of one kind with NULL flags where that is possible, else of values one by one.
+/// Returns one column of `rows`: a block of one kind with NULL flags if possible, else of separate values.
 fn block(rows: &[Row], column: usize) -> CellBlock {
     let values = || rows.iter().map(|row| &row[column]);
     let mut block = CellBlock::default();
@@ -242,7 +242,7 @@ pub struct MadeRows<F> {
     rows_per_part: u64,
     next: AtomicU64,
     make: F,
-    /// What the source says of its rowids.
+    /// The order of rowids that the source declares.
     pub rowid_order: RowidOrder,
 }
 

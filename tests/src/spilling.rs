@@ -1,4 +1,4 @@
-//! A table whose sorts do not fit the smallest memory, though it is small: many indexes share that memory.
+//! A small table whose sorts do not fit the smallest memory, because many indexes share it.
 
 use crate::source::MadeRows;
 use litepress_format::record::write_record;
@@ -12,10 +12,10 @@ CREATE INDEX i5 ON t(c); CREATE INDEX i6 ON t(c DESC, a); CREATE INDEX i7 ON t(a
 CREATE UNIQUE INDEX u1 ON t(b, a DESC, c); CREATE UNIQUE INDEX u2 ON t(a, b, c);
 CREATE INDEX i9 ON t(b COLLATE RTRIM, a); CREATE INDEX i10 ON t(c, b);";
 
-/// Rows that are enough to spill.
+/// A number of rows that spills.
 pub const ROWS: u64 = 40_000;
 
-/// So many of its rows, shuffled, with few different values in each column.
+/// Returns `count` of its rows, shuffled, with few different values in each column.
 #[must_use]
 pub fn rows(count: u64) -> MadeRows<impl Fn(u64, &mut Vec<u8>) -> i64 + Clone + Send + Sync + 'static> {
     MadeRows::new(count, 5000, |row, record| {

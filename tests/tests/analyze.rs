@@ -1,4 +1,4 @@
-//! Statistics for SQLite's planner: the rows that ANALYZE writes over the same rows.
+//! Statistics for SQLite's planner: the same rows as ANALYZE writes.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -24,7 +24,7 @@ fn options(route: Route) -> Options {
     options
 }
 
-/// The file with statistics; the same along several routes.
+/// Returns the file with statistics, which is equal along several routes.
 fn pressed(case: &Case) -> Vec<u8> {
     let press = |threads, into, memory_bytes| {
         let mut options = options(Route { threads, into });
@@ -37,7 +37,7 @@ fn pressed(case: &Case) -> Vec<u8> {
     bytes
 }
 
-/// Sees that the file has SQLite's statistics and no others, and that both SQLites take it.
+/// Asserts that the file has SQLite's statistics and no others, and that both SQLites take it.
 fn check(case: &Case) -> Vec<u8> {
     let bytes = pressed(case);
     let reference = case.reference(PageSize::DEFAULT);
@@ -64,7 +64,7 @@ fn assert_old_sqlite_agrees(bytes: &[u8]) {
     old.assert_sound(&[path]);
 }
 
-/// A case of the rows that SQLite takes.
+/// Returns a case of the rows that SQLite takes.
 fn taken(sql: &str, tables: Vec<Vec<Row>>) -> Case {
     let (sqlite, schema) = (Connection::open_in_memory().unwrap(), Schema::from_sql(sql, "<analyze>").unwrap());
     sqlite.execute_batch(sql).unwrap();
@@ -116,7 +116,7 @@ fn nulls_in_unique_indexes() {
     }
 }
 
-/// Means are rounded up, but for those from 1 to 1.1.
+/// Rounds means up, except for those from 1 to 1.1.
 #[test]
 fn means_between_one_and_two() {
     for doubles in 0..15 {
@@ -126,7 +126,7 @@ fn means_between_one_and_two() {
     }
 }
 
-/// What SQLite makes itself has its statistics too, and what we print is not read again.
+/// Tables and indexes that SQLite makes have statistics, too, and pages that litepress writes are not read again.
 #[test]
 fn objects_that_sqlite_makes() {
     let sql = "CREATE TABLE p(a INT, b TEXT); CREATE INDEX p_full ON p(b, a);
@@ -154,7 +154,7 @@ fn tables_of_full_text_search() {
     check(&case.rows(rows(20, |row| vec![text("some words"), text(&format!("word{row}"))])));
 }
 
-/// No table is filled, or there is none: the table of statistics is empty.
+/// Writes an empty table of statistics if no table is filled, or if there is none.
 #[test]
 fn nothing_to_tell() {
     for sql in ["", "CREATE TABLE t(a UNIQUE); CREATE TABLE w(a PRIMARY KEY) WITHOUT ROWID"] {
@@ -167,7 +167,7 @@ fn nothing_to_tell() {
     }
 }
 
-/// So many parts that several workers count, and rows that were spilled.
+/// Counts in several workers, and counts rows that were spilled.
 #[test]
 fn many_rows() {
     let whole = press_source("CREATE TABLE t(a, b); CREATE INDEX i ON t(a, b)", 2, 1 << 30, many);

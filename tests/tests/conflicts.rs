@@ -6,7 +6,7 @@
 use litepress::plan::{Lane, steps};
 use litepress::{Conflict, ErrorKind, MIN_MEMORY_BYTES, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert_or};
-use litepress_conformance::nasty::any_key;
+use litepress_conformance::edge_values::any_key;
 use litepress_conformance::oracle;
 use litepress_conformance::source::Row;
 use litepress_rows::cells::OwnedValue;
@@ -235,11 +235,11 @@ fn many_rows_that_do_not_fit_the_memory() {
                 (options.memory_bytes, options.temp_dir) = (memory_bytes, temp_dir.map(PathBuf::from));
                 case.press_schema(schema(sql), &options, Into::Memory)
             };
-            let whole = press(2, 4 << 30, Some("/nowhere")).expect("nothing is spilled");
+            let whole = press(2, 4 << 30, Some("/proc")).expect("nothing is spilled");
             oracle::assert_sound(&whole, sql);
             oracle::assert_same_content(&oracle::open(&whole), &theirs, sql);
             for threads in [1, 2, 7] {
-                assert!(press(threads, MIN_MEMORY_BYTES, Some("/nowhere")).is_err(), "{threads}: it must be spilled");
+                assert!(press(threads, MIN_MEMORY_BYTES, Some("/proc")).is_err(), "{threads}: it must be spilled");
                 let spilled = press(threads, MIN_MEMORY_BYTES, None).unwrap();
                 assert!(spilled == whole, "{threads} threads, {conflict:?}: other bytes: {sql}");
             }

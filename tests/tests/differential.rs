@@ -1,12 +1,12 @@
-//! Generated schemas and nasty values: what litepress prints is what SQLite's INSERT makes of the same rows, and
-//! SQLite goes on with it. A row that SQLite refuses, litepress refuses.
+//! Generated schemas and edge values: the content is that of SQLite's INSERT of the same rows, SQLite can change the
+//! file, and litepress refuses the same rows as SQLite.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use litepress::{ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert, routes};
+use litepress_conformance::edge_values::{INTS, REALS, STRICT_TYPES, TEXTS, TYPES, any_value};
 use litepress_conformance::folder::Folder;
-use litepress_conformance::nasty::{INTS, REALS, STRICT_TYPES, TEXTS, TYPES, any_value};
 use litepress_conformance::oracle::{self, OldSqlite, open_command};
 use litepress_conformance::source::Row;
 use litepress_rows::Table;
@@ -18,7 +18,7 @@ use proptest::sample::select;
 use rusqlite::Connection;
 use std::fmt::Write;
 
-/// What stands before the number that makes a name unique.
+/// Prefixes of names; a number makes them unique.
 const NAMES: [&str; 12] = [
     "c",
     "select",
@@ -45,7 +45,7 @@ struct AnyColumn {
 #[derive(Clone, Debug)]
 struct AnyTable {
     columns: Vec<AnyColumn>,
-    /// How and where the INTEGER PRIMARY KEY stands.
+    /// The form and position of the INTEGER PRIMARY KEY.
     key: Option<(&'static str, usize)>,
     strict: bool,
     comment: &'static str,
@@ -300,9 +300,9 @@ proptest! {
     }
 }
 
-/// Every nasty value in every type, STRICT or not: taken as SQLite takes it, refused where SQLite refuses it.
+/// Takes and refuses the same edge values as SQLite, in every type, STRICT or not.
 #[test]
-fn every_nasty_value_in_every_type() {
+fn every_edge_value_in_every_type() {
     let ints = INTS.into_iter().map(OwnedValue::Int);
     let reals = REALS.into_iter().map(OwnedValue::Real);
     let texts = TEXTS.into_iter().map(|text| OwnedValue::Text(text.to_owned()));
@@ -336,7 +336,7 @@ fn every_nasty_value_in_every_type() {
     }
 }
 
-/// A virtual column's value is not stored, and yet SQLite looks at it: a NULL, or the type in a STRICT table.
+/// Refuses a virtual column's NULL or wrong type like SQLite, though its value is not stored.
 #[test]
 fn rules_of_a_virtual_column_are_not_overlooked() {
     for sql in [
@@ -364,7 +364,7 @@ fn a_trigger_may_have_the_name_of_a_table() {
     case.judge(&bytes, PageSize::DEFAULT);
 }
 
-/// SQLite takes such a definition, and rows too as long as nobody turns foreign keys on.
+/// Takes such a definition, like SQLite, and rows, too, as long as foreign keys are off.
 #[test]
 fn a_foreign_key_that_leads_nowhere_is_taken() {
     for sql in [

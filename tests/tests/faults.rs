@@ -14,7 +14,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Presses two tables of several parts to `t.db` of `folder`; returns how many calls of the sink that took.
+/// Writes two tables of several parts to `t.db` of `folder`; returns the number of calls of the sink.
 fn press(folder: &Folder, threads: usize, replace: bool, plan: FaultPlan) -> (u64, Result<()>) {
     let calls = Arc::new(AtomicU64::new(0));
     let counted = calls.clone();
@@ -97,7 +97,7 @@ fn every_failing_call_with_seven_threads() {
     sweep(7, true);
 }
 
-/// A sink that fails in memory fails as one that writes a file does.
+/// Reports a failing sink in memory like one that writes a file.
 #[test]
 fn a_failing_sink_in_memory() {
     for call in 0..6 {
@@ -114,7 +114,7 @@ fn a_failing_sink_in_memory() {
     }
 }
 
-/// Given up by whoever has begun it, at every stage.
+/// Leaves nothing behind if the caller gives up a database at any stage.
 #[test]
 fn a_database_that_is_dropped_leaves_nothing() {
     let folder = Folder::new();
@@ -168,7 +168,7 @@ fn an_interrupted_run_leaves_nothing() {
     }
 }
 
-/// A file that did not become what was written to it is found out before it gets its name.
+/// Detects a file that differs from the written bytes before it gets its name.
 #[test]
 fn a_file_with_holes_is_not_published() {
     for verify in [Verify::Quick, Verify::Full] {

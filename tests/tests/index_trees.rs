@@ -1,5 +1,5 @@
 //! Every shape of an index: each number of entries around each change of shape up to four levels, entries that overflow,
-//! parts of a few entries and what is left over at their ends.
+//! and parts of a few entries with the remainders at their ends.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -20,7 +20,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Two trees of the same entries, a WITHOUT ROWID table and an index, of keys of one length in an order of their own.
+/// Two trees of the same entries, a WITHOUT ROWID table and an index, with shuffled keys of one length.
 struct Trees {
     key_bytes: usize,
     page_size: PageSize,
@@ -78,7 +78,7 @@ impl Trees {
         self.turns(middle, to, found);
     }
 
-    /// Sees that both trees are sound and hold every entry, in order. SQLite makes the index anew for comparison.
+    /// Asserts that both trees are sound and have every entry, in order. SQLite makes the index again for comparison.
     fn check(&self, rows: u64, threads: usize) -> Vec<u8> {
         let bytes = self.press(rows, threads);
         let what = format!("{rows} keys of {} bytes, pages of {}", self.key_bytes, self.page_size);
@@ -99,12 +99,12 @@ impl Trees {
     }
 }
 
-/// A number as a text of so many bytes.
+/// Returns a number as a text of `bytes` bytes.
 fn numbered(number: u64, bytes: usize) -> String {
     "0".repeat(bytes.saturating_sub(9)) + &format!("{number:0>width$}", width = bytes.min(9))
 }
 
-/// Sees that both trees hold so many keys, in order.
+/// Asserts that both trees have `rows` keys, in order.
 fn assert_ordered(bytes: &[u8], page_size: PageSize, rows: u64, what: &str) {
     for tree in ["i", "w"] {
         let records = Pages::new(bytes, page_size).records(root(bytes, tree));
@@ -163,7 +163,7 @@ fn every_number_of_entries_around_a_new_level() {
 fn parts_of_a_few_entries() {
     const PART_BYTES: u64 = litepress_rows::source::PART_BYTES as u64;
     for per_part in [2, 3, 4, 5, 6, 7, 11, 12, 13] {
-        // What stays on the page differs with the length: few entries a leaf, or ten.
+        // The number of bytes on the page depends on the length: few entries a leaf, or ten.
         for local_bytes in [0, 60] {
             let key_bytes = (PART_BYTES / per_part - 40) / 508 * 508 - 508 + 39 + local_bytes;
             let trees = Trees::new(usize::try_from(key_bytes).unwrap(), PageSize::MIN);

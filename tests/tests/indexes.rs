@@ -1,4 +1,4 @@
-//! Indexes, UNIQUE and PRIMARY KEY constraints: entry by entry what SQLite makes of the same rows.
+//! Indexes, UNIQUE and PRIMARY KEY constraints: every entry is the one that SQLite makes of the same rows.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -84,7 +84,7 @@ fn assert_goes_on(bytes: &[u8], case: &Case, schema: &Schema, page_size: PageSiz
     assert_eq!(old_verdicts(old, bytes), old_verdicts(old, &their_bytes), "the older SQLite");
 }
 
-/// What the older SQLite finds in a database as it is, with its own indexes, and with all made anew.
+/// Returns the findings of the older SQLite in the database, with its indexes, and after making all indexes again.
 fn old_verdicts(old: &OldSqlite, bytes: &[u8]) -> String {
     let folder = Folder::new();
     let path = folder.join("old.db");

@@ -24,7 +24,7 @@ fn start(target: &Path, rows: i64, words: &[&str]) -> Child {
     child
 }
 
-/// How long a run takes from its beginning to its end.
+/// Returns the time of a whole run.
 fn whole_run(words: &[&str]) -> Duration {
     let folder = Folder::new();
     let mut child = start(&folder.join("t.db"), ROWS, words);
@@ -34,7 +34,7 @@ fn whole_run(words: &[&str]) -> Duration {
     begun.elapsed()
 }
 
-/// Rows of the table in `target`, after the verifier has found nothing wrong.
+/// Returns the rows of the table in `target`, after the verifier has found nothing wrong.
 fn rows(target: &Path) -> i64 {
     assert_verified(target, "a file that is there");
     integer(&Connection::open(target).expect("a database"), "SELECT count(*) FROM t")
@@ -88,7 +88,7 @@ fn killed_at_ten_moments_of_a_table_that_is_printed_over() {
     kill_at_ten_moments(true, &["breaks"]);
 }
 
-/// Two runs for one name: the later one leaves the file of the one that is alive alone, and one gets the name.
+/// Leaves the temporary file of a running process alone: of two runs for one name, one gets the name.
 #[test]
 fn a_run_that_is_alive_keeps_its_temporary_file() {
     let folder = Folder::new();

@@ -1,10 +1,10 @@
-//! Nasty CSV files through `litepress-load`: what stands in the tables is what SQLite makes of the same texts, whichever
-//! way the file is cut and however many threads read it; and a type that was found out gives back every text.
+//! CSV files with edge values through `litepress-load`: the tables have the values that SQLite makes of the same texts, for
+//! all cuts of the file and numbers of threads, and every inferred type gives back every text.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use litepress::{Conflict, Database, Options, PageSize, Sync, Target};
-use litepress_conformance::nasty::{INTS, TEXTS};
+use litepress_conformance::edge_values::{INTS, TEXTS};
 use litepress_conformance::oracle;
 use litepress_load::infer::Decision;
 use litepress_load::input::Input;
@@ -36,7 +36,7 @@ const TABLES: [(&str, usize); 12] = [
     ("t (a INTEGER NOT NULL, b TEXT DEFAULT 'x', c REAL)", 3),
 ];
 
-/// Bytes of text that are read at one go. Where pieces are cut shows in the pages, and nowhere else.
+/// Bytes of text that are read at once. The cuts between pieces show in the pages and nowhere else.
 const PIECE_BYTES: [usize; 4] = [4 << 20, 1, 40, 300];
 
 const THREADS: [usize; 3] = [1, 2, 7];
@@ -127,7 +127,7 @@ impl File {
     }
 }
 
-/// The plan for a file, read in this way.
+/// Returns the plan for a file.
 fn plan(path: &Path, sql: Option<&str>, threads: usize, piece_bytes: usize, conflict: Conflict) -> LoadPlan {
     let mut read = ReadOptions { piece_bytes: Some(piece_bytes), ..ReadOptions::default() };
     read.dialect.delimiter = Some(b',');
@@ -144,7 +144,7 @@ fn plan(path: &Path, sql: Option<&str>, threads: usize, piece_bytes: usize, conf
     LoadPlan::new(request, &|| Ok(())).unwrap()
 }
 
-/// The database that a plan makes; wrong records are left out.
+/// Returns the database of a plan, without wrong records.
 fn press(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Vec<u8> {
     let rejects = Arc::new(Rejects::new(None, u64::MAX).unwrap());
     let source = plan.source(&plan.tables[0], PageSize::DEFAULT, OnError::Reject, &rejects).unwrap();
@@ -158,7 +158,7 @@ fn press(plan: &LoadPlan, threads: usize, conflict: Conflict) -> Vec<u8> {
     database.finish().unwrap().bytes.unwrap()
 }
 
-/// What SQLite makes of the texts; a row that it refuses is left out.
+/// Returns the database that SQLite makes of the texts, without the rows that it refuses.
 fn inserted(sql: &str, names: &[&str], rows: &[Vec<String>], conflict: Conflict) -> Connection {
     let sqlite = Connection::open_in_memory().unwrap();
     sqlite.execute_batch(sql).unwrap();
@@ -186,7 +186,7 @@ fn names_of(columns: usize) -> Vec<&'static str> {
     ["a", "b", "c", "d", "e"].into_iter().take(columns).collect()
 }
 
-/// What the texts of a column look like in the database: as they are, or as the number that was found out writes itself.
+/// Returns the texts of a column as the database shows them: unchanged, or in the form of the inferred number.
 fn read_back(sqlite: &Connection, plan: &LoadPlan) -> Vec<Vec<Option<String>>> {
     let text = |(name, decision): (&&str, &Decision)| match decision.decimals {
         Some(decimals) => format!("printf('%.{decimals}f', {name})"),
@@ -240,7 +240,7 @@ proptest! {
     }
 }
 
-/// The texts that must come back; nothing where the plan says that an empty one is NULL.
+/// Returns the texts that must come back, with `None` for an empty one that the plan reads as NULL.
 fn expected(rows: &[Vec<String>], plan: &LoadPlan) -> Vec<Vec<Option<String>>> {
     let decisions = &plan.tables[0].decisions;
     let kept = |(text, decision): (&String, &Decision)| {

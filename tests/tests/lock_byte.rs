@@ -27,7 +27,7 @@ fn schema() -> Schema {
         .unwrap()
 }
 
-/// What byte every place of a row's blob holds.
+/// Returns the byte that fills a row's blob.
 fn fill(row: u64) -> u8 {
     u8::try_from(row % 251).unwrap()
 }

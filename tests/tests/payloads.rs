@@ -1,6 +1,6 @@
 //! Every length and every value at which the format changes its mind: overflow, varints, serial types, headers.
 
-use litepress_conformance::case::{Case, Route};
+use litepress_conformance::case::{Case, Route, routes_at};
 use litepress_conformance::folder::Folder;
 use litepress_conformance::oracle::OldSqlite;
 use litepress_conformance::page_sizes;
@@ -57,7 +57,7 @@ fn every_payload_length_around_each_overflow_threshold() {
         let rows = lens.iter().zip(1..).map(|(&len, id)| row_of(len, id));
         let case = Case::new(TABLE).rows(rows).parts_of(7);
         let file = folder.join(&format!("{page_size}.db"));
-        std::fs::write(&file, case.check_at(page_size)).expect("a file in a temporary folder");
+        std::fs::write(&file, case.check_along(routes_at(page_size), page_size)).expect("a file in a temporary folder");
         files.push(file);
     }
     if let Some(old) = OldSqlite::find() {

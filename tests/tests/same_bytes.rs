@@ -23,9 +23,9 @@ fn golden() -> Case {
     Case::new(tables).rows(short).rows(long).after("CREATE VIEW v AS SELECT count(*) FROM short").parts_of(137)
 }
 
-/// What the pins protect: a file written by one version of litepress is the file written by the next. Whoever
-/// changes a pin has changed the bytes of everybody's files and says so in the changelog. The four bytes of the
-/// header that hold the version of the bundled SQLite do not count.
+/// Pins protect that the next version of litepress writes the same file. A change of a pin changes the bytes of all users'
+/// files and needs a line in the changelog. The four bytes of the header with the version of the bundled SQLite do not
+/// count.
 #[test]
 fn the_golden_database_has_the_pinned_checksums() {
     const PINNED: [(usize, u64); 8] = [
@@ -48,8 +48,8 @@ fn the_golden_database_has_the_pinned_checksums() {
     assert_eq!(found, PINNED, "{found:#x?}");
 }
 
-/// Generators had pins of four rows each, and the engine one of rows that no generator made: what both make together
-/// could change unnoticed. See above for whoever changes this pin.
+/// Generators had pins of four rows each, and the engine one of rows that no generator made: their combination
+/// could change unnoticed. The pins above have the rule for changes.
 #[test]
 fn the_preset_user_has_the_pinned_checksum() {
     let preset = litepress_gen::presets::preset("user").expect("a preset");
@@ -95,7 +95,7 @@ fn checksum(case: &Case, schema: &Schema, options: &Options, into: Into) -> u64 
     of_database(&case.press_schema(schema.clone(), options, into).expect("a table"))
 }
 
-/// Of several mistakes the first one in the order of the rows is reported, whoever finds his first.
+/// Reports the first of several mistakes in the order of rows, whichever worker finds one first.
 #[test]
 fn the_same_mistake_is_reported_at_any_number_of_threads() {
     let rows = (0..20_000_i64)

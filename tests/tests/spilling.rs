@@ -1,4 +1,4 @@
-//! Sorts that do not fit the memory: the same file as those that do, and whatever happens to them nothing is left.
+//! Sorts that do not fit the memory write the same file as sorts that do, and leave nothing behind after any failure.
 
 use litepress::{Database, ErrorKind, MIN_MEMORY_BYTES, PageSize, Result, Schema, Sink, Target};
 use litepress_conformance::case::{Into, Route};
@@ -37,10 +37,10 @@ fn press(threads: usize, memory_bytes: u64, temp_dir: &Path) -> Result<Vec<u8>> 
     Ok(press_through(&Target::Memory, &options, |sink| sink)?.expect("a database in memory has bytes"))
 }
 
-/// That nothing was spilled with room enough is seen by a folder that is not there.
+/// That nothing was spilled with room enough is seen by a folder that takes no file.
 #[test]
 fn spilled_or_not_the_file_is_the_same() {
-    let (folder, nowhere) = (Folder::new(), Path::new("/nowhere/at/all"));
+    let (folder, nowhere) = (Folder::new(), Path::new("/proc"));
     let whole = press(2, 4 << 30, nowhere).expect("nothing is spilled");
     oracle::assert_sound(&whole, "not spilled");
     oracle::assert_reindexed(&whole, "not spilled");
@@ -65,7 +65,7 @@ fn a_temporary_folder_that_cannot_be_used() {
     let folder = Folder::new();
     let file = folder.join("a file");
     fs::write(&file, "no folder").unwrap();
-    // Nobody writes there, not even root.
+    // Not even root can write there.
     for temp_dir in [folder.join("missing"), file, "/proc".into()] {
         for threads in [1, 7] {
             let target = folder.target("t.db");
@@ -118,7 +118,7 @@ fn command(target: &Path, temp_dir: &Path) -> Command {
     command
 }
 
-/// Whether the process has files without a name in the folder, and how many bytes are in them.
+/// Returns the number of bytes in files without a name that the process has in the folder, if there are any.
 fn spilled_bytes(child: &Child, temp_dir: &Path) -> Option<u64> {
     let open = fs::read_dir(format!("/proc/{}/fd", child.id())).ok()?;
     let is_spilled = |path: &Path| {
@@ -129,7 +129,7 @@ fn spilled_bytes(child: &Child, temp_dir: &Path) -> Option<u64> {
     files.map(|path| fs::metadata(path).map_or(0, |metadata| metadata.len())).reduce(|sum, bytes| sum + bytes)
 }
 
-/// Killed once so many bytes are spilled.
+/// Leaves no file if the process is killed after some bytes are spilled.
 #[test]
 fn killed_while_runs_are_spilled() {
     let mut killed = 0;

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 const SMALLEST: PageSize = PageSize::MIN;
 
-/// Which rowids a table has.
+/// The rowids of a table.
 #[derive(Clone, Copy, Debug)]
 enum Keys {
     /// 1, 2, 3: varints of one byte, then two, then three.
@@ -107,7 +107,7 @@ impl Table {
         self.changes(middle, to, what, found);
     }
 
-    /// Sees that the table of `rows` rows is sound and holds what it was given; returns its bytes.
+    /// Asserts that the table of `rows` rows is sound and has its rows; returns its bytes.
     fn check(&self, rows: u64) -> Vec<u8> {
         let bytes = self.press(rows);
         let what = format!("{rows} rows, {:?}, texts of {} bytes", self.keys, self.text_bytes);
@@ -172,7 +172,7 @@ fn every_small_row_count_gives_a_sound_tree() {
     }
 }
 
-/// Where an interior page is added, or one more level.
+/// Checks the numbers of rows that add an interior page or a level.
 #[test]
 fn every_count_around_a_new_interior_page_gives_a_sound_tree() {
     let (folder, mut files) = (Folder::new(), Vec::new());

@@ -20,7 +20,7 @@ fn row(id: i64) -> Row {
     ]
 }
 
-/// Ids of every width of varint, positive and negative, in an order of their own.
+/// Returns ids of every width of varint, positive and negative, shuffled.
 fn shuffled(count: u64) -> Vec<i64> {
     let ids = (0..count).map(|at| {
         let mixed = at.wrapping_mul(0x9e37_79b9_7f4a_7c15).cast_signed();

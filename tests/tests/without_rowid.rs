@@ -2,8 +2,8 @@
 
 use litepress::{ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert};
+use litepress_conformance::edge_values::{INTS, REALS, TEXTS};
 use litepress_conformance::folder::Folder;
-use litepress_conformance::nasty::{INTS, REALS, TEXTS};
 use litepress_conformance::oracle;
 use litepress_conformance::page_sizes;
 use litepress_conformance::source::Row;
@@ -101,9 +101,9 @@ fn columns_stand_in_the_order_of_sqlite() {
     }
 }
 
-/// All nasty values as keys, under every collation, ascending and descending: as many rows as SQLite tells apart.
+/// Tells apart as many keys as SQLite: all edge values, under every collation, ascending and descending.
 #[test]
-fn every_nasty_key() {
+fn every_edge_value_as_key() {
     let values = || {
         let ints = INTS.into_iter().map(int);
         let reals = REALS.into_iter().map(OwnedValue::Real);

@@ -1,13 +1,13 @@
-/* A table of one column of integers, filled in every way, with every kind of value, key, order, index and cache.
+/* Fills a table of one column of integers: with each method, kind of value, key, order, index and cache.
  *
- * A method is words: how rows are inserted, and what differs from a table without keys and indexes in SQLite's own
- * settings, filled with integers of 32 bits in random order. The values lie in an array before the clock starts. */
+ * A method is a list of words: the way to insert, and the differences from the default, a table without keys and indexes
+ * with SQLite's own settings and 32-bit integers in random order. The values are in an array before the clock starts. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ladder.h"
+#include "harness.h"
 
 static const char USAGE[] =
     "integers 'alone|transactions|statements|unrolled=N|carray[=N]|copy|copy-rows\n"
@@ -18,7 +18,7 @@ static const char USAGE[] =
 
 typedef struct {
     const char *insert;
-    /* Of a statement; 0 is all of them. */
+    /* Rows of a statement; 0 is all of them. */
     int rows_per_statement;
     const char *values, *order, *table, *index;
     int cache;
@@ -53,9 +53,9 @@ static way way_of(char *method) {
     return it;
 }
 
-/* Values. All kinds are the same set in every run, so that their sums are known. */
+/* Values. Every run has the same set of each kind, so that the sums are known. */
 
-/* Evenly over all that so many bits can hold, in ascending order; over and over, where there are more rows. */
+/* Returns values evenly spread over the range of `bits` bits, ascending, and repeated if there are more rows. */
 static void spread(int64_t *values, int64_t rows, int bits) {
     uint64_t span = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     uint64_t each = rows && span / (uint64_t)rows > 1 ? span / (uint64_t)rows : 1;
@@ -76,7 +76,7 @@ static void fill(int64_t *values, int64_t rows, const char *kind) {
     else fail(kind, USAGE);
 }
 
-/* Orders: which of the rows, counted from 0, comes in a place. */
+/* Orders: the row, counted from 0, at each place. */
 
 static int64_t same(int64_t place, int64_t rows) { return (void)rows, place; }
 
@@ -213,8 +213,8 @@ static void insert_rows(sqlite3 *database, const way *it, int64_t *values, int64
     run(database, "COMMIT");
 }
 
-/* One database with the rows is there before the clock starts, and SQLite copies them to another one: value by value,
- * or whole rows as they are, which `SELECT *` lets it do. */
+/* Copies rows with SQLite from a database that is made before the clock starts: value by value, or, with `SELECT *`, as
+ * whole records. */
 static void copy(const command_line *line, const way *it, int64_t *values) {
     char *attach = sqlite3_mprintf("ATTACH '%q.source' AS source", line->target);
     char *attach_target = sqlite3_mprintf("ATTACH '%q' AS target", line->target);
@@ -240,7 +240,7 @@ static void copy(const command_line *line, const way *it, int64_t *values) {
     sqlite3_free(source_path);
 }
 
-/* Random numbers in an array, and no database: what the rest of a program could do meanwhile. */
+/* Fills an array with random numbers, without a database. */
 static void alone(const command_line *line, int64_t *values) {
     uint64_t state = 0x9e3779b97f4a7c15, all = 0;
     double started = now();

@@ -1,12 +1,12 @@
-/* A table of texts: so many columns of so many characters.
+/* Fills a table of texts; the method gives the number of columns and of characters.
  *
- * The texts are hexadecimal digits, cut from 64 MiB of them that lie in memory before the clock starts. */
+ * The texts are hexadecimal digits, cut from 64 MiB of digits that are made before the clock starts. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ladder.h"
+#include "harness.h"
 
 static const char USAGE[] = "texts 'length=CHARACTERS [columns=N] [unrolled=ROWS] [unsafe]' TARGET ROWS [CHECK]";
 
@@ -41,7 +41,7 @@ static char *digits(void) {
     return text;
 }
 
-/* `before` for the first column, the same with a comma for each further one; each is given its number. */
+/* Writes `before` with the number of each column, separated by commas. */
 static char *list(const char *before, const char *each, int columns) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_str_appendall(text, before);

@@ -1,11 +1,11 @@
-/* The table of users: constant rows without parameters, constant ones in parameters, random ones.
+/* Fills the table of users with constant rows without parameters, constant rows in parameters, or random rows.
  *
- * SQLite gives the keys; 20 rows a statement, all in one transaction, in a large cache. Random values are made while
+ * SQLite chooses the keys; 20 rows a statement, all in one transaction, in a large cache. Random values are made while
  * the clock runs. */
 
 #include <string.h>
 
-#include "ladder.h"
+#include "harness.h"
 
 static const char USAGE[] = "user 'literal|constant|random [unsafe]' TARGET ROWS [CHECK]";
 

@@ -1,4 +1,4 @@
-// Rows of the table user, made as they are inserted, into SQLite by better-sqlite3: prepared statements in one transaction.
+// Inserts rows of the table user, made while the clock runs, with better-sqlite3: prepared statements in one transaction.
 //
 //     node user.mjs METHOD TARGET ROWS [CHECK]
 

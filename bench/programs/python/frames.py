@@ -1,8 +1,8 @@
-"""Rows that a Python program has in memory, into SQLite: a contender of `python_child.py` by the ladder's clock.
+"""Inserts rows in memory into SQLite: runs an engine of `python_child.py` with the clock of the benchmark suite.
 
-    python frames.py CONTENDER TARGET SOURCE.csv [CHECK]
+    python frames.py ENGINE TARGET SOURCE.csv [CHECK]
 
-What is left to the operating system is not timed: the ladder shows it apart. Nor is what the rivals import.
+Neither the sync of the file, which the suite measures separately, nor the imports of the engines are timed.
 """
 
 import contextlib
@@ -16,10 +16,10 @@ import adbc_driver_manager.dbapi
 import adbc_driver_sqlite.dbapi
 
 sys.path.append(str(pathlib.Path(__file__).parents[2]))
-from python_child import CONTENDERS
+from python_child import ENGINES
 
-contender, path, source = sys.argv[1:4]
-prepare, run = CONTENDERS[contender]
+engine, path, source = sys.argv[1:4]
+prepare, run = ENGINES[engine]
 data, run = prepare(source), run()
 started = time.perf_counter()
 made = run(path, data)

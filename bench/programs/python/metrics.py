@@ -1,4 +1,4 @@
-"""Rows of dicts that a program has in memory, into SQLite: by the standard library, and by litepress.
+"""Inserts dicts in memory into SQLite: with the standard library, and with litepress.
 
     python metrics.py METHOD TARGET ROWS [CHECK]
 """
@@ -40,7 +40,7 @@ def extend(path, rows):
 
 
 def append(path, rows):
-    """Row by row, as a simulator does it that makes one after another."""
+    """Inserts row by row, like a simulator that makes one row after another."""
     with litepress.create(path, SCHEMA) as database:
         metrics = database["metrics"]
         for row in rows:

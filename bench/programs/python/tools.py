@@ -1,8 +1,8 @@
-"""A program that people fill SQLite with, as a whole process: what a user waits for who starts it in a shell.
+"""Runs a common tool that fills SQLite, and times the whole process, as a user in a shell waits for it.
 
     python tools.py METHOD TARGET INPUT
 
-INPUT is a file of CSV with the rows of `user`, or their number where the program makes them up.
+INPUT is a CSV file with the rows of `user`, or their number if the program generates them.
 """
 
 import dataclasses
@@ -15,13 +15,13 @@ sys.path.append(str(BENCH))
 import data
 import load
 import measure
-import rivals
+import competitors
 
 KEYLESS = dataclasses.replace(data.USER, key=())
 
 
 def sql(name):
-    """A script for SQLite's own program, which is told the number of rows."""
+    """Runs a script with SQLite's own program, and passes the number of rows."""
     script = BENCH / "programs" / "sql" / name
 
     def fill(path, rows):
@@ -31,10 +31,10 @@ def sql(name):
 
 
 METHODS = {
-    "sqlite3-import": lambda path, source: rivals.sqlite3_import(path, source, data.USER),
-    "sqlite-utils": lambda path, source: rivals.sqlite_utils(path, source, data.USER),
-    "duckdb": lambda path, source: rivals.duckdb_csv(path, source, KEYLESS),
-    "adbc": lambda path, source: rivals.adbc(path, source, KEYLESS),
+    "sqlite3-import": lambda path, source: competitors.sqlite3_import(path, source, data.USER),
+    "sqlite-utils": lambda path, source: competitors.sqlite_utils(path, source, data.USER),
+    "duckdb": lambda path, source: competitors.duckdb_csv(path, source, KEYLESS),
+    "adbc": lambda path, source: competitors.adbc(path, source, KEYLESS),
     "litepress-load": lambda path, source: load.litepress(path, source, data.USER),
     "generate-series": sql("generate_series.sql"),
     "recursive": sql("recursive.sql"),

@@ -2,8 +2,8 @@
 
     user.py METHOD TARGET ROWS [CHECK]
 
-A method is how the database is opened, and how rows go in; or it makes the same rows, and inserts none (`busy`). What a
-program tells is described in ../../README.md.
+A method names how the database is opened and how rows are inserted; or it makes the same rows without inserting them
+(`busy`). ../../README.md describes the output.
 """
 
 import json
@@ -25,7 +25,7 @@ BATCH = 100_000
 
 
 def row():
-    """As anybody writes it."""
+    """Makes a row with the calls that first come to mind."""
     return f"{random.randrange(1_000_000):06}", random.choice((5, 10, 15)), random.getrandbits(1)
 
 
@@ -34,13 +34,13 @@ def list_of_rows(size):
 
 
 def cheap_list_of_rows(size):
-    """A random number a row, and no call of a function in Python."""
+    """Makes a row with one random number and without calls of Python functions."""
     numbers = random.choices(range(6_000_000), k=size)
     return [("%06d" % (number // 6), number % 3 * 5 + 5, number % 6 // 3) for number in numbers]
 
 
 def batches(rows):
-    """How many rows each batch has."""
+    """Yields the number of rows of each batch."""
     return [min(BATCH, rows - first) for first in range(0, rows, BATCH)]
 
 
@@ -50,7 +50,7 @@ def with_defaults(target):
 
 
 def with_autocommit(target):
-    """Each row is a transaction of its own, in a batch too."""
+    """Commits each row as its own transaction, in a batch, too."""
     database = sqlite3.connect(target, isolation_level=None)
     database.execute("PRAGMA journal_mode = WAL")
     return database
@@ -102,7 +102,7 @@ USAGE = f"usage: user.py {'|'.join([*FILLING, *BUSY])} TARGET ROWS [CHECK]"
 
 
 def fill(method, target, rows, check):
-    """The clock covers everything from opening to closing; a database in memory is asked before it is closed."""
+    """Times everything from opening to closing; a database in memory is queried before it is closed."""
     connect, insert = FILLING[method]
     started = time.perf_counter()
     database = connect(target)

@@ -1,5 +1,4 @@
-# Rows of hashes that a program has in memory, into SQLite by the gem sqlite3: from one INSERT after another to many rows
-# a statement.
+# Inserts hashes in memory with the gem sqlite3: from one INSERT after another to many rows a statement.
 #
 #     ruby metrics.rb METHOD[+backup] TARGET ROWS [CHECK]
 #
@@ -21,13 +20,13 @@ def create(path)
   end
 end
 
-# An INSERT of so many rows like this one.
+# Returns an INSERT of several rows like this one.
 def insert_sql(row, count = 1)
   placeholders = "(#{(["?"] * row.length).join(", ")})"
   "INSERT INTO metrics (#{row.keys.join(", ")}) VALUES #{([placeholders] * count).join(", ")}"
 end
 
-# A statement is compiled for each row. It is closed, which the database wants before it closes itself.
+# Compiles a statement for each row, and closes it: an open statement prevents the database from closing.
 def one_by_one(database, rows)
   sql = insert_sql(rows.first)
   rows.each { |row| database.query(sql, row.values).close }
@@ -39,7 +38,7 @@ def prepared(database, rows)
   end
 end
 
-# As many rows a statement as it may have parameters; the rest by a smaller statement.
+# Inserts as many rows a statement as it has room for parameters, and the rest with a smaller statement.
 def stuffed(database, rows, parameters)
   rows_per_statement = parameters / rows.first.length
   full, rest = rows.each_slice(rows_per_statement).partition { |slice| slice.length == rows_per_statement }
@@ -74,7 +73,7 @@ METHODS = {
   "stuffing-32766" => ->(database, rows) { stuffing(database, rows, 32_766) },
 }
 
-# A page a step, as the article has it.
+# Copies a page a step, like the article.
 def back_up(database, path)
   target = SQLite3::Database.new(path)
   backup = SQLite3::Backup.new(target, "main", database, "main")

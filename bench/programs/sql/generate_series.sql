@@ -1,4 +1,4 @@
--- The table user in pure SQL, by SQLite's own program: generate_series is a table-valued function that it carries.
+-- Fills the table user in pure SQL with SQLite's own program, which includes the table-valued function generate_series.
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = 0;
 PRAGMA cache_size = 1000000;

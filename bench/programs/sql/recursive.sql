@@ -1,4 +1,4 @@
--- The table user in pure SQL, of any SQLite: a recursive query counts.
+-- Fills the table user in pure SQL with any SQLite: a recursive query counts.
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = 0;
 PRAGMA cache_size = 1000000;

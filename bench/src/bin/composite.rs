@@ -1,8 +1,8 @@
-//! A key of three integers and a text, into a database in memory or on disk, by everything that is said to help: rows
-//! in the order of the key, other transactions, pages and caches, WITHOUT ROWID; long texts by incremental BLOB I/O; and
-//! a snapshot that is loaded instead of rows that are inserted.
+//! Inserts a key of three integers and a text, in memory or on disk, with everything that is said to help: rows in the
+//! order of the key, other transactions, pages and caches, WITHOUT ROWID; long texts by incremental BLOB I/O; and a
+//! snapshot that is loaded instead.
 //!
-//! All rows are there before the clock starts. See `bench/README.md` for the command line and what is printed.
+//! All rows are made before the clock starts. `bench/README.md` describes command line and output.
 
 use litepress_bench::{Random, answer};
 use rusqlite::backup::Backup;
@@ -43,7 +43,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Seconds since the clock started, with a database on disk closed; one in memory is still there to be asked.
+/// Stops the clock, and closes a database on disk before; one in memory stays open for the check.
 fn stop(started: Instant, database: Connection, target: &str) -> Outcome<(f64, Connection)> {
     if target == ":memory:" {
         return Ok((started.elapsed().as_secs_f64(), database));
@@ -52,13 +52,13 @@ fn stop(started: Instant, database: Connection, target: &str) -> Outcome<(f64, C
     Ok((started.elapsed().as_secs_f64(), Connection::open_in_memory()?))
 }
 
-/// What differs from SQLite's own settings and the article's first try.
+/// Differences from SQLite's defaults and the article's first try.
 struct Settings {
     sorted: bool,
     rows_per_transaction: usize,
     page_size: Option<u32>,
     cache: Option<u32>,
-    /// Pages of cache that SQLite is given before the database is opened.
+    /// Pages of cache that SQLite gets before the database is opened.
     cache_at_once: Option<u32>,
     wal: bool,
     without_rowid: bool,
@@ -108,8 +108,8 @@ impl Settings {
     }
 }
 
-/// Gives SQLite the memory of so many pages, for all databases that are opened from now on. SQLITE_DEFAULT_PCACHE_INITSZ
-/// would do it where SQLite is compiled without SQLITE_ENABLE_MEMORY_MANAGEMENT: this one is not.
+/// Gives SQLite the memory of `pages` pages for all databases that are opened later. SQLITE_DEFAULT_PCACHE_INITSZ has no
+/// effect here, because the bundled SQLite is compiled with SQLITE_ENABLE_MEMORY_MANAGEMENT.
 fn allocate_at_once(pages: u32, page_size: u32) -> Outcome<()> {
     let mut header: i32 = 0;
     // SAFETY: no other thread runs, SQLite is not initialized yet, and the option takes a pointer to an int.
@@ -118,7 +118,7 @@ fn allocate_at_once(pages: u32, page_size: u32) -> Outcome<()> {
     let slot = (u32::try_from(header)? + page_size).next_multiple_of(8);
     let memory = vec![0_u64; slot as usize / 8 * pages as usize].leak();
     let (slot, pages) = (i32::try_from(slot)?, i32::try_from(pages)?);
-    // SAFETY: as above; the option takes a pointer to so many slots of so many bytes, aligned to 8, which live for ever.
+    // SAFETY: as above; the option takes a pointer to `pages` slots of `slot` bytes, aligned to 8, which are leaked.
     let code = unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_PAGECACHE, memory.as_mut_ptr(), slot, pages) };
     succeed(code)
 }
@@ -136,7 +136,7 @@ fn create(database: &Connection, without_rowid: bool) -> Outcome<()> {
     Ok(())
 }
 
-/// A row: `b` is its number, `a` its thousandth of all rows, `c` the last three digits, the name 32 hexadecimal ones.
+/// A row: `b` is its number, `a` is `b * 1000 / rows`, `c` is `b % 1000`, and the name is 32 hexadecimal digits.
 struct Row {
     a: i64,
     b: i64,
@@ -149,13 +149,13 @@ impl Row {
         let mut random = Random(u64::from(number) + 1);
         random.next();
         let (a, b) = (i64::from(number) * 1000 / i64::from(rows), i64::from(number));
-        // Multiplied, so that neighbouring states give numbers that are not alike.
+        // The multiplication makes numbers of neighbouring states differ in all bits.
         let mut word = || random.next().wrapping_mul(0x2545_f491_4f6c_dd1d);
         Self { a, b, c: b % 1000, name: format!("{:016x}{:016x}", word(), word()) }
     }
 }
 
-/// All rows, in the order of their key or in none.
+/// Makes all rows, sorted by their key or shuffled.
 fn rows_of(rows: u32, sorted: bool) -> Vec<Row> {
     let mut all: Vec<Row> = (0..rows).map(|number| Row::new(number, rows)).collect();
     if !sorted {
@@ -178,7 +178,7 @@ fn insert_rows(settings: &Settings, target: &str, rows: u32) -> Outcome<(f64, Co
     stop(started, database, target)
 }
 
-/// One transaction, one statement a row.
+/// Inserts in one transaction, with one statement for each row.
 fn insert(database: &mut Connection, rows: &[Row]) -> Outcome<()> {
     let transaction = database.transaction()?;
     {
@@ -191,7 +191,7 @@ fn insert(database: &mut Connection, rows: &[Row]) -> Outcome<()> {
     Ok(())
 }
 
-/// Writes texts of one length, made before the clock starts, each starting one byte behind the one before.
+/// Inserts texts of one length, made before the clock starts; each is a window that starts one byte later.
 fn insert_long(target: &str, rows: u32, length: usize, write: Writer) -> Outcome<(f64, Connection)> {
     let alphabet = "abcdefghijklmnopqrstuvwxyz";
     let text = alphabet.repeat((length + alphabet.len()).div_ceil(alphabet.len()));
@@ -215,7 +215,7 @@ fn bind_texts(transaction: &Transaction<'_>, texts: &mut dyn Iterator<Item = &st
     Ok(())
 }
 
-/// A row of zeros first, and the bytes into their place in it: such a value is a blob and no text.
+/// Inserts zeros, then writes the bytes through a BLOB handle: the value is a blob and not a text.
 fn write_blobs(transaction: &Transaction<'_>, texts: &mut dyn Iterator<Item = &str>) -> Outcome<()> {
     let mut insert = transaction.prepare("INSERT INTO long (body) VALUES (zeroblob(?))")?;
     let mut handle: Option<Blob<'_>> = None;
@@ -231,7 +231,7 @@ fn write_blobs(transaction: &Transaction<'_>, texts: &mut dyn Iterator<Item = &s
     Ok(())
 }
 
-/// A database in memory with all rows.
+/// Makes a database in memory with all rows.
 fn filled(rows: u32) -> Outcome<Connection> {
     let mut database = Connection::open_in_memory()?;
     create(&database, true)?;
@@ -246,7 +246,7 @@ fn vacuum_into(target: &str, rows: u32) -> Outcome<(f64, Connection)> {
     Ok((started.elapsed().as_secs_f64(), database))
 }
 
-/// How a snapshot, a file, comes into the database.
+/// Loads a snapshot, which is a file, into the database.
 type Loader = fn(&Path, &mut Connection) -> Outcome<()>;
 
 fn load(snapshot: &str, target: &str, rows: u32, load: Loader) -> Outcome<(f64, Connection)> {

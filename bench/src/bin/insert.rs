@@ -1,9 +1,9 @@
-//! The best INSERT program: one transaction, a prepared statement of 50 rows, journal and sync off, a big cache; and
-//! then CREATE INDEX, where one is asked for.
+//! The best INSERT program: one transaction, a prepared statement of 50 rows, journal and sync off, a big cache; then
+//! CREATE INDEX, if asked for.
 //!
-//! It is as fast as SQL allows, and as unsafe as the usual advice has it: a crash in the middle leaves a corrupt file.
-//! Rows are made up while they are inserted, from a few shifts each. What order they come in is settled before the
-//! clock starts. Prints its times as JSON.
+//! It is as fast as SQL allows, and as unsafe as the usual advice: a crash in the middle leaves a corrupt file. Rows are
+//! made while they are inserted, with a few shifts each. Their order is chosen before the clock starts. Prints its times
+//! as JSON.
 
 use litepress_bench::Random;
 use rusqlite::{Connection, Statement};
@@ -23,18 +23,18 @@ const KEYED: &str = "CREATE TABLE keyed (a INTEGER NOT NULL, b INTEGER NOT NULL,
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What is asked for on the command line.
+/// The command line.
 struct Job {
     path: String,
     rows: u32,
     keyed: bool,
     shuffled: bool,
     index: bool,
-    /// Pages of 4 KiB while rows are inserted; while the index is made, `None` for SQLite's own choice.
+    /// Pages of 4 KiB while rows are inserted; `index_cache` while the index is made, or `None` for SQLite's default.
     cache: u64,
     index_cache: Option<u64>,
     sorter_threads: u64,
-    /// Temporary files are kept in memory, and the sort of an index is one list in memory.
+    /// Keeps temporary files in memory, and sorts an index as one list in memory.
     sort_in_memory: bool,
 }
 
@@ -59,7 +59,7 @@ impl Job {
                 _ => return Err(USAGE.into()),
             }
         }
-        // The index is one of `user`.
+        // Only `user` has an index.
         if job.keyed && job.index { Err(USAGE.into()) } else { Ok(job) }
     }
 }
@@ -105,7 +105,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// The row numbers, from 0 on, in the order in which they are inserted; `None` where that is their own.
+/// Returns the row numbers, counted from 0, in shuffled order, or `None` if rows are inserted in order.
 fn shuffled(job: &Job) -> Option<Vec<u32>> {
     let mut rows: Vec<u32> = job.shuffled.then(|| (0..job.rows).collect())?;
     let mut random = Random(0x2545_f491_4f6c_dd1d);
@@ -115,10 +115,10 @@ fn shuffled(job: &Job) -> Option<Vec<u32>> {
     Some(rows)
 }
 
-/// Binds one row behind parameter `at`: the row's number, how many rows there are, and the random numbers.
+/// Binds one row behind parameter `at`: takes the row's number, the number of rows, and random numbers.
 type Bind = fn(&mut Statement<'_>, usize, u32, u32, &mut Random) -> Outcome<()>;
 
-/// One row of the challenge: its number from 1 on, six digits, 5, 10 or 15, 0 or 1.
+/// Binds a row of the challenge: its number from 1 on; six digits; 5, 10 or 15; 0 or 1.
 fn bind_user(insert: &mut Statement<'_>, at: usize, row: u32, _rows: u32, random: &mut Random) -> Outcome<()> {
     let word = random.next();
     let mut digits = [b'0'; 6];
@@ -134,7 +134,7 @@ fn bind_user(insert: &mut Statement<'_>, at: usize, row: u32, _rows: u32, random
     Ok(())
 }
 
-/// A key of three integers that ascends with the row's number, 0 to 999 first, and a text of 40 bytes.
+/// Binds a key of three integers that ascends with the row's number, and a text of 40 bytes.
 fn bind_keyed(insert: &mut Statement<'_>, at: usize, row: u32, rows: u32, random: &mut Random) -> Outcome<()> {
     let word = random.next();
     let mut note = [0; 40];

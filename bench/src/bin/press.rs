@@ -1,9 +1,9 @@
-//! A database in memory, printed by litepress: SQLite is given the bytes of a whole file.
+//! Generates a database in memory with litepress, and opens its bytes with SQLite.
 //!
 //!     press PRESET|SCHEMA.sql :memory: ROWS [CHECK]
 //!
-//! Several tables have a stretch of so many rows each, the last one what is left. For a file there is `litepress gen`.
-//! What a program tells is described in ../../README.md.
+//! Several tables share the rows equally; the last one gets the remainder. `litepress gen` does the same for a file.
+//! ../../README.md describes the output.
 
 use litepress::{Database, Options, PageSize, Schema, Target};
 use litepress_bench::answer;

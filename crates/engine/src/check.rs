@@ -1,9 +1,8 @@
-//! The verifier of a finished database: every page, every cell, every record, and what they must add
-//! up to.
+//! Verifies a finished database: every page, cell and record, and the sums over them.
 //!
-//! `PRAGMA integrity_check` overlooks a good deal (NaN; also what is legal and odd, and a note here: text that is not
-//! UTF-8, an AUTOINCREMENT counter that lags behind) and reads with one thread. This check reads the file itself, on
-//! all cores, once, front to back as far as the b-trees allow; SQLite is only asked what the schema means.
+//! `PRAGMA integrity_check` misses faults such as NaN, and reads with one thread. This check reads the file itself: on
+//! all cores, once, and front to back as far as the b-trees allow. It asks SQLite only for the meaning of the schema.
+//! It also notes what is legal but odd, such as text that is not UTF-8, or an AUTOINCREMENT counter that lags behind.
 //!
 //! # The tour
 //!
@@ -12,7 +11,7 @@
 //! schema  the tree of sqlite_schema      plan     SQLite explains it: rules for every tree
 //!
 //! walk    interior pages, one thread ----bounded channel----> leaf   leaves, all threads
-//!                                                             |- plain     nothing to be remarked
+//!                                                             |- plain     fast path: nothing to report
 //!                                                             |- (Space)   use of a page's bytes
 //!                                                             |- record    header, types, texts
 //!                                                             |- order     entries ascend
@@ -24,20 +23,25 @@
 //! reach   one bit a page: used twice? never?
 //! ```
 //!
-//! # Why it ends, and in little memory
+//! # Termination and memory
 //!
-//! A page is only entered by whoever sets its bit in the bitmap, which is the only memory that grows
-//! with the file (one bit a page). A record is looked at up to a limit that follows from the memory
-//! allowed; its overflow chain is followed to the end, which is at most every page once. Content is
-//! compared by sums. If you add a check, keep it so: nothing may be collected per page or per row.
+//! A thread enters a page only if it sets the page's bit in a bitmap. The bitmap is the only memory that grows with
+//! the file (one bit per page). A record is inspected up to a limit that follows from the memory budget; its overflow
+//! chain is followed to the end, through every page at most once. Contents are compared by sums. If you add a check,
+//! keep it so: collect nothing per page or per row.
 //!
-//! # What is not checked
+//! # Limits
 //!
-//! The rows that a partial index should have, the values of expressions (in indexes and generated
-//! columns), CHECK constraints and foreign keys, order under collations that only an application
-//! knows; what a virtual table keeps in its shadow tables (FTS, R-Tree), beyond these tables themselves.
-//! [`Report::notes`] names each object that this concerns, foreign keys apart; [`sqlite_integrity_check`]
-//! looks at most of it.
+//! The check does not cover:
+//!
+//! - the rows that a partial index should have
+//! - the values of expressions, in indexes and generated columns
+//! - CHECK constraints and foreign keys
+//! - the order under collations that only an application knows
+//! - the data of a virtual table in its shadow tables (FTS, R-Tree); the shadow tables themselves are checked
+//!
+//! [`Report::notes`] names each object concerned, except for foreign keys. [`sqlite_integrity_check`] covers most of
+//! this.
 
 mod content;
 mod defaults;
@@ -65,7 +69,7 @@ pub use sqlite::sqlite_integrity_check;
 pub(crate) use sqlite::{Found, Judge};
 
 use crate::sqlite::open_file;
-use crate::stitch::lock;
+use crate::threads::lock;
 use inspection::Inspection;
 use leaf::{Scanner, Task};
 use litepress_format::page::FILE_HEADER_LEN;
@@ -80,19 +84,19 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// How a check is run.
+/// Options of a check.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
-    /// Threads that read leaves.
+    /// Number of threads that read leaves.
     pub threads: usize,
-    /// Memory that records put together from overflow pages may take, in bytes. Records that are
-    /// longer than their share of it are looked at in part, which the report says.
+    /// Memory for records joined from overflow pages, in bytes. A record that is longer than its share is inspected in
+    /// part, and the report says so.
     pub memory_bytes: u64,
-    /// Faults to report; further ones are counted only.
+    /// Largest number of faults to report. Further ones are only counted.
     pub max_faults: usize,
 }
 
-/// Who is told how many pages of how many were looked at, and may stop the check by an error.
+/// A callback that gets the number of inspected pages and of all pages. Its error stops the check.
 type Watcher<'w> = &'w (dyn Fn(u64, u64) -> Result<()> + Sync);
 
 impl Default for CheckOptions {
@@ -104,8 +108,8 @@ impl Default for CheckOptions {
 }
 
 impl CheckOptions {
-    /// Bytes of a record that are looked at. Each thread may hold two, the channel two for each task, the walk two
-    /// for each level.
+    /// Returns how many bytes of a record are inspected. Each thread may hold two records, the channel two for each
+    /// task, the walk two for each level.
     fn record_limit(&self) -> usize {
         const LEAST: u64 = 1 << 20;
         const MOST: u64 = 1 << 30;
@@ -114,12 +118,13 @@ impl CheckOptions {
     }
 }
 
-/// Checks the database at `path`. `progress` is told from any thread how many of the pages were
-/// looked at; an error of it ends the check soon.
+/// Checks the database at `path`. Any thread may call `progress` with the number of inspected pages and of all pages;
+/// an error that it returns ends the check soon.
 ///
 /// # Errors
-/// That of `progress`. Where the file cannot be read, a `-wal` or `-journal` beside it holds a part of the database, or somebody changed it
-/// meanwhile: it is not locked. Whatever is wrong with the database itself is a [`Fault`] and no error.
+/// If `progress` fails; if the file cannot be read; if a `-wal` or `-journal` beside it holds a part of the database;
+/// if the file is changed meanwhile, since it is not locked. Anything wrong with the database itself is a [`Fault`],
+/// not an error.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -135,7 +140,7 @@ pub fn check(path: &Path, options: &CheckOptions, progress: Watcher<'_>) -> Resu
     head::refuse_companions(path)?;
     let before = head::state(path)?;
     let report = check_as_it_lies(path, options, progress);
-    // What was read of a file that changed may be anything: neither its faults nor a failure to read it mean anything.
+    // A file that changes gives arbitrary bytes, so neither faults nor read errors mean anything.
     if head::state(path)? != before {
         let error = Error::new(ErrorKind::Target, "the database was changed while it was read").in_file(path);
         return Err(error.advise("close the programs that write it, or check a copy that VACUUM INTO makes"));
@@ -182,7 +187,7 @@ fn empty_report(bytes: u64) -> Report {
     }
 }
 
-/// Everything behind the header.
+/// Inspects everything behind the header.
 fn inspect(inspection: &Inspection<'_>, path: &Path, threads: usize, report: &mut Report) -> Result<()> {
     report.pointer_map_pages = side::claim_fixed_pages(inspection);
     let (schema_tree, entries) = schema::read(inspection)?;
@@ -206,7 +211,7 @@ fn inspect(inspection: &Inspection<'_>, path: &Path, threads: usize, report: &mu
     inspection.finish_progress()
 }
 
-/// Walks every tree in this thread while others look at the leaves.
+/// Walks every tree on this thread while other threads inspect the leaves.
 fn walk_all<'t>(inspection: &'t Inspection<'t>, plan: &'t Plan, threads: usize) -> Result<()> {
     let (sender, receiver) = sync_channel::<Task<'t>>(2 * threads);
     let receiver = Arc::new(Mutex::new(receiver));
@@ -215,7 +220,7 @@ fn walk_all<'t>(inspection: &'t Inspection<'t>, plan: &'t Plan, threads: usize) 
             let receiver = Arc::clone(&receiver);
             scope.spawn(move || work(inspection, &receiver));
         }
-        // The workers' are the only receivers left: should they all be gone, sending fails instead of waiting.
+        // From here on only workers hold receivers. If all workers end, sending fails instead of waiting.
         drop(receiver);
         let mut scanner = Scanner::new(inspection);
         for tree in &plan.trees {
@@ -232,7 +237,7 @@ fn walk_all<'t>(inspection: &'t Inspection<'t>, plan: &'t Plan, threads: usize) 
     inspection.result()
 }
 
-/// Looks at the leaves of task after task. After a failure the rest is only taken away.
+/// Inspects the leaves of one task after another. After a failure, drains the remaining tasks.
 fn work(inspection: &Inspection<'_>, tasks: &Mutex<Receiver<Task<'_>>>) {
     let (mut scanner, mut runs) = (Scanner::new(inspection), RunReader::default());
     loop {

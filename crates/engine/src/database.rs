@@ -1,4 +1,4 @@
-//! A new database: every table, then the schema, then its name.
+//! Builds a new database: its tables, then its schema, then its name.
 
 use crate::index::{self, Indexes};
 use crate::options::{MIN_MEMORY_BYTES, Options, Target};
@@ -33,8 +33,9 @@ const SQLITE_SEQUENCE: &str = "sqlite_sequence";
 
 /// A database under construction.
 ///
-/// ORDER: tables are filled one after another, each at most once, those that SQLite fills last
-/// ([`filling_order`](Self::filling_order)); those that are not filled are empty.
+/// ORDER: fill tables one after another, each at most once, and those that SQLite fills last
+/// ([`filling_order`](Self::filling_order)). A table that is not filled is empty.
+///
 /// Memory: within [`Options::memory_bytes`] plus about 20 MiB. Dropped unfinished, it leaves nothing behind.
 ///
 /// ```
@@ -49,40 +50,41 @@ pub struct Database {
     schema: Schema,
     options: Options,
     pages: Pages,
-    /// The finished tree of each of the schema's tables.
+    /// The finished tree of each table of the schema.
     trees: Vec<Option<TableTree>>,
-    /// What the source of each of them says of [`Source::last_sequence`].
+    /// The largest of the schema's and the source's number for `sqlite_sequence` ([`Source::last_sequence`]), for each
+    /// table.
     sequences: Vec<Option<i64>>,
-    /// What each table took from its first row to the root of its last index.
+    /// The build time of each table, from its first row to the root of its last index.
     build_times: Vec<Duration>,
     /// Root page of each finished index, and of SQLite's own tables.
     roots: HashMap<String, u32>,
-    /// What the finished tables add to `sqlite_stat1`.
+    /// The `sqlite_stat1` rows of the finished tables.
     statistics: Vec<Statistic>,
-    /// Where sorts put what does not fit the memory.
+    /// The folder for temporary files of sorts.
     temp_dir: PathBuf,
     publication: Option<Publication>,
     summary: Summary,
     started: Instant,
-    /// A table could not be filled.
+    /// Whether a table could not be filled.
     failed: bool,
-    /// The schema has something for SQLite to do.
+    /// Whether SQLite has a part in this schema.
     needs_sqlite: bool,
-    /// Every page that we print is written.
+    /// Whether all pages that litepress writes itself are written.
     is_printed: bool,
-    /// SQLite at work on the printed file.
+    /// SQLite at work on the written file.
     lane: Option<SqlLane>,
 }
 
-/// What [`Database::finish`] gives.
+/// The result of [`Database::finish`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finished {
-    /// What was made, and how long it took.
+    /// Counts and times of the run.
     pub summary: Summary,
-    /// The whole file, where the target was [`Target::Memory`].
+    /// The whole file, if the target was [`Target::Memory`].
     pub bytes: Option<Vec<u8>>,
-    /// What [`Options::verify`] found: no faults, or the run would have failed.
+    /// The report of [`Options::verify`]. It has no faults, because a fault fails the run.
     pub verified: Option<check::Report>,
 }
 
@@ -90,14 +92,16 @@ impl Database {
     /// Begins a new database.
     ///
     /// # Errors
-    /// SQLite's part in a schema ([`plan::needs_sqlite`]) where pages are dropped; a check of what is no file; a target
-    /// that exists, is in use, or cannot be written; too little room on the disk for [`Options::expected_bytes`].
+    /// If SQLite has a part in the schema ([`plan::needs_sqlite`]) and pages are dropped; if the target is to be
+    /// verified and is not a file; if the target exists and must stay, is in use, or cannot be written; if the disk
+    /// has less room than [`Options::expected_bytes`]; if the memory budget, the page size or the folder for temporary
+    /// files is unusable.
     pub fn create(target: &Target, schema: Schema, options: &Options) -> Result<Self> {
         Self::create_through(target, schema, options, |sink| sink)
     }
 
-    /// As [`create`](Self::create), with something put between the pages and the target: a test that fails the n-th
-    /// write, a meter.
+    /// Begins a new database, as [`create`](Self::create) does. `wrap` may put another sink in front of the
+    /// target's: a meter, or a test's sink that fails the n-th write.
     ///
     /// # Errors
     /// As [`create`](Self::create).
@@ -165,25 +169,27 @@ impl Database {
         })
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Positions in [`Schema::tables`], in an order in which tables may be filled: those that SQLite fills come last.
+    /// Returns positions in [`Schema::tables`] in an order in which tables may be filled. Tables that SQLite fills
+    /// come last.
     pub fn filling_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.schema.tables.len()).collect();
         order.sort_by_key(|&index| !self.is_printed_table(&self.schema.tables[index]));
         order
     }
 
-    /// Prints the rows of table `index` of [`Schema::tables`], or has SQLite insert them.
+    /// Fills table `index` of [`Schema::tables`]: writes its pages, or has SQLite insert its rows.
     ///
     /// # Errors
-    /// What the source reports; rowids out of order; a write that fails. The database is lost then.
+    /// If the source fails, its rows are not in the order that it promises, two rows have the same unique key, or a
+    /// write fails. The database cannot be finished then.
     ///
     /// # Panics
-    /// Where the table was filled before, or is printed and comes after one that SQLite fills
+    /// If the table was filled before, or if litepress writes it but SQLite has already filled another one
     /// ([`filling_order`](Self::filling_order)).
     pub fn fill(&mut self, index: usize, source: &dyn Source) -> Result<()> {
         assert!(self.trees[index].is_none(), "a table is filled once");
@@ -236,11 +242,12 @@ impl Database {
         Ok(tree)
     }
 
-    /// Writes the schema, verifies the file where that is wanted, waits for the disk and gives the file its name.
+    /// Writes the schema, verifies the file if asked to, waits for the disk and gives the file its name.
     ///
     /// # Errors
-    /// Faults of the file; a write, sync or rename that fails: the target is then as it was. Where only the folder's sync
-    /// fails, the database has its name and may lose it in a power cut.
+    /// If a table could not be filled, the file has faults, the run is cancelled, or a write, sync or rename fails.
+    /// The target is then unchanged, with two exceptions. If the sync of the folder fails, the database has its name
+    /// but may lose it in a power cut. If a program keeps the replaced file open, the database has its name, too.
     pub fn finish(mut self) -> Result<Finished> {
         if self.failed {
             let message = "a table could not be filled: the database is given up";
@@ -274,7 +281,7 @@ impl Database {
         Ok(Finished { summary: self.summary, bytes, verified })
     }
 
-    /// Prints what is not printed yet: empty tables, the schema, page 1. Then the file is a database.
+    /// Writes the remaining pages: empty tables, the schema, page 1. The file is a database then.
     fn print_rest(&mut self) -> Result<()> {
         if self.is_printed {
             return Ok(());
@@ -287,7 +294,8 @@ impl Database {
         Ok(())
     }
 
-    /// Hands the printed database to SQLite, which makes the tables that it will fill.
+    /// Hands the written database to SQLite. Creates the tables that SQLite will fill, and the indexes that decide
+    /// which of their rows stay.
     fn open_lane(&mut self) -> Result<()> {
         if self.lane.is_some() {
             return Ok(());
@@ -306,7 +314,8 @@ impl Database {
         Ok(())
     }
 
-    /// Has SQLite do its part: what is not printed, and CHECK constraints. The bytes, where they are in memory.
+    /// Has SQLite do its part: check CHECK constraints and create the remaining objects. Returns the file's bytes if
+    /// they are in memory.
     fn finish_lane(&mut self) -> Result<Option<Vec<u8>>> {
         if !self.needs_sqlite {
             return Ok(self.pages.take_bytes());
@@ -341,7 +350,8 @@ impl Database {
         Ok(bytes)
     }
 
-    /// Has SQLite make the objects of this sort that are not printed, in the order of the schema.
+    /// Has SQLite create the wanted objects that litepress does not write, in the order of the schema. Shadow tables
+    /// come with their virtual tables.
     fn define(&self, lane: &SqlLane, is_wanted: impl Fn(&SchemaObject) -> bool) -> Result<()> {
         let left = |object: &&SchemaObject| is_wanted(object) && !object.is_shadow && !self.is_printable(object);
         for object in self.schema.objects.iter().filter(left) {
@@ -353,7 +363,7 @@ impl Database {
         Ok(())
     }
 
-    /// Whether an object is an index that must be there before the rows, because not all of them may stay.
+    /// Returns whether an object is an index that must exist before the rows, because it decides which of them stay.
     fn decides_about_rows(&self, object: &SchemaObject) -> bool {
         let is_it = |index: &Index| index.unique && index.name == object.name;
         let table = self.schema.table(&object.table);
@@ -362,7 +372,8 @@ impl Database {
                 .is_some_and(|table| table.may_lose_rows(self.options.on_conflict) && table.indexes.iter().any(is_it))
     }
 
-    /// Tables, and indexes of other tables, of which SQLite must find the statistics: it has made them.
+    /// Returns the tables and indexes whose statistics SQLite must collect, because it made them. ANALYZE of a table
+    /// includes its indexes.
     fn not_counted(&self) -> Vec<&str> {
         let is_alone =
             |object: &SchemaObject| object.kind == "table" || object.kind == "index" && self.prints_table(object);
@@ -370,7 +381,7 @@ impl Database {
         left.map(|object| object.name.as_str()).collect()
     }
 
-    /// Whether an object is written by us: else SQLite makes it.
+    /// Returns whether litepress writes an object itself. SQLite creates the others.
     fn is_printable(&self, object: &SchemaObject) -> bool {
         match object.kind.as_str() {
             "table" => self.prints_table(object) || [SQLITE_SEQUENCE, SQLITE_STAT1].contains(&object.name.as_str()),
@@ -383,7 +394,7 @@ impl Database {
         plan::why_not_printed(table, self.options.on_conflict).is_none()
     }
 
-    /// Whether the object is, or belongs to, a table of the user that we print.
+    /// Returns whether the object is, or belongs to, a user table that litepress writes itself.
     fn prints_table(&self, object: &SchemaObject) -> bool {
         let table = self.schema.table(&object.table);
         table.is_some_and(|table| self.is_printed_table(table))
@@ -398,7 +409,7 @@ impl Database {
         finished.map(summary).collect()
     }
 
-    /// Empty tables, SQLite's own and the schema; page 1, which is still to be written.
+    /// Writes empty tables, SQLite's own tables and the schema. Returns page 1, which must be written last.
     fn finish_pages(&mut self) -> Result<Vec<u8>> {
         for (table, tree) in self.schema.tables.iter().zip(&mut self.trees) {
             if tree.is_none() && plan::why_not_printed(table, self.options.on_conflict).is_none() {
@@ -431,7 +442,8 @@ impl Database {
         })
     }
 
-    /// Root page of an object, 0 where it has none; a trigger may be named as a table is.
+    /// Returns the root page of an object, or 0 if it has none. A trigger has none, even if it shares its name with a
+    /// table.
     fn root_of(&self, object: &SchemaObject) -> u32 {
         if !object.has_btree {
             return 0;
@@ -443,7 +455,7 @@ impl Database {
         index.and_then(|index| self.trees[index].as_ref()).map_or(0, |tree| tree.root)
     }
 
-    /// Builds `sqlite_sequence`, where the schema has it.
+    /// Builds `sqlite_sequence`, if the schema has it.
     fn build_sequence(&mut self) -> Result<()> {
         if !self.schema.objects.iter().any(|object| object.name == SQLITE_SEQUENCE) {
             return Ok(());
@@ -459,7 +471,7 @@ impl Database {
         Ok(())
     }
 
-    /// Builds `sqlite_stat1`, where it is wanted.
+    /// Builds `sqlite_stat1`, if statistics are wanted.
     fn build_statistics(&mut self) -> Result<()> {
         if self.options.analyze {
             let rows = chunk_of(self.statistics.iter().map(Statistic::values));
@@ -469,7 +481,7 @@ impl Database {
     }
 }
 
-/// Rows as records, with rowids from 1 on.
+/// Encodes rows as records, with rowids from 1 on.
 fn chunk_of<'v, const COLUMNS: usize>(rows: impl Iterator<Item = [Value<'v>; COLUMNS]>) -> RecordChunk {
     let mut chunk = RecordChunk::new();
     let mut record = Vec::new();
@@ -481,12 +493,12 @@ fn chunk_of<'v, const COLUMNS: usize>(rows: impl Iterator<Item = [Value<'v>; COL
     chunk
 }
 
-/// A table of few rows that are at hand.
+/// Builds a table of few rows, which are in memory.
 fn build_rows(chunk: RecordChunk, pages: &mut Pages) -> Result<TableTree> {
     table::build(&OneChunk::new(chunk), pages, &Indexes::default(), 1, &crate::Progress::default())
 }
 
-/// The rows of one chunk, once.
+/// A source that gives the rows of one chunk once.
 pub(crate) struct OneChunk(Mutex<Option<RecordChunk>>);
 
 impl OneChunk {
@@ -533,7 +545,8 @@ fn page_bytes(page_size: PageSize) -> u32 {
     u32::try_from(page_size.bytes()).expect("at most 65536")
 }
 
-/// Where sorts put what does not fit the memory: beside the target, which has room for an index that large.
+/// Returns the folder for temporary files of sorts. The default is beside the target: that disk has room for a large
+/// index.
 pub(crate) fn temp_dir(target: &Target, options: &Options) -> PathBuf {
     match (&options.temp_dir, target) {
         (Some(folder), _) => folder.clone(),
@@ -542,19 +555,16 @@ pub(crate) fn temp_dir(target: &Target, options: &Options) -> PathBuf {
     }
 }
 
-/// Fails if temporary files cannot lie there: a sort would notice only when it spills.
+/// Fails if the folder for temporary files does not exist. A sort would notice only when it spills.
 fn check_temp_dir(folder: &Path) -> Result<()> {
-    use rustix::fs::{Access, access};
-    if !folder.is_dir() {
-        let error = Error::new(ErrorKind::Io, "the folder for temporary files does not exist").in_file(folder);
-        return Err(error.advise("make it, or choose another folder for temporary files"));
+    if folder.is_dir() {
+        return Ok(());
     }
-    access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| {
-        Error::io("make temporary files in", folder, error.into()).advise("choose another folder for temporary files")
-    })
+    let error = Error::new(ErrorKind::Io, "the folder for temporary files does not exist").in_file(folder);
+    Err(error.advise("make it, or choose another folder for temporary files"))
 }
 
-/// The options with no more memory than there is, and as many builders as half of it has blocks for.
+/// Returns the options with memory capped at the machine's, and builders at the number of blocks in half of it.
 pub(crate) fn bounded(options: &Options) -> Result<Options> {
     if options.memory_bytes < MIN_MEMORY_BYTES {
         let message = format!("a memory budget of {} bytes is too small", options.memory_bytes);
@@ -565,24 +575,25 @@ pub(crate) fn bounded(options: &Options) -> Result<Options> {
     Ok(Options { threads: options.threads.clamp(1, affordable_blocks(&options)), ..options })
 }
 
-/// Two writes under way for each builder keep the disk busy while the builders compute; a disk takes no more than a few.
+/// Returns the number of writer threads. Two writes in flight per builder keep the disk busy while builders compute;
+/// a disk takes only a few at a time.
 fn writer_threads(options: &Options) -> usize {
     const MOST: usize = 16;
     (2 * options.threads).min(MOST)
 }
 
-/// How many blocks may be under way before a builder begins another part: enough for every builder to fill one while
-/// the disk takes several, and half of the memory budget at most.
+/// Returns the number of blocks in flight at which builders begin no further part. That is enough for every builder to
+/// fill one while the disk takes several, but at most half of the memory budget.
 fn live_blocks(options: &Options, writer_threads: usize) -> usize {
     (4 * options.threads + writer_threads).min(affordable_blocks(options))
 }
 
-/// Memory for pages under way.
+/// Returns the memory for pages in flight, in bytes.
 pub(crate) fn pages_bytes(options: &Options) -> u64 {
     (live_blocks(options, writer_threads(options)) * BLOCK_BYTES) as u64
 }
 
-/// The options of each of so many sorts at once, which share the memory that pages leave.
+/// Returns the options for each of `sorts` simultaneous sorts, which share the memory that pages leave.
 pub(crate) fn sort_options(options: &Options, temp_dir: &Path, sorts: usize) -> SortOptions {
     SortOptions {
         memory_bytes: options.memory_bytes.saturating_sub(pages_bytes(options)) / sorts.max(1) as u64,

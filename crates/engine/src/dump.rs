@@ -1,5 +1,5 @@
-//! A database file as it lies there, explained page by page. Nothing here trusts the file: what a page is for is
-//! guessed where it must be.
+//! Explains the bytes of a database file, page by page. It trusts nothing in the file: if nothing tells the role of a
+//! page, it is guessed.
 
 use crate::sqlite::open_file;
 use crate::{Error, ErrorKind, PageSize, Result};
@@ -24,7 +24,7 @@ pub struct DatabaseFile {
     bytes: u64,
     page_size: PageSize,
     usable: usize,
-    /// `None` where it does not decode.
+    /// The file header; `None` if it cannot be decoded.
     header: Option<DatabaseHeader>,
 }
 
@@ -37,22 +37,22 @@ pub struct Btree {
     pub name: String,
     /// Name of the table that it belongs to.
     pub table: String,
-    /// Page number of its root, as the schema has it.
+    /// Page number of its root, according to the schema.
     pub root: i64,
 }
 
 impl DatabaseFile {
-    /// Opens the file for reading. The page size is the header's, or 4096 bytes where that is none.
+    /// Opens the file for reading. The page size is the header's, or 4096 bytes if that is invalid.
     ///
     /// # Errors
-    /// Where the file cannot be read; whatever stands in it will do.
+    /// If the file cannot be read. Its contents may be anything.
     pub fn open(path: &Path) -> Result<Self> {
         let (file, bytes) = open_file(path)?;
         let mut opened =
             Self { path: path.to_owned(), file, bytes, page_size: PageSize::MIN, usable: 512, header: None };
         let head = opened.page(1)?.unwrap_or_default();
         opened.header = DatabaseHeader::decode(&head).ok();
-        // A header that breaks some other rule may well name the right size.
+        // A header that breaks another rule may still have the right size.
         let size =
             head.get(16..18).and_then(|field| PageSize::from_header_field(u16::from_be_bytes([field[0], field[1]])));
         opened.page_size = size.unwrap_or(PageSize::DEFAULT);
@@ -63,46 +63,47 @@ impl DatabaseFile {
         Ok(opened)
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Length of the file.
+    /// Returns the length of the file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes of a page.
+    /// Returns the page size.
     pub fn page_size(&self) -> PageSize {
         self.page_size
     }
 
-    /// Pages, the last one perhaps cut off.
+    /// Returns the number of pages. The last one may be incomplete.
     pub fn pages(&self) -> u64 {
         self.bytes.div_ceil(self.page_size.bytes() as u64)
     }
 
-    /// The page as annotated text, one line a field; `None` behind the end of the file.
+    /// Returns the page as annotated text, one line per field, or `None` behind the end of the file.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn page_text(&self, number: u32) -> Result<Option<String>> {
         let Some(bytes) = self.page(number)? else { return Ok(None) };
         Ok(Some(dump_page(number, &bytes, self.page_size, self.usable, self.role(number)?)))
     }
 
-    /// The file header as annotated text, which is the first part of page 1; empty where there is no page.
+    /// Returns the file header, which is the first part of page 1, as annotated text. It is empty if there is no page.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn header_text(&self) -> Result<String> {
         let page = self.page_text(1)?.unwrap_or_default();
         let header = page.lines().skip(1).take_while(|line| *line != "page header");
         Ok(header.map(|line| format!("{line}\n")).collect())
     }
 
-    /// A page, shorter where the file ends in it; `None` behind the end of the file, and for page 0.
+    /// Reads a page, which is shorter if the file ends in it. Returns `None` behind the end of the file, and for page
+    /// 0.
     fn page(&self, number: u32) -> Result<Option<Vec<u8>>> {
         let size = self.page_size.bytes() as u64;
         let Some(start) = number.checked_sub(1).map(|before| u64::from(before) * size) else { return Ok(None) };
@@ -116,10 +117,10 @@ impl DatabaseFile {
         Ok(Some(page))
     }
 
-    /// What the page is for, as far as header, freelist and pointer map tell.
+    /// Returns the role of the page, as far as header, freelist and pointer map tell.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn role(&self, number: u32) -> Result<Role> {
         let Some(header) = &self.header else { return Ok(Role::Unknown) };
         if number == self.page_size.lock_byte_page() {
@@ -134,7 +135,7 @@ impl DatabaseFile {
         }
     }
 
-    /// Follows the freelist to the page, and to no trunk twice.
+    /// Searches the freelist for the page. Follows no trunk twice.
     fn role_on_freelist(&self, number: u32, header: &DatabaseHeader) -> Result<Role> {
         let mut next = header.first_freelist_trunk;
         let mut trunks = HashSet::new();
@@ -168,11 +169,11 @@ impl DatabaseFile {
         })
     }
 
-    /// The b-trees, as SQLite reads the schema: `sqlite_schema` itself first. The file is not locked or changed, and
-    /// a `-wal` beside it is not looked at.
+    /// Returns the b-trees as SQLite reads the schema, after that of `sqlite_schema` itself. The file is neither
+    /// locked nor changed, and a `-wal` beside it is ignored.
     ///
     /// # Errors
-    /// Where SQLite cannot read the schema.
+    /// If SQLite cannot read the schema.
     pub fn btrees(&self) -> Result<Vec<Btree>> {
         let sql = "SELECT 'table', 'sqlite_schema', 'sqlite_schema', 1
                    UNION ALL SELECT type, name, tbl_name, rootpage FROM sqlite_schema WHERE rootpage > 0";

@@ -1,9 +1,9 @@
-//! How large a database will be, and what its build takes, by a sample of its rows.
+//! Estimates the size of a database, and the memory and disk of its build, from a sample of its rows.
 //!
 //! ```text
-//! Source::sample --> records: what they take of pages             the table
-//!                    index entries cut out of them: likewise      each index
-//!                    sort items: their memory, or files           what is sorted
+//! Source::sample --> records: bytes of pages                      the table
+//!                    extracted index entries: bytes of pages      each index
+//!                    sort items: memory, or temporary files       every sort
 //! ```
 
 use crate::database;
@@ -23,33 +23,34 @@ use litepress_rows::{RecordChunk, Source, Table};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// What a database and its build take, about.
+/// Approximate sizes of a database and of its build.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// Every table and index.
+    /// All tables and indexes.
     pub trees: Vec<TreeEstimate>,
-    /// Bytes of the file, without trees of which nobody knows.
+    /// Bytes of the file, without trees of unknown size.
     pub bytes: u64,
-    /// Those of them that are printed, for [`Options::expected_bytes`]: a rough number is none to refuse a disk by.
+    /// Bytes of the file without rough sizes, for [`Options::expected_bytes`]: rough estimates must not fail the
+    /// free-space check.
     pub printed_bytes: u64,
     /// Bytes of memory at the peak.
     pub memory_bytes: u64,
     /// Bytes of temporary files at the peak.
     pub spill_bytes: u64,
-    /// Where temporary files go.
+    /// Folder for temporary files.
     pub temp_dir: PathBuf,
 }
 
-/// What a table or an index takes, about.
+/// Approximate sizes of a table or an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TreeEstimate {
     /// Name of the table or index.
     pub name: String,
-    /// Bytes of the file; `None` where nobody knows.
+    /// Bytes of the file; `None` if the size is unknown.
     pub bytes: Option<u64>,
-    /// SQLite makes it: the size is a rough one.
+    /// Whether SQLite makes it, so that its size is only rough.
     pub is_rough: bool,
     /// Bytes of memory that its build takes.
     pub memory_bytes: u64,
@@ -58,14 +59,14 @@ pub struct TreeEstimate {
 }
 
 impl Estimate {
-    /// The estimate of a database of these sources' rows; each is that of the table at this position of
-    /// [`Schema::tables`].
+    /// Estimates a database with the rows of these sources. The number with each source is the position of its table
+    /// in [`Schema::tables`].
     ///
-    /// Cost: the rows that each source shows ([`Source::sample`]), and a sort item of each of them for every tree; some
-    /// thousands of short generated rows.
+    /// Cost: a sample of each source ([`Source::sample`]), some thousands of short rows if they are generated, and one
+    /// sort item per sampled row and tree.
     ///
     /// # Errors
-    /// What a source reports; options that [`Database::create`](crate::Database::create) refuses.
+    /// If a source fails, or if [`Database::create`](crate::Database::create) would refuse the options.
     pub fn new(schema: &Schema, sources: &[(usize, &dyn Source)], target: &Target, options: &Options) -> Result<Self> {
         let options = database::bounded(options)?;
         let page_bytes = database::page_size(schema, &options)?.bytes();
@@ -76,7 +77,7 @@ impl Estimate {
             let source = by_table.get(&position).copied();
             let sampler = Sampler { table, source, page_bytes, conflict: options.on_conflict };
             let trees = sampler.trees(|sorts| database::sort_options(&options, &estimate.temp_dir, sorts))?;
-            // The sorts of a table share the memory, and their files are gone before those of the next.
+            // The sorts of a table share the memory. Their files are deleted before the next table's sorts begin.
             let sorts = trees.iter().filter(|tree| !tree.is_rough).map(|tree| tree.memory_bytes).sum();
             let by_sqlite = trees.iter().filter(|tree| tree.is_rough).map(|tree| tree.memory_bytes).max();
             sorts_bytes = sorts_bytes.max(sorts).max(by_sqlite.unwrap_or(0));
@@ -100,7 +101,7 @@ impl Estimate {
     }
 }
 
-/// Looks at some rows of one table.
+/// A sampler of the rows of one table.
 struct Sampler<'s> {
     table: &'s Table,
     source: Option<&'s dyn Source>,
@@ -126,12 +127,12 @@ impl Sums {
 }
 
 impl Sampler<'_> {
-    /// The table, and behind it its indexes.
+    /// Returns the estimates of the table and, behind it, of its indexes.
     fn trees(&self, sort_options: impl Fn(usize) -> SortOptions) -> Result<Vec<TreeEstimate>> {
         let mut trees = self.names();
         let Some(rows) = self.source.map_or(Some(0), Source::rows) else { return Ok(trees) };
         if trees[0].is_rough {
-            // Records without what SQLite computes; what becomes of them in other trees, SQLite knows.
+            // The records lack the values that SQLite computes. The sizes of its other trees are unknown.
             let page_bytes = self.source.map_or(0.0, |source| source.page_bytes());
             let bytes = || self.whole_pages(rows as f64 * page_bytes);
             trees[0].bytes = (!self.table.is_virtual).then(bytes);
@@ -154,7 +155,7 @@ impl Sampler<'_> {
         Ok(trees)
     }
 
-    /// The trees, of which nothing is known but who makes them.
+    /// Returns the trees without sizes: only their names, and whether SQLite makes them.
     fn names(&self) -> Vec<TreeEstimate> {
         let printed = plan::indexes(self.table);
         let tree = |name: &str, is_rough| TreeEstimate { name: name.to_owned(), is_rough, ..TreeEstimate::default() };
@@ -166,7 +167,7 @@ impl Sampler<'_> {
         trees
     }
 
-    /// Sums over a sample: of the table's rows, and of the entries of each index whose values are in the records.
+    /// Returns the sums over a sample: for the table, and for each index whose values are in the records.
     fn sums(&self) -> Result<Vec<Sums>> {
         let plans: Vec<Option<IndexPlan>> =
             plan::own_indexes(self.table).map(|index| whole_index(self.table, index)).collect();
@@ -216,7 +217,7 @@ impl Sampler<'_> {
         added.map(|()| sums)
     }
 
-    /// Leaves, and a root above them.
+    /// Returns the bytes of a tree whose leaves take `bytes`, in whole pages, with the pages above the leaves.
     fn whole_pages(&self, bytes: f64) -> u64 {
         let page = self.page_bytes as u64;
         let leaves = whole((bytes / page as f64).ceil()).max(1);
@@ -226,7 +227,8 @@ impl Sampler<'_> {
     }
 }
 
-/// The plan of the index of all rows: the most that a partial one has. `None` where its values are not in the records.
+/// Returns the plan of the index over all rows, which is the upper limit of a partial one. Returns `None` if the
+/// index's values are not in the records.
 fn whole_index(table: &Table, index: &Index) -> Option<IndexPlan> {
     let mut whole = index.clone();
     whole.partial = false;

@@ -1,17 +1,18 @@
-//! A source's parts on their way to workers.
+//! A queue of a source's parts, shared by workers.
 
 use crate::Result;
 use crate::progress::Progress;
+use crate::reorder::InOrder;
 use crate::sink::block::BlockPool;
-use crate::stitch::{InOrder, lock};
+use crate::threads::lock;
 use litepress_rows::{Part, Source};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-/// The source's parts, numbered as they are taken.
+/// The parts of a source, numbered in order.
 pub(crate) struct Feed<'s> {
     source: &'s dyn Source,
-    /// Parts that were taken from the source and from nobody yet.
+    /// Parts that were requested from the source and not taken yet.
     ahead: VecDeque<Box<dyn Part + 's>>,
     next: u64,
 }
@@ -21,7 +22,7 @@ impl<'s> Feed<'s> {
         Self { source, ahead: VecDeque::new(), next: 0 }
     }
 
-    /// How many of `threads` have something to do: starting one costs more than a table of a single part.
+    /// Returns how many of `threads` have work: starting a thread costs more than a table of a single part.
     pub fn workers(&mut self, threads: usize) -> Result<usize> {
         while self.ahead.len() < 2 {
             let Some(part) = self.source.next_part()? else { return Ok(1) };
@@ -30,7 +31,7 @@ impl<'s> Feed<'s> {
         Ok(threads)
     }
 
-    /// The next part and its number.
+    /// Takes the next part and its number.
     pub fn take(&mut self) -> Result<Option<(u64, Box<dyn Part + 's>)>> {
         let part = match self.ahead.pop_front() {
             Some(part) => Some(part),
@@ -42,8 +43,8 @@ impl<'s> Feed<'s> {
     }
 }
 
-/// Takes part after part and has `make` build and place it, until there is none or one has failed; `parts` are where
-/// `stitch` keeps those that are done.
+/// Takes part after part and passes it to `make`, which builds and places it. Ends after the last part, or once a
+/// part has failed. `parts` returns the finished parts in `stitch`.
 pub(crate) fn take_parts<'f, S, P>(
     feed: &Mutex<Feed<'f>>,
     stitch: &Mutex<S>,
@@ -58,7 +59,7 @@ pub(crate) fn take_parts<'f, S, P>(
         let (number, part) = match taken {
             Ok(Some(taken)) => taken,
             Ok(None) => return,
-            // It concerns no part: one that is still being built may yet report what is wrong with its rows.
+            // The error belongs to no part: a part that is still being built may report an earlier one.
             Err(error) => return parts(&mut lock(stitch)).fail(u64::MAX, error),
         };
         if let Err(error) = make(number, part) {

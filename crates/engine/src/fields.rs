@@ -1,22 +1,22 @@
-//! Some columns of records that mostly begin like the record before: where they are is found out once for all of these.
+//! Locates columns in records. Consecutive records mostly share their header, so the positions found in one are
+//! reused for the next.
 
-use crate::Result;
-use crate::sorted_tree::bad_item;
+use crate::{Error, ErrorKind, Result};
 use litepress_format::FormatError;
 use litepress_format::record::{self, RecordReader};
 use litepress_format::value::Value;
 use std::ops::Range;
 
-/// Where the value of a column is.
+/// The source of a column's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
-    /// It is the rowid.
+pub(crate) enum ColumnRef {
+    /// The rowid.
     Rowid,
-    /// In this field of the record.
+    /// This field of the record.
     Field(usize),
 }
 
-impl Cut {
+impl ColumnRef {
     fn field(self) -> Option<usize> {
         match self {
             Self::Rowid => None,
@@ -25,91 +25,92 @@ impl Cut {
     }
 }
 
-/// Serial type and place of a column's body.
-pub(crate) type Place = (u64, Range<usize>);
+/// Serial type and range of a column's body.
+pub(crate) type ColumnBody = (u64, Range<usize>);
 
-/// Where each of some records begins in an arena, or ends.
-pub(crate) trait Places: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone {}
+/// The offsets at which some records begin in an arena, or end.
+pub(crate) trait Offsets: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone {}
 
-impl<I: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone> Places for I {}
+impl<I: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone> Offsets for I {}
 
-/// Where the records with one header have the wanted columns.
+/// The positions of the wanted columns in records with one header.
 #[derive(Default)]
 pub(crate) struct Fields {
     /// The record header up to the last wanted column.
     header: Header,
-    /// Serial type and place of the body of each column; unused for the rowid.
-    places: Vec<Place>,
-    /// Where the bodies of the fields up to the last wanted one begin: memory that is used again.
+    /// The body of each column; unused for the rowid.
+    bodies: Vec<ColumnBody>,
+    /// Starts of the bodies up to the last wanted one; kept for its memory.
     starts: Vec<usize>,
-    /// Bytes that a record has at least where it has all of these.
+    /// The shortest length of a record with all of these bodies.
     record_len: usize,
 }
 
 impl Fields {
-    /// Whether all records that begin and end here begin like the last one, and have all of the columns.
+    /// Returns whether all of these records share the last header and have all of the columns.
     #[inline(always)]
-    pub fn are_in(&self, bytes: &[u8], starts: impl Places, ends: impl Places) -> bool {
-        // Where one is too short, the topmost bit is set: that costs less than finding the shortest one.
+    pub fn are_in(&self, bytes: &[u8], starts: impl Offsets, ends: impl Offsets) -> bool {
+        // A record that is too short sets the topmost bit: that costs less than a search for the shortest one.
         let spare = |(start, end): (usize, usize)| (end - start).wrapping_sub(self.record_len);
         let are_long = starts.clone().zip(ends).map(spare).fold(0, |all, spare| all | spare) <= usize::MAX / 2;
         let has_words = starts.clone().next_back().is_some_and(|last| last + size_of::<u64>() <= bytes.len());
         has_words && are_long && self.header.all_start(bytes, starts)
     }
 
-    /// Serial type and place of each of `columns`, `None` for the rowid, where `record` does not begin like the one before.
+    /// Returns the body of each of `columns`, `None` for the rowid, if `record` has another header than the last one.
     #[inline(always)]
-    pub fn places_if_new<'f>(
+    pub fn bodies_if_new<'f>(
         &'f mut self,
-        columns: &'f [Cut],
+        columns: &'f [ColumnRef],
         record: &[u8],
-    ) -> Result<Option<impl Iterator<Item = Option<Place>> + 'f>> {
+    ) -> Result<Option<impl Iterator<Item = Option<ColumnBody>> + 'f>> {
         if self.header.starts(record) && record.len() >= self.record_len {
             return Ok(None);
         }
         self.find(columns, record).map_err(|error| bad_item(&error))?;
-        Ok(Some(columns.iter().zip(&self.places).map(|(cut, place)| cut.field().map(|_| place.clone()))))
+        Ok(Some(columns.iter().zip(&self.bodies).map(|(column, body)| column.field().map(|_| body.clone()))))
     }
 
-    /// The values of `columns` in `record`, which are always the same columns.
+    /// Returns the values of `columns` in `record`. REQUIRES: always the same columns.
     ///
     /// # Errors
-    /// A record that is none.
+    /// If `record` is not a record.
     #[inline(always)]
     pub fn values<'r>(
         &'r mut self,
-        columns: &'r [Cut],
+        columns: &'r [ColumnRef],
         record: &'r [u8],
         rowid: i64,
     ) -> Result<impl Iterator<Item = Value<'r>> + Clone> {
         if !self.header.starts(record) || record.len() < self.record_len {
             self.find(columns, record).map_err(|error| bad_item(&error))?;
         }
-        Ok(columns.iter().zip(&self.places).map(move |(cut, (serial, body))| match cut {
-            Cut::Rowid => Value::Int(rowid),
-            Cut::Field(_) => record::read_body(*serial, &record[body.clone()]).expect("read from this header"),
+        Ok(columns.iter().zip(&self.bodies).map(move |(column, (serial, body))| match column {
+            ColumnRef::Rowid => Value::Int(rowid),
+            ColumnRef::Field(_) => record::read_body(*serial, &record[body.clone()]).expect("read from this header"),
         }))
     }
 
-    /// Finds the columns, and how much of the header says where they are.
-    fn find(&mut self, columns: &[Cut], record: &[u8]) -> Result<(), FormatError> {
-        self.places.clear();
-        self.places.resize(columns.len(), (0, 0..0));
-        let wanted = columns.iter().filter_map(|cut| cut.field()).max().map_or(0, |last| last + 1);
+    /// Finds the columns, and the part of the header that determines their positions.
+    fn find(&mut self, columns: &[ColumnRef], record: &[u8]) -> Result<(), FormatError> {
+        self.bodies.clear();
+        self.bodies.resize(columns.len(), (0, 0..0));
+        let wanted = columns.iter().filter_map(|column| column.field()).max().map_or(0, |last| last + 1);
         let header_end = match self.find_among_short(columns, record, wanted) {
             Some(header_end) => header_end,
             None => self.find_among_any(columns, record, wanted)?,
         };
         self.header.set(&record[..header_end]);
-        self.record_len = self.places.iter().map(|(_, body)| body.end).max().unwrap_or(0);
+        self.record_len = self.bodies.iter().map(|(_, body)| body.end).max().unwrap_or(0);
         if record.len() < self.record_len {
             return Err(FormatError::new("a record is shorter than its header says", record.len()));
         }
         Ok(())
     }
 
-    /// The same where every number in the header takes one byte, as most do; `None` where one does not, or is wrong.
-    fn find_among_short(&mut self, columns: &[Cut], record: &[u8], wanted: usize) -> Option<usize> {
+    /// Does the work of [`find`](Self::find) if every number in the header takes one byte, as most do. Returns `None`
+    /// if one does not, or is invalid.
+    fn find_among_short(&mut self, columns: &[ColumnRef], record: &[u8], wanted: usize) -> Option<usize> {
         let (&header_len, rest) = record.split_first()?;
         let serials = rest.get(..usize::from(header_len).checked_sub(1)?)?.get(..wanted)?;
         let (mut at, mut is_wrong) = (usize::from(header_len), header_len >= 0x80);
@@ -122,41 +123,43 @@ impl Fields {
         if is_wrong || at > record.len() {
             return None;
         }
-        for (place, field) in self.places.iter_mut().zip(columns).filter_map(|(place, cut)| Some((place, cut.field()?)))
+        for (body, field) in
+            self.bodies.iter_mut().zip(columns).filter_map(|(body, column)| Some((body, column.field()?)))
         {
             let (serial, start) = (serials[field], self.starts[field]);
-            *place = (serial.into(), start..start + usize::from(record::SHORT_BODY_LENS[usize::from(serial)]));
+            *body = (serial.into(), start..start + usize::from(record::SHORT_BODY_LENS[usize::from(serial)]));
         }
         Some(1 + wanted)
     }
 
-    fn find_among_any(&mut self, columns: &[Cut], record: &[u8], wanted: usize) -> Result<usize, FormatError> {
+    fn find_among_any(&mut self, columns: &[ColumnRef], record: &[u8], wanted: usize) -> Result<usize, FormatError> {
         let mut reader = RecordReader::new(record)?;
         let mut header_end = 1;
         for position in 0..wanted {
             let Some(field) = reader.next_field()? else { break };
             header_end = field.header.end;
-            self.place(columns, position, field.serial, field.body.clone());
+            self.set_body(columns, position, field.serial, field.body.clone());
         }
         Ok(header_end)
     }
 
-    /// Notes where a field of the record is, if it is wanted.
+    /// Stores the position of a field if it is wanted.
     #[inline]
-    fn place(&mut self, columns: &[Cut], position: usize, serial: u64, body: Range<usize>) {
-        for (place, cut) in self.places.iter_mut().zip(columns) {
-            if cut.field() == Some(position) {
-                *place = (serial, body.clone());
+    fn set_body(&mut self, columns: &[ColumnRef], position: usize, serial: u64, body: Range<usize>) {
+        for (stored, column) in self.bodies.iter_mut().zip(columns) {
+            if column.field() == Some(position) {
+                *stored = (serial, body.clone());
             }
         }
     }
 }
 
-/// The beginning of a record.
+/// The first bytes of a record.
 #[derive(Default)]
 struct Header {
     bytes: Vec<u8>,
-    /// The same as a word, and which bits of it: comparing words costs less than comparing slices.
+    /// The first eight of them as a word, and the mask of those in use: comparing words costs less than comparing
+    /// slices.
     word: u64,
     mask: u64,
 }
@@ -172,15 +175,15 @@ impl Header {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Whether something begins like this at each of `starts`, none of which is among the last seven bytes.
+    /// Returns whether the records at all of `starts` have this header. At least eight bytes must follow each start.
     #[inline(always)]
-    fn all_start(&self, bytes: &[u8], starts: impl Places) -> bool {
+    fn all_start(&self, bytes: &[u8], starts: impl Offsets) -> bool {
         let word = |start: usize| u64::from_be_bytes(*bytes[start..].first_chunk().expect("eight bytes"));
         let differ = starts.fold(0, |differ, start| differ | word(start) ^ self.word);
         (1..=size_of::<u64>()).contains(&self.bytes.len()) && differ & self.mask == 0
     }
 
-    /// Whether `record` begins like this; none does before there is a header.
+    /// Returns whether `record` has this header; `false` before there is one.
     #[inline]
     fn starts(&self, record: &[u8]) -> bool {
         match record.first_chunk() {
@@ -190,4 +193,10 @@ impl Header {
             _ => !self.bytes.is_empty() && record.starts_with(&self.bytes),
         }
     }
+}
+
+/// Returns the error of a sort item or record that cannot be decoded: a bug, or a damaged temporary file.
+pub(crate) fn bad_item(error: &FormatError) -> Error {
+    Error::new(ErrorKind::Data, format!("a sort item or record cannot be decoded: {error}"))
+        .advise("check the disk that holds the temporary files; if it is sound, please report a bug")
 }

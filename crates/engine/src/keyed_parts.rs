@@ -1,55 +1,58 @@
-//! The parts of a WITHOUT ROWID table, printed as if its rows came in the order of their key, until they do not.
+//! Builds the parts of a WITHOUT ROWID table, optimistically: rows are appended as they come until one is out of key
+//! order.
 //!
 //! ```text
-//! worker    rows of a part -> IndexBuilder, which is left open
-//! stitch    holds back one part: what its last row becomes hangs on whether another part follows
-//!             another one does     the divider between the two parts; placed
-//!             none does            the last row of the last leaf; placed, and the tree is complete
-//!             one of them has a single row: no divider can come out of it, so both become one part
+//! worker    rows of a part -> IndexBuilder, which stays open
+//! stitch    holds back one part, because its last row depends on whether another part follows:
+//!             another one does     the row becomes the divider between the two parts; the part is placed
+//!             none does            the row stays on the last leaf; the part is placed, and the tree is complete
+//!             one has one row      it has none to spare for a divider: both become one part
 //! ```
 //!
-//! The first part that has a row which does not follow the one before is not placed and none behind it is: whoever has
-//! one of them sorts its rows. Index entries are cut from every row when it first comes, whichever way it goes.
+//! From the first out-of-order part on, rows go to the sorter instead of the tree. Index entries are extracted from
+//! every row when it first comes, on either path.
 
 use crate::feed::{self, Feed};
 use crate::fields::Fields;
 use crate::index::{Cutter, Indexes};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
+use crate::reorder::InOrder;
 use crate::sink::block::BlockPool;
 use crate::sort::{RunWriter, Sorter};
 use crate::sorted_rows::{ItemMaker, RecordKey};
 use crate::statistics::{KeyCounter, distinct_keys};
-use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
+use crate::stitch::TreeStitch;
 use crate::table::TableTree;
+use crate::threads::{ignore_poison, lock, on_threads};
 use crate::tree::index::IndexBuilder;
 use crate::tree::interior::Entry;
 use crate::tree::positions::Positions;
-use crate::{Result, printed_entries, sorted_tree};
-use litepress_format::order::KeyPart;
+use crate::{Result, bulk_load, printed_entries};
 use litepress_format::page::{PageKind, PageSize};
+use litepress_format::sort_key::KeyPart;
 use litepress_rows::source::PART_BYTES;
 use litepress_rows::{Part, RecordChunk, Source};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// What all workers share.
+/// The context that all workers share.
 #[derive(Clone, Copy)]
-pub(crate) struct Printing<'a> {
+pub(crate) struct PartContext<'a> {
     pub key: &'a RecordKey,
-    /// The columns of the key whose distinct values are counted.
+    /// The key columns whose distinct values are counted.
     pub counted: &'a [KeyPart],
-    /// Where rows go that do not follow those that are placed.
-    pub rest: &'a Sorter,
+    /// Takes the rows that are not appended to the tree.
+    pub unsorted: &'a Sorter,
     pub indexes: &'a Indexes,
     pub progress: &'a Progress,
 }
 
-/// Places all rows of `source`, up to the first part that is out of order; from there on they go to the rest. Returns
+/// Places the rows of `source` up to the first out-of-order part. The rows from there on go to the sorter. Returns
 /// whether there are any.
 pub(crate) fn print<'a>(
     source: &dyn Source,
-    placed: &mut Placed<'_, 'a>,
-    printing: Printing<'a>,
+    placed: &mut PartialTree<'_, 'a>,
+    context: PartContext<'a>,
     threads: usize,
 ) -> Result<bool> {
     let pages = placed.stitch.pages();
@@ -57,32 +60,32 @@ pub(crate) fn print<'a>(
     let mut feed = Feed::new(source);
     let threads = feed.workers(threads)?;
     let feed = Mutex::new(feed);
-    let stitch = Mutex::new(Stitch { parts: InOrder::new(), placed, is_broken: false });
+    let stitch = Mutex::new(Assembler { parts: InOrder::new(), placed, is_broken: false });
     on_threads(threads, || {
-        let (chunk, cutters) = (RecordChunk::new(), printing.indexes.cutters());
-        let mut worker = Worker { chunk, cutters, rest: RestWriter::new(&printing), printing, page_size };
+        let (chunk, cutters) = (RecordChunk::new(), context.indexes.cutters());
+        let mut worker = Worker { chunk, cutters, unsorted: UnsortedWriter::new(&context), context, page_size };
         worker.work(&feed, &stitch, &pool);
         if let Err(error) = worker.finish() {
             lock(&stitch).parts.fail(u64::MAX, error);
         }
     });
-    let stitch = stitch.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let stitch = ignore_poison(stitch.into_inner());
     stitch.parts.finish()?;
     Ok(stitch.is_broken)
 }
 
-/// What a thread needs to make parts.
+/// Builds parts on one thread.
 struct Worker<'a> {
     chunk: RecordChunk,
     cutters: Vec<Cutter<'a>>,
-    rest: RestWriter<'a>,
-    printing: Printing<'a>,
+    unsorted: UnsortedWriter<'a>,
+    context: PartContext<'a>,
     page_size: PageSize,
 }
 
 impl<'a> Worker<'a> {
-    fn work(&mut self, feed: &Mutex<Feed<'_>>, stitch: &Mutex<Stitch<'_, '_, 'a>>, pool: &Arc<BlockPool>) {
-        let (page_size, progress) = (self.page_size, self.printing.progress);
+    fn work(&mut self, feed: &Mutex<Feed<'_>>, stitch: &Mutex<Assembler<'_, '_, 'a>>, pool: &Arc<BlockPool>) {
+        let (page_size, progress) = (self.page_size, self.context.progress);
         feed::take_parts(
             feed,
             stitch,
@@ -99,9 +102,9 @@ impl<'a> Worker<'a> {
         number: u64,
         mut part: Box<dyn Part + '_>,
         run: PageRun,
-        stitch: &Mutex<Stitch<'_, '_, 'a>>,
+        stitch: &Mutex<Assembler<'_, '_, 'a>>,
     ) -> Result<()> {
-        // A part that is taken behind a break lies behind it.
+        // A part that is taken after the break comes behind it.
         let is_behind = lock(stitch).is_broken;
         let built = if is_behind { self.sort(&mut *part).map(|()| None) } else { self.build(&mut *part, run) };
         // Frees what was read before the pages are waited for.
@@ -110,13 +113,13 @@ impl<'a> Worker<'a> {
         refused.into_iter().try_for_each(|part| self.sort_printed(part))
     }
 
-    /// The part's pages; `None` where it is out of order, and sorted.
+    /// Builds the part's pages. Returns `None` if the part is out of order; it is then sorted.
     fn build(&mut self, part: &mut dyn Part, run: PageRun) -> Result<Option<KeyedPart<'a>>> {
-        let mut builder = PartBuilder::new(run, self.page_size.bytes(), &self.printing);
+        let mut builder = PartBuilder::new(run, self.page_size.bytes(), &self.context);
         while self.fill(part)? {
             let added = builder.add(&self.chunk)?;
             if added < self.chunk.len() {
-                self.rest.add(&self.chunk, added)?;
+                self.unsorted.add(&self.chunk, added)?;
                 self.sort(part)?;
                 return self.sort_printed(builder.part).map(|()| None);
             }
@@ -124,9 +127,9 @@ impl<'a> Worker<'a> {
         Ok(Some(builder.part))
     }
 
-    /// Takes the next rows of `part`, and cuts their entries; `false` where there are none.
+    /// Takes the next rows of `part` and extracts their index entries. Returns `false` if there are none.
     fn fill(&mut self, part: &mut dyn Part) -> Result<bool> {
-        self.printing.progress.go_on()?;
+        self.context.progress.go_on()?;
         self.chunk.clear();
         part.fill(&mut self.chunk)?;
         self.cutters.iter_mut().try_for_each(|cutter| cutter.add(&self.chunk))?;
@@ -135,7 +138,7 @@ impl<'a> Worker<'a> {
 
     fn sort(&mut self, part: &mut dyn Part) -> Result<()> {
         while self.fill(part)? {
-            self.rest.add(&self.chunk, 0)?;
+            self.unsorted.add(&self.chunk, 0)?;
         }
         Ok(())
     }
@@ -143,7 +146,7 @@ impl<'a> Worker<'a> {
     fn sort_printed(&mut self, part: KeyedPart<'_>) -> Result<()> {
         let (positions, mut row) = (part.positions, 0);
         printed_entries::of_part(part.leaves.finish(true), self.page_size.bytes(), |record| {
-            self.rest.add_printed(&positions, row, record)?;
+            self.unsorted.add_printed(&positions, row, record)?;
             row += 1;
             Ok(())
         })
@@ -151,34 +154,34 @@ impl<'a> Worker<'a> {
 
     fn finish(self) -> Result<()> {
         self.cutters.into_iter().try_for_each(Cutter::finish)?;
-        self.rest.finish()
+        self.unsorted.finish()
     }
 }
 
-/// Takes the rest, for one thread.
-struct RestWriter<'a> {
+/// Writes rows to the sorter, for one thread.
+struct UnsortedWriter<'a> {
     items: ItemMaker<'a, RecordKey>,
     rows: RunWriter<'a>,
-    /// A row that was printed.
+    /// A row that was read back.
     printed: RecordChunk,
 }
 
-impl<'a> RestWriter<'a> {
-    fn new(printing: &Printing<'a>) -> Self {
-        let (items, rows) = (ItemMaker::new(printing.key), printing.rest.writer());
+impl<'a> UnsortedWriter<'a> {
+    fn new(context: &PartContext<'a>) -> Self {
+        let (items, rows) = (ItemMaker::new(context.key), context.unsorted.writer());
         Self { items, rows, printed: RecordChunk::new() }
     }
 
-    /// Adds row `first` of a chunk, and those behind it.
+    /// Adds row `first` of a chunk, and the rows behind it.
     fn add(&mut self, chunk: &RecordChunk, first: usize) -> Result<()> {
         self.items.push_from(first, chunk, &mut self.rows)
     }
 
-    /// Adds row `row` of a tree whose rows came at these positions.
+    /// Adds row `row` of a tree whose rows had these positions.
     fn add_printed(&mut self, positions: &Positions, row: u64, record: &[u8]) -> Result<()> {
         self.printed.clear();
-        self.printed.set_first_record(positions.stretch(row).0);
-        // Nothing asks for its rowid.
+        self.printed.set_first_record(positions.locate(row).0);
+        // The rowid is not used.
         self.printed.push(0, record);
         self.items.push_from(0, &self.printed, &mut self.rows)
     }
@@ -188,10 +191,10 @@ impl<'a> RestWriter<'a> {
     }
 }
 
-/// A part of the table, whose last leaf is not complete.
+/// A part of the table, whose last leaf is still open.
 struct KeyedPart<'k> {
     leaves: IndexBuilder,
-    /// In normal form.
+    /// Encoded.
     first_key: Vec<u8>,
     last_key: Vec<u8>,
     positions: Positions,
@@ -204,23 +207,23 @@ struct PartBuilder<'k> {
     part: KeyedPart<'k>,
     key: &'k RecordKey,
     fields: Fields,
-    /// The key of the row that is looked at.
+    /// The key of the current row.
     next_key: Vec<u8>,
 }
 
 impl<'k> PartBuilder<'k> {
-    fn new(run: PageRun, usable: usize, printing: &Printing<'k>) -> Self {
+    fn new(run: PageRun, usable: usize, context: &PartContext<'k>) -> Self {
         let part = KeyedPart {
             leaves: IndexBuilder::new(run, usable),
             first_key: Vec::new(),
             last_key: Vec::new(),
             positions: Positions::default(),
-            counter: KeyCounter::new(printing.counted),
+            counter: KeyCounter::new(context.counted),
         };
-        Self { part, key: printing.key, fields: Fields::default(), next_key: Vec::new() }
+        Self { part, key: context.key, fields: Fields::default(), next_key: Vec::new() }
     }
 
-    /// Adds the rows of `chunk` up to the first one that does not follow the one before; how many these are.
+    /// Adds the rows of `chunk` up to the first one out of order. Returns how many.
     fn add(&mut self, chunk: &RecordChunk) -> Result<usize> {
         let Self { part: KeyedPart { leaves, first_key, last_key, positions, counter }, key, fields, next_key } = self;
         positions.add(leaves.entries(), chunk.first_record());
@@ -240,17 +243,17 @@ impl<'k> PartBuilder<'k> {
     }
 }
 
-/// Places finished parts in the order of their numbers.
-struct Stitch<'s, 'p, 'k> {
-    /// `None` is a part that was sorted.
+/// Places finished parts in order.
+struct Assembler<'s, 'p, 'k> {
+    /// The parts; `None` is a part that was sorted.
     parts: InOrder<Option<KeyedPart<'k>>>,
-    placed: &'s mut Placed<'p, 'k>,
-    /// A part was sorted or refused: none behind it is placed.
+    placed: &'s mut PartialTree<'p, 'k>,
+    /// Whether a part was sorted or refused: no later part is placed.
     is_broken: bool,
 }
 
-impl<'k> Stitch<'_, '_, 'k> {
-    /// Takes part `number`; those parts that turn out to belong to the rest.
+impl<'k> Assembler<'_, '_, 'k> {
+    /// Takes part `number`. Returns the parts that must be sorted after all.
     fn deposit(&mut self, number: u64, part: Option<KeyedPart<'k>>) -> Vec<KeyedPart<'k>> {
         let Self { parts, placed, is_broken } = self;
         let mut refused = Vec::new();
@@ -267,19 +270,19 @@ impl<'k> Stitch<'_, '_, 'k> {
     }
 }
 
-/// A tree and what is placed of it so far.
-pub(crate) struct Placed<'p, 'k> {
+/// A tree and the parts placed so far.
+pub(crate) struct PartialTree<'p, 'k> {
     stitch: TreeStitch<'p, Entry>,
-    /// The last part, which is not placed before it is known whether another one follows.
+    /// The last part, which is placed once it is known whether another one follows.
     held: Option<IndexBuilder>,
-    /// All but the root and the counts.
+    /// The finished tree, without the root and the counts.
     tree: TableTree,
     last_key: Vec<u8>,
     positions: Positions,
     counter: KeyCounter<'k>,
 }
 
-impl<'p, 'k> Placed<'p, 'k> {
+impl<'p, 'k> PartialTree<'p, 'k> {
     pub fn new(pages: &'p mut Pages, counted: &'k [KeyPart]) -> Self {
         Self {
             stitch: TreeStitch::new(pages),
@@ -291,7 +294,7 @@ impl<'p, 'k> Placed<'p, 'k> {
         }
     }
 
-    /// Whether `part` may come next.
+    /// Returns whether `part` continues the key order.
     fn goes_on_with(&self, part: &KeyedPart<'_>) -> bool {
         self.tree.rows == 0 || part.leaves.entries() == 0 || part.first_key > self.last_key
     }
@@ -308,12 +311,12 @@ impl<'p, 'k> Placed<'p, 'k> {
         self.tree.rows += part.leaves.entries();
         self.last_key = part.last_key;
         let held = self.go_on(part.leaves)?;
-        self.stitch.pages().pool().hold_back(held.run().blocks());
+        self.stitch.pages().pool().set_held_blocks(held.run().blocks());
         self.held = Some(held);
         Ok(())
     }
 
-    /// What is held back from now on, where `next` follows what is held back.
+    /// Appends `next` to the held part. Returns the part to hold from now on.
     fn go_on(&mut self, next: IndexBuilder) -> Result<IndexBuilder> {
         let Some(mut held) = self.held.take() else { return Ok(next) };
         let usable = self.stitch.pages().page_size().bytes();
@@ -332,13 +335,13 @@ impl<'p, 'k> Placed<'p, 'k> {
     fn print(&mut self, part: IndexBuilder, is_last: bool) -> Result<()> {
         let part = part.finish(is_last);
         self.tree.payload_bytes += part.payload_bytes;
-        sorted_tree::place(&mut self.stitch, part)
+        bulk_load::place(&mut self.stitch, part)
     }
 
-    /// Completes the tree, and tells where its rows came in their input.
+    /// Completes the tree. Also returns the positions of its rows in their input.
     pub fn finish(mut self) -> Result<(TableTree, Positions)> {
         if let Some(last) = self.held.take() {
-            self.stitch.pages().pool().hold_back(0);
+            self.stitch.pages().pool().set_held_blocks(0);
             self.print(last, true)?;
         }
         let (root, distinct) = (self.stitch.finish(PageKind::LeafIndex)?, distinct_keys(&self.counter.changes));
@@ -346,15 +349,20 @@ impl<'p, 'k> Placed<'p, 'k> {
     }
 }
 
-/// Adds all rows of a tree to the rest. All pages are written then.
-pub(crate) fn sort_tree(pages: &Pages, tree: &TableTree, positions: &Positions, printing: Printing<'_>) -> Result<()> {
-    let (mut rest, mut row) = (RestWriter::new(&printing), 0);
+/// Passes all rows of a tree to the sorter. REQUIRES: all pages are written.
+pub(crate) fn sort_tree(
+    pages: &Pages,
+    tree: &TableTree,
+    positions: &Positions,
+    context: PartContext<'_>,
+) -> Result<()> {
+    let (mut unsorted, mut row) = (UnsortedWriter::new(&context), 0);
     printed_entries::of_tree(pages, tree.root, |record| {
-        printing.progress.go_on()?;
-        rest.add_printed(positions, row, record)?;
+        context.progress.go_on()?;
+        unsorted.add_printed(positions, row, record)?;
         row += 1;
         Ok(())
     })?;
     assert_eq!(row, tree.rows, "as many rows are read back as were printed");
-    rest.finish()
+    unsorted.finish()
 }

@@ -4,42 +4,42 @@
 //! in order     Source -> RecordChunk --+--> keyed_parts: pages of the table
 //!                                      +--> sort items of its indexes (index.rs)
 //!
-//! else         Source -> RecordChunk --+--> sort items of the rows --Sorter--> sorted_tree: pages of the table
+//! else         Source -> RecordChunk --+--> sort items of the rows --Sorter--> bulk_load: pages of the table
 //!                                      +--> sort items of its indexes
 //!
-//! numbered     numbered_table: keys are sorted, and rows are made again in their order
+//! regenerated  numbered_table: keys are sorted, and rows are made again in key order
 //! ```
 //!
-//! Of a source that may be in order, rows are printed as if they were. Where one turns out not to follow the one before,
-//! that part and all behind it are sorted, what was printed is read back to be sorted with them, and the tree is printed
-//! over it: the file is that of a source that says that its rows are in any order.
+//! If a source may be in order, its rows are appended as if they were. If one is out of order, its part and all later
+//! ones are sorted. The pages so far are read back, sorted with them, and overwritten. The file is that of a source
+//! that announces no order.
 
+use crate::bulk_load::{self, IndexTree, ItemKind};
 use crate::index::Indexes;
-use crate::keyed_parts::{self, Placed, Printing};
-use crate::numbered_table;
+use crate::keyed_parts::{self, PartContext, PartialTree};
+use crate::numbered_table::{self, LateMaterializedTable};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemWithSlack, SortOptions, Sorter};
+use crate::sort::{PaddedItem, SortOptions, Sorter};
 use crate::sorted_rows::{RecordKey, RowKey, gather};
-use crate::sorted_tree::{self, Items, SortedTree};
 use crate::table::TableTree;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
-use litepress_format::order::KeyPart;
+use litepress_format::sort_key::KeyPart;
 use litepress_rows::{Source, Table};
 
-/// What is wanted of the table beside its rows.
+/// The context of a table's build.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// They get all records.
+    /// The indexes, which get all records.
     pub indexes: &'a Indexes,
-    /// Distinct keys are counted.
+    /// Whether distinct keys are counted.
     pub counts_keys: bool,
     pub progress: &'a Progress,
 }
 
-/// Builds the b-tree of a WITHOUT ROWID table whose rows come in any order; `may_ascend` where they may be in that of
-/// their key, which takes pages that can be read.
+/// Builds the b-tree of a WITHOUT ROWID table whose rows come in any order. `may_ascend` says that they may come in
+/// key order; this requires that pages can be read back.
 pub(crate) fn build(
     table: &Table,
     source: &dyn Source,
@@ -52,44 +52,45 @@ pub(crate) fn build(
     let threads = sort_options.writers;
     let sorter = Sorter::new(sort_options.clone());
     let key = RecordKey::new(table, table.primary_index().expect("a WITHOUT ROWID table has a primary key"))?;
-    if let Some(rows) = numbered_table::rows(source, &key, !indexes.are_none())? {
-        return numbered_table::build(table, &key, source, rows, pages, sort_options, wanted);
+    if let Some(rows) = numbered_table::rows(source, &key, !indexes.is_empty())? {
+        let table = LateMaterializedTable::new(table, &key, rows, source.page_bytes());
+        return table.build(pages, sort_options, counts_keys, progress);
     }
     if may_ascend {
         let counted = if counts_keys { key.parts() } else { &[] };
-        let printing = Printing { key: &key, counted, rest: &sorter, indexes, progress };
+        let context = PartContext { key: &key, counted, unsorted: &sorter, indexes, progress };
         let first_page = pages.next();
-        let mut placed = Placed::new(pages, counted);
-        let has_rest = keyed_parts::print(source, &mut placed, printing, threads)?;
+        let mut placed = PartialTree::new(pages, counted);
+        let has_unsorted = keyed_parts::print(source, &mut placed, context, threads)?;
         let (tree, positions) = placed.finish()?;
-        if !has_rest {
+        if !has_unsorted {
             return Ok(tree);
         }
-        keyed_parts::sort_tree(pages, &tree, &positions, printing)?;
-        pages.take_back(first_page);
+        keyed_parts::sort_tree(pages, &tree, &positions, context)?;
+        pages.rewind_to(first_page);
     } else {
         gather(source, &key, &sorter, indexes, threads, progress)?;
     }
     progress.enter(format!("table {}", table.name));
-    let tree = sorted_tree::build(&sorter.finish()?, &key, pages, threads, counts_keys, progress)?;
+    let tree = bulk_load::build(&sorter.finish()?, &key, pages, threads, counts_keys, progress)?;
     Ok(tree.into())
 }
 
-impl From<SortedTree> for TableTree {
-    /// That of a table without rowids.
-    fn from(SortedTree { root, entries, payload_bytes, distinct }: SortedTree) -> Self {
+impl From<IndexTree> for TableTree {
+    /// Converts the tree of a table without rowids.
+    fn from(IndexTree { root, entries, payload_bytes, distinct }: IndexTree) -> Self {
         Self { root, rows: entries, last_rowid: 0, payload_bytes, distinct }
     }
 }
 
-impl Items for RecordKey {
+impl ItemKind for RecordKey {
     type Builder = IndexBuilder;
 
     fn begin(&self, run: PageRun, usable: usize) -> IndexBuilder {
         IndexBuilder::new(run, usable)
     }
 
-    fn add(&self, builder: &mut IndexBuilder, item: ItemWithSlack<'_>) -> Result<()> {
+    fn add(&self, builder: &mut IndexBuilder, item: PaddedItem<'_>) -> Result<()> {
         let item = item.item();
         builder.add(self.record(item)?);
         Ok(())

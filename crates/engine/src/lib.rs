@@ -3,16 +3,17 @@
 //! ```text
 //! Source -> table -> tree -> pages -> sink          one table: parts in parallel, stitched in order
 //!       -> settle -> table or keyed_table           rows that must be sorted first
-//!       -> settle -> sorted_prefix -> table         rows of which nobody knows whether they must be
+//!       -> settle -> sorted_prefix -> table         rows whose order is unknown
 //! database: every table, then sqlite_schema and page 1, then publish
 //! check, dump: any database file, page by page
 //! ```
 //!
-//! Imports run downward only: `database -> settle -> table -> tree -> pages -> sink`, and `database -> publish`. Only `pages`
-//! invents page numbers, only `sink` and `publish` hold handles of a database in the making, only `publish` changes the
-//! target.
+//! Imports run downward only: `database -> settle -> table -> tree -> pages -> sink`, and `database -> publish`. Only
+//! `pages` assigns page numbers, only `sink` and `publish` hold handles of an unfinished database, only `publish`
+//! changes the target.
 #![deny(unsafe_code)]
 
+mod bulk_load;
 pub mod check;
 mod database;
 pub mod dump;
@@ -23,7 +24,6 @@ mod index;
 mod keyed_parts;
 mod keyed_table;
 mod machine;
-mod mapped;
 mod numbered_table;
 mod options;
 mod pages;
@@ -32,21 +32,23 @@ mod printed_entries;
 mod printed_rows;
 mod progress;
 mod publish;
+mod reorder;
 mod schema_pages;
 mod settle;
 mod sink;
 mod sort;
 mod sorted_prefix;
 mod sorted_rows;
-mod sorted_tree;
 mod sql_lane;
 mod sqlite;
 mod statistics;
 mod stitch;
 mod summary;
 mod table;
+mod threads;
 mod tree;
 mod verify;
+mod zeroed_pages;
 
 pub use database::{Database, Finished};
 pub use estimate::{Estimate, TreeEstimate};

@@ -1,32 +1,31 @@
-//! WITHOUT ROWID tables of rows that can be made again by their numbers: keys alone are sorted, and the rows are made in
-//! the order of their keys as they are printed.
+//! Late materialization of WITHOUT ROWID tables: only keys are sorted, and rows are made again by their numbers, in
+//! key order.
 //!
 //! ```text
-//! NumberedRows --KeyMaker--> key columns --KeySorter--> keys and numbers --sorted_tree--> numbers --RowMaker--> pages
-//!                                                       keys of integers are read back -> given to
+//! NumberedRows --KeyMaker--> key columns --KeySorter--> keys and numbers --bulk_load--> numbers --RowMaker--> pages
+//!                                                       integer keys are decoded -> given to
 //! ```
 //!
 //! ```text
-//! sort item    | key in normal form | number of the row, big-endian, in as many bytes as the last one's |
+//! sort item    | encoded key | number of the row, big-endian, in as many bytes as the last row's |
 //! ```
 //!
-//! What is moved, kept in memory and spilled is a fraction of the rows. The columns of a key are made twice, unless they
+//! Moved, kept in memory and spilled is only a fraction of the rows. The columns of a key are made twice, unless they
 //! are all integers.
 
-use crate::fields::{Cut, Fields};
-use crate::keyed_table::Wanted;
+use crate::bulk_load::{self, ItemKind};
+use crate::fields::{ColumnRef, Fields, bad_item};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{ItemWithSlack, RunWriter, SLACK_BYTES, SortOptions, Sorted, Sorter};
+use crate::sort::{PADDING_BYTES, PaddedItem, RunWriter, SortOptions, SortedItems, Sorter};
 use crate::sorted_rows::{RecordKey, same_key};
-use crate::sorted_tree::{self, Items, bad_item};
-use crate::stitch::take_all;
 use crate::table::TableTree;
+use crate::threads::take_all;
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
 use litepress_format::FormatError;
-use litepress_format::order::{self, KeyHead, KeyPart};
 use litepress_format::record;
+use litepress_format::sort_key::{self, KeyPart, KeyPrefix};
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::source::PART_BYTES;
@@ -34,14 +33,15 @@ use litepress_rows::{KeyMaker, Keys, NumberedRows, RecordChunk, RowMaker, Source
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How much of a part's pages should be filled: estimates err, and a part that is too long takes a block more.
+/// The share of a part's pages that should be filled: estimates err, and a part that is too long takes one block
+/// more.
 const FILL: f64 = 0.98;
 
-/// Rows whose keys a thread makes one after another: few enough that all end at about the same time.
+/// Rows whose keys a thread makes one after another: few enough that all threads end at about the same time.
 const STRETCH_ROWS: u64 = 64 * BLOCK_ROWS as u64;
 
-/// The rows of a table with this key, where keys alone are to be sorted: they have numbers, nobody else wants their
-/// records, and of those that the source shows one comes behind another with a greater key.
+/// Returns the source's random-access rows if sorting keys alone pays: no index needs the records, and the sample is
+/// out of key order.
 pub(crate) fn rows<'s>(
     source: &'s dyn Source,
     key: &RecordKey,
@@ -75,7 +75,7 @@ fn seems_in_order(source: &dyn Source, key: &RecordKey) -> Result<bool> {
     all_ascend
 }
 
-/// Bytes of a number in the sort items of rows with these numbers.
+/// Returns the bytes of a row's number in sort items.
 pub(crate) fn number_bytes(numbers: &Range<u64>) -> usize {
     let last = numbers.end.saturating_sub(1).max(1);
     size_of::<u64>() - last.leading_zeros() as usize / 8
@@ -86,47 +86,29 @@ pub(crate) fn push_number(number: u64, bytes: usize, item: &mut Vec<u8>) {
     item.extend_from_slice(&number.to_be_bytes()[size_of::<u64>() - bytes..]);
 }
 
-/// Builds the b-tree of a table without indexes; `rows` are those of the source.
-pub(crate) fn build(
-    table: &Table,
-    key: &RecordKey,
-    source: &dyn Source,
-    rows: &dyn NumberedRows,
-    pages: &mut Pages,
-    sort_options: &SortOptions,
-    wanted: Wanted<'_>,
-) -> Result<TableTree> {
-    let Wanted { counts_keys, progress, .. } = wanted;
-    let numbered = Numbered::new(table, key, rows, source.page_bytes());
-    let threads = sort_options.writers;
-    let sorted = numbered.sort(sort_options, progress)?;
-    progress.enter(format!("table {}", table.name));
-    let tree = sorted_tree::build(&sorted, &numbered, pages, threads, counts_keys, progress)?;
-    Ok(tree.into())
-}
-
-/// Rows with numbers, and what is sorted of them.
-struct Numbered<'a> {
+/// A table whose rows are made again in key order.
+pub(crate) struct LateMaterializedTable<'a> {
     table: &'a Table,
     key: &'a RecordKey,
     rows: &'a dyn NumberedRows,
-    /// The columns of the key, each once.
+    /// The columns of the key, without repetition.
     columns: Vec<usize>,
-    /// Which of these each part of the key is.
+    /// The index in `columns` of each part of the key.
     places: Vec<usize>,
     number_bytes: usize,
-    /// The columns are integers that can be read back.
+    /// Whether the columns are integers that can be decoded from keys.
     are_integers: bool,
-    /// Mean bytes that a row takes of pages.
+    /// Mean bytes of pages that a row takes.
     page_bytes: f64,
 }
 
-impl<'a> Numbered<'a> {
-    fn new(table: &'a Table, key: &'a RecordKey, rows: &'a dyn NumberedRows, page_bytes: f64) -> Self {
+impl<'a> LateMaterializedTable<'a> {
+    /// Describes a table without indexes from its source's `rows`, which take `page_bytes` of pages each.
+    pub fn new(table: &'a Table, key: &'a RecordKey, rows: &'a dyn NumberedRows, page_bytes: f64) -> Self {
         let index = table.primary_index().expect("a WITHOUT ROWID table has a primary key");
         let (mut columns, mut places) = (Vec::new(), Vec::new());
         for column in index.columns.iter().filter_map(|column| column.column) {
-            // It may be there once more, in another collation.
+            // A column may occur again, in another collation.
             let known = columns.iter().position(|known| *known == column);
             places.push(known.unwrap_or(columns.len()));
             if known.is_none() {
@@ -138,8 +120,22 @@ impl<'a> Numbered<'a> {
         Self { table, key, rows, columns, places, number_bytes, are_integers, page_bytes }
     }
 
-    /// All keys in order, with the numbers of their rows.
-    fn sort(&self, options: &SortOptions, progress: &Progress) -> Result<Sorted> {
+    /// Builds the b-tree.
+    pub fn build(
+        &self,
+        pages: &mut Pages,
+        sort_options: &SortOptions,
+        counts_keys: bool,
+        progress: &Progress,
+    ) -> Result<TableTree> {
+        let sorted = self.sort(sort_options, progress)?;
+        progress.enter(format!("table {}", self.table.name));
+        let tree = bulk_load::build(&sorted, self, pages, sort_options.writers, counts_keys, progress)?;
+        Ok(tree.into())
+    }
+
+    /// Sorts all keys, with the numbers of their rows.
+    fn sort(&self, options: &SortOptions, progress: &Progress) -> Result<SortedItems> {
         let sorter = Sorter::new(options.clone());
         let (numbers, next) = (self.rows.numbers(), AtomicU64::new(0));
         let stretches = (numbers.end - numbers.start).div_ceil(STRETCH_ROWS);
@@ -158,10 +154,10 @@ impl<'a> Numbered<'a> {
         sorter.finish()
     }
 
-    /// The number at the end of an item.
+    /// Returns the number at the end of an item.
     #[inline(always)]
-    fn number(&self, item: ItemWithSlack<'_>) -> Result<u64> {
-        let behind = item.bytes[self.key_len(item.item())?..].first_chunk().expect("a word of slack");
+    fn number(&self, item: PaddedItem<'_>) -> Result<u64> {
+        let behind = item.bytes[self.key_len(item.item())?..].first_chunk().expect("a word of padding");
         Ok(u64::from_be_bytes(*behind) >> (u64::BITS as usize - 8 * self.number_bytes))
     }
 
@@ -171,7 +167,7 @@ impl<'a> Numbered<'a> {
         key_len.ok_or_else(|| bad_item(&FormatError::new("a sort item is shorter than a number", item.len())))
     }
 
-    /// The key of a row as SQL writes it.
+    /// Returns the key of a row in SQL syntax.
     fn describe_key(&self, number: u64) -> Result<String> {
         let mut maker = self.rows.key_maker(&self.columns);
         let columns: Vec<String> = match maker.make(number..number + 1)? {
@@ -186,20 +182,20 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// Makes sort items of keys: one a worker.
+/// Makes the sort items of keys; one for each worker.
 struct KeySorter<'a> {
-    numbered: &'a Numbered<'a>,
+    numbered: &'a LateMaterializedTable<'a>,
     writer: RunWriter<'a>,
     fields: Fields,
     item: Vec<u8>,
 }
 
 impl<'a> KeySorter<'a> {
-    fn new(numbered: &'a Numbered<'a>, writer: RunWriter<'a>) -> Self {
+    fn new(numbered: &'a LateMaterializedTable<'a>, writer: RunWriter<'a>) -> Self {
         Self { numbered, writer, fields: Fields::default(), item: Vec::new() }
     }
 
-    /// Takes the keys of the rows of these numbers.
+    /// Takes the keys of the rows with these numbers.
     fn take(&mut self, maker: &mut dyn KeyMaker, numbers: Range<u64>, progress: &Progress) -> Result<()> {
         let mut start = numbers.start;
         while start < numbers.end {
@@ -217,7 +213,7 @@ impl<'a> KeySorter<'a> {
 
     fn add_integers(&mut self, columns: &[&[i64]], first: u64) -> Result<()> {
         let values: Vec<&[i64]> = self.numbered.places.iter().map(|&place| columns[place]).collect();
-        // The end of a loop over few columns is what the processor guesses wrong.
+        // Unrolled by the number of columns: the exit of a short loop is mispredicted.
         match values[..] {
             [a] => self.add_few([a], first),
             [a, b] => self.add_few([a, b], first),
@@ -230,15 +226,15 @@ impl<'a> KeySorter<'a> {
     }
 
     fn add_few<const COLUMNS: usize>(&mut self, columns: [&[i64]; COLUMNS], first: u64) -> Result<()> {
-        let Numbered { key, number_bytes, .. } = self.numbered;
+        let LateMaterializedTable { key, number_bytes, .. } = self.numbered;
         let parts = key.parts().first_chunk::<COLUMNS>().expect("one for each column");
         let columns = columns.map(|column| &column[..columns[0].len()]);
         let unused = u64::BITS as usize - 8 * number_bytes;
         for (row, number) in (0..columns[0].len()).zip(first..) {
             let ints = columns.map(|column| column[row]);
-            let head = KeyHead::of_integers(parts, ints, (number << unused, *number_bytes));
-            let is_taken = match head {
-                Some(head) => self.writer.take_head(head.words, head.len)?,
+            let prefix = KeyPrefix::of_integers(parts, ints, (number << unused, *number_bytes));
+            let is_taken = match prefix {
+                Some(prefix) => self.writer.push_prefix(prefix.words, prefix.len)?,
                 None => false,
             };
             if !is_taken {
@@ -249,7 +245,7 @@ impl<'a> KeySorter<'a> {
     }
 
     fn add_records(&mut self, chunk: &RecordChunk, first: u64) -> Result<()> {
-        let fields: Vec<Cut> = self.numbered.places.iter().map(|&place| Cut::Field(place)).collect();
+        let fields: Vec<ColumnRef> = self.numbered.places.iter().map(|&place| ColumnRef::Field(place)).collect();
         let mut found = std::mem::take(&mut self.fields);
         for (row, number) in (0..chunk.len()).zip(first..) {
             self.push(found.values(&fields, chunk.record(row), 0)?, number)?;
@@ -260,37 +256,37 @@ impl<'a> KeySorter<'a> {
 
     #[inline(always)]
     fn push<'v>(&mut self, values: impl Iterator<Item = Value<'v>>, number: u64) -> Result<()> {
-        let Numbered { key, number_bytes, .. } = self.numbered;
+        let LateMaterializedTable { key, number_bytes, .. } = self.numbered;
         self.item.clear();
         for (value, part) in values.zip(key.parts()) {
-            order::push(&value, *part, &mut self.item);
+            sort_key::push(&value, *part, &mut self.item);
         }
         push_number(number, *number_bytes, &mut self.item);
         self.writer.push(&self.item)
     }
 }
 
-/// Makes rows by their numbers, as many at once as are worth it, and lays them on pages.
-struct RowPrinter<'a> {
+/// Makes rows by their numbers, in batches, and lays them on pages.
+pub(crate) struct RowPageWriter<'a> {
     builder: IndexBuilder,
     maker: Box<dyn RowMaker + 'a>,
     numbers: Vec<u64>,
-    /// The keys of these rows, and where each begins, where their integers are read back.
+    /// The keys of these rows and the start of each, if their integers are decoded.
     keys: Vec<u8>,
     starts: Vec<usize>,
     given: Vec<Vec<i64>>,
     chunk: RecordChunk,
 }
 
-impl RowPrinter<'_> {
+impl RowPageWriter<'_> {
     /// Keeps the key at the front of a row's item.
     #[inline(always)]
-    fn keep_key(&mut self, item: ItemWithSlack<'_>) {
+    fn keep_key(&mut self, item: PaddedItem<'_>) {
         let start = self.keys.len();
         self.starts.push(start);
         // A copy of constant length costs less.
-        match item.bytes.first_chunk::<SLACK_BYTES>() {
-            Some(bytes) if item.len <= SLACK_BYTES => {
+        match item.bytes.first_chunk::<PADDING_BYTES>() {
+            Some(bytes) if item.len <= PADDING_BYTES => {
                 self.keys.extend_from_slice(bytes);
                 self.keys.truncate(start + item.len);
             }
@@ -298,15 +294,15 @@ impl RowPrinter<'_> {
         }
     }
 
-    /// Reads the integers of all keys back, column by column: those of a key wait for one another.
-    fn read_keys(&mut self, numbered: &Numbered<'_>) -> Result<()> {
+    /// Decodes the integers of all keys column by column: within a key, each decode waits for the one before.
+    fn read_keys(&mut self, numbered: &LateMaterializedTable<'_>) -> Result<()> {
         for (part, &place) in numbered.key.parts().iter().zip(&numbered.places) {
             let integers = &mut self.given[place];
             integers.clear();
             for start in &mut self.starts {
-                let read = order::read_integer(&self.keys[*start..], *part);
+                let read = sort_key::read_integer(&self.keys[*start..], *part);
                 let (integer, len) =
-                    read.ok_or_else(|| bad_item(&FormatError::new("a key of integers has none", 0)))?;
+                    read.ok_or_else(|| bad_item(&FormatError::new("an integer key holds no integer", 0)))?;
                 integers.push(integer);
                 *start += len;
             }
@@ -316,8 +312,8 @@ impl RowPrinter<'_> {
         Ok(())
     }
 
-    /// Prints the rows of all numbers that there are.
-    fn print(&mut self, numbered: &Numbered<'_>) -> Result<()> {
+    /// Makes the rows of all collected numbers and lays them on pages.
+    fn flush(&mut self, numbered: &LateMaterializedTable<'_>) -> Result<()> {
         if self.numbers.is_empty() {
             return Ok(());
         }
@@ -332,12 +328,12 @@ impl RowPrinter<'_> {
     }
 }
 
-impl<'a> Items for Numbered<'a> {
-    type Builder = RowPrinter<'a>;
+impl<'a> ItemKind for LateMaterializedTable<'a> {
+    type Builder = RowPageWriter<'a>;
 
-    fn begin(&self, run: PageRun, usable: usize) -> RowPrinter<'a> {
+    fn begin(&self, run: PageRun, usable: usize) -> RowPageWriter<'a> {
         let given: &[usize] = if self.are_integers { &self.columns } else { &[] };
-        RowPrinter {
+        RowPageWriter {
             builder: IndexBuilder::new(run, usable),
             maker: self.rows.row_maker(given),
             numbers: Vec::with_capacity(BLOCK_ROWS),
@@ -348,20 +344,20 @@ impl<'a> Items for Numbered<'a> {
         }
     }
 
-    fn add(&self, printer: &mut RowPrinter<'a>, item: ItemWithSlack<'_>) -> Result<()> {
-        printer.numbers.push(self.number(item)?);
+    fn add(&self, writer: &mut RowPageWriter<'a>, item: PaddedItem<'_>) -> Result<()> {
+        writer.numbers.push(self.number(item)?);
         if self.are_integers {
-            printer.keep_key(item);
+            writer.keep_key(item);
         }
-        if printer.numbers.len() == BLOCK_ROWS { printer.print(self) } else { Ok(()) }
+        if writer.numbers.len() == BLOCK_ROWS { writer.flush(self) } else { Ok(()) }
     }
 
-    fn finish(&self, mut printer: RowPrinter<'a>, is_last: bool) -> Result<IndexPart> {
-        printer.print(self)?;
-        Ok(printer.builder.finish(is_last))
+    fn finish(&self, mut writer: RowPageWriter<'a>, is_last: bool) -> Result<IndexPart> {
+        writer.flush(self)?;
+        Ok(writer.builder.finish(is_last))
     }
 
-    fn items_per_part(&self, _: &Sorted) -> u64 {
+    fn items_per_part(&self, _: &SortedItems) -> u64 {
         #[expect(clippy::cast_possible_truncation, reason = "a conversion that saturates")]
         #[expect(clippy::cast_sign_loss, reason = "sizes are positive")]
         let items = (FILL * PART_BYTES as f64 / self.page_bytes.max(1.0)) as u64;
@@ -383,8 +379,8 @@ impl<'a> Items for Numbered<'a> {
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
         let [first, second] = [first, second].map(|item| {
             let mut bytes = item.to_vec();
-            bytes.extend([0; SLACK_BYTES]);
-            self.number(ItemWithSlack { bytes: &bytes, len: item.len() })
+            bytes.extend([0; PADDING_BYTES]);
+            self.number(PaddedItem { bytes: &bytes, len: item.len() })
         });
         let described = second.and_then(|second| Ok((self.describe_key(second)?, first?, second)));
         let (values, first, second) = match described {

@@ -1,4 +1,4 @@
-//! How a database is to be made.
+//! Options of a new database.
 
 use crate::progress::Progress;
 use crate::verify::Verify;
@@ -7,14 +7,14 @@ use litepress_format::page::PageSize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where the database goes.
+/// The destination of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A file: absent or as it was until the database is whole.
+    /// A file. It is absent, or as it was, until the database is whole.
     File(PathBuf),
     /// The bytes of the whole file in memory, as `sqlite3_deserialize` takes them.
     Memory,
-    /// Nowhere: pages are built, counted and dropped. For measurements.
+    /// No destination: pages are built, counted and dropped. For measurements.
     Discard,
 }
 
@@ -36,49 +36,52 @@ impl From<&str> for Target {
     }
 }
 
-/// Whether a published file survives a power cut.
+/// The durability of a published file in a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sync {
-    /// File and folder are synced before the file gets its name. A crash leaves the old file or the new one.
+    /// The file is synced before it gets its name, and its folder afterwards. A crash leaves the old file or the new
+    /// one.
     #[default]
     Full,
-    /// Nothing is synced: still whole or absent if the process dies, not if the machine does.
+    /// Nothing is synced. The file is whole or absent if the process dies, but not if the machine does.
     Off,
 }
 
-/// How a database is to be made. `Options::default()` suits most cases.
+/// Options of a new database. `Options::default()` suits most cases.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// Page size; by default what the schema's `PRAGMA page_size` says, else 4096 bytes.
+    /// Page size. The default is the schema's `PRAGMA page_size`, or else 4096 bytes.
     pub page_size: Option<PageSize>,
-    /// Threads that build pages (at least 1); by default one a core. Threads that wait for the disk come on top.
+    /// Number of threads that build pages, at least 1. The default is one per core. Further threads wait for the disk.
     pub threads: usize,
-    /// Bytes of memory for sorting and for pages on their way, at most as many as the machine or the container has; by
-    /// default a quarter of those, 256 MiB at least unless that is more than half. What comes on top: about 20 MiB, and
-    /// for each thread about three times its longest row.
+    /// Memory budget for sorts and for pages in flight, in bytes, capped at the memory of the machine or container.
+    /// The default is a quarter of that memory, but at least the lesser of 256 MiB and half of it. The run takes about
+    /// 20 MiB more, and for each thread about three times its longest row.
     pub memory_bytes: u64,
-    /// Folder for temporary files of sorts that do not fit the memory; by default that of the target.
+    /// Folder for temporary files of sorts that exceed the memory. The default is the target's folder, or the system's
+    /// temporary folder if the target is no file.
     pub temp_dir: Option<PathBuf>,
     /// Whether an existing database may be replaced.
     pub replace: bool,
-    /// What becomes of a row whose key is there already, or that has NULL where there must be none: the same as if
-    /// SQLite inserted one row after another. Whoever encodes the rows must know it too
+    /// The policy for a row with an existing key, or with NULL in a NOT NULL column. The result is the same as if
+    /// SQLite inserted one row after another. The encoder of the rows must get the same policy
     /// ([`Encoder::new`](litepress_rows::Encoder::new)).
     pub on_conflict: Conflict,
-    /// Whether the file survives a power cut.
+    /// The durability in a power cut.
     pub sync: Sync,
-    /// Whether SQLite's planner gets statistics: the table `sqlite_stat1`, with the rows that `ANALYZE` would write.
+    /// Whether to write statistics for SQLite's planner: the table `sqlite_stat1`, with the rows that `ANALYZE` would
+    /// write.
     pub analyze: bool,
-    /// How the finished file is checked before it gets its name.
+    /// The check of the finished file before it gets its name.
     pub verify: Verify,
-    /// About how many bytes the file will have, for the check of free space; 0 where nobody knows.
+    /// Approximate size of the file, in bytes, for the check of free space; 0 if it is unknown.
     pub expected_bytes: u64,
-    /// Counts what is done, and carries the wish to stop.
+    /// Counts progress, and carries requests to stop.
     pub progress: Arc<Progress>,
 }
 
-/// The smallest memory budget.
+/// The smallest memory budget, in bytes.
 pub const MIN_MEMORY_BYTES: u64 = 64 << 20;
 
 impl Default for Options {
@@ -171,7 +174,7 @@ impl Options {
     }
 }
 
-/// Returns the budget for a process that has so much memory, if that is known.
+/// Returns the default budget for a process with this much memory, if that is known.
 fn default_memory_bytes(known: Option<u64>) -> u64 {
     const LEAST: u64 = 256 << 20;
     let most = known.unwrap_or(4 * LEAST);
@@ -182,7 +185,8 @@ fn default_memory_bytes(known: Option<u64>) -> u64 {
 mod tests {
     use super::*;
 
-    /// In a sandbox without `/proc`, which tells the memory of the machine, every command that makes a database panicked.
+    /// Every command that makes a database panicked in a sandbox without `/proc`, which tells the memory of the
+    /// machine.
     #[test]
     fn the_default_of_memory_follows_from_what_there_is() {
         assert_eq!(default_memory_bytes(None), 256 << 20);

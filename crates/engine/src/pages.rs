@@ -1,8 +1,8 @@
-//! Page numbers. Only this module invents them, and skips the lock-byte page.
+//! Assigns page numbers. Only this module does, and it skips the lock-byte page.
 
 mod read_back;
 
-pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, WrittenPages, WrittenPagesByNumber};
+pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, WrittenPages, WrittenPagesByNumber, changed_pages};
 
 use crate::sink::block::{BLOCK_BYTES, Block, BlockPool};
 use crate::sink::writers::{Pieces, Writers};
@@ -11,7 +11,7 @@ use litepress_format::page::{MAX_PAGE_NUMBER, PageSize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The pages of a database under construction: which number comes next, and where full ones go.
+/// The pages of a database under construction: the next number, and the writers of full pages.
 pub(crate) struct Pages {
     page_size: PageSize,
     next: u32,
@@ -19,23 +19,22 @@ pub(crate) struct Pages {
     writers: Writers,
 }
 
-/// Consecutive pages in memory that do not know their numbers yet.
+/// Consecutive pages in memory whose numbers are not known yet.
 ///
-/// A page number inside the run's pages (an overflow pointer) is written as the index of the page in the run and
-/// listed in `pointers`; [`Pages::place`] replaces it. So runs are built on every core at once, and numbered one
-/// after another.
+/// A page number inside the run (an overflow pointer) is written as the index of the page in the run and listed in
+/// `pointers`; [`Pages::place`] replaces it. So runs are built on every core at once, and numbered one after another.
 pub(crate) struct PageRun {
     page_bytes: usize,
-    /// Blocks hold two to this power of pages.
+    /// Binary logarithm of the pages in a block.
     block_shift: u32,
     pool: Arc<BlockPool>,
     blocks: Vec<Block>,
     pages: usize,
-    /// Page index and offset in the page of every 4-byte page number that is still an index into this run.
+    /// Page index, and offset in the page, of every 4-byte page number that is still an index into this run.
     pointers: Vec<(u32, u32)>,
 }
 
-/// Where a run's pages have come to lie.
+/// The position of a placed run in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     first: u32,
@@ -43,13 +42,13 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// Number of the run's page `index`.
+    /// Returns the number of the run's page `index`.
     pub fn number(self, index: u32) -> u32 {
         let number = self.first + index;
         if index >= self.first_behind_lock_byte_page() { number + 1 } else { number }
     }
 
-    /// Index of the page that would be the lock-byte page if that were not skipped.
+    /// Returns the index of the page that would be the lock-byte page if that were not skipped.
     fn first_behind_lock_byte_page(self) -> u32 {
         if self.first < self.lock_byte_page { self.lock_byte_page - self.first } else { u32::MAX }
     }
@@ -62,17 +61,17 @@ impl PageRun {
         Self { page_bytes, block_shift, pool: pool.clone(), blocks: Vec::new(), pages: 0, pointers: Vec::new() }
     }
 
-    /// Number of pages so far.
+    /// Returns the number of pages so far.
     pub fn len(&self) -> u32 {
         u32::try_from(self.pages).expect("a run is a small part of a file")
     }
 
-    /// Number of blocks that its pages take.
+    /// Returns the number of blocks of these pages.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Appends a page and returns its index. Its bytes are undefined: whoever asks for it writes all of it.
+    /// Appends a page and returns its index. Its bytes are arbitrary: the caller must write all of them.
     pub fn add_page(&mut self) -> u32 {
         if self.pages.is_multiple_of(self.pages_per_block()) {
             self.blocks.push(self.pool.take());
@@ -81,22 +80,22 @@ impl PageRun {
         self.len() - 1
     }
 
-    /// The bytes of page `index`.
+    /// Returns the bytes of page `index`.
     #[inline]
     pub fn page_mut(&mut self, index: u32) -> &mut [u8] {
-        let (block, start) = self.place_of(index);
+        let (block, start) = self.locate(index);
         &mut self.blocks[block].bytes_mut()[start..start + self.page_bytes]
     }
 
-    /// The bytes of page `index`, to be read.
+    /// Returns the bytes of page `index`, read-only.
     pub fn page(&self, index: u32) -> &[u8] {
-        let (block, start) = self.place_of(index);
+        let (block, start) = self.locate(index);
         &self.blocks[block].bytes()[start..start + self.page_bytes]
     }
 
-    /// The block that holds page `index`, and where the page begins in it.
+    /// Returns the block of page `index`, and the page's offset in it.
     #[inline]
-    fn place_of(&self, index: u32) -> (usize, usize) {
+    fn locate(&self, index: u32) -> (usize, usize) {
         let index = index as usize;
         assert!(index < self.pages, "page {index} of a run of {}", self.pages);
         // Page sizes are powers of two: a division would cost more than all the rest.
@@ -104,14 +103,14 @@ impl PageRun {
         (block, (index - (block << self.block_shift)) * self.page_bytes)
     }
 
-    /// Writes the index `target` of a page of this run to the four bytes at `offset` of page `index`, where its number
-    /// will stand.
+    /// Writes the index `target` of a page of this run to the four bytes at `offset` of page `index`. Placing the run
+    /// replaces it with the page's number.
     pub fn set_pointer(&mut self, index: u32, offset: usize, target: u32) {
         self.page_mut(index)[offset..offset + 4].copy_from_slice(&target.to_be_bytes());
         self.pointers.push((index, u32::try_from(offset).expect("an offset in a page")));
     }
 
-    /// Takes back what [`set_pointer`](Self::set_pointer) wrote; the index that stood there.
+    /// Undoes [`set_pointer`](Self::set_pointer). Returns the index that it wrote.
     pub fn take_pointer(&mut self, index: u32, offset: usize) -> u32 {
         let is_it = |&(page, at): &(u32, u32)| page == index && at as usize == offset;
         let position = self.pointers.iter().rposition(is_it).expect("a pointer was set there");
@@ -135,7 +134,7 @@ impl PageRun {
 }
 
 impl Pages {
-    /// Page 1 is kept for the header and the schema.
+    /// Starts with page 2: page 1 is for the header and the schema.
     pub fn new(page_size: PageSize, pool: Arc<BlockPool>, writers: Writers) -> Self {
         Self { page_size, next: 2, pool, writers }
     }
@@ -148,17 +147,17 @@ impl Pages {
         &self.pool
     }
 
-    /// A run without pages.
+    /// Returns a run without pages.
     pub fn new_run(&self) -> PageRun {
         PageRun::new(self.page_size, &self.pool)
     }
 
-    /// Pages that the file has so far.
+    /// Returns the number of pages so far.
     pub fn count(&self) -> u32 {
         self.next - 1
     }
 
-    /// Gives the pages that `run` has so far the next numbers.
+    /// Gives the pages of `run` the next numbers.
     pub fn place(&mut self, run: &mut PageRun) -> Result<Placement> {
         self.step_over_lock_byte_page();
         let placement = Placement { first: self.next, lock_byte_page: self.page_size.lock_byte_page() };
@@ -167,8 +166,8 @@ impl Pages {
         Ok(placement)
     }
 
-    /// Appends one page to a run that is placed, and returns index and number of the page. Nothing else may have
-    /// been placed in between.
+    /// Appends one page to a placed run. Returns the index and number of the page. REQUIRES: no other run was placed
+    /// in between.
     pub fn append(&mut self, run: &mut PageRun, placement: Placement) -> Result<(u32, u32)> {
         let index = run.add_page();
         self.advance(1)?;
@@ -181,7 +180,7 @@ impl Pages {
         }
     }
 
-    /// Moves on by `count` pages, and past the lock-byte page where it lies among them.
+    /// Moves on by `count` pages, and past the lock-byte page if it is among them.
     fn advance(&mut self, count: u32) -> Result<()> {
         let lock_byte_page = self.page_size.lock_byte_page();
         let mut next = u64::from(self.next) + u64::from(count);
@@ -196,7 +195,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Places a run whose first page is page 1, and returns that page; the others are written.
+    /// Places a run whose first page is page 1. Returns that page; writes the others.
     pub fn place_behind_page_1(&mut self, mut run: PageRun) -> Result<Vec<u8>> {
         let others = run.len() - 1;
         self.step_over_lock_byte_page();
@@ -208,35 +207,35 @@ impl Pages {
         Ok(page_1)
     }
 
-    /// Whether pages that are written can be read, which takes a target that keeps them.
+    /// Returns whether written pages can be read.
     pub fn can_read(&self) -> bool {
         self.writers.can_read()
     }
 
-    /// Number of the next page, unless that is the lock-byte page: what [`take_back`](Self::take_back) takes.
+    /// Returns the number of the next page, or that of the lock-byte page before it.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// Waits until the pages from `first` on are written, to read them.
+    /// Waits until the pages from `first` on are written. Returns them for reading.
     pub fn written_from(&self, first: u32) -> Result<WrittenPages<'_>> {
         self.writers.wait()?;
         Ok(WrittenPages::new(self, first))
     }
 
-    /// Waits until all pages are written, to read any of them.
+    /// Waits until all pages are written. Returns them for reading.
     pub fn written(&self) -> Result<WrittenPagesByNumber<'_>> {
         self.writers.wait()?;
         Ok(WrittenPagesByNumber::new(self))
     }
 
-    /// The pages from `first` on, all of which are written, will be others.
-    pub fn take_back(&mut self, first: u32) {
+    /// Gives the numbers from `first` on to other pages. REQUIRES: the pages so far are written.
+    pub fn rewind_to(&mut self, first: u32) {
         assert!(first <= self.next, "pages that were placed");
         self.next = first;
     }
 
-    /// Has all pages of a placed run written.
+    /// Writes all pages of a placed run.
     pub fn write(&self, run: PageRun, placement: Placement) -> Result<()> {
         self.write_from(0, run, placement)
     }
@@ -253,8 +252,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Pages of a run as pieces of the block that begins with page `block_start`: two where the lock-byte page lies
-    /// between them.
+    /// Returns pages of a run as pieces of the block that begins with page `block_start`: two if the lock-byte page
+    /// separates them.
     fn pieces(&self, placement: Placement, block_start: u32, pages: Range<u32>) -> Pieces {
         let page_bytes = self.page_size.bytes();
         let in_block = |index: u32| (index - block_start) as usize * page_bytes;
@@ -266,12 +265,12 @@ impl Pages {
             .collect()
     }
 
-    /// Where page `number` begins in the file.
+    /// Returns the offset in the file of page `number`.
     fn offset(&self, number: u32) -> u64 {
         u64::from(number - 1) * self.page_size.bytes() as u64
     }
 
-    /// Writes page 1 and waits for all writes; the length of the file in bytes.
+    /// Writes page 1 and waits for all writes. Returns the length of the file in bytes.
     pub fn finish(&mut self, page_1: &[u8]) -> Result<u64> {
         let mut block = self.pool.take();
         block.bytes_mut()[..page_1.len()].copy_from_slice(page_1);
@@ -286,7 +285,7 @@ impl Pages {
         self.writers.sync()
     }
 
-    /// The bytes of the file, where the sink keeps them in memory.
+    /// Returns the bytes of the file, if the sink keeps them in memory.
     pub fn take_bytes(&self) -> Option<Vec<u8>> {
         self.writers.take_bytes()
     }

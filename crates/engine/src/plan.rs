@@ -1,24 +1,24 @@
-//! What litepress would do with a schema: which lane each object takes, and why.
+//! Plans how each object of a schema gets into the file, and says why.
 
 use crate::Conflict;
 use crate::index::IndexPlan;
 use litepress_rows::schema::{Generated, Index, IndexOrigin};
 use litepress_rows::{NullRule, Schema, Table};
 
-/// How an object comes into the file.
+/// The way in which an object gets into the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lane {
-    /// Its pages are printed.
+    /// litepress writes its pages.
     Direct,
-    /// It is a row of `sqlite_schema` and has no pages of its own.
+    /// It is a row of `sqlite_schema`, without pages.
     SchemaOnly,
-    /// SQLite makes it, on the printed and not yet published file.
+    /// SQLite creates it in the written file, before the file gets its name.
     Sqlite {
-        /// Why it is not printed.
+        /// The reason why litepress does not write it itself.
         why: String,
     },
-    /// SQLite checks it, by a query over the printed and not yet published file.
+    /// SQLite checks it by a query over the written file, before the file gets its name.
     Query,
 }
 
@@ -28,17 +28,17 @@ pub enum Lane {
 pub struct Step {
     /// `table`, `index`, `constraint`, `view` or `trigger`.
     pub kind: &'static str,
-    /// Name of the object, or what describes it.
+    /// Name of the object, or its description.
     pub name: String,
-    /// Table that it belongs to.
+    /// The table that it belongs to.
     pub table: String,
-    /// The tree that it has, as `sqlite_schema` calls it; `None` of constraints, views and triggers.
+    /// The name of its b-tree in `sqlite_schema`; `None` for constraints, views and triggers.
     pub tree: Option<String>,
-    /// The lane.
+    /// The way in which it gets into the file.
     pub lane: Lane,
 }
 
-/// The lanes of everything in `schema`, tables first.
+/// Returns the lanes of all objects in `schema`. Tables come first, each with its CHECK constraints and indexes.
 pub fn steps(schema: &Schema, conflict: Conflict) -> Vec<Step> {
     let mut steps: Vec<Step> = schema.tables.iter().flat_map(|table| table_steps(table, conflict)).collect();
     for object in &schema.objects {
@@ -53,12 +53,12 @@ pub fn steps(schema: &Schema, conflict: Conflict) -> Vec<Step> {
     steps
 }
 
-/// Whether SQLite itself has something to do once the rest is printed.
+/// Returns whether SQLite must create, fill or check an object once litepress has written the rest.
 pub fn needs_sqlite(schema: &Schema, conflict: Conflict) -> bool {
     steps(schema, conflict).iter().any(|step| matches!(step.lane, Lane::Sqlite { .. } | Lane::Query))
 }
 
-/// Why SQLite must fill a table; `None` where it is printed.
+/// Returns why SQLite must fill a table, or `None` if litepress writes it.
 pub(crate) fn why_not_printed(table: &Table, conflict: Conflict) -> Option<String> {
     if table.is_virtual {
         return Some("it is a virtual table".to_owned());
@@ -73,7 +73,7 @@ pub(crate) fn why_not_printed(table: &Table, conflict: Conflict) -> Option<Strin
             _ => {}
         }
     }
-    // Such an index comes with its table and cannot be made later.
+    // An automatic index comes with its table and cannot be created later.
     let automatic = own_indexes(table).filter(|index| index.origin != IndexOrigin::Create);
     automatic
         .map(|index| IndexPlan::new(table, index))
@@ -83,7 +83,7 @@ pub(crate) fn why_not_printed(table: &Table, conflict: Conflict) -> Option<Strin
         .or_else(|| why_not_settled(table, conflict))
 }
 
-/// Why only SQLite can number rows: the next rowid hangs on all rows before.
+/// Returns why only SQLite can number rows: the next rowid depends on all earlier rows.
 fn why_not_numbered(table: &Table) -> Option<String> {
     let alias = table.rowid_alias.filter(|_| table.has_mixed_rowids)?;
     Some(format!(
@@ -92,7 +92,7 @@ fn why_not_numbered(table: &Table) -> Option<String> {
     ))
 }
 
-/// Why only SQLite can tell which rows stay.
+/// Returns why only SQLite can tell which rows stay.
 fn why_not_settled(table: &Table, conflict: Conflict) -> Option<String> {
     if !table.may_lose_rows(conflict) {
         return None;
@@ -117,12 +117,12 @@ fn why_not_settled(table: &Table, conflict: Conflict) -> Option<String> {
     Some(format!("{why} (on conflict {policy})"))
 }
 
-/// The indexes of a printed table that are printed too.
+/// Returns the indexes that litepress writes, of a table that it writes.
 pub(crate) fn indexes(table: &Table) -> Vec<IndexPlan> {
     own_indexes(table).filter_map(|index| IndexPlan::new(table, index).ok()).collect()
 }
 
-/// Indexes that have a tree of their own: the primary key of a WITHOUT ROWID table is the table.
+/// Returns the indexes with a b-tree of their own. The primary key of a WITHOUT ROWID table is the table's tree.
 pub(crate) fn own_indexes(table: &Table) -> impl Iterator<Item = &Index> {
     table.indexes.iter().filter(|index| !(table.without_rowid && index.origin == IndexOrigin::PrimaryKey))
 }

@@ -1,18 +1,17 @@
-//! Rows of a WITHOUT ROWID table, read back in key order from the pages that they were printed on: those of a leaf, the
-//! row that divides it from the next one, and so on.
+//! Reads the rows of a WITHOUT ROWID table back from its pages, in key order: those of a leaf, the divider behind it,
+//! and so on.
 
-use crate::pages::{Pages, PagesByNumber, RunPages};
+use crate::Result;
+use crate::pages::{Pages, PagesByNumber, RunPages, changed_pages};
 use crate::tree::index::IndexPart;
-use crate::{Error, ErrorKind, Result};
 use litepress_format::cell::Cell;
 use litepress_format::overflow;
 use litepress_format::page::PageReader;
-use std::fmt::Display;
 
-/// More levels than a tree of ours has: a page has two children or more.
+/// More levels than any tree here has: a page has at least two children.
 const MAX_LEVELS: usize = 33;
 
-/// Gives the records of a part that was not placed to `take`.
+/// Passes the records of a part that was not placed to `take`.
 pub(crate) fn of_part(part: IndexPart, usable: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut reader = Reader { pages: RunPages::new(part.run), usable, record: Vec::new() };
     for (leaf, divider) in part.leaves {
@@ -25,7 +24,7 @@ pub(crate) fn of_part(part: IndexPart, usable: usize, mut take: impl FnMut(&[u8]
     Ok(())
 }
 
-/// Gives the records of the tree that begins with page `root` to `take`.
+/// Passes the records of the tree with root page `root` to `take`.
 pub(crate) fn of_tree(pages: &Pages, root: u32, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let usable = pages.page_size().bytes();
     Reader { pages: pages.written()?, usable, record: Vec::new() }.tree(root, MAX_LEVELS, &mut take)
@@ -34,31 +33,31 @@ pub(crate) fn of_tree(pages: &Pages, root: u32, mut take: impl FnMut(&[u8]) -> R
 struct Reader<P> {
     pages: P,
     usable: usize,
-    /// A record that overflows, put together.
+    /// A record that overflows, joined.
     record: Vec<u8>,
 }
 
 impl<P: PagesByNumber> Reader<P> {
-    /// The records below a page, which stands above fewer levels than `levels`.
+    /// Reads the records below a page, which must have fewer than `levels` levels.
     fn tree(&mut self, number: u32, levels: usize, take: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let below = levels.checked_sub(1).ok_or_else(|| not_as_printed("a tree has no end"))?;
-        // Its children and overflow pages are read while its cells are.
+        let below = levels.checked_sub(1).ok_or_else(|| changed_pages("a tree has no end"))?;
+        // Copied, because children and overflow pages are read meanwhile.
         let page = self.pages.page(number)?.to_vec();
-        let reader = PageReader::new(&page, 0, self.usable).map_err(not_as_printed)?;
+        let reader = PageReader::new(&page, 0, self.usable).map_err(changed_pages)?;
         for cell in 0..reader.cell_count() {
-            match reader.cell(cell).map_err(not_as_printed)?.0 {
+            match reader.cell(cell).map_err(changed_pages)?.0 {
                 Cell::IndexLeaf { payload_len, local, overflow } => self.entry(payload_len, local, overflow, take)?,
                 Cell::IndexInterior { left_child, payload_len, local, overflow } => {
                     self.tree(left_child, below, take)?;
                     self.entry(payload_len, local, overflow, take)?;
                 }
-                _ => return Err(not_as_printed("a page of another tree")),
+                _ => return Err(changed_pages("a page of another tree")),
             }
         }
         reader.right_child().map_or(Ok(()), |child| self.tree(child, below, take))
     }
 
-    /// A record, by its start and its first overflow page.
+    /// Reads a record by its local payload and its first overflow page.
     fn entry(
         &mut self,
         len: u64,
@@ -79,9 +78,4 @@ impl<P: PagesByNumber> Reader<P> {
         }
         take(&self.record)
     }
-}
-
-/// Pages that are not what was written: somebody else has changed the file, or the disk did.
-fn not_as_printed(what: impl Display) -> Error {
-    Error::new(ErrorKind::Corrupt, format!("pages that were written are read back as others: {what}"))
 }

@@ -1,36 +1,35 @@
-//! Rows of a rowid table, read back from the pages that they were printed on.
+//! Reads the rows of a rowid table back from its pages.
 //!
-//! Pages are taken as they lie: a leaf, the overflow pages of its rows, the next leaf. Interior pages, which stand behind
-//! the leaves of a part, are passed over.
+//! Pages are read in file order: a leaf, the overflow pages of its rows, the next leaf. Interior pages, which follow
+//! the leaves of a part, are skipped.
 
-use crate::pages::{PagesInOrder, RunPages};
+use crate::Result;
+use crate::pages::{PagesInOrder, RunPages, changed_pages};
 use crate::tree::leaf::TablePart;
 use crate::tree::positions::Positions;
-use crate::{Error, ErrorKind, Result};
 use litepress_format::cell::Cell;
 use litepress_format::overflow;
 use litepress_format::page::{PageKind, PageReader};
 use litepress_rows::{Part, RecordChunk};
-use std::fmt::Display;
 
-/// The first rows of some pages, once.
+/// The first rows of some pages, to be read once.
 pub(crate) struct PrintedRows<P> {
     pages: P,
     usable: usize,
-    /// How many rows there are, and which one is next.
+    /// Number of rows, and the index of the next one.
     rows: u64,
     row: u64,
     positions: Positions,
-    /// The leaf that is being read, its next cell, and how many it has.
+    /// The current leaf, its next cell, and its number of cells.
     leaf: Vec<u8>,
     cell: usize,
     cells: usize,
-    /// A record that overflows, put together.
+    /// A record that overflows, joined.
     record: Vec<u8>,
 }
 
 impl PrintedRows<RunPages> {
-    /// The rows of a part that was not placed.
+    /// Reads the rows of a part that was not placed.
     pub fn of_part(part: TablePart, usable: usize) -> Self {
         Self::new(RunPages::new(part.run), usable, part.rows, part.positions)
     }
@@ -43,8 +42,8 @@ impl<P: PagesInOrder> PrintedRows<P> {
     }
 
     fn next_leaf(&mut self) -> Result<()> {
-        let (_, page) = self.pages.next()?.ok_or_else(|| not_as_printed("the last rows are missing"))?;
-        let reader = PageReader::new(page, 0, self.usable).map_err(not_as_printed)?;
+        let (_, page) = self.pages.next()?.ok_or_else(|| changed_pages("the last rows are missing"))?;
+        let reader = PageReader::new(page, 0, self.usable).map_err(changed_pages)?;
         if reader.kind() == PageKind::LeafTable {
             (self.cell, self.cells) = (0, reader.cell_count());
             self.leaf.clear();
@@ -60,7 +59,7 @@ impl<P: PagesInOrder> PrintedRows<P> {
         }
         let Self { pages, usable, leaf, cell, record, .. } = self;
         let read = PageReader::new(leaf, 0, *usable).and_then(|reader| reader.cell(*cell));
-        let (read, _) = read.map_err(not_as_printed)?;
+        let (read, _) = read.map_err(changed_pages)?;
         *cell += 1;
         self.row += 1;
         let Cell::TableLeaf { rowid, payload_len, local, overflow } = read else { unreachable!("a leaf of a table") };
@@ -73,7 +72,7 @@ impl<P: PagesInOrder> PrintedRows<P> {
         let len = usize::try_from(payload_len).expect("a record that was in memory");
         while record.len() < len {
             let page = pages.next()?.filter(|&(number, _)| number == link);
-            let (_, page) = page.ok_or_else(|| not_as_printed("an overflow page is missing"))?;
+            let (_, page) = page.ok_or_else(|| changed_pages("an overflow page is missing"))?;
             let (next, content) = overflow::read_page(page, *usable);
             record.extend_from_slice(&content[..content.len().min(len - record.len())]);
             link = next;
@@ -88,18 +87,13 @@ impl<P: PagesInOrder + Send> Part for PrintedRows<P> {
         if self.row == self.rows {
             return Ok(());
         }
-        let (position, end) = self.positions.stretch(self.row);
+        let (position, end) = self.positions.locate(self.row);
         chunk.set_first_record(position);
         while self.row < self.rows.min(end) && !chunk.is_full() {
             self.take_row(chunk)?;
         }
         Ok(())
     }
-}
-
-/// Pages that are not what was written: somebody else has changed the file, or the disk did.
-fn not_as_printed(what: impl Display) -> Error {
-    Error::new(ErrorKind::Corrupt, format!("pages that were written are read back as others: {what}"))
 }
 
 #[cfg(test)]
@@ -114,8 +108,8 @@ mod tests {
         (0..=250).cycle().skip(len % 7).take(len).collect()
     }
 
-    /// Rows of every length around the limits of a page, which came in three stretches; those of a chunk that was
-    /// refused are not among them.
+    /// Rows of every length around the limits of a page, in three ranges of positions. Rows of a refused chunk are
+    /// not among them.
     #[test]
     fn rows_are_read_as_they_were_printed() {
         for page_bytes in [512, 4096, 65536] {

@@ -1,12 +1,12 @@
-//! What is done so far, for whoever watches, and the wish to stop.
+//! Counts progress, and carries requests to stop.
 
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::{NumberedRows, Part, RecordChunk, RowidOrder, Source};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Counters that workers add to and a progress bar reads. All of it may be used from any thread, [`stop`](Self::stop)
-/// from a signal handler too.
+/// Counters that workers add to and a progress bar reads. Any thread may call any method; a signal handler may call
+/// [`stop`](Self::stop).
 #[derive(Debug, Default)]
 pub struct Progress {
     rows: AtomicU64,
@@ -16,17 +16,17 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Rows that their sources have handed out.
+    /// Returns the number of rows that sources have handed out.
     pub fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Bytes handed to the target.
+    /// Returns the number of bytes handed to the target.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// What is being done: `rows of user`, `index user_area`. Empty before it begins.
+    /// Returns the current stage: `rows of user`, `index user_area`. It is empty before the first one.
     pub fn stage(&self) -> String {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -36,10 +36,10 @@ impl Progress {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Fails once somebody has asked to stop.
+    /// Fails if a stop was requested.
     ///
     /// # Errors
-    /// [`ErrorKind::Interrupted`]
+    /// [`ErrorKind::Interrupted`] after [`stop`](Self::stop).
     pub fn go_on(&self) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::new(ErrorKind::Interrupted, "interrupted; nothing was written to the target"));
@@ -60,7 +60,7 @@ impl Progress {
     }
 }
 
-/// A source whose rows are counted as they are handed out.
+/// A source that counts its rows as it hands them out.
 pub(crate) struct Counted<'a> {
     pub source: &'a dyn Source,
     pub progress: &'a Progress,
@@ -96,7 +96,7 @@ impl Source for Counted<'_> {
         self.source.sample(look)
     }
 
-    /// Whoever makes rows again counts them.
+    /// Does not count these rows: the code that makes rows again counts them.
     fn numbered(&self) -> Option<&dyn NumberedRows> {
         self.source.numbered()
     }

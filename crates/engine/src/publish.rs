@@ -1,9 +1,9 @@
-//! From a temporary file to the target's name: whole or not at all.
+//! Publishes a temporary file under the target's name: whole or not at all.
 //!
-//! The file grows beside its target as `.NAME.litepress-N.tmp`, locked by the run that writes it. It gets its name by one
-//! rename once it is complete and synced, and the folder is synced after it. A killed run leaves a temporary file without a
-//! lock; the next run for the same target removes it. How a file is replaced that other programs may know:
-//! [`old_file`].
+//! The file grows beside its target as `.NAME.litepress-N.tmp`, locked by the run that writes it. It gets its name by
+//! one rename once it is complete and synced, and the folder is synced after it. A killed run leaves a temporary file
+//! without a lock; the next run for the same target removes it. [`old_file`] describes the replacement of a file that
+//! other programs may have open.
 
 mod access;
 #[cfg_attr(not(target_os = "linux"), path = "publish/no_lease.rs")]
@@ -28,10 +28,11 @@ use std::time::{Duration, Instant};
 
 /// Time that a run waits for a target in use, before it has done any work and after a short run.
 const SHORT_PATIENCE: Duration = Duration::from_millis(500);
-/// Longest time that a run waits in the end. A refusal costs the run its work, so it waits for as long as it has worked.
+/// Longest time that a run waits in the end. A refusal costs the run its work, so it waits for as long as it has
+/// worked.
 const LONG_PATIENCE: Duration = Duration::from_secs(30);
 
-/// A database in the making, and the name that it will get.
+/// A database that is not published yet, and its future name.
 pub(crate) struct Publication {
     target: PathBuf,
     temporary: PathBuf,
@@ -53,28 +54,28 @@ impl Publication {
         Ok(Self { target, temporary, file, replaced, begun: Instant::now(), published: false })
     }
 
-    /// What errors call the file: the name that the user knows.
+    /// Returns the name of the file in errors, which is the one that the user knows.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Where the file lies for the time being.
+    /// Returns the path of the temporary file.
     pub fn temporary(&self) -> &Path {
         &self.temporary
     }
 
-    /// Another handle of the temporary file.
+    /// Returns another handle of the temporary file.
     pub fn handle(&self) -> Result<File> {
         self.file.try_clone().map_err(|error| Error::io("open", &self.temporary, error))
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file, in bytes.
     pub fn len(&self) -> Result<u64> {
         let metadata = self.file.metadata().map_err(|error| Error::io("look at", &self.temporary, error))?;
         Ok(metadata.len())
     }
 
-    /// Fails where the disk has not `bytes` free.
+    /// Fails if the disk has fewer than `bytes` bytes free.
     pub fn check_space(&self, bytes: u64) -> Result<()> {
         let Some(free) = free_bytes(&self.temporary).filter(|free| *free < bytes) else { return Ok(()) };
         let message = format!("the database will take about {bytes} bytes and the disk has {free} bytes free");
@@ -83,7 +84,7 @@ impl Publication {
             .advise("free some room, or write to another disk"))
     }
 
-    /// Gives the file its name. It must be complete, and synced where that is wanted.
+    /// Gives the file its name. It must be complete, and synced if that is wanted.
     pub fn commit(mut self, sync: Sync) -> Result<()> {
         if !is_at(&self.file, &self.temporary) {
             let error =
@@ -106,7 +107,7 @@ impl Publication {
         Ok(())
     }
 
-    /// Puts the file in the place of the old one, in the order that [`old_file`] gives.
+    /// Replaces the old file, in the order that [`old_file`] gives.
     fn replace(&self, access: Access) -> Result<()> {
         let access = fs::metadata(&self.target).map(|metadata| Access::of(&self.target, &metadata)).unwrap_or(access);
         access.apply(&self.file, &self.temporary)?;
@@ -114,7 +115,7 @@ impl Publication {
         let old = loop {
             let patience = deadline.saturating_duration_since(Instant::now());
             let old = OldFile::hold(&self.target, patience)?;
-            // Let a program have it that asks for it just now, unless that never ends.
+            // A program that asks for the file now goes first, unless that never ends.
             if !old.is_awaited() || Instant::now() >= deadline {
                 break old;
             }
@@ -142,12 +143,12 @@ impl<'a> DatabaseLock<'a> {
 
 impl Drop for DatabaseLock<'_> {
     fn drop(&mut self) {
-        // It ends in any case when the file is closed.
+        // The lock ends anyway when the file is closed.
         let _ = lease::unlock_database(self.0);
     }
 }
 
-/// Bytes that are free on the disk of a file or folder; `None` where that is not known.
+/// Returns the bytes that are free on the disk of a file or folder, or `None` if that is unknown.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(path).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
@@ -156,13 +157,13 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
 impl Drop for Publication {
     fn drop(&mut self) {
         if !self.published {
-            // Best effort: a disk that refuses this too leaves a file that the next run removes.
+            // Best effort: if the disk refuses this too, the next run removes the file.
             let _ = fs::remove_file(&self.temporary);
         }
     }
 }
 
-/// Returns the file that is written: the one that a link leads to.
+/// Returns the file to write: the target itself, or the file that a link leads to.
 fn resolve(target: &Path) -> Result<PathBuf> {
     if target.file_name().is_none() || target.as_os_str().as_bytes().ends_with(b"/") {
         let message = format!("'{}' is not the name of a file", target.display());
@@ -174,12 +175,12 @@ fn resolve(target: &Path) -> Result<PathBuf> {
     Ok(target.to_owned())
 }
 
-/// Meaning of a `-wal` without content.
+/// The meaning of an empty `-wal`.
 #[derive(Clone, Copy, PartialEq)]
 enum EmptyWal {
     /// A program may have the database open.
     MeansInUse,
-    /// None: a lock or a lease tells whether a program has the database open.
+    /// No meaning: a lock or a lease tells whether a program has the database open.
     Harmless,
 }
 
@@ -199,12 +200,12 @@ fn check_beside(target: &Path, empty: EmptyWal) -> Result<()> {
         .advise("close the programs that use the database and open it once with sqlite3, or remove that file"))
 }
 
-/// Whether a rollback journal has content: in PERSIST mode, a finished one stays with a header of zeros.
+/// Returns whether a rollback journal has content. In PERSIST mode, a finished journal stays with a header of zeros.
 pub(crate) fn is_hot(journal: &Path) -> Result<bool> {
     let mut first = [0];
     match File::open(journal).and_then(|mut file| file.read(&mut first)) {
         Ok(read) => Ok(read > 0 && first != [0]),
-        // There is no journal of a name that is too long for one.
+        // If the name is too long for a journal, there is none.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename) => Ok(false),
         Err(error) => Err(Error::io("read the rollback journal", journal, error)),
     }
@@ -253,7 +254,7 @@ fn check_sticky(target: &Path, metadata: &fs::Metadata) -> Result<()> {
 fn rename_to_free_name(temporary: &Path, target: &Path) -> Result<()> {
     use rustix::fs::CWD;
     let renamed = match rustix::fs::renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE) {
-        // Some file systems cannot promise it: look first, then rename.
+        // Some file systems lack NOREPLACE: look first, then rename.
         Err(Errno::INVAL | Errno::NOSYS) if target.exists() => Err(io::ErrorKind::AlreadyExists.into()),
         Err(Errno::INVAL | Errno::NOSYS) => fs::rename(temporary, target),
         renamed => renamed.map_err(io::Error::from),
@@ -287,15 +288,15 @@ fn create_temporary(target: &Path, replaces: bool) -> Result<(PathBuf, File)> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(failed(error)),
         };
-        // Until it is locked it looks stale to another run, which may have removed it. Where the file system knows no
-        // locks, nobody removes anything.
+        // Until the file is locked, another run may take it for stale and remove it. On a file system without locks,
+        // no run removes files.
         if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) && is_at(&file, &path) {
             return Ok((path, file));
         }
     }
 }
 
-/// A number that no other temporary file has or had: hashers are seeded by the operating system.
+/// Returns a number that no other temporary file has or had. The operating system seeds the hasher.
 fn unique_number() -> String {
     format!("{:016x}", RandomState::new().hash_one(std::process::id()))
 }
@@ -307,7 +308,7 @@ fn remove_stale(target: &Path) {
     for path in entries.flatten().map(|entry| entry.path()) {
         let name = path.file_name().and_then(|name| name.to_str());
         if !name.is_some_and(|name| is_temporary(name, &prefix)) {
-            // Not opened either: closing a handle of a database would give up this process's locks on it.
+            // Do not open it either: closing a handle of a database would give up this process's locks on it.
             continue;
         }
         let Ok(file) = File::open(&path) else { continue };
@@ -318,7 +319,7 @@ fn remove_stale(target: &Path) {
     }
 }
 
-/// Whether a name is one that [`create_temporary`] gives.
+/// Returns whether [`create_temporary`] may have given this name.
 fn is_temporary(name: &str, prefix: &str) -> bool {
     let number = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(".tmp"));
     number.is_some_and(|number| number.len() == 16 && number.bytes().all(|digit| digit.is_ascii_hexdigit()))
@@ -345,8 +346,8 @@ impl FileId {
     }
 }
 
-/// The beginning of the names of a target's temporary files; so much of a long name that they fit 255 bytes. Targets
-/// that agree in that share their stale files.
+/// Returns the start of the names of a target's temporary files. A long name is cut so that they fit 255 bytes.
+/// Targets with the same start share their stale files.
 fn temporary_prefix(target: &Path) -> String {
     const MOST: usize = 255 - ".".len() - ".litepress-0123456789abcdef.tmp".len();
     let name = target.file_name().unwrap_or_default().to_string_lossy();
@@ -354,7 +355,7 @@ fn temporary_prefix(target: &Path) -> String {
     format!(".{}.litepress-", &name[..end])
 }
 
-/// The folder in which a file lies.
+/// Returns the folder of a file.
 pub fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

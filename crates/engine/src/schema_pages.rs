@@ -1,4 +1,4 @@
-//! `sqlite_schema`, whose tree is rooted on page 1, behind the file header.
+//! Builds the tree of `sqlite_schema`, whose root is page 1, behind the file header.
 
 use crate::Result;
 use crate::pages::Pages;
@@ -11,7 +11,7 @@ use litepress_format::schema::SchemaRow;
 use litepress_rows::RecordChunk;
 use litepress_rows::schema::SchemaObject;
 
-/// A row of `sqlite_schema` to be printed.
+/// A row of `sqlite_schema` that litepress writes.
 #[derive(Clone, Copy)]
 pub(crate) struct PrintedObject<'s> {
     /// Place of the object in the schema, counted from 1. Objects that SQLite makes later leave gaps.
@@ -22,9 +22,9 @@ pub(crate) struct PrintedObject<'s> {
     pub root: u32,
 }
 
-/// Writes the schema's tree but for its root, and returns page 1, complete with the header.
+/// Writes the schema's tree except for its root. Returns page 1, complete with the header.
 ///
-/// The rows come in the order of their rowids.
+/// REQUIRES: `objects` in the order of their rowids.
 pub(crate) fn build(
     objects: &[PrintedObject<'_>],
     pages: &mut Pages,
@@ -57,7 +57,7 @@ fn rows(objects: &[PrintedObject<'_>]) -> RecordChunk {
     chunk
 }
 
-/// Page 1 where all rows fit it; only their overflow pages lie elsewhere.
+/// Returns page 1 if it has room for all rows. Only their overflow pages lie elsewhere.
 fn single_page(chunk: &RecordChunk, pages: &mut Pages) -> Result<Option<Vec<u8>>> {
     let page_bytes = pages.page_size().bytes();
     let mut builder = LeafBuilder::new(pages.new_run(), page_bytes, FILE_HEADER_LEN);
@@ -74,7 +74,7 @@ fn single_page(chunk: &RecordChunk, pages: &mut Pages) -> Result<Option<Vec<u8>>
     }
 }
 
-/// Page 1 as the root of a taller tree.
+/// Returns page 1 as the root of a taller tree.
 fn tree(chunk: &RecordChunk, pages: &mut Pages) -> Result<Vec<u8>> {
     let page_bytes = pages.page_size().bytes();
     let mut builder = LeafBuilder::new(pages.new_run(), page_bytes, 0);
@@ -91,8 +91,8 @@ fn tree(chunk: &RecordChunk, pages: &mut Pages) -> Result<Vec<u8>> {
     pages.write(run, placement)?;
     let children = match root {
         Root::Interior(children) => children,
-        // The rows fit a page, but not the 100 bytes shorter page 1. SQLite does the same: page 1 alone may be an
-        // interior page without a cell.
+        // The rows fit on a page, but not on page 1, which is 100 bytes shorter. SQLite does the same: only page 1 may
+        // be an interior page without a cell.
         Root::Leaf(leaf) => vec![(LargestRowid(0), leaf.expect("a schema with rows"))],
     };
     let mut page_1 = vec![0; page_bytes];

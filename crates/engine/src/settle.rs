@@ -1,17 +1,17 @@
-//! What lies between a table's source and its tree: rows are put in order, and of rows with one key one stays.
+//! Sorts the rows of a table for its tree, and resolves key conflicts: of rows with equal keys, at most one stays.
 //!
 //! ```text
 //! rowids ascend, nothing can conflict   Source ----------------------------------------> table
 //! rowids in any order                   Source -> by rowid ----------------------------> table
-//! nobody knows, under abort             Source -> sorted_prefix (table, the rest by rowid) -> table
+//! unknown order, under abort            Source -> sorted_prefix (table, the rest by rowid) -> table
 //! one UNIQUE key                        Source -> by that key -> by rowid -------------> table
 //! WITHOUT ROWID, under abort            Source ----------------------------------------> keyed_table (the rest sorted)
 //! WITHOUT ROWID, else                   Source -> by primary key ----------------------> keyed_table
 //! ```
 //!
-//! Each arrow behind the first is an external sort, and every row that is left out is left out there: no index ever has
-//! an entry of it. A key can be settled in one pass where it is the only one (`plan.rs` sees to that); with several, what
-//! becomes of a row hangs on what became of all rows before it.
+//! Each arrow after the first is an external sort. A row with a repeated key is dropped there, before any index has an
+//! entry for it. One pass resolves the conflicts of a table's only key (`plan.rs` sees to that). With several keys, the
+//! fate of a row depends on the fates of all earlier rows.
 
 use crate::index::Indexes;
 use crate::keyed_table::{self, Wanted};
@@ -28,18 +28,19 @@ use litepress_rows::{NullRule, RowidOrder, Source, Table};
 pub(crate) struct Settling<'t> {
     table: &'t Table,
     conflict: Conflict,
-    /// The index by whose key rows are told to stay or go; that of an INTEGER PRIMARY KEY has none.
+    /// The index whose key decides which rows stay. `None` under abort; also for an INTEGER PRIMARY KEY, which has no
+    /// index.
     unique: Option<&'t Index>,
     by_rowid: bool,
-    /// They may be in order, of their rowid or of their key without rowid, and nothing that a row says can make another
-    /// one go.
+    /// Whether rows may come in order: of their rowid, or of the key of a WITHOUT ROWID table. In a rowid table this
+    /// requires the policy abort, under which no row can make another one go.
     may_ascend: bool,
-    /// Rows that go leave no gap: SQLite numbers those that stay.
+    /// Whether dropped rows leave no gaps between rowids, because SQLite numbers only the rows that stay.
     is_dense: bool,
 }
 
 impl<'t> Settling<'t> {
-    /// The sorts for rows of `source`; without one the table is empty.
+    /// Returns the sorts for rows of `source`. A table without a source is empty.
     pub fn new(table: &'t Table, conflict: Conflict, source: Option<&dyn Source>) -> Self {
         let rowid_order = source.map_or(RowidOrder::Ascending, Source::rowid_order);
         let is_numbered = table.rowid_alias.is_none() || source.is_some_and(Source::has_automatic_rowids);
@@ -55,14 +56,14 @@ impl<'t> Settling<'t> {
         Self { table, conflict, unique, by_rowid, may_ascend, is_dense }
     }
 
-    /// How many of its sorts live at the same time as those of the table's indexes.
+    /// Returns how many of its sorts live at the same time as the sorts of the table's indexes.
     pub fn sorts(&self) -> usize {
-        // The one before the last has ended by then, and what it gives to keyed_table needs no other.
+        // With two sorts, the first has ended by then. keyed_table does not sort what a first sort gives it.
         usize::from(self.table.without_rowid || self.by_rowid)
     }
 
-    /// Builds the table's tree from all rows of `source` that stay, and gives their records to `indexes`; `counts_keys`
-    /// where the distinct ones of a WITHOUT ROWID table are wanted.
+    /// Builds the table's tree from all rows of `source` that stay, and passes their records to `indexes`.
+    /// `counts_keys` asks for the number of distinct keys of a WITHOUT ROWID table.
     pub fn build(
         &self,
         source: &dyn Source,
@@ -88,7 +89,7 @@ impl<'t> Settling<'t> {
             return sorted_prefix::build(table, source, pages, indexes, options, progress);
         }
         let rows = SortedRows::sort(RowidKey::new(table, self.is_dense), settled_source, conflict, options, progress)?;
-        // Its memory is the indexes' now.
+        // The indexes need its memory now.
         drop(settled);
         table::build(&rows, pages, indexes, options.writers, progress)
     }

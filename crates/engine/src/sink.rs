@@ -1,4 +1,4 @@
-//! Where finished pages go: a file, memory, nowhere. Only this folder holds file handles of a database in the making.
+//! Targets of finished pages: a file, memory, or none. Only this folder holds file handles of an unfinished database.
 
 pub(crate) mod block;
 mod discard;
@@ -12,16 +12,16 @@ pub(crate) use memory::MemorySink;
 
 use std::io;
 
-/// Takes positioned writes of whole pages. A trait so that tests can fail the n-th write or sync.
+/// Takes positioned writes of whole pages. It is a trait so that tests can fail the n-th write or sync.
 pub trait Sink: Send + Sync {
-    /// Writes all of `bytes` at byte `offset`. Called from several threads, never for one place at the same time, and twice
-    /// only for what was [read back](Self::read_at).
+    /// Writes all of `bytes` at byte `offset`. Called from several threads, but never for one offset at the same
+    /// time. An offset is written twice only if it was [read back](Self::read_at).
     ///
     /// # Errors
-    /// What the operating system says; nothing is retried.
+    /// Any error of the operating system; nothing is retried.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Whether what was written can be [read](Self::read_at).
+    /// Returns whether written bytes can be [read](Self::read_at).
     fn can_read(&self) -> bool {
         false
     }
@@ -29,24 +29,24 @@ pub trait Sink: Send + Sync {
     /// Reads all of `bytes`, which were written before, at byte `offset`.
     ///
     /// # Errors
-    /// What the operating system says; that it is unsupported, where nothing can be read.
+    /// Any error of the operating system; `Unsupported` if the sink cannot be read.
     fn read_at(&self, _bytes: &mut [u8], _offset: u64) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// All writes are done: sets the length of the file in bytes.
+    /// Sets the length of the file in bytes, after the last write.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Any error of the operating system.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
     /// Returns once everything written survives a power cut.
     ///
     /// # Errors
-    /// What the operating system says; the file must then be given up.
+    /// Any error of the operating system; the file must then be discarded.
     fn sync(&self) -> io::Result<()>;
 
-    /// The bytes, where the sink keeps them in memory.
+    /// Returns the bytes, if the sink keeps them in memory.
     fn take_bytes(&self) -> Option<Vec<u8>> {
         None
     }

@@ -1,83 +1,96 @@
-//! External sort of byte strings, in bounded memory.
+//! External sort of byte strings in bounded memory: sample sort into buckets, or runs and a k-way merge (Knuth
+//! 5.4.1).
 //!
 //! ```text
-//! worker 1   push ... -> buckets by first bits, blocks spilled as they are               writer, routed, routes, buckets
-//!                        short items of one form as words, long ones in parts            packing, item_parts, segments
-//!                        words of many records at once, and steps between words          word_maker, steps
-//! worker 2   push ... -> where there are no buckets: runs, sorted and spilled            run, radix, arena, delta, spill
-//! Sorter::finish   many runs -> few runs                                                 here
-//! Sorted::range    ranks -> a cursor in every run -> merge, on as many threads as wanted rank, sample, merge
-//!                           a bucket is sorted when its turn comes                       sorted_buckets, words
+//! worker 1             push ... -> buckets by leading bits, spilled unsorted   writer, partition_writer, partitioner,
+//!                                  in blocks (sample sort)                     buckets, segments
+//!                                  short items as packed keys, long ones in    key_packer, split_item
+//!                                  an arena
+//!                                  packed keys of many records at once, and    packed_key_builder, delta_codec
+//!                                  deltas between packed keys
+//! worker 2             push ... -> without buckets: sorted, spilled runs       run, radix, arena, prefix_codec, spill
+//! Sorter::finish       many runs -> few runs                                   here
+//! SortedItems::range   ranks -> a cursor in every run -> merge, on any         rank, sample, merge
+//!                      number of threads
+//!                      a bucket is sorted when its turn comes                  sorted_buckets, radix_u64
 //! ```
 //!
-//! Items are distinct, and none is a prefix of another, as normalised keys with a rowid at the end are: `memcmp`
-//! decides between any two of them before the shorter one ends, and nothing else does. So the sorted sequence, and with
-//! it what a rank means, depends on neither memory nor threads, whatever runs they lead to.
+//! Items are distinct, and none is a prefix of another: they are normalised keys with a rowid at the end. So `memcmp`
+//! alone orders them, and the sorted sequence and its ranks do not depend on memory or threads.
 //!
-//! **Memory.** Each writer has two memories of one size. With buckets, three quarters of both hold blocks. With runs, one
-//! is filled, the other is scratch room for sorting it, and is filled next while the first one is written to a file.
-//! What a writer has left at its end stays in memory. What is left of the budget then is for buckets that are sorted and
-//! read, and for blocks of each spilled run; runs that are too many for that are merged into fewer first. What comes on
-//! top: items larger than a block, one of each run, while they are merged.
+//! **Memory.** Each writer has two memories of equal size. With buckets, blocks fill three quarters of both. With
+//! runs, one memory is filled while the other is scratch space or is being written to a file. The items that a writer
+//! has left at its end stay in memory. The rest of the budget is for buckets that are being read, and for read blocks
+//! of spilled runs. If the spilled runs are too many for that, they are merged into fewer runs first. Items larger
+//! than a block come on top: one of each run during a merge.
 //!
-//! **Disk.** Files without a name in `temp_dir` have the blocks of buckets as they are, written once; and runs, compressed
-//! by what each item shares with the one before, once, or twice and more where the budget is very small for the data.
+//! **Disk.** Files without a name in `temp_dir` hold unsorted blocks of buckets, written once, and runs. A run is
+//! prefix-compressed. It is written once, or again for every pass of merging if the budget is very small.
+//!
+//! Read the modules in this order: `writer` for the states of a writer, `run` and `merge` for the general sort, then
+//! `partitioner` and `buckets` for the fast path.
 
 mod arena;
+mod batch;
 mod block_memory;
 mod buckets;
-mod delta;
-mod item_parts;
+mod budget;
+mod delta_codec;
+mod diff_mask;
+mod estimate;
+mod item;
+mod key_packer;
 mod merge;
-mod packing;
-mod prospect;
+mod packed_key_builder;
+mod partition_writer;
+mod partitioner;
+mod prefix_codec;
 mod radix;
+mod radix_u64;
 mod rank;
 mod read_ahead;
-mod routed;
-mod routes;
 mod run;
 mod sample;
 mod segments;
 mod sorted_buckets;
 mod spill;
-mod steps;
-mod varying;
-mod word_maker;
-mod words;
+mod split_item;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use arena::common_prefix;
-pub(crate) use item_parts::ItemParts;
-pub(crate) use merge::{ItemBatch, ItemWithSlack, ItemsAtHand, Merge, RunItems};
-pub(crate) use prospect::ItemSample;
-pub(crate) use run::SLACK_BYTES;
-pub(crate) use word_maker::{ALIKE, WordMaker};
+pub(crate) use batch::{PackedBatch, ReadyBatch, RunItems};
+pub(crate) use estimate::ItemSample;
+pub(crate) use item::{PADDING_BYTES, PaddedItem};
+pub(crate) use merge::Merge;
+pub(crate) use packed_key_builder::{BATCH_ROWS, PackedKeyBuilder};
+pub(crate) use split_item::SplitItem;
 pub(crate) use writer::{OrderedWriter, RunWriter};
 
 use crate::Result;
-use buckets::{BucketFill, BucketLimits};
-use delta::{RunEncoder, SpilledRun};
-use rank::{HeldRun, Runs};
-use routes::Routes;
-use run::{FillRun, MIN_MEMORY_BYTES, MemoryRun};
-use spill::{ALIGNMENT, SpillFile, SpillFolder};
+use crate::threads::{ignore_poison, lock};
+use buckets::BucketStore;
+use budget::Budget;
+use diff_mask::ByteSelector;
+use partitioner::Partitioner;
+use prefix_codec::{RunEncoder, SpilledRun};
+use rank::{ResidentRun, Runs};
+use run::{RunBuilder, SortedRun};
+use spill::SpillFolder;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use varying::MatchBytes;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-/// How to sort.
+/// The options of a sort.
 #[derive(Clone, Debug)]
 pub(crate) struct SortOptions {
-    /// Bytes of memory for everything: runs, scratch room, blocks on their way to and from files.
+    /// Bytes of memory for everything: runs, scratch space, blocks on their way to and from files.
     pub memory_bytes: u64,
     /// Folder for temporary files.
     pub temp_dir: PathBuf,
-    /// How many writers there are at most at once, and later how many merges.
+    /// The most writers at the same time, and later the most merges.
     pub writers: usize,
 }
 
@@ -85,164 +98,81 @@ pub(crate) struct SortOptions {
 pub(crate) struct Sorter {
     budget: Budget,
     folder: Arc<SpillFolder>,
-    /// Where items go that are put in buckets, once somebody knows enough of them; `None`: nowhere.
-    routes: OnceLock<Option<Arc<Routes>>>,
+    /// The partition into buckets, once a writer has sampled enough items; `None` inside if buckets do not pay.
+    partitioner: OnceLock<Option<Arc<Partitioner>>>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     runs: Runs,
-    /// Writers that have their memory.
+    /// Number of writers that have reserved their memory.
     live: u64,
-    /// A writer was dropped before it was finished.
+    /// A writer was dropped before it was finished: items are lost.
     lost: bool,
 }
 
 /// All items in order, for any number of readers.
 #[derive(Debug)]
-pub(crate) struct Sorted {
+pub(crate) struct SortedItems {
     runs: Runs,
     len: u64,
     item_bytes: u64,
-    /// What a merge looks at.
-    match_bytes: MatchBytes,
+    /// The bytes of items that merges compare first.
+    byte_selector: ByteSelector,
     /// Bytes of a read.
     block_bytes: usize,
-    /// Bytes of items that are many for a range.
+    /// The most bytes of items in one range.
     range_bytes: u64,
 }
 
-/// Who may take how much memory.
-#[derive(Clone, Copy, Debug)]
-struct Budget {
-    memory: u64,
-    writers: u64,
-    /// Each of a writer's two memories.
-    buffer_bytes: usize,
-    /// A write to a file.
-    block_bytes: usize,
-    /// All samples of all runs, a quarter of it for runs that are being written.
-    sample_bytes: u64,
-}
-
-impl Budget {
-    /// Larger memories for one run bring nothing, and entries of a run are counted in 32 bits.
-    const MAX_BUFFER_BYTES: u64 = 32 << 30;
-    const MAX_BLOCK_BYTES: u64 = 1 << 20;
-
-    fn new(memory: u64, writers: usize) -> Self {
-        let writers = writers.max(1) as u64;
-        let sample_bytes = memory / 32;
-        let block_bytes = Self::whole_blocks(memory / writers / 64, Self::MAX_BLOCK_BYTES);
-        let share = (memory - sample_bytes) / writers;
-        let buffers = share.saturating_sub((block_bytes + ALIGNMENT) as u64);
-        let buffer_bytes = (buffers / 2).clamp(MIN_MEMORY_BYTES as u64, Self::MAX_BUFFER_BYTES);
-        let buffer_bytes = usize::try_from(buffer_bytes).unwrap_or(usize::MAX);
-        Self { memory, writers, buffer_bytes, block_bytes, sample_bytes }
-    }
-
-    /// What a writer may have in buckets: the rest, sorting that and writing blocks take what is left of its memories,
-    /// and later sorting a bucket for each merge.
-    fn bucket_limits(&self) -> BucketLimits {
-        // A writer has its buckets anew, once, where longer items come late.
-        let bucket_bytes = self.sorted_bucket_bytes() / self.writers / 2;
-        BucketLimits {
-            memory_bytes: self.buffer_bytes / 2 * 3,
-            bucket_bytes: usize::try_from(bucket_bytes).unwrap_or(usize::MAX),
-            write_bytes: self.block_bytes,
+impl Sorter {
+    /// Creates a sort without items. It allocates and creates nothing before the first item.
+    pub fn new(options: SortOptions) -> Self {
+        let budget = Budget::new(options.memory_bytes, options.writers);
+        Self {
+            budget,
+            folder: SpillFolder::new(options.temp_dir),
+            partitioner: OnceLock::new(),
+            state: Mutex::default(),
         }
     }
 
-    /// The most that the items of a bucket take, of all writers. Sorting it takes as much again, short ones in an arena and
-    /// words twice as much, and reading the next one meanwhile as much as that has in files.
-    fn sorted_bucket_bytes(&self) -> u64 {
-        self.memory / 32 / self.writers
-    }
-
-    /// The memory of items without a bucket.
-    fn rest_bytes(&self) -> usize {
-        self.buffer_bytes / 32
-    }
-
-    /// `bytes` in whole units of [`ALIGNMENT`], at least one, at most `most`.
-    fn whole_blocks(bytes: u64, most: u64) -> usize {
-        let units = (bytes.min(most) / ALIGNMENT as u64).max(1);
-        usize::try_from(units).expect("at most a block") * ALIGNMENT
-    }
-
-    /// All that a writer takes.
-    fn writer_bytes(&self) -> u64 {
-        (2 * self.buffer_bytes + self.block_bytes + ALIGNMENT) as u64
-    }
-
-    fn encoder(&self, file: &Arc<SpillFile>) -> RunEncoder {
-        RunEncoder::new(file, self.block_bytes, self.sample_bytes / self.writers / 4)
-    }
-
-    /// What each of `merges` at once has for reading.
-    fn merge_bytes(&self, held_bytes: u64) -> u64 {
-        let others = (self.block_bytes + ALIGNMENT) as u64 + 4 * self.sorted_bucket_bytes();
-        (self.memory.saturating_sub(held_bytes) / self.writers).saturating_sub(others)
-    }
-
-    /// How many spilled runs one merge can read.
-    fn fan_in(&self, held_bytes: u64) -> usize {
-        let least_block = Self::whole_blocks(self.memory / 2048, 32 << 10) + ALIGNMENT;
-        let fan_in = self.merge_bytes(held_bytes) / (2 * least_block) as u64;
-        usize::try_from(fan_in.max(2)).unwrap_or(usize::MAX)
-    }
-
-    /// The largest reads with which `runs` spilled runs can be merged, where each has one block at hand and one on its
-    /// way.
-    fn read_bytes(&self, held_bytes: u64, runs: usize) -> usize {
-        let each = self.merge_bytes(held_bytes) / (2 * runs.max(1)) as u64;
-        Self::whole_blocks(each.saturating_sub(ALIGNMENT as u64), Self::MAX_BLOCK_BYTES)
-    }
-}
-
-impl Sorter {
-    /// A sort without items. Nothing is allocated or created before there is something to put there.
-    pub fn new(options: SortOptions) -> Self {
-        let budget = Budget::new(options.memory_bytes, options.writers);
-        Self { budget, folder: SpillFolder::new(options.temp_dir), routes: OnceLock::new(), state: Mutex::default() }
-    }
-
-    /// A writer, for one thread.
+    /// Returns a writer for one thread.
     pub fn writer(&self) -> RunWriter<'_> {
         RunWriter::new(self)
     }
 
-    /// A writer for a run of at least one and at most so many items, and bytes of them, that come in order. All others
-    /// must be finished.
+    /// Returns a writer for one run of `items` items, at least one, of `item_bytes` bytes together, that come in
+    /// order. All other writers must be finished.
     pub fn ordered_writer(&self, items: u64, item_bytes: u64) -> Result<OrderedWriter<'_>> {
         OrderedWriter::new(self, items, item_bytes)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
-    /// Takes a writer's memory from the budget. Runs that earlier writers have left there are spilled for it.
-    fn claim(&self) -> Result<()> {
+    /// Reserves a writer's memory. Runs that earlier writers left in that memory are spilled.
+    fn reserve_memory(&self) -> Result<()> {
         let mut state = self.state();
         state.live += 1;
         let mut evicted = Vec::new();
-        let claimed = state.live * self.budget.writer_bytes() + self.budget.sample_bytes;
-        while claimed + state.runs.memory_bytes() > self.budget.memory {
+        let reserved = state.live * self.budget.writer_bytes() + self.budget.sample_bytes;
+        while reserved + state.runs.memory_bytes() > self.budget.memory {
             let Some(run) = state.runs.pop_memory() else { break };
             evicted.push(run);
         }
         drop(state);
         for run in evicted {
             match run {
-                HeldRun::Sorted(run) => {
+                ResidentRun::Sorted(run) => {
                     let encoder = self.budget.encoder(&self.folder.create()?);
-                    self.add_spilled(writer::encode(&run, encoder)?);
+                    self.add_spilled(prefix_codec::encode(&run, encoder)?);
                 }
-                HeldRun::Buckets(mut fill) => {
-                    fill.write_all()?;
-                    self.state().runs.buckets.add(*fill);
+                ResidentRun::Buckets(mut store) => {
+                    store.write_all()?;
+                    self.state().runs.buckets.add(*store);
                 }
             }
         }
@@ -254,15 +184,15 @@ impl Sorter {
         state.runs.spilled.push(run);
         let runs = &mut state.runs;
         while runs.sample_bytes() > self.budget.sample_bytes / 4 * 3 {
-            let thinned = runs.spilled.iter_mut().filter(|run| run.samples.len() > 1);
-            if thinned.map(|run| run.samples.thin()).filter(|&thinned| thinned).count() == 0 {
+            let downsampled = runs.spilled.iter_mut().filter(|run| run.samples.len() > 1);
+            if downsampled.map(|run| run.samples.downsample()).filter(|&downsampled| downsampled).count() == 0 {
                 break;
             }
         }
     }
 
-    /// Takes the last run of a writer and what it has in buckets, and the claim to its memory.
-    fn add_last(&self, run: MemoryRun, buckets: Option<BucketFill>) {
+    /// Adds the last run and the buckets of a writer, and frees its reservation.
+    fn add_last(&self, run: SortedRun, buckets: Option<BucketStore>) {
         let mut state = self.state();
         state.live -= 1;
         if run.len() > 0 {
@@ -273,32 +203,32 @@ impl Sorter {
         }
     }
 
-    /// Where items like these go, or where those go that somebody else had first.
-    fn routes(&self, sample: &FillRun) -> Option<Arc<Routes>> {
-        self.routes.get_or_init(|| Routes::new(sample, self.budget.buffer_bytes).map(Arc::new)).clone()
+    /// Returns the partition for items like `sample`, or the one that another writer made first.
+    fn partitioner(&self, sample: &RunBuilder) -> Option<Arc<Partitioner>> {
+        self.partitioner.get_or_init(|| Partitioner::new(sample, self.budget.buffer_bytes).map(Arc::new)).clone()
     }
 
-    fn note_lost(&self) {
+    fn poison(&self) {
         self.state().lost = true;
     }
 
-    /// Makes all items readable.
+    /// Completes the sort, so that all items can be read.
     ///
     /// # Panics
-    /// If a writer was dropped and not finished: its items would be missing.
-    pub fn finish(self) -> Result<Sorted> {
+    /// If a writer was dropped unfinished: its items would be missing.
+    pub fn finish(self) -> Result<SortedItems> {
         let Self { budget, folder, state, .. } = self;
-        let State { mut runs, lost, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let State { mut runs, lost, .. } = ignore_poison(state.into_inner());
         assert!(!lost, "every writer of a sort is finished");
         runs.buckets.seal();
         while runs.spilled.len() > budget.fan_in(runs.held_bytes()) {
             merge_once(&mut runs, &budget, &folder)?;
         }
         let block_bytes = budget.read_bytes(runs.held_bytes(), runs.spilled.len());
-        let match_bytes = MatchBytes::new(&runs.varying());
+        let byte_selector = ByteSelector::new(&runs.varying());
         let (len, item_bytes) = (runs.len(), runs.item_bytes());
         let range_bytes = budget.sorted_bucket_bytes();
-        Ok(Sorted { runs, len, item_bytes, match_bytes, block_bytes, range_bytes })
+        Ok(SortedItems { runs, len, item_bytes, byte_selector, block_bytes, range_bytes })
     }
 }
 
@@ -311,10 +241,10 @@ fn merge_once(runs: &mut Runs, budget: &Budget, folder: &Arc<SpillFolder>) -> Re
     let merged = Mutex::new(Vec::new());
     let work = || -> Result<()> {
         loop {
-            let group = groups.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let group = lock(&groups).pop();
             let Some(group) = group else { return Ok(()) };
             let run = merge_into_one(group, read_bytes, budget.encoder(&folder.create()?))?;
-            merged.lock().unwrap_or_else(PoisonError::into_inner).push(run);
+            lock(&merged).push(run);
         }
     };
     std::thread::scope(|scope| {
@@ -322,11 +252,11 @@ fn merge_once(runs: &mut Runs, budget: &Budget, folder: &Arc<SpillFolder>) -> Re
         let mut ended = workers.into_iter().map(|worker| worker.join());
         ended.try_for_each(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
-    runs.spilled.append(&mut merged.into_inner().unwrap_or_else(PoisonError::into_inner));
+    runs.spilled.append(&mut ignore_poison(merged.into_inner()));
     Ok(())
 }
 
-/// Takes the smallest runs out, in groups of up to `fan_in`, so many that `fan_in` runs will be left.
+/// Takes the smallest runs out in groups of up to `fan_in`, until `fan_in` runs will be left.
 fn groups_of_smallest(spilled: &mut Vec<SpilledRun>, fan_in: usize) -> Vec<Vec<SpilledRun>> {
     spilled.sort_by_key(SpilledRun::bytes);
     let mut excess = spilled.len() - fan_in;
@@ -342,38 +272,37 @@ fn groups_of_smallest(spilled: &mut Vec<SpilledRun>, fan_in: usize) -> Vec<Vec<S
 fn merge_into_one(group: Vec<SpilledRun>, read_bytes: usize, mut encoder: RunEncoder) -> Result<SpilledRun> {
     let runs = Runs { spilled: group, ..Runs::default() };
     let varying = runs.varying();
-    let mut merge = runs.merge(0..runs.len(), MatchBytes::new(&varying), read_bytes)?;
-    while let Some(item) = merge.next_with_slack()? {
+    let mut merge = runs.merge(0..runs.len(), ByteSelector::new(&varying), read_bytes)?;
+    while let Some(item) = merge.next_padded()? {
         encoder.push(item)?;
     }
     encoder.finish(varying)
 }
 
-impl Sorted {
-    /// Number of items.
+impl SortedItems {
+    /// Returns the number of items.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Sum of the items' lengths.
+    /// Returns the sum of the items' lengths.
     pub fn item_bytes(&self) -> u64 {
         self.item_bytes
     }
 
-    /// How many items a range has that is worth it: opening one sorts a bucket of which it may want little. What is made of
-    /// them takes a small part of the memory.
-    pub fn items_worth_a_range(&self) -> u64 {
+    /// Returns the fewest items that a range should have. Opening a range sorts a whole bucket, of which it may need
+    /// little. The number is bounded, because the pages made of a range take memory.
+    pub fn range_items_min(&self) -> u64 {
         let most = self.range_bytes.saturating_mul(self.len.max(1)) / self.item_bytes.max(1);
         let buckets = &self.runs.buckets;
         (8 * buckets.mean_items()).max(2 * buckets.most_items()).min(most)
     }
 
-    /// The items of global ranks `ranks.start..ranks.end`, in order.
+    /// Returns the items of the global ranks `ranks.start..ranks.end`, in order.
     ///
-    /// Several threads may read several ranges; the memory budget holds for as many at once as there could be writers.
-    /// Opening a range reads some tens of KiB of each spilled run, so that a range is worth it from about a hundred
-    /// thousand items on.
+    /// Several threads may read several ranges; the memory budget covers one range for each writer. Opening a range
+    /// reads some tens of KiB of each spilled run, so a range pays off from about a hundred thousand items on.
     pub fn range(&self, ranks: Range<u64>) -> Result<Merge<'_>> {
-        self.runs.merge(ranks, self.match_bytes, self.block_bytes)
+        self.runs.merge(ranks, self.byte_selector, self.block_bytes)
     }
 }

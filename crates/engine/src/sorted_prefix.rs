@@ -1,16 +1,16 @@
-//! A rowid table of which nobody knows whether its rows come in order: they are printed as if they did, until they do not.
+//! Builds a rowid table whose source may be out of order: rows are appended optimistically, until one is out of order.
 //!
 //! ```text
 //! in order        | part 0 | part 1 | part 2 | part 3 |                   nothing else happens
 //!
-//! part 2 is not   | part 0 | part 1 |  sorted: 2, 3 and all behind
+//! part 2 is not   | part 0 | part 1 |  sorted: 2, 3 and all later ones
 //!   all of it behind the prefix   | part 0 | part 1 | sorted |            appended
 //!   else          prefix read back: a run that is sorted --+
-//!                 sorted ----------------------------------+--> merged, printed over the prefix
+//!                 sorted ----------------------------------+--> merged, written over the prefix
 //! ```
 //!
-//! Which parts are the prefix follows from the rows and the parts alone: so does the file. Where the prefix is printed over,
-//! it is the file of a source that says that its rows are in any order.
+//! The rows and parts alone decide where the prefix ends, and so the bytes of the file. If the prefix is overwritten,
+//! the file is that of a source that announces no order.
 
 use crate::index::Indexes;
 use crate::pages::Pages;
@@ -23,10 +23,10 @@ use crate::tree::positions::Positions;
 use crate::{Conflict, Result};
 use litepress_rows::{Part, RecordChunk, Source, Table};
 
-/// Builds the b-tree of one table from all rows of `source`, and gives all records to `indexes`. Two rows with one rowid
-/// are an error.
+/// Builds the b-tree of one table from all rows of `source`, and passes all records to `indexes`. Two rows with the
+/// same rowid are an error.
 ///
-/// REQUIRES: pages that can be read.
+/// REQUIRES: pages that can be read back.
 pub(crate) fn build(
     table: &Table,
     source: &dyn Source,
@@ -36,7 +36,7 @@ pub(crate) fn build(
     progress: &Progress,
 ) -> Result<TableTree> {
     let (key, sorter, first_page) = (RowidKey::new(table, false), Sorter::new(options.clone()), pages.next());
-    // The entries of all rows are cut when they first come.
+    // The first pass extracts the index entries of all rows.
     let (threads, no_indexes) = (options.writers, Indexes::default());
     let mut placed = Placed::new(pages);
     let rest = Rest { key: &key, sorter: &sorter };
@@ -50,12 +50,12 @@ pub(crate) fn build(
     }
     let Placed { tree, positions, .. } = placed;
     read_back(&tree, positions, pages, first_page, rest, progress)?;
-    pages.take_back(first_page);
+    pages.rewind_to(first_page);
     let rows = SortedRows::new(key, sorter.finish()?, Conflict::Abort);
     table::build(&rows, pages, &no_indexes, threads, progress)
 }
 
-/// Adds the rows of the unfinished `tree`, whose pages are those from `first_page` on.
+/// Adds the rows of the unfinished `tree`, whose pages begin at `first_page`, to the sorter as one sorted run.
 fn read_back(
     tree: &TableTree,
     positions: Positions,

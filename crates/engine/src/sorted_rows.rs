@@ -1,27 +1,27 @@
-//! Rows in the order of a key, as a source: of rows with one key, one stays.
+//! A source of rows in key order, which resolves key conflicts.
 //!
 //! ```text
 //! Source -> RecordChunk -> sort items --Sorter--> items in key order --SortedRows--> Source
 //! ```
 //!
 //! ```text
-//! sort item    | key in normal form | position in the input, in normal form | record | length of the key, 2 bytes |
-//!                                                                                    not where the key is a rowid
+//! sort item    | encoded key | encoded position in the input | record | length of the key, 2 bytes |
+//!                                                                unless the key is a rowid
 //! ```
 //!
-//! Rows with one key lie side by side, the earliest first. So it is settled in passing which of them stays.
+//! Rows with one key are adjacent, the earliest first. So one pass decides which of them stays.
 
+use crate::bulk_load::items_per_part;
 use crate::feed::Feed;
-use crate::fields::{Cut, Fields};
+use crate::fields::{ColumnRef, Fields, bad_item};
 use crate::index::{self, Cutter, Indexes};
 use crate::progress::Progress;
-use crate::sort::{ItemParts, Merge, RunWriter, SortOptions, Sorted, Sorter};
-use crate::sorted_tree::{bad_item, items_per_part};
-use crate::stitch::{lock, take_all};
+use crate::sort::{Merge, RunWriter, SortOptions, SortedItems, Sorter, SplitItem};
+use crate::threads::{lock, take_all};
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::FormatError;
-use litepress_format::order::{self, EntryShape, KeyPart, SHORT_ROOM, UniqueKey};
 use litepress_format::record;
+use litepress_format::sort_key::{self, IndexEntryLayout, KeyPart, SHORT_ROOM, UniqueKey};
 use litepress_format::value::Value;
 use litepress_rows::schema::{Index, IndexOrigin};
 use litepress_rows::{Part, RecordChunk, Source, Table, quote};
@@ -29,52 +29,52 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes at the end of an item that say how long its key is: finding out from the key takes longer.
+/// Bytes at the end of an item for the length of its key: decoding the key takes longer.
 const KEY_LEN_BYTES: usize = 2;
 
-/// Key columns at the front of a record are read one after another where they are at most so many.
+/// The most key columns at the front of a record that are read directly.
 const MAX_LEADING: usize = 4;
 
-/// What rows are sorted by.
+/// The key that rows are sorted by.
 pub(crate) trait RowKey: Sync {
-    /// Appends the sort item of a row; `fields` are the same ones for all rows of a worker.
+    /// Appends the sort item of a row. REQUIRES: a worker passes the same `fields` for all rows.
     fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
 
-    /// The same item in parts, where that is simple.
+    /// Returns the same item in parts, if its key is a few integers.
     #[inline(always)]
-    fn parts<'c>(&self, _chunk: &'c RecordChunk, _row: usize) -> Option<ItemParts<'c>> {
+    fn split_item<'c>(&self, _chunk: &'c RecordChunk, _row: usize) -> Option<SplitItem<'c>> {
         None
     }
 
-    /// Takes the item at this rank apart.
+    /// Decodes the item at this rank.
     fn read(&self, item: &[u8], rank: u64) -> Result<Row>;
 
-    /// The error of two items that have the same key.
+    /// Returns the error of two items with one key.
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error;
 }
 
-/// What a sort item is.
+/// A decoded sort item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// Length of the item's start that no other row may have; `None` where others may.
+    /// Length of the item's prefix that no other row may have; `None` if others may.
     unique_len: Option<usize>,
     rowid: i64,
-    /// Where the record begins and ends.
+    /// Start and end of the record in the item.
     record: (usize, usize),
 }
 
-/// The rows of a source in the order of a key.
+/// The rows of a source in key order.
 pub(crate) struct SortedRows<K> {
     key: K,
-    sorted: Sorted,
-    /// What becomes of rows with one key.
+    sorted: SortedItems,
+    /// The policy for rows with one key.
     conflict: Conflict,
     items_per_part: u64,
     next_rank: AtomicU64,
 }
 
 impl<K: RowKey> SortedRows<K> {
-    /// Takes all rows of `source`.
+    /// Sorts all rows of `source`.
     pub fn sort(
         key: K,
         source: &dyn Source,
@@ -87,8 +87,8 @@ impl<K: RowKey> SortedRows<K> {
         Ok(Self::new(key, sorter.finish()?, conflict))
     }
 
-    /// The rows of which these are the items.
-    pub fn new(key: K, sorted: Sorted, conflict: Conflict) -> Self {
+    /// Makes a source of sorted items.
+    pub fn new(key: K, sorted: SortedItems, conflict: Conflict) -> Self {
         let (items_per_part, next_rank) = (items_per_part(&sorted), AtomicU64::new(0));
         Self { key, sorted, conflict, items_per_part, next_rank }
     }
@@ -113,17 +113,18 @@ impl<K: RowKey> Source for SortedRows<K> {
     }
 }
 
-/// Those rows of some ranks that stay.
+/// The rows of some ranks that remain after conflicts.
 struct SortedPart<'s, K> {
     rows: &'s SortedRows<K>,
     ranks: Range<u64>,
-    /// The part's items and the neighbour that decides about the first or the last of them; opened by who reads them.
+    /// The part's items and the neighbour that decides about the first or the last of them. Opened by the reading
+    /// thread.
     items: Option<Merge<'s>>,
     /// Rank of the next item.
     rank: u64,
-    /// The last item of its key that may stay.
+    /// The last item of its key that may remain.
     held: Vec<u8>,
-    /// What it is, where it is the part's and is not handed out.
+    /// The decoded `held`, if it belongs to the part and was not returned yet.
     held_row: Option<Row>,
 }
 
@@ -185,7 +186,7 @@ impl<'a, K: RowKey> ItemMaker<'a, K> {
         Self { key, fields: Fields::default(), item: Vec::new() }
     }
 
-    /// Gives the item of each row of `chunk` to `take`.
+    /// Passes the item of each row of `chunk` to `take`.
     #[inline]
     pub fn each(&mut self, chunk: &RecordChunk, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         (0..chunk.len()).try_for_each(|row| take(self.item(chunk, row)?))
@@ -197,26 +198,26 @@ impl<'a, K: RowKey> ItemMaker<'a, K> {
         Ok(&self.item)
     }
 
-    /// Gives the items of row `first` of `chunk` and of all behind it to `writer`.
+    /// Passes the items of row `first` of `chunk` and of all later rows to `writer`.
     #[inline]
     pub fn push_from(&mut self, first: usize, chunk: &RecordChunk, writer: &mut RunWriter<'_>) -> Result<()> {
-        let mut in_parts = Vec::with_capacity(ItemParts::AT_ONCE);
-        for start in (first..chunk.len()).step_by(ItemParts::AT_ONCE) {
-            for row in start..chunk.len().min(start + ItemParts::AT_ONCE) {
-                let parts = if writer.takes_parts() { self.key.parts(chunk, row) } else { None };
-                match parts {
-                    Some(parts) => in_parts.push((row, parts)),
+        let mut split_items = Vec::with_capacity(SplitItem::AT_ONCE);
+        for start in (first..chunk.len()).step_by(SplitItem::AT_ONCE) {
+            for row in start..chunk.len().min(start + SplitItem::AT_ONCE) {
+                let split = if writer.accepts_split() { self.key.split_item(chunk, row) } else { None };
+                match split {
+                    Some(split) => split_items.push((row, split)),
                     None => writer.push(self.item(chunk, row)?)?,
                 }
             }
-            writer.take_parts(&mut in_parts);
-            in_parts.drain(..).try_for_each(|(row, _)| writer.push(self.item(chunk, row)?))?;
+            writer.push_split(&mut split_items);
+            split_items.drain(..).try_for_each(|(row, _)| writer.push(self.item(chunk, row)?))?;
         }
         Ok(())
     }
 }
 
-/// Takes all rows of `source`: a sort item of each, and the entries of its indexes.
+/// Takes all rows of `source`: the sort item of each, and the entries of its indexes.
 pub(crate) fn gather(
     source: &dyn Source,
     key: &impl RowKey,
@@ -228,23 +229,23 @@ pub(crate) fn gather(
     let mut feed = Feed::new(source);
     let threads = feed.workers(threads)?;
     let feed = Mutex::new(feed);
-    let begin = || Gathering {
+    let begin = || Collector {
         chunk: RecordChunk::new(),
         rows: sorter.writer(),
         cutters: indexes.cutters(),
         items: ItemMaker::new(key),
         progress,
     };
-    let take = |gathering: &mut Gathering<'_, _>| match progress.go_on().and_then(|()| lock(&feed).take()) {
-        Ok(Some((number, part))) => gathering.take(part).map(|()| true).map_err(|error| (number, error)),
+    let take = |collector: &mut Collector<'_, _>| match progress.go_on().and_then(|()| lock(&feed).take()) {
+        Ok(Some((number, part))) => collector.take(part).map(|()| true).map_err(|error| (number, error)),
         Ok(None) => Ok(false),
         Err(error) => Err((u64::MAX, error)),
     };
-    take_all(threads, begin, take, Gathering::finish)
+    take_all(threads, begin, take, Collector::finish)
 }
 
-/// What takes the rows of some parts.
-struct Gathering<'a, K> {
+/// Takes the rows of some parts, for one thread.
+struct Collector<'a, K> {
     chunk: RecordChunk,
     rows: RunWriter<'a>,
     cutters: Vec<Cutter<'a>>,
@@ -252,7 +253,7 @@ struct Gathering<'a, K> {
     progress: &'a Progress,
 }
 
-impl<K: RowKey> Gathering<'_, K> {
+impl<K: RowKey> Collector<'_, K> {
     fn take(&mut self, mut part: Box<dyn Part + '_>) -> Result<()> {
         loop {
             self.progress.go_on()?;
@@ -272,75 +273,77 @@ impl<K: RowKey> Gathering<'_, K> {
     }
 }
 
-/// Appends what every item has behind its key.
+/// Appends the end of an item, behind its key.
 fn push_position_and_record(position: i64, record: &[u8], item: &mut Vec<u8>) {
-    order::push_rowid(position, item);
+    sort_key::push_rowid(position, item);
     item.extend_from_slice(record);
 }
 
-/// What every item has at its end.
-fn tail_of_key(key_len: usize) -> [u8; KEY_LEN_BYTES] {
+/// Returns the last bytes of an item: the length of its key.
+fn key_len_tail(key_len: usize) -> [u8; KEY_LEN_BYTES] {
     u16::try_from(key_len).unwrap_or(u16::MAX).to_be_bytes()
 }
 
-/// The rowid or position whose normal form stands at `at`, and where that ends.
+/// Decodes the rowid or position at `at`. Returns it with the offset of its end.
 #[inline]
 fn read_number(item: &[u8], at: usize) -> Result<(i64, usize)> {
     let form = item.get(at..).unwrap_or_default();
-    order::read_rowid(form).map(|(number, len)| (number, at + len)).map_err(|error| bad_item(&error))
+    sort_key::read_rowid(form).map(|(number, len)| (number, at + len)).map_err(|error| bad_item(&error))
 }
 
-/// Where the row came in its input.
-fn position_of(chunk: &RecordChunk, row: usize) -> i64 {
+/// Returns the row's position in its input.
+fn input_position(chunk: &RecordChunk, row: usize) -> i64 {
     (chunk.first_record() + row as u64).cast_signed()
 }
 
-/// Rows by some of their columns: a primary key, or that of a unique index.
+/// A key of columns: a primary key, or the key of a unique index.
 pub(crate) struct RecordKey {
     table: String,
     /// Names of the columns.
     names: Vec<String>,
-    /// Where records have them.
-    columns: Vec<Cut>,
-    shape: EntryShape,
-    /// They are the first ones, and few.
+    /// The columns' sources in records.
+    columns: Vec<ColumnRef>,
+    layout: IndexEntryLayout,
+    /// Whether they are the first columns of the record, and few.
     are_leading: bool,
     has_rowid: bool,
-    /// A primary key without rowid has no NULL.
+    /// Whether a column may be NULL. A primary key without rowid may not.
     may_hold_null: bool,
 }
 
 impl RecordKey {
-    /// The key of one of the table's indexes.
+    /// Makes the key of one of the table's indexes.
     pub fn new(table: &Table, index: &Index) -> Result<Self> {
-        let columns: Result<Vec<_>, String> = index.columns.iter().map(|column| index::cut(table, column)).collect();
+        let columns: Result<Vec<_>, String> =
+            index.columns.iter().map(|column| index::column_ref(table, column)).collect();
         let parts: Result<Vec<_>, String> = index.columns.iter().map(index::key_part).collect();
         let unsupported = |why: String| Error::new(ErrorKind::Unsupported, why).in_table(&table.name);
         let name = |position: usize| table.columns[position].name.clone();
         let columns = columns.map_err(unsupported)?;
-        let are_leading = columns.iter().zip(0..MAX_LEADING).filter(|(cut, field)| **cut == Cut::Field(*field)).count();
+        let are_leading =
+            columns.iter().zip(0..MAX_LEADING).filter(|(column, field)| **column == ColumnRef::Field(*field)).count();
         Ok(Self {
             table: table.name.clone(),
             names: index.columns.iter().filter_map(|column| column.column.map(name)).collect(),
             are_leading: are_leading == columns.len(),
             columns,
-            shape: EntryShape::without_rowid(parts.map_err(unsupported)?, index.columns.len()),
+            layout: IndexEntryLayout::without_rowid(parts.map_err(unsupported)?, index.columns.len()),
             has_rowid: !table.without_rowid,
             may_hold_null: !table.without_rowid || index.origin != IndexOrigin::PrimaryKey,
         })
     }
 
-    /// How the columns are ordered.
+    /// Returns the order of each column.
     pub fn parts(&self) -> &[KeyPart] {
-        self.shape.parts()
+        self.layout.parts()
     }
 
-    /// Names of the columns, with that of the table.
+    /// Returns the names of the columns, qualified by the table.
     pub fn full_names(&self) -> String {
         index::full_names(&self.table, &self.names)
     }
 
-    /// Length of the key at the start of an item.
+    /// Returns the length of the key at the start of an item.
     #[inline]
     pub fn key_len(&self, item: &[u8]) -> Result<usize> {
         match item.last_chunk::<KEY_LEN_BYTES>().map(|len| u16::from_be_bytes(*len)) {
@@ -350,7 +353,7 @@ impl RecordKey {
         }
     }
 
-    /// Position of an item's row, and where its record begins and ends.
+    /// Returns the position of an item's row, and the start and end of its record.
     #[inline]
     pub fn position_and_record(&self, item: &[u8]) -> Result<(i64, (usize, usize))> {
         let (position, start) = read_number(item, self.key_len(item)?)?;
@@ -361,23 +364,23 @@ impl RecordKey {
         Ok((position, (start, end)))
     }
 
-    /// The record of an item.
+    /// Returns the record of an item.
     #[inline]
     pub fn record<'i>(&self, item: &'i [u8]) -> Result<&'i [u8]> {
         let key_len = self.key_len(item)?;
         let behind = &item[key_len..];
-        let start = order::skip_rowid(behind).map_err(|error| bad_item(&error))?;
+        let start = sort_key::skip_rowid(behind).map_err(|error| bad_item(&error))?;
         let record = behind.get(start..behind.len() - KEY_LEN_BYTES);
         record.ok_or_else(|| bad_item(&FormatError::new("a sort item has no record", key_len)))
     }
 
-    /// Length of an item without its record, or a little more.
+    /// Returns the length of an item without its record, or a little more.
     #[inline]
     pub fn key_and_position_len(&self, item: &[u8]) -> usize {
-        self.key_len(item).map_or(item.len(), |key_len| item.len().min(key_len + order::MAX_ROWID_LEN))
+        self.key_len(item).map_or(item.len(), |key_len| item.len().min(key_len + sort_key::MAX_ROWID_LEN))
     }
 
-    /// Puts the key of a row, in normal form, in the place of `key`; `fields` are the same ones for all rows of a worker.
+    /// Replaces `key` with the encoded key of a row. REQUIRES: a worker passes the same `fields` for all rows.
     #[inline]
     pub fn set_key(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, key: &mut Vec<u8>) -> Result<()> {
         key.clear();
@@ -394,11 +397,11 @@ impl RecordKey {
     #[inline(always)]
     fn push_key_of<'v>(&self, values: impl Iterator<Item = Value<'v>> + Clone, key: &mut Vec<u8>) {
         let mut room = [0; SHORT_ROOM];
-        if let Some(len) = self.shape.make_short(values.clone(), None, &mut room) {
+        if let Some(len) = self.layout.make_short(values.clone(), None, &mut room) {
             key.extend_from_slice(&room[..len]);
         } else {
-            values.zip(self.shape.parts()).for_each(|(value, part)| {
-                order::push(&value, *part, key);
+            values.zip(self.layout.parts()).for_each(|(value, part)| {
+                sort_key::push(&value, *part, key);
             });
         }
     }
@@ -412,32 +415,32 @@ impl RecordKey {
         item: &mut Vec<u8>,
     ) {
         let mut room = [0; SHORT_ROOM];
-        let key_len = if let Some(len) = self.shape.make_short(values.clone(), Some(position), &mut room) {
+        let key_len = if let Some(len) = self.layout.make_short(values.clone(), Some(position), &mut room) {
             item.extend_from_slice(&room[..len]);
             item.extend_from_slice(record);
-            len - order::rowid_len(position)
+            len - sort_key::rowid_len(position)
         } else {
-            values.zip(self.shape.parts()).for_each(|(value, part)| {
-                order::push(&value, *part, item);
+            values.zip(self.layout.parts()).for_each(|(value, part)| {
+                sort_key::push(&value, *part, item);
             });
             let key_len = item.len();
             push_position_and_record(position, record, item);
             key_len
         };
-        item.extend_from_slice(&tail_of_key(key_len));
+        item.extend_from_slice(&key_len_tail(key_len));
     }
 
     fn unique_key(&self, item: &[u8]) -> Result<UniqueKey> {
-        self.shape.unique_key(item).map_err(|error| bad_item(&error))
+        self.layout.unique_key(item).map_err(|error| bad_item(&error))
     }
 
-    /// The key's values as SQL writes them, and the row's position.
+    /// Returns the key's values in SQL syntax, and the row's position.
     fn describe(&self, item: &[u8]) -> (String, i64) {
         let Ok((position, (start, end))) = self.position_and_record(item) else { return Default::default() };
         let values = record::decode(&item[start..end]).unwrap_or_default();
-        let value = |column: &Cut| match *column {
-            Cut::Rowid => Some(quote(&Value::Int(position))),
-            Cut::Field(field) => values.get(field).map(quote),
+        let value = |column: &ColumnRef| match *column {
+            ColumnRef::Rowid => Some(quote(&Value::Int(position))),
+            ColumnRef::Field(field) => values.get(field).map(quote),
         };
         let values: Vec<String> = self.columns.iter().filter_map(value).collect();
         (values.join(", "), position)
@@ -447,7 +450,7 @@ impl RecordKey {
 impl RowKey for RecordKey {
     fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
         let (record, rowid) = (chunk.record(row), chunk.rowids()[row]);
-        let position = if self.has_rowid { rowid } else { position_of(chunk, row) };
+        let position = if self.has_rowid { rowid } else { input_position(chunk, row) };
         let mut leading = [Value::Null; MAX_LEADING];
         if self.are_leading && record::read_leading(record, &mut leading[..self.columns.len()]) {
             self.push_item_of(leading[..self.columns.len()].iter().copied(), position, record, item);
@@ -458,14 +461,14 @@ impl RowKey for RecordKey {
     }
 
     #[inline(always)]
-    fn parts<'c>(&self, chunk: &'c RecordChunk, row: usize) -> Option<ItemParts<'c>> {
+    fn split_item<'c>(&self, chunk: &'c RecordChunk, row: usize) -> Option<SplitItem<'c>> {
         if !self.are_leading {
             return None;
         }
-        let position = if self.has_rowid { chunk.rowids()[row] } else { position_of(chunk, row) };
+        let position = if self.has_rowid { chunk.rowids()[row] } else { input_position(chunk, row) };
         let (body, end) = (chunk.record(row), chunk.ends()[row] as usize);
-        let head = self.shape.head_of_integers(chunk.arena(), end - body.len()..end, position)?;
-        Some(ItemParts { head, body, tail: tail_of_key(head.key_len) })
+        let prefix = self.layout.prefix_of_integers(chunk.arena(), end - body.len()..end, position)?;
+        Some(SplitItem { prefix, body, tail: key_len_tail(prefix.key_len) })
     }
 
     fn read(&self, item: &[u8], _rank: u64) -> Result<Row> {
@@ -476,7 +479,7 @@ impl RowKey for RecordKey {
     }
 
     fn conflict(&self, first: &[u8], second: &[u8]) -> Error {
-        // They have the same key, and of the first one there may be no more than that and the position.
+        // The keys are equal, and `first` may have only its key and position.
         let position = self.key_len(second).and_then(|key_len| read_number(first, key_len));
         let first = position.map_or(0, |(position, _)| position);
         let (values, second) = self.describe(second);
@@ -484,18 +487,18 @@ impl RowKey for RecordKey {
     }
 }
 
-/// Rows by their rowid.
+/// The rowid as key.
 pub(crate) struct RowidKey {
     table: String,
-    /// What the rowid is called.
+    /// Name of the rowid.
     column: String,
-    /// Rows are numbered anew, from 1.
+    /// Whether rows are renumbered from 1.
     is_dense: bool,
 }
 
 impl RowidKey {
-    /// The most bytes that an item has beside the record: rowid and position.
-    pub const MAX_KEY_BYTES: u64 = 2 * order::MAX_ROWID_LEN as u64;
+    /// The most bytes of an item besides the record: rowid and position.
+    pub const MAX_KEY_BYTES: u64 = 2 * sort_key::MAX_ROWID_LEN as u64;
 
     pub fn new(table: &Table, is_dense: bool) -> Self {
         let alias = table.rowid_alias.map_or("rowid", |alias| &table.columns[alias].name);
@@ -505,15 +508,15 @@ impl RowidKey {
 
 impl RowKey for RowidKey {
     fn push_item(&self, _: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
-        order::push_rowid(chunk.rowids()[row], item);
-        push_position_and_record(position_of(chunk, row), chunk.record(row), item);
+        sort_key::push_rowid(chunk.rowids()[row], item);
+        push_position_and_record(input_position(chunk, row), chunk.record(row), item);
         Ok(())
     }
 
     #[inline]
     fn read(&self, item: &[u8], rank: u64) -> Result<Row> {
         let (rowid, key_len) = read_number(item, 0)?;
-        let start = key_len + order::skip_rowid(&item[key_len..]).map_err(|error| bad_item(&error))?;
+        let start = key_len + sort_key::skip_rowid(&item[key_len..]).map_err(|error| bad_item(&error))?;
         let record = (start, item.len());
         Ok(if self.is_dense {
             Row { unique_len: None, rowid: rank.cast_signed() + 1, record }
@@ -532,7 +535,7 @@ impl RowKey for RowidKey {
     }
 }
 
-/// The error of two rows with one key.
+/// Returns the error of two rows with one key.
 pub(crate) fn same_key(table: &str, columns: &str, values: &str, first: i64, second: i64) -> Error {
     let message = format!("UNIQUE constraint failed: {columns}: records {first} and {second} have the same key");
     Error::new(ErrorKind::Constraint, message).in_table(table).in_record(second.cast_unsigned()).with_value(values)
@@ -544,7 +547,7 @@ mod tests {
     use crate::database::OneChunk;
     use litepress_rows::Schema;
 
-    /// Rows of one rowid in one part, in several, and at both sides of every boundary.
+    /// Rows of one rowid in one part, in several parts, and at both sides of every boundary.
     #[test]
     fn boundaries_of_parts_do_not_show() {
         let schema = Schema::from_sql("CREATE TABLE t(id INTEGER PRIMARY KEY)", "<test>").expect("a schema");

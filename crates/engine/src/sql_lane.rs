@@ -1,19 +1,19 @@
-//! SQLite at work on a database that is printed and not yet published.
+//! Runs SQLite on a database that litepress has written and not yet published.
 //!
-//! What cannot be printed, SQLite makes itself: partial and expression indexes, stored generated columns, virtual
-//! tables. And it judges what only its own byte code can: CHECK constraints.
+//! SQLite itself makes what litepress does not write: partial and expression indexes, stored generated columns,
+//! virtual tables. It also judges what only its own byte code can: CHECK constraints.
 //!
 //! ```text
-//! printed file --open--> define, insert, check_constraints, analyze, ... --finish--> the same file, larger
+//! written file --open--> define, insert, check_constraints, analyze, ... --finish--> the same file, larger
 //! ```
 //!
-//! Nobody else knows the file, and a failed run throws it away. So it is neither locked (the `unix-none` VFS) nor
-//! synced. The journal is kept in memory: rows of a batch that fails are taken back, so that the one to blame can be
-//! found. It costs nothing to speak of, because pages that a transaction adds are not journalled. No `-journal` and no
-//! `-wal` ever lies beside the file.
+//! No other program knows the file, and a failed run deletes it. So it is neither locked (the `unix-none` VFS) nor
+//! synced. The journal is kept in memory: a batch that fails is rolled back, so that the row at fault can be found.
+//! This costs almost nothing, because pages that a transaction adds are not journalled. No `-journal` and no `-wal`
+//! ever lies beside the file.
 //!
-//! SQLite would leave WAL mode for this, or could not open the bytes at all: a header in WAL mode is put back into
-//! rollback mode before it begins, and into WAL mode once it has closed the file.
+//! With these settings SQLite would leave WAL mode, or could not open the bytes at all. So a header in WAL mode is set
+//! to rollback mode before SQLite begins, and back to WAL mode once SQLite has closed the file.
 
 mod constraints;
 mod create_text;
@@ -39,46 +39,47 @@ use std::sync::Arc;
 /// The VFS that takes no locks.
 const NO_LOCKS: &str = "unix-none";
 
-/// Where the header says which journal mode the file is in: write version, then read version.
+/// Offset of the journal mode in the header: write version, then read version.
 const VERSIONS_AT: usize = 18;
 const ROLLBACK_MODE: [u8; 2] = [1, 1];
 const WAL_MODE: [u8; 2] = [2, 2];
 
-/// Memory for pages, and the same again for a sort: SQLite's own default. CREATE INDEX takes 2.5 times as long at 64 MiB.
+/// Memory for pages, and the same again for a sort: SQLite's own default. CREATE INDEX takes 2.5 times as long at 64
+/// MiB.
 const DEFINING_CACHE_KIB: u32 = 2_000;
 
-/// Memory for pages while rows are inserted: those of automatic indexes are hit at random.
+/// Memory for pages while rows are inserted. The pages of automatic indexes are accessed at random.
 const INSERTING_CACHE_KIB: u32 = 32 << 10;
 
-/// Memory that SQLite takes at most, apart from threads of scans.
+/// Largest memory of SQLite, in bytes, apart from threads of scans.
 pub(crate) const MEMORY_BYTES: u64 = (INSERTING_CACHE_KIB as u64) << 10;
 
-/// What SQLite is given to work with.
+/// Options of the SQL lane.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneOptions {
-    /// Where SQLite's sorts put what does not fit their memory. It holds for the whole process.
+    /// Folder for temporary files of SQLite's sorts. It holds for the whole process.
     pub temp_dir: PathBuf,
-    /// Threads of scans for CHECK.
+    /// Number of threads that scan for broken CHECKs.
     pub threads: usize,
-    /// Counts rows, and carries the wish to stop.
+    /// Counts rows, and carries requests to stop.
     pub progress: Arc<Progress>,
 }
 
-/// SQLite at work on a database that is printed and not yet published.
+/// SQLite at work on a database that is written and not yet published.
 ///
-/// Memory: 32 MiB of pages at most, a few MiB for each thread; in memory three times the database. After an error the
-/// database is lost.
+/// Memory: 32 MiB of pages at most, and a few MiB for each thread. A database in memory takes three times its size.
+/// After an error the database is lost.
 pub(crate) struct SqlLane {
     connection: Connection,
-    /// Where the database lies; `None` in memory.
+    /// The file of the database; `None` in memory.
     path: Option<PathBuf>,
-    /// The finished database must say that it is in WAL mode.
+    /// Whether the header of the finished database must say WAL mode.
     wal: bool,
     options: LaneOptions,
 }
 
 impl SqlLane {
-    /// Takes the file of a whole database, on which nobody works meanwhile.
+    /// Opens the file of a whole database. Nothing else may use the file until [`finish`](Self::finish).
     pub fn open(path: &Path, options: LaneOptions) -> Result<Self> {
         let opened = |error| Error::io("open", path, error);
         // Absolute, because SQLite takes a name that begins with `file:` for a URI.
@@ -97,7 +98,7 @@ impl SqlLane {
         Self { connection, path: Some(path), wal, options }.set_up()
     }
 
-    /// Takes the bytes of a whole database.
+    /// Opens the bytes of a whole database.
     pub fn open_bytes(mut bytes: Vec<u8>, options: LaneOptions) -> Result<Self> {
         let versions = bytes.get_mut(VERSIONS_AT..VERSIONS_AT + 2);
         let wal = versions.as_deref() == Some(&WAL_MODE);
@@ -115,7 +116,7 @@ impl SqlLane {
     }
 
     fn set_up(self) -> Result<Self> {
-        // No threads for sorts: CREATE INDEX is slower with them.
+        // Sorts get no threads: CREATE INDEX is slower with them.
         let settings = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
                         PRAGMA foreign_keys = OFF; PRAGMA threads = 0; PRAGMA temp_store = FILE";
         self.run(settings, ErrorKind::Corrupt)?;
@@ -132,9 +133,10 @@ impl SqlLane {
         self.run(&format!("PRAGMA cache_size = -{kib}"), ErrorKind::Io)
     }
 
-    /// Runs one CREATE statement as `sqlite_schema` keeps it. `what` names the object in errors: `index by_area`.
+    /// Runs one CREATE statement in the form that `sqlite_schema` keeps. `what` names the object in errors, such as
+    /// `index by_area`.
     ///
-    /// Names that begin with `sqlite_` are SQLite's own, and virtual tables make their shadow tables themselves.
+    /// SQLite itself makes objects whose names begin with `sqlite_`, and virtual tables make their shadow tables.
     pub fn define(&self, sql: &str, what: &str) -> Result<()> {
         self.connection.execute(sql, []).map(drop).map_err(|error| {
             let cause = self.failures().explain(&error, ErrorKind::Schema);
@@ -149,11 +151,11 @@ impl SqlLane {
         })
     }
 
-    /// Inserts all rows of `source` into the empty table; how many rows it has then.
+    /// Inserts all rows of `source` into the empty table. Returns the number of rows that the table then has.
     ///
-    /// ORDER: triggers of the schema are defined after it, or they fire. Records hold the values of the table's
-    /// ordinary columns in their order; that of the INTEGER PRIMARY KEY is the chunk's rowid, unless it is
-    /// [automatic](litepress_rows::RecordChunk::is_automatic). SQLite chooses the rowids that are not given.
+    /// ORDER: before triggers are defined, or they fire. Records hold the values of the table's ordinary columns, in
+    /// order. The value of the INTEGER PRIMARY KEY is the chunk's rowid. SQLite chooses the rowids that are
+    /// [automatic](litepress_rows::RecordChunk::is_automatic).
     pub fn insert(&self, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
         self.set_cache(INSERTING_CACHE_KIB)?;
         let rows = insert::insert(self, table, source, conflict)?;
@@ -161,7 +163,7 @@ impl SqlLane {
         Ok(rows)
     }
 
-    /// Has an AUTOINCREMENT table never again give rowids up to this one.
+    /// Keeps an AUTOINCREMENT table from ever giving rowids up to `sequence` again.
     pub fn raise_sequence(&self, table: &Table, sequence: i64) -> Result<()> {
         let raise = || {
             let updated = self
@@ -176,20 +178,21 @@ impl SqlLane {
         raise().map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
     }
 
-    /// Fails where a row of the table breaks one of its CHECK constraints. `create_sql` is the table's statement.
+    /// Fails if a row of the table breaks one of its CHECK constraints. `create_sql` is the table's statement.
     ///
-    /// ORDER: before triggers are defined. With them it is right too, and slow: their byte code hides the table's own.
+    /// ORDER: before triggers are defined. Afterwards the result is right but slow, because the byte code of triggers
+    /// hides the table's own.
     pub fn check_constraints(&self, table: &Table, create_sql: &str) -> Result<()> {
         constraints::check(self, table, create_sql)
     }
 
-    /// Adds to the table of statistics what ANALYZE finds of these tables and indexes.
+    /// Adds the rows of ANALYZE for these tables and indexes to the table of statistics.
     pub fn analyze(&self, names: &[&str]) -> Result<()> {
         self.analyze_all(names).map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
     }
 
-    /// ANALYZE is taken back once its rows are known: this SQLite would leave samples in `sqlite_stat4` beside them, of
-    /// these objects and of no others.
+    /// Rolls ANALYZE back once its rows are known: this SQLite would also leave samples in `sqlite_stat4`, of these
+    /// objects and no others.
     fn analyze_all(&self, names: &[&str]) -> rusqlite::Result<()> {
         let transaction = self.connection.unchecked_transaction()?;
         self.connection.execute("DELETE FROM sqlite_stat1", [])?;
@@ -205,15 +208,15 @@ impl SqlLane {
         found.into_iter().try_for_each(|row| insert.execute(row).map(drop))
     }
 
-    /// Gives the rows of `sqlite_schema` the order of `objects`: the one in which SQLite would have made them.
+    /// Gives the rows of `sqlite_schema` the order of `objects`, in which SQLite would have made them.
     ///
-    /// ORDER: after everything is defined.
+    /// ORDER: after all definitions.
     pub fn order_schema(&self, objects: &[SchemaObject]) -> Result<()> {
         schema_order::settle(&self.connection, objects)
             .map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
     }
 
-    /// Closes the database; its bytes where it was in memory.
+    /// Closes the database. Returns its bytes if it was in memory.
     pub fn finish(mut self) -> Result<Option<Vec<u8>>> {
         let failures = Failures::of(&self.options.progress);
         let versions = if self.wal { WAL_MODE } else { ROLLBACK_MODE };
@@ -250,7 +253,7 @@ fn set_versions(file: &File, path: &Path, versions: [u8; 2]) -> Result<()> {
     file.write_all_at(&versions, VERSIONS_AT as u64).map_err(|error| Error::io("write", path, error))
 }
 
-/// A value that SQLite gave, as SQL writes it.
+/// Returns a value from SQLite as SQL writes it.
 fn quote_sqlite(value: rusqlite::types::ValueRef<'_>) -> String {
     use litepress_format::value::Value;
     use rusqlite::types::ValueRef;

@@ -1,4 +1,4 @@
-//! Finished files as bytes, and how SQLite's statements are stopped.
+//! Opens finished files, and makes SQLite's statements stop on request.
 
 use crate::{Error, ErrorKind, Progress, Result};
 use rusqlite::Connection;
@@ -7,22 +7,22 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Release of the SQLite that is built in.
+/// Returns the release of the bundled SQLite.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// How many instructions of SQLite's byte code pass between two looks at the wish to stop: a few milliseconds.
+/// Number of byte code instructions of SQLite between two looks for a request to stop: a few milliseconds.
 const INSTRUCTIONS_PER_LOOK: i32 = 100_000;
 
-/// Has long statements end soon after somebody asks to stop.
+/// Makes long statements end soon after a request to stop.
 pub(crate) fn watch(connection: &mut Connection, progress: &Arc<Progress>) -> rusqlite::Result<()> {
     let watched = progress.clone();
     connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || watched.go_on().is_err()))
 }
 
-/// Opens a file as bytes, and tells its length. Only a regular file is opened at all: a FIFO would keep its reader
-/// waiting, and no other holds a database.
+/// Opens a file. Returns it with its length. Only a regular file is opened: a FIFO would block its reader, and nothing
+/// else can hold a database.
 pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     let failed = |error| Error::io("open the database", path, error);
     let metadata = std::fs::metadata(path).map_err(failed)?;
@@ -38,7 +38,7 @@ pub(crate) fn plain_name(path: &Path) -> PathBuf {
     if path.as_os_str().as_bytes().starts_with(b"file:") { Path::new(".").join(path) } else { path.to_owned() }
 }
 
-/// The file that SQLite keeps beside a database under its name and this suffix.
+/// Returns the file that SQLite keeps beside a database under its name and this suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -1,18 +1,18 @@
-//! What SQLite's planner wants to know of an index: how many rows have one key, for each number of its leading columns.
+//! Computes `sqlite_stat1` for SQLite's planner: the mean number of rows per key, for each number of leading columns.
 //!
-//! `ANALYZE` reads every index again for it. Here all entries come by in their order when the tree is printed: one look
-//! at where an item differs from the one before says which keys are new.
+//! `ANALYZE` reads every index again for this. Here all entries pass in order while their tree is written. The first
+//! difference between an item and its predecessor tells which keys are new.
 //!
 //! ```text
 //! sqlite_stat1(tbl, idx, stat)
-//!   'orders', 'by_customer', '1000000 20 1'     rows; rows a customer; rows a customer and date
+//!   'orders', 'by_customer', '1000000 20 1'     rows; rows per customer; rows per customer and date
 //!   'log',    NULL,          '5000'             a table without an index of all its rows
 //! ```
 
 use crate::Result;
+use crate::fields::bad_item;
 use crate::sort::common_prefix;
-use crate::sorted_tree::bad_item;
-use litepress_format::order::{self, KeyPart};
+use litepress_format::sort_key::{self, KeyPart};
 use litepress_format::value::Value;
 use litepress_rows::Table;
 use litepress_rows::schema::{Schema, SchemaObject};
@@ -20,7 +20,7 @@ use litepress_rows::schema::{Schema, SchemaObject};
 /// The table that SQLite's planner reads.
 pub(crate) const SQLITE_STAT1: &str = "sqlite_stat1";
 
-/// Adds the table of statistics to a schema, as ANALYZE does where it is missing.
+/// Adds the table of statistics to a schema, as ANALYZE does if the table is missing.
 pub(crate) fn define(schema: &mut Schema) {
     schema.settings.schema_cookie += 1;
     schema.objects.push(SchemaObject {
@@ -33,16 +33,16 @@ pub(crate) fn define(schema: &mut Schema) {
     });
 }
 
-/// Counts the distinct keys among items that come in order.
+/// A counter of distinct keys among ordered items.
 #[derive(Debug)]
 pub(crate) struct KeyCounter<'p> {
     parts: &'p [KeyPart],
-    /// Of each column, how many items differ from the one before there and no earlier.
+    /// For each column, the number of items whose first difference from their predecessor is in this column.
     pub changes: Vec<u64>,
 }
 
 impl<'p> KeyCounter<'p> {
-    /// A counter of keys of these columns, which stand first in the items; without any it counts nothing.
+    /// Creates a counter for keys of these columns, which come first in the items. Without columns it counts nothing.
     pub fn new(parts: &'p [KeyPart]) -> Self {
         Self { parts, changes: vec![0; parts.len()] }
     }
@@ -51,12 +51,12 @@ impl<'p> KeyCounter<'p> {
         !self.parts.is_empty()
     }
 
-    /// Counts the item that follows `previous`, which is empty before the first.
+    /// Counts the item that follows `previous`. `previous` is empty before the first item.
     pub fn add(&mut self, previous: &[u8], item: &[u8]) -> Result<()> {
         let common = common_prefix(previous, item);
         let mut end = 0;
         for (part, changes) in self.parts.iter().zip(&mut self.changes) {
-            end += order::skip(&item[end..], *part).map_err(|error| bad_item(&error))?;
+            end += sort_key::skip(&item[end..], *part).map_err(|error| bad_item(&error))?;
             if end > common {
                 *changes += 1;
                 break;
@@ -66,7 +66,7 @@ impl<'p> KeyCounter<'p> {
     }
 }
 
-/// How many distinct keys of 1, 2, ... columns there are, by where items [differ](KeyCounter::changes).
+/// Returns the numbers of distinct keys of 1, 2, ... columns, given the [first differences](KeyCounter::changes).
 pub(crate) fn distinct_keys(changes: &[u64]) -> Vec<u64> {
     let sum = |sum: &mut u64, changes: &u64| {
         *sum += changes;
@@ -79,7 +79,8 @@ pub(crate) fn distinct_keys(changes: &[u64]) -> Vec<u64> {
 #[derive(Debug)]
 pub(crate) struct Statistic {
     table: String,
-    /// The index; the table itself where that is a WITHOUT ROWID table's key.
+    /// The index, or the table itself for the key of a WITHOUT ROWID table. `None` if the row describes the whole
+    /// table.
     index: Option<String>,
     stat: String,
 }
@@ -91,7 +92,8 @@ impl Statistic {
     }
 }
 
-/// What ANALYZE writes about a table of so many rows and its `trees`: printed ones by name, with their distinct keys.
+/// Returns the rows of ANALYZE for a table of `rows` rows. `trees` are the trees that litepress wrote: their names and
+/// numbers of distinct keys.
 pub(crate) fn of_table(table: &Table, rows: u64, trees: &[(String, Vec<u64>)]) -> Vec<Statistic> {
     if rows == 0 {
         return Vec::new();
@@ -109,14 +111,14 @@ pub(crate) fn of_table(table: &Table, rows: u64, trees: &[(String, Vec<u64>)]) -
     statistics
 }
 
-/// Whether ANALYZE looks no further once it has seen a key that is not NULL: in a unique index of one column. Where that
-/// descends, the NULLs come last and count as distinct.
+/// Returns whether ANALYZE counts NULLs as distinct. In a unique index of one column it stops comparing after the
+/// first key that is not NULL; if the column descends, the NULLs come last.
 fn takes_nulls_for_distinct(table: &Table, name: &str) -> bool {
     let index = table.indexes.iter().find(|index| index.name == name && index.unique);
     index.is_some_and(|index| matches!(&index.columns[..], [only] if only.descending) && index.appended.len() <= 1)
 }
 
-/// `rows mean mean ...`, where a mean is that of the rows with one key, rounded up, except that at most 1.1 is 1.
+/// Returns `rows mean mean ...`. A mean is the number of rows per key, rounded up, except that 1.1 and less give 1.
 fn stat(rows: u64, distinct: &[u64]) -> String {
     let mean = |&distinct: &u64| match rows.div_ceil(distinct) {
         2 if rows * 10 <= distinct * 11 => " 1".to_owned(),
@@ -136,9 +138,9 @@ mod tests {
         let mut previous = Vec::new();
         for (rowid, (a, b)) in (1..).zip([(1, "x"), (1, "x"), (1, ""), (2, ""), (300, "y"), (300, "x")]) {
             let mut item = Vec::new();
-            order::push(&Value::Int(a), parts[0], &mut item);
-            order::push(&Value::from(b), parts[1], &mut item);
-            order::push_rowid(rowid, &mut item);
+            sort_key::push(&Value::Int(a), parts[0], &mut item);
+            sort_key::push(&Value::from(b), parts[1], &mut item);
+            sort_key::push_rowid(rowid, &mut item);
             counter.add(&previous, &item).unwrap();
             previous = item;
         }

@@ -1,16 +1,16 @@
-//! What a finished run has to tell.
+//! Summarizes a finished run.
 
 use std::time::Duration;
 
-/// What was made, and how long it took.
+/// Counts and times of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Every table, in the order of the schema.
+    /// All tables, in the order of the schema.
     pub tables: Vec<TableSummary>,
-    /// Rows of all tables.
+    /// Number of rows of all tables.
     pub rows: u64,
-    /// Pages of the file.
+    /// Number of pages of the file.
     pub pages: u64,
     /// Bytes of a page.
     pub page_size_bytes: u32,
@@ -18,17 +18,17 @@ pub struct Summary {
     pub bytes: u64,
     /// Time by stage.
     pub stages: Stages,
-    /// The largest resident memory of the process so far, in bytes; 0 where the system does not tell.
+    /// Peak resident memory of the process so far, in bytes; 0 if the system does not tell.
     pub peak_memory_bytes: u64,
 }
 
-/// One table.
+/// Counts and time of one table.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TableSummary {
     /// Its name.
     pub name: String,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
     /// Bytes of all records.
     pub payload_bytes: u64,
@@ -38,7 +38,7 @@ pub struct TableSummary {
     pub build: Duration,
 }
 
-/// Time by stage; their sum is the whole run but for the check.
+/// Time by stage. The sum is the whole run without the check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stages {
@@ -46,9 +46,9 @@ pub struct Stages {
     pub build: Duration,
     /// Waiting for the last writes.
     pub write: Duration,
-    /// SQLite's own part: what is not printed, and CHECK constraints.
+    /// SQLite's part: objects that litepress does not write, and CHECK constraints.
     pub sqlite: Duration,
-    /// Checking the finished file, which no rate should count.
+    /// Checking the finished file. Rates should not include it.
     pub verify: Duration,
     /// Waiting until the file survives a power cut.
     pub sync: Duration,
@@ -57,13 +57,13 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// The whole run but for the check.
+    /// Returns the time of the whole run without the check.
     pub fn total(&self) -> Duration {
         self.build + self.write + self.sqlite + self.sync + self.publish
     }
 }
 
-/// The largest resident memory of this process so far, in bytes; 0 where the system does not tell.
+/// Returns the peak resident memory of this process so far, in bytes, or 0 if the system does not tell.
 pub fn peak_memory_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

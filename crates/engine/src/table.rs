@@ -1,4 +1,4 @@
-//! A rowid table: its source's parts become leaf pages on every core, and are stitched together in order.
+//! Builds a rowid table: on every core, parts of its source become leaf pages, which are stitched together in order.
 //!
 //! ```text
 //! worker 1   part 0 ----------> deposit      part 2 ------> deposit ...
@@ -6,11 +6,12 @@
 //! stitch                        place 0, 1            place 2, 3      numbers, interior pages, writes
 //! ```
 //!
-//! A worker never waits for another: a part that is finished before its predecessor is left with the stitcher, and
-//! whoever finishes the predecessor places both. What waits is bounded by [`BlockPool::wait_for_room`].
+//! A worker never waits for another. It leaves a finished part with the stitcher; the worker that finishes the
+//! predecessor places both. [`BlockPool::wait_for_room`] bounds the memory of waiting parts.
 //!
-//! Where rows may turn out not to ascend, the first part that has such a row, or begins with one, is not placed and none
-//! behind it is: whoever has one of them sorts its rows.
+//! If rows may turn out not to ascend, neither the first part that is out of order nor any later part is placed. A
+//! part is out of order if one of its rows is, or if it begins with such a row. The worker that has the part sorts its
+//! rows.
 
 use crate::Result;
 use crate::feed::{self, Feed};
@@ -18,10 +19,12 @@ use crate::index::{Cutter, Indexes};
 use crate::pages::{PageRun, Pages};
 use crate::printed_rows::PrintedRows;
 use crate::progress::Progress;
+use crate::reorder::InOrder;
 use crate::sink::block::BlockPool;
 use crate::sort::{RunWriter, Sorter};
 use crate::sorted_rows::{ItemMaker, RowidKey};
-use crate::stitch::{InOrder, TreeStitch, lock, on_threads};
+use crate::stitch::TreeStitch;
+use crate::threads::{lock, on_threads};
 use crate::tree::interior::LargestRowid;
 use crate::tree::leaf::{LeafBuilder, OutOfOrder, TablePart};
 use crate::tree::positions::Positions;
@@ -29,7 +32,7 @@ use litepress_format::page::{PageKind, PageSize};
 use litepress_rows::{Part, RecordChunk, Source};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a finished table is.
+/// A finished table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TableTree {
     /// Number of the root page.
@@ -39,11 +42,11 @@ pub(crate) struct TableTree {
     pub last_rowid: i64,
     /// Bytes of all records.
     pub payload_bytes: u64,
-    /// How many distinct keys of 1, 2, ... columns a WITHOUT ROWID table has, where they are counted.
+    /// Numbers of distinct keys of 1, 2, ... columns of a WITHOUT ROWID table, if they are counted.
     pub distinct: Vec<u64>,
 }
 
-/// Builds the b-tree of one table from all rows of `source`, and gives all records to `indexes`.
+/// Builds the b-tree of one table from all rows of `source`, and passes all records to `indexes`.
 pub(crate) fn build(
     source: &dyn Source,
     pages: &mut Pages,
@@ -56,16 +59,16 @@ pub(crate) fn build(
     placed.finish()
 }
 
-/// Where rows go that do not follow those that are placed.
+/// The destination of rows from the first out-of-order part on.
 #[derive(Clone, Copy)]
 pub(crate) struct Rest<'r> {
     pub key: &'r RowidKey,
     pub sorter: &'r Sorter,
 }
 
-/// Places all rows of `source` behind those that are placed, up to the first part that is out of order; from there on
-/// they go to `rest`, or are an error where there is none. All records are given to `indexes`. Returns the smallest
-/// rowid of the rest.
+/// Appends the rows of `source` to the placed ones, up to the first out-of-order part. From there on they go to
+/// `rest`; without a `rest`, they are an error. Passes all records to `indexes`. Returns the smallest rowid of the
+/// rest.
 pub(crate) fn print(
     source: &dyn Source,
     placed: &mut Placed<'_>,
@@ -102,7 +105,7 @@ fn smaller(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     a.into_iter().chain(b).min()
 }
 
-/// What a thread needs to make parts.
+/// The state of a thread that builds parts.
 struct Worker<'a> {
     chunk: RecordChunk,
     cutters: Vec<Cutter<'a>>,
@@ -124,7 +127,7 @@ impl Worker<'_> {
         );
     }
 
-    /// Builds a part, or sorts it.
+    /// Builds a part, or sorts it if an earlier part was out of order.
     fn make(
         &mut self,
         number: u64,
@@ -132,16 +135,16 @@ impl Worker<'_> {
         run: PageRun,
         stitch: &Mutex<Stitch<'_, '_>>,
     ) -> Result<()> {
-        // A part that is taken behind a break lies behind it.
+        // A part that is taken after the break comes behind it.
         let is_behind = lock(stitch).is_broken;
         let built = if is_behind { self.sort(&mut *part, false).map(|()| None) } else { self.build(&mut *part, run) };
-        // Frees what was read before the pages are waited for.
+        // Frees the input before the part waits for its turn.
         drop(part);
         let refused = lock(stitch).deposit(number, built?);
         refused.into_iter().try_for_each(|part| self.sort_printed(part))
     }
 
-    /// The part's pages; `None` where it is out of order, and sorted.
+    /// Builds the pages of a part. Returns `None` if the part is out of order; its rows are then sorted.
     fn build(&mut self, part: &mut dyn Part, run: PageRun) -> Result<Option<TablePart>> {
         let mut builder = LeafBuilder::new(run, self.page_size.bytes(), 0);
         while self.fill(part)? {
@@ -159,7 +162,7 @@ impl Worker<'_> {
         Ok(Some(builder.finish()))
     }
 
-    /// Takes the next rows of `part`; `false` where there are none.
+    /// Takes the next rows of `part`. Returns `false` if there are none.
     fn fill(&mut self, part: &mut dyn Part) -> Result<bool> {
         self.progress.go_on()?;
         self.chunk.clear();
@@ -171,7 +174,7 @@ impl Worker<'_> {
         self.cutters.iter_mut().try_for_each(|cutter| cutter.add(&self.chunk))
     }
 
-    /// Sorts the rows of a part, the entries of which may be cut already.
+    /// Sorts the remaining rows of a part. `is_cut` says that their index entries were extracted before.
     fn sort(&mut self, part: &mut dyn Part, is_cut: bool) -> Result<()> {
         while self.fill(part)? {
             self.sort_chunk()?;
@@ -190,7 +193,7 @@ impl Worker<'_> {
         self.rest.as_mut().expect("only where there may be a rest").add(&self.chunk)
     }
 
-    /// The smallest rowid of what was sorted.
+    /// Completes the sorted runs. Returns the smallest rowid in them.
     fn finish(self) -> Result<Option<i64>> {
         self.cutters.into_iter().try_for_each(Cutter::finish)?;
         let Some(rest) = self.rest else { return Ok(None) };
@@ -199,7 +202,7 @@ impl Worker<'_> {
     }
 }
 
-/// Takes the rest, for one thread.
+/// A writer of rows to the sorter, for one thread.
 struct RestWriter<'a> {
     items: ItemMaker<'a, RowidKey>,
     rows: RunWriter<'a>,
@@ -217,19 +220,19 @@ impl<'a> RestWriter<'a> {
     }
 }
 
-/// Places finished parts in the order of their numbers.
+/// A placer of finished parts in the order of their numbers.
 struct Stitch<'s, 'p> {
-    /// `None` is a part that was sorted.
+    /// The parts; `None` is a part that was sorted.
     parts: InOrder<Option<TablePart>>,
     placed: &'s mut Placed<'p>,
     sorts_rest: bool,
-    /// A part was sorted or refused: none behind it is placed.
+    /// Whether a part was sorted or refused: no later part is placed.
     is_broken: bool,
     smallest_of_rest: Option<i64>,
 }
 
 impl Stitch<'_, '_> {
-    /// Takes part `number`; those parts that turn out to belong to the rest.
+    /// Takes part `number`. Returns the parts that turn out to belong to the rest.
     fn deposit(&mut self, number: u64, part: Option<TablePart>) -> Vec<TablePart> {
         let Self { parts, placed, sorts_rest, is_broken, .. } = self;
         let mut refused = Vec::new();
@@ -246,10 +249,10 @@ impl Stitch<'_, '_> {
     }
 }
 
-/// A tree and what is placed of it so far.
+/// A tree and the parts placed so far.
 pub(crate) struct Placed<'p> {
     stitch: TreeStitch<'p, LargestRowid>,
-    /// All but the root.
+    /// The tree so far, without its root.
     pub tree: TableTree,
     pub positions: Positions,
 }
@@ -259,7 +262,7 @@ impl<'p> Placed<'p> {
         Self { stitch: TreeStitch::new(pages), tree: TableTree::default(), positions: Positions::default() }
     }
 
-    /// Whether `part` may come next.
+    /// Checks that the rowids of `part` follow the placed ones.
     fn check(&self, part: &TablePart) -> Result<(), OutOfOrder> {
         let before = self.tree.last_rowid;
         match part.first_rowid {

@@ -1,4 +1,4 @@
-//! B-trees, built bottom-up: leaves first, in parallel parts; then the levels above, as parts are stitched together.
+//! B-trees, built bottom-up: first leaves, in parallel parts, then the levels above, as parts are stitched together.
 
 pub(crate) mod index;
 pub(crate) mod interior;

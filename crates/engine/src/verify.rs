@@ -1,29 +1,28 @@
-//! A last look at the finished file, before it gets its name.
+//! Verifies the finished file before it gets its name.
 
 use crate::check::{self, CheckOptions, Found, Report};
 use crate::{Error, ErrorKind, Options, Result};
 use std::path::Path;
 
-/// How the finished file is checked before it gets its name.
+/// The check of the finished file before it gets its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
-    /// Not at all.
+    /// No check.
     #[default]
     None,
-    /// Every page, by [`check`](check::check).
+    /// A check of every page, by [`check`](check::check).
     Quick,
-    /// By SQLite too: `integrity_check` and `foreign_key_check`.
+    /// A quick check, and SQLite's `integrity_check` and `foreign_key_check`.
     Full,
 }
 
-/// How many faults an error tells; further ones are counted.
+/// Number of faults that an error shows. Further ones are counted.
 const SHOWN_FAULTS: usize = 5;
 
-/// Checks the file as the options say, in errors by the name that it will get; what was looked at.
+/// Verifies the file as the options say. Errors call it by its future name, `target`. Returns the report of the check.
 ///
 /// # Errors
-/// [`ErrorKind::Constraint`] where rows refer to rows that are not there, [`ErrorKind::Corrupt`] where the file is not
-/// what it should be.
+/// [`ErrorKind::Constraint`] if rows break foreign keys, [`ErrorKind::Corrupt`] if the file is unsound.
 pub(crate) fn verify(file: &Path, target: &Path, options: &Options) -> Result<Option<Report>> {
     if options.verify == Verify::None {
         return Ok(None);
@@ -46,7 +45,7 @@ pub(crate) fn verify(file: &Path, target: &Path, options: &Options) -> Result<Op
     Ok(Some(report))
 }
 
-/// Fails where there are faults: with some of them, and the number of all others.
+/// Fails if there are faults. The error shows some of them, and the number of the others.
 fn refuse(target: &Path, kind: ErrorKind, what: &str, found: &Found) -> Result<()> {
     if found.total == 0 {
         return Ok(());
@@ -66,7 +65,8 @@ fn refuse(target: &Path, kind: ErrorKind, what: &str, found: &Found) -> Result<(
     Err(Error::new(kind, format!("{what}: {faults}")).in_file(target).advise(advice))
 }
 
-/// Whether a fault is a value that its column does not take: `TEXT value in t.a`, as SQLite and [`check`](check::check) say.
+/// Returns whether a fault is a value that its column refuses: `TEXT value in t.a`, as SQLite and
+/// [`check`](check::check) say.
 fn is_about_a_value(line: &str) -> bool {
     line.contains(" value in ")
 }
@@ -75,7 +75,7 @@ fn is_about_a_value(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Five faults were shown of however many there were, without file and advice.
+    /// An error showed five faults, however many there were, and named neither the file nor a remedy.
     #[test]
     fn refusals_say_where_how_many_and_what_to_do() {
         let refused = |kind, lines: &[&str], total, is_all| {

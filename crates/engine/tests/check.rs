@@ -1,5 +1,5 @@
-//! The verifier of databases: what SQLite makes is clean, what is broken is found, and nothing at all
-//! makes it panic or hang.
+//! Tests the verifier of databases: what SQLite makes is clean, what is broken is found, and no file makes it panic or
+//! hang.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use litepress_engine::check::{BtreeKind, CheckOptions, Report, check, sqlite_integrity_check};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const PAGE_SIZES: [u32; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
-/// Checks with one thread and with three, which must find the same.
+/// Checks with one thread and with three. Both must find the same.
 fn checked(path: &Path) -> Report {
     let run = |threads| check(path, &CheckOptions { threads, ..CheckOptions::default() }, &|_, _| Ok(())).unwrap();
     let (serial, parallel) = (run(1), run(3));
@@ -29,7 +29,7 @@ fn faults(path: &Path) -> Vec<String> {
     checked(path).faults.iter().map(ToString::to_string).collect()
 }
 
-/// A database that SQLite makes of `sql`, in a folder of its own.
+/// A database that SQLite makes of `sql`, in its own folder.
 struct Made {
     _folder: TempDir,
     path: PathBuf,
@@ -56,7 +56,7 @@ impl Made {
         std::fs::write(&self.path, bytes).unwrap();
     }
 
-    /// Makes the schema say something else than what the rows were written under.
+    /// Makes the schema differ from the one under which the rows were written.
     fn redefine(&self, name: &str, from: &str, to: &str) {
         let connection = self.connection();
         connection.execute_batch("PRAGMA writable_schema = ON").unwrap();
@@ -64,7 +64,7 @@ impl Made {
         assert_eq!(connection.execute(sql, [name, from, to]).unwrap(), 1);
     }
 
-    /// The root page of a table or index.
+    /// Returns the root page of a table or index.
     fn root(&self, name: &str) -> usize {
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
         self.connection().query_row(sql, [name], |row| row.get::<_, u32>(0)).unwrap() as usize
@@ -88,12 +88,12 @@ impl Made {
     }
 }
 
-/// `n` rows of `columns` over the numbers `i` from 1.
+/// Returns a subquery for the numbers `i` from 1 to `n`.
 fn series(n: u32) -> String {
     format!("(WITH RECURSIVE s(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM s WHERE i < {n}) SELECT i FROM s)")
 }
 
-/// Pieces of SQL, each of which makes a database of a shape of its own.
+/// Pieces of SQL, each of which makes a database of another shape.
 #[expect(clippy::too_many_lines, reason = "a list, one shape after the other")]
 fn shapes() -> Vec<(&'static str, String)> {
     let many = series(3000);
@@ -319,7 +319,7 @@ fn a_freelist_is_counted() {
 fn chinook_is_clean() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/chinook");
     let Ok(files) = std::fs::read_dir(&folder) else {
-        // Not by eprintln!, which tests print only where they fail.
+        // Not with eprintln!, which tests print only if they fail.
         writeln!(std::io::stderr(), "chinook_is_clean was skipped: {} is not there", folder.display()).unwrap();
         return;
     };
@@ -333,7 +333,7 @@ fn chinook_is_clean() {
     assert!(seen > 0);
 }
 
-/// SQLite's own count of pages and bytes.
+/// Compares pages and bytes with SQLite's own count.
 #[test]
 fn shapes_of_trees_agree_with_dbstat() {
     for (name, sql) in shapes() {
@@ -358,7 +358,8 @@ fn shapes_of_trees_agree_with_dbstat() {
     }
 }
 
-/// Rows under a schema that would not have let them in: SQL, the object to redefine, how, and the fault (none: legal).
+/// Rows under a schema that would have refused them: SQL, the object to redefine, the old and the new text, and the
+/// fault (`None` if legal).
 const REDEFINED: &[(&str, &str, &str, &str, Option<&str>)] = &[
     ("CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('12')", "t", "TEXT", "INTEGER", Some("TEXT value in t.a")),
     ("CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('x12')", "t", "TEXT", "INTEGER", None),
@@ -444,7 +445,7 @@ fn values_that_sqlite_would_not_store() {
     made("CREATE TABLE t(a); INSERT INTO t VALUES ('a' || char(0) || 'b')").assert_clean("NUL in a text");
 }
 
-/// Declared types of added columns, those of STRICT tables behind a bar.
+/// Declared types of added columns. A bar marks those of STRICT tables.
 const ADDED_TYPES: [&str; 12] =
     ["TEXT", "BLOB", "", "NUMERIC", "INTEGER", "REAL", "|TEXT", "|BLOB", "|ANY", "|INT", "|INTEGER", "|REAL"];
 
@@ -497,7 +498,8 @@ const ADDED_DEFAULTS: [&str; 46] = [
     "(TRUE)",
 ];
 
-/// The statements that make a database with a table for each default: an indexed column of this type came after the rows.
+/// Returns the statements that make a database with a table for each default. An indexed column of this type is added
+/// after the rows.
 fn added_columns(encoding: &str, declared: &str) -> Vec<String> {
     let strict = if declared.starts_with('|') { " STRICT" } else { "" };
     let declared = declared.trim_start_matches('|');
@@ -513,8 +515,8 @@ fn added_columns(encoding: &str, declared: &str) -> Vec<String> {
     std::iter::once(settings).chain(tables).collect()
 }
 
-/// Somebody added a column `TEXT DEFAULT 1.10` to a table with rows, and an index on it. `check` called the database
-/// corrupt: it expected the '1.1' of new rows in the entries of the old ones, which are '1.10'. So it was with
+/// A column `TEXT DEFAULT 1.10` was added to a table with rows, and then an index on it. `check` called the database
+/// corrupt: it expected the '1.1' of new rows in the entries of the old ones, which are '1.10'. It did so for
 /// hundreds of combinations of DEFAULT, type and the release of SQLite that made the index.
 #[test]
 fn defaults_of_added_columns_are_read_as_sqlite_reads_them() {
@@ -525,7 +527,7 @@ fn defaults_of_added_columns_are_read_as_sqlite_reads_them() {
             let made = made("");
             let connection = made.connection();
             for sql in &script {
-                // A STRICT table refuses some defaults, and stays without column and index.
+                // A STRICT table refuses some defaults and stays without column and index.
                 let _refused = connection.execute_batch(sql);
             }
             drop(connection);
@@ -533,7 +535,7 @@ fn defaults_of_added_columns_are_read_as_sqlite_reads_them() {
             assert!(report.notes.iter().all(|note| !note.contains("compared")), "{:?}", report.notes);
             indexes += report.btrees.iter().filter(|tree| tree.kind == BtreeKind::Index).count();
 
-            // The sqlite3 of the system, which is an older release, where it is installed.
+            // The sqlite3 of the system, which is an older release, if it is installed.
             let old = made.path.with_file_name("old.db");
             let mut shell = match Command::new("sqlite3").arg(&old).stdin(Stdio::piped()).stderr(Stdio::null()).spawn()
             {
@@ -549,7 +551,8 @@ fn defaults_of_added_columns_are_read_as_sqlite_reads_them() {
     assert!(indexes > 1000, "{indexes}");
 }
 
-/// Accepting what several releases of SQLite make of a DEFAULT must not hide an entry that none of them makes.
+/// The check accepts a DEFAULT as several releases of SQLite read it. This must not hide an entry that no release
+/// makes.
 #[test]
 fn entries_that_no_release_makes_of_a_default_are_found() {
     for (declared, default, right, wrong) in [
@@ -575,8 +578,8 @@ fn entries_that_no_release_makes_of_a_default_are_found() {
     }
 }
 
-/// All of these were faults: `check` failed for databases of which SQLite says `ok`, and whoever had one could do
-/// nothing about it.
+/// All of these were faults: `check` failed for databases that SQLite calls `ok`, and their owners could do nothing
+/// about it.
 #[test]
 fn what_sqlite_allows_is_a_note() {
     let sequence = "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO t VALUES (7);";
@@ -620,7 +623,7 @@ fn what_sqlite_allows_is_a_note() {
     made.assert_noted("the file is empty");
 }
 
-/// A header with a byte that SQLite overlooks was a fault: `check` failed for a database of which SQLite says `ok`.
+/// A header with a byte that SQLite overlooks was a fault: `check` failed for a database that SQLite calls `ok`.
 #[test]
 fn header_bytes_that_sqlite_overlooks_are_notes() {
     for (offset, value, note) in [
@@ -641,7 +644,7 @@ fn header_bytes_that_sqlite_overlooks_are_notes() {
     }
 }
 
-/// The check of a database that was being written reported faults that were none: it read pages of several states.
+/// The check of a database that was being written reported false faults: it read pages of several states.
 #[test]
 fn a_database_that_changes_meanwhile_is_not_judged() {
     let sql = format!("CREATE TABLE t(a); INSERT INTO t SELECT i FROM {}", series(5000));
@@ -667,7 +670,7 @@ fn a_database_that_changes_meanwhile_is_not_judged() {
     }
 }
 
-/// Whoever watched a check could not end it: a verified run of hours was deaf to Ctrl-C until all pages were read.
+/// A check could not be stopped: a verified run of hours ignored Ctrl-C until all pages were read.
 #[test]
 fn whoever_watches_may_stop_it() {
     let made =
@@ -684,7 +687,7 @@ fn whoever_watches_may_stop_it() {
         };
         let error = check(&made.path, &options, &enough).unwrap_err();
         assert!(error.kind() == ErrorKind::Interrupted && error.message().starts_with("enough"), "{error}");
-        // Each thread may be at a task when another is told.
+        // Each thread may still be at a task when another gets the error.
         let (calls, pages) = (calls.into_inner(), pages.into_inner());
         assert!(calls <= 3 + threads as u64 && pages > 1500, "{calls} calls for {pages} pages");
     }
@@ -833,7 +836,7 @@ fn pointer_maps_tell_the_truth() {
     made.assert_fault("the largest root page is 99 in the header, 3 in the schema");
 }
 
-/// More leaves below one page than a task takes.
+/// Checks more leaves below one page than a task takes.
 #[test]
 fn a_wide_tree_is_clean_and_its_defects_are_found() {
     let made = made(&format!(
@@ -863,7 +866,7 @@ fn records_beyond_the_memory_are_looked_at_in_part() {
     assert_eq!(enough.notes, ["table t: t.b holds text that is not valid UTF-8"]);
 }
 
-/// A database with a broken CHECK constraint and a full-text index that does not hold what its table holds.
+/// Returns a database with a broken CHECK constraint, and with a full-text index that disagrees with its table.
 fn made_of_unseen() -> Made {
     made(
         "CREATE TABLE c(a, CHECK (a > 0)); CREATE TABLE plain(a);
@@ -883,7 +886,7 @@ fn what_is_not_checked_is_said() {
         report.notes,
         ["index ip: entries against rows (a partial index)", "index ix: the values of its expressions"]
     );
-    // Said plain "ok" of rows that break a CHECK constraint, and of a full-text index whose contents are damaged.
+    // The check said plain "ok" of rows that break a CHECK constraint, and of a full-text index with damaged contents.
     let unseen = made_of_unseen();
     let report = checked(&unseen.path);
     assert!(report.is_clean(), "{:#?}", report.faults);
@@ -912,8 +915,8 @@ fn a_schema_that_sqlite_cannot_read_leaves_the_structure_to_check() {
     assert_eq!((report.faults_total, report.btrees[1].entries), (1, 1));
 }
 
-/// Fields of the page header and cell pointers, of every page of a database whose pages are all b-tree
-/// pages: none may change unnoticed.
+/// Changes the fields of the page header and the cell pointers of every page, in a database of b-tree pages only. No
+/// change may go unnoticed.
 #[test]
 fn structural_fields_do_not_change_unnoticed() {
     let made = made(&format!(
@@ -963,7 +966,7 @@ fn no_byte_makes_it_panic() {
     }
 }
 
-/// A database with every sort of page, for those who damage it.
+/// Returns a database with every sort of page, to be damaged.
 fn varied() -> Vec<u8> {
     let sql = format!(
         "PRAGMA page_size = 512; PRAGMA auto_vacuum = INCREMENTAL; CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b, c TEXT);
@@ -978,7 +981,7 @@ fn varied() -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is written over a database, the check ends, and within the faults it was asked for.
+    /// The check ends after any overwrite of a database, with no more faults than it was asked for.
     #[test]
     fn damage_is_reported_and_nothing_worse(
         places in prop::collection::vec((any::<prop::sample::Index>(), any::<[u8; 4]>(), 1..5_usize), 1..12),

@@ -1,12 +1,12 @@
-//! Fixed-width integers at an offset of a slice; big-endian, as everything in the format.
+//! Reads and writes fixed-width integers at an offset of a slice. All integers in the format are big-endian.
 
-/// The two bytes at `offset`, or `None` where the slice ends before.
+/// Returns the two bytes at `offset`, or `None` if the slice is too short.
 pub(crate) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
     let tail = bytes.get(offset..)?;
     tail.first_chunk().map(|field| u16::from_be_bytes(*field))
 }
 
-/// The four bytes at `offset`, or `None` where the slice ends before.
+/// Returns the four bytes at `offset`, or `None` if the slice is too short.
 pub(crate) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
     let tail = bytes.get(offset..)?;
     tail.first_chunk().map(|field| u32::from_be_bytes(*field))

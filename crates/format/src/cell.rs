@@ -9,11 +9,10 @@
 //! left child, overflow page: 4 bytes; lengths and rowids: varints
 //! ```
 //!
-//! The overflow page is there only where payload overflows.
+//! The overflow page is present only if the payload overflows.
 //!
-//! The rowid of a table interior cell divides its left child's tree, where rowids are at most that,
-//! from what follows; it is no row. The payload of an index interior cell is an entry of its own:
-//! no leaf holds it again.
+//! The rowid of a table interior cell is a separator, not a row: all rowids in its left child's tree are at most
+//! that. The payload of an index interior cell is an entry: no leaf repeats it.
 
 use crate::FormatError;
 use crate::big_endian::u32_at;
@@ -30,49 +29,48 @@ pub enum Cell<'a> {
         rowid: i64,
         /// Bytes of the whole payload, overflow included.
         payload_len: u64,
-        /// The payload's start, as long as [`payload::split`] says.
+        /// The start of the payload. Its length is that of [`payload::split`].
         local: &'a [u8],
-        /// First overflow page; `Some` exactly where `local` is not all.
+        /// First overflow page; `Some` exactly if the payload overflows.
         overflow: Option<u32>,
     },
-    /// Says which child has the rowids up to `rowid`.
+    /// The separator that sends rowids up to `rowid` to a child.
     TableInterior {
         /// Page number of the child with rowids up to and including `rowid`.
         left_child: u32,
-        /// The largest rowid in `left_child`'s tree; larger once that row was deleted.
+        /// The largest rowid in `left_child`'s tree, or a larger one if that row was deleted.
         rowid: i64,
     },
-    /// An entry of an index or WITHOUT ROWID table.
+    /// A leaf entry of an index or a WITHOUT ROWID table.
     IndexLeaf {
         /// Bytes of the whole payload, overflow included.
         payload_len: u64,
-        /// The payload's start, as long as [`payload::split`] says.
+        /// The start of the payload. Its length is that of [`payload::split`].
         local: &'a [u8],
-        /// First overflow page; `Some` exactly where `local` is not all.
+        /// First overflow page; `Some` exactly if the payload overflows.
         overflow: Option<u32>,
     },
-    /// An entry of an index or WITHOUT ROWID table, greater than all in `left_child`'s tree.
+    /// An interior entry of an index or a WITHOUT ROWID table, greater than all entries in `left_child`'s tree.
     IndexInterior {
         /// Page number of the child with smaller entries.
         left_child: u32,
         /// Bytes of the whole payload, overflow included.
         payload_len: u64,
-        /// The payload's start, as long as [`payload::split`] says.
+        /// The start of the payload. Its length is that of [`payload::split`].
         local: &'a [u8],
-        /// First overflow page; `Some` exactly where `local` is not all.
+        /// First overflow page; `Some` exactly if the payload overflows.
         overflow: Option<u32>,
     },
 }
 
 impl<'a> Cell<'a> {
-    /// Reads the cell at `offset` of a page of `kind` with `usable` bytes; also returns the bytes
-    /// it is long.
+    /// Reads the cell at `offset` of a page of `kind` with `usable` bytes. Returns the cell and its length in bytes.
     ///
-    /// On the page it takes [`MIN_CELL_LEN`](crate::page::MIN_CELL_LEN) bytes at least. Offsets in
-    /// errors count from the start of the page.
+    /// On the page every cell takes at least [`MIN_CELL_LEN`](crate::page::MIN_CELL_LEN) bytes. Offsets in errors
+    /// count from the start of the page.
     ///
     /// # Errors
-    /// Where the cell does not end within the usable bytes, or a page number in it is 0.
+    /// If the cell does not end within the usable bytes, or a page number in it is 0.
     pub fn read(kind: PageKind, page: &'a [u8], offset: usize, usable: usize) -> Result<(Self, usize), FormatError> {
         let page = usable_bytes(page, usable)?;
         let mut cursor = Cursor { page, at: offset };
@@ -102,8 +100,7 @@ impl<'a> Cell<'a> {
         Ok((cell, cursor.at - offset))
     }
 
-    /// Appends the cell's bytes, without the padding of a very short one, which is the page's
-    /// affair.
+    /// Appends the cell's bytes. The page, not the cell, pads a cell of fewer than four bytes.
     pub fn write(&self, out: &mut Vec<u8>) {
         match *self {
             Self::TableLeaf { rowid, payload_len, local, overflow } => {
@@ -124,7 +121,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Page number of the child that interior cells have.
+    /// Returns the left child of an interior cell, `None` for a leaf cell.
     #[must_use]
     pub const fn left_child(&self) -> Option<u32> {
         match *self {
@@ -133,7 +130,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The rowid that cells of table pages have.
+    /// Returns the rowid of a cell on a table page, `None` on an index page.
     #[must_use]
     pub const fn rowid(&self) -> Option<i64> {
         match *self {
@@ -142,7 +139,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Payload of the cell; `None` for table interior cells, which have none.
+    /// Returns the payload, or `None` for table interior cells, which have none.
     #[must_use]
     pub const fn payload(&self) -> Option<CellPayload<'a>> {
         match *self {
@@ -156,18 +153,18 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// What the kinds of cell with a payload have in common.
+/// The payload fields that three of the four kinds of cell share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellPayload<'a> {
     /// Bytes of the whole payload, overflow included.
     pub payload_len: u64,
     /// The payload's start.
     pub local: &'a [u8],
-    /// First overflow page; `Some` exactly where `local` is not all.
+    /// First overflow page; `Some` exactly if the payload overflows.
     pub overflow: Option<u32>,
 }
 
-/// Appends a [`Cell::TableInterior`].
+/// Appends a [`Cell::TableInterior`] of these fields.
 pub fn write_table_interior(left_child: u32, rowid: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&left_child.to_be_bytes());
     varint::push(rowid.cast_unsigned(), out);
@@ -180,7 +177,7 @@ fn write_payload(local: &[u8], overflow: Option<u32>, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads one field of a cell after the other.
+/// Reads the fields of a cell in order.
 struct Cursor<'a> {
     /// The usable bytes.
     page: &'a [u8],

@@ -1,10 +1,10 @@
-//! A few bytes in whole words.
+//! Copies and reads short byte strings in whole machine words.
 
-/// Copies bytes from one slice to another of the same length: up to 64 in a few words that
-/// overlap, where a call would cost more than the copy.
+/// Copies `from` to `to`. Up to 64 bytes are copied as a few overlapping words, which costs less than a call to
+/// `memcpy`.
 ///
 /// # Panics
-/// Where the lengths differ.
+/// If the lengths differ.
 #[inline]
 pub fn copy_short(from: &[u8], to: &mut [u8]) {
     assert_eq!(from.len(), to.len(), "a copy of the same length");
@@ -19,7 +19,7 @@ pub fn copy_short(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Copies the first and the last `N` bytes of what is at most twice as long.
+/// Copies the first and the last `N` bytes of a slice of `N` to `2 * N` bytes.
 #[inline(always)]
 fn copy_ends<const N: usize>(from: &[u8], to: &mut [u8]) {
     let (first, last) = (from.first_chunk::<N>(), from.last_chunk::<N>());
@@ -30,7 +30,7 @@ fn copy_ends<const N: usize>(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// 32 bytes as two numbers that compare like them.
+/// Reads 32 bytes as two big-endian integers. Comparing the pair compares the bytes.
 #[inline]
 #[must_use]
 pub fn two_words(bytes: &[u8; 32]) -> [u128; 2] {

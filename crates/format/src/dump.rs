@@ -1,9 +1,7 @@
-//! A page as annotated text: one line a field, with its offset, its bytes, its value and what it
-//! means.
+//! Shows a page as annotated text: one line a field, with its offset, its bytes, its value and its meaning.
 //!
-//! This is for people who look at a file that something is wrong with, so nothing in it trusts the
-//! page. What does not decode is shown as bytes below a line that begins with `!` and says why; a
-//! sound page has no such line.
+//! This is for people who examine a damaged file, so nothing in it trusts the page. Bytes that do not decode are
+//! shown as hex below a line that begins with `!` and says why. A sound page has no such line.
 //!
 //! ```
 //! use litepress_format::dump::{Role, dump_page};
@@ -36,8 +34,8 @@
 //! "#);
 //! ```
 //!
-//! The work is divided: `lines` knows how a line looks, `btree` and `side` (pages outside the
-//! trees) know the order of the fields, `record` shows a payload as far as it stands on the page.
+//! The submodules: `lines` formats a line; `btree` and `side` (pages outside the trees) know the order of the fields;
+//! `record` shows the part of a payload that is on the page.
 
 mod btree;
 mod lines;
@@ -49,10 +47,10 @@ use crate::page::{FILE_HEADER_LEN, MIN_USABLE, PageReader, PageSize};
 use crate::ptrmap;
 use lines::Lines;
 
-/// What a page is for; its bytes alone do not always tell.
+/// The use of a page, which its bytes alone do not always tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// A page of a b-tree; page 1 with the file header.
+    /// A page of a b-tree. Page 1 also has the file header.
     BTree,
     /// A page of an overflow chain.
     Overflow,
@@ -64,7 +62,7 @@ pub enum Role {
     PointerMap,
     /// The lock-byte page.
     LockByte,
-    /// Not known: the dump guesses, and says so.
+    /// Not known: the dump guesses and says that it did.
     Unknown,
 }
 
@@ -82,10 +80,10 @@ impl Role {
     }
 }
 
-/// The page as text, one line a field; lines end with `\n`.
+/// Formats the page as text, one line a field. Every line ends with `\n`.
 ///
-/// `page` are its bytes, `usable` how many of them are not reserved. Any bytes will do: nothing
-/// here panics, and the text is bounded by a few hundred times the bytes of the page.
+/// `page` is the complete page, and `usable` its size without the reserved bytes. Accepts any bytes: nothing here
+/// panics, and the text is at most a few hundred times as long as the page.
 #[must_use]
 pub fn dump_page(page_number: u32, page: &[u8], page_size: PageSize, usable: usize, role: Role) -> String {
     let mut lines = Lines::new(page);
@@ -114,13 +112,13 @@ pub fn dump_page(page_number: u32, page: &[u8], page_size: PageSize, usable: usi
     lines.into_text()
 }
 
-/// Offset of the b-tree page header.
+/// Returns the offset of the b-tree page header.
 const fn header_offset(page_number: u32) -> usize {
     if page_number == 1 { FILE_HEADER_LEN } else { 0 }
 }
 
-/// The role whose rules the page keeps. A page of zeros, or of text, may be a page of an overflow
-/// chain or a freelist leaf.
+/// Guesses the role whose rules the page follows. A page of zeros or text may belong to an overflow chain or be a
+/// freelist leaf.
 fn guess(page_number: u32, page: &[u8], page_size: PageSize, usable: usize) -> Role {
     let lock_byte_page = page_size.lock_byte_page();
     if page_number == lock_byte_page {

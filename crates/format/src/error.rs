@@ -1,9 +1,9 @@
-//! What a decoder says about bytes that are not what the format allows.
+//! The error of the decoders: bytes that break a rule of the file format.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Bytes that break a rule of the file format: which rule, and where.
+/// A broken rule of the file format, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     what: Cow<'static, str>,
@@ -11,25 +11,24 @@ pub struct FormatError {
 }
 
 impl FormatError {
-    /// An error about the byte at `offset`, counted from the start of the slice that the decoder
-    /// was given.
+    /// Makes an error about the byte at `offset`, counted from the start of the decoded slice.
     pub fn new(what: impl Into<Cow<'static, str>>, offset: usize) -> Self {
         Self { what: what.into(), offset }
     }
 
-    /// What is wrong, without the place.
+    /// Returns the broken rule, without the position.
     #[must_use]
     pub fn what(&self) -> &str {
         &self.what
     }
 
-    /// Where, in bytes from the start of the slice that was decoded.
+    /// Returns the position, in bytes from the start of the decoded slice.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The same error for a caller whose slice begins `base` bytes earlier: a record error becomes
+    /// Moves the position by `base` bytes, for a caller whose slice begins that much earlier: a record error becomes
     /// a page error.
     #[must_use]
     pub fn within(self, base: usize) -> Self {

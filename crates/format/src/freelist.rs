@@ -1,7 +1,6 @@
-//! The freelist (section 1.5): pages of the file that nothing uses.
+//! The freelist (section 1.5): unused pages of the file.
 //!
-//! A trunk page names the next trunk page and free leaf pages; what stands on a leaf page means
-//! nothing.
+//! A trunk page lists the next trunk page and free leaf pages. The content of a leaf page is meaningless.
 //!
 //! ```text
 //! | next trunk, 4 bytes, 0 for the last | number of leaves, 4 bytes | leaf, 4 bytes | leaf | ...
@@ -15,14 +14,14 @@ const TRUNK_HEADER_LEN: usize = 8;
 /// Bytes of one leaf's page number.
 const LEAF_LEN: usize = 4;
 
-/// Leaves that a trunk page may hold.
+/// Returns the leaves that a trunk page may hold.
 #[must_use]
 pub const fn max_leaves(usable: usize) -> usize {
     (usable - TRUNK_HEADER_LEN) / LEAF_LEN
 }
 
-/// Leaves that a writer puts on a trunk page: SQLite before 3.6.0 took a page for corrupt that used
-/// its last six places.
+/// Returns the leaves that a writer should put on a trunk page. SQLite before 3.6.0 reported a database as corrupt if
+/// a trunk page used its last six slots.
 #[must_use]
 pub const fn max_leaves_written(usable: usize) -> usize {
     max_leaves(usable) - 6
@@ -41,7 +40,7 @@ impl<'a> Trunk<'a> {
     /// Reads a trunk page with `usable` bytes.
     ///
     /// # Errors
-    /// Where the page is shorter than `usable`, or counts more leaves than fit.
+    /// If the page is shorter than `usable`, or counts more leaves than fit.
     pub fn decode(page: &'a [u8], usable: usize) -> Result<Self, FormatError> {
         let page = page.get(..usable).unwrap_or(page);
         let (Some(next), Some(count)) = (u32_at(page, 0), u32_at(page, 4)) else {
@@ -55,16 +54,16 @@ impl<'a> Trunk<'a> {
         Ok(Self { next, leaves })
     }
 
-    /// Page numbers of the leaves.
+    /// Returns the page numbers of the leaves.
     pub fn leaves(&self) -> impl ExactSizeIterator<Item = u32> + use<'a> {
         self.leaves.chunks_exact(LEAF_LEN).map(|leaf| u32::from_be_bytes([leaf[0], leaf[1], leaf[2], leaf[3]]))
     }
 }
 
-/// Writes a trunk page, zeros behind its last leaf. `next` is 0 on the last trunk page.
+/// Writes a trunk page and fills the bytes behind its last leaf with zeros. `next` is 0 on the last trunk page.
 ///
 /// # Panics
-/// Where the leaves do not fit; see [`max_leaves_written`].
+/// If the leaves do not fit; see [`max_leaves_written`].
 pub fn write_trunk(next: u32, leaves: &[u32], page: &mut [u8]) {
     page.fill(0);
     put_u32(page, 0, next);

@@ -8,8 +8,7 @@ use crate::page::{FILE_HEADER_LEN, MIN_USABLE, PageSize};
 pub const MAGIC: [u8; 16] = *b"SQLite format 3\0";
 /// The schema format that SQLite writes today: serial types 8 and 9, descending indexes.
 pub const SCHEMA_FORMAT: u32 = 4;
-/// The release of SQLite that this crate was checked against, as `sqlite3_libversion_number()`
-/// gives it.
+/// The SQLite release that this crate was checked against, as returned by `sqlite3_libversion_number()`.
 pub const SQLITE_VERSION_NUMBER: u32 = 3_054_001;
 
 /// Offset of the write version and the read version, one byte each.
@@ -21,7 +20,7 @@ pub const ROLLBACK_VERSION: u8 = 1;
 /// Version of a database with a write-ahead log.
 pub const WAL_VERSION: u8 = 2;
 
-/// Where each field stands. The gap from 92 down to 72 is kept zero by everyone.
+/// Offsets of the fields. The bytes from 72 up to 92 are always zero.
 mod at {
     use std::ops::Range;
 
@@ -49,7 +48,7 @@ mod at {
 
 const _: () = assert!(at::SQLITE_VERSION_NUMBER + 4 == FILE_HEADER_LEN);
 
-/// Offset, length in bytes and name of every piece of the header, for those who show it.
+/// Offset, length in bytes and name of every field of the header, for display.
 pub(crate) const FIELDS: [(usize, usize, &str); 23] = [
     (0, at::PAGE_SIZE, "magic"),
     (at::PAGE_SIZE, 2, "page size, 1 for 65536"),
@@ -76,11 +75,11 @@ pub(crate) const FIELDS: [(usize, usize, &str); 23] = [
     (at::SQLITE_VERSION_NUMBER, 4, "SQLite version that wrote it"),
 ];
 
-/// Largest and smallest embedded payload fraction and leaf payload fraction: never anything else
-/// (section 1.3.5).
+/// The payload fractions: largest embedded, smallest embedded, leaf. The format allows no other values (section
+/// 1.3.5).
 const FRACTIONS: [u8; 3] = [64, 32, 32];
 
-/// How text is encoded in the whole database (section 1.3.13).
+/// The encoding of all text in the database (section 1.3.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextEncoding {
     /// UTF-8.
@@ -92,8 +91,8 @@ pub enum TextEncoding {
 }
 
 impl TextEncoding {
-    /// `None` for a number that stands for no encoding. 0 is read as UTF-8, as SQLite does: it
-    /// stands in a database that has never had a schema.
+    /// Returns the encoding of this header field, or `None` if the number is invalid. 0 is read as UTF-8, as SQLite
+    /// does: it stands in a database that never had a schema.
     #[must_use]
     pub const fn from_header_field(field: u32) -> Option<Self> {
         Some(match field {
@@ -104,7 +103,7 @@ impl TextEncoding {
         })
     }
 
-    /// As it stands in the header.
+    /// Returns the number that the header stores.
     #[must_use]
     pub const fn header_field(self) -> u32 {
         self as u32
@@ -122,20 +121,19 @@ pub struct DatabaseHeader {
     pub read_version: u8,
     /// Bytes at the end of every page that belong to extensions; usually 0. Offset 20, 1 byte.
     pub reserved: u8,
-    /// Counts the transactions outside WAL mode. Offset 24, 4 bytes.
+    /// Number of transactions outside WAL mode. Offset 24, 4 bytes.
     pub change_counter: u32,
-    /// Pages of the database. Only valid with [`page_count_is_valid`](Self::page_count_is_valid).
-    /// Offset 28, 4 bytes.
+    /// Pages of the database. Valid only if [`page_count_is_valid`](Self::page_count_is_valid). Offset 28, 4 bytes.
     pub page_count: u32,
     /// First trunk page of the freelist, 0 if it is empty. Offset 32, 4 bytes.
     pub first_freelist_trunk: u32,
     /// Pages on the freelist, trunk pages included. Offset 36, 4 bytes.
     pub freelist_pages: u32,
-    /// Changes with the schema. Offset 40, 4 bytes.
+    /// Changes with every change of the schema. Offset 40, 4 bytes.
     pub schema_cookie: u32,
-    /// 1 to 4, and 0 in a database that has never had a schema. Offset 44, 4 bytes.
+    /// 1 to 4; 0 in a database that never had a schema. Offset 44, 4 bytes.
     pub schema_format: u32,
-    /// Suggested cache in pages, KiB if negative, 0 for none. Offset 48, 4 bytes.
+    /// Suggested cache size: pages if positive, KiB if negative, 0 for none. Offset 48, 4 bytes.
     pub default_cache_size: i32,
     /// Largest root page of an auto-vacuum database, 0 in others. Offset 52, 4 bytes.
     pub largest_root_page: u32,
@@ -147,16 +145,14 @@ pub struct DatabaseHeader {
     pub incremental_vacuum: bool,
     /// `PRAGMA application_id`. Offset 68, 4 bytes.
     pub application_id: i32,
-    /// The change counter at the last write by an SQLite that knows `page_count`. Offset 92, 4
-    /// bytes.
+    /// The change counter at the last write by a SQLite release that maintains `page_count`. Offset 92, 4 bytes.
     pub version_valid_for: u32,
-    /// The SQLite that wrote `version_valid_for`, `sqlite3_libversion_number()`. Offset 96, 4
-    /// bytes.
+    /// `sqlite3_libversion_number()` of the SQLite release that wrote `version_valid_for`. Offset 96, 4 bytes.
     pub sqlite_version_number: u32,
 }
 
 impl DatabaseHeader {
-    /// The header of a fresh database of one page, as SQLite leaves it after the first transaction.
+    /// Makes the header of a new database of one page, as SQLite leaves it after the first transaction.
     #[must_use]
     pub const fn new(page_size: PageSize) -> Self {
         Self {
@@ -181,19 +177,19 @@ impl DatabaseHeader {
         }
     }
 
-    /// Bytes of a page without the reserved ones.
+    /// Returns the bytes of a page without the reserved ones.
     #[must_use]
     pub const fn usable(&self) -> usize {
         self.page_size.bytes() - self.reserved as usize
     }
 
-    /// Whether `page_count` holds (section 1.3.7). If not, the length of the file counts.
+    /// Returns whether `page_count` is valid (section 1.3.7). If not, the length of the file counts.
     #[must_use]
     pub const fn page_count_is_valid(&self) -> bool {
         self.page_count != 0 && self.change_counter == self.version_valid_for
     }
 
-    /// The 100 bytes.
+    /// Encodes the header.
     #[must_use]
     pub fn encode(&self) -> [u8; FILE_HEADER_LEN] {
         let mut out = [0; FILE_HEADER_LEN];
@@ -227,7 +223,7 @@ impl DatabaseHeader {
     /// Reads and checks the header at the start of `bytes`.
     ///
     /// # Errors
-    /// With the first rule of section 1.3 that is broken.
+    /// The first broken rule of section 1.3.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let bytes = bytes
             .first_chunk::<FILE_HEADER_LEN>()
@@ -236,10 +232,10 @@ impl DatabaseHeader {
         let u32_field = |offset| u32_at(bytes, offset).expect("within the 100 bytes");
         let page_size_field = u16_at(bytes, at::PAGE_SIZE).expect("within the 100 bytes");
         let page_size = PageSize::from_header_field(page_size_field)
-            .ok_or_else(|| FormatError::new(format!("page size {page_size_field} is none"), at::PAGE_SIZE))?;
+            .ok_or_else(|| FormatError::new(format!("page size field {page_size_field} is invalid"), at::PAGE_SIZE))?;
         let encoding_field = u32_field(at::TEXT_ENCODING);
         let text_encoding = TextEncoding::from_header_field(encoding_field)
-            .ok_or_else(|| FormatError::new(format!("text encoding {encoding_field} is none"), at::TEXT_ENCODING))?;
+            .ok_or_else(|| FormatError::new(format!("text encoding {encoding_field} is invalid"), at::TEXT_ENCODING))?;
         let header = Self {
             page_size,
             write_version: bytes[at::WRITE_VERSION],
@@ -264,7 +260,7 @@ impl DatabaseHeader {
         Ok(header)
     }
 
-    /// Rules between and about the variable fields.
+    /// Checks the variable fields, alone and against each other.
     fn check(&self) -> Result<(), FormatError> {
         let rules = [
             (matches!(self.write_version, 1 | 2), "write version is not 1 or 2", at::WRITE_VERSION),
@@ -289,7 +285,7 @@ impl DatabaseHeader {
     }
 }
 
-/// The bytes that are the same in every database.
+/// Checks the bytes that are the same in every database.
 fn check_constant_bytes(bytes: &[u8; FILE_HEADER_LEN]) -> Result<(), FormatError> {
     if bytes[..MAGIC.len()] != MAGIC {
         return Err(FormatError::new("not a SQLite database: it does not begin with \"SQLite format 3\"", 0));

@@ -13,22 +13,21 @@
 //! | [`varint`] | the 1 to 9 byte integer that lengths, rowids and serial types are written in | 1.6 |
 //! | [`value`] | the five kinds of value that a column holds | 2.1 |
 //! | [`record`] | values of one row or one index key, behind a header of serial types | 2.1 |
-//! | [`order`] | sort keys that compare as bytes, and the index records made of them | 2.4 |
+//! | [`sort_key`] | normalised keys: they compare as bytes, and index records are made from them | 2.4 |
 //! | [`payload`] | how much of a record stays on the b-tree page, and how much overflows | 1.6 |
 //! | [`cell`] | a record with what the b-tree needs around it: rowid, child, overflow page | 1.6 |
 //! | [`page`] | a b-tree page: header, cell pointers, gap, cells | 1.6 |
-//! | [`overflow`] | the chain of pages that holds the rest of a long record | 1.7 |
-//! | [`freelist`] | pages that are in the file and in no tree | 1.5 |
+//! | [`overflow`] | the chain of pages with the rest of a long record | 1.7 |
+//! | [`freelist`] | unused pages of the file | 1.5 |
 //! | [`ptrmap`] | the back pointers of an auto-vacuum database | 1.8 |
 //! | [`header`] | the first 100 bytes of the file | 1.3 |
 //! | [`schema`] | the rows of `sqlite_schema`, whose tree is rooted on page 1 | 2.6 |
 //! | [`dump`] | any page as annotated text | |
 //!
-//! Every encoder has its decoder beside it. Decoders are given whatever a disk holds: they return
-//! [`FormatError`] and never panic on the *contents* of a slice. Encoders are given what this
-//! program computed: they assert.
+//! Every encoder has its decoder beside it. Decoders take anything that a disk may hold: they return [`FormatError`]
+//! and never panic on the *contents* of a slice. Encoders take values that this program computed: they assert.
 //!
-//! # One row, all the way down
+//! # One row, from values to a page
 //!
 //! ```
 //! use litepress_format::{cell::Cell, page::*, record, value::Value};
@@ -62,13 +61,13 @@ pub mod dump;
 mod error;
 pub mod freelist;
 pub mod header;
-pub mod order;
 pub mod overflow;
 pub mod page;
 pub mod payload;
 pub mod ptrmap;
 pub mod record;
 pub mod schema;
+pub mod sort_key;
 pub mod value;
 pub mod varint;
 

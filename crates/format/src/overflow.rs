@@ -1,4 +1,4 @@
-//! Overflow pages (section 1.7): the part of a payload that does not fit its cell.
+//! Overflow pages (section 1.7): the rest of a payload that does not fit its cell.
 //!
 //! ```text
 //! | next page, 4 bytes, 0 at the end of the chain | content, U - 4 bytes | reserved |
@@ -9,18 +9,18 @@ use crate::big_endian::{put_u32, u32_at};
 /// Bytes of the pointer to the next page.
 const NEXT_LEN: usize = 4;
 
-/// Bytes of payload that one overflow page with `usable` bytes holds.
+/// Returns the payload bytes that one overflow page with `usable` bytes holds.
 #[inline]
 #[must_use]
 pub const fn chunk_len(usable: usize) -> usize {
     usable - NEXT_LEN
 }
 
-/// Writes an overflow page: `next` (0 for the last of its chain), `content`, zeros to the end of
+/// Writes an overflow page: the `next` page (0 for the last of its chain), `content`, and zeros up to the end of
 /// `page`.
 ///
 /// # Panics
-/// Where `content` is longer than the page leaves room for.
+/// If `content` is longer than the page has space for.
 pub fn write_page(next: u32, content: &[u8], page: &mut [u8]) {
     put_u32(page, 0, next);
     let (filled, rest) = page[NEXT_LEN..].split_at_mut(content.len());
@@ -28,11 +28,11 @@ pub fn write_page(next: u32, content: &[u8], page: &mut [u8]) {
     rest.fill(0);
 }
 
-/// The next page of the chain (0 at its end) and the content area, of which the last page's payload
-/// is a prefix.
+/// Returns the next page of the chain (0 at its end) and the content area. The payload of the last page is a prefix
+/// of the content area.
 ///
 /// # Panics
-/// Where `page` is shorter than `usable`, or `usable` shorter than the pointer.
+/// If `page` is shorter than `usable`, or `usable` shorter than the pointer.
 #[must_use]
 pub fn read_page(page: &[u8], usable: usize) -> (u32, &[u8]) {
     let page = &page[..usable];

@@ -1,4 +1,4 @@
-//! B-tree pages (section 1.6): sizes, kinds, the page header, and how cells lie on a page.
+//! B-tree pages (section 1.6): sizes, kinds, the page header, and the layout of cells on a page.
 //!
 //! ```text
 //! | file header  | page header | cell pointers  | gap       | cells          | reserved      |
@@ -7,9 +7,8 @@
 //! 0                header_offset                  ^           ^content_start   ^usable          ^page size
 //! ```
 //!
-//! A page that SQLite has edited may also have free space among its cells: freeblocks of 4 bytes
-//! and more in a linked list, and fragments of 1 to 3 bytes that the header only counts. Pages that
-//! [`PageWriter`] makes have neither.
+//! A page that SQLite has edited may also have free space among its cells: freeblocks of 4 or more bytes in a linked
+//! list, and fragments of 1 to 3 bytes that the header only counts. A [`PageWriter`] makes neither.
 
 use std::fmt;
 
@@ -28,19 +27,17 @@ pub use writer::PageWriter;
 pub const FILE_HEADER_LEN: usize = 100;
 /// Bytes of the page header of a leaf.
 pub const LEAF_HEADER_LEN: usize = 8;
-/// Bytes of the page header of an interior page: a leaf's and the right child.
+/// Bytes of the page header of an interior page: a leaf's header and the right child.
 pub const INTERIOR_HEADER_LEN: usize = LEAF_HEADER_LEN + 4;
 /// Bytes of one cell pointer.
 pub const CELL_POINTER_LEN: usize = 2;
-/// A cell takes at least these bytes on a page, so that its place can become a freeblock when it is
-/// deleted.
+/// The fewest bytes that a cell takes on a page, so that its space can become a freeblock when the cell is deleted.
 pub const MIN_CELL_LEN: usize = 4;
-/// The fewest usable bytes a page may have, page size less reserved bytes (section 1.3.4).
+/// The fewest usable bytes of a page: its size less the reserved bytes (section 1.3.4).
 pub const MIN_USABLE: usize = 480;
 /// The largest page number, `2^32 - 2`.
 pub const MAX_PAGE_NUMBER: u32 = 4_294_967_294;
-/// The bytes of the file from here on are used for locks; the page that holds this one stays empty
-/// (section 1.4).
+/// The first of the file's lock bytes. The page that holds it stays empty (section 1.4).
 pub const LOCK_BYTE: u32 = 0x4000_0000;
 
 const _: () = assert!(INTERIOR_HEADER_LEN == 12);
@@ -54,35 +51,35 @@ impl PageSize {
     pub const MIN: Self = Self(512);
     /// 65536 bytes.
     pub const MAX: Self = Self(65_536);
-    /// 4096 bytes, what SQLite takes unless told otherwise.
+    /// 4096 bytes, SQLite's default.
     pub const DEFAULT: Self = Self(4096);
 
-    /// `None` unless `bytes` is a legal page size.
+    /// Returns the page size, or `None` if `bytes` is not a legal one.
     #[must_use]
     pub const fn new(bytes: u32) -> Option<Self> {
         if bytes.is_power_of_two() && bytes >= Self::MIN.0 && bytes <= Self::MAX.0 { Some(Self(bytes)) } else { None }
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     #[inline]
     #[must_use]
     pub const fn bytes(self) -> usize {
         self.0 as usize
     }
 
-    /// From the two bytes of the file header, where 1 stands for 65536.
+    /// Reads the two-byte field of the file header, in which 1 means 65536.
     #[must_use]
     pub fn from_header_field(field: u16) -> Option<Self> {
         if field == 1 { Some(Self::MAX) } else { Self::new(field.into()) }
     }
 
-    /// As [`from_header_field`](Self::from_header_field) reads it.
+    /// Returns the two-byte field of the file header, in which 1 means 65536.
     #[must_use]
     pub fn header_field(self) -> u16 {
         u16::try_from(self.0).unwrap_or(1)
     }
 
-    /// Number of the page that holds the lock bytes, and nothing else ever (section 1.4).
+    /// Returns the number of the page that holds the lock bytes and nothing else (section 1.4).
     #[must_use]
     pub const fn lock_byte_page(self) -> u32 {
         LOCK_BYTE / self.0 + 1
@@ -95,7 +92,7 @@ impl fmt::Display for PageSize {
     }
 }
 
-/// What a b-tree page is; the numbers are the first byte of its header.
+/// The kind of a b-tree page. The discriminant is the first byte of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum PageKind {
@@ -121,7 +118,7 @@ impl fmt::Display for PageKind {
 }
 
 impl PageKind {
-    /// `None` for a byte that no b-tree page begins with.
+    /// Returns the kind of this byte, or `None` if no b-tree page begins with it.
     #[must_use]
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
@@ -133,27 +130,27 @@ impl PageKind {
         })
     }
 
-    /// The first byte of the page header.
+    /// Returns the first byte of the page header.
     #[must_use]
     pub const fn byte(self) -> u8 {
         self as u8
     }
 
-    /// Whether pages of this kind have no children.
+    /// Returns whether pages of this kind have no children.
     #[inline]
     #[must_use]
     pub const fn is_leaf(self) -> bool {
         matches!(self, Self::LeafIndex | Self::LeafTable)
     }
 
-    /// Whether the page belongs to the tree of a rowid table.
+    /// Returns whether the page belongs to the tree of a rowid table.
     #[inline]
     #[must_use]
     pub const fn is_table(self) -> bool {
         matches!(self, Self::InteriorTable | Self::LeafTable)
     }
 
-    /// Bytes of the page header, 8 or 12.
+    /// Returns the bytes of the page header, 8 or 12.
     #[inline]
     #[must_use]
     pub const fn header_len(self) -> usize {
@@ -173,7 +170,7 @@ impl PageKind {
 /// | 8 | 4 | right-most child; interior pages only |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageHeader {
-    /// What the page is.
+    /// The kind of the page.
     pub kind: PageKind,
     /// Offset on the page of the first freeblock, 0 if there is none.
     pub first_freeblock: u16,
@@ -181,18 +178,17 @@ pub struct PageHeader {
     pub cell_count: u16,
     /// Offset on the page of the cell content area; up to 65536.
     pub content_start: u32,
-    /// Free bytes in pieces of less than four, at most 60 of them.
+    /// Free bytes in fragments of fewer than four bytes; at most 60.
     pub fragmented_bytes: u8,
     /// Page number of the right-most child; `Some` exactly on interior pages.
     pub right_child: Option<u32>,
 }
 
 impl PageHeader {
-    /// Writes the 8 or 12 bytes at the start of `out`.
+    /// Writes the header's 8 or 12 bytes at the start of `out`.
     ///
     /// # Panics
-    /// Where `out` is too short, or `right_child` does not fit the kind, or `content_start` is over
-    /// 65536.
+    /// If `out` is too short, `right_child` does not fit the kind, or `content_start` is over 65536.
     pub fn encode(&self, out: &mut [u8]) {
         assert!(
             self.right_child.is_some() != self.kind.is_leaf(),
@@ -209,11 +205,10 @@ impl PageHeader {
         }
     }
 
-    /// Reads the header at the start of `bytes`. What the fields point to is not looked at: see
-    /// [`PageReader::new`].
+    /// Reads the header at the start of `bytes`. Does not check what its fields point to: [`PageReader::new`] does.
     ///
     /// # Errors
-    /// Where the kind is none, or the header is cut off.
+    /// If the kind is invalid, or the header is cut off.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let cut_off = || FormatError::new("page ends inside its header", bytes.len());
         let &kind_byte = bytes.first().ok_or_else(cut_off)?;
@@ -238,7 +233,7 @@ impl PageHeader {
     }
 }
 
-/// The usable bytes of `page`, for a decoder that is given both.
+/// Returns the usable bytes of `page`, or an error if `usable` is not possible for it.
 pub(crate) fn usable_bytes(page: &[u8], usable: usize) -> Result<&[u8], FormatError> {
     if !(MIN_USABLE..=PageSize::MAX.bytes()).contains(&usable) {
         return Err(FormatError::new(format!("a page cannot have {usable} usable bytes"), 0));

@@ -1,4 +1,4 @@
-//! How much of a payload stays on its b-tree page (section 1.6).
+//! Divides a payload between its b-tree page and overflow pages (section 1.6).
 //!
 //! With `U` usable bytes on a page and a payload of `P` bytes:
 //!
@@ -14,18 +14,18 @@
 use crate::page::{CELL_POINTER_LEN, PageKind};
 use crate::{overflow, varint};
 
-/// How a payload is divided between its cell and the overflow chain.
+/// The division of a payload between its cell and the overflow chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Bytes in the cell.
     pub local: usize,
-    /// Overflow pages for the rest.
+    /// Overflow pages for the remaining bytes.
     pub overflow_pages: u64,
 }
 
-/// `X`: the longest payload, in bytes, that stays local whole on a page with `usable` bytes.
+/// Returns `X`: the longest payload, in bytes, that stays completely local on a page with `usable` bytes.
 ///
-/// 0 for table interior pages, whose cells have no payload.
+/// Returns 0 for table interior pages, whose cells have no payload.
 #[inline]
 #[must_use]
 pub const fn max_local(kind: PageKind, usable: usize) -> usize {
@@ -36,8 +36,7 @@ pub const fn max_local(kind: PageKind, usable: usize) -> usize {
     }
 }
 
-/// `M`: the fewest bytes that stay local of a payload that overflows, on a page with `usable`
-/// bytes.
+/// Returns `M`: the fewest local bytes of a payload that overflows, on a page with `usable` bytes.
 #[inline]
 #[must_use]
 pub const fn min_local(usable: usize) -> usize {
@@ -47,7 +46,7 @@ pub const fn min_local(usable: usize) -> usize {
 /// Divides a payload of `payload_len` bytes for a cell of a page of `kind` with `usable` bytes.
 ///
 /// # Panics
-/// For a payload on a table interior page.
+/// If `kind` is a table interior page and the payload is not empty.
 #[inline]
 #[must_use]
 pub const fn split(kind: PageKind, usable: usize, payload_len: u64) -> Split {
@@ -65,8 +64,8 @@ pub const fn split(kind: PageKind, usable: usize, payload_len: u64) -> Split {
     Split { local, overflow_pages: (payload_len - local as u64).div_ceil(chunk) }
 }
 
-/// What a payload takes of leaf and overflow pages in the mean, in bytes, its share of their headers
-/// and of the room at their ends included. The rowid counts in a table leaf only.
+/// Returns the mean bytes of leaf and overflow pages that a payload takes. This includes its share of the page
+/// headers and of the unused bytes at the page ends. The rowid counts only in a table leaf.
 #[must_use]
 pub fn mean_page_bytes(kind: PageKind, usable: usize, payload_len: u64, rowid: i64) -> f64 {
     let split = split(kind, usable, payload_len);
@@ -75,11 +74,12 @@ pub fn mean_page_bytes(kind: PageKind, usable: usize, payload_len: u64, rowid: i
         cell += varint::len(rowid.cast_unsigned());
     }
     if split.overflow_pages > 0 {
-        // The number of the first overflow page, as long as the number that links each of them to the next.
+        // The number of the first overflow page, which is as long as the link from each overflow page to the next.
         cell += usable - overflow::chunk_len(usable);
     }
     let (page, cell, room) = (usable as f64, cell as f64, (usable - kind.header_len()) as f64);
-    // One or less to a page leaves the rest of it empty; more leave half a cell.
+    // A cell larger than half a page leaves the rest of its page empty. Smaller cells leave half a cell empty on
+    // average.
     let share = if cell > room / 2.0 { page } else { page * cell / (room - cell / 2.0) };
     share + split.overflow_pages as f64 * page
 }
@@ -95,8 +95,7 @@ mod tests {
         (9..=16).flat_map(|power| [1 << power, (1 << power) - 32])
     }
 
-    /// The formulas of the specification, written down a second time and as plainly as they stand
-    /// there.
+    /// The formulas of the specification, written down a second time in its own terms.
     fn split_by_the_book(kind: PageKind, usable: usize, payload_len: u64) -> (u64, u64) {
         let (u, p) = (usable as u64, payload_len);
         let x = if kind == PageKind::LeafTable { u - 35 } else { ((u - 12) * 64 / 255) - 23 };
@@ -131,8 +130,8 @@ mod tests {
             assert!(PageSize::new(512).is_some_and(|least| usable >= least.bytes() - 32));
             for kind in KINDS {
                 let (x, m, chunk) = (max_local(kind, usable), min_local(usable), usable - 4);
-                // K = X is where a little more local payload becomes M; M + n chunks is where the
-                // last page is just full.
+                // At K = X one more byte of local payload becomes M. At M + n chunks the last overflow page is
+                // exactly full.
                 let turns = [0, 1, m, x, m + chunk, x + chunk, m + 2 * chunk, x + 2 * chunk, m + 9 * chunk];
                 for near in turns.iter().flat_map(|turn| turn.saturating_sub(2)..=turn + 2) {
                     let expected = split_by_the_book(kind, usable, near as u64);

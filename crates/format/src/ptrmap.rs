@@ -1,4 +1,4 @@
-//! Pointer-map pages (section 1.8): where the pages of an auto-vacuum database are pointed to from.
+//! Pointer-map pages (section 1.8): the parent of every page of an auto-vacuum database.
 //!
 //! The first such page is page 2; each holds 5 bytes for every page that follows, up to the next
 //! pointer-map page:
@@ -10,7 +10,7 @@
 //! page 105, the next pointer-map page
 //! ```
 //!
-//! A pointer-map page whose turn falls on the lock-byte page moves on by one.
+//! A pointer-map page that would fall on the lock-byte page moves to the page after it.
 
 use crate::FormatError;
 use crate::big_endian::{put_u32, u32_at};
@@ -18,7 +18,7 @@ use crate::big_endian::{put_u32, u32_at};
 /// Bytes of one entry.
 pub const ENTRY_LEN: usize = 5;
 
-/// What a page is, for its parent's sake.
+/// The use of a page, which decides what its parent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum EntryKind {
@@ -30,12 +30,12 @@ pub enum EntryKind {
     FirstOverflow = 3,
     /// Other page of an overflow chain; the parent is the page before it in the chain.
     LaterOverflow = 4,
-    /// B-tree page that is no root; the parent is the page above it.
+    /// B-tree page other than a root; the parent is the page above it.
     Child = 5,
 }
 
 impl EntryKind {
-    /// `None` for a byte that stands for no kind.
+    /// Returns the kind of this byte, or `None` if the byte is invalid.
     #[must_use]
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
@@ -49,29 +49,29 @@ impl EntryKind {
     }
 }
 
-/// One entry: what a page is and which page points to it.
+/// One entry: the use of a page, and the page that points to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What the page is.
+    /// The use of the page.
     pub kind: EntryKind,
-    /// The page that points to it, 0 for kinds that have none.
+    /// The page that points to it; 0 for root pages and free pages.
     pub parent: u32,
 }
 
 impl Entry {
-    /// Writes the five bytes at the start of `out`.
+    /// Writes the entry's five bytes at the start of `out`.
     ///
     /// # Panics
-    /// Where `out` is too short.
+    /// If `out` is too short.
     pub fn encode(&self, out: &mut [u8]) {
         out[0] = self.kind as u8;
         put_u32(out, 1, self.parent);
     }
 
-    /// Reads the five bytes at the start of `bytes`.
+    /// Reads an entry from the first five bytes of `bytes`.
     ///
     /// # Errors
-    /// Where they are cut off or the kind is none.
+    /// If `bytes` is too short or the kind is invalid.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let (Some(&kind_byte), Some(parent)) = (bytes.first(), u32_at(bytes, 1)) else {
             return Err(FormatError::new("pointer-map entry is cut off", bytes.len()));
@@ -82,21 +82,21 @@ impl Entry {
     }
 }
 
-/// Entries of a pointer-map page with `usable` bytes, and so the number of pages between two
-/// pointer-map pages.
+/// Returns the number of entries on a pointer-map page with `usable` bytes. This is also the number of pages between
+/// two pointer-map pages.
 #[must_use]
 pub const fn entries_per_page(usable: usize) -> usize {
     usable / ENTRY_LEN
 }
 
-/// The pointer-map page with the entry of `page_number`; a pointer-map page is its own. `None` for
-/// page 0 and page 1.
+/// Returns the pointer-map page that has the entry of `page_number`. A pointer-map page maps to itself. Pages 0 and 1
+/// have no entry: `None`.
 ///
-/// `lock_byte_page` is [`PageSize::lock_byte_page`](crate::page::PageSize::lock_byte_page); it has
-/// no entry, though room for one.
+/// `lock_byte_page` is [`PageSize::lock_byte_page`](crate::page::PageSize::lock_byte_page). It has no entry, although
+/// its slot exists.
 ///
 /// # Panics
-/// Where `usable` is over 65536.
+/// If `usable` is over 65536.
 #[must_use]
 pub fn map_page_of(page_number: u32, usable: usize, lock_byte_page: u32) -> Option<u32> {
     let group = u32::try_from(entries_per_page(usable)).expect("a page has at most 65536 bytes") + 1;
@@ -104,8 +104,8 @@ pub fn map_page_of(page_number: u32, usable: usize, lock_byte_page: u32) -> Opti
     Some(if map_page == lock_byte_page { map_page + 1 } else { map_page })
 }
 
-/// Offset of the entry of `page_number` on `map_page`, or `None` where `page_number` is not behind
-/// it.
+/// Returns the offset of the entry of `page_number` on `map_page`, or `None` if `page_number` does not come after
+/// `map_page`.
 #[must_use]
 pub fn entry_offset(page_number: u32, map_page: u32) -> Option<usize> {
     let index = page_number.checked_sub(map_page)?.checked_sub(1)?;

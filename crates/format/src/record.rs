@@ -17,7 +17,7 @@
 //! header of four bytes
 //! ```
 //!
-//! [`write_record`] is the plain way. An encoder that knows its columns in advance uses the pieces
+//! [`write_record`] is the general encoder. An encoder that knows its columns in advance uses the building blocks
 //! ([`int_serial`], [`serial::text`], [`header_len`]) and must produce the same bytes.
 
 use std::ops::Range;
@@ -26,7 +26,7 @@ use crate::FormatError;
 use crate::value::Value;
 use crate::varint;
 
-/// Serial types: what kind of value a body is, and how long.
+/// Serial types: the kind and length of a body.
 pub mod serial {
     /// NULL; no body.
     pub const NULL: u64 = 0;
@@ -49,21 +49,21 @@ pub mod serial {
     /// The integer 1; no body. Schema format 4 only.
     pub const ONE: u64 = 9;
 
-    /// Serial type of a blob of `len` bytes.
+    /// Returns the serial type of a blob of `len` bytes.
     #[inline]
     #[must_use]
     pub const fn blob(len: usize) -> u64 {
         12 + 2 * len as u64
     }
 
-    /// Serial type of a text of `len` bytes.
+    /// Returns the serial type of a text of `len` bytes.
     #[inline]
     #[must_use]
     pub const fn text(len: usize) -> u64 {
         13 + 2 * len as u64
     }
 
-    /// Bytes of the body of a value of this serial type; 0 for 10 and 11 too, which no file may hold.
+    /// Returns the body length of a serial type in bytes. The reserved serial types 10 and 11 return 0.
     #[inline]
     #[must_use]
     pub const fn body_len(serial: u64) -> u64 {
@@ -77,12 +77,11 @@ pub mod serial {
     }
 }
 
-/// Serial types and widths of integers but 0 and 1, by the number of whole bytes below the sign bit: 5 and 7 are no widths,
-/// they take the next larger one.
+/// Serial type and width of integers other than 0 and 1, by the number of whole bytes below the sign bit. Widths 5
+/// and 7 do not exist: these integers take the next larger width.
 pub(crate) const INT_BY_BYTES: [(u8, u8); 8] = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (5, 6), (6, 8), (6, 8)];
 
-/// Serial type of an integer and the width of its body in bytes (0 to 8): the smallest that holds
-/// it.
+/// Returns the serial type of an integer and the width of its body in bytes (0 to 8): the smallest that holds it.
 #[inline]
 #[must_use]
 pub fn int_serial(value: i64) -> (u64, usize) {
@@ -96,14 +95,15 @@ pub fn int_serial(value: i64) -> (u64, usize) {
     (u64::from(serial), usize::from(width))
 }
 
-/// As [`serial::body_len`], or `None` for 10 and 11, which no file may hold.
+/// Returns [`serial::body_len`], or `None` for the reserved serial types 10 and 11.
 #[inline]
 #[must_use]
 pub const fn body_len(serial: u64) -> Option<u64> {
     if matches!(serial, 10 | 11) { None } else { Some(serial::body_len(serial)) }
 }
 
-/// [`serial::body_len`] of every serial type of one byte: in loops over headers a look into a table is cheaper.
+/// [`serial::body_len`] of every one-byte serial type. Loops over headers look lengths up here because that is
+/// cheaper.
 pub const SHORT_BODY_LENS: [u8; 128] = {
     let mut lens = [0; 128];
     let mut serial = 0;
@@ -117,7 +117,7 @@ pub const SHORT_BODY_LENS: [u8; 128] = {
     lens
 };
 
-/// Serial type that `value` is written with.
+/// Returns the serial type that `value` is written with.
 #[must_use]
 pub fn serial_of(value: &Value<'_>) -> u64 {
     match value {
@@ -130,7 +130,7 @@ pub fn serial_of(value: &Value<'_>) -> u64 {
     }
 }
 
-/// Appends the body of `value`: what follows the header for it.
+/// Appends the body of `value`, without its serial type.
 pub fn write_body(value: &Value<'_>, out: &mut Vec<u8>) {
     match value {
         Value::Null => {}
@@ -144,8 +144,8 @@ pub fn write_body(value: &Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the first values of a record into `values`; `false` where the header has a number of several bytes up to there,
-/// or the record is none.
+/// Reads the first values of a record into `values`. Returns `false` if the header up to there has a varint of
+/// several bytes, or if `record` is not a record.
 #[inline]
 #[must_use]
 pub fn read_leading<'r>(record: &'r [u8], values: &mut [Value<'r>]) -> bool {
@@ -166,8 +166,8 @@ pub fn read_leading<'r>(record: &'r [u8], values: &mut [Value<'r>]) -> bool {
     true
 }
 
-/// The value of a body, or `None` where `body` has not the length that `serial` asks for, or
-/// `serial` is 10 or 11.
+/// Decodes a body. Returns `None` if `body` does not have the length that `serial` requires, or if `serial` is 10 or
+/// 11.
 #[inline]
 #[must_use]
 pub fn read_body(serial: u64, body: &[u8]) -> Option<Value<'_>> {
@@ -185,7 +185,7 @@ pub fn read_body(serial: u64, body: &[u8]) -> Option<Value<'_>> {
     })
 }
 
-/// A two's complement integer of one of the widths that serial types have.
+/// Reads a two's complement integer of a width that serial types have.
 #[inline]
 fn read_int(body: &[u8]) -> i64 {
     match *body {
@@ -199,18 +199,18 @@ fn read_int(body: &[u8]) -> i64 {
     }
 }
 
-/// Bytes of a header, its own length varint included, whose serial types take `serial_bytes` bytes.
+/// Returns the length of a header whose serial types take `serial_bytes` bytes. The header's own length varint
+/// counts.
 #[inline]
 #[must_use]
 pub const fn header_len(serial_bytes: usize) -> usize {
     let own = varint::len(serial_bytes as u64);
     let total = serial_bytes + own;
-    // Counting itself may push the length over a varint width: 127 bytes of serial types make a
-    // header of 129.
+    // The length counts itself, and so may need a longer varint: 127 bytes of serial types make a header of 129.
     if varint::len(total as u64) > own { total + 1 } else { total }
 }
 
-/// Appends the record of `values`: header and bodies.
+/// Appends the record of `values`: the header, then the bodies.
 pub fn write_record(values: &[Value<'_>], out: &mut Vec<u8>) {
     let serial_bytes: usize = values.iter().map(|value| varint::len(serial_of(value))).sum();
     varint::push(header_len(serial_bytes) as u64, out);
@@ -222,50 +222,48 @@ pub fn write_record(values: &[Value<'_>], out: &mut Vec<u8>) {
     }
 }
 
-/// All values of a record.
+/// Decodes all values of a record.
 ///
 /// # Errors
-/// As [`RecordReader`].
+/// The errors of [`RecordReader`].
 pub fn decode(record: &[u8]) -> Result<Vec<Value<'_>>, FormatError> {
     RecordReader::new(record)?.collect()
 }
 
-/// Reads a record value by value, strictly: the header must end with a serial type, the last body
-/// with the record.
+/// Reads a record value by value. It is strict: the header must end with a serial type, and the last body with the
+/// record.
 ///
-/// As an iterator it yields every value; bytes left over behind the last one come as an error in a
-/// last step. After an error it yields nothing more.
+/// As an iterator it yields every value. Bytes behind the last value are an error, yielded as the last item. After an
+/// error it yields nothing more.
 #[derive(Clone, Debug)]
 pub struct RecordReader<'a> {
     record: &'a [u8],
     /// Offset of the next serial type.
     header_at: usize,
-    /// Offset behind the header, which is the first body's.
+    /// Offset of the first body, which follows the header.
     header_end: usize,
-    /// Offset of the next body; set to the record's end once an error was reported, so that it is
-    /// reported once.
+    /// Offset of the next body. After an error it is the record's end, so that the error is reported once.
     body_at: usize,
 }
 
-/// One value of a record with the places it was read from, in bytes from the start of the record.
+/// One value of a record, with the byte ranges that it was read from, counted from the start of the record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field<'a> {
     /// The serial type.
     pub serial: u64,
-    /// Where the serial type stands in the header.
+    /// Range of the serial type in the header.
     pub header: Range<usize>,
-    /// Where the body stands; empty for serial types without one.
+    /// Range of the body; empty for serial types without one.
     pub body: Range<usize>,
     /// The value.
     pub value: Value<'a>,
 }
 
 impl<'a> RecordReader<'a> {
-    /// Reads the header length of `record`, which must be whole: local payload and overflow put
-    /// together.
+    /// Reads the header length of `record`, which must be complete: local payload and overflow joined.
     ///
     /// # Errors
-    /// Where the header length is missing, shorter than itself, or longer than the record.
+    /// If the header length is missing, shorter than itself, or longer than the record.
     pub fn new(record: &'a [u8]) -> Result<Self, FormatError> {
         let (header_len, own) =
             varint::read(record).ok_or_else(|| FormatError::new("record ends inside its header length", 0))?;
@@ -276,11 +274,10 @@ impl<'a> RecordReader<'a> {
         Ok(Self { record, header_at: own, header_end, body_at: header_end })
     }
 
-    /// The next value with its places, `None` behind the last one.
+    /// Returns the next value and its byte ranges, or `None` behind the last one.
     ///
     /// # Errors
-    /// Where a serial type or a body does not fit, a serial type is 10 or 11, or bytes are left
-    /// over behind the last body.
+    /// If a serial type or a body does not fit, a serial type is 10 or 11, or bytes follow the last body.
     pub fn next_field(&mut self) -> Result<Option<Field<'a>>, FormatError> {
         let field = if self.header_at < self.header_end { self.read_field().map(Some) } else { self.finish() };
         match &field {

@@ -22,7 +22,7 @@ pub struct SchemaRow<'a> {
     pub tbl_name: &'a str,
     /// Root page of the b-tree; 0 for views, triggers and virtual tables.
     pub rootpage: i64,
-    /// The normalised `CREATE` statement; `None` for the indexes that constraints make.
+    /// The normalised `CREATE` statement; `None` for the automatic indexes of constraints.
     pub sql: Option<&'a str>,
 }
 
@@ -37,7 +37,7 @@ impl SchemaRow<'_> {
     }
 }
 
-/// A row of `sqlite_schema` that was read; the fields are those of [`SchemaRow`].
+/// An owned row of `sqlite_schema`; its fields are those of [`SchemaRow`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedSchemaRow {
     /// `table`, `index`, `view` or `trigger`.
@@ -48,12 +48,12 @@ pub struct OwnedSchemaRow {
     pub tbl_name: String,
     /// Root page of the b-tree; 0 for views, triggers and virtual tables.
     pub rootpage: i64,
-    /// The normalised `CREATE` statement; `None` for the indexes that constraints make.
+    /// The normalised `CREATE` statement; `None` for the automatic indexes of constraints.
     pub sql: Option<String>,
 }
 
 impl OwnedSchemaRow {
-    /// The same row, borrowed.
+    /// Borrows the row.
     #[must_use]
     pub fn as_row(&self) -> SchemaRow<'_> {
         SchemaRow {
@@ -69,7 +69,7 @@ impl OwnedSchemaRow {
 /// Reads the record of a row of `sqlite_schema` in a UTF-8 database.
 ///
 /// # Errors
-/// Where the record is none, or has not five columns of the types above, or text is not UTF-8.
+/// If `record` is not a record, does not have five columns of the types above, or has text that is not UTF-8.
 pub fn read(record: &[u8]) -> Result<OwnedSchemaRow, FormatError> {
     let values = record::decode(record)?;
     let [kind, name, tbl_name, rootpage, sql] = values[..] else {
@@ -86,7 +86,7 @@ pub fn read(record: &[u8]) -> Result<OwnedSchemaRow, FormatError> {
         tbl_name: text("tbl_name", tbl_name)?,
         rootpage: match rootpage {
             Value::Int(page) => page,
-            // Section 2.6 allows it where there is no b-tree.
+            // Section 2.6 allows NULL for objects without a b-tree.
             Value::Null => 0,
             _ => {
                 return Err(FormatError::new("sqlite_schema.rootpage is not an integer", 0));

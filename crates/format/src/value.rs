@@ -1,17 +1,15 @@
-//! The value of one column, as it is stored.
+//! The stored value of one column.
 
-/// One value of a record (section 2.1). Affinity has done its work before a value gets here: what
-/// stands in it is stored.
+/// One value of a record (section 2.1), after column affinity was applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// SQL NULL; also what an INTEGER PRIMARY KEY column holds in its own record.
+    /// SQL NULL. An INTEGER PRIMARY KEY column also holds NULL in its own record.
     Null,
-    /// A signed integer; the record stores it in as few bytes as hold it.
+    /// A signed integer. The record stores it in the fewest bytes that hold it.
     Int(i64),
-    /// An IEEE 754 double. SQLite has no NaN: one is written as NULL.
+    /// An IEEE 754 double. SQLite has no NaN: a NaN is written as NULL.
     Real(f64),
-    /// Text in the encoding of the database; bytes, because a file may hold text that is not valid
-    /// in it.
+    /// Text in the encoding of the database. It is a byte slice because a file may hold invalid text.
     Text(&'a [u8]),
     /// Bytes.
     Blob(&'a [u8]),

@@ -14,14 +14,13 @@
 //! Rowids are signed and written as their two's complement, so that every negative rowid takes nine
 //! bytes.
 
-/// The most bytes that a varint takes.
+/// The longest varint, in bytes.
 pub const MAX_LEN: usize = 9;
 
-/// Numbers below this fit the first eight bytes' seven bits each; from here on all nine bytes are
-/// needed.
+/// The smallest number that needs nine bytes: the first eight bytes carry seven bits each.
 const NINE_BYTES_FROM: u64 = 1 << 56;
 
-/// Bytes (1 to 9) that `value` takes.
+/// Returns the bytes (1 to 9) that `value` takes.
 #[inline]
 #[must_use]
 pub const fn len(value: u64) -> usize {
@@ -32,11 +31,10 @@ pub const fn len(value: u64) -> usize {
     significant_bits.div_ceil(7) as usize
 }
 
-/// Writes `value` at the start of `out`, which must hold [`len`]`(value)` bytes, and returns that
-/// length.
+/// Writes `value` at the start of `out`, which must hold [`len`]`(value)` bytes. Returns that length.
 ///
 /// # Panics
-/// Where `out` is too short.
+/// If `out` is too short.
 #[inline]
 pub fn write(value: u64, out: &mut [u8]) -> usize {
     if value < 0x80 {
@@ -51,7 +49,8 @@ pub fn write(value: u64, out: &mut [u8]) -> usize {
     write_long(value, out)
 }
 
-/// [`write()`] for any length; apart, so that the short cases inline into the caller.
+/// Does the work of [`write()`] for any length. A function of its own, so that the short cases inline into the
+/// caller.
 fn write_long(value: u64, out: &mut [u8]) -> usize {
     let len = len(value);
     let out = &mut out[..len];
@@ -73,10 +72,10 @@ pub fn push(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[..len]);
 }
 
-/// The varint at the start of `bytes` and its length in bytes, or `None` where `bytes` ends inside
-/// it.
+/// Reads the varint at the start of `bytes`. Returns the number and its length in bytes, or `None` if `bytes` ends
+/// inside it.
 ///
-/// Like SQLite, this reads numbers that are written longer than they need be.
+/// Accepts non-minimal encodings, as SQLite does.
 #[inline]
 #[must_use]
 pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {
@@ -86,7 +85,7 @@ pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {
     }
 }
 
-/// [`read`] for any length.
+/// Does the work of [`read`] for any length.
 #[inline]
 fn read_long(bytes: &[u8]) -> Option<(u64, usize)> {
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
@@ -100,7 +99,7 @@ fn read_long(bytes: &[u8]) -> Option<(u64, usize)> {
     Some((joined(word >> (56 - 8 * last)), last as usize + 1))
 }
 
-/// The lower seven bits of all bytes, together.
+/// Joins the low seven bits of all eight bytes.
 #[inline]
 const fn joined(word: u64) -> u64 {
     let by_14 = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
@@ -108,7 +107,7 @@ const fn joined(word: u64) -> u64 {
     (by_28 & 0x0fff_ffff) | (by_28 >> 32) << 28
 }
 
-/// [`read`] where fewer than eight bytes are left.
+/// Does the work of [`read`] if fewer than eight bytes are left.
 fn read_bytewise(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0;
     for (index, &byte) in bytes.iter().enumerate() {
@@ -125,7 +124,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The first and the last number of every length.
+    /// Returns the first and the last number of every length.
     fn edges() -> Vec<(u64, usize)> {
         let mut edges = vec![(0, 1), (u64::MAX, 9), (1 << 56, 9)];
         for bytes in 1..=8 {

@@ -1,4 +1,4 @@
-//! Nanoseconds a cell of every generator's example, or of the annotations on the command line.
+//! Measures nanoseconds per cell: of every generator's example, or of the annotations on the command line.
 //!
 //! ```text
 //! cargo run --release -p litepress-gen --example cells [-- ANNOTATION ...]
@@ -11,7 +11,7 @@ use litepress_rows::{CellBlock, Result};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// The best of several rounds: whatever else runs on the machine makes a round slower, and none faster.
+/// Number of rounds, of which the fastest counts: other work on the machine only ever makes a round slower.
 const ROUNDS: usize = 40;
 const ROUND: Duration = Duration::from_millis(5);
 
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
         print!("{}", catalogue::markdown(|entry| nanoseconds(entry.example).ok()));
         return Ok(());
     }
-    let examples = || catalogue::all().iter().map(|entry| entry.example.to_owned()).collect();
+    let examples = || catalogue::all().map(|entry| entry.example.to_owned()).collect();
     let annotations: Vec<String> = if arguments.is_empty() { examples() } else { arguments };
     for annotation in annotations {
         println!("{:8.2}  {annotation}", nanoseconds(&annotation)?);

@@ -1,4 +1,4 @@
-//! How fast rows of TPC-H come, on one thread: from the crate alone, and as records.
+//! Measures TPC-H rows per second on one thread: from `tpchgen` alone, and as records.
 //!
 //! ```text
 //! cargo run --release -p litepress-gen --example tpch -- 1      scale 1
@@ -17,7 +17,7 @@ fn main() -> Result<()> {
         preset("tpch").ok_or_else(|| Error::new(litepress_rows::ErrorKind::Usage, "there is no such preset"))?;
     let schema = Schema::from_sql(preset.sql, "tpch.sql")?;
     let plan = GenPlan::new(&schema, &Request { scale: Some(scale), ..Request::default() })?;
-    // Texts of comments are cut out of one that is made first.
+    // Comments are cut out of one long text, which is generated first.
     black_box(of::OrderGenerator::new(0.001, 1, 1).iter().count());
     for table in plan.tables() {
         let alone = time(|| alone(&table.name, scale));
@@ -50,7 +50,7 @@ fn time(work: impl FnOnce() -> usize) -> Duration {
     started.elapsed()
 }
 
-/// Makes all rows, looks at each, and drops it.
+/// Generates all rows, reads each, and drops it.
 fn alone(table: &str, scale: f64) -> usize {
     match table {
         "region" => of::RegionGenerator::default().iter().map(black_box).count(),

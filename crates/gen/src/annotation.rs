@@ -1,25 +1,25 @@
-//! The annotation language: one grammar for comments in SQL and for the annotations of a request.
+//! The annotation language: one grammar for comments in SQL, requests and plan files.
 //!
 //! ```text
-//! annotation = expression                           a literal alone is none: constant(5)
+//! annotation = expression                           not a literal alone: constant(5)
 //! expression = value | call | column | function "(" expression { "," expression } ")" | "(" expression ")"
 //!            | "-" expression | "NOT" expression | expression operator expression
 //!            | expression "IS" [ "NOT" ] expression | expression [ "NOT" ] "BETWEEN" expression "AND" expression
 //!            | expression [ "NOT" ] "IN" "(" expression { "," expression } ")"
 //!            | "CASE" [ expression ] { "WHEN" expression "THEN" expression } [ "ELSE" expression ] "END"
 //! operator   = "||" | "*" | "/" | "%" | "+" | "-" | "<" | "<=" | ">" | ">=" | "=" | "<>" | "AND" | "OR"
-//!                                                    they bind as in SQLite: the first the closest, == is =, != is <>
-//! column     = [ ( name | "name" ) "." ] ( name | "name" )       of the row, or of the one that it refers to
+//!                                                    precedence as in SQLite, highest first; == is =, != is <>
+//! column     = [ ( name | "name" ) "." ] ( name | "name" )       of the row, or of the row that it refers to
 //! call       = name [ "(" [ argument { "," argument } ] ")" ]    a generator
 //! argument   = [ name "=" ] expression [ ":" weight ]
 //! value      = number | 'text' | x'00ff' | NULL | TRUE | FALSE
 //! number     = [ "-" ] digits [ "." digits ] [ "e" exponent ] [ "k" | "m" | "b" ]     _ between digits is skipped
-//! settings   = { ( ("rows" | "seed" | "fixed") "=" number | "tpch" "=" name ) [ "," ] }    what a table is told
+//! settings   = { ( ("rows" | "seed" | "fixed") "=" number | "tpch" "=" name ) [ "," ] }    of a table
 //! ```
 //!
-//! A name without parentheses may be a generator or a column: whoever knows the columns decides. What an expression
-//! means is `expression`'s to say. Names are compared without regard to ASCII case. Everything carries its place, so that whoever finds a mistake,
-//! the parser, a generator or the plan, can point at the character.
+//! A name without parentheses may be a generator or a column; the plan, which knows the columns, decides.
+//! `expression` defines what an expression computes. Names are compared without regard to ASCII case. Every node
+//! carries its span, so that the parser, a generator and the plan can point errors at a character.
 
 mod expressions;
 mod lexer;
@@ -29,18 +29,18 @@ pub(crate) use expressions::is_reserved;
 pub(crate) use lexer::is_name;
 
 use crate::expression::Operator;
-use crate::tpch::TpchTable;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::line_and_character;
 use litepress_rows::{Error, ErrorKind, Result};
+use litepress_tpch::TpchTable;
 use std::ops::Range;
 
-/// A text with annotations in it, and how errors name places of it.
+/// A text with annotations in it, and the names that errors give its places.
 #[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
+pub struct SourceText<'a> {
     /// The whole text; all offsets count in it.
     pub text: &'a str,
-    /// What the text is called in errors.
+    /// Name of the text in errors.
     pub origin: &'a str,
     /// The table that the annotation is for.
     pub table: Option<&'a str>,
@@ -48,25 +48,25 @@ pub struct Site<'a> {
     pub column: Option<&'a str>,
 }
 
-impl<'a> Site<'a> {
-    /// A text that is not about any table yet.
+impl<'a> SourceText<'a> {
+    /// Wraps a text that does not belong to a table yet.
     pub fn new(text: &'a str, origin: &'a str) -> Self {
         Self { text, origin, table: None, column: None }
     }
 
-    /// The same text, for this column.
+    /// Returns the same text, for this column.
     #[must_use]
     pub fn for_column(self, table: &'a str, column: &'a str) -> Self {
         Self { table: Some(table), column: Some(column), ..self }
     }
 
-    /// The same text, for this table.
+    /// Returns the same text, for this table.
     #[must_use]
     pub fn for_table(self, table: &'a str) -> Self {
         Self { table: Some(table), ..self }
     }
 
-    /// An [`ErrorKind::Generator`] error about the character at `offset`.
+    /// Makes an [`ErrorKind::Generator`] error about the character at `offset`.
     pub fn error(&self, offset: usize, message: impl Into<String>) -> Error {
         let (line, character) = line_and_character(self.text, offset);
         let message: String = message.into();
@@ -86,11 +86,11 @@ impl<'a> Site<'a> {
 pub struct Call {
     /// Name, as written.
     pub name: String,
-    /// Whether parentheses follow the name: without them it may be a column.
+    /// Whether parentheses follow the name; without them it may be a column.
     pub is_called: bool,
     /// Arguments in the order written.
     pub arguments: Vec<Argument>,
-    /// Where the call stands, name to closing parenthesis.
+    /// Span of the call, from the name to the closing parenthesis.
     pub span: Range<usize>,
 }
 
@@ -103,76 +103,76 @@ pub struct Argument {
     pub value: Expression,
     /// `weight` of `value: weight`.
     pub weight: Option<Expression>,
-    /// Where the argument stands, name and weight included.
+    /// Span of the argument, name and weight included.
     pub span: Range<usize>,
 }
 
-/// A value, a call, a column, or what is computed of them.
+/// A value, a call, a column, or an operation on them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// What it is.
+    /// The kind, with its parts.
     pub kind: ExpressionKind,
-    /// Where it stands.
+    /// Span in the text.
     pub span: Range<usize>,
 }
 
-/// What an [`Expression`] is.
+/// The kind of an [`Expression`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ExpressionKind {
     /// A literal; `TRUE` and `FALSE` are 1 and 0, as in SQL.
     Literal(OwnedValue),
-    /// A generator; where it is not [called](Call::is_called) perhaps a column.
+    /// A generator; a column is possible too if it is not [called](Call::is_called).
     Call(Call),
-    /// A column, and before its name what leads to another row.
+    /// A column of the row or, with `through`, of a row that it refers to.
     Column {
-        /// The table, or the column that refers to the row.
+        /// The parent table, or the column that refers to the row.
         through: Option<String>,
         /// The column.
         name: String,
     },
-    /// What is computed of the values of others.
+    /// An operator with its operands.
     Operation {
-        /// How.
+        /// The operator.
         operator: Operator,
-        /// Of what.
+        /// The operands in order.
         operands: Vec<Expression>,
     },
 }
 
-/// What a table's own annotation says.
+/// The settings in a table's own annotation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableSettings {
-    /// `rows=N`, and where it stands.
+    /// `rows=N`, and its offset.
     pub rows: Option<(u64, usize)>,
-    /// `seed=N`, and where it stands.
+    /// `seed=N`, and its offset.
     pub seed: Option<(u64, usize)>,
-    /// `fixed=true`, 1 or 0, and where it stands: whether the number of rows stays whatever the scale is.
+    /// `fixed=true`, 1 or 0, and its offset: whether the scale leaves the number of rows alone.
     pub fixed: Option<(u64, usize)>,
-    /// `tpch=TABLE`, and where it stands: the table's rows are those of the benchmark.
+    /// `tpch=TABLE`, and its offset: the table's rows are those of the benchmark.
     pub tpch: Option<(TpchTable, usize)>,
 }
 
-/// Parses the annotation of a column that stands in `span` of the site's text.
+/// Parses the annotation of a column, given by its span in the text.
 ///
 /// # Errors
-/// [`ErrorKind::Generator`] with the place of the first character that does not fit the grammar.
-pub fn parse(site: &Site<'_>, span: Range<usize>) -> Result<Expression> {
-    parser::annotation(site, span)
+/// [`ErrorKind::Generator`] at the first character that does not fit the grammar.
+pub fn parse(source: &SourceText<'_>, span: Range<usize>) -> Result<Expression> {
+    parser::annotation(source, span)
 }
 
 /// Parses an annotation that is a single call.
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
-    parser::call(site, span)
+pub fn parse_call(source: &SourceText<'_>, span: Range<usize>) -> Result<Call> {
+    parser::call(source, span)
 }
 
-/// Adds to `settings` what the annotation of a table that stands in `span` of the site's text says.
+/// Parses the annotation of a table, given by its span in the text, and adds its settings to `settings`.
 ///
 /// # Errors
-/// [`ErrorKind::Generator`] where it is not `rows=N` and `seed=N`, or says again what is said already.
-pub fn parse_settings(site: &Site<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
-    parser::settings(site, span, settings)
+/// [`ErrorKind::Generator`] if it is not a list of settings, or repeats one that is set already.
+pub fn parse_settings(source: &SourceText<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
+    parser::settings(source, span, settings)
 }

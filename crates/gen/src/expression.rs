@@ -1,38 +1,39 @@
-//! What expressions mean: operators and functions as SQLite has them, over blocks of rows.
+//! Evaluation of expressions: SQLite's operators and functions, over blocks of rows.
 //!
 //! ```text
 //! operands (blocks of cells, or one value for all rows) --apply--> a block of cells
 //! ```
 //!
-//! Every operand is computed for every row before its operator, those that `CASE` does not choose too: nothing fails
-//! and nothing has a side effect, and what there is not is NULL. Numbers and texts that come in blocks of one kind are
-//! computed in loops over slices; other values one after another.
+//! Every operand is evaluated for every row before its operator, also those that `CASE` does not choose: no operator
+//! fails or has a side effect, and undefined results are NULL. Numbers and texts in blocks of one kind are computed
+//! in loops over slices, other values one by one.
 //!
-//! | what | as in SQLite |
+//! | operators | semantics of SQLite |
 //! |---|---|
-//! | `+ - * / %` | whole numbers stay whole (`7 / 2` is 3) unless they pass 64 bits, texts count by the number they begin with, division by 0 is NULL |
-//! | comparison | NULL gives NULL; numbers, texts, blobs in this order; a column's affinity counts; texts byte by byte (no collations) |
-//! | `AND OR NOT` | three-valued; what is no number is false |
-//! | `\|\|` | the texts of both; NULL gives NULL |
+//! | `+ - * / %` | integers stay integers (`7 / 2` is 3) unless they overflow, a text counts as the number at its beginning, division by 0 is NULL |
+//! | comparison | NULL gives NULL; numbers < texts < blobs; column affinity applies; texts byte by byte (no collations) |
+//! | `AND OR NOT` | three-valued; a text that is no number is false |
+//! | `\|\|` | concatenation as texts; NULL gives NULL |
 //!
-//! Two things differ, as nothing fails here: `abs` of the least integer is a real number, and so is its negation.
+//! One result differs: `abs` of the least integer, an error in SQLite, is a real number.
 
 mod apply;
 mod compare;
 mod dates;
 mod functions;
 mod numbers;
+mod operand;
 mod select;
 #[cfg(test)]
 mod tests;
 mod texts;
 
-pub(crate) use apply::{Operand, apply, owned};
-pub(crate) use dates::{seconds, written};
+pub(crate) use apply::apply;
 pub use functions::{Function, all as functions};
+pub(crate) use operand::{Operand, owned};
 pub(crate) use texts::stored;
 
-/// How a value is computed of others.
+/// An operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `-a`
@@ -51,7 +52,7 @@ pub enum Operator {
     Remainder,
     /// `a || b`
     Concat,
-    /// `a < b` and its like.
+    /// `a < b` and the other comparisons.
     Compare(Comparison),
     /// `a AND b`
     And,
@@ -61,16 +62,16 @@ pub enum Operator {
     Between,
     /// `a IN (b, ...)`
     In,
-    /// `CASE [base] {WHEN a THEN b} ELSE c END`, in this order.
+    /// `CASE [base] {WHEN a THEN b} ELSE c END`, operands in this order.
     Case {
-        /// Whether the first operand is what the others are compared with.
+        /// Whether the first operand is the base that the conditions are compared with.
         has_base: bool,
     },
-    /// `round(a, b)` and its like.
+    /// `round(a, b)` and the other functions.
     Function(Function),
 }
 
-/// A comparison.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `a = b`

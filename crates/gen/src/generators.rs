@@ -1,14 +1,14 @@
-//! What fills a column: one small type a generator, one file a family, one table of them all ([`catalogue`]).
+//! Generators: one small type for each, one file for each family, one table of all ([`catalogue`]).
 //!
 //! # To add a generator
-//! Write its type and its `build` function in the file of its family, one entry in [`catalogue`], its golden values
-//! in `generators/tests.rs`. Look-up, argument checks, error messages and documentation follow from the entry; the
-//! tests over the catalogue check the rest of the contract of [`Generator`].
+//! Write its type and its `build` function in the file of its family, one entry in [`catalogue`], and its golden
+//! values in `generators/tests.rs`. Look-up, argument checks, error messages and documentation follow from the entry.
+//! The tests over the catalogue check the rest of the contract of [`Generator`].
 //!
 //! # Speed
-//! `fill` is called once for a block of rows and is a loop over plain slices: for a cell no call through a pointer, no
-//! allocation and, as far as it goes, no branch. What a block needs beside its cells, a line of text say, may be
-//! allocated once a block.
+//! `fill` is called once for a block of rows and is a loop over plain slices. In the loop there is no call through a
+//! pointer, no allocation and, where possible, no branch. A buffer beside the cells, for example for a line of text,
+//! may be allocated once a block.
 
 pub mod catalogue;
 
@@ -18,6 +18,7 @@ mod blobs;
 mod choice;
 mod digits;
 mod distributions;
+mod entry;
 mod events;
 mod functions;
 mod histogram;
@@ -46,76 +47,75 @@ use arguments::Arguments;
 pub(crate) use arguments::number;
 pub(crate) use functions::pow;
 pub(crate) use nulls::fill_flags;
-pub(crate) use shuffle::Scattered;
-pub(crate) use time::{END, date_text, time_text};
+pub(crate) use shuffle::Permutation;
 pub(crate) use zipf::Zipf;
 
-use crate::random::{CellRandom, Draws, Rows};
+use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::CellBlock;
 use std::cmp::Reverse;
 use std::fmt::Debug;
 
-/// Gives every row of a column its value.
+/// Computes the value of every row of a column.
 ///
-/// The value of a row depends on the generator's arguments, on the column's [`CellRandom`] and on the row's number,
-/// and on nothing else: not on the block it is made in, the thread or the time.
+/// The value of a row depends on the generator's arguments, the column's [`CellRandom`] and the row's number alone:
+/// not on the block, the thread or the time.
 pub(crate) trait Generator: Debug + Send + Sync {
     /// Fills `out` with the values of these rows, which are counted from 0; at most
     /// [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock);
 
-    /// What kinds of values come, NULL apart.
+    /// Returns the possible kinds of values, without NULL.
     fn kinds(&self) -> Kinds;
 
-    /// Bytes of the longest value: what a cell may take of memory, in rows that become NULL too.
+    /// Returns the bytes of the longest value: the memory that a cell may take, in rows that become NULL too.
     fn longest_bytes(&self) -> u64;
 
-    /// How many different values come.
-    fn distinct(&self) -> Distinct;
+    /// Returns the number of distinct values.
+    fn cardinality(&self) -> Cardinality;
 
-    /// The share of rows that is NULL, 0 to 1.
+    /// Returns the share of rows that are NULL, 0 to 1.
     fn null_share(&self) -> f64 {
         0.0
     }
 
-    /// How many times NULLs are strewn over the values, one over the other.
+    /// Returns the number of nested `null`.
     fn null_levels(&self) -> u64 {
         0
     }
 
-    /// Whether the texts are JSON: within JSON they stand as they are, without quotes.
+    /// Returns whether the texts are JSON, which `object` and `array` embed without quotes.
     fn is_json(&self) -> bool {
         false
     }
 
-    /// How the values repeat, where they do so by the row number: several such columns may make a key.
+    /// Returns the cycle of the values, if they repeat by row number. Several such columns may make a key.
     fn cycle(&self) -> Option<Cycle> {
         None
     }
 }
 
-/// What is known of a column before any of its values is made.
+/// Properties of a column's values that are known before any is generated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Facts {
-    /// The kinds of values that are sure to come, NULL apart.
+pub(crate) struct ValueProperties {
+    /// The kinds of values that are certain, without NULL.
     pub kinds: Kinds,
     /// Bytes of the longest value.
     pub longest_bytes: u64,
-    /// How many different values come.
-    pub distinct: Distinct,
-    /// The share of rows that is NULL, as far as it is known.
+    /// The number of distinct values.
+    pub cardinality: Cardinality,
+    /// The share of rows that are NULL, as far as it is known.
     pub null_share: f64,
-    /// How the values repeat, where they do so by the row number.
+    /// The cycle of the values, if they repeat by row number.
     pub cycle: Option<Cycle>,
 }
 
-impl Facts {
-    /// What a generator says of itself.
+impl ValueProperties {
+    /// Collects the properties that a generator reports.
     pub fn of(generator: &dyn Generator) -> Self {
         Self {
             kinds: generator.kinds(),
             longest_bytes: generator.longest_bytes(),
-            distinct: generator.distinct(),
+            cardinality: generator.cardinality(),
             null_share: generator.null_share(),
             cycle: generator.cycle(),
         }
@@ -124,68 +124,68 @@ impl Facts {
 
 /// The values `start + n * step`, for `n` from 0 to the number of rows less one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Progression {
-    /// The first of them.
+pub(crate) struct ArithmeticSequence {
+    /// The first value.
     pub start: i64,
-    /// From one to the next; not 0.
+    /// The difference between consecutive values; not 0.
     pub step: i64,
 }
 
-/// Row `n`, counted from 0, holds value number `n / each % values`.
+/// A repeating sequence: row `n`, counted from 0, has value number `n / each % values`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cycle {
-    /// So many rows hold the same value, one after another; not 0.
+    /// The number of consecutive rows with the same value; not 0.
     pub each: u64,
-    /// After so many values they begin anew; not 0.
+    /// The number of values after which they begin anew; not 0.
     pub values: u64,
 }
 
-/// Whether no two of the first `rows` rows have the same value in all of these columns.
+/// Returns whether no two of the first `rows` rows have the same value in all of these columns.
 ///
-/// Columns of which each counts what the faster one carries (`each` is the product of the faster ones' values) are the
-/// digits of the row number: they tell apart as many rows one after another as they have combinations. A slower
-/// column need then only tell such stretches apart.
-pub(crate) fn tell_rows_apart(cycles: &mut [Cycle], rows: u64) -> bool {
+/// If each column's `each` is the product of the `values` of the faster ones, the columns are the digits of the row
+/// number. Their combinations then distinguish that many consecutive rows, the period. A slower column need only
+/// distinguish one period from the next.
+pub(crate) fn distinguish_rows(cycles: &mut [Cycle], rows: u64) -> bool {
     cycles.sort_unstable_by_key(|cycle| (cycle.each, Reverse(cycle.values)));
-    let mut stretch = 1_u64;
+    let mut period = 1_u64;
     for Cycle { each, values } in cycles {
-        if *each <= stretch && each.saturating_mul(*values) >= rows {
+        if *each <= period && each.saturating_mul(*values) >= rows {
             return true;
         }
-        if *each == stretch {
-            stretch = stretch.saturating_mul(*values);
+        if *each == period {
+            period = period.saturating_mul(*values);
         }
     }
-    stretch >= rows
+    period >= rows
 }
 
-/// How many different values a generator gives.
+/// The number of distinct values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Distinct {
-    /// Every row has a value of its own, larger than that of the row before; it has no value for further rows.
+pub(crate) enum Cardinality {
+    /// Every row has a distinct value, larger than that of the row before.
     Ascending {
-        /// How many rows it has values for.
+        /// The number of rows that it has values for.
         rows: u64,
     },
-    /// Every row has a value of its own, in no order; it has no value for further rows.
+    /// Every row has a distinct value, in no order.
     Unique {
-        /// How many rows it has values for.
+        /// The number of rows that it has values for.
         rows: u64,
     },
-    /// Rows draw from among this many values at most, independently (`u64::MAX`: that many or more).
+    /// Rows draw independently from at most this many values (`u64::MAX`: that many or more).
     Among {
         /// Number of values.
         values: u64,
     },
 }
 
-impl Distinct {
-    /// Whether no two rows have the same value.
+impl Cardinality {
+    /// Returns whether no two rows have the same value.
     pub fn is_unique(self) -> bool {
         !matches!(self, Self::Among { .. })
     }
 
-    /// Different values at most.
+    /// Returns an upper bound of the number of distinct values.
     pub fn at_most(self) -> u64 {
         match self {
             Self::Ascending { rows } | Self::Unique { rows } => rows,
@@ -199,33 +199,33 @@ impl Distinct {
 pub(crate) struct Kinds(u8);
 
 impl Kinds {
-    /// None at all: a column of NULLs.
+    /// No kind: a column of NULLs.
     pub const NONE: Self = Self(0);
     /// Integers.
     pub const INT: Self = Self(1);
     /// Doubles.
     pub const REAL: Self = Self(2);
-    /// Texts that a column with numeric affinity makes integers of: `007`.
+    /// Texts that a column with numeric affinity converts to integers: `007`.
     pub const DIGITS: Self = Self(4);
     /// Other texts.
     pub const TEXT: Self = Self(8);
     /// Byte strings.
     pub const BLOB: Self = Self(16);
-    /// Whatever can be stored.
+    /// All kinds.
     pub const ANY: Self = Self(31);
 
-    /// The kinds of both.
+    /// Returns the union of both sets.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether all these kinds are among `others`.
+    /// Returns whether this is a subset of `others`.
     pub fn within(self, others: Self) -> bool {
         self.0 & !others.0 == 0
     }
 
-    /// The kinds in words: `integers and texts`.
+    /// Lists the kinds: `integers and texts`.
     pub fn in_words(self) -> String {
         let named = [
             (Self::INT, "integers"),
@@ -239,29 +239,29 @@ impl Kinds {
     }
 }
 
-/// Up to this, 2^53, every whole number is a double.
+/// 2^53: up to here every integer is a double.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Bytes of a number in a block.
 const NUMBER_BYTES: u64 = 8;
 
-/// A length or index.
+/// Converts a length or index.
 #[inline]
 fn size(len: u64) -> usize {
-    usize::try_from(len).expect("what a block holds fits into memory")
+    usize::try_from(len).expect("a size within memory")
 }
 
-/// Lengths of texts and blobs, both ends included.
+/// A range of lengths of texts and blobs, both ends included.
 #[derive(Clone, Copy, Debug)]
-struct Lengths {
+struct LengthRange {
     min: u64,
     max: u64,
 }
 
-impl Lengths {
-    /// One of them, all as often as one another.
+impl LengthRange {
+    /// Draws a length from a uniform distribution.
     #[inline]
-    fn draw(self, draws: &mut Draws) -> usize {
-        size(self.min + draws.below(self.max - self.min + 1))
+    fn draw(self, stream: &mut CellStream) -> usize {
+        size(self.min + stream.below(self.max - self.min + 1))
     }
 }

@@ -1,93 +1,93 @@
-//! What a column gets where nobody says: by its keys, its declared type, its name, its affinity, in this order.
+//! Inference of annotations: by a column's keys, declared type, name and affinity, in this order.
 //!
-//! The answer is an annotation as a person would write it, and the reason, so that `plan` can print both and the
-//! user can copy and change it. Rows that are inferred hold no NULL: a column that should have some says so
-//! (`null(0.1, ...)`). What CHECK constraints want beyond that is found by `plan/constraints`.
+//! The result is an annotation as a person would write it, with the reason, so that `plan` can print both and the
+//! user can copy and change it. Inferred columns have no NULL: a column that should have some needs an annotation
+//! (`null(0.1, ...)`). `plan/constraints` changes the result to meet CHECK constraints.
 
-mod names;
+mod name_rules;
 
 use crate::annotation::{is_name, is_reserved};
 use litepress_rows::schema::{Column, ForeignKey, Generated, IndexColumn, Schema, Table};
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
 
-/// An annotation, and why it was chosen.
+/// An inferred annotation with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Inferred {
+pub(crate) struct Inference {
     pub text: String,
     pub because: String,
 }
 
-fn inferred(text: impl Into<String>, because: impl Into<String>) -> Inferred {
-    Inferred { text: text.into(), because: because.into() }
+fn inferred(text: impl Into<String>, because: impl Into<String>) -> Inference {
+    Inference { text: text.into(), because: because.into() }
 }
 
-/// What the values of a column may be, as far as it matters to the choice.
+/// The class of values that a column holds, as far as inference distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum TypeClass {
     Int,
     Real,
-    /// Numbers of either kind.
+    /// Integers or reals.
     Numeric,
     Text,
     Blob,
-    /// No type declared, or ANY: whatever the name suggests.
+    /// No declared type, or ANY.
     Any,
 }
 
-/// A column as the rules see it.
+/// The properties of a column that inference uses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct ColumnTraits<'a> {
     pub declared: &'a str,
-    pub class: Class,
-    /// Characters of a text at most, as declared: CHAR(6).
+    pub class: TypeClass,
+    /// Maximum length of a text in characters, as declared: CHAR(6).
     pub longest: Option<u64>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ColumnTraits<'a> {
     pub(crate) fn new(column: &'a Column) -> Self {
         let declared = column.declared_type.as_str();
         let class = match column.affinity {
-            Affinity::Integer => Class::Int,
-            Affinity::Real => Class::Real,
-            Affinity::Numeric => Class::Numeric,
-            Affinity::Text => Class::Text,
-            Affinity::Blob if declared.is_empty() || declared.eq_ignore_ascii_case("any") => Class::Any,
-            Affinity::Blob => Class::Blob,
+            Affinity::Integer => TypeClass::Int,
+            Affinity::Real => TypeClass::Real,
+            Affinity::Numeric => TypeClass::Numeric,
+            Affinity::Text => TypeClass::Text,
+            Affinity::Blob if declared.is_empty() || declared.eq_ignore_ascii_case("any") => TypeClass::Any,
+            Affinity::Blob => TypeClass::Blob,
         };
-        let longest = if class == Class::Text { type_arguments(declared).first().copied() } else { None };
+        let longest = if class == TypeClass::Text { type_arguments(declared).first().copied() } else { None };
         Self { declared, class, longest }
     }
 
-    /// Whether texts of `len` characters keep to the declared length.
+    /// Returns whether texts of `len` characters fit the declared length.
     fn takes_len(&self, len: u64) -> bool {
         self.longest.is_none_or(|longest| len <= longest)
     }
 }
 
-/// The annotation of a column that no foreign key decides about ([`of_parent`] has those), in a table of `rows`.
-pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inferred {
+/// Infers the annotation of a column that no foreign key decides ([`of_parent`] infers those), in a table of `rows`.
+pub(crate) fn column(table: &Table, position: usize, rows: u64) -> Inference {
     let column = &table.columns[position];
-    let subject = Subject::new(column);
+    let traits = ColumnTraits::new(column);
     if table.rowid_alias == Some(position) {
         return inferred("sequence", "INTEGER PRIMARY KEY");
     }
     if let Some(because) = unique_because(table, position) {
-        return unique(&subject, &column.name, because);
+        return unique(&traits, &column.name, because);
     }
-    None.or_else(|| by_declared_type(&subject, &column.name))
-        .or_else(|| names::rule(&column.name, &subject, rows))
-        .unwrap_or_else(|| by_affinity(&subject))
+    None.or_else(|| by_declared_type(&traits, &column.name))
+        .or_else(|| name_rules::rule(&column.name, &traits, rows))
+        .unwrap_or_else(|| by_affinity(&traits))
 }
 
-/// Whether every row gets a value of its own in a column that nobody says anything about.
-pub(crate) fn is_made_unique(table: &Table, position: usize) -> bool {
+/// Returns whether inference gives every row of a column a distinct value.
+pub fn is_made_unique(table: &Table, position: usize) -> bool {
     unique_because(table, position).is_some()
 }
 
-/// Why every row of a column needs a value of its own; `None` if it does not.
+/// Returns why every row of a column needs a distinct value, or `None` if it does not.
 ///
-/// A key of several columns is made unique by one of them: the last that is not part of a foreign key.
-pub(crate) fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
+/// One column makes a key of several columns unique: the last that is not part of a foreign key.
+pub fn unique_because(table: &Table, position: usize) -> Option<&'static str> {
     if is_key_alone(table, position) {
         return Some("it is unique");
     }
@@ -103,15 +103,15 @@ pub(crate) fn unique_because(table: &Table, position: usize) -> Option<&'static 
     unique_keys(table).any(last_free).then_some("a key of several columns is unique through it")
 }
 
-/// The columns of all unique indexes, those over expressions apart, and the primary key.
-pub(crate) fn unique_keys(table: &Table) -> impl Iterator<Item = Vec<usize>> {
+/// Returns the columns of all unique indexes (except those over expressions) and of the primary key.
+pub fn unique_keys(table: &Table) -> impl Iterator<Item = Vec<usize>> {
     let indexes = table.indexes.iter().filter(|index| index.unique);
     let of_indexes = indexes.filter_map(|index| index.columns.iter().map(|part| part.column).collect());
     let primary: Vec<usize> = primary_key(table);
     of_indexes.chain((!primary.is_empty()).then_some(primary))
 }
 
-/// The columns of the primary key in their order.
+/// Returns the columns of the primary key in order.
 fn primary_key(table: &Table) -> Vec<usize> {
     let parts = table.columns.iter().enumerate().filter_map(|(column, of)| Some((of.key_position?, column)));
     let mut parts: Vec<(usize, usize)> = parts.collect();
@@ -119,60 +119,61 @@ fn primary_key(table: &Table) -> Vec<usize> {
     parts.into_iter().map(|(_, column)| column).collect()
 }
 
-/// Whether the column alone is a key, be it of some rows only.
-pub(crate) fn is_key_alone(table: &Table, position: usize) -> bool {
+/// Returns whether the column alone is a key, if only of a partial index.
+pub fn is_key_alone(table: &Table, position: usize) -> bool {
     table.rowid_alias == Some(position)
         || table.columns[position].unique
         || unique_keys(table).any(|columns| columns == [position])
 }
 
-/// Whether the column alone is a key of all rows: a partial index is one of some rows.
+/// Returns whether the column alone is a key of all rows; a partial index covers only some rows.
 pub(crate) fn is_key_of_all(table: &Table, position: usize) -> bool {
-    let is_it = |column: &IndexColumn| column.column == Some(position);
+    let is_column = |column: &IndexColumn| column.column == Some(position);
     let whole = || table.indexes.iter().filter(|index| index.unique && !index.partial);
     table.rowid_alias == Some(position)
         || table.columns[position].unique
         || primary_key(table) == [position]
-        || whole().any(|index| matches!(&index.columns[..], [only] if is_it(only)))
+        || whole().any(|index| matches!(&index.columns[..], [only] if is_column(only)))
 }
 
-fn unique(subject: &Subject<'_>, name: &str, because: &str) -> Inferred {
+fn unique(traits: &ColumnTraits<'_>, name: &str, because: &str) -> Inference {
     const HEX_DIGITS: u64 = 16;
-    let text = match subject.class {
-        Class::Int | Class::Real | Class::Numeric | Class::Any => "sequence".to_owned(),
-        Class::Blob => "blob(16, 16)".to_owned(),
-        Class::Text => match names::unique_text(name, subject) {
+    let text = match traits.class {
+        TypeClass::Int | TypeClass::Real | TypeClass::Numeric | TypeClass::Any => "sequence".to_owned(),
+        TypeClass::Blob => "blob(16, 16)".to_owned(),
+        TypeClass::Text => match name_rules::unique_text(name, traits) {
             Some(text) => text.to_owned(),
-            None => format!("unique_hex({})", subject.longest.unwrap_or(HEX_DIGITS).clamp(1, HEX_DIGITS)),
+            None => format!("unique_hex({})", traits.longest.unwrap_or(HEX_DIGITS).clamp(1, HEX_DIGITS)),
         },
     };
     inferred(text, because)
 }
 
-/// BOOLEAN, DATE, TIME, DATETIME, TIMESTAMP, JSON, DECIMAL(p, s): what SQLite itself has no affinity for.
-fn by_declared_type(subject: &Subject<'_>, name: &str) -> Option<Inferred> {
-    let because = || format!("declared {}", subject.declared);
-    let declared = subject.declared.to_ascii_uppercase();
+/// Infers by the declared type: BOOLEAN, DATE, TIME, DATETIME, TIMESTAMP, JSON, DECIMAL(p, s), for which SQLite has
+/// no affinity.
+fn by_declared_type(traits: &ColumnTraits<'_>, name: &str) -> Option<Inference> {
+    let because = || format!("declared {}", traits.declared);
+    let declared = traits.declared.to_ascii_uppercase();
     let base = declared.split('(').next().unwrap_or_default().trim();
     match base {
         "BOOLEAN" | "BOOL" => Some(inferred("bool", because())),
-        "DATE" => Some(inferred(names::days_of(name), because())),
+        "DATE" => Some(inferred(name_rules::days_of(name), because())),
         "DATETIME" | "TIMESTAMP" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMPTZ" => {
-            Some(inferred(names::TIMESTAMP, because()))
+            Some(inferred(name_rules::TIMESTAMP, because()))
         }
         "TIME" | "TIME WITHOUT TIME ZONE" => Some(inferred("time_of_day", because())),
         "JSON" | "JSONB" => Some(inferred("json", because())),
-        "DECIMAL" | "NUMERIC" | "NUMBER" => decimal(subject).map(|text| inferred(text, because())),
-        "TINYINT" if type_arguments(subject.declared) == [1] => Some(inferred("bool", because())),
+        "DECIMAL" | "NUMERIC" | "NUMBER" => decimal(traits).map(|text| inferred(text, because())),
+        "TINYINT" if type_arguments(traits.declared) == [1] => Some(inferred("bool", because())),
         "TINYINT" => Some(inferred("int(0, 127)", because())),
         "SMALLINT" | "INT2" => Some(inferred("int(0, 32_767)", because())),
         _ => None,
     }
 }
 
-/// Values of so many digits and decimals as declared, below a thousand where that is more than enough.
-fn decimal(subject: &Subject<'_>) -> Option<String> {
-    let (precision, scale) = match type_arguments(subject.declared)[..] {
+/// Infers numbers with the declared digits and decimals, but below a thousand.
+fn decimal(traits: &ColumnTraits<'_>) -> Option<String> {
+    let (precision, scale) = match type_arguments(traits.declared)[..] {
         [precision] => (precision, 0),
         [precision, scale] => (precision, scale),
         _ => return None,
@@ -185,50 +186,53 @@ fn decimal(subject: &Subject<'_>) -> Option<String> {
     }
 }
 
-fn by_affinity(subject: &Subject<'_>) -> Inferred {
+fn by_affinity(traits: &ColumnTraits<'_>) -> Inference {
     const USUAL: u64 = 32;
-    match subject.class {
-        Class::Int => inferred("int(0, 999_999)", "an integer column"),
-        Class::Real => inferred("real(0, 1000, 3)", "a REAL column"),
-        Class::Numeric => inferred("int(0, 999_999)", "a numeric column"),
-        Class::Any => inferred("int(0, 999_999)", "a column without type"),
-        Class::Blob => inferred("blob(8, 32)", "a BLOB column"),
-        Class::Text => {
-            let max = subject.longest.unwrap_or(USUAL).min(USUAL);
+    match traits.class {
+        TypeClass::Int => inferred("int(0, 999_999)", "an integer column"),
+        TypeClass::Real => inferred("real(0, 1000, 3)", "a REAL column"),
+        TypeClass::Numeric => inferred("int(0, 999_999)", "a numeric column"),
+        TypeClass::Any => inferred("int(0, 999_999)", "a column without type"),
+        TypeClass::Blob => inferred("blob(8, 32)", "a BLOB column"),
+        TypeClass::Text => {
+            let max = traits.longest.unwrap_or(USUAL).min(USUAL);
             inferred(format!("text({}, {max})", (max / 4).max(1).min(max)), "a text column")
         }
     }
 }
 
-/// The numbers in parentheses of a declared type: 10 and 2 of DECIMAL(10, 2).
+/// Returns the numbers in parentheses of a declared type: 10 and 2 of DECIMAL(10, 2).
 fn type_arguments(declared: &str) -> Vec<u64> {
     let inner = declared.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inner, _)| inner);
     inner.split(',').map_while(|number| number.trim().parse().ok()).collect()
 }
 
-/// The column that a column of a foreign key refers to.
+/// The parent's column that a column of a foreign key refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parent {
+pub struct Parent {
+    /// Position of the parent table.
     pub table: usize,
+    /// Position of the column there.
     pub column: usize,
     /// Position of the foreign key among those of the table.
     pub key: usize,
 }
 
-/// What the foreign keys say about a column.
+/// The effect of foreign keys on a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reference {
-    /// It is in none, or in one that any value meets.
+pub enum Reference {
+    /// No foreign key restricts the column.
     None,
-    /// It refers to this column.
+    /// The column refers to this one.
     Single(Parent),
-    /// It cannot be inferred, for this reason: its parent does not exist or has no such key, or several foreign keys
-    /// want something else of it.
+    /// Inference is impossible, for this reason: the parent or its key does not exist, or several foreign keys
+    /// contradict each other.
     Unclear(String),
 }
 
-/// What the foreign keys say about a column. Of several the one of most columns counts, if that meets the others.
-pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
+/// Returns the effect of foreign keys on a column. Of several, the one with the most columns counts if it implies the
+/// others.
+pub fn reference(schema: &Schema, table: &Table, position: usize) -> Reference {
     let mut parents = Vec::new();
     let mut why = None;
     for key in keys_of(table, position) {
@@ -254,17 +258,17 @@ pub(crate) fn reference(schema: &Schema, table: &Table, position: usize) -> Refe
     Reference::Single(own)
 }
 
-/// The foreign keys that a column is part of, by their positions.
+/// Returns the foreign keys of a column, by their positions.
 fn keys_of(table: &Table, position: usize) -> impl Iterator<Item = usize> {
     (0..table.foreign_keys.len()).filter(move |&key| table.foreign_keys[key].columns.contains(&position))
 }
 
-/// The foreign key that decides about a column, as its parent there: that of most columns. None of one that a row meets by
-/// itself.
+/// Returns the parent in the foreign key that decides a column: the one with the most columns. Foreign keys that a
+/// row meets by itself do not count.
 fn owner(schema: &Schema, table: &Table, position: usize) -> Option<Parent> {
     let known = keys_of(table, position).filter_map(|key| parent(schema, table, key, position).ok());
     let others = known.filter(|parent| parent.column != position || !is_table(schema, parent.table, table));
-    // The first of equals: max_by_key takes the last.
+    // Keeps the first of equals, whereas `max_by_key` keeps the last.
     let width = |parent: &Parent| table.foreign_keys[parent.key].columns.len();
     others.reduce(|one, other| if width(&other) > width(&one) { other } else { one })
 }
@@ -273,7 +277,7 @@ fn is_table(schema: &Schema, position: usize, table: &Table) -> bool {
     schema.tables[position].name == table.name
 }
 
-/// Whether every value of a column is one of another, as foreign keys tell.
+/// Returns whether foreign keys imply that every value of one column is a value of another.
 fn leads_to(schema: &Schema, from: (usize, usize), to: (usize, usize), steps: usize) -> bool {
     const MOST_STEPS: usize = 16;
     let of_table = &schema.tables[from.0];
@@ -282,12 +286,12 @@ fn leads_to(schema: &Schema, from: (usize, usize), to: (usize, usize), steps: us
     from == to || steps < MOST_STEPS && keys_of(of_table, from.1).filter_map(next).any(leads)
 }
 
-/// Whether a foreign key of a column leads to a table and a key that there are.
-pub(crate) fn refers(schema: &Schema, table: &Table, position: usize) -> bool {
+/// Returns whether a foreign key of the column refers to an existing table and key.
+pub fn refers(schema: &Schema, table: &Table, position: usize) -> bool {
     owner(schema, table, position).is_some()
 }
 
-/// What a column refers to by a foreign key, or why it refers to nothing.
+/// Returns the parent of a column in a foreign key, or the reason why there is none.
 fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::result::Result<Parent, String> {
     let ForeignKey { columns, parent, parent_columns, .. } = &table.foreign_keys[key];
     let found = schema.position(parent).ok_or_else(|| format!("the schema has no table {parent}"))?;
@@ -304,63 +308,63 @@ fn parent(schema: &Schema, table: &Table, key: usize, position: usize) -> std::r
     Ok(Parent { table: found, column, key })
 }
 
-/// Which rows of a parent are referred to.
+/// The pattern in which a foreign key refers to the rows of a parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reuse {
-    /// Each once at most: the column is a key.
+pub(crate) enum ReferencePattern {
+    /// Each row at most once: the column is a key.
     Once,
-    /// As a key of several foreign keys wants it: so many rows one after another.
+    /// Runs of this length, in turn, for a key of several foreign keys.
     InTurn { each: u64 },
-    /// None twice for the same row of the column of this name.
+    /// No row twice for the same row in the column of this name.
     DistinctIn(String),
-    /// So many rows one after another: another column of the key counts them.
+    /// Runs of varying length, whose rows another column of the key counts.
     PerParent { least: u64, most: u64 },
-    /// As it happens, or as another column of the foreign key has it.
+    /// Random rows, or the rows of another column of the foreign key.
     AtRandom,
 }
 
-/// The annotation of a foreign key.
-pub(crate) fn of_parent(reuse: &Reuse, table: &Table, column: usize) -> Inferred {
+/// Returns the annotation of a foreign key.
+pub(crate) fn of_parent(pattern: &ReferencePattern, table: &Table, column: usize) -> Inference {
     let parent = format!("{}.{}", quoted(&table.name), quoted(&table.columns[column].name));
     let because = format!("refers to {}.{}", table.name, table.columns[column].name);
-    match reuse {
-        Reuse::AtRandom => inferred(format!("ref({parent})"), because),
-        Reuse::Once => inferred(format!("ref({parent}, once)"), format!("{because}, each once")),
-        Reuse::InTurn { each } => {
+    match pattern {
+        ReferencePattern::AtRandom => inferred(format!("ref({parent})"), because),
+        ReferencePattern::Once => inferred(format!("ref({parent}, once)"), format!("{because}, each once")),
+        ReferencePattern::InTurn { each } => {
             let each = if *each == 1 { String::new() } else { format!("({each})") };
             inferred(format!("ref({parent}, in_turn{each})"), format!("{because}, in a key of foreign keys"))
         }
-        Reuse::DistinctIn(other) => inferred(
+        ReferencePattern::DistinctIn(other) => inferred(
             format!("ref({parent}, distinct_in({}))", quoted(other)),
             format!("{because}, in a key with {other}"),
         ),
-        Reuse::PerParent { least, most } => inferred(
+        ReferencePattern::PerParent { least, most } => inferred(
             format!("ref({parent}, per_parent({least}, {most}))"),
             format!("{because}, in a key with a number"),
         ),
     }
 }
 
-/// The number of a row among those that refer to the same row, in a key with the column of this name.
-pub(crate) fn number_in(name: &str) -> Inferred {
+/// Infers the ordinal of a row among those with the same parent, for a key with the column of this name.
+pub(crate) fn number_in(name: &str) -> Inference {
     inferred(format!("number_in({})", quoted(name)), format!("it is unique together with {name}"))
 }
 
-/// A name as annotations write it.
-pub(crate) fn quoted(name: &str) -> String {
+/// Quotes a name, if annotations need that.
+pub fn quoted(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_name);
     if is_plain && !is_reserved(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The annotation of a foreign key that cannot be inferred: NULL, or an error where the column takes none.
-pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Result<Inferred> {
+/// Infers a foreign key without parent: NULL, or an error if the column is NOT NULL.
+pub(crate) fn without_parent(table: &Table, position: usize, why: &str) -> Result<Inference> {
     let column = &table.columns[position];
     if !column.not_null && table.rowid_alias != Some(position) {
         return Ok(inferred("constant(NULL)", why));
     }
     let error = Error::new(ErrorKind::Generator, format!("nothing can be inferred for this foreign key: {why}"));
     Err(error.in_table(&table.name).in_column(&column.name).advise(
-        "annotate the column: ref(table.column), say; docs/generators.md shows how two foreign keys share a column",
+        "annotate the column, for example ref(table.column); docs/generators.md shows how two foreign keys share a column",
     ))
 }
 

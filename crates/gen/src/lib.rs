@@ -1,14 +1,14 @@
-//! Rows by invention: a schema with annotations in its comments becomes rows, any of which can be made alone.
+//! Row generators: a schema with annotations in its comments becomes rows, each of which can be computed alone.
 //!
 //! ```text
-//! schema text --comments--> annotations --annotation/--> expressions --plan/resolve--> recipes, their generators out
-//!                           columns without --infer--> annotations --^     |           of generators/catalogue
-//! schema, request --plan--> GenPlan: rows, seed, a checked program a table <---plan/compile
+//! schema text --schema_annotations--> annotations --annotation--> expressions --plan/resolve--> column expressions
+//!                                     columns without one --infer--^              (generators/catalogue)  |
+//! schema, request --plan--> GenPlan: rows, seed and a checked program for each table <----plan/compile----'
 //! GenPlan --source--> parts, blocks (program, expression), records
 //! ```
 //!
-//! Every cell is a pure function of (seed, table, column, row number): `random` says how, and
-//! [`ALGORITHM_VERSION`] names the version of everything that decides its value.
+//! Every cell is a pure function of (seed, table, column, row number). `random` defines the random numbers, and
+//! [`ALGORITHM_VERSION`] names the version of everything that decides a value.
 //!
 //! ```
 //! use litepress_format::page::PageSize;
@@ -28,31 +28,34 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod infer;
 pub mod plan_file;
 pub mod presets;
-pub mod profile;
 
 mod annotation;
-mod comments;
+mod decimal;
 mod expression;
 mod generators;
-mod infer;
 mod number;
 mod plan;
 mod program;
 mod random;
 mod relation;
+mod schema_annotations;
 mod source;
 mod suggest;
 mod tables;
-mod tpch;
+mod time_text;
 
 pub use expression::functions;
 pub use generators::catalogue;
+pub use litepress_rows::Shard;
+pub use litepress_tpch::TpchTable;
 pub use number::{COUNT_UNITS, whole_number};
-pub use plan::{Chosen, ColumnPlan, GenPlan, Request, SetColumn, TablePlan};
+pub use plan::{ColumnPlan, GenPlan, Provenance, Request, SetColumn, TablePlan};
 pub use plan_file::PlanFile;
 pub use presets::preset;
 pub use random::ALGORITHM_VERSION;
-pub use source::{GenSource, Shard};
-pub use tpch::TpchTable;
+pub use schema_annotations::{AnnotatedColumn, annotated_columns};
+pub use source::GenSource;
+pub use tables::{generated_tables, is_generated};

@@ -1,10 +1,10 @@
-//! Whole numbers as people write them, in annotations and wherever else: exact or refused, never rounded.
+//! Parses whole numbers as people write them: exactly or not at all, never rounded.
 
-/// The units of counts: `k`, `m` and `b` are a thousand, a million and a billion.
+/// Units of counts: `k`, `m` and `b` are a thousand, a million and a billion.
 pub const COUNT_UNITS: [(&str, u128); 4] = [("", 1), ("k", 1_000), ("m", 1_000_000), ("b", 1_000_000_000)];
 
-/// The number that `text` is: digits, a fraction, an exponent and one of these units (in lower case; case does not
-/// matter in `text`). `None` where it is none, not whole, or above 2^64-1.
+/// Parses digits, a fraction, an exponent and one of `units`, whose names are in lower case; case does not matter in
+/// `text`. Returns `None` if that is no number, not whole, or above 2^64-1.
 ///
 /// ```
 /// use litepress_gen::{COUNT_UNITS, whole_number};
@@ -33,7 +33,7 @@ pub fn whole_number(text: &str, units: &[(&str, u128)]) -> Option<u64> {
     (scaled % power == 0).then(|| u64::try_from(scaled / power).ok())?
 }
 
-/// What stands behind the `e`, and what follows it.
+/// Parses the digits after the `e`. Returns the exponent and the rest of the text.
 fn exponent(text: &str) -> Option<(i32, &str)> {
     let (sign, digits) = match text.strip_prefix(['+', '-']) {
         Some(digits) => (if text.starts_with('-') { -1 } else { 1 }, digits),

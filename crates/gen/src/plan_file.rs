@@ -1,8 +1,8 @@
-//! A plan as a text: TOML that holds the schema, the seed, the numbers of rows and a generator a column.
+//! Plan files: TOML with the schema, the seed, the numbers of rows and a generator for each column.
 //!
 //! ```toml
-//! algorithm_version = 1              # of the generators: another version, other values
-//! seed = 42                          # of all tables that have none of their own
+//! algorithm_version = 1              # of the generators: another version gives other values
+//! seed = 42                          # of all tables without a seed of their own
 //! scale = 10                         # factor for numbers of rows
 //! schema = '''
 //! CREATE TABLE user (id INTEGER PRIMARY KEY, area TEXT);
@@ -11,24 +11,24 @@
 //! [tables.user]
 //! rows = 1_000_000
 //! seed = 7
-//! fixed = true                       # whatever the scale is
+//! fixed = true                       # not scaled
 //!
 //! [tables.user.columns]
-//! area = "digits(6)"                 # before what a comment of the schema says
+//! area = "digits(6)"                 # overrides the annotation in the schema
 //! ```
 //!
-//! What a plan file does not say is as if it were not there: comments of the schema count, and columns are inferred.
+//! Everything is optional but `algorithm_version` and `schema`: without an entry, the annotations of the schema
+//! count, and columns are inferred.
 //!
-//! Its schema and its annotations are parsed as texts of their own. Where such a text stands in the file is known from
-//! the TOML parser, so that `PlanFile::locate` moves an error from there to its line and character in the file.
+//! The schema and the annotations are parsed as texts of their own. The TOML parser reports their spans in the file,
+//! so `PlanFile::locate` can translate the place of an error to its line and character in the file.
 
 mod place;
 mod write;
 
-pub use write::to_toml;
-pub(crate) use write::{key_of, string};
+pub use write::{to_toml, toml_key, toml_string};
 
-use crate::annotation::Site;
+use crate::annotation::SourceText;
 use crate::number::{COUNT_UNITS, whole_number};
 use crate::random::ALGORITHM_VERSION;
 use crate::suggest::did_you_mean;
@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
-/// A plan file that is read: what it says is a request that comes after that of the caller, and before the schema.
+/// A parsed plan file. Its settings rank below those of the request and above those of the schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanFile {
     text: String,
@@ -52,15 +52,15 @@ pub struct PlanFile {
     tables: Vec<PlanFileTable>,
 }
 
-/// What a plan file says of a table.
+/// The entry of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlanFileTable {
     name: Spanned<String>,
-    /// Number of rows, where it is said.
+    /// Number of rows, if set.
     pub rows: Option<u64>,
-    /// Seed, where it is said.
+    /// Seed, if set.
     pub seed: Option<u64>,
-    /// Whether the number of rows stays whatever the scale is.
+    /// Whether the scale leaves the number of rows alone.
     pub fixed: bool,
     columns: Vec<(Spanned<String>, PlanFileColumn)>,
 }
@@ -68,9 +68,9 @@ pub(crate) struct PlanFileTable {
 /// An annotation in a plan file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlanFileColumn {
-    /// The annotation, without the marks of TOML.
+    /// The annotation, without TOML quotes.
     pub expression: String,
-    /// What the text is called in errors until `PlanFile::locate` has seen them.
+    /// Name of the text in errors, until `PlanFile::locate` replaces it.
     pub origin: String,
     span: Range<usize>,
 }
@@ -79,7 +79,7 @@ pub(crate) struct PlanFileColumn {
 #[serde(deny_unknown_fields)]
 struct Document {
     algorithm_version: Spanned<u32>,
-    seed: Option<Whole>,
+    seed: Option<TomlInteger>,
     scale: Option<Spanned<f64>>,
     schema: Spanned<String>,
     #[serde(default)]
@@ -89,37 +89,37 @@ struct Document {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct DocumentTable {
-    rows: Option<Whole>,
-    seed: Option<Whole>,
+    rows: Option<TomlInteger>,
+    seed: Option<TomlInteger>,
     fixed: bool,
     columns: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
-/// A whole number: TOML's own, or a text for what TOML's do not hold, `"10m"` and what is above 2^63.
+/// A whole number: a TOML integer, or a string for numbers that TOML does not have, `"10m"` and above 2^63.
 #[derive(Clone, Copy)]
-struct Whole(u64);
+struct TomlInteger(u64);
 
-impl<'de> Deserialize<'de> for Whole {
+impl<'de> Deserialize<'de> for TomlInteger {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct Visitor;
         impl de::Visitor<'_> for Visitor {
-            type Value = Whole;
+            type Value = TomlInteger;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a whole number: 1_000, or \"10m\"")
             }
 
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Whole, E> {
-                let whole = u64::try_from(value).map(Whole);
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<TomlInteger, E> {
+                let whole = u64::try_from(value).map(TomlInteger);
                 whole.map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
             }
 
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Whole, E> {
-                Ok(Whole(value))
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<TomlInteger, E> {
+                Ok(TomlInteger(value))
             }
 
-            fn visit_str<E: de::Error>(self, value: &str) -> Result<Whole, E> {
-                let whole = whole_number(value, &COUNT_UNITS).map(Whole);
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<TomlInteger, E> {
+                let whole = whole_number(value, &COUNT_UNITS).map(TomlInteger);
                 whole.ok_or_else(|| E::invalid_value(de::Unexpected::Str(value), &self))
             }
         }
@@ -128,40 +128,40 @@ impl<'de> Deserialize<'de> for Whole {
 }
 
 impl PlanFile {
-    /// Reads a plan file; `origin` is what it is called in errors. Names of tables and columns are not looked at yet.
+    /// Parses a plan file; `origin` is its name in errors. Names of tables and columns are not checked yet.
     ///
     /// # Errors
-    /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) with line and character, where it is no TOML, says what no plan file says, or is of
-    /// another [`ALGORITHM_VERSION`].
+    /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) with line and character, if the text is not
+    /// TOML, has an unknown key, or is of another [`ALGORITHM_VERSION`].
     pub fn parse(text: &str, origin: &str) -> Result<Self> {
-        let site = Site::new(text, origin);
+        let source = SourceText::new(text, origin);
         let document: Document = toml::from_str(text).map_err(|error| {
             let message = error.message().replace('\n', ", ");
             let at = error.span().map_or(0, |span| span.start);
-            site.error(at, message).advise("a plan file is TOML: 'litepress gen --write-plan FILE' writes one")
+            source.error(at, message).advise("a plan file is TOML: 'litepress gen --write-plan FILE' writes one")
         })?;
         let version = document.algorithm_version;
         if *version.get_ref() != ALGORITHM_VERSION {
             let message = format!(
-                "the plan is of algorithm version {}, and this program makes the values of version {ALGORITHM_VERSION}",
+                "the plan has algorithm version {}, and this program makes the values of version {ALGORITHM_VERSION}",
                 version.get_ref()
             );
-            return Err(site.error(version.span().start, message).advise(
-                "use the version of litepress that wrote it; or set this number for other values of the same kind",
+            return Err(source.error(version.span().start, message).advise(
+                "use the version of litepress that wrote it, or set this number to get other values of the same kind",
             ));
         }
         if let Some(scale) = &document.scale {
-            check_scale(*scale.get_ref()).map_err(|message| site.error(scale.span().start, message))?;
+            check_scale(*scale.get_ref()).map_err(|message| source.error(scale.span().start, message))?;
         }
         let table = |(name, table): (Spanned<String>, DocumentTable)| PlanFileTable {
-            rows: table.rows.map(|Whole(rows)| rows),
-            seed: table.seed.map(|Whole(seed)| seed),
+            rows: table.rows.map(|TomlInteger(rows)| rows),
+            seed: table.seed.map(|TomlInteger(seed)| seed),
             fixed: table.fixed,
             columns: columns(origin, name.get_ref(), table.columns),
             name,
         };
         Ok(Self {
-            seed: document.seed.map(|Whole(seed)| seed),
+            seed: document.seed.map(|TomlInteger(seed)| seed),
             scale: document.scale.map(Spanned::into_inner),
             schema: document.schema,
             tables: document.tables.into_iter().map(table).collect(),
@@ -170,28 +170,27 @@ impl PlanFile {
         })
     }
 
-    /// The schema as SQLite understands it.
+    /// Parses the schema and checks the names of tables and columns against it.
     ///
     /// # Errors
-    /// Those of [`Schema::from_sql`], and of tables and columns in the file that the schema has not, at their place in
-    /// the file.
+    /// The errors of [`Schema::from_sql`], and of unknown tables and columns, at their place in the file.
     pub fn schema(&self) -> Result<Schema> {
         let schema = Schema::from_sql(self.schema_text(), &self.origin).map_err(|error| self.locate(error))?;
         self.check(&schema)?;
         Ok(schema)
     }
 
-    /// The text of the schema.
+    /// Returns the text of the schema.
     pub fn schema_text(&self) -> &str {
         self.schema.get_ref()
     }
 
-    /// What the file is called in errors.
+    /// Returns the name of the file in errors.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// Whether all tables and columns are there, each once.
+    /// Checks that all tables and columns exist and are named once.
     fn check(&self, schema: &Schema) -> Result<()> {
         for (position, table) in self.tables.iter().enumerate() {
             let name = table.name.get_ref();
@@ -200,13 +199,13 @@ impl PlanFile {
                 return Err(self.error(&table.name, format!("the schema has no table '{name}'{near}")));
             };
             if self.tables[..position].iter().any(|other| other.is(name)) {
-                return Err(self.error(&table.name, format!("table {name} is there already, in other letters")));
+                return Err(self.error(&table.name, format!("table {name} is there twice, in different case")));
             }
             for (position, (name, _)) in table.columns.iter().enumerate() {
                 check_column(of_table, name.get_ref()).map_err(|message| self.error(name, message))?;
                 let mut before = table.columns[..position].iter();
                 if before.any(|(other, _)| other.get_ref().eq_ignore_ascii_case(name.get_ref())) {
-                    let message = format!("column {} is there already, in other letters", name.get_ref());
+                    let message = format!("column {} is there twice, in different case", name.get_ref());
                     return Err(self.error(name, message));
                 }
             }
@@ -215,15 +214,15 @@ impl PlanFile {
     }
 
     fn error(&self, name: &Spanned<String>, message: String) -> Error {
-        Site::new(&self.text, &self.origin).error(name.span().start, message)
+        SourceText::new(&self.text, &self.origin).error(name.span().start, message)
     }
 
-    /// What the file says of this table.
+    /// Returns the entry of this table.
     pub(crate) fn table(&self, name: &str) -> Option<&PlanFileTable> {
         self.tables.iter().find(|table| table.is(name))
     }
 
-    /// The file's annotations of columns: table, column, annotation.
+    /// Returns the file's annotations: table, column, annotation.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str, &PlanFileColumn)> {
         self.tables.iter().flat_map(|table| {
             let columns = table.columns.iter();
@@ -231,7 +230,7 @@ impl PlanFile {
         })
     }
 
-    /// Moves an error about the schema or an annotation of this file to its place in the file.
+    /// Translates the place of an error about the schema or an annotation of this file to its place in the file.
     #[must_use]
     pub(crate) fn locate(&self, error: Error) -> Error {
         let Some(file) = error.place().file.as_deref().and_then(|file| file.to_str()) else { return error };
@@ -283,10 +282,10 @@ fn check_column(table: &Table, name: &str) -> Result<(), String> {
     }
 }
 
-/// Whether this can be a factor for numbers of rows.
+/// Checks a factor for numbers of rows.
 ///
 /// # Errors
-/// Says what one is.
+/// A message with the valid range.
 pub fn check_scale(scale: f64) -> Result<(), String> {
     const MOST: f64 = 1e12;
     if scale > 0.0 && scale <= MOST { Ok(()) } else { Err("a scale is a number above 0: 0.1, 100".to_owned()) }

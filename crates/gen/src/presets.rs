@@ -1,12 +1,12 @@
-//! Schemas with annotations that are built in.
+//! Built-in schemas with annotations.
 
 /// A built-in schema.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Preset {
-    /// Its name.
+    /// Name of the preset.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// One line about its tables.
     pub about: &'static str,
     /// CREATE statements with annotations.
     pub sql: &'static str,
@@ -41,12 +41,12 @@ static PRESETS: &[Preset] = &[
     },
 ];
 
-/// All presets.
+/// Returns all presets.
 pub fn all() -> &'static [Preset] {
     PRESETS
 }
 
-/// The preset of this name.
+/// Returns the preset of this name.
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
@@ -54,7 +54,7 @@ pub fn preset(name: &str) -> Option<&'static Preset> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Chosen, GenPlan, Request};
+    use crate::plan::{GenPlan, Provenance, Request};
     use litepress_rows::Schema;
 
     #[test]
@@ -73,12 +73,12 @@ mod tests {
             let rows = if preset.name == "tpch" { Vec::new() } else { rows.collect() };
             let plan = GenPlan::new(&schema, &Request { rows, ..Request::default() }).expect(preset.name);
             let columns = plan.tables().iter().flat_map(|table| &table.columns);
-            // What a foreign key is depends on how many rows its parent has.
+            // The annotation of a foreign key depends on the number of rows of its parent.
             let is_reference = |because: &str| because.starts_with("refers to");
             for column in columns {
-                let is_settled = match &column.chosen {
-                    Chosen::Inferred(because) => is_reference(because),
-                    chosen => *chosen == Chosen::Annotation,
+                let is_settled = match &column.provenance {
+                    Provenance::Inferred(because) => is_reference(because),
+                    provenance => *provenance == Provenance::Annotation,
                 };
                 assert!(is_settled, "{}: {}", preset.name, column.name);
             }

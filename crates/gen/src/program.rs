@@ -1,15 +1,15 @@
-//! How the columns of a table are filled: steps over blocks of rows, in an order in which each finds what it needs.
+//! Programs that fill the columns of a table: a list of operations over blocks of rows, in topological order.
 //!
 //! ```text
-//! rows of the table ----------------------> space 0
-//! space 0 --Refer: which row of product?--> space 1      rows of other tables that a row leads to
-//! Generate: a generator, in any space ----> slot
-//! Apply: an operator over slots ----------> slot         the slots of columns are what the encoder gets
+//! rows of the table -------------------------> row set 0
+//! row set 0 --Refer: which row of product?--> row set 1    rows of other tables, one for each row
+//! Generate: a generator, on any row set -----> register
+//! Apply: an operator on registers -----------> register     the encoder reads the registers of the columns
 //! ```
 //!
-//! A program is made once for a table and run by many threads, each with a [`Scratch`] of its own, whose memory is
-//! used again for every block. As all values are functions of row numbers, a column of another table's row is computed
-//! where it is needed, and nothing is looked up.
+//! A program is compiled once for a table and run by many threads, each with its own [`Scratch`], whose memory is
+//! reused from block to block. All values are functions of row numbers, so a column of another table's row is
+//! computed in place; nothing is looked up.
 
 use crate::expression::{Operand, Operator, apply, stored};
 use crate::generators::{Generator, Kinds, fill_flags};
@@ -19,17 +19,17 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock};
 use std::sync::Arc;
 
-/// What fills the columns of a table.
+/// The operations that fill the columns of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
-    pub steps: Vec<Step>,
-    /// Number of slots.
-    pub slots: usize,
-    /// Number of spaces.
-    pub spaces: usize,
-    /// The slots of the ordinary columns in their order, all different.
+    pub ops: Vec<Op>,
+    /// Number of registers.
+    pub registers: usize,
+    /// Number of row sets.
+    pub row_sets: usize,
+    /// The registers of the ordinary columns in their order, all different.
     pub columns: Vec<usize>,
-    /// Bytes that the longest values of all slots may take in one row.
+    /// Bytes that the longest values of all registers may take in one row.
     pub longest_bytes: u64,
 }
 
@@ -41,117 +41,118 @@ pub(crate) struct Nulls {
     pub random: CellRandom,
 }
 
-/// One step of a program.
+/// One operation of a program.
 #[derive(Debug)]
-pub(crate) enum Step {
-    /// The rows that those of a space refer to, another space. `siblings` is the space of the column of `distinct_in`.
+pub(crate) enum Op {
+    /// Computes the rows that the rows of a set refer to, as another set. `siblings` is the row set of the column in
+    /// `distinct_in`.
     Refer {
         relation: Relation,
         random: CellRandom,
         from: usize,
         siblings: Option<usize>,
         nulls: Vec<Nulls>,
-        space: usize,
+        row_set: usize,
     },
-    /// The how manieth child of its parent a row is.
-    Number { space: usize, slot: usize },
-    /// Values by a generator.
-    Generate { generator: Arc<dyn Generator>, random: CellRandom, space: usize, slot: usize },
-    /// What a column of this affinity stores of the values of another slot.
-    Store { from: usize, affinity: Affinity, slot: usize },
-    /// What an operator makes of other values.
-    Apply { operator: Operator, operands: Vec<Source>, affinities: Vec<Option<Affinity>>, slot: usize },
-    /// The values of another slot, or one value.
-    Copy { from: Source, slot: usize },
-    /// NULL in a share of the rows of a slot.
-    Null { nulls: Nulls, space: usize, slot: usize },
+    /// Computes each row's ordinal among the children of its parent.
+    ChildOrdinal { row_set: usize, register: usize },
+    /// Generates values.
+    Generate { generator: Arc<dyn Generator>, random: CellRandom, row_set: usize, register: usize },
+    /// Converts a register as a column of this affinity would store it.
+    Store { from: usize, affinity: Affinity, register: usize },
+    /// Applies an operator to other values.
+    Apply { operator: Operator, operands: Vec<Input>, affinities: Vec<Option<Affinity>>, register: usize },
+    /// Copies another register, or one value into all rows.
+    Copy { from: Input, register: usize },
+    /// Sets NULL in a share of the rows of a register.
+    Null { nulls: Nulls, row_set: usize, register: usize },
 }
 
-/// Where an operand comes from.
+/// An operand of an operation.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
-    /// A slot.
-    Slot(usize),
-    /// A slot of [`Step::Store`], or the one that it stores where values stay as they are.
-    Stored { from: usize, slot: usize },
+pub(crate) enum Input {
+    /// A register.
+    Register(usize),
+    /// The register of an [`Op::Store`], or its input if the values are stored unchanged.
+    Stored { from: usize, register: usize },
     /// One value for all rows.
     Constant(OwnedValue),
 }
 
-/// What a program works with.
+/// The working memory of a program.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    /// The slots of the columns that are wanted, and the steps that fill these.
+    /// Registers of the wanted columns, and the operations that fill them.
     wanted: Vec<usize>,
-    steps: Vec<usize>,
+    ops: Vec<usize>,
     blocks: Vec<CellBlock>,
-    spaces: Vec<RowList>,
-    /// The slots of [`Step::Store`] that were not needed.
+    row_sets: Vec<RowList>,
+    /// Registers of [`Op::Store`] whose input needed no conversion.
     is_as_stored: Vec<bool>,
-    /// The blocks of the columns, while nobody computes.
+    /// Blocks of the columns; between runs they are here and not in their registers.
     columns: Vec<CellBlock>,
     flags: Vec<bool>,
 }
 
 impl Scratch {
-    /// For all columns.
+    /// Allocates memory for all columns.
     pub(crate) fn new(program: &Program) -> Self {
         Self::with_given(program, &[])
     }
 
-    /// For all columns, of which some, by their places among the ordinary ones, are [filled](Self::column_mut) before each
-    /// run.
+    /// Allocates memory for all columns, of which the caller [fills](Self::column_mut) `given` before each run. These
+    /// are positions among the ordinary columns.
     pub(crate) fn with_given(program: &Program, given: &[usize]) -> Self {
         let given: Vec<usize> = given.iter().map(|&column| program.columns[column]).collect();
-        Self::with_slots(program, program.columns.clone(), &given)
+        Self::with_registers(program, program.columns.clone(), &given)
     }
 
-    /// For some of the ordinary columns, by their places among these.
+    /// Allocates memory for some of the ordinary columns, given by their positions.
     pub(crate) fn for_columns(program: &Program, columns: &[usize]) -> Self {
-        Self::with_slots(program, columns.iter().map(|&column| program.columns[column]).collect(), &[])
+        Self::with_registers(program, columns.iter().map(|&column| program.columns[column]).collect(), &[])
     }
 
-    fn with_slots(program: &Program, wanted: Vec<usize>, given: &[usize]) -> Self {
+    fn with_registers(program: &Program, wanted: Vec<usize>, given: &[usize]) -> Self {
         let blocks = |count| std::iter::repeat_with(CellBlock::default).take(count).collect();
         Self {
             columns: blocks(wanted.len()),
-            steps: program.steps_for(&wanted, given),
+            ops: program.ops_for(&wanted, given),
             wanted,
-            blocks: blocks(program.slots),
-            spaces: std::iter::repeat_with(RowList::default).take(program.spaces).collect(),
-            is_as_stored: vec![false; program.slots],
+            blocks: blocks(program.registers),
+            row_sets: std::iter::repeat_with(RowList::default).take(program.row_sets).collect(),
+            is_as_stored: vec![false; program.registers],
             flags: Vec::new(),
         }
     }
 
-    /// The blocks of the wanted columns, as the last run filled them.
+    /// Returns the blocks of the wanted columns, as the last run filled them.
     pub(crate) fn columns(&self) -> &[CellBlock] {
         &self.columns
     }
 
-    /// The block of a wanted column.
+    /// Returns the block of a wanted column.
     pub(crate) fn column_mut(&mut self, column: usize) -> &mut CellBlock {
         &mut self.columns[column]
     }
 
-    /// Puts the blocks of the columns into their slots, or takes them out again.
+    /// Moves the blocks of the columns into their registers, or back out.
     fn swap_columns(&mut self) {
-        for (&slot, column) in self.wanted.iter().zip(&mut self.columns) {
-            std::mem::swap(&mut self.blocks[slot], column);
+        for (&register, column) in self.wanted.iter().zip(&mut self.columns) {
+            std::mem::swap(&mut self.blocks[register], column);
         }
     }
 
-    /// The rows of a space; `rows` are those of space 0.
-    fn rows<'a>(&'a self, rows: &Rows<'a>, space: usize) -> Rows<'a> {
-        if space == 0 { rows.clone() } else { Rows::List(&self.spaces[space].rows) }
+    /// Returns the rows of a set; `rows` is set 0.
+    fn rows<'a>(&'a self, rows: &Rows<'a>, row_set: usize) -> Rows<'a> {
+        if row_set == 0 { rows.clone() } else { Rows::List(&self.row_sets[row_set].rows) }
     }
 
-    fn operand<'a>(&'a self, source: &'a Source) -> Operand<'a> {
-        match source {
-            Source::Constant(value) => Operand::Constant(value),
-            Source::Slot(slot) => Operand::Block(&self.blocks[*slot]),
-            Source::Stored { from, slot } => {
-                Operand::Block(&self.blocks[if self.is_as_stored[*slot] { *from } else { *slot }])
+    fn operand<'a>(&'a self, input: &'a Input) -> Operand<'a> {
+        match input {
+            Input::Constant(value) => Operand::Constant(value),
+            Input::Register(register) => Operand::Block(&self.blocks[*register]),
+            Input::Stored { from, register } => {
+                Operand::Block(&self.blocks[if self.is_as_stored[*register] { *from } else { *register }])
             }
         }
     }
@@ -160,153 +161,152 @@ impl Scratch {
 impl Program {
     /// Fills the wanted columns for these rows, at most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) of them.
     pub(crate) fn run(&self, rows: &Rows<'_>, scratch: &mut Scratch) {
-        let steps = std::mem::take(&mut scratch.steps);
+        let ops = std::mem::take(&mut scratch.ops);
         scratch.swap_columns();
-        for &step in &steps {
-            self.steps[step].run(rows, scratch);
+        for &op in &ops {
+            self.ops[op].run(rows, scratch);
         }
         scratch.swap_columns();
-        scratch.steps = steps;
+        scratch.ops = ops;
     }
 
-    /// Whether a column, by its place among the ordinary ones, is what a generator of integers gives, without NULL.
+    /// Returns whether a column, given by its position among the ordinary ones, comes straight from a generator of
+    /// integers without NULL.
     pub(crate) fn gives_integers(&self, column: usize) -> bool {
-        let slot = self.columns[column];
-        let mut steps = self.steps.iter().filter(|step| step.slot() == Some(slot));
-        match (steps.next(), steps.next()) {
-            (Some(Step::Generate { generator, space: 0, .. }), None) => {
+        let register = self.columns[column];
+        let mut ops = self.ops.iter().filter(|op| op.register() == Some(register));
+        match (ops.next(), ops.next()) {
+            (Some(Op::Generate { generator, row_set: 0, .. }), None) => {
                 generator.kinds() == Kinds::INT && generator.null_share() == 0.0
             }
             _ => false,
         }
     }
 
-    /// The steps that it takes to fill these slots, in their order, where some others are filled.
-    fn steps_for(&self, slots: &[usize], filled: &[usize]) -> Vec<usize> {
-        let mut needed = Needed { slots: vec![false; self.slots], spaces: vec![false; self.spaces] };
-        slots.iter().for_each(|&slot| needed.slots[slot] = true);
-        let is_filled = |step: &Step| step.slot().is_some_and(|slot| filled.contains(&slot));
-        let mut steps: Vec<usize> = (0..self.steps.len())
-            .rev()
-            .filter(|&step| !is_filled(&self.steps[step]) && needed.takes(&self.steps[step]))
-            .collect();
-        steps.reverse();
-        steps
+    /// Returns the operations that fill these registers, in order, if the registers in `filled` need no computing.
+    fn ops_for(&self, registers: &[usize], filled: &[usize]) -> Vec<usize> {
+        let mut live = Liveness { registers: vec![false; self.registers], row_sets: vec![false; self.row_sets] };
+        registers.iter().for_each(|&register| live.registers[register] = true);
+        let is_filled = |op: &Op| op.register().is_some_and(|register| filled.contains(&register));
+        let mut ops: Vec<usize> =
+            (0..self.ops.len()).rev().filter(|&op| !is_filled(&self.ops[op]) && live.visit(&self.ops[op])).collect();
+        ops.reverse();
+        ops
     }
 }
 
-/// What is needed by the steps behind one.
-struct Needed {
-    slots: Vec<bool>,
-    spaces: Vec<bool>,
+/// Liveness of registers and row sets, computed from the last operation to the first.
+struct Liveness {
+    registers: Vec<bool>,
+    row_sets: Vec<bool>,
 }
 
-impl Needed {
-    /// Whether a step gives something that is needed; then what it works on is, too.
-    fn takes(&mut self, step: &Step) -> bool {
-        let is_needed = match step {
-            Step::Refer { space, .. } => self.spaces[*space],
-            _ => step.slot().is_some_and(|slot| self.slots[slot]),
+impl Liveness {
+    /// Returns whether a later operation needs this one's result. If so, marks its operands as needed.
+    fn visit(&mut self, op: &Op) -> bool {
+        let is_used = match op {
+            Op::Refer { row_set, .. } => self.row_sets[*row_set],
+            _ => op.register().is_some_and(|register| self.registers[register]),
         };
-        if is_needed {
-            self.add_operands(step);
+        if is_used {
+            self.add_operands(op);
         }
-        is_needed
+        is_used
     }
 
-    fn add_operands(&mut self, step: &Step) {
-        match step {
-            Step::Refer { from, siblings, .. } => {
-                self.spaces[*from] = true;
-                siblings.iter().for_each(|&siblings| self.spaces[siblings] = true);
+    fn add_operands(&mut self, op: &Op) {
+        match op {
+            Op::Refer { from, siblings, .. } => {
+                self.row_sets[*from] = true;
+                siblings.iter().for_each(|&siblings| self.row_sets[siblings] = true);
             }
-            Step::Number { space, .. } | Step::Generate { space, .. } | Step::Null { space, .. } => {
-                self.spaces[*space] = true;
+            Op::ChildOrdinal { row_set, .. } | Op::Generate { row_set, .. } | Op::Null { row_set, .. } => {
+                self.row_sets[*row_set] = true;
             }
-            Step::Store { from, .. } => self.slots[*from] = true,
-            Step::Apply { operands, .. } => operands.iter().for_each(|operand| self.add_source(operand)),
-            Step::Copy { from, .. } => self.add_source(from),
+            Op::Store { from, .. } => self.registers[*from] = true,
+            Op::Apply { operands, .. } => operands.iter().for_each(|operand| self.add_input(operand)),
+            Op::Copy { from, .. } => self.add_input(from),
         }
     }
 
-    fn add_source(&mut self, source: &Source) {
-        match source {
-            Source::Slot(slot) => self.slots[*slot] = true,
-            Source::Stored { from, slot } => {
-                self.slots[*from] = true;
-                self.slots[*slot] = true;
+    fn add_input(&mut self, input: &Input) {
+        match input {
+            Input::Register(register) => self.registers[*register] = true,
+            Input::Stored { from, register } => {
+                self.registers[*from] = true;
+                self.registers[*register] = true;
             }
-            Source::Constant(_) => {}
+            Input::Constant(_) => {}
         }
     }
 }
 
-impl Step {
-    /// The slot that it fills, or sets NULLs in.
-    fn slot(&self) -> Option<usize> {
+impl Op {
+    /// Returns the register that it fills, or sets NULLs in.
+    fn register(&self) -> Option<usize> {
         match self {
             Self::Refer { .. } => None,
-            Self::Number { slot, .. }
-            | Self::Generate { slot, .. }
-            | Self::Store { slot, .. }
-            | Self::Apply { slot, .. }
-            | Self::Copy { slot, .. }
-            | Self::Null { slot, .. } => Some(*slot),
+            Self::ChildOrdinal { register, .. }
+            | Self::Generate { register, .. }
+            | Self::Store { register, .. }
+            | Self::Apply { register, .. }
+            | Self::Copy { register, .. }
+            | Self::Null { register, .. } => Some(*register),
         }
     }
 
     fn run(&self, rows: &Rows<'_>, scratch: &mut Scratch) {
         match self {
-            Self::Refer { relation, random, from, siblings, nulls, space } => {
-                let mut list = std::mem::take(&mut scratch.spaces[*space]);
-                let siblings = siblings.map(|space| &scratch.spaces[space]);
-                relation.draw(random, &scratch.rows(rows, *from), siblings, &mut list);
+            Self::Refer { relation, random, from, siblings, nulls, row_set } => {
+                let mut list = std::mem::take(&mut scratch.row_sets[*row_set]);
+                let siblings = siblings.map(|row_set| &scratch.row_sets[row_set]);
+                relation.assign_parents(random, &scratch.rows(rows, *from), siblings, &mut list);
                 let mut flags = std::mem::take(&mut scratch.flags);
                 for nulls in nulls {
                     nulls.fill(&scratch.rows(rows, *from), &mut flags);
                     mark(&flags, &mut list.nulls);
                 }
-                mark(&scratch.spaces[*from].nulls, &mut list.nulls);
+                mark(&scratch.row_sets[*from].nulls, &mut list.nulls);
                 scratch.flags = flags;
-                scratch.spaces[*space] = list;
+                scratch.row_sets[*row_set] = list;
             }
-            Self::Null { nulls, space, slot } => {
+            Self::Null { nulls, row_set, register } => {
                 let mut flags = std::mem::take(&mut scratch.flags);
-                nulls.fill(&scratch.rows(rows, *space), &mut flags);
-                mark(&flags, scratch.blocks[*slot].nulls_mut());
+                nulls.fill(&scratch.rows(rows, *row_set), &mut flags);
+                mark(&flags, scratch.blocks[*register].nulls_mut());
                 scratch.flags = flags;
             }
-            Self::Generate { slot, .. }
-            | Self::Number { slot, .. }
-            | Self::Store { slot, .. }
-            | Self::Apply { slot, .. }
-            | Self::Copy { slot, .. } => {
-                let mut out = std::mem::take(&mut scratch.blocks[*slot]);
+            Self::Generate { register, .. }
+            | Self::ChildOrdinal { register, .. }
+            | Self::Store { register, .. }
+            | Self::Apply { register, .. }
+            | Self::Copy { register, .. } => {
+                let mut out = std::mem::take(&mut scratch.blocks[*register]);
                 self.fill(rows, scratch, &mut out);
-                scratch.blocks[*slot] = out;
+                scratch.blocks[*register] = out;
             }
         }
     }
 
-    /// Fills the slot of a step that fills one.
+    /// Fills the register of an operation that fills one.
     fn fill(&self, rows: &Rows<'_>, scratch: &mut Scratch, out: &mut CellBlock) {
         let count = rows.len();
         match self {
-            Self::Generate { generator, random, space, .. } => {
-                generator.fill(random, &scratch.rows(rows, *space), out);
-                mark(&scratch.spaces[*space].nulls, out.nulls_mut());
+            Self::Generate { generator, random, row_set, .. } => {
+                generator.fill(random, &scratch.rows(rows, *row_set), out);
+                mark(&scratch.row_sets[*row_set].nulls, out.nulls_mut());
             }
-            Self::Number { space, .. } => {
-                let list = &scratch.spaces[*space];
-                out.ints().extend(list.places.iter().map(|place| place.number.cast_signed() + 1));
+            Self::ChildOrdinal { row_set, .. } => {
+                let list = &scratch.row_sets[*row_set];
+                out.ints().extend(list.positions.iter().map(|position| position.ordinal.cast_signed() + 1));
                 mark(&list.nulls, out.nulls_mut());
             }
-            Self::Store { from, affinity, slot } => {
-                scratch.is_as_stored[*slot] = stored(&scratch.blocks[*from], *affinity, count, out).is_none();
+            Self::Store { from, affinity, register } => {
+                scratch.is_as_stored[*register] = stored(&scratch.blocks[*from], *affinity, count, out).is_none();
             }
             Self::Apply { operator, operands, affinities, .. } => {
-                // Few operands are the rule; CASE and IN may have many.
-                let operands: Vec<Operand<'_>> = operands.iter().map(|source| scratch.operand(source)).collect();
+                // Most operators have few operands; CASE and IN may have many.
+                let operands: Vec<Operand<'_>> = operands.iter().map(|input| scratch.operand(input)).collect();
                 apply(*operator, &operands, affinities, count, out);
             }
             Self::Copy { from, .. } => match scratch.operand(from) {
@@ -325,7 +325,7 @@ impl Nulls {
     }
 }
 
-/// Marks rows as NULL beside those that are.
+/// Sets further rows to NULL.
 fn mark(more: &[bool], nulls: &mut Vec<bool>) {
     if more.contains(&true) {
         nulls.resize(more.len(), false);

@@ -1,6 +1,6 @@
 //! Random numbers that are a pure function of seed, table, column and row number.
 //!
-//! There is no state to carry from row to row, so any cell can be made alone, by any thread, in any order.
+//! No state is carried from row to row, so any cell can be computed alone, by any thread, in any order.
 //!
 //! ```text
 //! names and seed --FNV-1a, mix--> (offset, key)           once a column
@@ -9,22 +9,22 @@
 //!                                      '---> Draws: more words for a cell that needs several
 //! ```
 //!
-//! For one column the step from row number to word is a bijection: two multiplications by odd constants, three
+//! Within a column the function from row number to word is a bijection: two multiplications by odd constants, three
 //! shifts folded in, a key folded in between (the constants are those of Evensen's *moremur* finaliser). So a value
-//! that shows its whole word (`uuid`, `hex(16)`, `blob(8, n)`) never repeats within a column. The key differs from
-//! column to column, so that no column is a shifted copy of another.
+//! that shows its whole word (`uuid`, `hex(16)`, `blob(8, n)`) never repeats within a column. Each column has its own
+//! key, so that no column is a shifted copy of another.
 //!
-//! **Frozen.** Whatever changes a single value of any generator is a new [`ALGORITHM_VERSION`]; the golden tests of
-//! this crate pin them.
+//! **Frozen.** A change of any value of any generator is a new [`ALGORITHM_VERSION`]; the golden tests of this crate
+//! pin them.
 
 use std::ops::Range;
 
 /// Version of everything that decides which value a cell gets. A change of any value is a new version.
 pub const ALGORITHM_VERSION: u32 = 1;
 
-/// Up to this many choices are drawn from a word that two rows share. The second row still chooses from 44 random bits
-/// at least, so that the most frequent value differs from the least frequent by one part in 10^7 at the very most,
-/// which 10^12 rows do not show.
+/// Largest number of choices that is drawn from a word shared by two rows. The second row still has at least 44
+/// random bits, so that the most and the least frequent value differ by at most one part in 10^7. 10^12 rows do not
+/// show that.
 pub const NARROW: u64 = 1 << 20;
 
 const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -43,17 +43,17 @@ fn mix(mut word: u64, key: u64) -> u64 {
 }
 
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "the low half is intended")]
 fn low_half(product: u128) -> u64 {
     product as u64
 }
 
-/// Rows of a table, by their numbers: those that are made together.
+/// Numbers of rows of a table that are generated together.
 #[derive(Clone, Debug)]
 pub enum Rows<'a> {
-    /// Consecutive ones.
+    /// Consecutive rows.
     Range(Range<u64>),
-    /// Any, in any order: those that the rows of another table refer to.
+    /// Rows in any order: the ones that the rows of another table refer to.
     List(&'a [u64]),
 }
 
@@ -64,7 +64,7 @@ impl From<Range<u64>> for Rows<'_> {
 }
 
 impl Rows<'_> {
-    /// How many there are.
+    /// Returns the number of rows.
     #[inline]
     pub fn len(&self) -> usize {
         match self {
@@ -73,7 +73,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Some of them, by their places.
+    /// Returns some of the rows, given by their positions.
     #[must_use]
     pub fn part(&self, places: Range<usize>) -> Self {
         match self {
@@ -82,7 +82,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Calls `f` for each.
+    /// Calls `f` for each row.
     #[inline(always)]
     pub fn for_each(&self, f: impl FnMut(u64)) {
         match self {
@@ -91,7 +91,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Calls `f` for each, and the slot that is its.
+    /// Calls `f` for each row and its slot.
     #[inline(always)]
     pub fn zip<T>(&self, slots: impl Iterator<Item = T>, mut f: impl FnMut(u64, T)) {
         match self {
@@ -100,7 +100,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Appends what `f` makes of each.
+    /// Appends the result of `f` for each row.
     #[inline(always)]
     pub fn append_to<T>(&self, out: &mut Vec<T>, f: impl FnMut(u64) -> T) {
         match self {
@@ -110,14 +110,14 @@ impl Rows<'_> {
     }
 }
 
-/// 64 random bits, read as a fraction of 0 to 1: a number below `n` is the whole part of `n` times the fraction, and
-/// what is left is a fraction again. Numbers that are taken one after another share the bits as they need them, and
-/// taking 1000 and 1000 again is taking a million.
+/// 64 random bits, read as a fraction of 0 to 1. A number below `n` is the whole part of `n` times the fraction, and
+/// the remainder is a fraction again. So consecutive numbers share the bits as they need them: taking 1000 and 1000
+/// again equals taking a million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fraction(pub u64);
 
 impl Fraction {
-    /// A number in `0..n`; `n` must not be 0.
+    /// Takes a number in `0..n`; `n` must not be 0.
     #[inline(always)]
     pub fn take(&mut self, n: u64) -> u64 {
         let product = u128::from(self.0) * u128::from(n);
@@ -125,7 +125,7 @@ impl Fraction {
         (product >> 64) as u64
     }
 
-    /// 32 bits.
+    /// Takes 32 bits.
     #[inline(always)]
     pub fn take_u32(&mut self) -> u32 {
         let bits = (self.0 >> 32) as u32;
@@ -142,14 +142,14 @@ pub struct CellRandom {
 }
 
 impl CellRandom {
-    /// The random numbers of this column. ASCII case of the names does not matter, as it does not to SQLite.
+    /// Derives the random numbers of a column. ASCII case of the names does not matter, as it does not to SQLite.
     pub fn new(seed: u64, table: &str, column: &str) -> Self {
         let hash = hash_name(FNV_BASIS ^ mix(seed.wrapping_add(WEYL), 0), table);
         let hash = hash_name(hash, column);
         Self { offset: mix(hash, WEYL), key: mix(hash.wrapping_add(WEYL), !WEYL) }
     }
 
-    /// Random numbers for another purpose in the same cells, not correlated with these: NULL flags beside values.
+    /// Derives uncorrelated random numbers for another purpose in the same cells, such as NULL flags beside values.
     #[must_use]
     pub fn fork(&self, purpose: u64) -> Self {
         let step = purpose.wrapping_add(1).wrapping_mul(WEYL);
@@ -159,13 +159,13 @@ impl CellRandom {
         }
     }
 
-    /// 64 random bits for this row. Different rows of a column always get different words.
+    /// Returns 64 random bits for this row. Different rows of a column always get different words.
     #[inline(always)]
     pub fn u64(&self, row: u64) -> u64 {
         mix(self.offset.wrapping_add(row.wrapping_mul(WEYL)), self.key)
     }
 
-    /// What [`fill_shared`](Self::fill_shared) gives a single row.
+    /// Returns the value that [`fill_shared`](Self::fill_shared) gives a single row.
     #[inline]
     pub fn shared<T>(&self, row: u64, take: impl Fn(&mut Fraction) -> T) -> T {
         let mut fraction = Fraction(self.u64(row >> 1));
@@ -173,14 +173,14 @@ impl CellRandom {
         if row & 1 == 0 { even } else { take(&mut fraction) }
     }
 
-    /// As many words as wanted for this row; the first one is [`u64`](Self::u64).
+    /// Returns the stream of words of this row; the first one is [`u64`](Self::u64).
     #[inline(always)]
-    pub fn draws(&self, row: u64) -> Draws {
+    pub fn stream(&self, row: u64) -> CellStream {
         let first = self.u64(row);
-        Draws { next: first, state: first, key: !self.key }
+        CellStream { next: first, state: first, key: !self.key }
     }
 
-    /// Gives each slot what `make` makes of its row's [`u64`](Self::u64).
+    /// Sets each slot to `make` of its row's [`u64`](Self::u64).
     #[inline(always)]
     pub fn fill_u64<T>(&self, rows: &Rows<'_>, out: &mut [T], make: impl Fn(u64) -> T) {
         match rows {
@@ -198,8 +198,8 @@ impl CellRandom {
         }
     }
 
-    /// Gives each slot what `take` takes of a word that two rows share: 32 bits at most. The even row is the first to
-    /// take.
+    /// Sets each slot to the result of `take` on a word that two rows share; `take` uses 32 bits at most. The even
+    /// row takes first.
     #[inline(always)]
     pub fn fill_shared<T>(&self, rows: &Rows<'_>, out: &mut [T], take: impl Fn(&mut Fraction) -> T) {
         match rows {
@@ -228,8 +228,7 @@ impl CellRandom {
         }
     }
 
-    /// Gives each slot what `make` makes of a number in `0..n`; `n` must not be 0. Up to [`NARROW`] two rows share a
-    /// word.
+    /// Sets each slot to `make` of a number in `0..n`; `n` must not be 0. Up to [`NARROW`] two rows share a word.
     #[inline(always)]
     pub fn fill_below<T>(&self, rows: &Rows<'_>, out: &mut [T], n: u64, make: impl Fn(u64) -> T) {
         if n > NARROW {
@@ -238,7 +237,7 @@ impl CellRandom {
         }
         match rows {
             Rows::Range(range) => self.fill_shared_from(range.start, out, |fraction| make(fraction.take(n))),
-            // Of a row alone only the number is made for the other row of its word, too.
+            // A lone row computes only the number, not the value, of the other row of its word.
             Rows::List(_) => {
                 let number = |row| self.shared(row, |fraction| fraction.take(n));
                 rows.zip(out.iter_mut(), |row, slot| *slot = make(number(row)));
@@ -247,7 +246,8 @@ impl CellRandom {
     }
 }
 
-/// FNV-1a over the name in lower case and a byte that no UTF-8 text holds, so that `ab, c` is not `a, bc`.
+/// Hashes the name in lower case by FNV-1a, and then a byte that no UTF-8 text contains, so that
+/// `ab, c` is not `a, bc`.
 fn hash_name(hash: u64, name: &str) -> u64 {
     name.bytes()
         .map(|byte| byte.to_ascii_lowercase())
@@ -257,14 +257,14 @@ fn hash_name(hash: u64, name: &str) -> u64 {
 
 /// The words of one cell, one after another.
 #[derive(Clone, Copy, Debug)]
-pub struct Draws {
+pub struct CellStream {
     next: u64,
     state: u64,
     key: u64,
 }
 
-impl Draws {
-    /// The next 64 random bits.
+impl CellStream {
+    /// Returns the next 64 random bits.
     #[inline(always)]
     pub fn u64(&mut self) -> u64 {
         let word = self.next;
@@ -273,7 +273,7 @@ impl Draws {
         word
     }
 
-    /// The next number in `0..n`; `n` must not be 0.
+    /// Returns the next number in `0..n`; `n` must not be 0.
     #[inline(always)]
     pub fn below(&mut self, n: u64) -> u64 {
         Fraction(self.u64()).take(n)
@@ -288,13 +288,14 @@ mod tests {
         CellRandom::new(42, "user", column)
     }
 
-    /// Chi-square of `counts` against equal shares.
+    /// Returns the chi-square statistic of `counts` against equal shares.
     fn chi_square(counts: &[u64]) -> f64 {
         let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
         counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum()
     }
 
-    /// With 255 degrees of freedom 330.5 is exceeded once in a thousand and 180 undercut once in five thousand.
+    /// Asserts a chi-square statistic of 255 degrees of freedom, of which 330.5 is exceeded once in a thousand runs and
+    /// 180 undercut once in five thousand.
     fn assert_uniform_bytes(what: &str, bytes: impl Iterator<Item = u64>) {
         let mut counts = [0; 256];
         bytes.for_each(|byte| counts[(byte & 255) as usize] += 1);
@@ -309,9 +310,9 @@ mod tests {
         assert_eq!(random.u64(0), GOLDEN[0]);
         assert_eq!(random.u64(1_000_000_007), GOLDEN[1]);
         assert_eq!(random.fork(1).u64(0), GOLDEN[2]);
-        let mut draws = random.draws(7);
-        assert_eq!(draws.u64(), random.u64(7));
-        assert_eq!(draws.u64(), GOLDEN[3]);
+        let mut stream = random.stream(7);
+        assert_eq!(stream.u64(), random.u64(7));
+        assert_eq!(stream.u64(), GOLDEN[3]);
     }
 
     const GOLDEN: [u64; 4] =
@@ -384,8 +385,8 @@ mod tests {
         let shared = |r: u64| one.shared(r, |fraction| fraction.take(1_000_000)) * 16 / 1_000_000;
         assert_uniform_bytes("shared", (0..200_000).map(|r| shared(2 * r) << 4 | shared(2 * r + 1)));
         let draws = |r: u64| {
-            let mut draws = one.draws(r);
-            pair(draws.u64(), draws.u64())
+            let mut stream = one.stream(r);
+            pair(stream.u64(), stream.u64())
         };
         assert_uniform_bytes("draws", (0..200_000).map(draws));
     }

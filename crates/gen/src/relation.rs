@@ -1,30 +1,30 @@
-//! Which row of its parent a row of a child refers to: a function of the child's row number, so that the parent's key,
-//! and any other column of that row, is computed and never looked up.
+//! References: which row of the parent a row of the child refers to. It is a function of the child's row number, so
+//! that the parent's key, and any other column of that row, is computed and never looked up.
 //!
 //! | distribution | the parent of row r |
 //! |---|---|
-//! | `uniform` | any, each as likely as another |
-//! | `zipf(s)` | the n-th most frequent one with a weight of 1/n^s; which these are is random, unless `scatter=FALSE`: then the first rows |
-//! | `once` | row r: each parent has one child at most |
-//! | `in_turn(each)` | row r / each, and from the first row on again: keys of several such columns count like digits |
-//! | `per_parent(...)` | that whose children row r is one of: the children of a parent are consecutive rows, as many as are said |
-//! | `deal(n: parents, ...)` | any, but so many parents have n children each |
-//! | `other_than(c)` | any but the one that the row refers to through column c |
-//! | `distinct_in(c)` | any, but no two rows that refer to the same row through column c share one |
+//! | `uniform` | a random one, all equally likely |
+//! | `zipf(s)` | the n-th most frequent one has a weight of 1/n^s; the order of frequency is random, or with `scatter=FALSE` that of the rows |
+//! | `once` | row r: each parent has at most one child |
+//! | `in_turn(each)` | row r / each, modulo the number of parents: keys of several such columns count like digits |
+//! | `per_parent(...)` | the children of a parent are consecutive rows; their number is fixed or drawn for each parent |
+//! | `deal(n: parents, ...)` | a random one, but exactly that number of parents has n children each |
+//! | `other_than(c)` | a random one, except the row that column c refers to |
+//! | `distinct_in(c)` | a random one, but never twice for the same row in column c |
 //!
-//! A table that refers to itself refers to earlier rows only, so that nothing goes round in circles. Its first row refers
-//! to nothing, or to itself where it must refer to something. `in_turn` alone takes later rows too.
+//! A table that refers to itself refers to earlier rows only, so that there are no cycles. Its first row refers to
+//! nothing, or to itself if the column is NOT NULL. `in_turn` alone takes later rows too.
 
-mod dealt;
+mod exact_counts;
 mod fan_out;
 
-use crate::generators::{Scattered, Zipf, pow};
+use crate::generators::{Permutation, Zipf, pow};
 use crate::random::{CellRandom, Fraction, Rows};
-pub(crate) use dealt::Dealt;
+pub(crate) use exact_counts::ExactCounts;
 pub(crate) use fan_out::FanOut;
 use std::sync::Arc;
 
-/// The purpose of the random numbers of `distinct_in` in [`CellRandom::fork`], of which every parent has its own.
+/// The purpose of `distinct_in` in [`CellRandom::fork`]; each parent row has random numbers of its own.
 const PARTNERS: u64 = 1 << 32;
 
 /// The purpose of the order of the most frequent parents.
@@ -33,38 +33,38 @@ const ORDER: u64 = 64;
 /// Rows of another table, one for each row of a block.
 #[derive(Debug, Default)]
 pub(crate) struct RowList {
-    /// Their numbers, counted from 0.
+    /// Row numbers, counted from 0.
     pub rows: Vec<u64>,
-    /// Where there is none: empty (everywhere is one) or one flag a row.
+    /// Rows without a parent: one flag a row, or empty if every row has one.
     pub nulls: Vec<bool>,
-    /// For `per_parent`: the how manieth child of how many a row is.
-    pub places: Vec<Place>,
+    /// Each row's position among the children of its parent; for `per_parent` only.
+    pub positions: Vec<ChildPosition>,
 }
 
-/// A child's place among those of the same parent.
+/// A child's position among the children of its parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ChildPosition {
     /// Counted from 0.
-    pub number: u64,
-    /// Children of the parent.
-    pub of: u64,
+    pub ordinal: u64,
+    /// Number of children of the parent.
+    pub siblings: u64,
 }
 
-/// How a column refers to rows of a table.
+/// A reference of a column to rows of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Relation {
     /// Rows of the parent.
     pub parents: u64,
-    pub draw: Draw,
+    pub assignment: Assignment,
     /// Whether the parent is the child's own table.
     pub to_itself: bool,
-    /// Whether every row refers to one: the first row of a table that refers to itself too.
+    /// Whether every row refers to one: in a table that refers to itself the first row too.
     pub is_total: bool,
 }
 
-/// Which rows are referred to.
+/// The way in which rows get their parents.
 #[derive(Clone, Debug)]
-pub(crate) enum Draw {
+pub(crate) enum Assignment {
     Uniform,
     Zipf {
         zipf: Arc<Zipf>,
@@ -74,55 +74,62 @@ pub(crate) enum Draw {
     InTurn {
         each: u64,
     },
-    Children(Arc<FanOut>),
-    Dealt(Arc<Dealt>),
-    /// `each`: column c is `in_turn(each)`, and rows that share its row have others one after another.
+    PerParent(Arc<FanOut>),
+    Exact(Arc<ExactCounts>),
+    /// `each`: column c is `in_turn(each)`, so that rows with the same row in c take the others one after another.
     OtherThan {
         column: usize,
         each: Option<u64>,
     },
-    /// `skew` is 1 where all parents are as likely.
+    /// `skew` is 1 if all parents are equally likely.
     DistinctIn {
         column: usize,
         skew: f64,
     },
 }
 
-impl Draw {
-    /// Whether two columns of one foreign key may both have it.
+impl Assignment {
+    /// Returns whether two columns of one foreign key may both have it.
     pub(crate) fn is_default(&self) -> bool {
         matches!(self, Self::Uniform)
     }
 }
 
 impl Relation {
-    /// The rows that these rows refer to. `siblings` is what the column of `distinct_in` refers to.
-    pub(crate) fn draw(&self, random: &CellRandom, rows: &Rows<'_>, siblings: Option<&RowList>, out: &mut RowList) {
+    /// Computes the parents of these rows. `siblings` are the rows that the column in `distinct_in` or `other_than`
+    /// refers to.
+    pub(crate) fn assign_parents(
+        &self,
+        random: &CellRandom,
+        rows: &Rows<'_>,
+        siblings: Option<&RowList>,
+        out: &mut RowList,
+    ) {
         out.rows.clear();
         out.nulls.clear();
-        out.places.clear();
+        out.positions.clear();
         if self.is_to_earlier() {
-            self.draw_earlier(random, rows, out);
+            self.assign_earlier(random, rows, out);
             return;
         }
         let parents = self.parents.max(1);
-        match &self.draw {
-            Draw::Uniform => {
+        match &self.assignment {
+            Assignment::Uniform => {
                 out.rows.resize(rows.len(), 0);
                 random.fill_below(rows, &mut out.rows, parents, |row| row);
             }
-            Draw::Zipf { zipf, scatter } => {
-                rows.append_to(&mut out.rows, |row| zipf.draw(&mut random.draws(row)) - 1);
+            Assignment::Zipf { zipf, scatter } => {
+                rows.append_to(&mut out.rows, |row| zipf.draw(&mut random.stream(row)) - 1);
                 if *scatter {
-                    Scattered::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
+                    Permutation::new(parents, &random.fork(ORDER)).apply(&mut out.rows);
                 }
             }
-            Draw::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
-            Draw::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
-            Draw::Children(fan_out) => fan_out.find(rows, 0, out),
-            Draw::Dealt(dealt) => dealt.find(random, rows, out),
-            Draw::OtherThan { each, .. } => {
-                let siblings = siblings.expect("the column that it differs from is known");
+            Assignment::Once => rows.append_to(&mut out.rows, |row| row.min(parents - 1)),
+            Assignment::InTurn { each } => rows.append_to(&mut out.rows, |row| row / each % parents),
+            Assignment::PerParent(fan_out) => fan_out.find(rows, 0, out),
+            Assignment::Exact(counts) => counts.find(random, rows, out),
+            Assignment::OtherThan { each, .. } => {
+                let siblings = siblings.expect("other_than names a column");
                 let others = (parents - 1).max(1);
                 let mut at = 0;
                 rows.append_to(&mut out.rows, |row| {
@@ -131,27 +138,27 @@ impl Relation {
                     (siblings.rows[at - 1] + 1 + step) % parents
                 });
             }
-            Draw::DistinctIn { skew, .. } => {
-                let siblings = siblings.expect("the column that it is distinct in is known");
-                self.draw_distinct(random, siblings, *skew, out);
+            Assignment::DistinctIn { skew, .. } => {
+                let siblings = siblings.expect("distinct_in names a column");
+                self.assign_distinct(random, siblings, *skew, out);
             }
         }
     }
 
-    /// Whether rows of a table refer to earlier ones of it.
+    /// Returns whether rows of a table refer to earlier rows of the same table.
     pub(crate) fn is_to_earlier(&self) -> bool {
-        self.to_itself && !matches!(self.draw, Draw::InTurn { .. })
+        self.to_itself && !matches!(self.assignment, Assignment::InTurn { .. })
     }
 
-    /// Rows before these.
-    fn draw_earlier(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut RowList) {
-        match &self.draw {
-            Draw::Zipf { zipf, .. } => {
-                rows.append_to(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.draws(row)) - 1);
+    /// Computes parents among the rows before each row.
+    fn assign_earlier(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut RowList) {
+        match &self.assignment {
+            Assignment::Zipf { zipf, .. } => {
+                rows.append_to(&mut out.rows, |row| zipf.draw_among(row.max(1), &mut random.stream(row)) - 1);
             }
-            Draw::Once if self.is_total => rows.append_to(&mut out.rows, |row| row),
-            Draw::Once => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
-            Draw::Children(fan_out) => fan_out.find(rows, 1, out),
+            Assignment::Once if self.is_total => rows.append_to(&mut out.rows, |row| row),
+            Assignment::Once => rows.append_to(&mut out.rows, |row| row.saturating_sub(1)),
+            Assignment::PerParent(fan_out) => fan_out.find(rows, 1, out),
             _ => rows.append_to(&mut out.rows, |row| Fraction(random.u64(row)).take(row.max(1))),
         }
         let is_first = |row: u64| row == 0;
@@ -164,18 +171,19 @@ impl Relation {
         }
     }
 
-    /// For child `number` of `of` a parent out of its own stretch of all parents: stretches do not overlap, so no two
-    /// children of one row share a parent. With a skew the first stretches are short and the last ones long, so that few
-    /// parents come often. Which parents these are is random, and with an even share another order for each row.
-    fn draw_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, out: &mut RowList) {
+    /// Divides all parents into one range for each child of a row, and draws each child's parent from its own range:
+    /// ranges do not overlap, so no two children of one row share a parent. With a skew the first ranges are short
+    /// and the last ones long, so that few parents are frequent. A random permutation says which ones; with an even
+    /// share each row also rotates it.
+    fn assign_distinct(&self, random: &CellRandom, siblings: &RowList, skew: f64, out: &mut RowList) {
         let parents = self.parents.max(1);
-        let order = Scattered::new(parents, &random.fork(ORDER));
-        for (&row, place) in siblings.rows.iter().zip(&siblings.places) {
+        let order = Permutation::new(parents, &random.fork(ORDER));
+        for (&row, position) in siblings.rows.iter().zip(&siblings.positions) {
             let own = random.fork(PARTNERS.wrapping_add(row));
-            let start = stretch(place.number, place.of, parents, skew);
-            let end = stretch(place.number + 1, place.of, parents, skew);
-            let drawn = start + Fraction(own.u64(place.number)).take((end - start).max(1));
-            // An even share begins at another place for each row, or the first child would never have the last parent.
+            let start = range_start(position.ordinal, position.siblings, parents, skew);
+            let end = range_start(position.ordinal + 1, position.siblings, parents, skew);
+            let drawn = start + Fraction(own.u64(position.ordinal)).take((end - start).max(1));
+            // Without a rotation of its own the first child of a row would never have the last parent.
             let turn = if skew == 1.0 { Fraction(own.u64(u64::MAX)).take(parents) } else { 0 };
             out.rows.push((drawn.min(parents - 1) + turn) % parents);
         }
@@ -184,38 +192,38 @@ impl Relation {
     }
 }
 
-/// Where the stretch of child `number` of `of` begins.
-fn stretch(number: u64, of: u64, parents: u64, skew: f64) -> u64 {
-    let spare = parents.saturating_sub(of);
+/// Returns the first parent in the range of child `ordinal` of `siblings`.
+fn range_start(ordinal: u64, siblings: u64, parents: u64, skew: f64) -> u64 {
+    let spare = parents.saturating_sub(siblings);
     if skew == 1.0 {
-        let share = u128::from(spare) * u128::from(number) / u128::from(of.max(1));
-        return number + u64::try_from(share).unwrap_or(spare);
+        let share = u128::from(spare) * u128::from(ordinal) / u128::from(siblings.max(1));
+        return ordinal + u64::try_from(share).unwrap_or(spare);
     }
-    let share = if number == 0 { 0.0 } else { pow(number as f64 / of.max(1) as f64, skew) };
+    let share = if ordinal == 0 { 0.0 } else { pow(ordinal as f64 / siblings.max(1) as f64, skew) };
     #[expect(clippy::cast_possible_truncation, reason = "a share of a number of rows")]
     #[expect(clippy::cast_sign_loss, reason = "it is positive")]
     let share = (spare as f64 * share) as u64;
-    number + share.min(spare)
+    ordinal + share.min(spare)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn drawn(draw: &Draw, to_itself: bool, rows: &Rows<'_>) -> Vec<u64> {
-        let relation = Relation { parents: 1000, draw: draw.clone(), to_itself, is_total: false };
+    fn drawn(draw: &Assignment, to_itself: bool, rows: &Rows<'_>) -> Vec<u64> {
+        let relation = Relation { parents: 1000, assignment: draw.clone(), to_itself, is_total: false };
         let mut out = RowList::default();
-        relation.draw(&CellRandom::new(42, "t", "c"), rows, None, &mut out);
+        relation.assign_parents(&CellRandom::new(42, "t", "c"), rows, None, &mut out);
         out.rows
     }
 
-    /// What rows refer to is as frozen as values are.
+    /// References are as frozen as values are.
     #[test]
     fn golden_rows_of_version_1() {
-        let zipf = |exponent, scatter| Draw::Zipf { zipf: Arc::new(Zipf::new(1000, exponent)), scatter };
+        let zipf = |exponent, scatter| Assignment::Zipf { zipf: Arc::new(Zipf::new(1000, exponent)), scatter };
         let draws = [
-            (Draw::Uniform, false),
-            (Draw::Uniform, true),
+            (Assignment::Uniform, false),
+            (Assignment::Uniform, true),
             (zipf(1.1, true), false),
             (zipf(1.1, false), false),
             (zipf(0.8, false), false),

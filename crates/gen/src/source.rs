@@ -1,75 +1,41 @@
-//! The rows of a planned table, in parts, as records.
+//! A [`Source`] over the rows of a planned table.
 //!
-//! A part is a fixed number of rows, so that part `n` is known without those before it. How many depends on the
-//! plan and the page size alone: some rows are made and encoded beforehand, and the part should fill its pages a little
-//! less than full. The rows for that are taken from the end, where row numbers, and with them rowids and sequences, are
-//! longest.
+//! A part is a fixed number of rows, so that part `n` is known without the parts before it. The number follows from
+//! the plan and the page size alone: some rows are generated and encoded in advance, and a part should fill its pages
+//! a little less than full. The sample comes from the end of the table, because row numbers, and with them rowids and
+//! sequences, are longest there.
 
-mod maker;
-mod numbered;
+mod block_generator;
+mod random_access;
 mod sizes;
 #[cfg(test)]
 mod tests;
 
-use crate::generators::Distinct;
+use crate::generators::Cardinality;
 use crate::plan::{GenPlan, TablePlan};
-use crate::tpch::TpchSource;
+use block_generator::BlockGenerator;
 use litepress_format::page::PageSize;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::schema::{Schema, Table};
 use litepress_rows::source::PART_BYTES;
-use litepress_rows::{Conflict, NumberedRows, Part, RecordChunk, Result, RowidOrder, Source};
-use maker::Maker;
+use litepress_rows::{Conflict, NumberedRows, Part, RecordChunk, Result, RowidOrder, Shard, Source};
+use litepress_tpch::TpchSource;
 use sizes::{RowSampler, SAMPLE_BYTES, mean_sizes, most_rows_per_block, whole};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How much of a part's pages should be filled: estimates err, and a part that is too long costs more than one that
-/// is a little short.
+/// Target fill of a part's pages. Estimates err, and a part that is too long costs more than one that is a little
+/// short.
 const FILL: f64 = 0.98;
-
-/// One of several databases that hold the rows of a plan between them: of every table a stretch of consecutive rows,
-/// all stretches as long as one another, give or take a row.
-///
-/// A shard's rows are those of the whole, rowids, keys and references included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    number: u64,
-    of: u64,
-}
-
-impl Shard {
-    /// The only one.
-    pub const WHOLE: Self = Self { number: 1, of: 1 };
-
-    /// Shard `number` of `of`, counted from 1; `None` where there is no such shard.
-    pub fn new(number: u64, of: u64) -> Option<Self> {
-        (1..=of).contains(&number).then_some(Self { number, of })
-    }
-
-    /// How many shards there are.
-    pub fn of(self) -> u64 {
-        self.of
-    }
-
-    /// Its rows, counted from 0, of so many.
-    pub fn stretch(self, rows: u64) -> Range<u64> {
-        let cut = |number: u64| {
-            let before = u128::from(rows) * u128::from(number) / u128::from(self.of);
-            u64::try_from(before).expect("no more than there are")
-        };
-        cut(self.number - 1)..cut(self.number)
-    }
-}
 
 /// The rows of one table of a plan.
 #[derive(Debug)]
 pub struct GenSource {
     table: Arc<Table>,
     plan: Arc<TablePlan>,
-    /// Those of the plan's rows that are made, counted from 0.
-    stretch: Range<u64>,
+    /// Generated rows of the plan, counted from 0.
+    row_range: Range<u64>,
     /// Rows of every part but the last.
     rows_per_part: u64,
     rows_per_block: u64,
@@ -79,24 +45,24 @@ pub struct GenSource {
 }
 
 impl GenSource {
-    /// The rows of the table at this position of [`Schema::tables`], in parts for a database of this page size.
+    /// Opens the table at this position of [`Schema::tables`]; parts are cut for a database of this page size.
     ///
     /// # Errors
-    /// Those of [`Encoder::encode`](litepress_rows::Encoder::encode) for the rows that the sizes are estimated by.
+    /// The errors of [`Encoder::encode`](litepress_rows::Encoder::encode) for the sampled rows.
     ///
     /// # Panics
-    /// Where the plan is not one of this schema, or the table is a virtual one.
+    /// If the plan is not a plan of this schema, or the table is virtual.
     pub fn new(plan: &GenPlan, schema: &Schema, table: usize, page_size: PageSize) -> Result<Self> {
         Self::of_shard(plan, schema, table, page_size, Shard::WHOLE)
     }
 
-    /// Those rows of the table that belong to a shard, as they are in the whole table, whatever makes them.
+    /// Opens the rows of a shard, from whichever source the plan names for the table: its generators or TPC-H.
     ///
     /// # Errors
-    /// Those of [`Encoder::encode`](litepress_rows::Encoder::encode) for the rows that the sizes are estimated by.
+    /// The errors of [`Encoder::encode`](litepress_rows::Encoder::encode) for the sampled rows.
     ///
     /// # Panics
-    /// Where the plan is not one of this schema, or the table is a virtual one.
+    /// If the plan is not a plan of this schema, or the table is virtual.
     pub fn for_shard(
         plan: &GenPlan,
         schema: &Schema,
@@ -114,25 +80,25 @@ impl GenSource {
         })
     }
 
-    /// Those rows of an invented table that belong to a shard, as they are in the whole table.
+    /// Opens the rows of a shard of a table with generators.
     ///
     /// # Errors
-    /// Those of [`Encoder::encode`](litepress_rows::Encoder::encode) for the rows that the sizes are estimated by.
+    /// The errors of [`Encoder::encode`](litepress_rows::Encoder::encode) for the sampled rows.
     ///
     /// # Panics
-    /// Where the plan is not one of this schema, or the table is a virtual one.
+    /// If the plan is not a plan of this schema, or the table is virtual.
     pub fn of_shard(plan: &GenPlan, schema: &Schema, table: usize, page_size: PageSize, shard: Shard) -> Result<Self> {
         let plan = plan.table(table).expect("the table is in the plan").clone();
         let table = Arc::new(schema.tables[table].clone());
-        let stretch = shard.stretch(plan.rows);
-        let sizes = mean_sizes(&table, &plan, stretch.clone(), page_size)?;
+        let row_range = shard.row_range(plan.rows);
+        let sizes = mean_sizes(&table, &plan, row_range.clone(), page_size)?;
         let rows_of_mean_length = whole(RecordChunk::TARGET_BYTES as f64 / sizes.record_bytes).max(1);
         Ok(Self {
             rows_per_part: whole(FILL * PART_BYTES as f64 / sizes.page_bytes).max(1),
             rows_per_block: rows_of_mean_length.min(most_rows_per_block(&plan)),
             page_bytes: sizes.page_bytes,
             rowid_order: rowid_order(&table, &plan),
-            stretch,
+            row_range,
             table,
             plan,
             next_part: AtomicU64::new(0),
@@ -140,7 +106,7 @@ impl GenSource {
     }
 
     fn rows_of_part(&self, part: u64) -> Range<u64> {
-        let Range { start, end } = self.stretch;
+        let Range { start, end } = self.row_range;
         let start = start.saturating_add(part.saturating_mul(self.rows_per_part)).min(end);
         start..start.saturating_add(self.rows_per_part).min(end)
     }
@@ -152,12 +118,12 @@ impl Source for GenSource {
         if rows.is_empty() {
             return Ok(None);
         }
-        let maker = Maker::new(&self.table, &self.plan);
-        Ok(Some(Box::new(GenPart { maker, rows, rows_per_block: self.rows_per_block })))
+        let generator = BlockGenerator::new(&self.table, &self.plan);
+        Ok(Some(Box::new(GenPart { generator, rows, rows_per_block: self.rows_per_block })))
     }
 
     fn rows(&self) -> Option<u64> {
-        Some(self.stretch.end - self.stretch.start)
+        Some(self.row_range.end - self.row_range.start)
     }
 
     fn rowid_order(&self) -> RowidOrder {
@@ -168,13 +134,13 @@ impl Source for GenSource {
         self.page_bytes
     }
 
-    /// As many rows at each of some places as take about 64 KiB of pages in all, about 3,500 of the preset `user`; no
-    /// more places once the records shown have a mebibyte, of giants the first alone.
+    /// Shows rows at 16 evenly spaced places, about 64 KiB of pages in all (about 3,500 rows of the preset `user`).
+    /// Stops after a mebibyte of records, so that of very large rows only the first is generated.
     fn sample(&self, look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         const PLACES: u64 = 16;
         let mut sampler = RowSampler::new(&self.table, &self.plan);
         let rows_per_place = whole(SAMPLE_BYTES as f64 / PLACES as f64 / self.page_bytes).clamp(1, self.rows_per_block);
-        let Range { mut start, end } = self.stretch;
+        let Range { mut start, end } = self.row_range;
         let (step, mut bytes) = (((end - start) / PLACES).max(rows_per_place), 0);
         while start < end && bytes < 16 * SAMPLE_BYTES {
             sampler.show(start..end.min(start + rows_per_place), &mut |chunk| {
@@ -186,7 +152,7 @@ impl Source for GenSource {
         Ok(())
     }
 
-    /// Where no row is left out for what another column has, and a block of rows is never too large.
+    /// Returns `None` if a conflict may drop rows, or if a block of rows could exceed the memory limit of a block.
     fn numbered(&self) -> Option<&dyn NumberedRows> {
         let keeps_all = self.plan.on_conflict == Conflict::Abort && !self.table.has_conflict_clause;
         (keeps_all && most_rows_per_block(&self.plan) >= BLOCK_ROWS as u64).then_some(self)
@@ -195,7 +161,7 @@ impl Source for GenSource {
 
 #[derive(Debug)]
 struct GenPart {
-    maker: Maker,
+    generator: BlockGenerator,
     rows: Range<u64>,
     rows_per_block: u64,
 }
@@ -204,17 +170,17 @@ impl Part for GenPart {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
         while !chunk.is_full() && !self.rows.is_empty() {
             let end = self.rows.end.min(self.rows.start + self.rows_per_block);
-            self.maker.make_range(self.rows.start..end, chunk)?;
+            self.generator.append_range(self.rows.start..end, chunk)?;
             self.rows.start = end;
         }
         Ok(())
     }
 }
 
-/// The order of rowids: those of an INTEGER PRIMARY KEY need not ascend, others are the rows' numbers.
+/// Returns the order of rowids. Without an INTEGER PRIMARY KEY a rowid is the row's number; with one it is the key.
 fn rowid_order(table: &Table, plan: &TablePlan) -> RowidOrder {
     let key = plan.columns.iter().find(|column| table.rowid_alias == Some(column.column));
-    if key.is_none_or(|key| matches!(key.facts.distinct, Distinct::Ascending { .. })) {
+    if key.is_none_or(|key| matches!(key.properties.cardinality, Cardinality::Ascending { .. })) {
         RowidOrder::Ascending
     } else {
         RowidOrder::Unordered

@@ -1,23 +1,23 @@
-//! Which tables rows are invented for.
+//! The tables whose rows are generated: all but virtual tables and the tables of their modules.
 
 use litepress_rows::schema::{Schema, Table};
 
-/// Whether rows of this table are invented: not those of a virtual table, nor those of the tables that its module
-/// made for itself by the same statement.
-pub(crate) fn is_invented(schema: &Schema, table: &Table) -> bool {
-    is_apart(&virtual_tables(schema), table)
+/// Returns whether rows of this table are generated.
+pub fn is_generated(schema: &Schema, table: &Table) -> bool {
+    is_ordinary(&virtual_tables(schema), table)
 }
 
-/// The tables that rows are invented for, with their positions in the schema.
-pub(crate) fn invented(schema: &Schema) -> impl Iterator<Item = (usize, &Table)> {
+/// Returns the tables whose rows are generated, with their positions in the schema.
+pub fn generated_tables(schema: &Schema) -> impl Iterator<Item = (usize, &Table)> {
     let virtual_tables = virtual_tables(schema);
-    schema.tables.iter().enumerate().filter(move |(_, table)| is_apart(&virtual_tables, table))
+    schema.tables.iter().enumerate().filter(move |(_, table)| is_ordinary(&virtual_tables, table))
 }
 
 fn virtual_tables(schema: &Schema) -> Vec<&Table> {
     schema.tables.iter().filter(|table| table.is_virtual).collect()
 }
 
-fn is_apart(virtual_tables: &[&Table], table: &Table) -> bool {
+/// Returns whether a table was created by a statement of its own, and not by that of a virtual table.
+fn is_ordinary(virtual_tables: &[&Table], table: &Table) -> bool {
     !virtual_tables.iter().any(|other| other.name == table.name || other.span == table.span)
 }

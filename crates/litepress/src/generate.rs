@@ -293,8 +293,8 @@ impl<'o> GenerateJob<'o> {
     }
 
     fn rows_of(&self, table: &TablePlan) -> u64 {
-        let stretch = self.shard_of(table).stretch(table.rows);
-        stretch.end - stretch.start
+        let rows = self.shard_of(table).row_range(table.rows);
+        rows.end - rows.start
     }
 
     fn rows(&self) -> u64 {
@@ -327,7 +327,7 @@ fn table_report(table: &TablePlan, rows: u64) -> TableReport {
     let column = |column: &ColumnPlan| PlannedColumn::Generated {
         name: column.name.clone(),
         generator: column.expression.clone(),
-        chosen: column.chosen.clone(),
+        chosen: column.provenance.clone(),
     };
     TableReport {
         name: table.name.clone(),

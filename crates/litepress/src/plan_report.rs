@@ -4,7 +4,7 @@ use crate::choices::Choice;
 use crate::{Options, PageSize, Schema, Target};
 use litepress_engine::plan::{Lane, Step};
 use litepress_engine::{Estimate, TreeEstimate, folder_of, free_bytes};
-use litepress_gen::Chosen;
+use litepress_gen::Provenance;
 use litepress_rows::{Message, Words};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -74,7 +74,7 @@ pub enum PlannedColumn {
         /// Generator, as an annotation has it.
         generator: String,
         /// The reason for the generator.
-        chosen: Chosen,
+        chosen: Provenance,
     },
     /// Its values are loaded.
     Loaded {
@@ -104,10 +104,10 @@ impl PlannedColumn {
         match self {
             Self::Generated { name, generator, chosen } => {
                 let (chosen, because) = match chosen {
-                    Chosen::Annotation => ("annotation", None),
-                    Chosen::Set => ("set", None),
-                    Chosen::Plan => ("plan", None),
-                    Chosen::Inferred(because) => ("inferred", Some(because)),
+                    Provenance::Annotation => ("annotation", None),
+                    Provenance::Set => ("set", None),
+                    Provenance::Plan => ("plan", None),
+                    Provenance::Inferred(because) => ("inferred", Some(because)),
                 };
                 json!({"name": name, "generator": generator, "chosen": chosen, "because": because})
             }

@@ -1,10 +1,9 @@
 //! Profiles of databases, as plans for databases that look alike.
 
 use crate::Result;
-use litepress_gen::profile as r#gen;
 use std::path::Path;
 
-pub use litepress_gen::profile::Profile;
+pub use litepress_profile::Profile;
 
 /// Options of [`profile`].
 #[derive(Clone, Debug)]
@@ -59,5 +58,5 @@ impl ProfileOptions {
 /// A file that SQLite cannot read.
 pub fn profile(database: impl AsRef<Path>, options: &ProfileOptions) -> Result<Profile> {
     let ProfileOptions { threads, keep_values } = *options;
-    r#gen::profile(database.as_ref(), &r#gen::ProfileOptions { threads, keep_values })
+    litepress_profile::profile(database.as_ref(), &litepress_profile::ProfileOptions { threads, keep_values })
 }

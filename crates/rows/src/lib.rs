@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod affinity;
+pub mod calendar;
 pub mod cells;
 pub mod chunk;
 mod conflict;
@@ -20,6 +21,7 @@ pub mod encode;
 pub mod error;
 pub mod hint;
 pub mod schema;
+mod shard;
 pub mod source;
 pub mod sqlite;
 
@@ -31,4 +33,5 @@ pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Place, Result, grouped, quote, quoted_name};
 pub use hint::{Hint, Message, OptionName, OptionValue, Words};
 pub use schema::{Column, ForeignKey, Schema, Table};
+pub use shard::Shard;
 pub use source::{KeyMaker, Keys, NumberedRows, Part, RowMaker, RowidOrder, Source};

@@ -1,6 +1,6 @@
-//! Prints a table with many indexes in the smallest memory, so that its sorts spill: a process to be killed.
+//! Writes a table with many indexes in the smallest memory, so that its sorts spill: a process to be killed.
 //!
-//! `press_indexed TARGET ROWS TEMP_DIR`; to memory where the target is `-`. The error of a run that fails is printed.
+//! `press_indexed TARGET ROWS TEMP_DIR`; the target `-` is memory. A run that fails prints its error.
 
 use litepress::{Database, Options, Schema, Target};
 use litepress_conformance::spilling::{SCHEMA, rows};

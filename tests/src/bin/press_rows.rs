@@ -1,6 +1,7 @@
-//! Prints a database of so many rows to a file: a process to be killed.
+//! Writes a database of ROWS rows to a file: a process to be killed.
 //!
-//! `press_rows TARGET ROWS [replace] [breaks]`; with `breaks` the last row belongs before all others, which nobody knows.
+//! `press_rows TARGET ROWS [replace] [breaks]`; with `breaks` the last row belongs before all others, which the source
+//! does not declare.
 
 use litepress::{Database, Options, Schema, Target};
 use litepress_conformance::source::MadeRows;

@@ -1,4 +1,4 @@
-//! Two databases compared: every cell, every row of the schema, every PRAGMA that describes the file.
+//! Compares two databases: every cell, every row of the schema, every PRAGMA that describes the file.
 
 use super::texts;
 use litepress_rows::quoted_name;
@@ -12,9 +12,9 @@ const FILE_PRAGMAS: [&str; 7] =
 /// PRAGMAs of one table.
 const TABLE_PRAGMAS: [&str; 3] = ["table_xinfo", "index_list", "foreign_key_list"];
 
-/// Sees that both hold the same: settings of the file, schema, and every cell of every table and view.
+/// Asserts that both have the same content: settings of the file, schema, and every cell of every table and view.
 ///
-/// Root pages may differ, but what has none in one has none in the other.
+/// Root pages may differ, but an object without one in one database has none in the other.
 pub fn assert_same_database(ours: &Connection, theirs: &Connection, what: &str) {
     let same = |sql: &str| assert_same_rows(ours, theirs, sql, what);
     for pragma in FILE_PRAGMAS {
@@ -33,13 +33,13 @@ pub fn assert_same_database(ours: &Connection, theirs: &Connection, what: &str) 
     assert_same_content(ours, theirs, what);
 }
 
-/// Sees that `sqlite_schema` has the same rows in the same order, by the same rowids.
+/// Asserts that `sqlite_schema` has the same rows in the same order, by the same rowids.
 pub fn assert_same_schema(ours: &Connection, theirs: &Connection, what: &str) {
     let sql = "SELECT rowid, type, name, tbl_name, coalesce(rootpage, 0) > 0, typeof(sql), sql FROM sqlite_schema ORDER BY rowid";
     assert_same_rows(ours, theirs, sql, what);
 }
 
-/// Sees that every cell of every table and view is the same.
+/// Asserts that every cell of every table and view is equal.
 pub fn assert_same_content(ours: &Connection, theirs: &Connection, what: &str) {
     for table in texts(theirs, "SELECT name FROM sqlite_schema WHERE type = 'table'") {
         let Some(rowid) = rowid_name(theirs, &table) else {
@@ -58,7 +58,7 @@ pub fn assert_same_content(ours: &Connection, theirs: &Connection, what: &str) {
     }
 }
 
-/// The name of the rowid that no column of the table hides; `None` of a WITHOUT ROWID table.
+/// Returns a name of the rowid that no column hides, or `None` for a WITHOUT ROWID table.
 fn rowid_name(sqlite: &Connection, table: &str) -> Option<&'static str> {
     let table = table.replace('\'', "''");
     if super::integer(sqlite, &format!("SELECT count(*) FROM pragma_table_list('{table}') WHERE wr")) > 0 {
@@ -69,8 +69,8 @@ fn rowid_name(sqlite: &Connection, table: &str) -> Option<&'static str> {
     Some(["rowid", "_rowid_", "oid"].into_iter().find(free).expect("a name for the rowid"))
 }
 
-/// Sees that a query gives the same rows in both: storage class and every bit of the value, which is what `typeof`
-/// and `quote` show and a little more.
+/// Asserts that a query gives the same rows in both: storage class and every bit of the value, which is stricter than
+/// `typeof` and `quote`.
 pub fn assert_same_rows(ours: &Connection, theirs: &Connection, sql: &str, what: &str) {
     let failed = |error| panic!("{what}: {sql}: {error}");
     let (mut ours, mut theirs) = (ours.prepare(sql).unwrap_or_else(failed), theirs.prepare(sql).unwrap_or_else(failed));

@@ -1,4 +1,4 @@
-//! Indexes compared: entry by entry as they lie in the file, and by what SQLite finds through them.
+//! Compares indexes: the stored entries, and the rows that SQLite finds through them.
 
 use super::{assert_same_rows, assert_sqlite_content, integer, open, texts};
 use crate::btree::Pages;
@@ -8,7 +8,7 @@ use litepress_format::value::Value;
 use litepress_rows::quoted_name;
 use rusqlite::Connection;
 
-/// Names and root pages of the index b-trees of a database: its indexes and its WITHOUT ROWID tables.
+/// Returns names and root pages of the index b-trees of a database: its indexes and its WITHOUT ROWID tables.
 #[must_use]
 pub fn trees(sqlite: &Connection) -> Vec<(String, u32)> {
     let sql = "SELECT name, rootpage FROM sqlite_schema WHERE type = 'index' OR name IN \
@@ -18,8 +18,8 @@ pub fn trees(sqlite: &Connection) -> Vec<(String, u32)> {
     rows.map(Result::unwrap).collect()
 }
 
-/// Sees that every index b-tree holds the same records in the same order, and that SQLite finds the same through each
-/// index, in the same way.
+/// Asserts that every index b-tree has the same records in the same order, and that SQLite finds the same rows through
+/// each index with the same plan.
 pub fn assert_same_indexes(ours: &mut Connection, theirs: &mut Connection, what: &str) {
     let (our_trees, their_trees) = (trees(ours), trees(theirs));
     if their_trees.is_empty() && our_trees.is_empty() {
@@ -59,8 +59,8 @@ fn assert_same_records(our_pages: Pages<'_>, our_root: u32, their_pages: Pages<'
     assert_eq!(ours.len(), theirs.len(), "{what}: entries");
 }
 
-/// Whether both are the same record, byte by byte but for one liberty: an integer in a REAL column is stored as such by
-/// older versions of SQLite and as a double by newer ones. That it comes back as a double is left to the queries.
+/// Returns whether both records have equal bytes, with one exception: older versions of SQLite store an integer in a
+/// REAL column as an integer, newer ones as a double. The queries check that it is read as a double.
 fn is_same_record(ours: &[u8], theirs: &[u8]) -> bool {
     let is_same_value = |(ours, theirs): (&Value<'_>, &Value<'_>)| match (ours, theirs) {
         (Value::Real(ours), Value::Real(theirs)) => ours.to_bits() == theirs.to_bits(),
@@ -75,7 +75,7 @@ fn is_same_record(ours: &[u8], theirs: &[u8]) -> bool {
     }
 }
 
-/// Queries that must go through the index: all rows in its order, backwards, and those from some row's key on.
+/// Returns queries that must use the index: all rows in its order, backwards, and from some row's key on.
 fn queries(sqlite: &Connection, index: &str) -> Vec<String> {
     let table = texts(sqlite, &format!("SELECT tbl_name FROM sqlite_schema WHERE name = {}", literal(index)));
     let table = quoted_name(&table[0]);
@@ -111,7 +111,7 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Has SQLite make all indexes of a database anew: it stays sound, and the entries are the ones that were there.
+/// Asserts that the database stays sound and its entries equal after SQLite has made all indexes again.
 pub fn assert_reindexed(bytes: &[u8], what: &str) {
     let mut before = open(bytes);
     if trees(&before).is_empty() {

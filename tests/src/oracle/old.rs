@@ -11,7 +11,7 @@ pub struct OldSqlite {
 }
 
 impl OldSqlite {
-    /// The program, where there is one; says so where there is none.
+    /// Returns the program, or `None` with a message if it is missing.
     pub fn find() -> Option<&'static Self> {
         static FOUND: OnceLock<Option<OldSqlite>> = OnceLock::new();
         let found = FOUND.get_or_init(|| {
@@ -27,13 +27,13 @@ impl OldSqlite {
         found.as_ref()
     }
 
-    /// Its version.
+    /// Returns its version.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// What it prints when it is given `script`, which must not fail.
+    /// Runs `script`, which must not fail, and returns its output.
     #[must_use]
     pub fn run(&self, script: &str) -> String {
         let mut command = Command::new("sqlite3");
@@ -44,14 +44,14 @@ impl OldSqlite {
         let script = script.to_owned();
         let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
         let output = child.wait_with_output().unwrap();
-        // It stops reading where it fails, which the next line reports.
+        // It stops reading at an error, which the next line reports.
         let _ = writer.join().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && errors.is_empty(), "sqlite3 {}: {errors}", self.version);
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Sees that it finds nothing wrong with these files, in one go.
+    /// Asserts that it finds nothing wrong with these files, in one process.
     pub fn assert_sound(&self, files: &[PathBuf]) {
         const CHECKS: &str = "PRAGMA integrity_check;\nPRAGMA quick_check;\n";
         let script: String = files.iter().map(|file| open_command(file) + CHECKS).collect();
@@ -73,7 +73,7 @@ impl OldSqlite {
     }
 }
 
-/// The command that makes the program open a file.
+/// Returns the command that makes the program open a file.
 #[must_use]
 pub fn open_command(file: &Path) -> String {
     format!(".open '{}'\n", file.display())

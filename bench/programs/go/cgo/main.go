@@ -1,4 +1,4 @@
-// Rows inserted through mattn/go-sqlite3: SQLite itself, called by cgo.
+// Inserts rows through mattn/go-sqlite3: SQLite itself, called by cgo.
 package main
 
 import (

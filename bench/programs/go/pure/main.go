@@ -1,4 +1,4 @@
-// Rows inserted through modernc.org/sqlite: SQLite translated to Go, no C compiler needed.
+// Inserts rows through modernc.org/sqlite: SQLite translated to Go, no C compiler needed.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package user fills SQLite with rows of `user` through database/sql, whichever driver the program has.
+// Package user fills SQLite with rows of `user` through database/sql, with the driver of the program.
 //
 //	PROGRAM METHOD TARGET ROWS [CHECK]
 //
@@ -40,7 +40,7 @@ type job struct {
 	collect            bool
 }
 
-// Main does what the command line says, through the driver that registered under this name.
+// Main runs the command line with the driver of that name.
 func Main(driver string) {
 	job, err := parse(os.Args[1:])
 	var answer []byte
@@ -72,7 +72,7 @@ func parse(arguments []string) (job, error) {
 	return job, nil
 }
 
-// do fills the database; the program's line of JSON.
+// do fills the database, and returns the line of JSON.
 func (j job) do(driver string) ([]byte, error) {
 	if !j.collect {
 		debug.SetGCPercent(-1)
@@ -83,7 +83,7 @@ func (j job) do(driver string) ([]byte, error) {
 		return nil, err
 	}
 	defer database.Close()
-	// Settings and databases in memory belong to a connection.
+	// Settings and databases in memory belong to one connection.
 	database.SetMaxOpenConns(1)
 	if _, err := database.Exec(settings + table); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (j job) fill(database *sql.DB) error {
 	return transaction.Commit()
 }
 
-// insert runs a prepared statement of so many rows so many times.
+// insert runs a prepared statement of several rows several times.
 func insert(transaction *sql.Tx, times, rows int) error {
 	if times == 0 || rows == 0 {
 		return nil
@@ -145,7 +145,7 @@ func insert(transaction *sql.Tx, times, rows int) error {
 	return nil
 }
 
-// area is six random digits.
+// area returns six random digits.
 func area() string {
 	var digits [6]byte
 	rest := rand.IntN(1_000_000)
@@ -156,7 +156,7 @@ func area() string {
 	return string(digits[:])
 }
 
-// one is the only row that a query gives.
+// one returns the only row of a query.
 func one(database *sql.DB, query string) ([]any, error) {
 	rows, err := database.Query(query)
 	if err != nil {

@@ -1,9 +1,9 @@
-//! Rows of `user` inserted through sqlx, one after another, each awaited.
+//! Inserts rows of `user` through sqlx, one after another, each awaited.
 //!
 //!     litepress-bench-sqlx row-by-row TARGET ROWS [CHECK]
 //!
-//! One transaction, and a statement that sqlx prepares once; its connection is a thread of its own, which gets each row
-//! through a channel.
+//! It uses one transaction and a statement that sqlx prepares once. The connection is a separate thread, which gets each
+//! row through a channel.
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Column, ConnectOptions, Connection, Executor, Row, TypeInfo, ValueRef};
@@ -44,7 +44,7 @@ async fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// The database with the article's settings and the empty table.
+/// Opens the database with the article's settings and the empty table.
 async fn open(target: &str) -> Outcome<SqliteConnection> {
     let options = SqliteConnectOptions::new().filename(target).create_if_missing(true);
     let settings =
@@ -87,7 +87,7 @@ impl Random {
     }
 }
 
-/// A row of numbers as a JSON array.
+/// Writes a row of numbers as a JSON array.
 fn json(row: &SqliteRow) -> Outcome<String> {
     let value = |column: usize| -> Outcome<String> {
         let value = row.try_get_raw(column)?;

@@ -1,13 +1,13 @@
-//! Threads that write at the same time, each to a table of its own, in Turso's rewrite of SQLite: it has BEGIN
-//! CONCURRENT, which SQLite has on a branch only. The rows are those of `composite.rs`, in the order of their key.
+//! Writes with several threads at the same time, each to its own tables, in Turso's rewrite of SQLite: it has BEGIN
+//! CONCURRENT, which SQLite has on a branch only. The rows are those of `composite.rs`, sorted by their key.
 //!
-//! However many threads there are, the tables are four, so that they do the same work. All rows are there before the
-//! clock starts. See `bench/README.md` for the command line and what is printed.
+//! There are four tables for any number of threads, so that the work is the same. All rows are made before the clock
+//! starts. `bench/README.md` describes command line and output.
 
 use std::time::Instant;
 use turso::{Builder, Connection, Database, Error, Value};
 
-const USAGE: &str = "usage: turso-rungs 'concurrent writers=N'|'alone writers=1' TARGET ROWS [CHECK]";
+const USAGE: &str = "usage: turso-benchmarks 'concurrent writers=N'|'alone writers=1' TARGET ROWS [CHECK]";
 const TABLES: usize = 4;
 const ROWS_PER_TRANSACTION: usize = 1000;
 
@@ -34,12 +34,12 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Runs what is asynchronous on this thread until it is done.
+/// Runs a future on this thread until it is done.
 fn finish<T>(future: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     tokio::runtime::Builder::new_current_thread().build()?.block_on(future)
 }
 
-/// A database with its tables; one that transactions may write to at the same time, where they will.
+/// Opens a database with its tables, with concurrent transactions if asked for.
 async fn open(target: &str, begin: &str) -> Outcome<Database> {
     let database = Builder::new_local(target).build().await?;
     let connection = database.connect()?;
@@ -53,7 +53,7 @@ async fn open(target: &str, begin: &str) -> Outcome<Database> {
     Ok(database)
 }
 
-/// Each thread fills its share of the tables, one after another, with a connection of its own.
+/// Fills the tables with threads: each one fills its share, one table after another, with its own connection.
 fn write(database: &Database, begin: &str, writers: usize, rows: &[Row]) -> Outcome<()> {
     let shares: Vec<&[Row]> = rows.chunks(rows.len().div_ceil(TABLES).max(1)).collect();
     std::thread::scope(|scope| {
@@ -96,12 +96,12 @@ async fn transact(connection: &Connection, begin: &str, insert: &str, rows: &[Ro
     Ok(())
 }
 
-/// Whether another transaction was in the way, and this one may be tried again.
+/// Returns whether the error is a conflict with another transaction, so that this one can be tried again.
 fn clashed(error: &Error) -> bool {
     matches!(error, Error::Busy(_) | Error::BusySnapshot(_)) || error.to_string().contains("conflict")
 }
 
-/// The one row that a query gives, as JSON would have it between brackets.
+/// Returns the one row of a query as the elements of a JSON array.
 async fn facts(database: &Database, query: &str) -> Outcome<String> {
     let connection = database.connect()?;
     let mut rows = connection.query(query, ()).await?;
@@ -119,7 +119,7 @@ async fn facts(database: &Database, query: &str) -> Outcome<String> {
     Ok(values?.join(", "))
 }
 
-/// A row: `b` is its number, `a` its thousandth of all rows, `c` the last three digits, the name 32 hexadecimal ones.
+/// A row: `b` is its number, `a` is `b * 1000 / rows`, `c` is `b % 1000`, and the name is 32 hexadecimal digits.
 struct Row {
     a: i64,
     b: i64,
@@ -130,7 +130,7 @@ struct Row {
 fn rows_of(rows: u32) -> Vec<Row> {
     let row = |number: u32| {
         let b = i64::from(number);
-        // Marsaglia's xorshift, multiplied, from the number of the row.
+        // Marsaglia's xorshift, multiplied, seeded with the number of the row.
         let mut state = u64::from(number) + 1;
         let mut random = || {
             state ^= state << 13;

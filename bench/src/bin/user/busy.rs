@@ -1,4 +1,4 @@
-//! Rows are made in batches, and nothing becomes of them.
+//! Makes rows in batches and drops them.
 
 use crate::row::RandomRows;
 use crate::statements::batches;
@@ -11,12 +11,12 @@ const BATCH: usize = 100_000;
 pub fn alone(rows: u64) {
     let mut random = RandomRows::new();
     for size in batches(rows, BATCH) {
-        // The compiler must not find out that nobody looks at them.
+        // The compiler must not remove rows that are never read.
         black_box(random.rows(size));
     }
 }
 
-/// As many threads as make rows where they are inserted.
+/// Makes rows in as many threads as the methods that insert them.
 pub fn threaded(rows: u64) {
     thread::scope(|scope| {
         for share in shares(rows) {

@@ -1,8 +1,8 @@
-//! Fills SQLite with rows of `user` in every way that a Rust program might, the article's settings on.
+//! Fills SQLite with rows of `user` in every way of a Rust program, with the article's settings.
 //!
 //!     user METHOD TARGET ROWS [CHECK]
 //!
-//! What a program tells is described in ../../../README.md. A statement's row has NULL for its id, so that SQLite counts.
+//! ../../../README.md describes the output. Statements insert NULL as id, so that SQLite numbers the rows.
 
 mod busy;
 mod processes;
@@ -24,13 +24,13 @@ const SETTINGS: &str = "PRAGMA journal_mode = OFF; PRAGMA synchronous = 0; PRAGM
 const TABLE: &str = "CREATE TABLE user (id INTEGER not null primary key, area CHAR(6), age INTEGER not null, \
                      active INTEGER not null)";
 
-/// How rows come to be.
+/// A way to make rows.
 enum Method {
-    /// Inserted in one transaction.
+    /// Inserts them in one transaction.
     Insert(fn(&Transaction<'_>, u64) -> Outcome<()>),
-    /// By processes that write a database each.
+    /// Inserts them with processes that write one database each.
     Processes,
-    /// Made, and forgotten.
+    /// Makes them and drops them.
     Busy(fn(u64)),
 }
 
@@ -76,7 +76,7 @@ fn usage() -> String {
     format!("usage: user {} TARGET ROWS [CHECK]", names.join("|"))
 }
 
-/// A database in memory stays open.
+/// Fills a database; one in memory stays open and is returned.
 fn fill(target: &str, rows: u64, insert: fn(&Transaction<'_>, u64) -> Outcome<()>) -> Outcome<Option<Connection>> {
     let mut database = open(target)?;
     let transaction = database.transaction()?;
@@ -89,7 +89,7 @@ fn fill(target: &str, rows: u64, insert: fn(&Transaction<'_>, u64) -> Outcome<()
     Ok(None)
 }
 
-/// A new database with the article's settings and the empty table.
+/// Opens a new database with the article's settings and the empty table.
 fn open(target: impl AsRef<Path>) -> Outcome<Connection> {
     let database = Connection::open(target)?;
     database.execute_batch(SETTINGS)?;

@@ -1,6 +1,6 @@
-//! A process for each core fills a database of its own; then the rows of all are brought together in the first one's.
+//! Starts a process for each core, each with a separate database; the first one copies the rows of the others.
 //!
-//! Schemas are the same and ids ascend from part to part: SQLite copies records as they are, to the end of the table.
+//! Schemas are equal and ids ascend from part to part, so that SQLite appends records without decoding them.
 
 use crate::row::RandomRows;
 use crate::statements::{Inserter, batches};
@@ -12,7 +12,7 @@ use std::thread::available_parallelism;
 
 const ROWS_PER_STATEMENT: usize = 50;
 
-/// Another process at work.
+/// A running process and its database.
 struct Part {
     path: PathBuf,
     process: Child,
@@ -34,7 +34,7 @@ pub fn fill(target: &Path, rows: u64) -> Outcome<Option<Connection>> {
     Ok(None)
 }
 
-/// What a process that `fill` has begun does.
+/// Fills the database of one process that `fill` has started.
 pub fn part(path: &Path, rows: u64, first_id: i64) -> Outcome<()> {
     write(path, rows, first_id)?.close().map_err(|(_, error)| error.into())
 }

@@ -1,9 +1,9 @@
-//! The rows, from a random number each.
+//! Makes each row from one random number.
 
 use litepress_bench::Random;
 use std::hash::{BuildHasher, RandomState};
 
-/// What differs from row to row.
+/// The columns of a row, except for its id.
 pub struct Row {
     pub area: [u8; 6],
     pub age: u8,
@@ -16,7 +16,7 @@ impl Row {
     }
 }
 
-/// Rows by chance, begun by the standard library's only source of it.
+/// Random rows, seeded by `RandomState`, the only source of randomness of the standard library.
 pub struct RandomRows(Random);
 
 impl RandomRows {

@@ -1,11 +1,11 @@
-//! Rows go into one transaction, by statements of one or more rows.
+//! Inserts rows in one transaction, with statements of one or more rows.
 
 use crate::Outcome;
 use crate::row::{RandomRows, Row};
 use rusqlite::{Statement, Transaction, params};
 use std::fmt::Write as _;
 
-/// SQLite is handed the text of the statement for each row, and compiles it.
+/// Compiles the statement again for each row.
 pub fn row_by_row(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
     let mut random = RandomRows::new();
     for _ in 0..rows {
@@ -15,7 +15,7 @@ pub fn row_by_row(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// A statement for so many rows, compiled once.
+/// Compiles a statement of `ROWS` rows once.
 pub fn prepared<const ROWS: usize>(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
     let mut inserter = Inserter::new(transaction, ROWS, None)?;
     let mut random = RandomRows::new();
@@ -25,7 +25,7 @@ pub fn prepared<const ROWS: usize>(transaction: &Transaction<'_>, rows: u64) -> 
     Ok(())
 }
 
-/// Statements for so many rows without parameters, compiled each.
+/// Compiles a new statement without parameters for each `ROWS` rows.
 pub fn text<const ROWS: usize>(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
     let mut random = RandomRows::new();
     for size in batches(rows, ROWS) {
@@ -34,12 +34,12 @@ pub fn text<const ROWS: usize>(transaction: &Transaction<'_>, rows: u64) -> Outc
     Ok(())
 }
 
-/// How many rows each batch has.
+/// Returns the number of rows of each batch.
 pub fn batches(rows: u64, size: usize) -> impl Iterator<Item = usize> {
     (0..rows).step_by(size).map(move |first| usize::try_from(rows - first).map_or(size, |left| left.min(size)))
 }
 
-/// A statement with all its values in its text.
+/// Writes a statement with all values in its text.
 pub fn text_of(random: &mut RandomRows, rows: usize) -> String {
     let mut text = "INSERT INTO user VALUES".to_owned();
     for place in 0..rows {
@@ -50,12 +50,12 @@ pub fn text_of(random: &mut RandomRows, rows: usize) -> String {
     text
 }
 
-/// A prepared statement for so many rows, and another one for a rest.
+/// A prepared statement of `rows` rows; a remainder gets another statement.
 pub struct Inserter<'a> {
     transaction: &'a Transaction<'a>,
     statement: Statement<'a>,
     rows: usize,
-    /// SQLite counts where there is none.
+    /// The id of the next row, or `None` if SQLite numbers the rows.
     next_id: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! Four threads make rows and send them through a channel; the thread that called inserts them.
+//! Makes rows in four threads and sends them through a channel; the calling thread inserts them.
 
 use crate::Outcome;
 use crate::row::RandomRows;
@@ -8,18 +8,18 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 pub const PRODUCERS: u64 = 4;
-/// Rows a statement, and a message.
+/// Rows of a statement and of a message.
 const BATCH: usize = 50;
-/// Messages on their way: as many as keep everybody busy, and memory small.
+/// Messages in the channel: enough to keep all threads busy in little memory.
 const QUEUE: usize = 1000;
 
-/// What is sent are rows, bound to a prepared statement.
+/// Sends rows, which are bound to a prepared statement.
 pub fn prepared(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
     let mut inserter = Inserter::new(transaction, BATCH, None)?;
     from_producers(rows, RandomRows::rows, |rows| inserter.insert(rows.into_iter()))
 }
 
-/// What is sent are statements with all their values.
+/// Sends statements with all values in their text.
 pub fn text(transaction: &Transaction<'_>, rows: u64) -> Outcome<()> {
     from_producers(rows, text_of, |text| Ok(transaction.execute_batch(&text)?))
 }
@@ -35,7 +35,7 @@ fn from_producers<T: Send>(
             let sender = sender.clone();
             scope.spawn(move || {
                 let mut random = RandomRows::new();
-                // Nobody listens any more where a statement has failed.
+                // After a failed statement the receiver is gone.
                 batches(share, BATCH).map(|size| make(&mut random, size)).all(|batch| sender.send(batch).is_ok())
             });
         }
@@ -44,7 +44,7 @@ fn from_producers<T: Send>(
     })
 }
 
-/// How many rows each producer makes.
+/// Returns the number of rows of each producer.
 pub fn shares(rows: u64) -> impl Iterator<Item = u64> {
     (0..PRODUCERS).map(move |producer| rows / PRODUCERS + u64::from(producer < rows % PRODUCERS))
 }

@@ -73,7 +73,7 @@ pub fn run(arguments: &GenArguments) -> Result<u8> {
 }
 
 fn list_generators(as_json: bool) -> Result<()> {
-    let entries = || catalogue::all().iter().chain(catalogue::relations());
+    let entries = || catalogue::all().chain(catalogue::relations());
     if as_json {
         let functions = functions().iter().map(|function| {
             json!({"name": function.name, "signature": function.signature, "about": function.about, "example": function.signature})

@@ -4,7 +4,7 @@ use crate::failure::DONE;
 use crate::output::{print, print_json};
 use clap::Args;
 use litepress::{Profile, ProfileOptions, Result, parse};
-use litepress_gen::profile::{ColumnComparison, ColumnProfile, Comparison, Measure, TableProfile, compare};
+use litepress_profile::{ColumnComparison, ColumnProfile, Comparison, Measure, TableProfile, compare};
 use litepress_rows::grouped;
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -96,7 +96,7 @@ fn ids_that_repeat() {
            n INTEGER -- gen: sequence
          );",
     );
-    assert!(room.run("gen t.db schema.sql --rows 50k").err.contains("different in every row"));
+    assert!(room.run("gen t.db schema.sql --rows 50k").err.contains("distinct integers"));
     let mut sums = Vec::new();
     for policy in ["ignore", "replace"] {
         room.done(&format!("gen t.db schema.sql --rows 50k --on-conflict {policy} --replace --verify full"));

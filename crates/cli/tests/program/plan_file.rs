@@ -72,7 +72,7 @@ fn mistakes_point_into_the_plan() {
     assert!(ended.err.contains("x = \"digits(66)\"\n"), "{}", ended.err);
     room.write("bad.toml", plan.replace("algorithm_version = 1", "algorithm_version = 99"));
     let ended = room.run("gen x.db --plan bad.toml");
-    assert!(ended.code == Some(1) && ended.err.contains("bad.toml:2:21: the plan is of algorithm version 99"));
+    assert!(ended.code == Some(1) && ended.err.contains("bad.toml:2:21: the plan has algorithm version 99"));
     for arguments in ["gen x.db schema.sql --plan plan.toml", "gen x.db --preset user --plan plan.toml"] {
         assert_eq!(room.run(arguments).code, Some(2), "{arguments}");
     }

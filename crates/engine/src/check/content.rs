@@ -1,35 +1,36 @@
-//! Whether an index holds what its table holds, without keeping either: every row gives the sum a
-//! number that only depends on its key columns and its rowid, and so does every entry. Equal sums of
-//! equally many 128-bit numbers mean equal contents, whatever the order.
+//! Compares an index with its table by an additive multiset hash, without keeping either.
+//!
+//! Every row and every entry adds a 128-bit hash to the sum of its tree. The hash depends only on the key columns and
+//! the rowid. Equal numbers of hashes with equal sums mean equal contents, in any order.
 
 use super::record::{FieldAt, Record};
 use litepress_format::record as format_record;
 use litepress_format::value::Value;
 use litepress_rows::{Affinity, affinity};
 
-/// One part of a row that its index repeats.
+/// A part of a row that its index repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
-    /// The rowid, where it is not in the record.
+    /// The rowid, if it is not in the record.
     Rowid,
     /// A field of the record.
     Field {
         /// Position in the record.
         index: usize,
         numbers: Numbers,
-        /// What a record holds that ends before this field.
+        /// The value of a record that ends before this field.
         default: Option<StoredValue>,
     },
 }
 
-/// How the numbers of a column are compared.
+/// The comparison of a column's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// An integer and a double differ.
     AsStored,
-    /// As doubles: a REAL column stores some of them as integers.
+    /// As doubles: a REAL column stores some doubles as integers.
     AsDoubles,
-    /// By value, as SQLite compares them: its releases do not agree on whether a DEFAULT is an integer or a double.
+    /// By value, as SQLite does: its releases disagree on whether a DEFAULT is an integer or a double.
     ByValue,
 }
 
@@ -40,14 +41,14 @@ pub(super) struct StoredValue {
     pub(super) body: Vec<u8>,
 }
 
-/// What of a row, or of an entry, makes its number.
+/// The parts of a row, or of an entry, that are hashed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Digest {
     pub(super) parts: Vec<Part>,
 }
 
 impl Digest {
-    /// The number of one row; `None` where a part of it is out of sight.
+    /// Returns the hash of one row, or `None` if a part of it was not read.
     #[inline]
     pub(super) fn of(&self, rowid: Option<i64>, record: &Record<'_>, fields: &[FieldAt]) -> Option<u128> {
         let mut hash = Hash::new();
@@ -68,7 +69,7 @@ impl Digest {
 const INT_TAG: u64 = 1;
 const REAL_TAG: u64 = 2;
 
-/// A hash of 128 bits that takes two words at a time. Nobody is expected to look for collisions.
+/// A 128-bit multiply-and-mix hash that takes two words at a time. It does not resist deliberate collisions.
 struct Hash {
     low: u64,
     high: u64,
@@ -87,7 +88,7 @@ impl Hash {
     fn words(&mut self, one: u64, other: u64) {
         let (left, right) = (self.low ^ one, self.high ^ other);
         let (low, high) = product(left, right);
-        // Should one of the factors be 0, the other one is not lost.
+        // If one factor is 0, the other one is not lost.
         (self.low, self.high) = (low ^ right.rotate_left(32), high.wrapping_add(left.rotate_left(17)));
     }
 
@@ -96,7 +97,7 @@ impl Hash {
         self.words(int.cast_unsigned(), INT_TAG);
     }
 
-    /// `None` where the body has not the length of its serial type.
+    /// Adds a value. Returns `None` if the body does not have the length of its serial type.
     #[inline]
     fn value(&mut self, serial: u64, body: &[u8], numbers: Numbers) -> Option<()> {
         match serial {
@@ -118,7 +119,7 @@ impl Hash {
         Some(())
     }
 
-    /// The serial type tells text from blob, and the length; so words of the same bytes may overlap.
+    /// Adds a text or a blob. The serial type tells which, and the length; so words of the same bytes may overlap.
     #[inline]
     fn bytes(&mut self, serial: u64, bytes: &[u8]) {
         let tag = serial.wrapping_mul(KEYS[2]);
@@ -148,7 +149,7 @@ impl Hash {
     }
 }
 
-/// The two halves of the product.
+/// Returns the low and the high half of the product.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "both halves are wanted")]
 fn product(left: u64, right: u64) -> (u64, u64) {
@@ -156,7 +157,7 @@ fn product(left: u64, right: u64) -> (u64, u64) {
     (product as u64, (product >> 64) as u64)
 }
 
-/// The bytes as one word.
+/// Packs up to seven bytes into one word.
 #[inline]
 fn up_to_seven(bytes: &[u8]) -> u64 {
     match (bytes.first_chunk(), bytes.last_chunk()) {

@@ -1,9 +1,9 @@
-//! The value of a column that ALTER TABLE added, in the rows that were stored before it.
+//! Finds the value of a column that ALTER TABLE added, in rows that were stored before.
 //!
-//! Such a record ends before the column. SQLite then takes the DEFAULT from the schema each time that it reads the row,
-//! and by other rules than for an INSERT: in a TEXT column the DEFAULT 1.10 is the text '1.10', for new rows '1.1'. So
-//! the bundled SQLite is asked with such a row. Indexes keep the value that their builder saw, and older releases saw
-//! other ones:
+//! Such a record ends before the column. SQLite then takes the DEFAULT from the schema whenever it reads the row, by
+//! other rules than for an INSERT: in a TEXT column, DEFAULT 1.10 is the text '1.10', but '1.1' in new rows. So the
+//! check asks the bundled SQLite about such a row. Indexes keep the value that their builder saw, and older releases
+//! saw others:
 //!
 //! | DEFAULT                                  | before 3.44    | before 3.46    | since          |
 //! |------------------------------------------|----------------|----------------|----------------|
@@ -11,8 +11,9 @@
 //! | 0x7fffffffffffffff, too long for 32 bits | text '0x7f...' | text '0x7f...' | integer        |
 //! | TRUE of a TEXT column                    | 1              | '1'            | '1'            |
 //!
-//! The numbers of the first line are equal to SQLite, and a row that is written again gets a new value while its entry
-//! stays: they are compared by value. The others differ, so that one release built the whole index.
+//! SQLite considers the numbers of the first line equal. A row that is written again gets a new value while its entry
+//! stays, so these numbers are compared by value. The other values differ, so one release must have built the whole
+//! index.
 
 use litepress_format::value::Value as Cell;
 use litepress_rows::{Affinity, affinity};
@@ -25,14 +26,14 @@ pub(super) const RELEASES: usize = 3;
 /// The DEFAULT of an added column.
 #[derive(Debug, PartialEq)]
 pub(super) struct AddedDefault {
-    /// Its value, by the newest releases of SQLite first.
+    /// Its value, newest releases of SQLite first.
     pub(super) by_release: [Value; RELEASES],
-    /// Whether older releases take an integer for the double that it is.
+    /// Whether it is a double with an integer value, which older releases take for an integer.
     pub(super) is_whole_double: bool,
 }
 
-/// Returns what a column with this affinity and DEFAULT has in rows stored before it. `None` if ALTER TABLE refuses the
-/// DEFAULT for a table with rows, or if old releases of SQLite read it in a way that is not known here.
+/// Returns the value that rows have which were stored before a column with this affinity and DEFAULT. Returns `None`
+/// if ALTER TABLE refuses the DEFAULT for a table with rows, or if it is unknown how old releases of SQLite read it.
 pub(super) fn of_added_column(default: Option<&str>, affinity: Affinity) -> Option<AddedDefault> {
     let Some(default) = default else {
         return Some(AddedDefault { by_release: [const { Value::Null }; RELEASES], is_whole_double: false });
@@ -49,13 +50,13 @@ pub(super) fn of_added_column(default: Option<&str>, affinity: Affinity) -> Opti
     Some(AddedDefault { by_release: [today, before_3_46, before_3_44], is_whole_double })
 }
 
-/// Asks the bundled SQLite for the value in a row that was there before the column.
+/// Asks the bundled SQLite for the value of the column in a row that is older than the column.
 fn value_today(default: &str, affinity: Affinity) -> Option<Value> {
     let connection = Connection::open_in_memory().ok()?;
     connection.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)").ok()?;
     let name = type_name(affinity);
-    // The parentheses of DEFAULT (1.0) are not part of what the schema says. They are not simply added, because DEFAULT
-    // word is a text and (word) a column.
+    // The schema says DEFAULT (1.0) without its parentheses. Adding them always would be wrong: DEFAULT word is a
+    // text, (word) a column.
     let forms = [format!("ALTER TABLE t ADD COLUMN c {name} DEFAULT {default}"), {
         format!("ALTER TABLE t ADD COLUMN c {name} DEFAULT ({default})")
     }];
@@ -68,11 +69,11 @@ fn value_today(default: &str, affinity: Affinity) -> Option<Value> {
 enum OldReading {
     /// The value of today, or a number equal to it.
     Same,
-    /// The literal as it is written, before 3.46.
+    /// The literal as text, in releases before 3.46.
     Text(String),
-    /// The integer, before 3.44.
+    /// The integer 0 or 1, in releases before 3.44.
     Truth(bool),
-    /// None that is known.
+    /// A value that is not known here.
     Unknown,
 }
 
@@ -81,7 +82,7 @@ fn old_reading(default: &str, affinity: Affinity) -> OldReading {
     let bare: String = default.chars().filter(|character| !is_ignored(*character)).collect();
     let lower = bare.to_ascii_lowercase();
     let is_text = lower.starts_with(['\'', '"', '[', '`']);
-    // Older releases do not know digits with underscores at all.
+    // Older releases do not accept underscores between digits.
     if is_text || lower.contains('_') {
         return OldReading::Same;
     }
@@ -93,7 +94,7 @@ fn old_reading(default: &str, affinity: Affinity) -> OldReading {
             None => OldReading::Same,
             Some(digits) => match u64::from_str_radix(digits, 16) {
                 Ok(number) if i32::try_from(number).is_ok() => OldReading::Same,
-                // A double, of which releases write 15 or 17 digits.
+                // A double; some releases write 15 of its digits, others 17.
                 Ok(number) if number == 1 << 63 && lower.starts_with('-') && affinity == Affinity::Text => {
                     OldReading::Unknown
                 }
@@ -104,7 +105,7 @@ fn old_reading(default: &str, affinity: Affinity) -> OldReading {
     }
 }
 
-/// A declared type that has the affinity.
+/// Returns a declared type with this affinity.
 fn type_name(affinity: Affinity) -> &'static str {
     match affinity {
         Affinity::Integer => "INTEGER",

@@ -1,4 +1,4 @@
-//! The first look at a file: what lies beside it, its length, its header.
+//! Inspects a file before its b-trees: the files beside it, its length, its header.
 
 use super::report::FaultLog;
 use crate::sqlite::{beside, open_file};
@@ -9,7 +9,7 @@ use std::io::ErrorKind as IoErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// Refuses a database that is not all in its file: another file beside it holds a part.
+/// Refuses a database if another file beside it holds a part of it.
 pub(super) fn refuse_companions(path: &Path) -> Result<()> {
     let wal = beside(path, "-wal");
     if len_of(&wal)? > 0 {
@@ -30,8 +30,8 @@ fn unfinished(path: &Path, companion: &Path, holds: &str) -> Error {
     Error::new(ErrorKind::Target, message).in_file(path).advise(advice)
 }
 
-/// What changes when somebody writes the file, or puts another one in its place. Every transaction counts itself in
-/// the header; the time is needed for pages that it spills before.
+/// Returns values that change when the file is written or replaced. Every transaction changes a counter in the header;
+/// the time is needed for pages that a transaction spills before it commits.
 pub(super) fn state(path: &Path) -> Result<impl PartialEq> {
     let failed = |error| Error::io("read the database", path, error);
     let (file, _) = open_file(path)?;
@@ -49,15 +49,15 @@ fn len_of(path: &Path) -> Result<u64> {
     }
 }
 
-/// The header of the file, every broken rule of it reported: as a note if SQLite overlooks it. `None` where nothing can
-/// be read without it: no SQLite file, or no page size.
+/// Decodes the header of the file. Reports every broken rule, as a note if SQLite overlooks it. Returns `None` if
+/// nothing can be read without the header: the file is no SQLite database, or the page size is missing.
 pub(super) fn header(bytes: &[u8], faults: &FaultLog) -> Option<DatabaseHeader> {
     let Some(mut bytes) = bytes.first_chunk::<FILE_HEADER_LEN>().copied() else {
         let what = format!("the file has {} bytes and so no header", bytes.len());
         faults.add_to_file(None, None, what);
         return None;
     };
-    // One broken rule must not hide the next, so each is mended in the copy that is read.
+    // One broken rule must not hide the next, so each is mended in the copy that is decoded.
     for _ in 0..FILE_HEADER_LEN {
         match DatabaseHeader::decode(&bytes) {
             Ok(header) => return Some(header),
@@ -78,20 +78,21 @@ pub(super) fn header(bytes: &[u8], faults: &FaultLog) -> Option<DatabaseHeader> 
     None
 }
 
-/// Whether SQLite reads a database whose header breaks the rule about this byte.
+/// Returns whether SQLite reads a database whose header breaks the rule about this byte.
 fn is_overlooked(bytes: &[u8; FILE_HEADER_LEN], offset: usize) -> bool {
     match offset {
-        // A file with a later write version may be read and not written.
+        // A file with a later write version can be read but not written.
         18 | 72..=91 => true,
         19 => bytes[19] == 0,
-        // Of these numbers SQLite takes the last byte, and of the encoding its last two bits.
+        // SQLite reads only the last byte of these numbers, and only the last two bits of the encoding.
         44..=47 => bytes[47] <= 4,
         56..=59 => true,
         _ => false,
     }
 }
 
-/// Puts a harmless value where the header breaks a rule, or the one that SQLite takes; `None` where there is none.
+/// Replaces a value that breaks a rule by the one that SQLite reads, or by a harmless one. Returns `None` if there is
+/// none.
 fn mend(bytes: &mut [u8; FILE_HEADER_LEN], offset: usize) -> Option<()> {
     match offset {
         18 => bytes[18] = bytes[19].clamp(1, 2),
@@ -114,10 +115,10 @@ fn mend(bytes: &mut [u8; FILE_HEADER_LEN], offset: usize) -> Option<()> {
     Some(())
 }
 
-/// The pages of the database. Reports what does not agree with the header.
+/// Returns the number of pages of the database. Reports disagreements with the header.
 ///
-/// The header's count holds where version-valid-for is the change counter; what lies behind the last page counted is no
-/// part of the database then. Else the length of the file counts, as before release 3.7.0.
+/// The header's count is valid if version-valid-for equals the change counter. Bytes behind the last counted page are
+/// then no part of the database. Otherwise the length of the file decides, as before release 3.7.0.
 pub(super) fn page_count(header: &DatabaseHeader, file_len: u64, faults: &FaultLog) -> u32 {
     let page_size = header.page_size.bytes() as u64;
     let (whole, counted) = (file_len / page_size, u64::from(header.page_count));

@@ -1,11 +1,11 @@
-//! What all parts of one check share: the file, the bitmap of pages, the list of faults.
+//! The shared state of one check: the file, the bitmap of pages, the list of faults.
 
 use super::Watcher;
 use super::pages::PageFile;
 use super::reach::Reached;
 use super::report::FaultLog;
 use super::tree::Tree;
-use crate::stitch::lock;
+use crate::threads::lock;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::FILE_HEADER_LEN;
 use litepress_format::ptrmap;
@@ -19,7 +19,7 @@ pub(super) struct Inspection<'a> {
     pub(super) header: DatabaseHeader,
     pub(super) reached: Reached,
     pub(super) faults: &'a FaultLog,
-    /// Bytes of a record that are looked at.
+    /// Number of bytes of a record that are inspected.
     pub(super) record_limit: usize,
     progress: Watcher<'a>,
     pages_done: AtomicU64,
@@ -57,7 +57,7 @@ impl<'a> Inspection<'a> {
         self.header.page_size.lock_byte_page()
     }
 
-    /// Marks a page that `from` points to; a fault, and `false`, where it must not.
+    /// Marks a page that `from` points to. If the page cannot be used so, adds a fault and returns `false`.
     pub(super) fn claim(&self, page: u32, tree: &Tree, from: Option<u32>) -> bool {
         let problem = self.claim_quietly(page);
         if let Some(problem) = problem {
@@ -66,7 +66,7 @@ impl<'a> Inspection<'a> {
         problem.is_none()
     }
 
-    /// Marks a page, or says why it cannot be what it is said to be.
+    /// Marks a page. Returns the reason if the page cannot be used.
     pub(super) fn claim_quietly(&self, page: u32) -> Option<&'static str> {
         if !self.file.has(page) {
             return Some("which the file does not have");
@@ -81,7 +81,7 @@ impl<'a> Inspection<'a> {
         if self.reached.claim(page) { None } else { Some("which is in use already: this is its second reference") }
     }
 
-    /// Where the page header stands on a page.
+    /// Returns the offset of the page header on a page.
     pub(super) fn header_offset(page: u32) -> usize {
         if page == 1 { FILE_HEADER_LEN } else { 0 }
     }
@@ -90,18 +90,18 @@ impl<'a> Inspection<'a> {
         self.faults.add(|| tree.fault(Some(page), offset, what));
     }
 
-    /// Says that so many more pages were looked at; fails where whoever is told wants no more.
+    /// Reports that `pages` more pages were inspected. Fails if the callback does.
     pub(super) fn advance(&self, pages: u64) -> Result<()> {
         let done = self.pages_done.fetch_add(pages, Ordering::Relaxed) + pages;
         (self.progress)(done.min(self.file.count.into()), self.file.count.into())
     }
 
-    /// Everything was looked at.
+    /// Reports that all pages were inspected.
     pub(super) fn finish_progress(&self) -> Result<()> {
         (self.progress)(self.file.count.into(), self.file.count.into())
     }
 
-    /// Makes all threads stop; the first failure is kept.
+    /// Makes all threads stop. Keeps the first failure.
     pub(super) fn fail(&self, error: Error) {
         lock(&self.failure).get_or_insert(error);
         self.stopped.store(true, Ordering::Relaxed);
@@ -111,7 +111,7 @@ impl<'a> Inspection<'a> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// The failure of any thread.
+    /// Returns the failure, if a thread had one.
     pub(super) fn result(&self) -> Result<()> {
         lock(&self.failure).take().map_or(Ok(()), Err)
     }

@@ -1,7 +1,7 @@
-//! Looking at b-tree pages: every cell, its record, its place among the others.
+//! Checks b-tree pages: every cell, its record, and its order among the others.
 //!
-//! A [`Task`] is some neighbouring leaves of one tree. What is left and right of them is known to the
-//! walk over the interior pages that made the task, so tasks need not meet again:
+//! A [`Task`] is a run of neighbouring leaves of one tree. The walk over the interior pages gives each task its
+//! bounds, so tasks do not depend on each other:
 //!
 //! ```text
 //! interior page      | 10 |    20    |  30 |           dividers: the largest rowid to the left,
@@ -12,9 +12,8 @@
 //!                 upper: 20          upper: none
 //! ```
 //!
-//! In an index every entry is compared with the one before it, wherever that stands: the entries of
-//! the interior page are met between its leaves, and the one between two tasks is the upper bound of
-//! the first and the lower bound of the second.
+//! Every entry of an index is compared with its predecessor, also across pages. The entries of the interior page come
+//! between its leaves. The entry between two tasks is the upper bound of the first and the lower bound of the second.
 
 use super::inspection::Inspection;
 use super::order::{KeyOrder, Step};
@@ -24,7 +23,7 @@ use super::plain;
 use super::ptrmap::MapReader;
 use super::record::{self, FieldAt, Record};
 use super::tree::{Totals, Tree};
-use crate::stitch::lock;
+use crate::threads::lock;
 use litepress_format::FormatError;
 use litepress_format::cell::{Cell, CellPayload};
 use litepress_format::page::{MIN_CELL_LEN, MIN_USABLE, PageKind, PageReader, Space};
@@ -33,7 +32,7 @@ use litepress_format::varint;
 use litepress_rows::Result;
 use std::sync::Arc;
 
-/// An entry that outlives its page: what lies between two tasks.
+/// An entry that outlives its page, because it lies between two tasks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnedEntry {
     bytes: Vec<u8>,
@@ -49,7 +48,7 @@ impl OwnedEntry {
         Record { bytes: &self.bytes, len: self.len }
     }
 
-    /// Becomes `record`, in the memory that it has.
+    /// Copies `record` into the memory of this entry.
     fn set(&mut self, record: &Record<'_>) {
         self.bytes.clear();
         self.bytes.extend_from_slice(record.bytes);
@@ -57,12 +56,12 @@ impl OwnedEntry {
     }
 }
 
-/// What is left or right of some pages in key order.
+/// The left or right bound of some pages, in key order.
 #[derive(Clone, Debug)]
 pub(super) enum Bound {
-    /// Nothing.
+    /// No bound.
     None,
-    /// The largest rowid that belongs to the left.
+    /// The largest rowid on the left side.
     Rowid(i64),
     /// An entry of an interior page.
     Entry(Arc<OwnedEntry>),
@@ -84,49 +83,49 @@ pub(super) struct Interior {
     pub(super) bytes: Vec<u8>,
 }
 
-/// What stands in the interior page right of a leaf.
+/// The divider to the right of a leaf, on the interior page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Divider {
-    /// Rowid tables: the largest rowid that the leaf may hold.
+    /// In a rowid table: the largest rowid that the leaf may hold.
     pub(super) rowid: Option<i64>,
-    /// Indexes: the interior cell to look at next.
+    /// In an index: the interior cell to check next.
     pub(super) cell: Option<usize>,
 }
 
-/// Leaves to look at, in key order.
+/// Leaves to check, in key order.
 pub(super) struct Task<'t> {
     pub(super) tree: &'t Tree,
-    /// Their page numbers; all were claimed.
+    /// Their page numbers. All are claimed.
     pub(super) pages: Vec<u32>,
-    /// What is right of each of them.
+    /// The divider to the right of each page.
     pub(super) dividers: Vec<Divider>,
-    /// The page above, where its cells are to be looked at.
+    /// The page above, if its cells must be checked.
     pub(super) interior: Option<Arc<Interior>>,
     pub(super) lower: Bound,
     pub(super) upper: Bound,
 }
 
-/// Looks at pages; each thread has one.
+/// A checker of pages. Each thread has one.
 pub(super) struct Scanner<'a> {
     pub(super) inspection: &'a Inspection<'a>,
     pub(super) map: MapReader,
-    /// What was counted since the last [`flush`](Self::flush).
+    /// The counts since the last [`flush`](Self::flush).
     pub(super) totals: Totals,
     space: Space,
     chains: ChainReader,
     fields: Vec<FieldAt>,
-    /// The record that overflows, put together.
+    /// A buffer for records that overflow.
     assembled: Vec<u8>,
-    /// The entry before, in an index.
+    /// The previous entry, in an index.
     previous: OwnedEntry,
-    /// Its fields; none where they are not known.
+    /// The fields of the previous entry; empty if they are unknown.
     previous_fields: Vec<FieldAt>,
     has_previous: bool,
-    /// The rowid before, in a rowid table.
+    /// The previous rowid, in a rowid table.
     last_rowid: Option<i64>,
 }
 
-/// Where a cell is.
+/// The place of a cell.
 #[derive(Clone, Copy)]
 pub(super) struct CellAt<'t> {
     pub(super) tree: &'t Tree,
@@ -153,18 +152,18 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Starts to count for `tree`.
+    /// Starts counting for `tree`.
     pub(super) fn start(&mut self, tree: &Tree) {
         self.totals = Totals::nothing(tree.digests.len());
     }
 
-    /// Adds what was counted to the tree's totals.
+    /// Adds the counts to the tree's totals.
     pub(super) fn flush(&mut self, tree: &Tree) {
         lock(&tree.totals).add(&self.totals);
         self.start(tree);
     }
 
-    /// Looks at the leaves of a task.
+    /// Checks the leaves of a task.
     pub(super) fn run(&mut self, task: &Task<'_>, runs: &mut RunReader) -> Result<()> {
         let tree = task.tree;
         self.start(tree);
@@ -193,7 +192,7 @@ impl<'a> Scanner<'a> {
         inspection.advance(pages)
     }
 
-    /// The page as a page of `tree`; a fault and `None` where it is none.
+    /// Opens a page of `tree`. Adds a fault and returns `None` if it cannot be one.
     pub(super) fn open<'p>(&mut self, tree: &Tree, page: u32, bytes: &'p [u8]) -> Option<PageReader<'p>> {
         let problem = match PageReader::new(bytes, Inspection::header_offset(page), self.inspection.file.usable) {
             Ok(reader) if tree.has_rowids.is_none_or(|rowids| rowids == reader.kind().is_table()) => {
@@ -248,8 +247,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Calls `look` with every cell of a page, and checks that they and the free space share the
-    /// page without overlap or loss.
+    /// Calls `look` with every cell of a page. Checks that cells and free space fill the page without overlap or loss.
     #[inline]
     pub(super) fn each_cell<'p, 't>(
         &mut self,
@@ -286,7 +284,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Checks the order of rowids.
+    /// Checks that rowids ascend and do not exceed their divider.
     #[inline]
     fn rowid(&mut self, at: CellAt<'_>, rowid: i64, upper: Option<i64>) {
         if self.last_rowid.is_some_and(|last| rowid <= last) || upper.is_some_and(|upper| rowid > upper) {
@@ -304,11 +302,11 @@ impl<'a> Scanner<'a> {
         self.inspection.add_fault(at.tree, at.page, Some(at.offset), what);
     }
 
-    /// Looks at the entry of an interior page that follows a leaf.
+    /// Checks the entry of an interior page that follows a leaf.
     fn interior_cell(&mut self, tree: &Tree, interior: &Interior, index: usize) -> Result<()> {
         let (page, usable) = (interior.number, self.inspection.file.usable);
         let header_offset = Inspection::header_offset(page);
-        // What cannot be read was reported by the walk, which read every cell of the page.
+        // The walk read every cell of this page and reported the ones that cannot be read.
         let Ok(reader) = PageReader::new(&interior.bytes, header_offset, usable) else { return Ok(()) };
         let (Ok(offset), Ok((cell, _))) = (reader.cell_offset(index), reader.cell(index)) else { return Ok(()) };
         match cell.payload() {
@@ -317,7 +315,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Looks at a row or an entry.
+    /// Checks a row or an entry.
     #[inline]
     fn entry(&mut self, at: CellAt<'_>, rowid: Option<i64>, payload: CellPayload<'_>) -> Result<()> {
         if payload.overflow.is_none() {
@@ -356,9 +354,9 @@ impl<'a> Scanner<'a> {
         Ok(record)
     }
 
-    /// Looks at an entry of an upper level and keeps it, to bound what is left and right of it.
+    /// Checks an entry of an upper level. Returns it as the bound of the pages on both sides.
     pub(super) fn bounding_entry(&mut self, at: CellAt<'_>, payload: CellPayload<'_>) -> Result<Bound> {
-        // It is compared with its neighbours by the tasks on both sides of it.
+        // The tasks on both sides compare it with its neighbours.
         self.has_previous = false;
         let mut assembled = Vec::new();
         let record = match payload.overflow {
@@ -370,7 +368,7 @@ impl<'a> Scanner<'a> {
         Ok(Bound::Entry(Arc::new(OwnedEntry::of(&record))))
     }
 
-    /// Checks a record, counts it, and compares it with the one before.
+    /// Checks a record, counts it, and compares it with its predecessor.
     #[inline]
     fn judge(&mut self, at: CellAt<'_>, rowid: Option<i64>, record: Record<'_>) {
         let tree = at.tree;
@@ -405,8 +403,8 @@ impl<'a> Scanner<'a> {
         self.inspection.add_fault(at.tree, at.page, Some(at.offset), what);
     }
 
-    /// Compares an entry, whose fields are there if they are known, with the one before, which it then takes the place
-    /// of.
+    /// Compares an entry with its predecessor, and keeps it as the predecessor of the next one. `self.fields` holds
+    /// the entry's fields, or nothing if they are unknown.
     fn follow(&mut self, order: &KeyOrder, at: CellAt<'_>, record: &Record<'_>) {
         if self.has_previous {
             let what = match order.step((&self.previous.record(), &self.previous_fields), (record, &self.fields)) {
@@ -428,7 +426,7 @@ impl<'a> Scanner<'a> {
         self.has_previous = true;
     }
 
-    /// Malformed records were reported; what remains is a key too long to be looked at whole.
+    /// Notes an order that was not checked because a key is too long. Malformed records were reported before.
     #[cold]
     fn undecided(&self, at: CellAt<'_>, record: &Record<'_>) {
         if !record.is_whole() || !self.previous.record().is_whole() {
@@ -437,7 +435,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The cell `index` with its offset and length.
+/// Returns cell `index` with its offset and length.
 #[inline(always)]
 fn read_cell<'p>(
     reader: &PageReader<'p>,
@@ -455,7 +453,7 @@ fn read_cell<'p>(
     read_any_cell(reader, page, index, usable)
 }
 
-/// [`read_cell`] apart from the quick way, to keep that one short.
+/// Reads any cell. A separate function keeps the fast path of [`read_cell`] short.
 fn read_any_cell<'p>(
     reader: &PageReader<'p>,
     page: &'p [u8],
@@ -466,8 +464,8 @@ fn read_any_cell<'p>(
     Ok((offset, Cell::read(reader.kind(), page, offset, usable)?))
 }
 
-/// A leaf cell so short that it overflows on no page, as almost all are; [`Cell::read`] reads these and all others in
-/// thrice the time.
+/// Reads a leaf cell that is too short to overflow on any page, as almost all are. [`Cell::read`] reads all cells, but
+/// takes three times as long.
 #[inline(always)]
 fn quick_cell(kind: PageKind, cell: &[u8]) -> Option<(Cell<'_>, usize)> {
     const ALWAYS_LOCAL: usize = max_local(PageKind::LeafIndex, MIN_USABLE);

@@ -1,24 +1,24 @@
-//! The order of index entries: which of two records comes first, and where they differ.
+//! Compares index entries: which of two records comes first, and in which column they differ.
 
 use super::record::{FieldAt, Record, class, classify};
 use super::text;
 use litepress_format::header::TextEncoding;
-use litepress_format::order::{Collation, KeyPart, compare};
 use litepress_format::record as format_record;
+use litepress_format::sort_key::{Collation, KeyPart, compare};
 use litepress_format::varint;
 use std::cmp::Ordering;
 
 /// The order of the entries of one index, or of the rows of a WITHOUT ROWID table.
 #[derive(Clone, Debug)]
 pub(super) struct KeyOrder {
-    /// All columns that are compared; the rowid or primary key behind the key, too.
+    /// All columns to compare, including the rowid or primary key behind the key.
     pub(super) columns: Vec<KeyPart>,
-    /// No two entries may agree in the first so many columns, unless one of these is NULL.
+    /// The length of a unique key. No two entries may agree in all of its columns, unless one of these is NULL.
     pub(super) unique: Option<usize>,
     pub(super) encoding: TextEncoding,
 }
 
-/// What is between an entry and the one behind it.
+/// The relation of an entry to the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// They ascend, as they should.
@@ -29,12 +29,12 @@ pub(super) enum Step {
     Equal,
     /// The second belongs before the first.
     Descends,
-    /// A record is malformed, or what differs lies behind its looked-at start.
+    /// A record is malformed, or the difference lies behind the inspected bytes.
     Undecided,
 }
 
 impl KeyOrder {
-    /// Compares an entry with the one behind it. Their fields, where these are known, spare reading the headers again.
+    /// Compares an entry with the next one. If their fields are known, the headers are not read again.
     #[inline]
     pub(super) fn step(&self, entry: (&Record<'_>, &[FieldAt]), next: (&Record<'_>, &[FieldAt])) -> Step {
         if let (Some(left), Some(right)) = (entry.1.get(..self.columns.len()), next.1.get(..self.columns.len())) {
@@ -68,7 +68,7 @@ impl KeyOrder {
         if self.unique == Some(self.columns.len()) && !has_null { Step::NotUnique } else { Step::Equal }
     }
 
-    /// The step between two entries whose first difference is in column `index`.
+    /// Returns the step between two entries whose first difference is in column `index`.
     #[inline]
     fn uniqueness(&self, index: usize, has_null: bool) -> Step {
         match self.unique {
@@ -78,11 +78,11 @@ impl KeyOrder {
     }
 }
 
-/// Steps through serial types and bodies of a record without judging it.
+/// An iterator over the serial types and bodies of a record, without checks.
 struct Fields<'a> {
-    /// The serial types that are left.
+    /// The remaining serial types.
     header: &'a [u8],
-    /// The bodies that are left.
+    /// The remaining bodies.
     bodies: &'a [u8],
 }
 
@@ -103,7 +103,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// `None` where a serial type is reserved.
+/// Compares two fields. Returns `None` if a serial type is reserved.
 #[inline]
 fn compare_fields(
     left: (u64, &[u8]),
@@ -123,7 +123,7 @@ fn compare_texts(left: &[u8], right: &[u8], collation: Collation, encoding: Text
     if collation == Collation::Binary || encoding == TextEncoding::Utf8 {
         return collation.compare(left, right);
     }
-    // SQLite has the other two for UTF-8 only, and converts.
+    // SQLite has NOCASE and RTRIM for UTF-8 only, and converts.
     let (left, right) = (text::to_utf8(left, encoding), text::to_utf8(right, encoding));
     collation.compare(left.as_bytes(), right.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Overflow chains: exactly as long as the payload asks for, and every page of them used once.
+//! Checks overflow chains: each is exactly as long as its payload needs, and uses every page once.
 
 use super::inspection::Inspection;
 use super::pages::RUN_BYTES;
@@ -10,40 +10,40 @@ use litepress_format::overflow::{chunk_len, read_page};
 use litepress_format::ptrmap::{Entry, EntryKind};
 use litepress_rows::Result;
 
-/// Bytes of a payload that another visit reads.
+/// Bytes of a payload that a repeated visit reads.
 const AGAIN_BYTES: usize = 64 * 1024;
 
-/// Whether a chain is checked or only read again.
+/// The purpose of a visit to a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visit {
-    /// The one visit that marks the pages and reports their faults.
+    /// The only visit that marks the pages and reports their faults.
     First,
-    /// Another visit, for the start of the payload only: silent, and short, because nothing keeps chains from
-    /// being visited again and again.
+    /// A repeated visit, to the start of the payload. It is silent. It is short because nothing limits the number of
+    /// repeated visits.
     Again,
 }
 
-/// Reads payloads that overflow.
+/// A reader of payloads that overflow.
 #[derive(Debug, Default)]
 pub(super) struct ChainReader {
-    /// Neighbouring pages that were read together.
+    /// Consecutive pages from one read.
     ahead: Vec<u8>,
-    /// Page number of the first of them.
+    /// Page number of the first one.
     ahead_from: u32,
-    /// How many.
+    /// Number of pages.
     ahead_pages: usize,
-    /// How many the next read fetches; doubles while chains run through neighbours.
+    /// Number of pages of the next read. Doubles while chains run through consecutive pages.
     ahead_next: usize,
 }
 
-/// A chain that is being read: where from, and whose it is.
+/// A chain to read, and the cell that it belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct Chain<'a> {
     pub(super) inspection: &'a Inspection<'a>,
     pub(super) tree: &'a Tree,
-    /// The b-tree page with the cell.
+    /// The b-tree page of the cell.
     pub(super) page: u32,
-    /// Offset of the cell on it.
+    /// Offset of the cell on its page.
     pub(super) offset: usize,
     pub(super) visit: Visit,
 }
@@ -57,8 +57,8 @@ impl Chain<'_> {
 }
 
 impl ChainReader {
-    /// Puts the payload together in `into`, up to the limit, and walks its chain to the end. `None`
-    /// where the chain is broken.
+    /// Joins the payload in `into`, up to the limit. A first visit follows the chain to its end. Returns `None` if the
+    /// chain is broken.
     pub(super) fn read<'r>(
         &mut self,
         chain: Chain<'_>,
@@ -108,7 +108,7 @@ impl ChainReader {
         Ok(Some(Record { bytes: into, len: payload.payload_len }))
     }
 
-    /// Marks a page of the chain and checks its pointer-map entry.
+    /// Marks a page of the chain and checks its pointer-map entry. Returns `false` if the page cannot be used.
     fn enter(&mut self, chain: Chain<'_>, page: u32, from: u32, index: u64, map: &mut MapReader) -> Result<bool> {
         if chain.visit == Visit::Again {
             return Ok(chain.inspection.file.has(page));
@@ -121,7 +121,8 @@ impl ChainReader {
         Ok(true)
     }
 
-    /// An overflow page, of which `left` are still to come with it.
+    /// Returns the content of an overflow page, and the number of the next one. `left` is the number of pages of the
+    /// chain from this one on.
     fn page(&mut self, inspection: &Inspection<'_>, page: u32, left: u64) -> Result<(u32, &[u8])> {
         let is_ahead = |from: u32, pages: usize| page.checked_sub(from).is_some_and(|at| (at as usize) < pages);
         if !is_ahead(self.ahead_from, self.ahead_pages) {
@@ -140,7 +141,7 @@ impl ChainReader {
     }
 }
 
-/// Appends what belongs to the record of a page's content, up to the limit of what is looked at.
+/// Appends the part of a page's content that belongs to the record, up to `limit` bytes in all.
 fn append(content: &[u8], left: u64, limit: usize, into: &mut Vec<u8>) {
     let left = usize::try_from(left).unwrap_or(usize::MAX);
     let room = limit.saturating_sub(into.len());

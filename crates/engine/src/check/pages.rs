@@ -1,12 +1,12 @@
-//! Reading pages: one at a time for interior levels, runs of neighbours with one read for leaves.
+//! Reads pages: interior pages one at a time, runs of consecutive leaves with one read.
 
 use litepress_rows::{Error, Result};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes of one read of neighbouring pages: large enough to hide the call, small enough to stay in
-/// a core's cache while it is looked at.
+/// Bytes of one read of consecutive pages: large enough to hide the call, small enough to stay in a core's cache
+/// during the check.
 pub(super) const RUN_BYTES: usize = 256 * 1024;
 
 /// A database file as pages.
@@ -17,7 +17,7 @@ pub(super) struct PageFile {
     page_size: usize,
     /// Bytes of a page without the reserved ones.
     pub(super) usable: usize,
-    /// Whole pages in the file.
+    /// Number of pages of the database that the file has.
     pub(super) count: u32,
 }
 
@@ -30,12 +30,12 @@ impl PageFile {
         self.page_size
     }
 
-    /// Whether the file has a page of this number.
+    /// Returns whether the file has a page of this number.
     pub(super) fn has(&self, page: u32) -> bool {
         (1..=self.count).contains(&page)
     }
 
-    /// Reads `pages` pages from `first` on, which must be in the file, into `buffer`.
+    /// Reads `pages` pages from `first` on into `buffer`. All must be in the file.
     pub(super) fn read(&self, first: u32, pages: usize, buffer: &mut Vec<u8>) -> Result<()> {
         assert!(self.has(first), "page {first} of {}", self.count);
         buffer.resize(pages * self.page_size, 0);
@@ -44,15 +44,14 @@ impl PageFile {
     }
 }
 
-/// Reads listed pages in their order, neighbours together.
+/// A reader of listed pages in their order, which reads consecutive ones together.
 #[derive(Debug, Default)]
 pub(super) struct RunReader {
     buffer: Vec<u8>,
 }
 
 impl RunReader {
-    /// Calls `look` with the position in `pages` and the page, for every page, all of which must be
-    /// in the file.
+    /// Calls `look` with every page and its position in `pages`. All pages must be in the file.
     pub(super) fn each(
         &mut self,
         file: &PageFile,
@@ -73,7 +72,7 @@ impl RunReader {
     }
 }
 
-/// How many of the first pages are neighbours, `longest` at most.
+/// Returns how many of the first pages are consecutive, at most `longest`.
 fn run_length(pages: &[u32], longest: usize) -> usize {
     let neighbours = pages.windows(2).take_while(|pair| pair[0].checked_add(1) == Some(pair[1])).count();
     (neighbours + 1).min(longest)

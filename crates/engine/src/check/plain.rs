@@ -1,19 +1,20 @@
-//! Leaves of rowid tables of which nothing is to be remarked, which are almost all: one pass in a tight loop, and
-//! nothing kept.
+//! The fast path for leaves of rowid tables that need no report, which are almost all: one tight loop that keeps
+//! nothing.
 
 use super::record::{RecordRules, is_unremarkable};
 use litepress_format::page::{MIN_CELL_LEN, PageKind, PageReader};
 use litepress_format::varint;
 
-/// What a plain leaf adds to its tree.
+/// The counts that a plain leaf adds to its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlainRows {
     pub(super) payload_bytes: u64,
     pub(super) last_rowid: i64,
 }
 
-/// The rows of a leaf with at least one, if they lie one before the other from the end of the page on, do not overflow,
-/// ascend between the bounds and keep the rules; `None` where a second look is needed.
+/// Returns the counts of a plain leaf, or `None` if the leaf needs a second look. A plain leaf has at least one row.
+/// Its cells adjoin, in order, from the end of the page towards its front. Its rows do not overflow, ascend between
+/// the bounds and keep the rules.
 pub(super) fn rows(
     reader: &PageReader<'_>,
     page: &[u8],
@@ -77,7 +78,7 @@ mod tests {
         page
     }
 
-    /// What is wrong with a leaf, found cell by cell.
+    /// Returns the rows of a leaf, read cell by cell, or its first fault.
     fn closer_look(page: &[u8], rules: &RecordRules) -> Result<PlainRows, String> {
         let reader = PageReader::new(page, 0, 512).map_err(|error| error.to_string())?;
         reader.check_space().map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! From the schema to the rules: which b-trees there are, and what each must hold.
+//! Derives the rules of a check from the schema: which b-trees exist, and what each must hold.
 
 use super::content::{Digest, Numbers, Part, StoredValue};
 use super::defaults::{self, AddedDefault, RELEASES};
@@ -9,8 +9,8 @@ use super::report::BtreeKind;
 use super::sqlite::Oracle;
 use super::text;
 use super::tree::{Totals, Tree};
-use litepress_format::order::{Collation, KeyPart};
 use litepress_format::record as format_record;
+use litepress_format::sort_key::{Collation, KeyPart};
 use litepress_format::value::Value;
 use litepress_rows::Affinity;
 use litepress_rows::schema::{Column, Index, IndexColumn, IndexOrigin, Table};
@@ -28,12 +28,12 @@ pub(super) struct SchemaEntry {
     pub(super) root: u32,
 }
 
-/// An index and its table, to be compared when both were read.
+/// An index and its table, which are compared once both were read.
 #[derive(Debug)]
 pub(super) struct Pair {
     /// Position of the table's tree.
     pub(super) table: usize,
-    /// The table's digests of which one must be the index's; none where contents are not compared.
+    /// The table's digests, one of which must equal the index's; empty if contents are not compared.
     pub(super) digests: Range<usize>,
     /// Position of the index's tree.
     pub(super) index: usize,
@@ -41,7 +41,7 @@ pub(super) struct Pair {
     pub(super) is_full: bool,
 }
 
-/// All b-trees of a database, and how they belong together.
+/// All b-trees of a database, and their relations.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) trees: Vec<Tree>,
@@ -50,7 +50,7 @@ pub(super) struct Plan {
     pub(super) autoincrements: Vec<usize>,
 }
 
-/// The tree of `sqlite_schema` itself.
+/// Returns the tree of `sqlite_schema` itself.
 pub(super) fn schema_tree(inspection: &Inspection<'_>) -> Tree {
     let text = class::NULL | class::TEXT | class::BLOB;
     let columns = [("type", text), ("name", text), ("tbl_name", text), ("rootpage", class::ANY), ("sql", text)];
@@ -63,7 +63,7 @@ pub(super) fn schema_tree(inspection: &Inspection<'_>) -> Tree {
     tree(inspection, &entry, Some(true), Some(fields.collect()))
 }
 
-/// A tree without order and digests.
+/// Returns a tree without order and digests.
 fn tree(
     inspection: &Inspection<'_>,
     entry: &SchemaEntry,
@@ -82,7 +82,7 @@ fn tree(
     }
 }
 
-/// Plans the check of the b-trees that the schema names; without `oracle`, of their structure only.
+/// Plans the check of the b-trees that the schema names. Without an `oracle` only their structure is checked.
 pub(super) fn plan(inspection: &Inspection<'_>, entries: &[SchemaEntry], oracle: Option<&Oracle>) -> Plan {
     let indexes = entries.iter().enumerate().filter(|(_, entry)| entry.kind == BtreeKind::Index);
     let index_positions = indexes.map(|(position, entry)| (entry.name.as_str(), position)).collect();
@@ -124,7 +124,7 @@ struct Planner<'p, 'a> {
     entries: &'p [SchemaEntry],
     /// Positions of the indexes among the entries, by name.
     index_positions: HashMap<&'p str, usize>,
-    /// Which entries have a tree in the plan.
+    /// Whether each entry has a tree in the plan.
     planned: Vec<bool>,
     plan: Plan,
 }
@@ -151,7 +151,7 @@ impl Planner<'_, '_> {
         self.structure_only(position);
     }
 
-    /// Notes that the rows may break CHECK constraints.
+    /// Notes that rows may break CHECK constraints, if the table has any.
     fn note_check(&self, oracle: Option<&Oracle>, table: &Table) {
         if oracle.is_some_and(|oracle| oracle.has_check(table).unwrap_or(true)) {
             let what =
@@ -179,7 +179,7 @@ impl Planner<'_, '_> {
             self.plan.autoincrements.push(table_at);
         }
         for index in &table.indexes {
-            // The primary key of a WITHOUT ROWID table has no tree of its own.
+            // The primary key of a WITHOUT ROWID table has no separate tree.
             if let Some(index_position) = self.index_positions.get(index.name.as_str()).copied()
                 && self.entries[index_position].table.eq_ignore_ascii_case(&self.entries[position].name)
                 && !self.planned[index_position]
@@ -218,8 +218,8 @@ impl Planner<'_, '_> {
         self.plan.pairs.push(Pair { table: table_at, digests, index: index_at, is_full: !index.partial });
     }
 
-    /// What table and index are compared by: every part of an entry that the table stores. The table has a digest for
-    /// each way in which releases of SQLite read the defaults of added columns.
+    /// Returns the digests by which table and index are compared. They cover every part of an entry that the table
+    /// stores. The table has one for each way in which releases of SQLite read the defaults of added columns.
     fn digests(
         &self,
         tree: &Tree,
@@ -253,7 +253,7 @@ impl Planner<'_, '_> {
         (in_table, Digest { parts: in_index })
     }
 
-    /// How the numbers of a stored column are compared, and the column as each release of SQLite reads it.
+    /// Returns how the numbers of a stored column are compared, and the column as each group of releases reads it.
     fn fields(&self, table: &Table, column: usize, index: usize) -> (Numbers, [Part; RELEASES]) {
         let known = table.columns.get(column).and_then(|Column { affinity, default, .. }| {
             Some((*affinity, defaults::of_added_column(default.as_deref(), *affinity)?))
@@ -272,7 +272,7 @@ impl Planner<'_, '_> {
         (numbers, by_release.map(|value| Part::Field { index, numbers, default: default(value) }))
     }
 
-    /// The value as a record of this database stores it.
+    /// Returns the value as a record of this database stores it.
     fn stored(&self, value: &rusqlite::types::Value) -> StoredValue {
         let encoded;
         let value = match value {
@@ -290,8 +290,8 @@ impl Planner<'_, '_> {
         StoredValue { serial: format_record::serial_of(&value), body }
     }
 
-    /// The order of entries by these columns, of which the first `unique` must not repeat; `None`, with a note, under
-    /// a collation that only an application knows.
+    /// Returns the order of entries by these columns, the first `unique` of which must not repeat. If only an
+    /// application knows a collation, adds a note and returns `None`.
     fn key_order(&self, tree: &Tree, columns: &[EntryColumn<'_>], unique: Option<usize>) -> Option<KeyOrder> {
         let mut order = Vec::new();
         for column in columns {
@@ -330,7 +330,7 @@ struct EntryColumn<'s> {
     collation: &'s str,
 }
 
-/// Where an index column comes from.
+/// The source of an index column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IndexSource {
     /// This column of the table.
@@ -347,7 +347,7 @@ impl<'s> EntryColumn<'s> {
         Self { source, descending: column.descending, collation: &column.collation }
     }
 
-    /// What the entries of an index hold, in order.
+    /// Returns the columns of an index entry, in order.
     fn all(table: &Table, index: &'s Index) -> Vec<Self> {
         let rowid = Self { source: IndexSource::Rowid, descending: false, collation: "BINARY" };
         let named = index.columns.iter().chain(&index.appended).map(Self::of);
@@ -363,7 +363,7 @@ fn source_name(table: &Table, source: IndexSource) -> &str {
     }
 }
 
-/// What a column of a STRICT table may hold.
+/// Returns the classes that a column of a STRICT table accepts.
 fn strict_classes(declared_type: &str) -> u8 {
     let of_type = match declared_type.to_ascii_uppercase().as_str() {
         "INT" | "INTEGER" => class::INTEGERS,

@@ -1,14 +1,14 @@
-//! The pointer map of an auto-vacuum database: every page's entry must say who points to it.
+//! Checks the pointer map of an auto-vacuum database: the entry of every page must name the page that points to it.
 
 use super::inspection::Inspection;
 use litepress_format::ptrmap::{Entry, EntryKind, entry_offset, map_page_of};
 use litepress_rows::Result;
 
-/// Reads pointer-map entries; keeps the last page that was needed, because neighbours share one.
+/// A reader of pointer-map entries. It keeps the last page that it needed, because neighbours share one.
 #[derive(Debug, Default)]
 pub(super) struct MapReader {
     page: Vec<u8>,
-    /// Page number of `page`, 0 at first.
+    /// Page number of `page`; 0 before the first read.
     number: u32,
 }
 

@@ -1,13 +1,13 @@
-//! Which pages something points to: one bit a page.
+//! Marks pages that a pointer reaches: one bit per page.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const BITS: usize = u64::BITS as usize;
 
-/// A bit for every page of the file, set when the page is reached.
+/// A bitmap of all pages of the file. A page's bit is set when the page is reached.
 ///
-/// Because a page is only entered by whoever sets its bit, no cycle of pages is walked twice.
+/// A page is entered only by the thread that sets its bit, so no cycle of pages is walked twice.
 #[derive(Debug)]
 pub(super) struct Reached {
     words: Vec<AtomicU64>,
@@ -20,13 +20,13 @@ impl Reached {
         Self { words: (0..words).map(|_| AtomicU64::new(0)).collect(), pages }
     }
 
-    /// Marks a page that is in the file; `false` where it was marked before.
+    /// Marks a page of the file. Returns `false` if it was marked before.
     pub(super) fn claim(&self, page: u32) -> bool {
         let bit = 1 << (page as usize % BITS);
         self.words[page as usize / BITS].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// The pages that nothing reached, neighbours together.
+    /// Returns the pages that were not reached, as ranges.
     pub(super) fn orphans(&self) -> impl Iterator<Item = RangeInclusive<u32>> + '_ {
         let mut at = 1;
         std::iter::from_fn(move || {
@@ -37,7 +37,7 @@ impl Reached {
         })
     }
 
-    /// The first page from `from` on whose bit is `reached`.
+    /// Returns the first page from `from` on whose bit is `reached`.
     fn next_page(&self, from: u32, reached: bool) -> Option<u32> {
         let mut page = from as usize;
         while page <= self.pages as usize {

@@ -1,10 +1,9 @@
-//! The rules of a record: what its header may say and what each column may hold.
+//! Checks records: what the header may say and what each column may hold.
 //!
-//! Tens of millions of rows a second go through [`check`], most of them unremarkable. So every serial
-//! type of one byte has its class (NULL, integer, ...) and its length in a table, and every column two
-//! sets: classes that need no second look, and texts that need none while they are ASCII. A record of
-//! which nothing else is to be said passes [`is_unremarkable`]; all others are looked at by
-//! [`look_closely`], which finds the words for what is wrong.
+//! Tens of millions of rows a second go through [`check`], and most have nothing to report. So a table gives the class
+//! (NULL, integer, ...) and the length of every one-byte serial type. Every column has two sets of classes: one that
+//! needs no second look, and one that needs none for ASCII texts or for doubles with a fraction. A record that these
+//! rules cover passes [`is_unremarkable`]. [`look_closely`] checks all others and finds the words for a fault.
 
 use super::text;
 use litepress_format::header::TextEncoding;
@@ -19,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) mod class {
     pub(in super::super) const NULL: u8 = 1;
     pub(in super::super) const INT: u8 = 2;
-    /// The integers 0 and 1 without a body, which schema formats before 4 do not have: SQLite reads them all the same.
+    /// The integers 0 and 1 without a body. Schema formats before 4 do not have them, but SQLite reads them there too.
     pub(in super::super) const SMALL_INT: u8 = 4;
     pub(in super::super) const REAL: u8 = 8;
     pub(in super::super) const TEXT: u8 = 16;
@@ -30,7 +29,8 @@ pub(super) mod class {
     pub(super) const RESERVED: u8 = 64;
 }
 
-/// Class and body length by the first byte of a serial type; [`class::RESERVED`] also where that is not all of it.
+/// Class and body length by the first byte of a serial type. [`class::RESERVED`] also marks serial types of several
+/// bytes.
 #[expect(clippy::cast_possible_truncation, reason = "a serial type of one byte has a body of at most 57")]
 const SHORT_SERIALS: [(u8, u8); 256] = {
     let mut table = [(class::RESERVED, 0); 256];
@@ -59,7 +59,7 @@ const fn class_of(serial: u64) -> u8 {
     }
 }
 
-/// Class and body length of any serial type. Saturates: a body never is as long as that.
+/// Returns class and body length of any serial type. The length saturates, at more than any body has.
 #[inline]
 pub(super) fn classify(serial: u64) -> (u8, usize) {
     if serial < 0x80 {
@@ -69,10 +69,10 @@ pub(super) fn classify(serial: u64) -> (u8, usize) {
     (class_of(serial), usize::try_from(serial::body_len(serial)).unwrap_or(usize::MAX))
 }
 
-/// A record, or as much of it as is looked at.
+/// A record, or its inspected start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'a> {
-    /// The record, or its start where it is longer than the limit.
+    /// The record, or its start if it is longer than the limit.
     pub(super) bytes: &'a [u8],
     /// Length of the whole record.
     pub(super) len: u64,
@@ -88,7 +88,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Where a value of a record stands.
+/// A value of a record: its serial type and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FieldAt {
     pub(super) serial: u64,
@@ -97,34 +97,34 @@ pub(super) struct FieldAt {
 }
 
 impl FieldAt {
-    /// The body; `None` where it is not (wholly) in what is looked at.
+    /// Returns the body, or `None` if some of it lies behind the inspected bytes.
     #[inline]
     pub(super) fn body<'a>(&self, record: &Record<'a>) -> Option<&'a [u8]> {
         record.bytes.get(self.start..self.end)
     }
 }
 
-/// What one field of the records of a b-tree may hold.
+/// The rule for one field of the records of a b-tree.
 #[derive(Debug)]
 pub(super) struct FieldRule {
     /// Classes that need no second look.
     pub(super) quick: u8,
-    /// Classes that are allowed at all.
+    /// Classes that are allowed.
     pub(super) accepts: u8,
-    /// Decides over texts that look like numbers and doubles that are integers; `None`: all are
-    /// welcome.
+    /// The affinity that decides about texts that look like numbers, and about doubles that are integers. `None`
+    /// allows all of them.
     pub(super) affinity: Option<Affinity>,
     /// `table.column`, for messages.
     pub(super) name: String,
-    /// What is wrong with a value of a class that is refused, NULL apart.
+    /// The message for a value of a class that is refused, except for NULL.
     pub(super) refusal: String,
     /// Whether a record may end before this field.
     pub(super) may_be_missing: bool,
-    /// What was seen that is legal and odd.
+    /// Legal oddities that were seen.
     pub(super) oddities: Oddities,
 }
 
-/// What SQLite stores only on odd occasions: a note, and no fault.
+/// Flags for values that SQLite stores only on odd occasions. They become notes, not faults.
 #[derive(Debug, Default)]
 pub(super) struct Oddities {
     whole_double: AtomicBool,
@@ -134,7 +134,7 @@ pub(super) struct Oddities {
 }
 
 impl Oddities {
-    /// Sets a flag that all threads share, of which only the first time is a write.
+    /// Sets a flag that all threads share. Only the first call writes.
     fn mark(flag: &AtomicBool) {
         if !flag.load(Ordering::Relaxed) {
             flag.store(true, Ordering::Relaxed);
@@ -143,18 +143,18 @@ impl Oddities {
 }
 
 impl FieldRule {
-    /// A rule that accepts `accepts` and looks twice only where there is something to see.
+    /// Creates a rule that accepts `accepts`. Only texts and doubles get a second look.
     pub(super) fn new(name: String, accepts: u8, affinity: Option<Affinity>, refusal: String) -> Self {
         let quick = accepts & !(class::TEXT | class::REAL);
         Self { quick, accepts, affinity, name, refusal, may_be_missing: true, oddities: Oddities::default() }
     }
 
-    /// A field that repeats what a table holds, where it is judged.
+    /// Creates the rule for a field that repeats a table's value, which is checked in the table.
     pub(super) fn copy(name: String, accepts: u8) -> Self {
         Self { quick: accepts, may_be_missing: false, ..Self::new(name, accepts, None, "unexpected value in".into()) }
     }
 
-    /// What is wrong with a value of a class that is not accepted.
+    /// Describes a value of a class that is not accepted.
     #[cold]
     fn refuse(&self, class: u8) -> String {
         match class {
@@ -164,7 +164,7 @@ impl FieldRule {
         }
     }
 
-    /// Looks twice at a value whose class is not in `quick`.
+    /// Takes a second look at a value whose class is not in `quick`.
     fn judge(&self, class: u8, body: &[u8], encoding: TextEncoding) -> Result<(), String> {
         if self.accepts & class == 0 {
             return Err(self.refuse(class));
@@ -172,7 +172,7 @@ impl FieldRule {
         match class {
             class::REAL => self.judge_real(body),
             class::TEXT => self.judge_text(body, encoding),
-            // They need a second look in a database of an earlier schema format only.
+            // These get a second look only in a database of an earlier schema format.
             class::SMALL_INT => {
                 Oddities::mark(&self.oddities.early_small_int);
                 Ok(())
@@ -216,16 +216,16 @@ impl FieldRule {
         Err(format!("TEXT value in {}, whose affinity makes a number of it", self.name))
     }
 
-    /// Whether the column would make numbers of texts.
+    /// Returns whether the column would turn texts into numbers.
     fn is_numeric(&self) -> bool {
         matches!(self.affinity, Some(Affinity::Integer | Affinity::Numeric | Affinity::Real))
     }
 }
 
-/// Whether a numeric column would have made a number of this text.
+/// Returns whether a numeric column would have turned this text into a number.
 fn is_number(body: &[u8], encoding: TextEncoding) -> bool {
     let text = to_utf8(body, encoding);
-    // Most texts are no numbers, and most of these show it in their first character.
+    // Most texts are not numbers, and the first character of most of these shows it.
     let could_be = text.iter().find(|byte| !matches!(byte, b' ' | b'\t'..=b'\r'));
     could_be.is_some_and(|first| matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.'))
         && !matches!(affinity::apply(Value::Text(&text), Affinity::Integer), Value::Text(_))
@@ -238,17 +238,17 @@ fn to_utf8(body: &[u8], encoding: TextEncoding) -> Cow<'_, [u8]> {
     }
 }
 
-/// What of a field's rule the quick look needs.
+/// The part of a field's rule that the fast path needs.
 #[derive(Clone, Copy, Debug)]
 struct QuickRule {
     /// As [`FieldRule::quick`].
     quick: u8,
-    /// The class of texts, where ASCII needs no second look, and that of doubles, where one with a fraction needs none.
+    /// TEXT if ASCII needs no second look; REAL if a double with a fraction needs none.
     plain: u8,
 }
 
 impl QuickRule {
-    /// Whether a value whose class is not in `quick` is one that needs no second look nevertheless.
+    /// Returns whether a value needs no second look although its class is not in `quick`.
     #[inline]
     fn is_plain(self, class: u8, body: Option<&[u8]>) -> bool {
         match body {
@@ -264,11 +264,11 @@ impl QuickRule {
 /// The rules of all records of one b-tree.
 #[derive(Debug)]
 pub(super) struct RecordRules {
-    /// One a field, in the order of storage; `None` where nothing is known of the columns.
+    /// The rules of all fields, in storage order; `None` if the columns are unknown.
     fields: Option<Vec<FieldRule>>,
-    /// The same, for the quick look; none where nothing is known.
+    /// The rules for the fast path; empty if the columns are unknown.
     quick: Vec<QuickRule>,
-    /// What is wrong with a double or a text in a b-tree of which nothing is known.
+    /// The rule for every field of a b-tree whose columns are unknown.
     unknown: FieldRule,
     encoding: TextEncoding,
 }
@@ -293,7 +293,7 @@ impl RecordRules {
         Self { fields, quick, unknown, encoding }
     }
 
-    /// What was seen in the records that is legal and odd, a sentence for each.
+    /// Returns the legal oddities that were seen in the records, one sentence each.
     pub(super) fn oddities(&self) -> impl Iterator<Item = String> {
         let encoding = text::name(self.encoding);
         self.fields.iter().flatten().chain([&self.unknown]).flat_map(move |rule| {
@@ -323,7 +323,7 @@ impl RecordRules {
         }
     }
 
-    /// A record that ends after `fields` of them.
+    /// Checks that a record may end after `fields` fields.
     fn check_missing(&self, fields: usize) -> Result<(), String> {
         let missing = self.fields.iter().flat_map(|rules| rules.iter().skip(fields));
         match missing.into_iter().find(|rule| !rule.may_be_missing) {
@@ -333,8 +333,8 @@ impl RecordRules {
     }
 }
 
-/// Checks a record; leaves in `fields`, if `KEEP_FIELDS`, where its values stand. Values beyond a
-/// record's looked-at start are not judged. The error is what is wrong first.
+/// Checks a record. With `KEEP_FIELDS`, stores the places of its values in `fields`. Values behind the inspected bytes
+/// are not checked. The error describes the first fault.
 #[inline]
 pub(super) fn check<const KEEP_FIELDS: bool>(
     record: Record<'_>,
@@ -351,8 +351,8 @@ pub(super) fn check<const KEEP_FIELDS: bool>(
     look_closely(record, rules, fields)
 }
 
-/// Whether a record has exactly its columns, with short serial types only, none of which needs a
-/// second look. `fields`, if `KEEP_FIELDS`, is as long as there are columns.
+/// Returns whether a record has exactly its columns, all with one-byte serial types, and no value that needs a second
+/// look. With `KEEP_FIELDS`, `fields` must have one element per column.
 #[inline]
 pub(super) fn is_unremarkable<const KEEP_FIELDS: bool>(
     record: &[u8],
@@ -379,13 +379,13 @@ pub(super) fn is_unremarkable<const KEEP_FIELDS: bool>(
     start == record.len()
 }
 
-/// Whether no byte has its high bit set, without a branch per byte: most texts are short.
+/// Returns whether no byte has its high bit set. It does not branch per byte, because most texts are short.
 #[inline]
 fn is_ascii(text: &[u8]) -> bool {
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
     let (words, rest) = text.as_chunks();
     let bits = words.iter().fold(0, |bits, word| bits | u64::from_be_bytes(*word));
-    // Seven bytes at most: read as two halves that overlap.
+    // At most seven bytes, read as two halves that overlap.
     let rest = match (rest.first_chunk(), rest.last_chunk()) {
         (Some(first), Some(last)) => u64::from(u32::from_be_bytes(*first) | u32::from_be_bytes(*last)),
         _ => rest.iter().fold(0, |bits, byte| bits | u64::from(*byte)),
@@ -393,8 +393,8 @@ fn is_ascii(text: &[u8]) -> bool {
     (bits | rest) & HIGH_BITS == 0
 }
 
-/// Whether it is a number between integers: no NaN, and nothing that a column would store as an integer. Large ones are
-/// left to a second look.
+/// Returns whether a double lies between two integers: it is not NaN, and no column would store it as an integer.
+/// Returns `false` for large doubles, which get a second look.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the whole part of a double that is small enough")]
 fn has_fraction(real: f64) -> bool {
@@ -402,7 +402,7 @@ fn has_fraction(real: f64) -> bool {
     real.abs() < NO_FRACTION_FROM && (real as i64) as f64 != real
 }
 
-/// [`check`] of any record.
+/// Does the work of [`check`] for any record.
 #[cold]
 fn look_closely(record: Record<'_>, rules: &RecordRules, fields: &mut Vec<FieldAt>) -> Result<(), String> {
     let header = header(record)?;
@@ -433,7 +433,7 @@ fn look_closely(record: Record<'_>, rules: &RecordRules, fields: &mut Vec<FieldA
     verdict.and_then(|()| rules.check_missing(column))
 }
 
-/// The header of a record: bytes of its own length, and where it ends.
+/// The header of a record: the bytes of its length field, and its end.
 struct Header {
     own: usize,
     end: usize,

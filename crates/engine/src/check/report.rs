@@ -1,12 +1,12 @@
-//! What a check found: the faults, the shape of every b-tree, and what could not be looked at.
+//! Reports the result of a check: the faults, the shape of every b-tree, and what was not checked.
 
-use crate::stitch::lock;
+use crate::threads::lock;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One broken rule: where it is broken and which it is.
+/// A broken rule, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// Page number, counted from 1.
@@ -15,7 +15,7 @@ pub struct Fault {
     pub offset: Option<usize>,
     /// The b-tree: `table t` or `index i`.
     pub object: Option<String>,
-    /// Which rule is broken.
+    /// The broken rule.
     pub what: String,
 }
 
@@ -33,12 +33,12 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Whether a b-tree is a table's or an index's.
+/// The kind of a b-tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BtreeKind {
     /// A table, WITHOUT ROWID tables included.
     Table,
-    /// An index that has a b-tree of its own.
+    /// An index with its own b-tree.
     Index,
 }
 
@@ -56,60 +56,60 @@ impl fmt::Display for BtreeKind {
 pub struct BtreeReport {
     /// Name of the table or index.
     pub name: String,
-    /// Which of the two it is.
+    /// Whether it is a table or an index.
     pub kind: BtreeKind,
     /// Its root page.
     pub root: u32,
-    /// Levels, 1 for a root that is a leaf; 0 where the root cannot be read.
+    /// Number of levels: 1 if the root is a leaf, 0 if the root cannot be read.
     pub depth: u32,
-    /// Pages above the leaves.
+    /// Number of pages above the leaves.
     pub interior_pages: u64,
-    /// Leaf pages.
+    /// Number of leaf pages.
     pub leaf_pages: u64,
-    /// Overflow pages.
+    /// Number of overflow pages.
     pub overflow_pages: u64,
-    /// Rows or index entries, those on interior pages included.
+    /// Number of rows or index entries, including those on interior pages.
     pub entries: u64,
     /// Bytes of all records.
     pub payload_bytes: u64,
-    /// Bytes that neither headers, cell pointers, cells nor overflow content use.
+    /// Bytes that headers, cell pointers, cells and overflow content do not use.
     pub free_bytes: u64,
 }
 
-/// What [`check`](super::check) found.
+/// The result of a [`check`](super::check).
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The faults in page order; not more than asked for.
+    /// The faults in page order, at most [`max_faults`](super::CheckOptions::max_faults).
     pub faults: Vec<Fault>,
-    /// Faults in all, those left out of `faults` included.
+    /// Number of all faults, including those that `faults` leaves out.
     pub faults_total: u64,
-    /// What was not checked, and why; what is odd and yet legal. A clean file may well have some.
+    /// Notes on everything that was not checked, with the reason, and on legal oddities. A clean file may have notes.
     pub notes: Vec<String>,
     /// Length of the file in bytes.
     pub bytes: u64,
-    /// Pages of the file.
+    /// Number of pages of the file.
     pub pages: u64,
-    /// Bytes of a page; 0 where the header does not say.
+    /// Bytes of a page; 0 if the header does not say.
     pub page_size: u32,
-    /// Every b-tree that the schema names, `sqlite_schema` itself first.
+    /// All b-trees that the schema names, after that of `sqlite_schema` itself.
     pub btrees: Vec<BtreeReport>,
-    /// Pages on the freelist.
+    /// Number of pages on the freelist.
     pub freelist_pages: u64,
-    /// Pointer-map pages of an auto-vacuum database.
+    /// Number of pointer-map pages of an auto-vacuum database.
     pub pointer_map_pages: u64,
-    /// How long the check took.
+    /// Duration of the check, in seconds.
     pub seconds: f64,
 }
 
 impl Report {
-    /// Whether nothing is wrong with the file.
+    /// Returns whether the file has no faults.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.faults_total == 0
     }
 }
 
-/// Collects faults and notes from all threads; keeps the first `max` faults and counts the rest.
+/// A log of faults and notes from all threads. It keeps the first `max` faults and counts the rest.
 #[derive(Debug)]
 pub(super) struct FaultLog {
     max: usize,
@@ -123,7 +123,7 @@ impl FaultLog {
         Self { max, total: AtomicU64::new(0), kept: Mutex::default(), notes: Mutex::default() }
     }
 
-    /// Counts a fault; `fault` is only called where it is kept.
+    /// Counts a fault. Calls `fault` only if it keeps the fault.
     #[cold]
     pub(super) fn add(&self, fault: impl FnOnce() -> Fault) {
         self.total.fetch_add(1, Ordering::Relaxed);
@@ -133,12 +133,12 @@ impl FaultLog {
         }
     }
 
-    /// A fault of the whole file, or of one page of it.
+    /// Adds a fault of the whole file, or of one of its pages.
     pub(super) fn add_to_file(&self, page: Option<u32>, offset: Option<usize>, what: impl Into<String>) {
         self.add(|| Fault { page, offset, object: None, what: what.into() });
     }
 
-    /// Something that was not checked, or that is odd and yet legal; said once, however often it happens.
+    /// Adds a note on something that was not checked, or on a legal oddity. Equal notes are kept once.
     #[cold]
     pub(super) fn note(&self, note: String) {
         lock(&self.notes).insert(note);
@@ -148,7 +148,7 @@ impl FaultLog {
         self.total.load(Ordering::Relaxed)
     }
 
-    /// The faults in page order, and the notes.
+    /// Takes the faults, in page order, and the notes.
     pub(super) fn take(&self) -> (Vec<Fault>, Vec<String>) {
         let mut faults = std::mem::take(&mut *lock(&self.kept));
         faults.sort_unstable();

@@ -1,4 +1,4 @@
-//! Reading `sqlite_schema`: which b-trees the database has. What they mean is for SQLite to say.
+//! Reads the b-trees of the database from `sqlite_schema`. SQLite says what they mean.
 
 use super::inspection::Inspection;
 use super::leaf::{Scanner, Task};
@@ -16,7 +16,7 @@ use litepress_format::record::RecordReader;
 use litepress_format::value::Value;
 use litepress_rows::{Result, quote};
 
-/// Checks the tree of `sqlite_schema` and reads which other trees there are.
+/// Checks the tree of `sqlite_schema`. Returns it, and the entries of all other trees.
 pub(super) fn read(inspection: &Inspection<'_>) -> Result<(Tree, Vec<SchemaEntry>)> {
     let tree = schema_tree(inspection);
     let mut entries = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn read(inspection: &Inspection<'_>) -> Result<(Tree, Vec<SchemaEntry
     Ok((tree, entries))
 }
 
-/// The entries on the leaves of a task, which were checked before.
+/// Collects the entries on the leaves of a task. The leaves were checked before.
 fn collect(
     inspection: &Inspection<'_>,
     task: &Task<'_>,
@@ -54,7 +54,7 @@ fn collect(
     })
 }
 
-/// The payload's start: more than what stands before the SQL text.
+/// Returns the start of a payload, with all columns before the SQL text.
 fn start<'r>(
     chains: &mut ChainReader,
     chain: Chain<'_>,
@@ -101,7 +101,7 @@ fn entry(at: Chain<'_>, record: &[u8], entries: &mut Vec<SchemaEntry>) {
     }
 }
 
-/// Type, name, table and root page.
+/// Reads type, name, table and root page.
 fn first_columns(record: &[u8]) -> Option<[Value<'_>; 4]> {
     let mut columns = RecordReader::new(record).ok()?;
     let mut next = || columns.next()?.ok();

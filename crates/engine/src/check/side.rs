@@ -1,17 +1,17 @@
-//! What is beside the b-trees: freelist, pointer map, lock-byte page, `sqlite_sequence`, and the
-//! accounts that must balance when everything was read.
+//! Checks everything beside the b-trees: freelist, pointer map, lock-byte page, `sqlite_sequence`, and the totals that
+//! must agree in the end.
 
 use super::inspection::Inspection;
 use super::plan::{Pair, Plan};
 use super::ptrmap::MapReader;
 use super::sqlite::Oracle;
 use super::tree::{Totals, Tree};
-use crate::stitch::lock;
+use crate::threads::lock;
 use litepress_format::freelist::Trunk;
 use litepress_format::ptrmap::{Entry, EntryKind, entries_per_page, map_page_of};
 use litepress_rows::Result;
 
-/// Marks the pages that have their place by number; returns how many pointer-map pages there are.
+/// Marks the pages whose numbers are fixed. Returns the number of pointer-map pages.
 pub(super) fn claim_fixed_pages(inspection: &Inspection<'_>) -> u64 {
     let lock_byte_page = inspection.lock_byte_page();
     if inspection.file.has(lock_byte_page) {
@@ -34,7 +34,7 @@ pub(super) fn claim_fixed_pages(inspection: &Inspection<'_>) -> u64 {
     map_pages
 }
 
-/// Walks the freelist; returns how many pages it has.
+/// Walks the freelist. Returns the number of its pages.
 pub(super) fn freelist(inspection: &Inspection<'_>) -> Result<u64> {
     let mut map = MapReader::default();
     let mut bytes = Vec::new();
@@ -73,7 +73,7 @@ fn claim_free(inspection: &Inspection<'_>, page: u32, from: u32, map: &mut MapRe
     Ok(true)
 }
 
-/// The largest root page stands in the header of an auto-vacuum database.
+/// Checks the largest root page, which the header of an auto-vacuum database gives.
 pub(super) fn largest_root(inspection: &Inspection<'_>, plan: &Plan) {
     let largest = plan.trees.iter().map(|tree| tree.root).max().unwrap_or(1).max(1);
     let counted = inspection.header.largest_root_page;
@@ -122,8 +122,8 @@ fn disagreement(pair: &Pair, rows: &Totals, entries: &Totals) -> Option<String> 
     (!in_table.contains(&in_index)).then(|| "the entries do not hold what the rows hold".to_owned())
 }
 
-/// Every AUTOINCREMENT table with rows has a number in `sqlite_sequence` that is no smaller than its largest rowid,
-/// unless somebody changed `sqlite_sequence`, as everybody may: SQLite goes on from the larger of the two.
+/// Notes AUTOINCREMENT tables whose number in `sqlite_sequence` is missing or smaller than their largest rowid. This
+/// is legal, because every program may change `sqlite_sequence`: SQLite goes on from the larger of the two.
 pub(super) fn sequences(inspection: &Inspection<'_>, plan: &Plan, oracle: Option<&Oracle>) {
     let Some(oracle) = oracle.filter(|_| !plan.autoincrements.is_empty()) else { return };
     let sequences = match oracle.sequences() {
@@ -146,7 +146,7 @@ pub(super) fn sequences(inspection: &Inspection<'_>, plan: &Plan, oracle: Option
     }
 }
 
-/// Notes what was seen in records that is legal and odd.
+/// Notes the legal oddities in records.
 pub(super) fn oddities(inspection: &Inspection<'_>, trees: &[&Tree]) {
     for tree in trees {
         tree.rules.oddities().for_each(|saying| inspection.faults.note(format!("{}: {saying}", tree.object())));

@@ -1,6 +1,6 @@
-//! SQLite's part in a check: what the schema means, and its own verdict.
+//! Asks SQLite for the meaning of a schema, and for its own verdict on a file.
 //!
-//! The file is opened read-only and as immutable: no lock is taken, no `-wal` or `-shm` file is made.
+//! The file is opened read-only and immutable: SQLite takes no lock and creates no `-wal` or `-shm` file.
 
 use crate::Progress;
 use crate::sqlite::{open_file, watch};
@@ -26,7 +26,7 @@ impl Oracle {
         Ok(Self { connection, kinds })
     }
 
-    /// The table of this name; `None` where SQLite has none.
+    /// Returns the table of this name, or `None` if SQLite has none.
     pub(super) fn table(&self, name: &str) -> rusqlite::Result<Option<Table>> {
         table_of(&self.connection, &self.kinds, name)
     }
@@ -43,7 +43,7 @@ impl Oracle {
         self.kinds.virtual_tables()
     }
 
-    /// The largest number in `sqlite_sequence` for every table.
+    /// Returns the largest number in `sqlite_sequence` for each table.
     pub(super) fn sequences(&self) -> rusqlite::Result<HashMap<String, Option<i64>>> {
         let sql = "SELECT name, max(CASE WHEN typeof(seq) = 'integer' THEN seq END) FROM main.sqlite_sequence
                    WHERE typeof(name) = 'text' GROUP BY name";
@@ -53,11 +53,11 @@ impl Oracle {
     }
 }
 
-/// SQLite's own verdict: `PRAGMA integrity_check` and `PRAGMA foreign_key_check`, at most `max` lines of each.
-/// Empty where SQLite has nothing to complain about.
+/// Returns SQLite's own verdict: at most `max` lines each of `PRAGMA integrity_check` and `PRAGMA foreign_key_check`.
+/// It is empty if SQLite finds no fault.
 ///
 /// # Errors
-/// Where the file cannot be opened at all. What SQLite finds wrong with it is a line and no error.
+/// If the file cannot be opened at all. Faults that SQLite finds in it are lines, not errors.
 pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
     open_file(path)?;
     let progress = Arc::default();
@@ -75,24 +75,24 @@ pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
 /// SQLite as the judge of a finished file.
 pub(crate) struct Judge<'p> {
     connection: Connection,
-    /// What the file is called in errors.
+    /// The name of the file in errors.
     name: &'p Path,
     progress: &'p Arc<Progress>,
 }
 
-/// What SQLite finds.
+/// Faults that SQLite found.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// A line each of the first faults.
+    /// One line for each of the first faults.
     pub(crate) lines: Vec<String>,
-    /// How many faults there are.
+    /// Number of faults.
     pub(crate) total: u64,
-    /// None was left uncounted.
+    /// Whether all faults were counted.
     pub(crate) is_all: bool,
 }
 
 impl<'p> Judge<'p> {
-    /// Errors call the file `name`; `progress` carries the wish to stop.
+    /// Opens the file at `path`. Errors call it `name`; `progress` carries requests to stop.
     pub(crate) fn open(path: &Path, name: &'p Path, progress: &'p Arc<Progress>) -> Result<Self> {
         let opened = open_immutable(path).and_then(|mut connection| {
             watch(&mut connection, progress)?;
@@ -105,14 +105,14 @@ impl<'p> Judge<'p> {
         Ok(Self { connection, name, progress })
     }
 
-    /// What `PRAGMA integrity_check` finds, with a line of the first `max` faults.
+    /// Runs `PRAGMA integrity_check`. Returns one line for each of the first `max` faults.
     pub(crate) fn integrity_check(&self, max: usize) -> Result<Found> {
         let found = self.unsound(max.max(1));
         found.map_err(|error| self.failed(error, ErrorKind::Corrupt, "the file is damaged: make it again"))
     }
 
     fn unsound(&self, max: usize) -> rusqlite::Result<Found> {
-        // SQLite holds the texts of all faults of a tree in memory.
+        // A limit, because SQLite keeps the texts of all faults of a tree in memory.
         const MOST_COUNTED: usize = 10_000;
         let most = max.clamp(MOST_COUNTED, 1_000_000_000);
         let mut check = self.connection.prepare(&format!("PRAGMA integrity_check({most})"))?;
@@ -128,10 +128,10 @@ impl<'p> Judge<'p> {
         Ok(found)
     }
 
-    /// The rows whose foreign keys point at nothing, with a line of the first `max`.
+    /// Finds rows whose foreign keys have no parent row. Returns one line for each of the first `max`.
     ///
     /// # Errors
-    /// [`ErrorKind::Schema`] where a key cannot be followed: its parent's columns are missing or not unique.
+    /// [`ErrorKind::Schema`] if a key cannot be followed because its parent's columns are missing or not unique.
     pub(crate) fn foreign_key_check(&self, max: usize) -> Result<Found> {
         let advice = "let each foreign key name columns of its parent that are PRIMARY KEY or UNIQUE";
         self.broken_keys(max.max(1)).map_err(|error| self.failed(error, ErrorKind::Schema, advice))
@@ -151,7 +151,7 @@ impl<'p> Judge<'p> {
         Ok(found)
     }
 
-    /// A foreign key as the schema writes it: `(area, kind) REFERENCES area (id, kind)`.
+    /// Returns a foreign key as the schema writes it: `(area, kind) REFERENCES area (id, kind)`.
     fn key_text(&self, child: &str, key: i64) -> rusqlite::Result<String> {
         let sql = "SELECT \"from\", \"table\", \"to\" FROM pragma_foreign_key_list(?1) WHERE id = ?2 ORDER BY seq";
         let mut list = self.connection.prepare_cached(sql)?;
@@ -173,7 +173,7 @@ impl<'p> Judge<'p> {
 }
 
 impl Found {
-    /// Counts a fault; the line is made of the first `max`.
+    /// Counts a fault. Makes a line only for the first `max` faults.
     fn add(&mut self, max: usize, line: impl FnOnce() -> rusqlite::Result<String>) -> rusqlite::Result<()> {
         self.total += 1;
         if self.lines.len() < max {

@@ -1,8 +1,8 @@
-//! Text in the three encodings that a database may have.
+//! Converts text between the three encodings of a database.
 
 use litepress_format::header::TextEncoding;
 
-/// Name of the encoding, for messages.
+/// Returns the name of the encoding, for messages.
 pub(super) fn name(encoding: TextEncoding) -> &'static str {
     match encoding {
         TextEncoding::Utf8 => "UTF-8",
@@ -11,7 +11,7 @@ pub(super) fn name(encoding: TextEncoding) -> &'static str {
     }
 }
 
-/// Whether `text` is well-formed in its encoding.
+/// Returns whether `text` is well-formed in its encoding.
 #[inline]
 pub(super) fn is_valid(text: &[u8], encoding: TextEncoding) -> bool {
     match encoding {
@@ -20,7 +20,7 @@ pub(super) fn is_valid(text: &[u8], encoding: TextEncoding) -> bool {
     }
 }
 
-/// The text, whatever is not well-formed in it replaced.
+/// Converts text to UTF-8. Replaces ill-formed parts.
 pub(super) fn to_utf8(text: &[u8], encoding: TextEncoding) -> String {
     match encoding {
         TextEncoding::Utf8 => String::from_utf8_lossy(text).into_owned(),
@@ -31,7 +31,7 @@ pub(super) fn to_utf8(text: &[u8], encoding: TextEncoding) -> String {
     }
 }
 
-/// The bytes that a text has in a database of this encoding.
+/// Returns the bytes of a text in a database of this encoding.
 pub(super) fn from_utf8(text: &str, encoding: TextEncoding) -> Vec<u8> {
     match encoding {
         TextEncoding::Utf8 => text.as_bytes().to_vec(),

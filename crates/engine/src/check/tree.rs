@@ -1,10 +1,10 @@
-//! What is known of a b-tree before it is walked, and what is counted while it is.
+//! Holds the rules of a b-tree, which are known before the walk, and the counts that it adds up.
 
 use super::content::Digest;
 use super::order::KeyOrder;
 use super::record::RecordRules;
 use super::report::{BtreeKind, BtreeReport, Fault};
-use crate::stitch::lock;
+use crate::threads::lock;
 use std::sync::Mutex;
 
 /// A b-tree to check: its rules, and its running totals.
@@ -13,17 +13,17 @@ pub(super) struct Tree {
     pub(super) name: String,
     pub(super) kind: BtreeKind,
     pub(super) root: u32,
-    /// Whether its pages are those of a rowid table; `None` where the root decides.
+    /// Whether its pages are those of a rowid table; `None` if the root decides.
     pub(super) has_rowids: Option<bool>,
     pub(super) rules: RecordRules,
-    /// `None` where the order of entries cannot be checked (and for rowid tables).
+    /// The order of entries; `None` for rowid tables, or if the order cannot be checked.
     pub(super) order: Option<KeyOrder>,
-    /// What to sum up: one number for each index of a table, one for an index itself.
+    /// The digests to sum up: those of its indexes for a table, its own for an index.
     pub(super) digests: Vec<Digest>,
     pub(super) totals: Mutex<Totals>,
 }
 
-/// What was counted in a b-tree, or in a part of it.
+/// The counts of a b-tree, or of a part of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     pub(super) depth: u32,
@@ -35,19 +35,19 @@ pub(super) struct Totals {
     pub(super) free_bytes: u64,
     /// The largest rowid.
     pub(super) max_rowid: Option<i64>,
-    /// Sums of the tree's digests; `None` where an entry could not be summed up.
+    /// Sums of the tree's digests; `None` if an entry could not be added.
     pub(super) sums: Vec<Option<u128>>,
-    /// Something was not read, so that counts and sums are not those of the tree.
+    /// Whether something was not read, so that counts and sums are incomplete.
     pub(super) incomplete: bool,
 }
 
 impl Totals {
-    /// Nothing, for a tree with so many digests.
+    /// Returns zero counts for a tree with `digests` digests.
     pub(super) fn nothing(digests: usize) -> Self {
         Self { sums: vec![Some(0); digests], ..Self::default() }
     }
 
-    /// Adds what another part of the tree counted.
+    /// Adds the counts of another part of the tree.
     pub(super) fn add(&mut self, part: &Self) {
         self.depth = self.depth.max(part.depth);
         self.interior_pages += part.interior_pages;
@@ -65,7 +65,7 @@ impl Totals {
 }
 
 impl Tree {
-    /// `table t` or `index i`.
+    /// Returns `table t` or `index i`.
     pub(super) fn object(&self) -> String {
         format!("{} {}", self.kind, self.name)
     }

@@ -1,8 +1,7 @@
-//! The interior pages of a b-tree, walked by one thread; the leaves below them are handed out as
-//! tasks.
+//! Walks the interior pages of a b-tree on one thread, and hands out the leaves below them as tasks.
 //!
-//! Only pages that were claimed are entered, and a tree is at most [`MAX_DEPTH`] levels deep, so the
-//! walk ends on any file. Its memory is one interior page per level.
+//! It enters only claimed pages, and a tree has at most [`MAX_DEPTH`] levels, so the walk ends on any file. Its memory
+//! is one interior page per level.
 
 use super::inspection::Inspection;
 use super::leaf::{Bound, CellAt, Divider, Interior, Scanner, Task};
@@ -12,13 +11,12 @@ use litepress_format::ptrmap::{Entry, EntryKind};
 use litepress_rows::Result;
 use std::sync::Arc;
 
-/// The deepest tree that SQLite walks.
+/// The depth of the deepest tree that SQLite walks.
 const MAX_DEPTH: u32 = 20;
-/// Bytes of leaves in one task: many reads, and many tasks in any tree that is worth more than one
-/// thread.
+/// Bytes of leaves in one task: many reads, but many tasks in any tree that is worth more than one thread.
 const TASK_BYTES: usize = 2 * 1024 * 1024;
 
-/// Takes the tasks of a walk; `false` stops it.
+/// A callback that takes the tasks of a walk. Returning `false` stops the walk.
 pub(super) type Emit<'e, 't> = &'e mut dyn FnMut(Task<'t>) -> Result<bool>;
 
 /// Walks the tree and hands out its leaves.
@@ -45,14 +43,14 @@ pub(super) fn walk<'t>(scanner: &mut Scanner<'_>, tree: &'t Tree, emit: Emit<'_,
     Ok(())
 }
 
-/// Which child to follow.
+/// The child to follow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Left,
     Right,
 }
 
-/// The level of the leaf at one end of a tree, 1 for the root.
+/// Returns the level of the leaf at one end of a tree. The root has level 1.
 fn leaf_depth(inspection: &Inspection<'_>, root: u32, end: End) -> Result<Option<u32>> {
     let mut bytes = Vec::new();
     let mut page = root;
@@ -82,14 +80,14 @@ struct Walk<'w, 's, 'e, 't> {
     emit: Emit<'e, 't>,
 }
 
-/// A child of an interior page with what is right of it there.
+/// A child of an interior page, with the divider to its right.
 struct Child {
     page: u32,
     /// Offset of the interior cell; `None` for the right-most child.
     cell: Option<usize>,
-    /// Its position among the cells.
+    /// Position of that cell on the page.
     index: usize,
-    /// The rowid that it divides by.
+    /// The rowid of the divider.
     rowid: Option<i64>,
 }
 
@@ -102,14 +100,14 @@ impl<'t> Walk<'_, '_, '_, 't> {
         }
     }
 
-    /// A task of one leaf.
+    /// Hands out a task of one leaf.
     fn emit_single(&mut self, page: u32, lower: Bound, upper: Bound) -> Result<bool> {
         let dividers = vec![Divider { rowid: upper.rowid(), cell: None }];
         (self.emit)(Task { tree: self.tree, pages: vec![page], dividers, interior: None, lower, upper })
     }
 
-    /// Walks what is below a claimed page on level `depth`, which should be an interior page.
-    /// `false` where the walk is stopped.
+    /// Walks the pages below a claimed page on level `depth`, which should be an interior page. Returns `false` if the
+    /// walk is stopped.
     fn interior(&mut self, page: u32, depth: u32, lower: Bound, upper: Bound) -> Result<bool> {
         let mut bytes = Vec::new();
         self.scanner.inspection.file.read(page, 1, &mut bytes)?;
@@ -121,7 +119,7 @@ impl<'t> Walk<'_, '_, '_, 't> {
         }
         self.scanner.totals.interior_pages += 1;
         self.scanner.inspection.advance(1)?;
-        // Page 1 has less room than others: SQLite may have to leave its only child where it is.
+        // Page 1 has less room than others, so SQLite may have to keep its only child as it is.
         if reader.cell_count() == 0 && page != 1 {
             self.scanner.inspection.add_fault(self.tree, page, None, "an interior page without a cell");
         }
@@ -135,7 +133,7 @@ impl<'t> Walk<'_, '_, '_, 't> {
         }
     }
 
-    /// The children of an interior page in key order. Also checks the use of its space.
+    /// Returns the children of an interior page in key order. Also checks the use of its space.
     fn children(&mut self, page: u32, reader: &PageReader<'_>, bytes: &[u8]) -> Result<Vec<Child>> {
         let mut children = Vec::with_capacity(reader.cell_count() + 1);
         self.scanner.each_cell(self.tree, page, (reader, bytes), |_, CellAt { offset, index, .. }, cell| {
@@ -148,7 +146,7 @@ impl<'t> Walk<'_, '_, '_, 't> {
         Ok(children)
     }
 
-    /// The dividers of a rowid table must ascend between the bounds of their page.
+    /// Checks that the dividers of a rowid table ascend between the bounds of their page.
     fn check_dividers(&self, page: u32, children: &[Child], lower: Option<i64>, upper: Option<i64>) {
         let mut last = lower;
         for child in children {
@@ -162,7 +160,7 @@ impl<'t> Walk<'_, '_, '_, 't> {
         }
     }
 
-    /// Keeps the children that nothing else points to.
+    /// Claims the children. Keeps only those to which nothing else points.
     fn claim_children(&mut self, page: u32, children: &mut Vec<Child>) -> Result<()> {
         let inspection = self.scanner.inspection;
         let before = children.len();
@@ -197,8 +195,8 @@ impl<'t> Walk<'_, '_, '_, 't> {
         Ok(true)
     }
 
-    /// What bounds a child on its right side. The entry of an index is looked at here, and only
-    /// here.
+    /// Returns the right bound of a child. This is the only place where the entry of an index on such a page is
+    /// checked.
     fn divider(&mut self, page: u32, bytes: &[u8], child: &Child) -> Result<Bound> {
         if let Some(rowid) = child.rowid {
             return Ok(Bound::Rowid(rowid));

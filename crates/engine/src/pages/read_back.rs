@@ -1,20 +1,21 @@
-//! Pages that are looked at again: those of a run, and those that are written.
+//! Reads pages back: those of a run, and those already written.
 
 use super::{PageRun, Pages};
 use crate::{Error, ErrorKind, Result};
+use std::fmt::Display;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 1 << 20;
 
-/// Pages in the order of their numbers, or of their indexes where they have no numbers yet.
+/// Pages in order of their numbers, or of their indexes if they have no numbers yet.
 pub(crate) trait PagesInOrder {
-    /// The next page, and its number or index, which is what an overflow pointer to it says.
+    /// Returns the next page, and the number or index that overflow pointers to it have.
     fn next(&mut self) -> Result<Option<(u32, &[u8])>>;
 }
 
 /// Pages in any order.
 pub(crate) trait PagesByNumber {
-    /// The page that a pointer says: by its number, or by its index where it has no number yet.
+    /// Returns the page of a pointer: of a number, or of an index if the page has no number yet.
     fn page(&mut self, number: u32) -> Result<&[u8]>;
 }
 
@@ -44,7 +45,7 @@ impl PagesByNumber for RunPages {
     }
 }
 
-/// The pages of the file so far, mostly asked for one after another.
+/// The pages of the file so far, mostly requested in sequence.
 pub(crate) struct WrittenPagesByNumber<'p> {
     pages: &'p Pages,
     /// Some pages, and the number of the first of them.
@@ -53,7 +54,7 @@ pub(crate) struct WrittenPagesByNumber<'p> {
 }
 
 impl<'p> WrittenPagesByNumber<'p> {
-    /// Bytes of one read: of a tree, some leaves are read and then the page above them.
+    /// Bytes of one read. A tree is read leaf by leaf, then the page above them.
     const READ_BYTES: usize = 1 << 16;
 
     /// REQUIRES: all pages are written.
@@ -67,8 +68,7 @@ impl PagesByNumber for WrittenPagesByNumber<'_> {
         let Self { pages, buffer, buffered } = self;
         let page_bytes = pages.page_size.bytes();
         if number == 0 || number >= pages.next {
-            let message = format!("a page that was written is read back with a pointer to page {number}");
-            return Err(Error::new(ErrorKind::Corrupt, message));
+            return Err(changed_pages(format_args!("a pointer to page {number}")));
         }
         let is_buffered = |first: u32| number >= first && ((number - first) as usize) < buffer.len() / page_bytes;
         if !is_buffered(*buffered) {
@@ -119,6 +119,12 @@ impl PagesInOrder for WrittenPages<'_> {
         let start = (number - *buffered) as usize * page_bytes;
         Ok(Some((number, &buffer[start..start + page_bytes])))
     }
+}
+
+/// Returns the error of pages that changed since they were written: by another program or by the disk.
+pub(crate) fn changed_pages(what: impl Display) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("pages of the new database changed since they were written: {what}"))
+        .advise("make sure that no other program writes to the file, check the disk, and run it again")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Who may use the file that is replaced: owner, group, permissions, access control list.
+//! Transfers the rights to the file that is replaced: owner, group, permissions, access control list.
 
 use crate::{Error, Result};
 use std::fs::{File, Metadata, Permissions};
@@ -6,9 +6,10 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
-/// Permissions of owner, group and others. The new file is never set-uid or set-gid: it has another owner, perhaps.
+/// Permissions of owner, group and others. The new file is never set-uid or set-gid, because its owner may be another
+/// one.
 const PERMISSIONS: u32 = 0o777;
-/// Permissions of the owner alone: those of a file that is being made.
+/// Permissions of the owner alone, for a file under construction.
 pub const OWNER_ONLY: u32 = 0o600;
 /// Extended attribute with the access control list (acl(5)).
 const ACL: &str = "system.posix_acl_access";
@@ -29,11 +30,11 @@ impl Access {
         Self { owner, group, permissions: metadata.mode() & PERMISSIONS, acl: read_acl(path) }
     }
 
-    /// Gives `file`, which only its owner may use, these rights: all of them as far as the user may. A group that cannot be
-    /// kept takes the rights that everybody has.
+    /// Gives these rights to `file`, which only its owner may use, as far as the user may. If the group cannot be
+    /// kept, the file's group gets only rights that others have, too.
     ///
     /// # Errors
-    /// Permissions that cannot be set.
+    /// If the permissions cannot be set.
     pub fn apply(&self, file: &File, path: &Path) -> Result<()> {
         self.try_apply(file).map_err(|error| Error::io("set the permissions of", path, error))
     }
@@ -54,10 +55,10 @@ impl Access {
             let permissions = if has_group { self.permissions } else { closed };
             return file.set_permissions(Permissions::from_mode(permissions));
         };
-        // With a list, the group's bits are its mask: without it, they might give the group more than it had.
+        // With a list, the group's bits are its mask. Without the list, they might give the group more than it had.
         file.set_permissions(Permissions::from_mode(closed))?;
         if has_group {
-            // A file system that cannot have the list leaves the narrower permissions.
+            // A file system without lists keeps the narrower permissions.
             let _ = rustix::fs::fsetxattr(file, ACL, acl, rustix::fs::XattrFlags::empty());
         }
         Ok(())

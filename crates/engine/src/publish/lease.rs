@@ -25,7 +25,7 @@ pub enum Lease {
     Unsupported,
 }
 
-/// A write lease: the file is open nowhere else, and whoever opens it waits until the lease is given up.
+/// A write lease: the file is open nowhere else, and a program that opens it waits until the lease is given up.
 #[derive(Debug)]
 pub struct WriteLease {
     file: File,
@@ -34,7 +34,7 @@ pub struct WriteLease {
 impl WriteLease {
     /// Requests the lease. `file` must have been opened with `O_NONBLOCK`, or the open may wait for another lease.
     pub fn request(file: File) -> Lease {
-        // The kernel signals a lease holder that somebody waits. The default signal, SIGIO, ends a process.
+        // The kernel sends a signal to a lease holder if a program waits. The default signal, SIGIO, ends a process.
         let signal = fcntl(&file, F_SETSIG, libc::SIGURG);
         match signal.and_then(|()| fcntl(&file, libc::F_SETLEASE, libc::F_WRLCK)) {
             Ok(()) => Lease::Granted(Self { file }),
@@ -50,7 +50,7 @@ impl WriteLease {
         lease != libc::F_WRLCK
     }
 
-    /// The leased file.
+    /// Returns the leased file.
     pub fn file(&self) -> &File {
         &self.file
     }

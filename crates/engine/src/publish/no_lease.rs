@@ -1,20 +1,19 @@
-//! Stand-in for `lease.rs` where the operating system has no leases: each request is answered with
-//! [`Lease::Unsupported`].
+//! Replaces `lease.rs` on operating systems without leases. Each request is answered with [`Lease::Unsupported`].
 
 use std::fs::File;
 use std::io;
 
 /// Outcome of a request for a lease.
 pub enum Lease {
-    /// The file is open nowhere else: no such answer here.
+    /// The file is open nowhere else. Never the answer here.
     Granted(WriteLease),
-    /// The file is open elsewhere, too: no such answer here.
+    /// The file is open elsewhere, too. Never the answer here.
     Denied(File),
     /// The operating system has no leases.
     Unsupported,
 }
 
-/// A lease that no one can have here.
+/// A lease, which does not exist here.
 #[derive(Debug)]
 pub enum WriteLease {}
 
@@ -29,7 +28,7 @@ impl WriteLease {
         match *self {}
     }
 
-    /// The leased file.
+    /// Returns the leased file.
     pub fn file(&self) -> &File {
         match *self {}
     }
@@ -45,7 +44,7 @@ pub fn lock_database(_: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Does nothing, as nothing was locked.
+/// Does nothing, because nothing was locked.
 pub fn unlock_database(_: &File) -> io::Result<()> {
     Ok(())
 }

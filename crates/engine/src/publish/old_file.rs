@@ -1,4 +1,4 @@
-//! The file that a new database replaces, taken out of use.
+//! Takes the file that a new database replaces out of use.
 //!
 //! SQLite finds a journal and a write-ahead log by the name of the database. A program that still has the old file when
 //! the new one gets its name would apply the new file's journal to the old one, and the old one's log to the new file. So a
@@ -31,17 +31,17 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Longest pause between two attempts, in microseconds. Pauses differ, or two runs would meet again and again.
+/// Longest pause between two attempts, in microseconds. Pauses are random, or two runs would collide again and again.
 const PAUSE: u64 = 1_000;
 /// Time for which the lease is kept after the rename. A program that has looked up the name opens the file within
-/// microseconds; only an unlucky one sleeps in between.
+/// microseconds, unless the system suspends it in between.
 const GRACE: Duration = Duration::from_millis(10);
-/// Time after which a program that opened the old file at the moment of the rename is no longer waited for.
+/// Longest wait for a program that opened the old file at the moment of the rename.
 const LAST_USER: Duration = Duration::from_secs(60);
 
-/// The old file, which no other program can use.
+/// The old file, while no other program can use it.
 pub enum OldFile {
-    /// There is none.
+    /// There is no old file.
     Absent,
     /// It is open nowhere else.
     Leased(WriteLease),
@@ -49,7 +49,7 @@ pub enum OldFile {
     Locked { _connection: Option<Connection> },
 }
 
-/// Reasons why a file cannot be had at the moment.
+/// Reasons why a file is not free at the moment.
 enum InUse {
     /// This process has it open.
     Here,
@@ -58,10 +58,11 @@ enum InUse {
 }
 
 impl OldFile {
-    /// Takes the file out of use, or waits until that is possible, `patience` at most.
+    /// Takes the file out of use. If that is impossible at first, waits for at most `patience`.
     ///
     /// # Errors
-    /// A file in use, one that is no database, a journal or a log beside it, a file that this user may not write.
+    /// If the file stays in use or is no database, if a journal or a log lies beside it, or if this user may not write
+    /// it.
     pub fn hold(target: &Path, patience: Duration) -> Result<Self> {
         let deadline = Instant::now() + patience;
         loop {
@@ -112,13 +113,13 @@ impl OldFile {
     /// log. `new` is the file that will get its name.
     ///
     /// # Errors
-    /// Without a lease: a database in WAL mode. With one: a write that fails.
+    /// Without a lease: if the new database is in WAL mode. With a lease: if a write fails.
     pub fn leave_wal_mode(&self, target: &Path, new: &File) -> Result<WalMode> {
         match self {
             Self::Absent => Ok(WalMode::Off),
             Self::Leased(lease) => {
                 for suffix in ["-wal", "-shm"] {
-                    // No program has the database open: these are left-overs, and an empty log at that.
+                    // No program has the database open, so these files are left over, and the log is empty.
                     let _ = fs::remove_file(beside(target, suffix));
                 }
                 if !is_in_wal_mode(lease.file(), target)? {
@@ -154,7 +155,7 @@ impl OldFile {
     /// Waits, after the rename, until the old file is open nowhere else. The new file must be locked meanwhile.
     ///
     /// # Errors
-    /// A program that does not close it.
+    /// If a program does not close it.
     pub fn wait_until_closed(self, target: &Path) -> Result<()> {
         let Self::Leased(mut lease) = self else { return Ok(()) };
         let deadline = Instant::now() + LAST_USER;
@@ -289,8 +290,8 @@ fn lock_by_sqlite(target: &Path, found: FileId) -> Result<Result<OldFile, InUse>
     Ok(Ok(OldFile::Locked { _connection: Some(connection) }))
 }
 
-/// Opens a transaction in exclusive locking mode, in which a database in WAL mode has its file locked, too. Returns the
-/// journal mode as well.
+/// Opens a transaction in exclusive locking mode, which locks the file of a database in WAL mode, too. Returns the
+/// connection and the journal mode.
 fn begin_exclusive(target: &Path) -> rusqlite::Result<(Connection, String)> {
     let connection = Connection::open_with_flags(plain_name(target), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(Duration::ZERO)?;
@@ -356,7 +357,7 @@ mod tests {
         }
         let (opened, wait) = channel();
         std::thread::scope(|scope| {
-            // It waits in open(2), as its name is looked up already.
+            // It waits in open(2), because it has looked up the name already.
             let late = scope.spawn(|| {
                 let late = Connection::open(&path).unwrap();
                 let mode: String = late.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();

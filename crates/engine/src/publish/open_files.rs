@@ -1,4 +1,4 @@
-//! Who has a file open, as far as `/proc` tells.
+//! Finds processes that have a file open, as far as `/proc` tells.
 
 use super::FileId;
 use std::fs;

@@ -1,21 +1,22 @@
-//! Aligned memory in which pages are built and from which they are written, used again and again.
+//! A pool of aligned memory blocks, in which pages are built and from which they are written.
 
-use crate::mapped::MappedMemory;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use crate::threads::{ignore_poison, lock};
+use crate::zeroed_pages::ZeroedPages;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// Bytes of a block: one write of it runs at the disk's full speed.
+/// Bytes of a block: one write of it reaches the disk's full speed.
 pub(crate) const BLOCK_BYTES: usize = 4 << 20;
 
-/// What direct I/O asks of memory and of file offsets: the largest logical block of disks in use.
+/// The alignment of memory and file offsets for direct I/O: the largest logical block of disks in use.
 pub(crate) const ALIGNMENT: usize = 4096;
 
-/// Further blocks have large pages: small databases need not wait until these are cleared.
-const SMALL_PAGED_BLOCKS: usize = 4;
+/// The first blocks have normal pages: small databases need not wait until huge pages are zeroed.
+const NORMAL_PAGED_BLOCKS: usize = 4;
 
-/// Hands out blocks and gets them back.
+/// Hands out blocks and takes them back.
 ///
-/// Bounded where it can be: builders that ask for [`room`](Self::wait_for_room) wait while too many blocks are
-/// under way. A block itself is never refused, so that a builder in the middle of its part always gets on.
+/// It bounds memory: builders that [wait for room](Self::wait_for_room) wait while too many blocks are in use. A
+/// single block is never refused, so a builder in the middle of its part always proceeds.
 pub(crate) struct BlockPool {
     live_limit: usize,
     state: Mutex<State>,
@@ -24,36 +25,35 @@ pub(crate) struct BlockPool {
 
 #[derive(Default)]
 struct State {
-    free: Vec<MappedMemory>,
-    /// Blocks that somebody holds: a builder, the writers' queue, a writer.
+    free: Vec<ZeroedPages>,
+    /// Blocks in use by builders, the writers' queue and writers.
     live: usize,
-    /// The most that there were.
+    /// The largest `live` so far.
     #[cfg(test)]
     most_live: usize,
-    /// Those of them that are held back for a part that is still to be made: waiting for them would be for ever, or for
-    /// as long as that takes.
+    /// Blocks reserved for an unbuilt part. They do not count against the limit, or builders would deadlock.
     held: usize,
 }
 
-/// [`BLOCK_BYTES`] of memory that begin at a multiple of [`ALIGNMENT`] where the system maps memory; dropped, it goes back
-/// to its pool.
+/// [`BLOCK_BYTES`] of memory, aligned to [`ALIGNMENT`] if the system can map memory. Dropping it returns it to its
+/// pool.
 pub(crate) struct Block {
-    memory: MappedMemory,
+    memory: ZeroedPages,
     pool: Arc<BlockPool>,
 }
 
 impl BlockPool {
-    /// A pool that lets parts begin while at most `live_limit` blocks are under way.
+    /// Creates a pool that lets parts begin while at most `live_limit` blocks are in use.
     pub fn new(live_limit: usize) -> Arc<Self> {
         Arc::new(Self { live_limit: live_limit.max(1), state: Mutex::default(), room: Condvar::new() })
     }
 
-    /// How many blocks may be under way where a part begins.
+    /// Returns how many blocks may be in use when a part begins.
     pub fn live_limit(&self) -> usize {
         self.live_limit
     }
 
-    /// An empty block; its bytes are what somebody left there.
+    /// Takes a block. Its bytes are arbitrary.
     pub fn take(self: &Arc<Self>) -> Block {
         let mut state = self.lock();
         state.live += 1;
@@ -64,25 +64,25 @@ impl BlockPool {
         let (free, live) = (state.free.pop(), state.live);
         drop(state);
         let memory = free.unwrap_or_else(|| {
-            let memory = MappedMemory::new(BLOCK_BYTES);
-            if live > SMALL_PAGED_BLOCKS {
-                memory.prefer_large_pages();
+            let memory = ZeroedPages::new(BLOCK_BYTES);
+            if live > NORMAL_PAGED_BLOCKS {
+                memory.prefer_huge_pages();
             }
             memory
         });
         Block { memory, pool: self.clone() }
     }
 
-    /// Waits until another part may be begun. The caller must hold no block.
+    /// Waits until another part may begin. The caller must hold no block.
     pub fn wait_for_room(&self) {
         let mut state = self.lock();
         while state.live > self.live_limit + state.held {
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = ignore_poison(self.room.wait(state));
         }
     }
 
-    /// Says how many blocks are held back until there is another part, or none.
-    pub fn hold_back(&self, blocks: usize) {
+    /// Sets the number of blocks that are held back until another part comes.
+    pub fn set_held_blocks(&self, blocks: usize) {
         let mut state = self.lock();
         state.held = blocks;
         let kept = (self.live_limit + blocks + 1).saturating_sub(state.live);
@@ -97,7 +97,7 @@ impl BlockPool {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -116,7 +116,7 @@ impl Drop for Block {
     fn drop(&mut self) {
         let mut state = self.pool.lock();
         state.live -= 1;
-        // What was needed beyond the limit, for a part with giant rows, is not kept.
+        // Blocks beyond the limit, which a part with huge rows needed, are not kept.
         if state.live + state.free.len() < self.pool.live_limit + state.held + 1 {
             state.free.push(std::mem::take(&mut self.memory));
         }
@@ -128,17 +128,17 @@ impl Drop for Block {
 mod tests {
     use super::*;
 
-    /// Blocks that were held back by the hundred were given back to the system one by one, and taken from it anew.
+    /// Hundreds of blocks that were held back were returned to the system one by one, and requested from it again.
     #[test]
     fn blocks_that_may_be_held_back_are_kept() {
         let pool = BlockPool::new(2);
-        pool.hold_back(3);
+        pool.set_held_blocks(3);
         let blocks: Vec<Block> = (0..5).map(|_| pool.take()).collect();
-        // As many as the limit and those held back: nobody waits.
+        // The limit and the held blocks: nothing waits.
         pool.wait_for_room();
         drop(blocks);
         assert_eq!(pool.lock().free.len(), 5);
-        pool.hold_back(0);
+        pool.set_held_blocks(0);
         assert_eq!(pool.lock().free.len(), 3, "one more than the limit");
     }
 }

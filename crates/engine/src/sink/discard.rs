@@ -1,9 +1,9 @@
-//! Nowhere, for measurements.
+//! A sink that discards everything, for measurements.
 
 use super::Sink;
 use std::io;
 
-/// Drops what it is given.
+/// Discards all writes.
 pub(crate) struct DiscardSink;
 
 impl Sink for DiscardSink {

@@ -1,4 +1,4 @@
-//! A file, written through the page cache where it is small and past it where it is large.
+//! A file, written through the page cache if it is small and past it if it is large.
 
 use super::Sink;
 use super::block::ALIGNMENT;
@@ -10,17 +10,17 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Files up to this size stay in the page cache, where their reader will want them. Larger ones are written past
-/// it: copying them into cold memory costs more than writing them, and they would push out everything else.
+/// Files up to this size stay in the page cache, where their reader will want them. Larger ones bypass it: copying
+/// them into cold memory costs more than writing them, and they would evict everything else.
 pub(crate) const CACHED_BYTES: u64 = 64 << 20;
 
 /// A file under construction.
 pub(crate) struct FileSink {
     cached: File,
     direct: Option<File>,
-    /// The first byte that is written past the cache.
+    /// Offset from which writes bypass the cache.
     direct_from: u64,
-    /// The file system took the flag and refused the write.
+    /// Whether the file system accepted the flag but refused a write.
     direct_refused: AtomicBool,
 }
 
@@ -30,15 +30,15 @@ impl FileSink {
         let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
         let direct = rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from);
         if expected_bytes > CACHED_BYTES {
-            // Parallel writes behind the end of a file wait for one another; with the room taken beforehand they do not.
-            // A file system that cannot do it grows the file as it comes.
+            // Parallel writes beyond the end of a file wait for one another; in preallocated space they do not. A
+            // file system that cannot preallocate grows the file as it comes.
             let _ = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, expected_bytes);
         }
         let direct_from = if expected_bytes > CACHED_BYTES { 0 } else { CACHED_BYTES };
         Self { cached: file, direct, direct_from, direct_refused: AtomicBool::new(false) }
     }
 
-    /// The handle for direct I/O, where this write may use it.
+    /// Returns the handle for direct I/O, if this write may use it.
     fn direct(&self, bytes: &[u8], offset: u64) -> Option<&File> {
         let aligned = offset.is_multiple_of(ALIGNMENT as u64)
             && bytes.len().is_multiple_of(ALIGNMENT)
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::sink::block::BlockPool;
 
-    /// The tests of direct writes expected 256 MiB, the limit of long ago: nothing held where it is now.
+    /// The tests of direct writes expected 256 MiB, an outdated limit: nothing checked the limit of today.
     #[test]
     fn the_cache_is_passed_from_64_mib_on() {
         let folder = tempfile::tempdir().unwrap();
@@ -94,7 +94,7 @@ mod tests {
             let mut sink = FileSink::new(File::create(&path).unwrap(), &path, expected);
             let room = std::fs::metadata(&path).unwrap().len();
             assert!(room == 0 || (direct_from == 0 && room == expected), "{room} bytes are taken of {expected}");
-            // Whether the file system of the tests knows direct I/O does not matter here.
+            // Whether the file system of the tests supports direct I/O does not matter here.
             sink.direct = Some(File::create(folder.path().join("direct")).unwrap());
             for offset in [0, limit - ALIGNMENT as u64, limit] {
                 assert_eq!(sink.direct(bytes, offset).is_some(), offset >= direct_from, "{expected}: {offset}");

@@ -1,10 +1,11 @@
-//! A whole database as bytes in memory.
+//! A whole database in memory.
 
 use super::Sink;
+use crate::threads::lock;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-/// Grows as pages come.
+/// A byte vector that grows with the pages.
 #[derive(Default)]
 pub(crate) struct MemorySink {
     bytes: Mutex<Vec<u8>>,
@@ -12,7 +13,7 @@ pub(crate) struct MemorySink {
 
 impl Sink for MemorySink {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let mut all = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.bytes);
         let start = usize::try_from(offset).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let end = start + bytes.len();
         if all.len() < end {
@@ -29,7 +30,7 @@ impl Sink for MemorySink {
     }
 
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-        let all = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.bytes);
         let written = usize::try_from(offset).ok().and_then(|start| all.get(start..)?.get(..bytes.len()));
         bytes.copy_from_slice(written.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
@@ -37,7 +38,7 @@ impl Sink for MemorySink {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         let len = usize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).resize(len, 0);
+        lock(&self.bytes).resize(len, 0);
         Ok(())
     }
 
@@ -46,6 +47,6 @@ impl Sink for MemorySink {
     }
 
     fn take_bytes(&self) -> Option<Vec<u8>> {
-        Some(std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner)))
+        Some(std::mem::take(&mut *lock(&self.bytes)))
     }
 }

@@ -3,15 +3,16 @@
 use super::Sink;
 use super::block::Block;
 use crate::progress::Progress;
+use crate::threads::{ignore_poison, lock};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-/// Bytes of a block and where in the file they go: two pieces where the lock-byte page cuts the block.
+/// Ranges of a block and their offsets in the file: two pieces if the lock-byte page splits the block.
 pub(crate) type Pieces = Vec<(Range<usize>, u64)>;
 
 /// Takes full blocks and writes them, in any order.
@@ -22,7 +23,7 @@ pub(crate) struct Writers {
 
 struct Shared {
     sink: Box<dyn Sink>,
-    /// What errors call the target.
+    /// Name of the target in errors.
     path: PathBuf,
     progress: Arc<Progress>,
     state: Mutex<State>,
@@ -33,18 +34,18 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queue: VecDeque<(Block, Pieces)>,
-    /// Blocks that threads are writing.
+    /// Blocks that are being written.
     writing: usize,
     failure: Option<io::Error>,
     closed: bool,
 }
 
 impl Writers {
-    /// With no thread, blocks are written by whoever submits them: right for sinks that do not wait.
+    /// Starts `threads` threads. Without threads, `submit` writes: right for sinks that do not wait.
     pub fn new(sink: Box<dyn Sink>, path: PathBuf, threads: usize, progress: Arc<Progress>) -> Self {
         let (state, work, idle) = (Mutex::default(), Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { sink, path, progress, state, work, idle });
-        // Where the system refuses to start so many, fewer do, or those who submit.
+        // If the system refuses to start a thread, there are fewer, or `submit` writes.
         let start = |_| {
             let shared = shared.clone();
             std::thread::Builder::new().spawn(move || shared.write_until_closed()).ok()
@@ -53,7 +54,7 @@ impl Writers {
         Self { shared, threads }
     }
 
-    /// Has the pieces of `block` written, some time.
+    /// Queues the pieces of `block`.
     pub fn submit(&self, block: Block, pieces: Pieces) -> Result<()> {
         if self.threads.is_empty() {
             self.shared.write(&block, &pieces);
@@ -64,7 +65,7 @@ impl Writers {
         self.check()
     }
 
-    /// The failure of a write, if any: reported again and again, as the file is lost.
+    /// Returns the failure of a write, if any, every time: the file is lost.
     fn check(&self) -> Result<()> {
         match &self.shared.lock().failure {
             None => Ok(()),
@@ -80,22 +81,22 @@ impl Writers {
         Error::io(doing, &self.shared.path, copy)
     }
 
-    /// Whether what was written can be [read](Self::read).
+    /// Returns whether written bytes can be [read](Self::read).
     pub fn can_read(&self) -> bool {
         self.shared.sink.can_read()
     }
 
-    /// Waits until all that was submitted is written.
+    /// Waits until everything submitted is written.
     pub fn wait(&self) -> Result<()> {
         let mut state = self.shared.lock();
         while state.writing > 0 || !state.queue.is_empty() {
-            state = self.shared.idle.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = ignore_poison(self.shared.idle.wait(state));
         }
         drop(state);
         self.check()
     }
 
-    /// Reads all of `bytes`, the writing of which was [waited](Self::wait) for, at byte `offset`.
+    /// Reads all of `bytes` at byte `offset`. REQUIRES: [`wait`](Self::wait) was called after they were submitted.
     pub fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
         self.shared.sink.read_at(bytes, offset).map_err(|failure| self.failed("read back", &failure))
     }
@@ -107,12 +108,12 @@ impl Writers {
         self.shared.sink.set_len(len).map_err(|failure| self.failed("set the length", &failure))
     }
 
-    /// Makes what was written survive a power cut.
+    /// Makes the written bytes survive a power cut.
     pub fn sync(&self) -> Result<()> {
         self.shared.sink.sync().map_err(|failure| self.failed("sync", &failure))
     }
 
-    /// The bytes, where the sink keeps them in memory.
+    /// Returns the bytes, if the sink keeps them in memory.
     pub fn take_bytes(&self) -> Option<Vec<u8>> {
         self.shared.sink.take_bytes()
     }
@@ -128,7 +129,7 @@ impl Writers {
 
 impl Drop for Writers {
     fn drop(&mut self) {
-        // Given up in the middle: what is still queued need not be written.
+        // Dropped before the end: queued blocks need not be written.
         self.shared.lock().queue.clear();
         self.close();
     }
@@ -136,7 +137,7 @@ impl Drop for Writers {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn write_until_closed(&self) {
@@ -155,12 +156,12 @@ impl Shared {
             } else if state.closed {
                 return;
             } else {
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = ignore_poison(self.work.wait(state));
             }
         }
     }
 
-    /// Writes, unless a write has failed before: the file is lost then.
+    /// Writes, unless a write has failed before: the file is then lost.
     fn write(&self, block: &Block, pieces: &Pieces) {
         if self.lock().failure.is_some() {
             return;

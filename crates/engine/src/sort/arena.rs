@@ -1,20 +1,20 @@
-//! The order of long items: entries of eight key bytes and a place in the arena.
+//! Sorts long items by entries of eight key bytes and a place in the arena: key-prefix sort (AlphaSort, Nyberg 1994),
+//! most significant bytes first.
 //!
 //! ```text
-//! arena    [length varint][item] [length varint][item] ...     in the order of arrival
+//! arena    [length varint][item] [length varint][item] ...     in order of arrival
 //! entry    [8 bytes of the item that vary in the group][place of the item, 8 bytes]
 //! ```
 //!
-//! The eight bytes of an entry are the first ones that are not the same in all items of its group: of three integers
-//! of nine bytes each, mostly zeros, they tell almost all. The radix sort decides by them. A group that has them in
-//! common too is given the next eight and sorted again, so that the arena is visited once for each such step and not
-//! once for each comparison. Where an item ends, whatever lies behind it counts: no item is a prefix of another, so
-//! that two of them differ before that.
+//! The eight bytes of an entry are the first ones that differ anywhere in its group. In a key of three integers,
+//! mostly zeros, they decide nearly everything. The radix sort compares only them. A group in which they are equal
+//! gets the next eight bytes and is sorted again, so the arena is visited once a step instead of once a comparison.
+//! Bytes behind an item's end do no harm: no item is a prefix of another, so two items differ before either ends.
 
+use super::diff_mask::{DiffMask, WINDOW_BYTES};
+use super::item::PADDING_BYTES;
 use super::radix::{self, Digit, Order};
-use super::run::SLACK_BYTES;
-use super::varying::{Varying, WINDOW_BYTES};
-use super::words;
+use super::radix_u64;
 use std::cmp::Ordering;
 
 /// Bytes of an entry.
@@ -24,16 +24,16 @@ pub(super) type Entry = [u8; ENTRY_BYTES];
 
 const PREFIX_BYTES: usize = 8;
 
-const _: () = assert!(WINDOW_BYTES <= SLACK_BYTES);
+const _: () = assert!(WINDOW_BYTES <= PADDING_BYTES);
 
-/// Groups that still tie after this many steps are sorted by comparison: items built to have ever longer common
-/// prefixes would take the steps deep into the stack.
+/// Groups that still tie after this many steps are sorted by comparison. Items with ever longer common prefixes would
+/// otherwise recurse too deep.
 const MAX_STEPS: u32 = 32;
 
 /// Bytes of the longest length varint.
 pub(super) const MAX_LENGTH_BYTES: usize = 10;
 
-/// Appends the length of an item to `out`, seven bits a byte, lowest first.
+/// Writes an item's length to the start of `out`: seven bits a byte, lowest first. Returns its width.
 #[inline]
 pub(super) fn write_length(mut length: usize, out: &mut [u8]) -> usize {
     let mut at = 0;
@@ -51,7 +51,7 @@ pub(super) fn seven_bits(length: usize) -> u8 {
     u8::try_from(length & 0x7f).expect("seven bits")
 }
 
-/// Reads a length, and returns it with the number of its bytes.
+/// Reads a length. Returns it with its width in bytes.
 #[inline]
 pub(super) fn read_length(bytes: &[u8]) -> (usize, usize) {
     let first = usize::from(bytes[0]);
@@ -69,30 +69,30 @@ pub(super) fn read_length(bytes: &[u8]) -> (usize, usize) {
     }
 }
 
-/// The place that an entry points to.
+/// Returns the place of the entry's item in the arena.
 #[inline]
 pub(super) fn place(entry: &Entry) -> usize {
     let place = u64::from_be_bytes(entry[PREFIX_BYTES..].try_into().expect("eight bytes"));
     usize::try_from(place).expect("a place in memory")
 }
 
-/// The item at `place` of the arena.
+/// Returns the item at `place` of the arena.
 #[inline]
 pub(super) fn item(arena: &[u8], place: usize) -> &[u8] {
     let (length, width) = read_length(&arena[place..]);
     &arena[place + width..place + width + length]
 }
 
-/// Sorts the items of `arena`: fills `entries`, one for each of them. `scratch` has the same length. Behind the items
-/// there are [`SLACK_BYTES`] of anything. Returns what varies in the items' first bytes.
-pub(super) fn sort(arena: &[u8], entries: &mut [Entry], scratch: &mut [Entry]) -> Varying {
+/// Sorts the items of `arena` by filling `entries`, one for each of them. `scratch` has the same length. The items
+/// must be followed by [`PADDING_BYTES`] of any content. Returns the mask of varying bits of the items' first bytes.
+pub(super) fn sort(arena: &[u8], entries: &mut [Entry], scratch: &mut [Entry]) -> DiffMask {
     let mut place = 0;
     for entry in entries.iter_mut() {
         entry[PREFIX_BYTES..].copy_from_slice(&(place as u64).to_be_bytes());
         let (length, width) = read_length(&arena[place..]);
         place += width + length;
     }
-    let varying = Varying::of_windows(entries.iter().map(|entry| window(arena, entry, 0)));
+    let varying = DiffMask::of_windows(entries.iter().map(|entry| window(arena, entry, 0)));
     match WordOrder::new(arena, &varying.bits, entries.len()) {
         Some(order) => order.sort(entries, scratch),
         None => sort_by_bytes(arena, 0, 0, &varying.bits, entries, scratch),
@@ -100,14 +100,14 @@ pub(super) fn sort(arena: &[u8], entries: &mut [Entry], scratch: &mut [Entry]) -
     varying
 }
 
-/// Few items that some bits tell apart, as words that the nearest caches hold.
+/// A sort of few items by words that fit the processor's caches, if a few bits nearly always decide.
 ///
 /// ```text
-/// word     [bits that vary in eight bytes][place]
+/// word     [varying bits of eight bytes][place]
 /// ```
 struct WordOrder<'a> {
     arena: &'a [u8],
-    /// Where the eight bytes stand in items, and which of their bits are looked at.
+    /// Offset of the eight bytes in an item, and the bits of them that are used.
     at: usize,
     digit: Digit,
     place_bits: u32,
@@ -115,7 +115,7 @@ struct WordOrder<'a> {
 
 impl<'a> WordOrder<'a> {
     const MOST_ITEMS: usize = 1 << 17;
-    /// With so many bits more than the items' number has, few of these have the same ones.
+    /// Spare bits beyond log2(items) that keep ties rare.
     const BITS_TO_SPARE: u32 = 4;
 
     fn new(arena: &'a [u8], varying: &[u8; WINDOW_BYTES], items: usize) -> Option<Self> {
@@ -132,7 +132,7 @@ impl<'a> WordOrder<'a> {
             (bits as u64) << self.place_bits | place(entry) as u64
         };
         let mut words: Vec<u64> = entries.iter().map(word_of).collect();
-        words::sort(&mut words, &mut Vec::new());
+        radix_u64::sort(&mut words, &mut Vec::new());
         let place_mask = (1 << self.place_bits) - 1;
         for (entry, word) in entries.iter_mut().zip(&words) {
             entry[PREFIX_BYTES..].copy_from_slice(&(word & place_mask).to_be_bytes());
@@ -148,16 +148,16 @@ impl<'a> WordOrder<'a> {
     }
 }
 
-/// Sorts entries whose items have `depth` bytes in common.
+/// Sorts entries whose items share their first `depth` bytes.
 fn sort_behind(arena: &[u8], depth: usize, step: u32, entries: &mut [Entry], scratch: &mut [Entry]) {
     if step == MAX_STEPS {
         return entries.sort_unstable_by(|a, b| rest(arena, a, depth).cmp(rest(arena, b, depth)));
     }
-    let varying = Varying::of_windows(entries.iter().map(|entry| window(arena, entry, depth)));
+    let varying = DiffMask::of_windows(entries.iter().map(|entry| window(arena, entry, depth)));
     sort_by_bytes(arena, depth, step, &varying.bits, entries, scratch);
 }
 
-/// Sorts entries whose items have `depth` bytes in common, and behind those vary in these bits.
+/// Sorts entries whose items share their first `depth` bytes and vary in these bits behind them.
 fn sort_by_bytes(
     arena: &[u8],
     depth: usize,
@@ -171,25 +171,25 @@ fn sort_by_bytes(
         radix::sort(&ArenaOrder { arena, depth, behind, step }, entries, scratch);
     } else if entries.len() > 1 && !rest(arena, &entries[0], depth).is_empty() {
         let depth = depth + item(arena, place(&entries[0])).len().saturating_sub(depth).min(WINDOW_BYTES);
-        // A step as well: a long common beginning must not go as deep as it is long.
+        // This counts as a step: a long common prefix must not cause as many recursions as it has bytes.
         sort_behind(arena, depth, step + 1, entries, scratch);
     }
 }
 
-/// The item from `depth` on.
+/// Returns the item from `depth` on.
 fn rest<'a>(arena: &'a [u8], entry: &Entry, depth: usize) -> &'a [u8] {
     &item(arena, place(entry))[depth..]
 }
 
-/// The window of an item from `depth` on, and what lies behind where the item ends.
+/// Returns the item's bytes from `depth` on. The window may extend behind the item's end.
 #[inline]
 fn window<'a>(arena: &'a [u8], entry: &Entry, depth: usize) -> &'a [u8; WINDOW_BYTES] {
     let place = place(entry);
     let (_, width) = read_length(&arena[place..]);
-    arena[place + width + depth..].first_chunk().expect("slack behind the items")
+    arena[place + width + depth..].first_chunk().expect("padding behind the items")
 }
 
-/// Gives each entry the first varying bytes of its window, and returns how many bytes of the window they tell.
+/// Fills each entry with the first varying bytes of its window. Returns how many bytes of the window these cover.
 fn load_varying(arena: &[u8], depth: usize, varying: &[u8; WINDOW_BYTES], last: usize, entries: &mut [Entry]) -> usize {
     let mut positions = [last; PREFIX_BYTES];
     let vary = (0..WINDOW_BYTES).filter(|&position| varying[position] != 0);
@@ -205,7 +205,8 @@ fn load_varying(arena: &[u8], depth: usize, varying: &[u8; WINDOW_BYTES], last: 
     if told == last { WINDOW_BYTES } else { told + 1 }
 }
 
-/// Entries whose items have `depth` bytes in common, and `behind` where their eight bytes are equal.
+/// The order of entries whose items share their first `depth` bytes, and `behind` bytes if their eight bytes are
+/// equal.
 struct ArenaOrder<'a> {
     arena: &'a [u8],
     depth: usize,
@@ -236,7 +237,7 @@ impl Order<ENTRY_BYTES> for ArenaOrder<'_> {
     }
 }
 
-/// How many bytes two strings have in common, from the front.
+/// Returns the length of the common prefix of two byte strings.
 #[inline]
 pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let shorter = a.len().min(b.len());

@@ -1,37 +1,37 @@
-//! Memory for blocks, made present some at a time: the system does that for many pages at once in two thirds of the time
-//! that it takes where each is touched first.
+//! Zeroed memory for blocks, populated in large steps: the kernel populates many pages at once in two thirds of the
+//! time of single page faults.
 
 use super::segments::BLOCK_BYTES;
-use crate::mapped::MappedMemory;
+use crate::zeroed_pages::ZeroedPages;
 use std::ops::{Deref, DerefMut};
 
-/// Bytes that are made present at once: what a cache holds.
+/// Bytes that are populated at once; they must fit a cache.
 const STEP_BYTES: usize = 64 * BLOCK_BYTES;
 
-/// Zeros, with whole steps made present in front of where blocks are used for the first time.
+/// Zeroed memory. Steps are populated just before their blocks are used for the first time.
 #[derive(Debug, Default)]
 pub(super) struct BlockMemory {
-    bytes: MappedMemory,
+    bytes: ZeroedPages,
     present: usize,
 }
 
 impl BlockMemory {
     pub fn new(bytes: usize) -> Self {
-        Self { bytes: MappedMemory::new(bytes), present: 0 }
+        Self { bytes: ZeroedPages::new(bytes), present: 0 }
     }
 
-    /// Says that the bytes in front of `end` will be used.
+    /// Announces that the bytes before `end` will be used.
     #[inline]
     pub fn use_up_to(&mut self, end: usize) {
         if end > self.present {
-            self.make_present(end);
+            self.populate(end);
         }
     }
 
     #[cold]
-    fn make_present(&mut self, end: usize) {
+    fn populate(&mut self, end: usize) {
         let end = end.next_multiple_of(STEP_BYTES).min(self.len());
-        self.bytes.make_present(self.present..end);
+        self.bytes.populate(self.present..end);
         self.present = end;
     }
 }

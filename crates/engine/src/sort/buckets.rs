@@ -1,66 +1,68 @@
-//! Items that are sorted a little as they come: each goes to the bucket of its first bits, and a bucket is sorted when it
-//! is wanted, in the processor's cache.
+//! Sample sort: each item goes to the bucket of its leading bits, and a bucket is sorted in the processor's cache
+//! when it is read.
 //!
 //! ```text
-//! items --staged, some at a time--> routes --+--> bucket 0   [block] -> [block] -> [block]
-//!                                            +--> bucket 1   [block]
-//!                                            +--> ...                                         blocks of one memory
-//!                                            +--> rest       items that the routes do not know: an ordinary run
+//! items --staged in small batches--> partitioner --+--> bucket 0   [block] -> [block] -> [block]
+//!                                                  +--> bucket 1   [block]
+//!                                                  +--> ...                  blocks of one memory
+//!                                                  +--> unpartitioned items: an ordinary run
 //! ```
 //!
-//! Sorting a run as a whole reads and writes all of it several times, and needs as much memory again. Here an item is
-//! written once to its block, and once more to where its bucket is sorted, which is used again for the next bucket. Where
-//! blocks run out, those of some buckets are moved to a file, as they are (see `segments`): nothing is sorted, encoded or
-//! merged for it, and a bucket is still read back from few places.
+//! Sorting a run reads and writes all of it several times, and needs as much memory again. Here an item is written
+//! twice: to its block, and to the buffer in which its bucket is sorted. That buffer is reused for the next bucket.
+//! If blocks run out, those of some buckets move to a file unsorted (see `segments`): nothing is sorted, encoded or
+//! merged for that, and a bucket is read back from few places.
 //!
-//! Short items of one form stand in their blocks as words: as the last bytes of such, or as steps from one to the next (see
-//! `packing`, `routes`, `steps`). Long ones need no stage where what comes first in them is known as words: they are put
-//! together in their block (see `item_parts`).
+//! Short items are stored as packed keys: as their low-order bytes, or as deltas (see `key_packer`, `partitioner`,
+//! `delta_codec`). Long items skip the stage if their first bytes are known early: they are assembled in their block
+//! (see `split_item`).
 //!
-//! An item whose bucket is too large to be sorted in the memory that is left for it goes to the rest, too.
+//! An item is unpartitioned, too, if its bucket is already as large as the memory for sorting it.
 
 use super::arena::{MAX_LENGTH_BYTES, read_length, write_length};
 use super::block_memory::BlockMemory;
-use super::item_parts::ItemParts;
-use super::packing::{WORD, halves};
-use super::routes::{Form, Kept, LastBytes, Routes, head};
-use super::run::{FillRun, Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, SLACK_BYTES};
+use super::delta_codec::DeltaCodec;
+use super::item::PADDING_BYTES;
+use super::key_packer::{PACKED_BYTES, halves};
+use super::partitioner::{KeyForm, Partitioner, StoredForm, Suffix, prefix_of};
+use super::run::{Layout, MAX_SLOT_BYTES, MIN_MEMORY_BYTES, RunBuilder};
 use super::segments::{BLOCK_BYTES, ReadSegments, Segment, SegmentReader, SegmentWriter};
 use super::spill::SpillFolder;
-use super::steps::Steps;
+use super::split_item::SplitItem;
 use crate::Result;
 use std::sync::Arc;
 
-/// Blocks of a bucket are written where there are at least this part of as many as a bucket has on average.
+/// Blocks of a bucket are written only if they are at least one half of a mean bucket's blocks.
 const MIN_SEGMENT_SHARE: usize = 2;
 
-/// When blocks run out, this part of them is written.
+/// If blocks run out, at least one block in this many is written.
 const WRITTEN_SHARE: usize = 512;
 
-/// Bytes of items that are staged before they go to their buckets: what the nearest cache holds beside.
+/// Bytes of items that are staged before they go to their buckets; they must fit the nearest cache.
 const STAGE_BYTES: usize = 16 << 10;
 
 /// The items of one writer, in buckets.
 #[derive(Debug)]
-pub(super) struct BucketFill {
-    pub routes: Arc<Routes>,
-    /// How items are staged, and how they stand in blocks.
+pub(super) struct BucketStore {
+    pub partitioner: Arc<Partitioner>,
+    /// The layout of staged items, and the layout in blocks.
     layout: Layout,
-    pub stored: Layout,
+    pub stored_layout: Layout,
     pub memory: BlockMemory,
-    /// How many blocks may be filled, the one that follows each of those that were, and those that are free again.
+    /// The most blocks in memory; for each used block the one that follows it in its bucket; and blocks that are free
+    /// again.
     max_blocks: usize,
     next_blocks: Vec<u32>,
     free_blocks: Vec<u32>,
-    /// These stand alone, so that the nearest cache holds all.
-    marks: Vec<Mark>,
-    /// Where words are steps, how many of its words follow a step as a whole.
-    whole_words: Vec<usize>,
-    /// Items of each bucket in an arena: slots are as many as there are bytes for.
+    /// The write cursors, in an array of their own that fits the nearest cache.
+    cursors: Vec<WriteCursor>,
+    /// For deltas: the number of packed keys of each bucket that follow an escape.
+    escaped_keys: Vec<usize>,
+    /// Number of items of each bucket in an arena. For slots, the number follows from the bytes.
     long_items: Vec<usize>,
     buckets: Vec<Bucket>,
     limits: BucketLimits,
-    /// What was written to a file, where there is one, and the bucket that is written next.
+    /// The file of written blocks, if any, and the next bucket to be written.
     folder: Arc<SpillFolder>,
     written: Option<SegmentWriter>,
     next_written: usize,
@@ -68,28 +70,28 @@ pub(super) struct BucketFill {
     pub item_bytes: u64,
 }
 
-/// How far a bucket is.
+/// The write position of a bucket.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mark {
-    /// Where in memory its next item goes; where a block begins, none is open.
+struct WriteCursor {
+    /// Offset in memory of its next item; at a multiple of the block size, no block is open.
     end: usize,
-    /// Where words are steps, the lowest bits of its last one.
+    /// For deltas, the low bits of the last packed key.
     low: u64,
 }
 
-/// What a bucket has.
+/// The blocks of a bucket.
 #[derive(Clone, Debug, Default)]
 struct Bucket {
-    /// Its blocks in memory.
+    /// Its list of blocks in memory.
     first_block: u32,
     last_block: u32,
     blocks: usize,
-    /// What comes before those, in a file, and the bytes of it.
+    /// Its segments in the file, which come before those blocks, and their bytes.
     segments: Vec<Segment>,
     segment_bytes: usize,
 }
 
-/// What a writer's buckets may take.
+/// The limits of one writer's buckets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucketLimits {
     /// Bytes of all blocks in memory.
@@ -100,25 +102,28 @@ pub(super) struct BucketLimits {
     pub write_bytes: usize,
 }
 
-impl BucketFill {
-    /// No items yet, of this layout where they are staged.
-    pub fn new(routes: Arc<Routes>, layout: Layout, limits: BucketLimits, folder: &Arc<SpillFolder>) -> Self {
-        let stored = routes.kept().map_or(layout, |kept| Layout::words(kept.bytes()));
-        let buckets = vec![Bucket::default(); routes.len()];
-        // They are sorted as whole words.
-        let bucket_bytes = routes.kept().map_or(limits.bucket_bytes, |kept| limits.bucket_bytes / WORD * kept.bytes());
+impl BucketStore {
+    /// Creates empty buckets for items staged in this layout.
+    pub fn new(partitioner: Arc<Partitioner>, layout: Layout, limits: BucketLimits, folder: &Arc<SpillFolder>) -> Self {
+        let stored_layout = partitioner.stored_form().map_or(layout, |form| Layout::packed_keys(form.bytes()));
+        let buckets = vec![Bucket::default(); partitioner.len()];
+        // Packed keys are sorted at full width.
+        let bucket_bytes = partitioner
+            .stored_form()
+            .map_or(limits.bucket_bytes, |form| limits.bucket_bytes / PACKED_BYTES * form.bytes());
         let limits = BucketLimits { bucket_bytes, ..limits };
-        let with_steps = if matches!(routes.kept(), Some(Kept::Steps(_))) { buckets.len() } else { 0 };
+        let delta_buckets =
+            if matches!(partitioner.stored_form(), Some(StoredForm::Deltas(_))) { buckets.len() } else { 0 };
         Self {
-            routes,
+            partitioner,
             layout,
-            stored,
+            stored_layout,
             memory: BlockMemory::new(limits.memory_bytes),
             max_blocks: limits.memory_bytes / BLOCK_BYTES,
             next_blocks: Vec::new(),
             free_blocks: Vec::new(),
-            marks: vec![Mark::default(); buckets.len()],
-            whole_words: vec![0; with_steps],
+            cursors: vec![WriteCursor::default(); buckets.len()],
+            escaped_keys: vec![0; delta_buckets],
             long_items: vec![0; buckets.len()],
             buckets,
             limits,
@@ -130,21 +135,21 @@ impl BucketFill {
         }
     }
 
-    /// Where items are staged for it.
-    pub fn stage(&self) -> FillRun {
-        FillRun::new(vec![0; STAGE_BYTES + SLACK_BYTES], self.layout)
+    /// Returns an empty stage for items of these buckets.
+    pub fn stage(&self) -> RunBuilder {
+        RunBuilder::new(vec![0; STAGE_BYTES + PADDING_BYTES], self.layout)
     }
 
     pub fn items(&self) -> u64 {
         self.items
     }
 
-    /// Bytes of memory that the items take, or took before they were written.
+    /// Returns the bytes of memory that blocks take, including those that are free again.
     pub fn held(&self) -> usize {
         self.next_blocks.len() * BLOCK_BYTES
     }
 
-    /// Bytes of memory that the items take.
+    /// Returns the bytes of memory of blocks with items.
     pub fn used(&self) -> usize {
         (self.next_blocks.len() - self.free_blocks.len()) * BLOCK_BYTES
     }
@@ -158,77 +163,79 @@ impl BucketFill {
         self.written.is_none()
     }
 
-    /// Has it take items that are staged in another layout from now on; `false` where its blocks cannot hold these.
+    /// Changes the layout of staged items. Returns `false` if the blocks cannot store items of that layout.
     #[must_use]
     pub fn set_layout(&mut self, layout: Layout) -> bool {
         self.layout = layout;
-        self.stored == layout || self.routes.packing().is_some()
+        self.stored_layout == layout || self.partitioner.packer().is_some()
     }
 
-    /// Takes all staged items, which have its layout, and gives those without a bucket to `rest`; `false` where not all
-    /// of them may fit that.
-    pub fn take(&mut self, staged: &FillRun, rest: &mut FillRun) -> Result<bool> {
-        if !rest.has_room_for(staged) {
+    /// Takes all staged items, which must have its layout. Items without a bucket go to `unpartitioned`. Returns
+    /// `false` and takes nothing if that may lack space.
+    pub fn push_staged(&mut self, staged: &RunBuilder, unpartitioned: &mut RunBuilder) -> Result<bool> {
+        if !unpartitioned.has_room_for(staged) {
             return Ok(false);
         }
-        // Not every bucket opens a block at once; those that find none add to the rest.
+        // Not every bucket opens a block at once. An item that finds no free block becomes unpartitioned.
         self.make_room(staged.items().min(self.buckets.len()) / 4 + staged.used() / BLOCK_BYTES + 1)?;
-        let before = (rest.items(), rest.item_bytes());
+        let before = (unpartitioned.items(), unpartitioned.item_bytes());
         match self.layout {
-            Layout::Slots { width: 8, .. } => self.take_slots::<8>(staged, rest),
-            Layout::Slots { width: 12, .. } => self.take_slots::<12>(staged, rest),
-            Layout::Slots { width: 16, .. } => self.take_slots::<16>(staged, rest),
-            Layout::Slots { width: 20, .. } => self.take_slots::<20>(staged, rest),
-            Layout::Slots { width: 24, .. } => self.take_slots::<24>(staged, rest),
-            Layout::Slots { .. } => self.take_slots::<MAX_SLOT_BYTES>(staged, rest),
-            Layout::Arena => self.take_long(staged, rest),
+            Layout::Slots { width: 8, .. } => self.push_slots::<8>(staged, unpartitioned),
+            Layout::Slots { width: 12, .. } => self.push_slots::<12>(staged, unpartitioned),
+            Layout::Slots { width: 16, .. } => self.push_slots::<16>(staged, unpartitioned),
+            Layout::Slots { width: 20, .. } => self.push_slots::<20>(staged, unpartitioned),
+            Layout::Slots { width: 24, .. } => self.push_slots::<24>(staged, unpartitioned),
+            Layout::Slots { .. } => self.push_slots::<MAX_SLOT_BYTES>(staged, unpartitioned),
+            Layout::Arena => self.push_long(staged, unpartitioned),
         }
-        self.items += (staged.items() - (rest.items() - before.0)) as u64;
-        self.item_bytes += staged.item_bytes() - (rest.item_bytes() - before.1);
+        self.items += (staged.items() - (unpartitioned.items() - before.0)) as u64;
+        self.item_bytes += staged.item_bytes() - (unpartitioned.item_bytes() - before.1);
         Ok(true)
     }
 
-    /// Takes words, and gives the items of those without a bucket to `rest`; `false` where not all may fit that.
-    pub fn take_words(&mut self, words: &[u64], rest: &mut FillRun) -> Result<bool> {
-        let routes = self.routes.clone();
-        let Form::Words { packing, behind, kept } = routes.form() else {
-            unreachable!("only words are staged as such")
+    /// Takes packed keys. Items without a bucket go to `unpartitioned`. Returns `false` and takes nothing if that may
+    /// lack space.
+    pub fn push_packed(&mut self, keys: &[u64], unpartitioned: &mut RunBuilder) -> Result<bool> {
+        let partitioner = self.partitioner.clone();
+        let KeyForm::Packed { packer, shift, form } = partitioner.key_form() else {
+            unreachable!("only packed keys are staged as keys")
         };
-        if !rest.has_room_for_items(words.len(), packing.longest()) {
+        if !unpartitioned.has_room_for_items(keys.len(), packer.longest()) {
             return Ok(false);
         }
-        self.make_room(words.len().min(self.buckets.len()) / 4 + size_of_val(words) / BLOCK_BYTES + 1)?;
-        let before = (rest.items(), rest.item_bytes());
-        let mut give_to_rest = |word| packing.with_item(word, |item| rest.push(item)).expect("room for all words");
-        let bucket_of = |word| routes.bucket_of_word(word, *behind);
-        let mut left = words;
-        while let Some((&word, behind_it)) = left[self.append_words(left, bucket_of, kept)..].split_first() {
-            if !self.append_any(bucket_of(word), word, kept) {
-                give_to_rest(word);
+        self.make_room(keys.len().min(self.buckets.len()) / 4 + size_of_val(keys) / BLOCK_BYTES + 1)?;
+        let before = (unpartitioned.items(), unpartitioned.item_bytes());
+        let mut push_unpartitioned =
+            |key| packer.with_item(key, |item| unpartitioned.push(item)).expect("room for all keys");
+        let bucket_of = |key| partitioner.bucket_of_packed(key, *shift);
+        let mut left = keys;
+        while let Some((&key, rest)) = left[self.append_keys(left, bucket_of, form)..].split_first() {
+            if !self.append_key(bucket_of(key), key, form) {
+                push_unpartitioned(key);
             }
-            left = behind_it;
+            left = rest;
         }
-        let item_bytes: usize = words.iter().map(|word| packing.len_of(*word)).sum();
-        self.items += (words.len() - (rest.items() - before.0)) as u64;
-        self.item_bytes += item_bytes as u64 - (rest.item_bytes() - before.1);
+        let item_bytes: usize = keys.iter().map(|key| packer.len_of(*key)).sum();
+        self.items += (keys.len() - (unpartitioned.items() - before.0)) as u64;
+        self.item_bytes += item_bytes as u64 - (unpartitioned.item_bytes() - before.1);
         Ok(true)
     }
 
-    /// Whether items may be [taken in parts](Self::take_parts).
-    pub fn takes_parts(&self) -> bool {
-        self.stored == Layout::Arena && self.routes.packing().is_none()
+    /// Returns whether items may be [pushed in parts](Self::push_split).
+    pub fn accepts_split(&self) -> bool {
+        self.stored_layout == Layout::Arena && self.partitioner.packer().is_none()
     }
 
-    /// Takes long items in parts, but for those that must be staged: these stay in `items`.
-    pub fn take_parts<T>(&mut self, items: &mut Vec<(T, ItemParts<'_>)>) {
-        let Form::Items(selector) = self.routes.form() else { return };
-        let bucket = |parts: &ItemParts<'_>| self.routes.bucket(parts.first_bytes()?, selector);
+    /// Takes long items in parts. Those that must be staged stay in `items`.
+    pub fn push_split<T>(&mut self, items: &mut Vec<(T, SplitItem<'_>)>) {
+        let KeyForm::Raw(selector) = self.partitioner.key_form() else { return };
+        let bucket = |parts: &SplitItem<'_>| self.partitioner.bucket_of_prefix(parts.first_bytes()?, selector);
         let buckets: Vec<Option<usize>> = items.iter().map(|(_, parts)| bucket(parts)).collect();
         let (mut left, mut taken_bytes) = (0, 0);
-        // As for words: little else is stored meanwhile.
+        // The buckets are found first: as for packed keys, the store loop then does little else.
         for (index, bucket) in buckets.into_iter().enumerate() {
             let parts = &items[index].1;
-            if bucket.is_some_and(|bucket| self.take_in_parts(bucket, parts)) {
+            if bucket.is_some_and(|bucket| self.push_split_item(bucket, parts)) {
                 taken_bytes += parts.len();
             } else {
                 items.swap(left, index);
@@ -240,26 +247,26 @@ impl BucketFill {
         items.truncate(left);
     }
 
-    /// Takes a long item in parts; `false` where it must be staged.
+    /// Takes a long item in parts. Returns `false` if it must be staged.
     #[inline(always)]
-    fn take_in_parts(&mut self, bucket: usize, parts: &ItemParts<'_>) -> bool {
-        let (at, len) = (self.marks[bucket].end, parts.len());
+    fn push_split_item(&mut self, bucket: usize, parts: &SplitItem<'_>) -> bool {
+        let (at, len) = (self.cursors[bucket].end, parts.len());
         let room = &mut self.memory[at..at.next_multiple_of(BLOCK_BYTES)];
-        if room.len() < MAX_LENGTH_BYTES + len + ItemParts::MARGIN {
-            return self.take_in_parts_across(bucket, parts);
+        if room.len() < MAX_LENGTH_BYTES + len + SplitItem::MARGIN {
+            return self.push_split_item_across(bucket, parts);
         }
         let width = write_length(len, room);
         parts.write(&mut room[width..]);
-        self.marks[bucket].end = at + width + len;
+        self.cursors[bucket].end = at + width + len;
         self.long_items[bucket] += 1;
         true
     }
 
-    /// Takes a long item in parts that goes on in another block; `false` where it must be staged.
+    /// Takes a long item in parts that continues in another block. Returns `false` if it must be staged.
     #[inline(never)]
-    fn take_in_parts_across(&mut self, bucket: usize, parts: &ItemParts<'_>) -> bool {
+    fn push_split_item_across(&mut self, bucket: usize, parts: &SplitItem<'_>) -> bool {
         let (mut item, len) = ([0; BLOCK_BYTES / 8], parts.len());
-        if MAX_LENGTH_BYTES + len + ItemParts::MARGIN > item.len() {
+        if MAX_LENGTH_BYTES + len + SplitItem::MARGIN > item.len() {
             return false;
         }
         let width = write_length(len, &mut item);
@@ -269,157 +276,159 @@ impl BucketFill {
         is_taken
     }
 
-    fn take_slots<const N: usize>(&mut self, staged: &FillRun, rest: &mut FillRun) {
+    fn push_slots<const N: usize>(&mut self, staged: &RunBuilder, unpartitioned: &mut RunBuilder) {
         let is_full = matches!(self.layout, Layout::Slots { full: true, .. });
-        // The length at the end of a slot is no byte of the item.
+        // The length in the last byte of a slot is not part of the item.
         let item_bits = if N <= 16 && !is_full { u128::MAX << (8 * (17 - N)) } else { u128::MAX };
         let slots: &[[u8; N]] = staged.bytes().as_chunks().0;
-        let routes = self.routes.clone();
+        let partitioner = self.partitioner.clone();
         for (index, slot) in slots.iter().enumerate() {
-            let head = head(slot) & item_bits;
+            let prefix = prefix_of(slot) & item_bits;
             let len = if is_full { N } else { usize::from(slot[N - 1]) };
-            if self.take_one(&routes, head, len, slot).is_none() {
-                rest.push(staged.slot(index)).expect("room for all that is staged");
+            if self.push_one(&partitioner, prefix, len, slot).is_none() {
+                unpartitioned.push(staged.item_in_slot(index)).expect("room for all that is staged");
             }
         }
     }
 
-    fn take_long(&mut self, staged: &FillRun, rest: &mut FillRun) {
-        let routes = self.routes.clone();
+    fn push_long(&mut self, staged: &RunBuilder, unpartitioned: &mut RunBuilder) {
+        let partitioner = self.partitioner.clone();
         let mut bytes = staged.bytes();
         while !bytes.is_empty() {
             let (len, width) = read_length(bytes);
-            let (with_length, behind) = bytes.split_at(width + len);
+            let (with_length, rest) = bytes.split_at(width + len);
             let item = &with_length[width..];
-            match self.take_one(&routes, head(item), len, with_length) {
+            match self.push_one(&partitioner, prefix_of(item), len, with_length) {
                 Some(bucket) => self.long_items[bucket] += 1,
-                None => rest.push(item).expect("room for all that is staged"),
+                None => unpartitioned.push(item).expect("room for all that is staged"),
             }
-            bytes = behind;
+            bytes = rest;
         }
     }
 
-    /// Takes an item with this head and length, which is staged like this; the bucket that took it.
+    /// Takes an item of this prefix and length, staged as `staged`. Returns its bucket, or `None` if no bucket takes
+    /// it.
     #[inline(always)]
-    fn take_one(&mut self, routes: &Routes, head: u128, len: usize, staged: &[u8]) -> Option<usize> {
-        let (bucket, is_taken) = match routes.form() {
-            Form::Words { packing, behind, kept } => {
-                let word = packing.pack(halves(head), len)?;
-                let bucket = routes.bucket_of_word(word, *behind);
-                (bucket, self.append_any(bucket, word, kept))
+    fn push_one(&mut self, partitioner: &Partitioner, prefix: u128, len: usize, staged: &[u8]) -> Option<usize> {
+        let (bucket, is_taken) = match partitioner.key_form() {
+            KeyForm::Packed { packer, shift, form } => {
+                let key = packer.pack(halves(prefix), len)?;
+                let bucket = partitioner.bucket_of_packed(key, *shift);
+                (bucket, self.append_key(bucket, key, form))
             }
-            Form::Items(selector) => {
-                let bucket = routes.bucket(head, selector)?;
-                (bucket, self.append(bucket, staged))
+            KeyForm::Raw(selector) => {
+                let bucket = partitioner.bucket_of_prefix(prefix, selector)?;
+                (bucket, self.append_item(bucket, staged))
             }
         };
         is_taken.then_some(bucket)
     }
 
-    /// Appends the last bytes of a word; `false` where there is no such bucket, or it has too much.
+    /// Appends the low-order bytes of a packed key. Returns `false` if there is no such bucket, or it is full.
     #[inline(always)]
-    fn append_word(&mut self, bucket: usize, word: u64, kept: LastBytes) -> bool {
-        bucket < self.marks.len() && self.append_first(bucket, kept.of(word), kept.count)
+    fn append_suffix(&mut self, bucket: usize, key: u64, suffix: Suffix) -> bool {
+        bucket < self.cursors.len() && self.append_bytes(bucket, suffix.of(key), suffix.count)
     }
 
-    /// Appends words up to one that takes more than a few bytes in an open block; how many.
-    fn append_words(&mut self, words: &[u64], bucket_of: impl Fn(u64) -> usize, kept: &Kept) -> usize {
-        match kept {
-            Kept::LastBytes(last) => {
-                let last = *last;
-                self.append_run(words, bucket_of, last.count, |word, _| Some(last.of(word)))
+    /// Appends packed keys until one needs more than a few bytes in an open block. Returns how many.
+    fn append_keys(&mut self, keys: &[u64], bucket_of: impl Fn(u64) -> usize, form: &StoredForm) -> usize {
+        match form {
+            StoredForm::Suffix(suffix) => {
+                let suffix = *suffix;
+                self.append_encoded(keys, bucket_of, suffix.count, |key, _| Some(suffix.of(key)))
             }
-            Kept::Steps(steps) => {
-                let steps = *steps;
-                self.append_run(words, bucket_of, steps.bytes, |word, low| {
-                    let step = steps.step(word, *low)?;
-                    *low = steps.low(word);
-                    Some(step)
+            StoredForm::Deltas(codec) => {
+                let codec = *codec;
+                self.append_encoded(keys, bucket_of, codec.bytes, |key, low| {
+                    let delta = codec.encode_delta(key, *low)?;
+                    *low = codec.low(key);
+                    Some(delta)
                 })
             }
         }
     }
 
-    /// The same for words of which a bucket has so many of the bytes that `made` makes of a word and the lowest bits of the
-    /// one before, which it changes, unless there are none.
+    /// Appends encoded keys, `count` bytes each. `encode` encodes a key, given (and updating) the low bits of the
+    /// bucket's previous key; it returns `None` to stop the run. Returns how many were appended.
     ///
-    /// Of stores to memory that no cache has at hand the processor can put off only few: little stands between them, and
-    /// where all is that is written to is read once.
+    /// The processor can buffer only a few stores that miss the cache, so this loop does little else, and its written
+    /// memory is read once.
     #[inline(always)]
-    fn append_run(
+    fn append_encoded(
         &mut self,
-        words: &[u64],
+        keys: &[u64],
         bucket_of: impl Fn(u64) -> usize,
         count: usize,
-        made: impl Fn(u64, &mut u64) -> Option<[u8; WORD]>,
+        encode: impl Fn(u64, &mut u64) -> Option<[u8; PACKED_BYTES]>,
     ) -> usize {
-        let Self { memory, marks, .. } = self;
-        let (memory, marks): (&mut [u8], &mut [Mark]) = (memory, marks);
-        for (index, &word) in words.iter().enumerate() {
-            let Some(Mark { end, low }) = marks.get_mut(bucket_of(word)) else { return index };
-            if !fits_open_block(*end, WORD) {
+        let Self { memory, cursors, .. } = self;
+        let (memory, cursors): (&mut [u8], &mut [WriteCursor]) = (memory, cursors);
+        for (index, &key) in keys.iter().enumerate() {
+            let Some(WriteCursor { end, low }) = cursors.get_mut(bucket_of(key)) else { return index };
+            if !fits_open_block(*end, PACKED_BYTES) {
                 return index;
             }
-            let Some(bytes) = made(word, low) else { return index };
-            // The next one takes the place of what is not wanted.
-            memory[*end..*end + WORD].copy_from_slice(&bytes);
+            let Some(bytes) = encode(key, low) else { return index };
+            // The next key overwrites the bytes beyond `count`.
+            memory[*end..*end + PACKED_BYTES].copy_from_slice(&bytes);
             *end += count;
         }
-        words.len()
+        keys.len()
     }
 
-    /// Appends a word; `false` where there is no such bucket, or it has too much.
-    fn append_any(&mut self, bucket: usize, word: u64, kept: &Kept) -> bool {
-        match kept {
-            Kept::LastBytes(last) => self.append_word(bucket, word, *last),
-            Kept::Steps(steps) => self.append_step(bucket, word, steps),
+    /// Appends a packed key. Returns `false` if there is no such bucket, or it is full.
+    fn append_key(&mut self, bucket: usize, key: u64, form: &StoredForm) -> bool {
+        match form {
+            StoredForm::Suffix(suffix) => self.append_suffix(bucket, key, *suffix),
+            StoredForm::Deltas(codec) => self.append_delta(bucket, key, codec),
         }
     }
 
-    /// Appends a word as a step from the last one; `false` as above.
+    /// Appends a packed key as the delta from the last one. Returns `false` if there is no such bucket, or it is
+    /// full.
     #[inline(always)]
-    fn append_step(&mut self, bucket: usize, word: u64, steps: &Steps) -> bool {
-        let Some(&Mark { low, .. }) = self.marks.get(bucket) else { return false };
-        let is_taken = match steps.step(word, low) {
-            Some(step) => self.append_first(bucket, step, steps.bytes),
-            None => self.append_whole(bucket, word, steps),
+    fn append_delta(&mut self, bucket: usize, key: u64, codec: &DeltaCodec) -> bool {
+        let Some(&WriteCursor { low, .. }) = self.cursors.get(bucket) else { return false };
+        let is_taken = match codec.encode_delta(key, low) {
+            Some(delta) => self.append_bytes(bucket, delta, codec.bytes),
+            None => self.append_escaped(bucket, key, codec),
         };
         if is_taken {
-            self.marks[bucket].low = steps.low(word);
+            self.cursors[bucket].low = codec.low(key);
         }
         is_taken
     }
 
     #[inline(never)]
-    fn append_whole(&mut self, bucket: usize, word: u64, steps: &Steps) -> bool {
-        let (bytes, len) = steps.whole(word);
+    fn append_escaped(&mut self, bucket: usize, key: u64, codec: &DeltaCodec) -> bool {
+        let (bytes, len) = codec.encode_escape(key);
         let is_taken = self.append_to_blocks(bucket, &bytes[..len]);
-        self.whole_words[bucket] += usize::from(is_taken);
+        self.escaped_keys[bucket] += usize::from(is_taken);
         is_taken
     }
 
     /// Appends the first `count` of these bytes.
     #[inline(always)]
-    fn append_first(&mut self, bucket: usize, bytes: [u8; WORD], count: usize) -> bool {
-        let at = self.marks[bucket].end;
-        if !fits_open_block(at, WORD) {
+    fn append_bytes(&mut self, bucket: usize, bytes: [u8; PACKED_BYTES], count: usize) -> bool {
+        let at = self.cursors[bucket].end;
+        if !fits_open_block(at, PACKED_BYTES) {
             return self.append_to_blocks(bucket, &bytes[..count]);
         }
-        // The next one takes the place of what is not wanted.
-        self.memory[at..at + WORD].copy_from_slice(&bytes);
-        self.marks[bucket].end = at + count;
+        // The next key overwrites the bytes beyond `count`.
+        self.memory[at..at + PACKED_BYTES].copy_from_slice(&bytes);
+        self.cursors[bucket].end = at + count;
         true
     }
 
-    /// Appends an item as it is stored; `false` where its bucket has too much.
+    /// Appends an item as it is stored. Returns `false` if its bucket is full.
     #[inline(always)]
-    fn append(&mut self, bucket: usize, bytes: &[u8]) -> bool {
-        let at = self.marks[bucket].end;
+    fn append_item(&mut self, bucket: usize, bytes: &[u8]) -> bool {
+        let at = self.cursors[bucket].end;
         if !fits_open_block(at, bytes.len()) {
             return self.append_to_blocks(bucket, bytes);
         }
         self.memory[at..at + bytes.len()].copy_from_slice(bytes);
-        self.marks[bucket].end = at + bytes.len();
+        self.cursors[bucket].end = at + bytes.len();
         true
     }
 
@@ -431,14 +440,14 @@ impl BucketFill {
         if !has_room || *segment_bytes + (*blocks + more) * BLOCK_BYTES > self.limits.bucket_bytes {
             return false;
         }
-        let mut at = self.marks[bucket].end;
+        let mut at = self.cursors[bucket].end;
         let mut room = at.next_multiple_of(BLOCK_BYTES) - at;
         loop {
             let (now, later) = bytes.split_at(bytes.len().min(room));
             self.memory[at..at + now.len()].copy_from_slice(now);
             (at, bytes) = (at + now.len(), later);
             if bytes.is_empty() {
-                self.marks[bucket].end = at;
+                self.cursors[bucket].end = at;
                 return true;
             }
             let block = self.free_blocks.pop().unwrap_or_else(|| {
@@ -455,13 +464,13 @@ impl BucketFill {
         }
     }
 
-    /// Sees to it that there are so many blocks that hold nothing.
+    /// Ensures that `blocks` blocks are free.
     fn make_room(&mut self, blocks: usize) -> Result<()> {
         let has_room = self.next_blocks.len() + blocks <= self.max_blocks + self.free_blocks.len();
         if has_room { Ok(()) } else { self.write_some(blocks.max(self.max_blocks / WRITTEN_SHARE)) }
     }
 
-    /// Writes full blocks of the buckets whose turn it is, until there is room for so many.
+    /// Writes full blocks of buckets, round robin, until `blocks` blocks are free.
     fn write_some(&mut self, blocks: usize) -> Result<()> {
         for _ in 0..self.buckets.len() {
             if self.next_blocks.len() + blocks <= self.max_blocks + self.free_blocks.len() {
@@ -469,7 +478,7 @@ impl BucketFill {
             }
             let bucket = self.next_written;
             self.next_written = (bucket + 1) % self.buckets.len();
-            let is_open = !self.marks[bucket].end.is_multiple_of(BLOCK_BYTES);
+            let is_open = !self.cursors[bucket].end.is_multiple_of(BLOCK_BYTES);
             let full = self.buckets[bucket].blocks - usize::from(is_open);
             if full * self.buckets.len() * MIN_SEGMENT_SHARE >= self.max_blocks {
                 self.write_blocks(bucket, full)?;
@@ -497,12 +506,12 @@ impl BucketFill {
         one.segment_bytes += bytes;
         one.blocks -= count;
         if one.blocks == 0 {
-            self.marks[bucket].end = 0;
+            self.cursors[bucket].end = 0;
         }
         Ok(())
     }
 
-    /// Writes all that is in memory, and gives that back. There are no more items to come.
+    /// Writes everything and frees the memory. No more items may come.
     pub fn write_all(&mut self) -> Result<()> {
         for bucket in 0..self.buckets.len() {
             let blocks = self.buckets[bucket].blocks;
@@ -514,12 +523,12 @@ impl BucketFill {
         self.finish()
     }
 
-    /// All items are taken.
+    /// Waits until the file is written. No more items may come.
     pub fn finish(&mut self) -> Result<()> {
         self.written.as_mut().map_or(Ok(()), SegmentWriter::finish)
     }
 
-    /// Bytes of a bucket's items, and those of them that are in memory.
+    /// Returns the bytes of a bucket's items, in memory and in the file.
     pub fn bytes(&self, bucket: usize) -> usize {
         self.buckets[bucket].segment_bytes + self.bytes_in_memory(bucket)
     }
@@ -528,48 +537,48 @@ impl BucketFill {
         self.buckets[bucket].segment_bytes
     }
 
-    /// The most that a bucket's items take.
+    /// Returns the most bytes that a bucket's items may take.
     pub fn most_bytes_of_bucket(&self) -> usize {
         self.limits.bucket_bytes
     }
 
     fn bytes_in_memory(&self, bucket: usize) -> usize {
-        let end = self.marks[bucket].end;
+        let end = self.cursors[bucket].end;
         self.buckets[bucket].blocks * BLOCK_BYTES - (end.next_multiple_of(BLOCK_BYTES) - end)
     }
 
     pub fn items_of(&self, bucket: usize) -> usize {
-        let whole_words = self.whole_words.get(bucket).copied().unwrap_or(0);
-        match self.stored {
-            Layout::Slots { width, .. } => (self.bytes(bucket) - WORD * whole_words) / width,
+        let escaped_keys = self.escaped_keys.get(bucket).copied().unwrap_or(0);
+        match self.stored_layout {
+            Layout::Slots { width, .. } => (self.bytes(bucket) - PACKED_BYTES * escaped_keys) / width,
             Layout::Arena => self.long_items[bucket],
         }
     }
 
-    /// Begins to read what the file has of a bucket, if it has any.
+    /// Starts to read a bucket's segments, if it has any.
     pub fn read_ahead(&self, bucket: usize) -> Option<SegmentReader> {
         let segments = &self.buckets[bucket].segments;
         let writer = self.written.as_ref().filter(|_| !segments.is_empty())?;
         SegmentReader::start(writer.file(), segments)
     }
 
-    /// Appends a bucket's items to `run`, which has the layout that they are stored in.
-    pub fn gather(&self, bucket: usize, run: &mut FillRun, reader: Option<SegmentReader>) -> Result<()> {
+    /// Appends a bucket's items to `run`, which must have the stored layout.
+    pub fn read_items(&self, bucket: usize, run: &mut RunBuilder, reader: Option<SegmentReader>) -> Result<()> {
         self.read(bucket, reader, |bytes| run.append(bytes))?;
         run.count(self.items_of(bucket));
         Ok(())
     }
 
-    /// Puts what a bucket has of its words, and eight bytes more, in the place of `bytes`.
+    /// Replaces `bytes` with the encoded keys of a bucket, padded with eight bytes.
     pub fn read_bytes(&self, bucket: usize, reader: Option<SegmentReader>, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
-        bytes.reserve(self.bytes(bucket) + WORD);
+        bytes.reserve(self.bytes(bucket) + PACKED_BYTES);
         self.read(bucket, reader, |block| bytes.extend_from_slice(block))?;
-        bytes.extend_from_slice(&[0; WORD]);
+        bytes.extend_from_slice(&[0; PACKED_BYTES]);
         Ok(())
     }
 
-    /// Hands out the bytes of a bucket's items; `reader` may be reading those of the file already.
+    /// Hands out the bytes of a bucket's items. `reader` may already be reading those of the file.
     fn read(&self, bucket: usize, reader: Option<SegmentReader>, mut each: impl FnMut(&[u8])) -> Result<()> {
         let one = &self.buckets[bucket];
         let in_file = match (reader, &self.written) {
@@ -589,19 +598,19 @@ impl BucketFill {
         Ok(())
     }
 
-    /// Its items, bucket by bucket; all are in memory.
+    /// Hands out all items, bucket by bucket. All must be in memory.
     pub fn for_each(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let (mut memory, mut words, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut memory, mut keys, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         for bucket in 0..self.buckets.len() {
-            if let Some(packing) = self.routes.packing() {
+            if let Some(packer) = self.partitioner.packer() {
                 self.read_bytes(bucket, None, &mut bytes)?;
-                self.routes.read_words(bucket, std::slice::from_ref(&bytes), self.items_of(bucket), &mut words);
-                words.iter().try_for_each(|word| packing.with_item(*word, &mut each))?;
+                self.partitioner.decode_keys(bucket, std::slice::from_ref(&bytes), self.items_of(bucket), &mut keys);
+                keys.iter().try_for_each(|key| packer.with_item(*key, &mut each))?;
                 continue;
             }
-            memory.resize((self.bytes(bucket) + SLACK_BYTES).max(MIN_MEMORY_BYTES).max(memory.len()), 0);
-            let mut run = FillRun::new(memory, self.stored);
-            self.gather(bucket, &mut run, None)?;
+            memory.resize((self.bytes(bucket) + PADDING_BYTES).max(MIN_MEMORY_BYTES).max(memory.len()), 0);
+            let mut run = RunBuilder::new(memory, self.stored_layout);
+            self.read_items(bucket, &mut run, None)?;
             run.for_each(&mut each)?;
             memory = run.into_memory();
         }
@@ -609,7 +618,7 @@ impl BucketFill {
     }
 }
 
-/// Whether so many bytes from here on are in a block that something is in already.
+/// Returns whether `len` bytes from `at` on lie in a block that is already open.
 #[inline(always)]
 fn fits_open_block(at: usize, len: usize) -> bool {
     let in_block = at % BLOCK_BYTES;

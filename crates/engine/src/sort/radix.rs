@@ -1,22 +1,22 @@
-//! Stable radix sort of short byte strings of one width, most significant bits first.
+//! Stable radix sort of fixed-width byte strings, most significant bits first (Knuth 5.2.5).
 //!
-//! Each level looks at a group of entries, finds the bits in which they differ at all, and distributes them by the
-//! topmost few of those. Six ASCII digits differ in 24 bits of 48: two levels sort them, where one byte a level would
-//! take six. A group that has arrived in order, or in reverse, costs one look; keys with few distinct values split
-//! once, and their groups are in order by the rowid behind them.
+//! Each level finds the bits in which a group of entries differs at all, and distributes by the topmost few of them.
+//! Six ASCII digits differ in 24 bits of 48: two levels sort them, where one byte a level would take six. A group
+//! that arrived in order, or in reverse, costs one scan. Keys with few distinct values split once, and their groups
+//! are already ordered by the rowid behind them.
 //!
 //! ```text
 //! varying bits    0000 0000  0000 1111  0000 1111  0000 1111 ...   (tag, '0'..'9', '0'..'9', '0'..'9')
 //! digit                           3333       3333        333       11 bits in three fields
 //! ```
 //!
-//! Entries move between two arrays of the same length, to and fro; `into_other` says in which the result belongs.
+//! Entries move back and forth between two arrays of equal length; `into_other` says which of them gets the result.
 
 use std::cmp::Ordering;
 
-/// What decides between entries of `N` bytes.
+/// The order of entries of `N` bytes.
 pub(super) trait Order<const N: usize> {
-    /// How many bytes at the front of an entry are compared as they stand; at least 8.
+    /// Bytes at the front of an entry that are compared directly; at least 8.
     const KEY: usize;
 
     fn compare(&self, a: &[u8; N], b: &[u8; N]) -> Ordering;
@@ -25,10 +25,10 @@ pub(super) trait Order<const N: usize> {
     fn sort_ties(&self, entries: &mut [[u8; N]], scratch: &mut [[u8; N]]);
 }
 
-/// The entry is the item.
-pub(super) struct Whole;
+/// The order of entries that are items.
+pub(super) struct WholeEntry;
 
-impl<const N: usize> Order<N> for Whole {
+impl<const N: usize> Order<N> for WholeEntry {
     const KEY: usize = N;
 
     #[inline]
@@ -45,20 +45,20 @@ impl<const N: usize> Order<N> for Whole {
     fn sort_ties(&self, _: &mut [[u8; N]], _: &mut [[u8; N]]) {}
 }
 
-/// Where the 64-bit words of a key begin; the last one is moved forward where the key ends earlier.
+/// Offsets of the 64-bit words of a key. The last word moves forward if the key ends earlier.
 const WORDS: [usize; 4] = [0, 8, 16, 24];
 const MAX_KEY_BYTES: usize = 32;
 
-/// Groups up to this size are sorted by comparison.
+/// The largest group that is sorted by comparison.
 const SMALL: usize = 24;
 
-/// Bits of a digit: more buckets than this cost more in cache and address misses than they save in levels. Groups that the
-/// cache holds take one more, and leave less to comparison.
+/// Bits of a digit: with more buckets, cache and TLB misses cost more than the levels that they save. Groups that fit
+/// the cache take one bit more, and leave less to comparison.
 const MAX_DIGIT_BITS: u32 = 11;
 const CACHED_DIGIT_BITS: u32 = 12;
 const CACHED_BYTES: usize = 256 << 10;
 
-/// Sorts `entries`; `scratch` has the same length, and is left in any state.
+/// Sorts `entries`. `scratch` has the same length and any content afterwards.
 pub(super) fn sort<const N: usize>(order: &impl Order<N>, entries: &mut [[u8; N]], scratch: &mut [[u8; N]]) {
     assert_eq!(entries.len(), scratch.len(), "scratch room for every entry");
     sort_group(order, entries, scratch, false);
@@ -117,7 +117,7 @@ fn insertion_sort<const N: usize>(order: &impl Order<N>, data: &mut [[u8; N]]) {
     }
 }
 
-/// Whether the group is in order, or was in reverse order and is turned round.
+/// Returns whether the group is in order. Reverses a group in reverse order.
 fn in_order<const N: usize>(order: &impl Order<N>, data: &mut [[u8; N]]) -> bool {
     if data.is_sorted_by(|a, b| order.compare(a, b).is_le()) {
         return true;
@@ -129,7 +129,7 @@ fn in_order<const N: usize>(order: &impl Order<N>, data: &mut [[u8; N]]) -> bool
     reversed
 }
 
-/// The bits in which the keys are not all the same.
+/// Returns the bits in which the keys differ at all.
 fn varying_bits<const N: usize>(data: &[[u8; N]], key_bytes: usize) -> [u8; MAX_KEY_BYTES] {
     let words = &WORDS[..key_bytes.div_ceil(8)];
     let first = &data[0];
@@ -148,7 +148,7 @@ fn varying_bits<const N: usize>(data: &[[u8; N]], key_bytes: usize) -> [u8; MAX_
     varying
 }
 
-/// Which bits of an entry make the bucket number: fields of the 64-bit word at `at`, shifted to their place and cut out.
+/// The bits of an entry that are its bucket number: fields of the 64-bit word at `at`, each shifted and masked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Digit {
     at: usize,
@@ -161,7 +161,8 @@ pub(super) struct Digit {
 impl Digit {
     pub const MAX_FIELDS: usize = 4;
 
-    /// The topmost varying bits, as many as `entries` of `width` bytes are worth; `None` where no bit varies.
+    /// Chooses the topmost varying bits, as many as pay off for `entries` of `width` bytes. Returns `None` if no bit
+    /// varies.
     fn choose(varying: &[u8; MAX_KEY_BYTES], key_bytes: usize, entries: usize, width: usize) -> Option<Self> {
         let first = varying.iter().position(|&bits| bits != 0)?;
         let at = first.min(key_bytes - 8);
@@ -171,7 +172,7 @@ impl Digit {
         Some(Self { at, ..Self::topmost(word(varying, at), wanted) })
     }
 
-    /// Up to `wanted` of the topmost bits of a word that are set in `rest`.
+    /// Chooses up to `wanted` of the topmost bits set in `rest`.
     pub fn topmost(mut rest: u64, wanted: u32) -> Self {
         let mut digit = Self { at: 0, bits: 0, fields: 0, shifts: [0; Self::MAX_FIELDS], masks: [0; Self::MAX_FIELDS] };
         while rest != 0 && digit.bits < wanted && digit.fields < Self::MAX_FIELDS {
@@ -184,18 +185,18 @@ impl Digit {
         digit
     }
 
-    /// The lowest bit of the word that tells, and all above it.
-    pub fn reach(&self) -> u64 {
+    /// Returns a mask from the lowest bit of the digit upwards.
+    pub fn mask_upwards(&self) -> u64 {
         let lowest = self.fields.checked_sub(1).map_or(0, |last| self.shifts[last]);
         u64::MAX << lowest
     }
 
-    /// The bits of the word that say this.
-    pub fn spread(&self, digit: usize) -> u64 {
+    /// Returns the word whose digit this is and whose other bits are zero.
+    pub fn scatter(&self, digit: usize) -> u64 {
         (0..self.fields).fold(0, |word, field| word | (digit as u64 & self.masks[field]) << self.shifts[field])
     }
 
-    /// Appends `width` bits from bit `lowest` up, below the fields so far.
+    /// Appends a field of `width` bits, from bit `lowest` up, below the fields so far.
     fn add_field(&mut self, lowest: u32, width: u32) {
         for field in 0..self.fields {
             self.masks[field] <<= width;
@@ -216,7 +217,7 @@ impl Digit {
         usize::try_from(digit).expect("a digit has few bits")
     }
 
-    /// Copies what has the digit in such a word into buckets, in its order, and returns where each bucket ends.
+    /// Distributes `data` to buckets by the digit of each element's word, stably. Returns the end of each bucket.
     pub fn distribute<T: Copy>(&self, data: &[T], other: &mut [T], word: impl Fn(&T) -> u64) -> Vec<u32> {
         match self.fields {
             1 => self.distribute_by::<T, 1>(data, other, word),
@@ -260,7 +261,7 @@ mod tests {
         let mut expected = entries.clone();
         expected.sort();
         let mut scratch = vec![[0; N]; entries.len()];
-        sort(&Whole, &mut entries, &mut scratch);
+        sort(&WholeEntry, &mut entries, &mut scratch);
         assert!(entries == expected);
     }
 

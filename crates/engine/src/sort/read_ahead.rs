@@ -1,19 +1,19 @@
-//! Reads the blocks of spilled runs that a merge will want next, while it merges what it has.
+//! Reads the next blocks of spilled runs in the background while a merge uses the current ones.
 //!
-//! One thread for each merge serves all its runs in the order of their requests, and ends with the merge.
+//! One thread a merge serves all its runs in the order of their requests, and ends with the merge.
 
 use super::spill::{AlignedMemory, SpillFile};
 use crate::Result;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// Takes requests; cloned for each run of a merge.
+/// A handle for read requests; each run of a merge has a clone.
 #[derive(Clone, Debug)]
 pub(super) struct ReadAhead(Sender<Request>);
 
-/// A block on its way.
+/// A block that is being read.
 #[derive(Debug)]
-pub(super) struct Awaited(Receiver<Result<AlignedMemory>>);
+pub(super) struct PendingRead(Receiver<Result<AlignedMemory>>);
 
 struct Request {
     file: Arc<SpillFile>,
@@ -24,7 +24,8 @@ struct Request {
 }
 
 impl ReadAhead {
-    /// `None` where there can be no more threads: runs are then read when their blocks are wanted.
+    /// Starts the thread. Returns `None` if the system has no more threads: blocks are then read when they are
+    /// needed.
     pub fn start() -> Option<Self> {
         let (sender, requests) = channel();
         let thread = std::thread::Builder::new().name("litepress-read".to_owned());
@@ -32,16 +33,16 @@ impl ReadAhead {
         Some(Self(sender))
     }
 
-    /// Begins to read `bytes` bytes at `offset` into `memory`.
-    pub fn request(&self, file: &Arc<SpillFile>, offset: u64, bytes: usize, memory: AlignedMemory) -> Awaited {
+    /// Requests a read of `bytes` bytes at `offset` into `memory`.
+    pub fn request(&self, file: &Arc<SpillFile>, offset: u64, bytes: usize, memory: AlignedMemory) -> PendingRead {
         let (reply, awaited) = sync_channel(1);
         let sent = self.0.send(Request { file: file.clone(), offset, bytes, memory, reply });
         sent.expect("the thread serves as long as there are senders");
-        Awaited(awaited)
+        PendingRead(awaited)
     }
 }
 
-impl Awaited {
+impl PendingRead {
     pub fn take(self) -> Result<AlignedMemory> {
         self.0.recv().expect("every request is answered")
     }
@@ -50,7 +51,7 @@ impl Awaited {
 fn serve(requests: &Receiver<Request>) {
     for Request { file, offset, bytes, mut memory, reply } in requests {
         let read = file.read(&mut memory.bytes_mut()[..bytes], offset);
-        // A merge that is dropped before its end does not wait for its answers.
+        // A merge that is dropped early does not wait for its replies.
         let _ = reply.send(read.map(|()| memory));
     }
 }

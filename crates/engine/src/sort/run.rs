@@ -1,45 +1,43 @@
-//! A run in memory: filled in the order of arrival, then sorted where it lies.
+//! A run in memory: filled in order of arrival, then sorted in place.
 //!
-//! Short items stand in slots of one width, so that sorting moves them whole and a merge reads them in sequence:
+//! Short items are stored in slots of one width. So sorting moves them whole, and a merge reads them in sequence:
 //!
 //! ```text
 //! slots of 16, every item 16 bytes    [item][item][item] ...
 //! slots of 20, items up to 19         [item, zeros, length] ...       the length stands in the last byte
 //! ```
 //!
-//! Long items stand in an arena behind their lengths, and entries are sorted in their place (see `arena`).
+//! Long items are stored in an arena, each behind its length, and entries are sorted in their place (see `arena`).
 //!
-//! A run begins with the narrowest layout that its first item fits. [`FillRun::push`] refuses an item that is too wide
-//! for it; the writer then goes on in the layout that [`Layout::widened`] gives.
+//! A run begins with the narrowest layout that its first item fits. [`RunBuilder::push`] refuses an item that is too
+//! wide. The writer then continues in the layout of [`Layout::widened`].
 
 use super::arena::{self, ENTRY_BYTES};
-use super::merge::ItemWithSlack;
-use super::radix::{self, Whole};
-use super::varying::{MatchBytes, Varying};
+use super::diff_mask::{ByteSelector, DiffMask};
+use super::item::{PADDING_BYTES, PaddedItem};
+use super::radix::{self, WholeEntry};
 use litepress_format::copy::copy_short;
-use litepress_format::order::{SHORT_LEN, SHORT_ROOM};
+use litepress_format::sort_key::{SHORT_LEN, SHORT_ROOM};
 use std::convert::Infallible;
 
-/// Bytes at the end of a run's memory that belong to no item, so that the hot loops copy and compare in whole words.
-pub(crate) const SLACK_BYTES: usize = 64;
-const _: () = assert!(MatchBytes::READ_BYTES <= SLACK_BYTES && MAX_SLOT_BYTES <= SLACK_BYTES);
-// Short items have zeros behind them up to there.
-const _: () = assert!(MAX_SLOT_BYTES == SHORT_LEN && SLACK_BYTES == SHORT_ROOM);
+const _: () = assert!(ByteSelector::READ_BYTES <= PADDING_BYTES && MAX_SLOT_BYTES <= PADDING_BYTES);
+// Short items are padded with zeros up to there.
+const _: () = assert!(MAX_SLOT_BYTES == SHORT_LEN && PADDING_BYTES == SHORT_ROOM);
 
 /// Slot widths that the sort is compiled for.
 const SLOTS: [usize; 6] = [8, 12, 16, 20, 24, MAX_SLOT_BYTES];
 pub(super) const MAX_SLOT_BYTES: usize = 32;
 
-/// Items of an arena that are brought to the cache at once.
+/// Items of an arena that are prefetched at once.
 const ITEMS_AHEAD: usize = 32;
 
-/// The smallest memory that a run can be filled in.
+/// The smallest memory of a run.
 pub(super) const MIN_MEMORY_BYTES: usize = 1024;
 
-/// How the items of a run lie in memory.
+/// The layout of a run's items in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Slots of this many bytes; `full`: each is filled by its item to the last byte.
+    /// Slots of this many bytes. If `full`, every item is exactly as long as its slot.
     Slots {
         width: usize,
         full: bool,
@@ -48,18 +46,18 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// Words, or so many bytes of each.
-    pub fn words(bytes: usize) -> Self {
+    /// Returns the layout of packed keys, or of encoded keys of `bytes` bytes each.
+    pub fn packed_keys(bytes: usize) -> Self {
         Self::Slots { width: bytes, full: true }
     }
 
-    /// The narrowest layout for items of `len` bytes.
+    /// Returns the narrowest layout for items of `len` bytes.
     pub fn for_items_of(len: usize) -> Self {
         let width = SLOTS.into_iter().find(|&width| width >= len);
         width.map_or(Self::Arena, |width| Self::Slots { width, full: width == len })
     }
 
-    /// The layout for items of this one and one of `len` bytes.
+    /// Returns the layout for items of this one and for one of `len` bytes.
     pub fn widened(self, len: usize) -> Self {
         let Self::Slots { width: old, full } = self else { return Self::Arena };
         let longest = len.max(if full { old } else { old - 1 });
@@ -67,12 +65,12 @@ impl Layout {
         width.map_or(Self::Arena, |width| Self::Slots { width, full: false })
     }
 
-    /// The layout for items of this one and all of up to `len` bytes.
+    /// Returns the layout for items of this one and for all of up to `len` bytes.
     pub fn for_up_to(self, len: usize) -> Self {
         if self.fits(len) && (self.has_lengths() || self == Self::Arena) { self } else { self.widened(len) }
     }
 
-    /// The layout for items of this one and of another one.
+    /// Returns the layout for items of both layouts.
     pub fn and(self, other: Self) -> Self {
         match (self.longest(), other.longest()) {
             _ if self == other => self,
@@ -82,7 +80,7 @@ impl Layout {
         }
     }
 
-    /// Bytes of the longest item that fits a slot.
+    /// Returns the length of the longest item that fits a slot.
     fn longest(self) -> Option<usize> {
         match self {
             Self::Slots { width, full } => Some(width - usize::from(!full)),
@@ -90,7 +88,7 @@ impl Layout {
         }
     }
 
-    /// Bytes of memory that so many items take at most that take `bytes` in another layout.
+    /// Returns the most bytes that `items` items take in this layout, if they take `bytes` in another one.
     pub fn bytes_for(self, items: usize, bytes: usize) -> usize {
         match self {
             Self::Slots { width, .. } => items * width,
@@ -98,7 +96,7 @@ impl Layout {
         }
     }
 
-    /// Whether slots have room for items of several lengths.
+    /// Returns whether slots store a length, so that items of several lengths fit.
     pub fn has_lengths(self) -> bool {
         matches!(self, Self::Slots { full: false, .. })
     }
@@ -114,13 +112,13 @@ impl Layout {
 
 /// A run that takes items.
 #[derive(Debug)]
-pub(super) struct FillRun {
+pub(super) struct RunBuilder {
     memory: Vec<u8>,
     layout: Layout,
-    /// What `push` accepts into slots: lengths from `shortest` to `longest`; none in an arena.
+    /// The lengths that `push` accepts into slots; an empty range in an arena.
     shortest: usize,
     longest: usize,
-    /// Bytes of a slot.
+    /// Bytes of a slot; 0 in an arena.
     width: usize,
     /// Bytes of memory that may be used.
     limit: usize,
@@ -130,15 +128,15 @@ pub(super) struct FillRun {
     item_bytes: u64,
 }
 
-/// Why an item is refused.
+/// The reason why an item is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum PushError {
     Full,
     TooWide,
 }
 
-impl FillRun {
-    /// An empty run in `memory`, of which everything but the slack is used.
+impl RunBuilder {
+    /// Makes an empty run in `memory`, whose last bytes are padding.
     pub fn new(memory: Vec<u8>, layout: Layout) -> Self {
         assert!(memory.len() >= MIN_MEMORY_BYTES, "memory for some items");
         let (width, shortest, longest) = match layout {
@@ -146,20 +144,20 @@ impl FillRun {
             Layout::Slots { width, full: false } => (width, 0, width - 1),
             Layout::Arena => (0, 1, 0),
         };
-        let limit = memory.len() - SLACK_BYTES;
+        let limit = memory.len() - PADDING_BYTES;
         Self { memory, layout, shortest, longest, width, limit, used: 0, items: 0, item_bytes: 0 }
     }
 
-    /// Has it refuse items once it uses so many bytes of memory.
+    /// Limits the memory: items are refused once it uses `bytes` bytes.
     pub fn set_limit(&mut self, bytes: usize) {
-        self.limit = bytes.min(self.memory.len() - SLACK_BYTES);
+        self.limit = bytes.min(self.memory.len() - PADDING_BYTES);
     }
 
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Bytes of memory that the items take.
+    /// Returns the bytes of memory that the items take.
     pub fn used(&self) -> usize {
         self.used
     }
@@ -172,27 +170,27 @@ impl FillRun {
         self.items
     }
 
-    /// Sum of the items' lengths.
+    /// Returns the sum of the items' lengths.
     pub fn item_bytes(&self) -> u64 {
         self.item_bytes
     }
 
-    /// The items as they lie in memory.
+    /// Returns the memory of the items.
     pub fn bytes(&self) -> &[u8] {
         &self.memory[..self.used]
     }
 
-    /// The item in slot `index`.
-    pub fn slot(&self, index: usize) -> &[u8] {
+    /// Returns the item in slot `index`.
+    pub fn item_in_slot(&self, index: usize) -> &[u8] {
         item_at(&self.memory, self.layout, index * self.width).0
     }
 
-    /// Whether all items of another run of the same layout will be accepted.
+    /// Returns whether all items of a run of the same layout will be accepted.
     pub fn has_room_for(&self, other: &Self) -> bool {
         self.has_room(other.items, other.used + arena::MAX_LENGTH_BYTES)
     }
 
-    /// Whether `items` items of at most `len` bytes each, which fit its slots, will be accepted.
+    /// Returns whether `items` items of up to `len` bytes, which fit its slots, will be accepted.
     pub fn has_room_for_items(&self, items: usize, len: usize) -> bool {
         self.has_room(items, items * self.width.max(arena::MAX_LENGTH_BYTES + len))
     }
@@ -202,7 +200,7 @@ impl FillRun {
         self.used + bytes <= self.limit && (self.layout != Layout::Arena || entries <= self.limit)
     }
 
-    /// Appends bytes of items as they lie in the memory of another run of the same layout. [`count`](Self::count) follows.
+    /// Appends the memory of items of the same layout. [`count`](Self::count) must follow.
     pub fn append(&mut self, bytes: &[u8]) {
         self.memory[self.used..self.used + bytes.len()].copy_from_slice(bytes);
         self.used += bytes.len();
@@ -223,35 +221,36 @@ impl FillRun {
         longest
     }
 
-    /// Forgets all items.
+    /// Drops all items.
     pub fn clear(&mut self) {
         (self.used, self.items, self.item_bytes) = (0, 0, 0);
     }
 
     #[inline]
-    pub fn push(&mut self, item: &[u8]) -> Result<(), Refusal> {
+    pub fn push(&mut self, item: &[u8]) -> Result<(), PushError> {
         if !(self.shortest..=self.longest).contains(&item.len()) {
             return self.push_to_arena(item);
         }
-        let Some(room) = self.room() else { return Err(Refusal::Full) };
+        let Some(room) = self.slot() else { return Err(PushError::Full) };
         room[..MAX_SLOT_BYTES].fill(0);
         copy_short(item, &mut room[..item.len()]);
-        assert!(self.take(item.len()), "a slot takes what fits it");
+        assert!(self.commit(item.len()), "a slot takes what fits it");
         Ok(())
     }
 
-    /// Where the next slot and what lies behind it may be written to: its item, and zeros behind that. [`take`](Self::take)
-    /// follows. `None` where no slot is left, or items stand in an arena.
+    /// Returns the memory of the next slot and the bytes behind it, for an item and zeros. [`commit`](Self::commit)
+    /// must follow. Returns `None` if no slot is left, or the layout is an arena.
     #[inline]
-    pub fn room(&mut self) -> Option<&mut [u8; SLACK_BYTES]> {
+    pub fn slot(&mut self) -> Option<&mut [u8; PADDING_BYTES]> {
         let has_room = self.width > 0 && self.used + self.width <= self.limit;
         if has_room { self.memory[self.used..].first_chunk_mut() } else { None }
     }
 
-    /// Takes the item of `len` bytes that was written to [`room`](Self::room); `false` where slots are for others.
+    /// Takes the item of `len` bytes that was written to [`slot`](Self::slot). Returns `false` if it does not fit a
+    /// slot.
     #[inline]
     #[must_use]
-    pub fn take(&mut self, len: usize) -> bool {
+    pub fn commit(&mut self, len: usize) -> bool {
         if !(self.shortest..=self.longest).contains(&len) {
             return false;
         }
@@ -264,16 +263,16 @@ impl FillRun {
         true
     }
 
-    fn push_to_arena(&mut self, item: &[u8]) -> Result<(), Refusal> {
+    fn push_to_arena(&mut self, item: &[u8]) -> Result<(), PushError> {
         if self.layout != Layout::Arena {
             assert!(!self.layout.fits(item.len()), "a slot takes what fits it");
-            return Err(Refusal::TooWide);
+            return Err(PushError::TooWide);
         }
-        // Entries and their scratch room take a second memory of the same size.
+        // Entries and their scratch space take a second memory of the same size.
         let entries = 2 * ENTRY_BYTES * (self.items + 1);
         let end = self.used + arena::MAX_LENGTH_BYTES + item.len();
         if end > self.limit || entries > self.limit {
-            return Err(Refusal::Full);
+            return Err(PushError::Full);
         }
         self.used += arena::write_length(item.len(), &mut self.memory[self.used..]);
         self.memory[self.used..self.used + item.len()].copy_from_slice(item);
@@ -283,7 +282,7 @@ impl FillRun {
         Ok(())
     }
 
-    /// Bytes of scratch room that sorting takes.
+    /// Returns the bytes of scratch memory that sorting takes.
     pub fn scratch_bytes(&self) -> usize {
         match self.layout {
             Layout::Slots { .. } => self.used,
@@ -291,8 +290,8 @@ impl FillRun {
         }
     }
 
-    /// Sorts the items. Returns the scratch memory, too, where the run does not need it to know its order.
-    pub fn sort(mut self, mut scratch: Vec<u8>) -> (MemoryRun, Option<Vec<u8>>) {
+    /// Sorts the items. Also returns the scratch memory, unless the run keeps its order there.
+    pub fn sort(mut self, mut scratch: Vec<u8>) -> (SortedRun, Option<Vec<u8>>) {
         let (used, items) = (self.used, self.items);
         let mut order = Vec::new();
         let varying = match self.layout {
@@ -300,20 +299,20 @@ impl FillRun {
             Layout::Arena => {
                 order = std::mem::take(&mut scratch);
                 let (entries, room) = order[..2 * ENTRY_BYTES * items].split_at_mut(ENTRY_BYTES * items);
-                let arena = &self.memory[..used + SLACK_BYTES];
+                let arena = &self.memory[..used + PADDING_BYTES];
                 arena::sort(arena, entries.as_chunks_mut().0, room.as_chunks_mut().0)
             }
         };
         let Self { memory, layout, item_bytes, .. } = self;
         let spare = (layout != Layout::Arena).then_some(scratch);
-        (MemoryRun { memory, order, layout, items, used, item_bytes, varying }, spare)
+        (SortedRun { memory, order, layout, items, used, item_bytes, varying }, spare)
     }
 
     pub fn into_memory(self) -> Vec<u8> {
         self.memory
     }
 
-    /// The items in the order of arrival.
+    /// Hands out the items in order of arrival.
     pub fn for_each<E>(&self, mut each: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let mut at = 0;
         for _ in 0..self.items {
@@ -325,7 +324,7 @@ impl FillRun {
     }
 }
 
-/// The item that begins at `at`, and where the next one in memory begins.
+/// Returns the item at `at`, and the offset of the next one.
 fn item_at(memory: &[u8], layout: Layout, at: usize) -> (&[u8], usize) {
     match layout {
         Layout::Slots { width, full } => (&memory[at..at + slot_len(memory, at, width, full)], at + width),
@@ -342,12 +341,12 @@ fn slot_len(memory: &[u8], at: usize, width: usize, full: bool) -> usize {
     if full { width } else { usize::from(memory[at + width - 1]) }
 }
 
-fn sort_slots(width: usize, slots: &mut [u8], scratch: &mut [u8]) -> Varying {
-    fn sort<const N: usize>(slots: &mut [u8], scratch: &mut [u8]) -> Varying {
+fn sort_slots(width: usize, slots: &mut [u8], scratch: &mut [u8]) -> DiffMask {
+    fn sort<const N: usize>(slots: &mut [u8], scratch: &mut [u8]) -> DiffMask {
         let slots: &mut [[u8; N]] = slots.as_chunks_mut().0;
-        radix::sort(&Whole, slots, scratch.as_chunks_mut().0);
-        // Sixteen bytes are compared as they are.
-        if N <= 16 { Varying::unknown() } else { Varying::of_windows(&*slots) }
+        radix::sort(&WholeEntry, slots, scratch.as_chunks_mut().0);
+        // Sixteen bytes are compared as a whole.
+        if N <= 16 { DiffMask::unknown() } else { DiffMask::of_windows(&*slots) }
     }
     match width {
         8 => sort::<8>(slots, scratch),
@@ -362,7 +361,7 @@ fn sort_slots(width: usize, slots: &mut [u8], scratch: &mut [u8]) -> Varying {
 
 /// A sorted run in memory.
 #[derive(Debug)]
-pub(super) struct MemoryRun {
+pub(super) struct SortedRun {
     memory: Vec<u8>,
     /// The arena's entries in order; empty for slots.
     order: Vec<u8>,
@@ -370,20 +369,20 @@ pub(super) struct MemoryRun {
     items: usize,
     used: usize,
     item_bytes: u64,
-    varying: Varying,
+    varying: DiffMask,
 }
 
-impl MemoryRun {
-    /// A run without items.
+impl SortedRun {
+    /// Returns a run without items.
     pub fn empty() -> Self {
         let (memory, order, layout) = (Vec::new(), Vec::new(), Layout::Arena);
-        Self { memory, order, layout, items: 0, used: 0, item_bytes: 0, varying: Varying::unknown() }
+        Self { memory, order, layout, items: 0, used: 0, item_bytes: 0, varying: DiffMask::unknown() }
     }
 
-    /// A run of items in slots that are in order; behind them there is [`SLACK_BYTES`] of anything.
+    /// Makes a run of items in slots that are in order and followed by [`PADDING_BYTES`] of any content.
     pub fn of_slots(memory: Vec<u8>, layout: Layout, items: usize) -> Self {
         let (order, used) = (Vec::new(), layout.bytes_for(items, 0));
-        Self { memory, order, layout, items, used, item_bytes: 0, varying: Varying::unknown() }
+        Self { memory, order, layout, items, used, item_bytes: 0, varying: DiffMask::unknown() }
     }
 
     pub fn len(&self) -> usize {
@@ -394,14 +393,14 @@ impl MemoryRun {
         self.item_bytes
     }
 
-    /// Bytes of memory that are held.
+    /// Returns the bytes of memory that are held.
     pub fn held_bytes(&self) -> u64 {
         (self.memory.capacity() + self.order.capacity()) as u64
     }
 
-    /// Gives back the memory that no item uses.
+    /// Frees the unused memory.
     pub fn shrink(&mut self) {
-        self.memory.truncate(self.used + SLACK_BYTES);
+        self.memory.truncate(self.used + PADDING_BYTES);
         self.memory.shrink_to_fit();
         if self.layout == Layout::Arena {
             self.order.truncate(ENTRY_BYTES * self.items);
@@ -409,12 +408,12 @@ impl MemoryRun {
         }
     }
 
-    /// The memory, for the next run.
+    /// Returns the memories, for the next run.
     pub fn into_memory(self) -> [Vec<u8>; 2] {
         [self.memory, self.order]
     }
 
-    /// Where item `index` begins and ends in [`bytes`](Self::bytes).
+    /// Returns the start and end of item `index` in [`bytes`](Self::bytes).
     #[inline]
     pub fn bounds(&self, index: usize) -> (usize, usize) {
         match self.layout {
@@ -431,10 +430,10 @@ impl MemoryRun {
         }
     }
 
-    /// Called for every index in turn: has the items that come next brought to the cache, all at once. One after the
-    /// other, each would be waited for.
+    /// Prefetches the next items, some at once, so that their cache misses overlap. REQUIRES: called for every index
+    /// in turn.
     #[inline]
-    pub fn approach(&self, index: usize) {
+    pub fn prefetch(&self, index: usize) {
         if self.layout == Layout::Arena && index.is_multiple_of(ITEMS_AHEAD) {
             self.touch_items(index);
         }
@@ -444,30 +443,30 @@ impl MemoryRun {
         let end = (index + ITEMS_AHEAD).min(self.items) * ENTRY_BYTES;
         let (entries, _) = self.order[index * ENTRY_BYTES..end].as_chunks();
         let lines = entries.iter().map(|entry| &self.memory[arena::place(entry)..]);
-        std::hint::black_box(lines.fold(0, |touched, line| touched ^ line[0] ^ line[SLACK_BYTES - 1]));
+        std::hint::black_box(lines.fold(0, |touched, line| touched ^ line[0] ^ line[PADDING_BYTES - 1]));
     }
 
-    /// The memory of all items, and [`SLACK_BYTES`] behind them.
+    /// Returns the memory of all items, and [`PADDING_BYTES`] behind them.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.memory
     }
 
     pub fn item(&self, index: usize) -> &[u8] {
-        self.item_with_slack(index).item()
+        self.padded_item(index).item()
     }
 
     #[inline]
-    pub fn item_with_slack(&self, index: usize) -> ItemWithSlack<'_> {
+    pub fn padded_item(&self, index: usize) -> PaddedItem<'_> {
         let (start, end) = self.bounds(index);
-        ItemWithSlack { bytes: &self.memory[start..], len: end - start }
+        PaddedItem { bytes: &self.memory[start..], len: end - start }
     }
 
-    pub fn varying(&self) -> &Varying {
+    pub fn varying(&self) -> &DiffMask {
         &self.varying
     }
 
-    /// How many items are less than `key`.
+    /// Returns the number of items less than `key`.
     pub fn rank(&self, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.items);
         while low < high {

@@ -1,44 +1,46 @@
-//! Blocks of buckets in a file: as many of one bucket as there were, side by side, and several such segments of each.
+//! Segments of buckets in a file: adjacent blocks of one bucket. A bucket may have several segments.
 //!
-//! Blocks are collected in one memory while others are written, on a thread of its own. What is read back is checked
-//! against a hash of what was written: nothing in it would tell that it is damaged.
+//! Blocks are collected in one buffer while a background thread writes others. A hash of each segment is kept in
+//! memory and compared when it is read back: its bytes alone would not reveal damage.
 
 use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
+use crate::threads::ignore_poison;
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use twox_hash::XxHash3_64;
 
-/// Bytes of a block: items of one bucket, cut anywhere. As many as a page of memory has, and as direct I/O asks for.
+/// Bytes of a block. A block has items of one bucket, which may be cut anywhere. It is as large as a memory page, and
+/// as direct I/O requires.
 pub(super) const BLOCK_BYTES: usize = ALIGNMENT;
 
-/// Memories for blocks of one writer: whoever fills one waits only where all others are still to be written.
+/// Batch buffers of one writer. Filling waits only if all others are still to be written.
 const BATCHES: usize = 4;
 
-/// Blocks side by side in a file.
+/// Adjacent blocks of one bucket in a file.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     offset: u64,
-    /// Without what the last block has behind its items.
+    /// Bytes of items, without the unused end of the last block.
     bytes: usize,
     hash: u64,
 }
 
-/// Writes segments, one after the other.
+/// Writes segments one after another.
 #[derive(Debug)]
 pub(super) struct SegmentWriter {
     file: Arc<SpillFile>,
-    /// Where the next block will stand in the file.
+    /// Offset in the file of the next block.
     end: u64,
-    /// Bytes of a batch; between segments there may be none.
+    /// Bytes of a batch. No buffer is allocated before the first segment.
     write_bytes: usize,
     batch: AlignedMemory,
     filled: usize,
-    /// What writes the batches before.
+    /// The thread that writes the batches before.
     background: Option<Background>,
-    /// Where the segment begins whose blocks come, and their hash.
+    /// Offset of the current segment, and its hash so far.
     start: u64,
     hash: u64,
 }
@@ -47,8 +49,8 @@ pub(super) struct SegmentWriter {
 #[derive(Debug)]
 struct Background {
     full: Sender<(AlignedMemory, usize)>,
-    /// Memories of batches that are written (locked because those who read buckets share them), and how many there are in
-    /// all.
+    /// Buffers of written batches, and the number of all buffers. The receiver is in a mutex only because readers of
+    /// buckets share the writer.
     empty: Mutex<Receiver<AlignedMemory>>,
     memories: usize,
     thread: JoinHandle<Result<()>>,
@@ -62,7 +64,7 @@ impl Background {
         let thread = std::thread::Builder::new().name(name).spawn(move || {
             for (batch, filled) in batches {
                 file.append(&batch.bytes()[..filled])?;
-                // Nobody waits for the last ones.
+                // The last buffers are not reused.
                 let _ = written.send(batch);
             }
             Ok(())
@@ -71,16 +73,16 @@ impl Background {
         Ok(Self { full, empty: Mutex::new(empty), memories: 1, thread })
     }
 
-    /// An empty memory; `None` where writing has failed.
+    /// Returns an empty buffer, or `None` if writing has failed.
     fn memory(&mut self, bytes: usize) -> Option<AlignedMemory> {
         if self.memories == BATCHES {
-            return self.empty.get_mut().unwrap_or_else(PoisonError::into_inner).recv().ok();
+            return ignore_poison(self.empty.get_mut()).recv().ok();
         }
         self.memories += 1;
         Some(AlignedMemory::new(bytes))
     }
 
-    /// Waits until all is written.
+    /// Waits until everything is written.
     fn finish(self) -> Result<()> {
         drop(self.full);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -88,7 +90,7 @@ impl Background {
 }
 
 impl SegmentWriter {
-    /// Writes to an empty file, so many bytes at a time.
+    /// Writes to an empty file, `write_bytes` bytes at a time.
     pub fn new(file: Arc<SpillFile>, write_bytes: usize) -> Self {
         let write_bytes = write_bytes.next_multiple_of(BLOCK_BYTES);
         let batch = AlignedMemory::default();
@@ -117,12 +119,12 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// The segment, of which the first `bytes` bytes are items.
+    /// Returns the segment, of which the first `bytes` bytes are items.
     pub fn end(&self, bytes: usize) -> Segment {
         Segment { offset: self.start, bytes, hash: self.hash }
     }
 
-    /// Has written what is collected, some time.
+    /// Hands the collected blocks to the thread.
     fn write(&mut self) -> Result<()> {
         let background = match &mut self.background {
             Some(background) => background,
@@ -137,7 +139,7 @@ impl SegmentWriter {
         self.background.take().map_or(Ok(()), Background::finish)
     }
 
-    /// All segments are written.
+    /// Waits until all segments are written.
     pub fn finish(&mut self) -> Result<()> {
         if self.filled > 0 {
             self.write()?;
@@ -149,21 +151,21 @@ impl SegmentWriter {
 
 impl Drop for SegmentWriter {
     fn drop(&mut self) {
-        // Whoever drops a writer before it is finished has a failure to report already.
+        // A writer that is dropped unfinished belongs to a sort that has already failed.
         let _ = self.await_writes();
     }
 }
 
-/// What was read of the segments of a bucket.
+/// The segments of a bucket, read into memory.
 #[derive(Debug)]
 pub(super) struct ReadSegments {
     memory: AlignedMemory,
-    /// Where it has the bytes of each segment.
+    /// The range of each segment in `memory`.
     ranges: Vec<Range<usize>>,
 }
 
 impl ReadSegments {
-    /// Reads each segment at once: with the disk busy writing, every read waits in its queue.
+    /// Reads each segment with one call: while the disk is busy writing, every read waits in its queue.
     pub fn read(file: &SpillFile, segments: &[Segment]) -> Result<Self> {
         let mut end = 0;
         let place = |segment: &Segment| {
@@ -183,25 +185,25 @@ impl ReadSegments {
         Ok(Self { memory, ranges })
     }
 
-    /// The bytes of each segment.
+    /// Returns the bytes of each segment.
     pub fn segments(&self) -> impl Iterator<Item = &[u8]> {
         self.ranges.iter().map(|range| &self.memory.bytes()[range.clone()])
     }
 }
 
-/// Reads the segments of a bucket on a thread of its own, which has ended when it is dropped.
+/// Reads the segments of a bucket on a thread of its own. Dropping it waits for the thread.
 #[derive(Debug)]
 pub(super) struct SegmentReader(Option<JoinHandle<Result<ReadSegments>>>);
 
 impl SegmentReader {
-    /// Begins to read these segments; `None` where there can be no more threads.
+    /// Starts to read these segments. Returns `None` if the system has no more threads.
     pub fn start(file: &Arc<SpillFile>, segments: &[Segment]) -> Option<Self> {
         let (file, segments) = (file.clone(), segments.to_vec());
         let thread = std::thread::Builder::new().name("litepress-read".to_owned());
         thread.spawn(move || ReadSegments::read(&file, &segments)).ok().map(|reading| Self(Some(reading)))
     }
 
-    /// What it has read.
+    /// Waits for the thread and returns the segments.
     pub fn take(mut self) -> Result<ReadSegments> {
         let reading = self.0.take().expect("only once");
         reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -211,7 +213,7 @@ impl SegmentReader {
 impl Drop for SegmentReader {
     fn drop(&mut self) {
         if let Some(reading) = self.0.take() {
-            // What was read ahead in vain is nobody's failure.
+            // A failure to read ahead does not matter if the segments are not needed.
             let _ = reading.join();
         }
     }

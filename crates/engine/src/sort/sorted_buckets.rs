@@ -1,197 +1,200 @@
-//! The buckets of all writers, each sorted when it is read.
+//! Reads the buckets of all writers in order, and sorts each one when its turn comes.
 //!
-//! Ranges of ranks begin and end in the middle of buckets: of the two that want such a bucket of words, the one that comes
-//! first sorts it and shares it with the other. The memory that a range sorted its buckets in goes to the next one.
+//! Ranges of ranks begin and end inside buckets. If two ranges need one bucket of packed keys, the first one sorts it
+//! and shares it with the other. The buffers in which a range sorted its buckets go to the next range.
 
-use super::buckets::BucketFill;
-use super::merge::{ItemBatch, ItemWithSlack, ItemsAtHand, RunItems};
-use super::packing::{self, Packing};
-use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, SLACK_BYTES};
+use super::batch::{PackedBatch, ReadyBatch, RunItems};
+use super::buckets::BucketStore;
+use super::item::{PADDING_BYTES, PaddedItem};
+use super::key_packer::{self, KeyPacker};
+use super::radix_u64;
+use super::run::{Layout, MIN_MEMORY_BYTES, RunBuilder, SortedRun};
 use super::sample::Samples;
 use super::segments::SegmentReader;
-use super::words;
 use crate::Result;
+use crate::threads::lock;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Words that are unpacked at once: their items stay in the nearest cache.
-const WORDS_AT_ONCE: usize = 512;
+/// Packed keys that are unpacked at once: their items fit the nearest cache.
+const KEYS_AT_ONCE: usize = 512;
 
-/// Buckets that are read at once, at most, while the first of them is wanted.
-const MOST_READ: usize = 4;
+/// The most buckets that are read ahead, including the current one.
+const MAX_READ_AHEAD: usize = 4;
 
-/// The items of all writers that have the same routes.
+/// The buckets of all writers with the same partitioner.
 #[derive(Debug, Default)]
 pub(super) struct Buckets {
-    fills: Vec<BucketFill>,
-    /// Where each bucket begins.
+    stores: Vec<BucketStore>,
+    /// The start of each bucket.
     samples: Samples,
-    spare: Mutex<Spare>,
+    pool: Mutex<BufferPool>,
 }
 
-/// What one range leaves to others.
+/// Buffers that ranges leave to others.
 #[derive(Debug, Default)]
-struct Spare {
-    rooms: Vec<Room>,
-    /// Memory that words were in.
-    words: Vec<Vec<u64>>,
-    /// The words of buckets that another range wants, too.
+struct BufferPool {
+    buffers: Vec<BucketBuffer>,
+    /// Memory of former packed keys.
+    keys: Vec<Vec<u64>>,
+    /// Sorted packed keys of buckets that another range needs, too.
     shared: VecDeque<(usize, Arc<Vec<u64>>)>,
 }
 
 impl Buckets {
-    pub fn add(&mut self, fill: BucketFill) {
-        self.fills.push(fill);
+    pub fn add(&mut self, store: BucketStore) {
+        self.stores.push(store);
     }
 
-    /// Takes out what one writer has in memory.
-    pub fn take_from_memory(&mut self) -> Option<BucketFill> {
-        let position = self.fills.iter().position(|fill| !fill.memory.is_empty())?;
-        Some(self.fills.swap_remove(position))
+    /// Takes out the buckets of one writer that are in memory.
+    pub fn take_from_memory(&mut self) -> Option<BucketStore> {
+        let position = self.stores.iter().position(|store| !store.memory.is_empty())?;
+        Some(self.stores.swap_remove(position))
     }
 
-    /// All are added.
+    /// Completes the index of buckets. All writers' buckets must have been added.
     pub fn seal(&mut self) {
-        let Some(routes) = self.fills.first().map(|fill| fill.routes.clone()) else { return };
+        let Some(partitioner) = self.stores.first().map(|store| store.partitioner.clone()) else { return };
         let mut ordinal = 0;
-        for bucket in 0..routes.len() {
-            self.samples.push(ordinal, bucket as u64, &routes.key(bucket));
+        for bucket in 0..partitioner.len() {
+            self.samples.push(ordinal, bucket as u64, &partitioner.splitter(bucket));
             ordinal += self.items_of(bucket) as u64;
         }
     }
 
     #[cfg(test)]
     pub fn file(&self) -> &super::spill::SpillFile {
-        self.fills.iter().find_map(BucketFill::file).unwrap()
+        self.stores.iter().find_map(BucketStore::file).unwrap()
     }
 
     #[cfg(test)]
     pub fn written_bytes(&self) -> u64 {
-        self.fills.iter().filter_map(BucketFill::file).map(|file| file.len()).sum()
+        self.stores.iter().filter_map(BucketStore::file).map(|file| file.len()).sum()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.fills.is_empty()
+        self.stores.is_empty()
     }
 
     pub fn len(&self) -> u64 {
-        self.fills.iter().map(BucketFill::items).sum()
+        self.stores.iter().map(BucketStore::items).sum()
     }
 
     pub fn item_bytes(&self) -> u64 {
-        self.fills.iter().map(|fill| fill.item_bytes).sum()
+        self.stores.iter().map(|store| store.item_bytes).sum()
     }
 
     pub fn memory_bytes(&self) -> u64 {
-        self.fills.iter().map(|fill| fill.held() as u64).sum()
+        self.stores.iter().map(|store| store.held() as u64).sum()
     }
 
     pub fn samples(&self) -> &Samples {
         &self.samples
     }
 
-    /// Items of a bucket, on average.
+    /// Returns the mean number of items in a bucket.
     pub fn mean_items(&self) -> u64 {
         self.len() / self.samples.len().max(1) as u64
     }
 
-    /// Items of the largest bucket.
+    /// Returns the number of items in the largest bucket.
     pub fn most_items(&self) -> u64 {
         (0..self.samples.len()).map(|bucket| self.items_of(bucket) as u64).max().unwrap_or(0)
     }
 
     fn items_of(&self, bucket: usize) -> usize {
-        self.fills.iter().map(|fill| fill.items_of(bucket)).sum()
+        self.stores.iter().map(|store| store.items_of(bucket)).sum()
     }
 
-    fn packing(&self) -> Option<&Packing> {
-        self.fills.first().and_then(|fill| fill.routes.packing())
+    fn packer(&self) -> Option<&KeyPacker> {
+        self.stores.first().and_then(|store| store.partitioner.packer())
     }
 
-    /// The words of a bucket, sorted.
-    fn sort_words(&self, bucket: usize, room: &mut Room) -> Result<Vec<u64>> {
-        let known = room.sorted_words.take().or_else(|| self.spare().words.pop());
-        let mut words = known.unwrap_or_default();
-        let Some(fill) = self.fills.first() else { return Ok(words) };
-        room.bytes.resize_with(self.fills.len(), Vec::new);
-        for ((fill, bytes), reader) in self.fills.iter().zip(&mut room.bytes).zip(next_readers(&mut room.readers)) {
-            fill.read_bytes(bucket, reader, bytes)?;
+    /// Returns the sorted packed keys of a bucket.
+    fn sort_keys(&self, bucket: usize, buffer: &mut BucketBuffer) -> Result<Vec<u64>> {
+        let known = buffer.sorted_keys.take().or_else(|| self.pool().keys.pop());
+        let mut keys = known.unwrap_or_default();
+        let Some(store) = self.stores.first() else { return Ok(keys) };
+        buffer.bytes.resize_with(self.stores.len(), Vec::new);
+        for ((store, bytes), reader) in self.stores.iter().zip(&mut buffer.bytes).zip(next_readers(&mut buffer.readers))
+        {
+            store.read_bytes(bucket, reader, bytes)?;
         }
-        if !fill.routes.read_words(bucket, &room.bytes, self.items_of(bucket), &mut words) {
-            words::sort(&mut words, &mut room.words);
+        if !store.partitioner.decode_keys(bucket, &buffer.bytes, self.items_of(bucket), &mut keys) {
+            radix_u64::sort(&mut keys, &mut buffer.keys);
         }
-        Ok(words)
+        Ok(keys)
     }
 
-    fn spare(&self) -> MutexGuard<'_, Spare> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pool(&self) -> MutexGuard<'_, BufferPool> {
+        lock(&self.pool)
     }
 
-    /// Has the range that wants the rest of a bucket find its words. Those that nobody came for make way.
-    fn share(&self, bucket: usize, words: &Arc<Vec<u64>>) {
-        let shared = &mut self.spare().shared;
-        shared.push_back((bucket, words.clone()));
-        if shared.len() > self.fills.len() {
+    /// Shares decoded keys with the range that reads the rest of this bucket. Evicts unclaimed ones.
+    fn share(&self, bucket: usize, keys: &Arc<Vec<u64>>) {
+        let shared = &mut self.pool().shared;
+        shared.push_back((bucket, keys.clone()));
+        if shared.len() > self.stores.len() {
             shared.pop_front();
         }
     }
 
-    /// The words of a bucket that another range wants, too, if that has sorted them.
+    /// Takes the packed keys of a bucket that another range has sorted and shared.
     fn take_shared(&self, bucket: usize) -> Option<Arc<Vec<u64>>> {
-        let shared = &mut self.spare().shared;
+        let shared = &mut self.pool().shared;
         let position = shared.iter().position(|(other, _)| *other == bucket)?;
-        shared.remove(position).map(|(_, words)| words)
+        shared.remove(position).map(|(_, keys)| keys)
     }
 
-    /// A bucket of items that are no words, sorted, in memories that another one had.
-    fn sort(&self, bucket: usize, room: &mut Room) -> Result<MemoryRun> {
-        let (mut memory, mut order) = (std::mem::take(&mut room.memory), std::mem::take(&mut room.order));
-        let layout = self.fills.iter().map(|fill| fill.stored).reduce(Layout::and).expect("there are items");
-        let bytes: usize = self.fills.iter().map(|fill| fill.bytes(bucket)).sum();
-        let needed = (SLACK_BYTES + layout.bytes_for(self.items_of(bucket), bytes)).max(MIN_MEMORY_BYTES);
+    /// Returns the sorted items of a bucket without packed keys, in the memory of an earlier bucket.
+    fn sort(&self, bucket: usize, buffer: &mut BucketBuffer) -> Result<SortedRun> {
+        let (mut memory, mut order) = (std::mem::take(&mut buffer.memory), std::mem::take(&mut buffer.order));
+        let layout = self.stores.iter().map(|store| store.stored_layout).reduce(Layout::and).expect("there are items");
+        let bytes: usize = self.stores.iter().map(|store| store.bytes(bucket)).sum();
+        let needed = (PADDING_BYTES + layout.bytes_for(self.items_of(bucket), bytes)).max(MIN_MEMORY_BYTES);
         memory.resize(needed.max(memory.len()), 0);
-        let mut run = FillRun::new(memory, layout);
-        for (fill, reader) in self.fills.iter().zip(next_readers(&mut room.readers)) {
-            if fill.stored == layout {
-                fill.gather(bucket, &mut run, reader)?;
+        let mut run = RunBuilder::new(memory, layout);
+        for (store, reader) in self.stores.iter().zip(next_readers(&mut buffer.readers)) {
+            if store.stored_layout == layout {
+                store.read_items(bucket, &mut run, reader)?;
             } else {
-                let mut others = FillRun::new(vec![0; needed], fill.stored);
-                fill.gather(bucket, &mut others, reader)?;
-                others.for_each(|item| run.push(item)).expect("room for the items of all layouts");
+                let mut others = RunBuilder::new(vec![0; needed], store.stored_layout);
+                store.read_items(bucket, &mut others, reader)?;
+                others.for_each(|item| run.push(item)).expect("memory for the items of all layouts");
             }
         }
         order.resize(run.scratch_bytes().max(order.len()), 0);
         let (run, scratch) = run.sort(order);
-        room.order = scratch.unwrap_or_default();
+        buffer.order = scratch.unwrap_or_default();
         Ok(run)
     }
 }
 
-/// Memory that buckets are sorted in, one after the other.
+/// The memory in which a range sorts its buckets one after another.
 #[derive(Debug, Default)]
-struct Room {
+struct BucketBuffer {
     memory: Vec<u8>,
     order: Vec<u8>,
-    words: Vec<u64>,
-    sorted_words: Option<Vec<u64>>,
-    /// Those of each writer.
+    keys: Vec<u64>,
+    sorted_keys: Option<Vec<u64>>,
+    /// The encoded keys of each writer.
     bytes: Vec<Vec<u8>>,
-    /// What reads parts of the next buckets from files, where that has begun.
+    /// Readers of the next buckets' segments, in order.
     readers: VecDeque<Readers>,
 }
 
-/// What reads the parts of a bucket that the fills have in files, where they have any.
+/// The reader of each writer's segments of one bucket; `None` without segments.
 type Readers = Vec<Option<SegmentReader>>;
 
-/// Those of the next bucket, fill by fill; without end, as there may be none.
+/// Returns the readers of the next bucket, then `None` for ever.
 fn next_readers(begun: &mut VecDeque<Readers>) -> impl Iterator<Item = Option<SegmentReader>> + use<> {
     begun.pop_front().unwrap_or_default().into_iter().chain(std::iter::repeat_with(|| None))
 }
 
-impl Room {
-    /// Takes back the memory of a bucket that is read.
-    fn take_back(&mut self, run: MemoryRun) {
+impl BucketBuffer {
+    /// Takes back the memory of a finished bucket.
+    fn take_back(&mut self, run: SortedRun) {
         let [memory, order] = run.into_memory();
         self.memory = memory;
         if !order.is_empty() {
@@ -200,38 +203,38 @@ impl Room {
     }
 }
 
-/// Goes through the items in order.
+/// Goes through the items of all buckets in order.
 #[derive(Debug)]
 pub(super) struct BucketCursor<'s> {
     buckets: &'s Buckets,
-    room: Room,
-    /// The bucket that is sorted, and how many items are in those before it.
+    buffer: BucketBuffer,
+    /// The current bucket, and the number of items in the buckets before it.
     bucket: usize,
     before: u64,
-    /// Its words, where it holds such; and its items, or those of some words from `unpacked_from` on.
-    words: Arc<Vec<u64>>,
-    run: MemoryRun,
+    /// Its packed keys, if it has such; its items, or those of the packed keys from `unpacked_from` on.
+    keys: Arc<Vec<u64>>,
+    run: SortedRun,
     unpacked_from: usize,
-    /// The current item, how many the bucket has, and where the current one is in `run`.
+    /// Index of the current item, number of items in the bucket, and bounds of the current one in `run`.
     index: usize,
     len: usize,
     bounds: (usize, usize),
-    /// Items of other ranks are not wanted.
+    /// The ranks of the range. Items of other ranks are not needed.
     ranks: Range<u64>,
 }
 
 impl<'s> BucketCursor<'s> {
-    /// At the first item that is not less than `key`. Only items of these ranks are wanted, but for those that the key
-    /// brings, and for as many as other runs have before them.
+    /// Opens the first item that is not less than `key`. `ranks` bounds what is read ahead and shared. Seeking to
+    /// `key` may touch a few items before the range.
     pub fn at_key(buckets: &'s Buckets, key: &[u8], ranks: Range<u64>) -> Result<Self> {
         let (before, bucket) = buckets.samples.before(key);
         let mut cursor = Self {
             buckets,
-            room: buckets.spare().rooms.pop().unwrap_or_default(),
+            buffer: buckets.pool().buffers.pop().unwrap_or_default(),
             bucket: usize::try_from(bucket).expect("few buckets"),
             before,
-            words: Arc::default(),
-            run: MemoryRun::empty(),
+            keys: Arc::default(),
+            run: SortedRun::empty(),
             unpacked_from: 0,
             index: 0,
             len: 0,
@@ -239,8 +242,8 @@ impl<'s> BucketCursor<'s> {
             ranks,
         };
         cursor.sort_bucket()?;
-        cursor.index = match buckets.packing() {
-            Some(packing) => cursor.words.partition_point(|word| packing.with_item(*word, |item| item < key)),
+        cursor.index = match buckets.packer() {
+            Some(packer) => cursor.keys.partition_point(|packed| packer.with_item(*packed, |item| item < key)),
             None => cursor.run.rank(key),
         };
         cursor.arrive()?;
@@ -257,16 +260,16 @@ impl<'s> BucketCursor<'s> {
     }
 
     #[inline]
-    pub fn item_with_slack(&self) -> ItemWithSlack<'_> {
+    pub fn padded_item(&self) -> PaddedItem<'_> {
         let (start, end) = self.bounds;
-        ItemWithSlack { bytes: &self.run.bytes()[start..], len: end - start }
+        PaddedItem { bytes: &self.run.bytes()[start..], len: end - start }
     }
 
-    /// The items from the current one on, of which there is one, that its bucket has.
-    pub fn at_hand(&self) -> ItemsAtHand<'_> {
-        match self.buckets.packing() {
-            Some(packing) => ItemsAtHand::Words(ItemBatch::new(&self.words[self.index..], packing)),
-            None => ItemsAtHand::Run(RunItems::new(&self.run, self.index)),
+    /// Returns the items of the bucket from the current one on, of which there is at least one.
+    pub fn ready_batch(&self) -> ReadyBatch<'_> {
+        match self.buckets.packer() {
+            Some(packer) => ReadyBatch::Packed(PackedBatch::new(&self.keys[self.index..], packer)),
+            None => ReadyBatch::Run(RunItems::new(&self.run, self.index)),
         }
     }
 
@@ -280,7 +283,7 @@ impl<'s> BucketCursor<'s> {
         self.arrive()
     }
 
-    /// As [`advance`](Self::advance), `count` times.
+    /// Advances `count` times.
     pub fn skip(&mut self, mut count: u64) -> Result<()> {
         while count > 0 && !self.is_at_end() {
             let here = (self.len - self.index).min(usize::try_from(count).unwrap_or(usize::MAX));
@@ -293,15 +296,15 @@ impl<'s> BucketCursor<'s> {
 
     #[inline]
     fn look(&mut self) {
-        if !self.words.is_empty() && self.index - self.unpacked_from >= self.run.len() {
+        if !self.keys.is_empty() && self.index - self.unpacked_from >= self.run.len() {
             self.unpack();
         }
         let at = self.index - self.unpacked_from;
-        self.run.approach(at);
+        self.run.prefetch(at);
         self.bounds = self.run.bounds(at);
     }
 
-    /// Goes on to a bucket with items if this one has no more.
+    /// Moves on to a bucket with items if this one has no more.
     #[cold]
     fn arrive(&mut self) -> Result<()> {
         while self.is_at_end() && self.bucket + 1 < self.buckets.samples.len() {
@@ -318,69 +321,70 @@ impl<'s> BucketCursor<'s> {
 
     fn sort_bucket(&mut self) -> Result<()> {
         self.read_ahead();
-        if self.buckets.packing().is_some() {
-            self.words = self.words_of_bucket()?;
-            self.len = self.words.len();
+        if self.buckets.packer().is_some() {
+            self.keys = self.keys_of_bucket()?;
+            self.len = self.keys.len();
         } else {
-            self.run = self.buckets.sort(self.bucket, &mut self.room)?;
+            self.run = self.buckets.sort(self.bucket, &mut self.buffer)?;
             self.len = self.run.len();
         }
         Ok(())
     }
 
-    /// Takes back the memories of a bucket that is read.
+    /// Takes back the memory of a finished bucket.
     fn leave_bucket(&mut self) {
-        let run = std::mem::replace(&mut self.run, MemoryRun::empty());
-        self.room.take_back(run);
-        if let Ok(words) = Arc::try_unwrap(std::mem::take(&mut self.words))
-            && !words.is_empty()
+        let run = std::mem::replace(&mut self.run, SortedRun::empty());
+        self.buffer.take_back(run);
+        if let Ok(keys) = Arc::try_unwrap(std::mem::take(&mut self.keys))
+            && !keys.is_empty()
         {
-            // Where they were another range's, there is memory for one's own, which that wants.
-            self.buckets.spare().words.extend(self.room.sorted_words.replace(words));
+            // If the keys came from another range, this one also has a spare buffer: give one of them away.
+            self.buckets.pool().keys.extend(self.buffer.sorted_keys.replace(keys));
         }
         self.unpacked_from = 0;
     }
 
-    /// The words of the bucket; where another range wants the rest of them, only one of both sorts them.
-    fn words_of_bucket(&mut self) -> Result<Arc<Vec<u64>>> {
-        if let Some(words) = self.buckets.take_shared(self.bucket) {
-            self.room.readers.pop_front();
-            return Ok(words);
+    /// Returns the packed keys of the bucket. If another range needs the rest of them, only one of both sorts them.
+    fn keys_of_bucket(&mut self) -> Result<Arc<Vec<u64>>> {
+        if let Some(keys) = self.buckets.take_shared(self.bucket) {
+            self.buffer.readers.pop_front();
+            return Ok(keys);
         }
-        let words = Arc::new(self.buckets.sort_words(self.bucket, &mut self.room)?);
-        if self.ranks.start > self.before || self.ranks.end < self.before + words.len() as u64 {
-            self.buckets.share(self.bucket, &words);
+        let keys = Arc::new(self.buckets.sort_keys(self.bucket, &mut self.buffer)?);
+        if self.ranks.start > self.before || self.ranks.end < self.before + keys.len() as u64 {
+            self.buckets.share(self.bucket, &keys);
         }
-        Ok(words)
+        Ok(keys)
     }
 
-    /// Begins to read this bucket and the next one, and more where they are small: a read waits for the writes before it.
+    /// Starts to read this bucket and the next one, and more if they are small: a read waits for the writes before
+    /// it.
     fn read_ahead(&mut self) {
-        let fills = &self.buckets.fills;
-        let in_files = |bucket| fills.iter().map(|fill| fill.bytes_in_file(bucket)).sum::<usize>();
-        let room = fills.iter().map(BucketFill::most_bytes_of_bucket).min().unwrap_or(0);
-        let most = self.buckets.samples.count_before(self.ranks.end).min(self.bucket + MOST_READ);
+        let stores = &self.buckets.stores;
+        let in_files = |bucket| stores.iter().map(|store| store.bytes_in_file(bucket)).sum::<usize>();
+        let most_bytes = stores.iter().map(BucketStore::most_bytes_of_bucket).min().unwrap_or(0);
+        let end = self.buckets.samples.count_before(self.ranks.end).min(self.bucket + MAX_READ_AHEAD);
         let mut bytes = 0;
-        for (ahead, bucket) in (self.bucket..most).enumerate() {
+        for (ahead, bucket) in (self.bucket..end).enumerate() {
             bytes += in_files(bucket);
-            if ahead > 1 && bytes > room {
+            if ahead > 1 && bytes > most_bytes {
                 break;
             }
-            if ahead == self.room.readers.len() {
-                self.room.readers.push_back(fills.iter().map(|fill| fill.read_ahead(bucket)).collect());
+            if ahead == self.buffer.readers.len() {
+                self.buffer.readers.push_back(stores.iter().map(|store| store.read_ahead(bucket)).collect());
             }
         }
     }
 
-    /// Has the items of some words at hand, from the current one on.
+    /// Unpacks the items of some packed keys, from the current one on.
     #[cold]
     fn unpack(&mut self) {
-        let Some(packing) = self.buckets.packing() else { return };
-        let words = &self.words[self.index..self.words.len().min(self.index + WORDS_AT_ONCE)];
-        let [mut memory, _] = std::mem::replace(&mut self.run, MemoryRun::empty()).into_memory();
-        memory.resize(packing::unpacked_bytes(WORDS_AT_ONCE) + SLACK_BYTES, 0);
-        packing.unpack_all(words, &mut memory);
-        self.run = MemoryRun::of_slots(memory, packing::UNPACKED, words.len());
+        let Some(packer) = self.buckets.packer() else { return };
+        let keys = &self.keys[self.index..self.keys.len().min(self.index + KEYS_AT_ONCE)];
+        let [mut memory, _] = std::mem::replace(&mut self.run, SortedRun::empty()).into_memory();
+        memory.resize(key_packer::unpacked_bytes(KEYS_AT_ONCE) + PADDING_BYTES, 0);
+        packer.unpack_all(keys, &mut memory);
+        self.run = SortedRun::of_slots(memory, key_packer::UNPACKED_LAYOUT, keys.len());
         self.unpacked_from = self.index;
     }
 }
@@ -388,8 +392,8 @@ impl<'s> BucketCursor<'s> {
 impl Drop for BucketCursor<'_> {
     fn drop(&mut self) {
         self.leave_bucket();
-        self.room.readers.clear();
-        let room = std::mem::take(&mut self.room);
-        self.buckets.spare().rooms.push(room);
+        self.buffer.readers.clear();
+        let buffer = std::mem::take(&mut self.buffer);
+        self.buckets.pool().buffers.push(buffer);
     }
 }

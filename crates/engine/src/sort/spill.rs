@@ -1,8 +1,8 @@
-//! Temporary files without a name, and the aligned memory that goes to and from them.
+//! Temporary files without a name, and aligned memory for direct I/O.
 //!
-//! Such a file is never in a folder's list, or is taken from it at once, so that it disappears with the process
-//! whatever happens. It is written and read past the page cache where the file system takes that: copying into cold
-//! memory costs more than writing does, and would push out everything else.
+//! Such a file never appears in a directory, or is unlinked at once. So it disappears with the process, even after a
+//! crash. It bypasses the page cache if the file system allows that: copying into cold memory costs more than
+//! writing, and would evict everything else.
 
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::{OptionName, message};
@@ -15,16 +15,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What direct I/O asks of memory, offsets and lengths.
+/// The alignment of memory, offsets and lengths that direct I/O requires.
 pub(super) const ALIGNMENT: usize = 4096;
 
 /// The folder for temporary files.
 #[derive(Debug)]
 pub(super) struct SpillFolder {
     path: PathBuf,
-    /// Numbers the files that need a name for a moment.
+    /// Number of files that had a name for a moment.
     named: AtomicU64,
-    /// Writes until one fails.
+    /// Number of writes until one fails.
     #[cfg(test)]
     pub writes_left: std::sync::atomic::AtomicI64,
 }
@@ -47,17 +47,25 @@ impl SpillFolder {
         Error::io(doing, &self.path, cause).advise(advice)
     }
 
-    /// An empty file.
+    /// Creates an empty file.
     pub fn create(self: &Arc<Self>) -> Result<Arc<SpillFile>> {
         let file = self.open_nameless(OFlags::DIRECT);
         let file = file.or_else(|_| self.open_nameless(OFlags::empty()));
         let file = match file {
-            // What file systems and kernels answer that know no files without a name.
+            // The errors of file systems and kernels without support for nameless files.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => self.open_unlinked(),
             file => file.map_err(io::Error::from),
         };
         let file = file.map_err(|cause| self.failure("create a temporary file in this folder", cause))?;
         Ok(Arc::new(SpillFile { folder: self.clone(), file, len: AtomicU64::new(0) }))
+    }
+
+    /// Returns the file in `file`, which is created at the first call.
+    pub fn open_once(self: &Arc<Self>, file: &mut Option<Arc<SpillFile>>) -> Result<Arc<SpillFile>> {
+        match file {
+            Some(file) => Ok(file.clone()),
+            none => Ok(none.insert(self.create()?).clone()),
+        }
     }
 
     fn open_nameless(&self, direct: OFlags) -> Result<File, Errno> {
@@ -70,7 +78,7 @@ impl SpillFolder {
         let path = self.path.join(name);
         let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
         std::fs::remove_file(&path)?;
-        // Only now: some file systems refuse to open such a file, and leave it there.
+        // Only now: some file systems refuse to open a file with this flag, but create it.
         let flags = rustix::fs::fcntl_getfl(&file)? | OFlags::DIRECT;
         let _ = rustix::fs::fcntl_setfl(&file, flags);
         Ok(file)
@@ -83,12 +91,12 @@ impl SpillFolder {
     }
 }
 
-/// A temporary file; its room on the disk is given back when the last run in it is dropped.
+/// A temporary file. Its disk space is freed when the last run in it is dropped.
 #[derive(Debug)]
 pub(super) struct SpillFile {
     folder: Arc<SpillFolder>,
     file: File,
-    /// Where the next run begins. One thread at a time writes.
+    /// The offset of the next write. Only one thread at a time writes.
     len: AtomicU64,
 }
 
@@ -101,7 +109,7 @@ impl SpillFile {
         self.len.load(Ordering::Acquire)
     }
 
-    /// Appends whole units of [`ALIGNMENT`] bytes.
+    /// Appends `bytes`, whose length is a multiple of [`ALIGNMENT`].
     pub fn append(&self, bytes: &[u8]) -> Result<()> {
         let offset = self.len();
         #[cfg(test)]
@@ -115,14 +123,14 @@ impl SpillFile {
         Ok(())
     }
 
-    /// The file system took the flag for direct I/O and refuses the call: from now on it goes without.
+    /// Turns direct I/O off if the file system accepted the flag but refuses the call. Returns whether it did.
     fn leaves_direct(&self, error: &io::Error) -> bool {
         let refused = error.raw_os_error() == Some(Errno::INVAL.raw_os_error());
         let flags = rustix::fs::fcntl_getfl(&self.file).unwrap_or(OFlags::empty());
         refused && flags.contains(OFlags::DIRECT) && rustix::fs::fcntl_setfl(&self.file, flags - OFlags::DIRECT).is_ok()
     }
 
-    /// Reads all of `bytes`.
+    /// Reads all of `bytes` at `offset`.
     pub fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
         let read = match self.file.read_exact_at(bytes, offset) {
             Err(error) if self.leaves_direct(&error) => self.file.read_exact_at(bytes, offset),
@@ -131,7 +139,7 @@ impl SpillFile {
         read.map_err(|cause| Error::io("read back a temporary file in this folder", self.path(), cause))
     }
 
-    /// The error of a file that holds something else than what was written.
+    /// Returns the error of a file that does not hold what was written.
     pub fn damaged(&self) -> Error {
         Error::new(ErrorKind::Io, "a temporary file in this folder does not hold what was written to it")
             .in_file(self.path())
@@ -141,7 +149,7 @@ impl SpillFile {
             ])
     }
 
-    /// Gives the room of a run back. Where the file system cannot, it comes back with the file.
+    /// Frees the disk space of a run. If the file system cannot, the space is freed with the file.
     pub fn release(&self, offset: u64, bytes: u64) {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         let _ = rustix::fs::fallocate(&self.file, flags, offset, bytes);
@@ -152,7 +160,7 @@ impl SpillFile {
         self.file.set_len(len).unwrap();
     }
 
-    /// Fills one block, the `number`-th, with `byte`.
+    /// Fills block `number` with `byte`.
     #[cfg(test)]
     pub fn damage(&self, number: u64, byte: u8) {
         let mut block = AlignedMemory::new(ALIGNMENT);

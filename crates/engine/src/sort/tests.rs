@@ -1,15 +1,16 @@
-//! The whole sort against `Vec::sort`, whatever the memory, the writers and the disk.
+//! Compares the whole sort with `Vec::sort`, with several memory budgets, numbers of writers, and disks.
 
+use super::spill::ALIGNMENT;
 use super::*;
 use crate::{Error, ErrorKind};
-use litepress_format::order::KeyHead;
+use litepress_format::sort_key::KeyPrefix;
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 type Items = Vec<Vec<u8>>;
 
-/// `key` made prefix-free by an escape-less terminator and a number.
+/// Makes `key` prefix-free: replaces NULs, and appends a terminator and a number.
 fn item(key: &[u8], number: u32) -> Vec<u8> {
     let mut item: Vec<u8> = key.iter().map(|&byte| byte.max(1)).collect();
     item.push(0);
@@ -21,7 +22,7 @@ fn numbered(keys: impl IntoIterator<Item = Vec<u8>>) -> Items {
     keys.into_iter().zip(0..).map(|(key, number)| item(&key, number)).collect()
 }
 
-/// Numbers that look random, always the same.
+/// Returns a deterministic generator of random numbers.
 fn random() -> impl FnMut() -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     move || {
@@ -37,7 +38,7 @@ fn options(memory_bytes: u64, writers: usize) -> (SortOptions, tempfile::TempDir
     (SortOptions { memory_bytes, temp_dir: folder.path().to_owned(), writers }, folder)
 }
 
-/// Pushes the items from as many threads as there are writers, in turns of some hundred items.
+/// Pushes the items on as many threads as there are writers, in turns of some hundred items.
 fn fill(sorter: &Sorter, items: &Items, writers: usize) -> Result<()> {
     let turns: Vec<&[Vec<u8>]> = items.chunks(300).collect();
     std::thread::scope(|scope| {
@@ -56,7 +57,7 @@ fn fill(sorter: &Sorter, items: &Items, writers: usize) -> Result<()> {
     })
 }
 
-fn sort(items: &Items, memory_bytes: u64, writers: usize) -> Result<Sorted> {
+fn sort(items: &Items, memory_bytes: u64, writers: usize) -> Result<SortedItems> {
     let (options, folder) = options(memory_bytes, writers);
     let sorter = Sorter::new(options);
     fill(&sorter, items, writers)?;
@@ -65,8 +66,8 @@ fn sort(items: &Items, memory_bytes: u64, writers: usize) -> Result<Sorted> {
     sorted
 }
 
-/// As [`sort`], of which half of the items come sorted from an ordered writer.
-fn sort_half(items: &Items, memory_bytes: u64, writers: usize) -> Result<Sorted> {
+/// Sorts like [`sort`], but half of the items come sorted from an ordered writer.
+fn sort_half(items: &Items, memory_bytes: u64, writers: usize) -> Result<SortedItems> {
     let (options, _folder) = options(memory_bytes, writers);
     let sorter = Sorter::new(options);
     let (ordered, others) = items.split_at(items.len().div_ceil(2));
@@ -79,7 +80,7 @@ fn sort_half(items: &Items, memory_bytes: u64, writers: usize) -> Result<Sorted>
     sorter.finish()
 }
 
-fn read(sorted: &Sorted, ranks: Range<u64>) -> Result<Items> {
+fn read(sorted: &SortedItems, ranks: Range<u64>) -> Result<Items> {
     let mut merge = sorted.range(ranks)?;
     let mut items = Items::new();
     while let Some(item) = merge.next()? {
@@ -92,7 +93,7 @@ fn read(sorted: &Sorted, ranks: Range<u64>) -> Result<Items> {
 const SMALL: u64 = 64 << 10;
 const LARGE: u64 = 64 << 20;
 
-/// Sorts with each budget and number of writers, and compares the whole and some ranges.
+/// Sorts with each budget and number of writers. Compares the complete result and some ranges.
 fn check(items: &Items) {
     let mut expected = items.clone();
     expected.sort();
@@ -131,7 +132,7 @@ fn kinds_of_keys() {
     check(&numbered((0..count).map(|_| digits(random()))));
     check(&numbered((0..count).map(|_| [b"AAAA", b"BBBB", b"CCCC"][(random() % 3) as usize].to_vec())));
     check(&numbered((0..count).map(|_| random().to_be_bytes().repeat(2))));
-    // Some of each kind that nothing but their ends tells apart.
+    // Some items of each kind, which only their ends distinguish.
     let kinds: Items = (0..count / 4).map(|_| random().to_be_bytes().repeat(4)).collect();
     check(&numbered((0..count).map(|_| kinds[(random() % 3000) as usize].clone())));
     check(&numbered((0..count).map(|_| vec![b'x'; (random() % 40) as usize])));
@@ -157,7 +158,7 @@ fn giant_items_are_runs_of_their_own() {
     check(&numbered(giants.iter().map(|&(byte, len)| vec![byte; len]).chain(small)));
 }
 
-/// Memories that are large enough for buckets, with and without spilling.
+/// Checks with memories that are large enough for buckets, with and without spilling.
 fn check_buckets(items: &Items, in_buckets: bool) {
     let mut expected = items.clone();
     expected.sort();
@@ -183,17 +184,17 @@ fn items_in_buckets() {
     let mut digits = || format!("{:06}", random() % 1_000_000).into_bytes();
     check_buckets(&numbered((0..count).map(|_| digits())), true);
     check_buckets(&numbered((0..count).map(|number| [digits(), vec![7; number as usize % 40]].concat())), true);
-    // Longer ones come when the shorter ones have their buckets.
+    // Longer items come when the shorter ones already have buckets.
     check_buckets(&numbered((0..count).map(|number| [digits(), vec![7; number as usize / 5000]].concat())), true);
     let giant = |number: u32| if number % 100_000 == 99_999 { 600_000 } else { 40 };
     check_buckets(&numbered((0..count).map(|number| [digits(), vec![7; giant(number)]].concat())), true);
 }
 
-/// So little memory that there are buckets, and room for less than six megabytes in them.
+/// Enough memory for buckets, but only for less than six megabytes in them.
 const NARROW: u64 = 9 << 20;
 
-/// Sorts with one writer, and compares the whole and some ranges; the sort.
-fn check_narrow(items: &Items) -> Sorted {
+/// Sorts with one writer, and compares the complete result and some ranges. Returns the sort.
+fn check_narrow(items: &Items) -> SortedItems {
     let sorted = sort(items, NARROW, 1).unwrap();
     let mut expected = items.clone();
     expected.sort();
@@ -206,7 +207,7 @@ fn check_narrow(items: &Items) -> Sorted {
     sorted
 }
 
-/// As [`numbered`], with numbers of which all have the same bits as the first ones.
+/// Makes items like [`numbered`], but all numbers have the varying bits of the first ones.
 fn scattered(keys: impl IntoIterator<Item = Vec<u8>>) -> Items {
     keys.into_iter()
         .zip(0_u32..)
@@ -231,10 +232,9 @@ fn buckets_that_memory_cannot_hold_are_written_unsorted() {
     }
 }
 
-/// Words of a bucket have too few bytes for what follows it in the bits that digits vary in: `:` to `?`, which no item of
-/// the first ones has.
+/// A bucket's keys have too few bytes for the keys behind its last digit: `:` to `?`, which no sampled item has.
 #[test]
-fn words_without_a_bucket() {
+fn packed_keys_without_a_bucket() {
     let mut digits = random_digits();
     let others =
         |number: usize| if number.is_multiple_of(1000) { b':' + u8::try_from(number / 1000 % 6).unwrap() } else { 0 };
@@ -254,18 +254,18 @@ fn words_without_a_bucket() {
     }
 }
 
-/// Entries of an index over six digits: a text and a rowid.
+/// Makes entries of an index over six digits: a text and a rowid.
 fn entries(rowids: impl IntoIterator<Item = i64>, digits: &mut impl FnMut() -> Vec<u8>) -> Items {
     let entry = |rowid| {
         let mut item = [&[0xfd][..], &digits(), &[0]].concat();
-        litepress_format::order::push_rowid(rowid, &mut item);
+        litepress_format::sort_key::push_rowid(rowid, &mut item);
         item
     };
     rowids.into_iter().map(entry).collect()
 }
 
-/// Words of a bucket are steps from one rowid to the next: whole words where there are none, and sorted in another way
-/// where rowids descend, or writers come by turns that are shorter than a step reaches.
+/// Packed keys are deltas from one rowid to the next. They are escaped if a delta does not fit, and sorted otherwise
+/// if rowids descend, or if the writers' turns are shorter than a delta reaches.
 #[test]
 fn rowids_in_every_order() {
     let count = 250_000_i64;
@@ -275,7 +275,7 @@ fn rowids_in_every_order() {
     let longer = (1 << 21) - 150_000;
     check_buckets(&entries(longer..longer + count, &mut digits), true);
     check_buckets(&entries(longer..longer + count, &mut few), false);
-    // Digits that none of the first has stand in front of all others, and come later.
+    // A digit that no sampled item has sorts before all others and comes later.
     let mut late = 0;
     let mut from_three = || {
         late += 1;
@@ -295,14 +295,14 @@ fn rowids_in_every_order() {
     check_narrow(&entries(longer..longer + 4 * count, &mut digits));
 }
 
-/// Short items that were staged beside a long one were counted as long ones, of which words have none: ranks were wrong, or
-/// memory for less than no words was asked for.
+/// Short items that were staged beside a long one were counted as long ones, which a bucket of packed keys does not
+/// have: ranks were wrong, or a negative size of memory was requested.
 #[test]
 fn entries_and_a_long_item() {
     let mut digits = random_digits();
     let mut items = entries(2_000_000..2_400_000, &mut digits);
     let long = [&[0xfd][..], &[b'5'; 60], &[0, 0x81]].concat();
-    // Among the first ones of the second writer, and when all have their buckets.
+    // Among the first items of the second writer, and when all have their buckets.
     for at in [300, 350_000] {
         let short = std::mem::replace(&mut items[at], long.clone());
         let mut expected = items.clone();
@@ -321,18 +321,18 @@ fn entries_and_a_long_item() {
     }
 }
 
-/// Three bytes for each entry of an index whose rows come by ascending rowid, instead of six, or eight.
+/// An entry takes three bytes instead of six or eight if rows come by ascending rowid.
 #[test]
 fn entries_take_few_bytes_where_rowids_ascend() {
     let mut digits = random_digits();
     let bytes_each = |items: &Items| {
         let sorted = sort(items, 512 << 20, 1).unwrap();
-        // Of a thousand buckets each has a block that is half full.
+        // Each of a thousand buckets has a half-full block.
         sorted.runs.buckets.memory_bytes().saturating_sub(1000 * 2048) as f64 / items.len() as f64
     };
     let ascend = bytes_each(&entries(5_000_000..7_000_000, &mut digits));
     assert!(ascend < 3.4, "{ascend} bytes");
-    // Without a zero in front, as numbers of customers are.
+    // Without a zero in front, like customer numbers.
     let mut from_one = || [&[b'1' + digits()[0] % 9][..], &digits()[..5]].concat();
     let ascend = bytes_each(&entries(5_000_000..7_000_000, &mut from_one));
     assert!(ascend < 3.4, "{ascend} bytes");
@@ -340,14 +340,14 @@ fn entries_take_few_bytes_where_rowids_ascend() {
     assert!((5.5..6.5).contains(&scattered), "{scattered} bytes");
 }
 
-/// What is put together in its bucket is the item that it would be elsewhere: where blocks end, where memory does, and
-/// where it is too short or too long for that.
+/// Checks that items assembled in their buckets equal those pushed whole: at the end of a block, at the end of
+/// memory, and if they are too short or too long for it.
 #[test]
-fn items_in_parts() {
+fn items_pushed_in_parts() {
     let (mut random, filler) = (random(), vec![7; 9000]);
-    let head_of = |number: u32, random: u64, key_len: usize| {
+    let prefix_with = |number: u32, random: u64, key_len: usize| {
         let words = [random | 1 << 63, u64::from(number) << 32 | 0x0101_0101];
-        KeyHead {
+        KeyPrefix {
             words: [words[0], words[1] >> (8 * (16 - key_len - 4)) << (8 * (16 - key_len - 4))],
             key_len,
             len: key_len + 4,
@@ -360,24 +360,25 @@ fn items_in_parts() {
         _ => number as usize % 90,
     };
     let count = 150_000;
-    let rows: Vec<(KeyHead, usize)> =
-        (0..count).map(|number| (head_of(number, random(), 8 + number as usize % 5), body_len(number))).collect();
-    let parts = |&(head, body_len): &(KeyHead, usize)| ItemParts { head, body: &filler[..body_len], tail: [9, 9] };
-    let whole = |row: &(KeyHead, usize)| {
-        let parts = parts(row);
-        [&parts.head.words.map(u64::to_be_bytes).concat()[..parts.head.len], parts.body, &parts.tail].concat()
+    let rows: Vec<(KeyPrefix, usize)> =
+        (0..count).map(|number| (prefix_with(number, random(), 8 + number as usize % 5), body_len(number))).collect();
+    let split =
+        |&(prefix, body_len): &(KeyPrefix, usize)| SplitItem { prefix, body: &filler[..body_len], tail: [9, 9] };
+    let whole = |row: &(KeyPrefix, usize)| {
+        let split = split(row);
+        [&split.prefix.words.map(u64::to_be_bytes).concat()[..split.prefix.len], split.body, &split.tail].concat()
     };
     let mut expected: Items = rows.iter().map(whole).collect();
     expected.sort();
     for memory_bytes in [NARROW, 256 << 20] {
         let (options, _folder) = options(memory_bytes, 1);
         let sorter = Sorter::new(options);
-        let (mut writer, mut in_parts) = (sorter.writer(), 0);
-        for rows in rows.chunks(ItemParts::AT_ONCE) {
-            let mut left: Vec<_> = rows.iter().map(|row| (row, parts(row))).collect();
-            if writer.takes_parts() {
-                writer.take_parts(&mut left);
-                in_parts += rows.len() - left.len();
+        let (mut writer, mut split_items) = (sorter.writer(), 0);
+        for rows in rows.chunks(SplitItem::AT_ONCE) {
+            let mut left: Vec<_> = rows.iter().map(|row| (row, split(row))).collect();
+            if writer.accepts_split() {
+                writer.push_split(&mut left);
+                split_items += rows.len() - left.len();
             }
             left.iter().for_each(|(row, _)| writer.push(&whole(row)).unwrap());
         }
@@ -385,11 +386,11 @@ fn items_in_parts() {
         let sorted = sorter.finish().unwrap();
         assert!(read(&sorted, 0..sorted.len()).unwrap() == expected, "{memory_bytes} bytes");
         assert_eq!(sorted.item_bytes(), expected.iter().map(|item| item.len() as u64).sum::<u64>());
-        assert!(in_parts > rows.len() / 3, "{in_parts} items in {memory_bytes} bytes");
+        assert!(split_items > rows.len() / 3, "{split_items} items in {memory_bytes} bytes");
     }
 }
 
-/// Of buckets that had been written in part the rest could not be.
+/// If some blocks of a bucket were already written, the other ones could not be.
 #[test]
 fn buckets_of_a_finished_writer_make_way_for_the_next() {
     let mut digits = random_digits();
@@ -413,12 +414,12 @@ fn strays_among_written_buckets_are_runs_of_their_own() {
     let mut stray = |number: u32| if number % 20 == 19 { [vec![b'x'], digits()].concat() } else { digits() };
     let sorted = check_narrow(&scattered((0..1_500_000).map(&mut stray)));
     assert!(!sorted.runs.spilled.is_empty() && sorted.runs.buckets.written_bytes() > 0);
-    // From some time on all are: buckets are left, and stay what they are.
+    // At some point all items are strays: the buckets take no more items, and remain.
     let mut other = |number: u32| if number > 1_000_000 { [vec![b'x'], digits()].concat() } else { digits() };
     let sorted = check_narrow(&scattered((0..1_500_000).map(&mut other)));
     let in_buckets = sorted.runs.buckets.len();
     assert!(!sorted.runs.spilled.is_empty() && in_buckets > 900_000, "{in_buckets} in buckets");
-    // Wider ones come when much is written.
+    // Wider items come after much is written.
     let mut wider = |number: u32| if number > 1_200_000 { [digits(), vec![7; 30]].concat() } else { digits() };
     check_narrow(&scattered((0..1_150_000).map(&mut wider)));
     let mut wider = |number: u32| [digits(), vec![7; 12 + number as usize / 20_000]].concat();
@@ -453,7 +454,7 @@ fn damaged_buckets_are_an_error() {
 
 #[test]
 fn short_items_in_buckets() {
-    // Some end within the bits that tell the bucket; zeros come behind others.
+    // Some end within the bits that tell the bucket; zeros follow others.
     let mut random = random();
     let mut short = |_| {
         let number = random() % 40_000;
@@ -473,7 +474,7 @@ fn short_items_in_buckets() {
 fn items_that_are_not_like_the_first_ones() {
     let mut random = random();
     let mut number = |first: u8| [&[first][..], &random().to_be_bytes(), &random().to_be_bytes()].concat();
-    // A few without a bucket, one bucket with nearly all, and most without a bucket.
+    // A few items without a bucket; nearly all items in one bucket; most items without a bucket.
     check_buckets(&(0..500_000).map(|index| number(u8::from(index % 1000 == 999))).collect(), true);
     let one = |index: u32, item: Vec<u8>| if index > 150_000 { [&[0, 7, 7][..], &item[3..]].concat() } else { item };
     check_buckets(&(0..500_000).map(|index| one(index, number(0))).collect(), true);
@@ -565,11 +566,12 @@ fn memory_stays_within_the_budget() {
             let budget = Budget::new(memory_bytes, writers);
             let filling = budget.writers * budget.writer_bytes() + budget.sample_bytes;
             assert!(filling <= memory_bytes, "{memory_bytes} {writers}: {filling}");
-            // What writers have left: at most one of their two memories, and the order of it in half of the other; or
-            // their buckets, and a small run.
+            // A writer that is finished leaves at most one of its two memories, with the order in half of the other;
+            // or its buckets and a small run.
             let held = budget.writers * budget.buffer_bytes as u64 * 3 / 2 + budget.sample_bytes;
             let limits = budget.bucket_limits();
-            let in_buckets = limits.memory_bytes + 3 * budget.rest_bytes() + 2 * (limits.write_bytes + ALIGNMENT);
+            let in_buckets =
+                limits.memory_bytes + 3 * budget.unpartitioned_bytes() + 2 * (limits.write_bytes + ALIGNMENT);
             assert!(in_buckets <= 2 * budget.buffer_bytes, "{memory_bytes} {writers}");
             for runs in [1, budget.fan_in(held) / 2, budget.fan_in(held)] {
                 let reads = 2 * (budget.read_bytes(held, runs) + ALIGNMENT) as u64 * runs as u64;
@@ -605,7 +607,7 @@ fn a_truncated_file_is_an_error() {
     assert!(error.to_string().contains("temporary file"), "{error}");
 }
 
-/// A damaged item that compares less than it should made the rank of a key too large, and that was a panic.
+/// A damaged item that compares less than it should made the rank of a key too large, which caused a panic.
 #[test]
 fn damaged_bytes_are_never_a_panic() {
     let items = numbered((0..40_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes().to_vec()));
@@ -628,7 +630,7 @@ fn a_missing_folder_is_an_error_that_names_it() {
     let error = fill(&sorter, &items, 1).unwrap_err();
     assert_eq!(error.place().file.as_deref(), Some(options.temp_dir.as_path()));
     assert!(error.to_string().contains("another folder for temporary files"), "{error}");
-    // Without spilling nobody needs the folder.
+    // Without spilling the folder is not used.
     let sorter = Sorter::new(SortOptions { memory_bytes: LARGE, ..options });
     fill(&sorter, &items, 1).unwrap();
     assert_eq!(sorter.finish().unwrap().len(), 40_000);
@@ -649,7 +651,7 @@ fn a_full_disk_is_an_error_whenever_it_happens() {
     let items = numbered((0..4_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes().to_vec()));
     let mut digits = random_digits();
     let long = numbered((0..500_000).map(|_| [digits(), vec![7; 40]].concat()));
-    // Runs and merged runs are written; buckets are.
+    // The first case writes runs and merged runs, the second one buckets.
     for (items, memory_bytes, step) in [(items, SMALL, 1), (long, 2 * NARROW, 9)] {
         let mut writes = 0;
         while let ControlFlow::Continue(error) = sort_on_full_disk(&items, memory_bytes, writes) {
@@ -661,7 +663,7 @@ fn a_full_disk_is_an_error_whenever_it_happens() {
     }
 }
 
-/// A run that could not be written left a memory so small that nothing fitted, and finishing the writer never ended.
+/// A run that could not be written left a memory so small that no item fitted, and finishing the writer never ended.
 #[test]
 fn a_writer_that_failed_can_be_finished() {
     let mut digits = random_digits();

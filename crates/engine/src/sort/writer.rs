@@ -1,190 +1,234 @@
-//! One worker's part of the sort: fills a run, sorts it, has it spilled while the next one is filled.
+//! One worker's side of the sort: fills a run, sorts it, and spills it while the next one fills.
 //!
 //! ```text
 //! memory 1   fill run 1 | sort run 1 | spill run 1 ... | scratch  | fill run 3 ...
 //! memory 2              | scratch    | fill run 2      | sort run 2 | spill run 2 ...
 //! ```
 //!
-//! A run of long items needs both memories to know its order, so that filling waits for its spilling.
+//! The order of a run of long items takes the second memory, so filling then waits for the spill.
 //!
-//! Where the first items tell what the others will be like, items go to buckets instead, in three quarters of both
-//! memories (see `routed`); with those that buckets do not know, when they are too many, there are ordinary runs again.
+//! If the first items predict the others, items go to buckets instead, in three quarters of both memories (see
+//! `partition_writer`). If too many items have no bucket, the writer goes back to ordinary runs.
 
+use super::Sorter;
 use super::arena::{ENTRY_BYTES, MAX_LENGTH_BYTES};
-use super::buckets::BucketFill;
-use super::delta::{RunEncoder, SpilledRun};
-use super::item_parts::ItemParts;
-use super::packing::{Packing, in_bytes};
-use super::routed::Routed;
-use super::routes::Routes;
-use super::run::{FillRun, Layout, MIN_MEMORY_BYTES, MemoryRun, Refusal, SLACK_BYTES};
+use super::buckets::BucketStore;
+use super::budget::Budget;
+use super::diff_mask::DiffMask;
+use super::item::PADDING_BYTES;
+use super::key_packer::{KeyPacker, prefix_bytes};
+use super::packed_key_builder::{BATCH_ROWS, PackedKeyBuilder};
+use super::partition_writer::PartitionWriter;
+use super::partitioner::Partitioner;
+use super::prefix_codec::{RunEncoder, SpilledRun, encode};
+use super::run::{Layout, MIN_MEMORY_BYTES, PushError, RunBuilder};
 use super::spill::SpillFile;
-use super::varying::Varying;
-use super::word_maker::{ALIKE, WordMaker};
-use super::{Budget, Sorter};
-use crate::fields::Places;
+use super::split_item::SplitItem;
+use crate::fields::Offsets;
 use crate::{Error, Result};
-use litepress_format::order::{HEAD_LEN, HeadMaker, SHORT_LEN};
+use litepress_format::sort_key::{KeyPrefixEncoder, PREFIX_LEN, SHORT_LEN};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Takes items and makes runs of them; one for each worker thread.
+/// Takes items and makes runs or buckets of them; one for each worker thread.
 ///
-/// Every writer must be [finished](Self::finish): the items of one that is merely dropped are lost, and
-/// [`Sorter::finish`] then panics instead of returning a sort that lacks them.
+/// REQUIRES: every writer is [finished](Self::finish). A writer that is dropped unfinished loses its items, and
+/// [`Sorter::finish`] then panics instead of returning an incomplete sort.
 pub(crate) struct RunWriter<'s> {
     sorter: &'s Sorter,
-    fill: Option<FillRun>,
-    /// Where the items go for which `fill` is only a stage.
-    routed: Option<Routed>,
-    /// Where items are staged that their buckets have as words.
-    words: Option<WordStage>,
-    /// There are buckets that take no more items.
-    has_written_buckets: bool,
-    /// What `fill` has will tell whether they can.
-    samples: bool,
-    /// Scratch room, and the memory of the next run: none, one or both.
+    mode: Mode,
+    /// Takes the next items: a run, or the stage in front of the buckets. `None` before the first item and after a failure.
+    run: Option<RunBuilder>,
+    /// The stage of packed keys, if buckets store such.
+    packed: Option<PackedStage>,
+    /// Free memories, for scratch space and for the next run: up to two.
     spare: Vec<Vec<u8>>,
     /// The run that is being spilled, and the file of all runs.
     spilling: Option<JoinHandle<Result<Spilled>>>,
     file: Option<Arc<SpillFile>>,
-    finished: bool,
+    is_finished: bool,
 }
 
-/// Items as words.
-struct WordStage {
-    packing: Packing,
-    words: Vec<u64>,
+/// The way in which a writer sorts. It begins with `Sampling` and never returns to it.
+#[expect(clippy::large_enum_variant, reason = "one a thread, and asked for every row")]
+enum Mode {
+    /// The run is a sample. Once it is large enough, it decides between the other modes.
+    Sampling,
+    /// Ordinary runs.
+    Runs,
+    /// Buckets. The run is the stage in front of them.
+    Partitioned(Partitions),
 }
 
-/// Words that are staged.
-const STAGED_WORDS: usize = 2048;
+/// The buckets of a writer.
+struct Partitions {
+    writer: PartitionWriter,
+    /// These buckets replace others that were written to a file. They will not be replaced in turn.
+    are_second: bool,
+}
 
-/// A run that is in the file, and the memory that it had.
+/// A stage of packed keys.
+struct PackedStage {
+    packer: KeyPacker,
+    keys: Vec<u64>,
+}
+
+/// The most packed keys that are staged.
+const STAGED_KEYS: usize = 2048;
+
+/// A spilled run, and the memories that it leaves.
 type Spilled = (SpilledRun, [Vec<u8>; 2]);
 
 impl<'s> RunWriter<'s> {
     pub(super) fn new(sorter: &'s Sorter) -> Self {
-        let (fill, routed, words, spare) = (None, None, None, Vec::new());
-        let has_written_buckets = false;
         Self {
             sorter,
-            fill,
-            routed,
-            words,
-            has_written_buckets,
-            samples: true,
-            spare,
+            mode: Mode::Sampling,
+            run: None,
+            packed: None,
+            spare: Vec::new(),
             spilling: None,
             file: None,
-            finished: false,
+            is_finished: false,
+        }
+    }
+
+    #[inline]
+    fn partitions(&self) -> Option<&PartitionWriter> {
+        if let Mode::Partitioned(partitions) = &self.mode { Some(&partitions.writer) } else { None }
+    }
+
+    #[inline]
+    fn partitions_mut(&mut self) -> Option<&mut PartitionWriter> {
+        if let Mode::Partitioned(partitions) = &mut self.mode { Some(&mut partitions.writer) } else { None }
+    }
+
+    /// Takes the buckets, if there are any, and continues with runs.
+    fn take_partitions(&mut self) -> Option<Partitions> {
+        match std::mem::replace(&mut self.mode, Mode::Runs) {
+            Mode::Partitioned(partitions) => Some(partitions),
+            other => {
+                self.mode = other;
+                None
+            }
         }
     }
 
     /// Takes an item. Items are distinct, and none is a prefix of another.
     #[inline]
     pub fn push(&mut self, item: &[u8]) -> Result<()> {
-        if let Some(fill) = &mut self.fill
-            && fill.push(item).is_ok()
+        if let Some(run) = &mut self.run
+            && run.push(item).is_ok()
         {
             return Ok(());
         }
-        self.push_after_change(item)
+        self.push_slowly(item)
     }
 
-    /// Where the next short item may be written, with zeros behind it up to the 32nd byte: where it will stay, or be staged.
-    /// [`take`](Self::take) follows. `None` where it must be [pushed](Self::push).
+    /// Returns the slot for the next short item, at its final place or in the stage. The caller writes the item and
+    /// zeros up to the 32nd byte, then [commits](Self::commit) it. Returns `None` if the item must be
+    /// [pushed](Self::push).
     #[inline]
-    pub fn room(&mut self) -> Option<&mut [u8; SLACK_BYTES]> {
-        self.fill.as_mut().and_then(FillRun::room)
+    pub fn slot(&mut self) -> Option<&mut [u8; PADDING_BYTES]> {
+        self.run.as_mut().and_then(RunBuilder::slot)
     }
 
-    /// Takes the item of `len` bytes that was written to [`room`](Self::room); `false` where it must be
+    /// Takes the item of `len` bytes that was written to [`slot`](Self::slot). Returns `false` if it must be
     /// [pushed](Self::push).
     #[inline]
     #[must_use]
-    pub fn take(&mut self, len: usize) -> bool {
-        self.fill.as_mut().is_some_and(|fill| fill.take(len))
+    pub fn commit(&mut self, len: usize) -> bool {
+        self.run.as_mut().is_some_and(|run| run.commit(len))
     }
 
-    /// Whether short items may be [taken](Self::take_head) as the two words that they make.
+    /// Returns whether short items may be [pushed as prefixes](Self::push_prefix).
     #[inline]
-    pub fn takes_heads(&self) -> bool {
-        self.words.is_some()
+    pub fn accepts_prefixes(&self) -> bool {
+        self.packed.is_some()
     }
 
-    /// Takes the item of `len` bytes that stands at the front of two words, zeros behind it; `false` where it must be
+    /// Takes the item of `len` bytes at the front of two zero-padded words. Returns `false` if it must be
     /// [pushed](Self::push).
     #[inline]
-    pub fn take_head(&mut self, head: [u64; 2], len: usize) -> Result<bool> {
-        let Some(WordStage { packing, words }) = &mut self.words else { return Ok(self.take_in_room(head, len)) };
-        let Some(word) = packing.pack(head, len) else { return Ok(false) };
-        words.push(word);
-        if words.len() >= STAGED_WORDS {
+    pub fn push_prefix(&mut self, prefix: [u64; 2], len: usize) -> Result<bool> {
+        let Some(PackedStage { packer, keys }) = &mut self.packed else { return Ok(self.push_to_slot(prefix, len)) };
+        let Some(key) = packer.pack(prefix, len) else { return Ok(false) };
+        keys.push(key);
+        if keys.len() >= STAGED_KEYS {
             self.empty_stage()?;
         }
         Ok(true)
     }
 
-    /// The same where it is no word.
+    /// Takes a prefix if packed keys are not staged.
     #[inline]
-    fn take_in_room(&mut self, head: [u64; 2], len: usize) -> bool {
-        let Some(room) = self.room() else { return false };
-        room[..HEAD_LEN].copy_from_slice(&in_bytes(head));
-        room[HEAD_LEN..SHORT_LEN].fill(0);
-        self.take(len)
+    fn push_to_slot(&mut self, prefix: [u64; 2], len: usize) -> bool {
+        let Some(slot) = self.slot() else { return false };
+        slot[..PREFIX_LEN].copy_from_slice(&prefix_bytes(prefix));
+        slot[PREFIX_LEN..SHORT_LEN].fill(0);
+        self.commit(len)
     }
 
-    /// What makes words of the records whose items `head_maker` makes; `None` where nothing does.
-    pub fn word_maker(&self, head_maker: &HeadMaker) -> Option<WordMaker> {
-        self.words.as_ref().and_then(|stage| WordMaker::new(&stage.packing, head_maker))
+    /// Makes a builder of packed keys for the records of `encoder`. Returns `None` if packed keys are not staged, or
+    /// cannot be built straight from such records.
+    pub fn packed_key_builder(&self, encoder: &KeyPrefixEncoder) -> Option<PackedKeyBuilder> {
+        self.packed.as_ref().and_then(|stage| PackedKeyBuilder::new(&stage.packer, encoder))
     }
 
-    /// Takes the items of the records that begin at `starts` of `bytes`, up to [`ALIKE`] of them; `false` where none of them
-    /// is taken.
+    /// Takes the items of the records at `starts` of `bytes`, up to [`BATCH_ROWS`] of them. Returns `false` if it
+    /// took none of them.
     #[inline(always)]
-    pub fn take_alike(&mut self, maker: &WordMaker, bytes: &[u8], starts: impl Places, rowids: &[i64]) -> Result<bool> {
-        let Some(WordStage { words, .. }) = &mut self.words else { return Ok(false) };
-        if !maker.make(bytes, starts, rowids, words) {
+    pub fn push_batch(
+        &mut self,
+        builder: &PackedKeyBuilder,
+        bytes: &[u8],
+        starts: impl Offsets,
+        rowids: &[i64],
+    ) -> Result<bool> {
+        let Some(PackedStage { keys, .. }) = &mut self.packed else { return Ok(false) };
+        if !builder.build(bytes, starts, rowids, keys) {
             return Ok(false);
         }
-        if words.len() >= STAGED_WORDS {
+        if keys.len() >= STAGED_KEYS {
             self.empty_stage()?;
         }
         Ok(true)
     }
 
-    /// Whether long items may be [taken in parts](Self::take_parts).
+    /// Returns whether long items may be [pushed in parts](Self::push_split).
     #[inline]
-    pub fn takes_parts(&self) -> bool {
-        self.routed.as_ref().is_some_and(|routed| routed.buckets.takes_parts())
+    pub fn accepts_split(&self) -> bool {
+        self.partitions().is_some_and(|partitions| partitions.buckets.accepts_split())
     }
 
-    /// Takes long items in parts, but for those that must be [pushed](Self::push): these stay in `items`.
-    pub fn take_parts<T>(&mut self, items: &mut Vec<(T, ItemParts<'_>)>) {
-        if let Some(routed) = &mut self.routed {
-            routed.buckets.take_parts(items);
+    /// Takes long items in parts. Those that must be [pushed](Self::push) stay in `items`.
+    pub fn push_split<T>(&mut self, items: &mut Vec<(T, SplitItem<'_>)>) {
+        if let Some(partitions) = self.partitions_mut() {
+            partitions.buckets.push_split(items);
         }
     }
 
+    /// Takes an item that does not fit the run as it is.
     #[cold]
-    fn push_after_change(&mut self, item: &[u8]) -> Result<()> {
+    fn push_slowly(&mut self, item: &[u8]) -> Result<()> {
         let buffer_bytes = self.sorter.budget.buffer_bytes;
-        if item.len() + MAX_LENGTH_BYTES + SLACK_BYTES > buffer_bytes {
-            return self.spill_alone(item);
+        if item.len() + MAX_LENGTH_BYTES + PADDING_BYTES > buffer_bytes {
+            return self.spill_single(item);
         }
-        if self.fill.is_none() {
-            self.sorter.claim()?;
+        if self.run.is_none() {
+            self.sorter.reserve_memory()?;
             self.begin(Layout::for_items_of(item.len()));
         }
         loop {
-            let Some(fill) = &mut self.fill else { unreachable!("made above") };
-            let layout = fill.layout();
-            match fill.push(item) {
+            let Some(run) = &mut self.run else { unreachable!("made above") };
+            let layout = run.layout();
+            match run.push(item) {
                 Ok(()) => return Ok(()),
-                Err(Refusal::Full) if self.routed.is_some() && fill.items() == 0 => return self.push_to_rest(item),
-                Err(Refusal::Full) => self.make_room(layout)?,
-                Err(Refusal::TooWide) => {
+                Err(PushError::Full) if matches!(self.mode, Mode::Partitioned(_)) && run.items() == 0 => {
+                    return self.push_unpartitioned(item);
+                }
+                Err(PushError::Full) => self.make_room(layout)?,
+                Err(PushError::TooWide) => {
                     self.empty_stage()?;
                     self.widen(layout.widened(item.len()))?;
                 }
@@ -192,162 +236,171 @@ impl<'s> RunWriter<'s> {
         }
     }
 
-    /// Begins with a run that shows whether there can be buckets.
+    /// Begins the run that shows whether there will be buckets.
     fn begin(&mut self, layout: Layout) {
-        let mut fill = FillRun::new(self.take_spare(), layout);
-        match Routes::sample_bytes(self.sorter.budget.buffer_bytes) {
-            Some(bytes) => fill.set_limit(bytes),
-            None => self.samples = false,
+        let mut run = RunBuilder::new(self.take_spare(), layout);
+        match Partitioner::sample_bytes(self.sorter.budget.buffer_bytes) {
+            Some(bytes) => run.set_limit(bytes),
+            None => self.mode = Mode::Runs,
         }
-        self.fill = Some(fill);
+        self.run = Some(run);
     }
 
-    /// Has the run take items again.
+    /// Makes space for more items.
     fn make_room(&mut self, layout: Layout) -> Result<()> {
-        if self.routed.is_some() {
-            return self.empty_stage();
+        match self.mode {
+            Mode::Partitioned(_) => return self.empty_stage(),
+            Mode::Runs => return self.spill_run(layout),
+            Mode::Sampling => self.mode = Mode::Runs,
         }
-        if !std::mem::take(&mut self.samples) {
-            return self.cut(layout);
-        }
-        let Some(fill) = &mut self.fill else { return Ok(()) };
-        match self.sorter.routes(fill) {
-            Some(routes) => self.route(&routes, layout),
+        let Some(sample) = &mut self.run else { return Ok(()) };
+        match self.sorter.partitioner(sample) {
+            Some(partitioner) => self.partition(&partitioner, layout),
             None => {
-                fill.set_limit(usize::MAX);
+                sample.set_limit(usize::MAX);
                 Ok(())
             }
         }
     }
 
-    /// Goes on with buckets.
-    fn route(&mut self, routes: &Arc<Routes>, mut layout: Layout) -> Result<()> {
-        let Some(sample) = self.fill.take() else { return Ok(()) };
+    /// Continues with buckets.
+    fn partition(&mut self, partitioner: &Arc<Partitioner>, mut layout: Layout) -> Result<()> {
+        let Some(sample) = self.run.take() else { return Ok(()) };
         if layout.has_lengths() {
-            // Numbers in items mostly grow on: moving many items to wider slots later costs more.
+            // Numbers in items mostly keep growing, and moving many items to wider slots later costs more.
             let longest = sample.longest_item() + 2;
             layout = if layout.fits(longest) { layout } else { layout.widened(longest) };
         }
-        self.begin_buckets(routes, layout);
+        self.begin_buckets(partitioner, layout, false);
         sample.for_each(|item| self.push(item))
     }
 
-    fn begin_buckets(&mut self, routes: &Arc<Routes>, mut layout: Layout) {
-        if let Some(packing) = routes.packing() {
-            // Words without a bucket go to the rest as the items that they are.
-            layout = layout.for_up_to(packing.longest());
+    fn begin_buckets(&mut self, partitioner: &Arc<Partitioner>, mut layout: Layout, are_second: bool) {
+        if let Some(packer) = partitioner.packer() {
+            // Packed keys without a bucket are pushed as items.
+            layout = layout.for_up_to(packer.longest());
         }
-        let words = || Vec::with_capacity(STAGED_WORDS + ALIKE);
-        self.words = routes.packing().map(|packing| WordStage { packing: packing.clone(), words: words() });
-        let routed = Routed::new(self.sorter, routes, layout);
+        let keys = || Vec::with_capacity(STAGED_KEYS + BATCH_ROWS);
+        self.packed = partitioner.packer().map(|packer| PackedStage { packer: packer.clone(), keys: keys() });
+        let writer = PartitionWriter::new(self.sorter, partitioner, layout);
         self.spare.clear();
-        self.fill = Some(routed.buckets.stage());
-        self.routed = Some(routed);
+        self.run = Some(writer.buckets.stage());
+        self.mode = Mode::Partitioned(Partitions { writer, are_second });
     }
 
-    /// Gives what is staged to the buckets, if there are any.
+    /// Gives the staged items to the buckets, if there are any.
     fn empty_stage(&mut self) -> Result<()> {
-        let (Some(stage), Some(routed)) = (&mut self.fill, &mut self.routed) else { return Ok(()) };
-        let words = self.words.as_mut().map(|stage| &mut stage.words);
-        let staged_words: &[u64] = words.as_deref().map_or(&[], |words| words);
-        if let Err(error) = routed.take(stage, staged_words, self.sorter, &mut self.file) {
-            // Nobody wants what is half done, and nothing of it may be taken once more.
-            (self.fill, self.routed, self.words) = (None, None, None);
+        let (Some(stage), Mode::Partitioned(partitions)) = (&mut self.run, &mut self.mode) else { return Ok(()) };
+        let keys = self.packed.as_mut().map(|stage| &mut stage.keys);
+        let staged_keys: &[u64] = keys.as_deref().map_or(&[], |keys| keys);
+        if let Err(error) = partitions.writer.push_staged(stage, staged_keys, self.sorter, &mut self.file) {
+            // The stage may be partly taken, and nothing of it may be taken twice: drop it all.
+            (self.run, self.packed, self.mode) = (None, None, Mode::Runs);
             return Err(error);
         }
         stage.clear();
-        if let Some(words) = words {
-            words.clear();
+        if let Some(keys) = keys {
+            keys.clear();
         }
         let layout = stage.layout();
-        if routed.is_useless() { self.leave_buckets(layout) } else { Ok(()) }
+        if partitions.writer.is_useless() { self.fall_back_to_runs(layout) } else { Ok(()) }
     }
 
     /// Takes an item that is too long for the stage.
-    fn push_to_rest(&mut self, item: &[u8]) -> Result<()> {
-        let Some(routed) = &mut self.routed else { unreachable!("there is a stage") };
-        let is_taken = routed.take_to_rest(item, self.sorter, &mut self.file)?;
-        if is_taken { Ok(()) } else { self.spill_alone(item) }
+    fn push_unpartitioned(&mut self, item: &[u8]) -> Result<()> {
+        let Mode::Partitioned(partitions) = &mut self.mode else { unreachable!("there is a stage") };
+        let is_taken = partitions.writer.push_unpartitioned(item, self.sorter, &mut self.file)?;
+        if is_taken { Ok(()) } else { self.spill_single(item) }
     }
 
-    /// Goes on with an ordinary run: most items have no bucket.
-    fn leave_buckets(&mut self, layout: Layout) -> Result<()> {
-        let Some(routed) = self.routed.take() else { return Ok(()) };
-        let is_small = self.is_small(&routed.buckets);
-        self.words = None;
-        self.fill = Some(FillRun::new(self.take_spare(), layout));
-        self.push_again(routed, is_small)
+    /// Continues with ordinary runs, because most items have no bucket.
+    fn fall_back_to_runs(&mut self, layout: Layout) -> Result<()> {
+        let Some(partitions) = self.take_partitions() else { return Ok(()) };
+        let is_small = self.is_small(&partitions.writer.buckets);
+        self.packed = None;
+        self.run = Some(RunBuilder::new(self.take_spare(), layout));
+        self.push_again(partitions.writer, is_small)
     }
 
-    /// Goes on with a wider layout; none is staged.
+    /// Continues with a wider layout. The stage must be empty.
     fn widen(&mut self, layout: Layout) -> Result<()> {
-        if let Some(mut routed) = self.routed.take() {
-            if routed.widen(layout, self.sorter, &mut self.file)? {
-                self.fill = Some(routed.buckets.stage());
-                self.routed = Some(routed);
-                return Ok(());
-            }
-            let is_small = self.is_small(&routed.buckets);
-            if is_small || !std::mem::replace(&mut self.has_written_buckets, true) {
-                self.begin_buckets(&routed.buckets.routes.clone(), layout);
-            } else {
-                self.fill = Some(FillRun::new(self.take_spare(), layout));
-            }
-            return self.push_again(routed, is_small);
+        match self.take_partitions() {
+            Some(partitions) => self.widen_partitions(partitions, layout),
+            None => self.widen_run(layout),
         }
+    }
+
+    fn widen_partitions(&mut self, mut partitions: Partitions, layout: Layout) -> Result<()> {
+        if partitions.writer.widen(layout, self.sorter, &mut self.file)? {
+            self.run = Some(partitions.writer.buckets.stage());
+            self.mode = Mode::Partitioned(partitions);
+            return Ok(());
+        }
+        let Partitions { writer, are_second } = partitions;
+        let is_small = self.is_small(&writer.buckets);
+        if is_small || !are_second {
+            self.begin_buckets(&writer.buckets.partitioner.clone(), layout, are_second || !is_small);
+        } else {
+            self.run = Some(RunBuilder::new(self.take_spare(), layout));
+        }
+        self.push_again(writer, is_small)
+    }
+
+    fn widen_run(&mut self, layout: Layout) -> Result<()> {
         self.await_spill()?;
-        let Some(fill) = self.fill.take() else { return Ok(()) };
-        if fill.used() > self.sorter.budget.buffer_bytes / 4 {
-            self.fill = Some(fill);
-            return self.cut(layout);
+        let Some(run) = self.run.take() else { return Ok(()) };
+        if run.used() > self.sorter.budget.buffer_bytes / 4 {
+            self.run = Some(run);
+            return self.spill_run(layout);
         }
-        let mut wider = FillRun::new(self.take_spare(), layout);
-        if self.samples {
-            wider.set_limit(fill.limit());
+        let mut wider = RunBuilder::new(self.take_spare(), layout);
+        if matches!(self.mode, Mode::Sampling) {
+            wider.set_limit(run.limit());
         }
-        self.fill = Some(wider);
-        fill.for_each(|item| self.push(item))?;
-        self.spare.push(fill.into_memory());
+        self.run = Some(wider);
+        run.for_each(|item| self.push(item))?;
+        self.spare.push(run.into_memory());
         Ok(())
     }
 
-    /// Whether there is memory to have the items of buckets twice.
-    fn is_small(&self, buckets: &BucketFill) -> bool {
+    /// Returns whether there is memory to hold the items of the buckets twice.
+    fn is_small(&self, buckets: &BucketStore) -> bool {
         buckets.is_in_memory() && buckets.used() <= self.sorter.budget.buffer_bytes / 4
     }
 
-    /// Moves items to where the next ones go; where there are too many for that, they stay what they are, in a file.
-    fn push_again(&mut self, Routed { mut buckets, rest, .. }: Routed, is_small: bool) -> Result<()> {
+    /// Pushes the items of buckets again. Buckets that are too large for that stay as they are, in a file.
+    fn push_again(&mut self, writer: PartitionWriter, is_small: bool) -> Result<()> {
+        let PartitionWriter { mut buckets, unpartitioned, .. } = writer;
         if is_small {
             buckets.for_each(|item| self.push(item))?;
         } else {
             buckets.write_all()?;
             self.sorter.state().runs.buckets.add(buckets);
         }
-        rest.for_each(|item| self.push(item))
+        unpartitioned.for_each(|item| self.push(item))
     }
 
     fn take_spare(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_else(|| vec![0; self.sorter.budget.buffer_bytes])
     }
 
-    /// Has all items spilled, and begins again with `layout`.
-    fn cut(&mut self, layout: Layout) -> Result<()> {
+    /// Spills all items, and begins a new run of this layout.
+    fn spill_run(&mut self, layout: Layout) -> Result<()> {
         self.await_spill()?;
-        let Some(fill) = self.fill.take() else { return Ok(()) };
-        let (run, scratch) = fill.sort(self.take_spare());
+        let Some(full) = self.run.take() else { return Ok(()) };
+        let (run, scratch) = full.sort(self.take_spare());
         self.spare.extend(scratch);
         self.spill(move |encoder| Ok((encode(&run, encoder)?, run.into_memory())))?;
         if self.spare.is_empty() {
             self.await_spill()?;
         }
-        self.fill = Some(FillRun::new(self.take_spare(), layout));
+        self.run = Some(RunBuilder::new(self.take_spare(), layout));
         Ok(())
     }
 
-    /// Begins to write a run to the file, on a thread of its own.
+    /// Starts to write a run to the file on a background thread.
     fn spill(&mut self, encode: impl FnOnce(RunEncoder) -> Result<Spilled> + Send + 'static) -> Result<()> {
-        let file = file(self.sorter, &mut self.file)?;
+        let file = self.sorter.folder.open_once(&mut self.file)?;
         let budget = self.sorter.budget;
         let encoder = budget.encoder(&file);
         let thread = std::thread::Builder::new().name("litepress-spill".to_owned());
@@ -357,7 +410,7 @@ impl<'s> RunWriter<'s> {
         Ok(())
     }
 
-    /// Waits for the run that is being spilled, and takes its memory back.
+    /// Waits for the run that is being spilled, and takes its memories back.
     fn await_spill(&mut self) -> Result<()> {
         let Some(spilling) = self.spilling.take() else { return Ok(()) };
         let (run, memories) = spilling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -366,30 +419,32 @@ impl<'s> RunWriter<'s> {
         Ok(())
     }
 
-    /// Writes an item that is larger than the memory for runs, as a run of its own.
-    fn spill_alone(&mut self, item: &[u8]) -> Result<()> {
+    /// Writes an item that is larger than the memory for runs as a run of its own.
+    fn spill_single(&mut self, item: &[u8]) -> Result<()> {
         self.await_spill()?;
-        let file = file(self.sorter, &mut self.file)?;
+        let file = self.sorter.folder.open_once(&mut self.file)?;
         let mut encoder = self.sorter.budget.encoder(&file);
         encoder.push_alone(item)?;
-        self.sorter.add_spilled(encoder.finish(Varying::of_item(item))?);
+        self.sorter.add_spilled(encoder.finish(DiffMask::of_item(item))?);
         Ok(())
     }
 
-    /// Sorts what is left and hands all runs over.
+    /// Sorts the remaining items and hands all runs over.
     pub fn finish(mut self) -> Result<()> {
-        self.finished = true;
+        self.is_finished = true;
         self.empty_stage()?;
         self.await_spill()?;
-        let routed = self.routed.take();
-        let (mut buckets, rest) = routed.map_or((None, None), |routed| (Some(routed.buckets), Some(routed.rest)));
-        buckets.as_mut().map_or(Ok(()), BucketFill::finish)?;
-        let Some(fill) = rest.or(self.fill.take()) else { return Ok(()) };
-        let scratch = match self.spare.pop() {
-            Some(spare) if spare.len() >= fill.scratch_bytes() => spare,
-            _ => vec![0; fill.scratch_bytes()],
+        let (mut buckets, unpartitioned) = match self.take_partitions() {
+            Some(Partitions { writer, .. }) => (Some(writer.buckets), Some(writer.unpartitioned)),
+            None => (None, None),
         };
-        let (mut run, scratch) = fill.sort(scratch);
+        buckets.as_mut().map_or(Ok(()), BucketStore::finish)?;
+        let Some(last) = unpartitioned.or(self.run.take()) else { return Ok(()) };
+        let scratch = match self.spare.pop() {
+            Some(spare) if spare.len() >= last.scratch_bytes() => spare,
+            _ => vec![0; last.scratch_bytes()],
+        };
+        let (mut run, scratch) = last.sort(scratch);
         drop(scratch);
         run.shrink();
         self.sorter.add_last(run, buckets);
@@ -397,46 +452,38 @@ impl<'s> RunWriter<'s> {
     }
 }
 
-/// The file of a writer's runs.
-pub(super) fn file(sorter: &Sorter, file: &mut Option<Arc<SpillFile>>) -> Result<Arc<SpillFile>> {
-    match file {
-        Some(file) => Ok(file.clone()),
-        none => Ok(none.insert(sorter.folder.create()?).clone()),
-    }
-}
-
 impl Drop for RunWriter<'_> {
     fn drop(&mut self) {
         if let Some(spilling) = self.spilling.take() {
-            // Whoever drops a writer has a failure to report already.
+            // A writer that is dropped unfinished belongs to a sort that has already failed.
             let _ = spilling.join();
         }
-        if !self.finished {
-            self.sorter.note_lost();
+        if !self.is_finished {
+            self.sorter.poison();
         }
     }
 }
 
-/// Takes items in order: their run is what they are, and is written to a file unless there is memory left.
+/// Takes items that come in order. Their run stays in memory if there is space, and else goes to a file.
 pub(crate) struct OrderedWriter<'s> {
     sorter: &'s Sorter,
     run: OrderedRun,
 }
 
 enum OrderedRun {
-    Memory(FillRun),
+    Memory(RunBuilder),
     File(Box<RunEncoder>),
 }
 
 impl<'s> OrderedWriter<'s> {
     pub(super) fn new(sorter: &'s Sorter, items: u64, item_bytes: u64) -> Result<Self> {
         let entries = 2 * ENTRY_BYTES as u64 * (items + 1);
-        let memory = SLACK_BYTES as u64 + entries.max(item_bytes + MAX_LENGTH_BYTES as u64 * items);
+        let memory = PADDING_BYTES as u64 + entries.max(item_bytes + MAX_LENGTH_BYTES as u64 * items);
         let budget = sorter.budget;
         let is_short = memory <= Budget::MAX_BUFFER_BYTES;
         let run = if is_short && sorter.state().runs.held_bytes() + memory + entries <= budget.memory / 2 {
             let memory = usize::try_from(memory).unwrap_or(usize::MAX).max(MIN_MEMORY_BYTES);
-            OrderedRun::Memory(FillRun::new(vec![0; memory], Layout::Arena))
+            OrderedRun::Memory(RunBuilder::new(vec![0; memory], Layout::Arena))
         } else {
             OrderedRun::File(Box::new(budget.encoder(&sorter.folder.create()?)))
         };
@@ -446,8 +493,8 @@ impl<'s> OrderedWriter<'s> {
     /// Takes an item, greater than all before.
     pub fn push(&mut self, item: &[u8]) -> Result<()> {
         match &mut self.run {
-            OrderedRun::Memory(fill) => {
-                fill.push(item).expect("room for as many items and bytes as were said");
+            OrderedRun::Memory(run) => {
+                run.push(item).expect("memory for the announced items and bytes");
                 Ok(())
             }
             OrderedRun::File(encoder) => encoder.push_alone(item),
@@ -457,21 +504,12 @@ impl<'s> OrderedWriter<'s> {
     /// Hands the run over.
     pub fn finish(self) -> Result<()> {
         match self.run {
-            OrderedRun::Memory(fill) => {
-                let scratch = vec![0; fill.scratch_bytes()];
-                self.sorter.state().runs.memory.push(fill.sort(scratch).0);
+            OrderedRun::Memory(run) => {
+                let scratch = vec![0; run.scratch_bytes()];
+                self.sorter.state().runs.memory.push(run.sort(scratch).0);
             }
-            OrderedRun::File(encoder) => self.sorter.add_spilled(encoder.finish(Varying::unknown())?),
+            OrderedRun::File(encoder) => self.sorter.add_spilled(encoder.finish(DiffMask::unknown())?),
         }
         Ok(())
     }
-}
-
-/// Writes a run in memory to a file.
-pub(super) fn encode(run: &MemoryRun, mut encoder: RunEncoder) -> Result<SpilledRun> {
-    for index in 0..run.len() {
-        run.approach(index);
-        encoder.push(run.item_with_slack(index))?;
-    }
-    encoder.finish(*run.varying())
 }

@@ -1,17 +1,17 @@
-//! CHECK constraints, as a query over the finished table.
+//! Checks CHECK constraints by a query over the finished table.
 //!
 //! ```text
 //! CREATE TABLE t (a CHECK (a > 0), CHECK (b))
 //!     -> SELECT CASE WHEN NOT (a > 0) THEN 0 ELSE 1 END FROM t NOT INDEXED WHERE NOT (a > 0) OR NOT (b) LIMIT 1
 //! ```
 //!
-//! A CHECK is broken where its expression is false and not where it is NULL, which is where NOT of it is true. The
-//! table is cut into ranges of rowids of equal width; threads take them in order, and the first range with a broken
-//! row decides, so that the error is the same whoever comes first.
+//! A CHECK is broken if its expression is false, not if it is NULL; that is exactly if NOT of it is true. The table is
+//! cut into ranges of rowids of equal width. Threads take the ranges in order, and the first range with a broken row
+//! decides, so that the error does not depend on timing.
 //!
-//! What the query cannot say, SQLite's own byte code does: `PRAGMA quick_check` evaluates CHECKs as an INSERT does. It
-//! is slow, runs on one core and names no row. It judges where the constraints that were cut out of the statement are
-//! not those of the byte code, and where a date function may look at the clock: INSERT refuses that, a query does not.
+//! SQLite's own byte code decides what the query cannot: `PRAGMA quick_check` evaluates CHECKs as an INSERT does. It
+//! is slow, runs on one core and names no row. So it runs only in two cases: the constraints in the text are not those
+//! of the byte code, or a date function may read the clock, which INSERT refuses and a query does not.
 
 use super::create_text::{Check, checks};
 use super::failure::message;
@@ -22,19 +22,19 @@ use litepress_rows::schema::Generated;
 use litepress_rows::{Table, quoted_name};
 use rusqlite::OptionalExtension;
 
-/// How many broken rows an error shows.
+/// Number of broken rows that an error shows.
 const SHOWN_ROWS: usize = 5;
 
-/// Ranges into which a large table is cut: many more than threads, because rows may crowd in a few.
+/// Number of ranges of a large table: many more than threads, because rows may crowd in a few.
 const RANGES: usize = 64;
 
-/// Tables whose rowids span less are scanned in one go.
+/// Smallest span of rowids that is cut into ranges.
 const MIN_SPAN: i128 = 100_000;
 
-/// Functions that look at the clock where they are told `now`.
+/// Functions that read the clock if their argument is `now`.
 const CLOCK_FUNCTIONS: [&str; 7] = ["date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"];
 
-/// Fails where a row of the table breaks one of the CHECKs of its statement.
+/// Fails if a row of the table breaks one of the CHECKs of its statement.
 pub(super) fn check(lane: &SqlLane, table: &Table, create_sql: &str) -> Result<()> {
     let constraints = Constraints::new(lane, table, checks(create_sql));
     if !constraints.are_those_of_byte_code() || !constraints.are_queries() {
@@ -49,15 +49,15 @@ pub(super) fn check(lane: &SqlLane, table: &Table, create_sql: &str) -> Result<(
     if constraints.may_look_at_clock() { constraints.quick_check() } else { Ok(()) }
 }
 
-/// Rows between two rowids, both included; all rows where there are no rowids to ask for.
+/// The rows between two rowids, inclusive. `None` is all rows, if no rowid can be asked for.
 type Rows = Option<(i64, i64)>;
 
-/// A broken row was found.
+/// A check that is broken, and the place.
 #[derive(Clone, Copy)]
 struct Broken {
-    /// Which check.
+    /// Position of the check.
     check: usize,
-    /// Among which rows.
+    /// Range of the broken row.
     rows: Rows,
 }
 
@@ -65,7 +65,7 @@ struct Constraints<'l> {
     lane: &'l SqlLane,
     table: &'l Table,
     checks: Vec<Check>,
-    /// How a query calls the rowid.
+    /// The name of the rowid in queries.
     rowid: Option<String>,
 }
 
@@ -74,14 +74,14 @@ impl<'l> Constraints<'l> {
         Self { lane, table, checks, rowid: rowid_name(table) }
     }
 
-    /// Whether SQLite's byte code knows these checks and no others.
+    /// Returns whether the checks in the text cover those of SQLite's byte code.
     fn are_those_of_byte_code(&self) -> bool {
         let names: Vec<String> = self.checks.iter().map(Check::sqlite_name).collect();
         let known = self.names_in_byte_code().is_ok_and(|known| known.iter().all(|name| names.contains(name)));
         known && (!self.table.has_check || !names.is_empty())
     }
 
-    /// Names of the checks that an INSERT makes.
+    /// Returns the names of the checks that an INSERT makes.
     fn names_in_byte_code(&self) -> rusqlite::Result<Vec<String>> {
         const SQLITE_CONSTRAINT_CHECK: i64 = 275;
         let sql = format!("EXPLAIN INSERT INTO {} DEFAULT VALUES", quoted_name(&self.table.name));
@@ -96,7 +96,7 @@ impl<'l> Constraints<'l> {
         Ok(names)
     }
 
-    /// Whether SQLite takes the query: it might not take it as the text was cut.
+    /// Returns whether SQLite accepts the query. It may not if the text was cut wrongly.
     fn are_queries(&self) -> bool {
         self.checks.is_empty() || self.lane.connection.prepare(&self.scan_sql(None)).is_ok()
     }
@@ -106,7 +106,7 @@ impl<'l> Constraints<'l> {
         self.checks.iter().any(|check| check.names().into_iter().any(is_clock))
     }
 
-    /// SQLite's own verdict.
+    /// Asks SQLite for its own verdict.
     fn quick_check(&self) -> Result<()> {
         let name = &self.table.name;
         let sql = format!("PRAGMA quick_check({})", quoted_name(name));
@@ -136,7 +136,7 @@ impl<'l> Constraints<'l> {
         }
     }
 
-    /// The ranges of a scan; they depend on the table alone.
+    /// Returns the ranges of a scan, which depend on the table alone.
     fn ranges(&self) -> Result<Vec<Rows>> {
         let Some(rowid) = &self.rowid else { return Ok(vec![None]) };
         let end = |order: &str| {
@@ -150,7 +150,7 @@ impl<'l> Constraints<'l> {
         Ok(cut(first, last))
     }
 
-    /// The number of the first check that a row of these breaks.
+    /// Returns a query for the number of the first check that one of these rows breaks.
     fn scan_sql(&self, rows: Rows) -> String {
         let broken: Vec<String> = self.checks.iter().map(is_broken).collect();
         let whens: String = (0..).zip(&broken).map(|(check, broken)| format!(" WHEN {broken} THEN {check}")).collect();
@@ -168,7 +168,7 @@ impl<'l> Constraints<'l> {
         }
     }
 
-    /// The error that names the check and shows the first rows that break it.
+    /// Returns the error, which names the check and shows the first rows that break it.
     fn describe(&self, broken: Broken) -> Result<Error> {
         let check = &self.checks[broken.check];
         let columns = self.columns_of(check);
@@ -195,7 +195,7 @@ impl<'l> Constraints<'l> {
         Ok(if let [(_, column)] = columns.as_slice() { error.in_column(column) } else { error })
     }
 
-    /// What identifies a row: as SQL writes it, and its name.
+    /// Returns the columns that identify a row: each as SQL writes it, and its name.
     fn key_columns(&self) -> Vec<(String, String)> {
         if let Some(rowid) = &self.rowid {
             return vec![(rowid.clone(), "rowid".to_owned())];
@@ -205,7 +205,7 @@ impl<'l> Constraints<'l> {
         key.iter().map(|column| (quoted_name(&column.name), column.name.clone())).collect()
     }
 
-    /// The columns that the check speaks of.
+    /// Returns the columns that the check names.
     fn columns_of(&self, check: &Check) -> Vec<(String, String)> {
         let names = check.names();
         let is_named = |name: &str| names.iter().any(|other| other.eq_ignore_ascii_case(name));
@@ -216,7 +216,7 @@ impl<'l> Constraints<'l> {
             .collect()
     }
 
-    /// An expression that cannot be evaluated: an INSERT of the row would fail too.
+    /// Returns the error for an expression that cannot be evaluated. An INSERT of the row would fail too.
     fn failed(&self, error: &rusqlite::Error) -> Error {
         let explained = self.lane.failures().explain(error, ErrorKind::Constraint);
         if explained.kind() != ErrorKind::Constraint {
@@ -227,12 +227,13 @@ impl<'l> Constraints<'l> {
     }
 }
 
-/// True for a row that breaks the check. The line break ends a comment that the expression may end with.
+/// Returns an expression that is true for a row that breaks the check. Its line break ends a comment with which the
+/// check may end.
 fn is_broken(check: &Check) -> String {
     format!("NOT ({}\n)", check.expression)
 }
 
-/// `rowid 7 (a = -1, b = 'x')`
+/// Returns a row as text: `rowid 7 (a = -1, b = 'x')`.
 fn row_text(
     row: &rusqlite::Row<'_>,
     keys: &[(String, String)],
@@ -251,7 +252,7 @@ fn row_text(
     Ok(format!("{} {values}", key.join(", ")).trim().to_owned())
 }
 
-/// A name of the rowid that no column bears.
+/// Returns a name of the rowid that no column has.
 fn rowid_name(table: &Table) -> Option<String> {
     if table.without_rowid {
         return None;
@@ -262,7 +263,7 @@ fn rowid_name(table: &Table) -> Option<String> {
     ["rowid", "_rowid_", "oid"].into_iter().find(|name| table.column(name).is_none()).map(str::to_owned)
 }
 
-/// Cuts rowids into ranges of one width.
+/// Cuts a span of rowids into ranges of equal width.
 fn cut(first: i64, last: i64) -> Vec<Rows> {
     let span = i128::from(last) - i128::from(first) + 1;
     if span < MIN_SPAN {

@@ -1,34 +1,34 @@
-//! The CHECK constraints in the text of a CREATE TABLE statement.
+//! Finds the CHECK constraints in the text of a CREATE TABLE statement.
 //!
 //! SQLite tells neither their expressions nor their names, so they are cut out of a text that SQLite has accepted.
-//! CHECK and CONSTRAINT are keywords that SQLite never takes for a name: outside of quotes they are what they seem.
+//! SQLite never takes CHECK or CONSTRAINT for a name, so outside of quotes they are keywords.
 
 use std::ops::Range;
 
 /// One CHECK constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Check {
-    /// What stands behind CONSTRAINT in front of it.
+    /// The name after CONSTRAINT, in front of the check.
     pub name: Option<String>,
     /// The text in the parentheses, without the blanks around it.
     pub expression: String,
 }
 
 impl Check {
-    /// What SQLite calls it in its messages.
+    /// Returns the name that SQLite's messages use.
     pub fn sqlite_name(&self) -> String {
-        // SQLite strips quotes of the expression too where it begins with one.
+        // SQLite also strips the quotes of an expression that begins with one.
         self.name.clone().unwrap_or_else(|| unquote(&self.expression))
     }
 
-    /// Words and quoted names of the expression.
+    /// Returns the words and quoted names of the expression.
     pub fn names(&self) -> Vec<String> {
         let names = Tokens::new(&self.expression).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
         names.map(|token| unquote(&self.expression[token.span])).collect()
     }
 }
 
-/// The CHECK constraints of a CREATE TABLE statement in their order.
+/// Returns the CHECK constraints of a CREATE TABLE statement, in order.
 pub(super) fn checks(create_sql: &str) -> Vec<Check> {
     let mut found = Vec::new();
     let (mut depth, mut name) = (0_usize, None);
@@ -55,12 +55,12 @@ pub(super) fn checks(create_sql: &str) -> Vec<Check> {
     found
 }
 
-/// What SQLite takes for a blank.
+/// Returns whether SQLite takes a character for a blank.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
 }
 
-/// The text without its quotes, where it begins with one.
+/// Returns the text without its quotes, if it begins with one.
 fn unquote(text: &str) -> String {
     let Some(open @ ('"' | '\'' | '`' | '[')) = text.chars().next() else { return text.to_owned() };
     let close = if open == '[' { ']' } else { open };
@@ -92,7 +92,7 @@ struct Token {
     span: Range<usize>,
 }
 
-/// The tokens of an SQL text; blanks and comments are passed over.
+/// An iterator over the tokens of an SQL text, without blanks and comments.
 struct Tokens<'t> {
     text: &'t [u8],
     at: usize,
@@ -103,7 +103,7 @@ impl<'t> Tokens<'t> {
         Self { text: text.as_bytes(), at: 0 }
     }
 
-    /// What stands between the parenthesis that comes next and the one that closes it.
+    /// Returns the span between the next parenthesis and the one that closes it.
     fn parenthesised(&mut self) -> Option<Range<usize>> {
         let open = self.next().filter(|token| token.kind == Kind::Open)?;
         let mut depth = 1_usize;
@@ -130,7 +130,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Length of the quoted token at the beginning of `rest`.
+    /// Returns the length of the quoted token at the beginning of `rest`.
     fn quoted_len(rest: &[u8], close: u8, may_double: bool) -> usize {
         let mut at = 1;
         while let Some(found) = find(&rest[at..], &[close]) {

@@ -1,11 +1,11 @@
-//! What SQLite reports, as an error of ours.
+//! Turns failures of SQLite into errors.
 
 use crate::progress::Progress;
 use crate::{Error, ErrorKind};
 use litepress_rows::{OptionName, message};
 use rusqlite::ErrorCode;
 
-/// Turns failures of SQLite into errors.
+/// A converter of SQLite's failures.
 #[derive(Clone, Copy)]
 pub(super) struct Failures<'p> {
     progress: &'p Progress,
@@ -17,12 +17,12 @@ impl<'p> Failures<'p> {
         Self { progress, in_memory: false }
     }
 
-    /// Those of a database in memory.
+    /// Sets whether the database is in memory.
     pub fn in_memory(self, in_memory: bool) -> Self {
         Self { in_memory, ..self }
     }
 
-    /// SQLite's message with the kind that its code asks for; `kind` where the code says little.
+    /// Returns SQLite's message with the kind of error that its code implies, or with `kind` if the code implies none.
     pub fn explain(&self, error: &rusqlite::Error, kind: ErrorKind) -> Error {
         let code = error.sqlite_error_code();
         if let (Some(ErrorCode::OperationInterrupted), Err(stopped)) = (code, self.progress.go_on()) {
@@ -43,7 +43,7 @@ impl<'p> Failures<'p> {
     }
 }
 
-/// SQLite's own words.
+/// Returns SQLite's own message.
 pub(super) fn message(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
@@ -52,7 +52,7 @@ pub(super) fn message(error: &rusqlite::Error) -> String {
     }
 }
 
-/// What a code says about the sort of mistake, where it says something.
+/// Returns the kind of error that a code implies, if any.
 fn kind_of(code: ErrorCode) -> Option<ErrorKind> {
     Some(match code {
         ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch => ErrorKind::Constraint,

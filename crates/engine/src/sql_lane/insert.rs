@@ -1,7 +1,7 @@
-//! Rows that SQLite inserts itself.
+//! Has SQLite insert rows.
 //!
-//! They go in batches of one prepared INSERT. A batch that fails is taken back as a whole and repeated row by row, so
-//! that the error can name the row.
+//! Each batch of rows is one execution of a prepared INSERT. A batch that fails is rolled back as a whole and repeated
+//! row by row, so that the error can name the row.
 
 use super::SqlLane;
 use super::failure::message;
@@ -13,13 +13,13 @@ use litepress_rows::{Affinity, NullRule, Part, RecordChunk, Source, Table, quote
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Statement, ToSql};
 
-/// How many rows a statement inserts: with more, no less time a row.
+/// Number of rows that a statement inserts. More rows do not take less time each.
 const ROWS_PER_BATCH: usize = 50;
 
 /// SQLite's default limit for the parameters of a statement (SQLITE_MAX_VARIABLE_NUMBER).
 const MAX_PARAMETERS: usize = 32_766;
 
-/// Inserts all rows of `source`; how many rows the table has then, which was empty.
+/// Inserts all rows of `source` into the empty table. Returns the number of rows that the table then has.
 pub(super) fn insert(lane: &SqlLane, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
     let failed = |error: rusqlite::Error| lane.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
     let transaction = lane.connection.unchecked_transaction().map_err(failed)?;
@@ -33,7 +33,7 @@ pub(super) fn insert(lane: &SqlLane, table: &Table, source: &dyn Source, conflic
     let inserted = inserter.inserted;
     drop(inserter);
     transaction.commit().map_err(failed)?;
-    // SQLite counts a row in that is replaced.
+    // SQLite's count includes rows that were replaced later.
     if !table.may_lose_rows(conflict) || table.is_virtual {
         return Ok(inserted);
     }
@@ -41,7 +41,7 @@ pub(super) fn insert(lane: &SqlLane, table: &Table, source: &dyn Source, conflic
     lane.connection.query_row(&count, [], |row| row.get(0)).map_err(failed)
 }
 
-/// Whether the part had rows left.
+/// Takes the next rows of a part. Returns `false` if there are none.
 fn next_chunk(lane: &SqlLane, part: &mut dyn Part, chunk: &mut RecordChunk) -> Result<bool> {
     lane.options.progress.go_on()?;
     chunk.clear();
@@ -57,9 +57,9 @@ struct Inserter<'l> {
     batch_rows: usize,
     batch: Statement<'l>,
     single: Statement<'l>,
-    /// How many rows of the input are done with.
+    /// Number of processed rows of the input.
     done: u64,
-    /// How many of them SQLite has inserted; it does not say how many others it has replaced.
+    /// Number of rows that SQLite has inserted. SQLite does not tell how many others they replaced.
     inserted: u64,
 }
 
@@ -103,7 +103,7 @@ impl<'l> Inserter<'l> {
         Ok(())
     }
 
-    /// The error of the row that made the batch at `first` fail.
+    /// Finds the row that made the batch at `first` fail. Returns its error.
     fn blame(&mut self, chunk: &RecordChunk, first: usize, error: &rusqlite::Error) -> Error {
         let failures = self.lane.failures();
         let explained = failures.explain(error, ErrorKind::Constraint).in_table(&self.table.name);
@@ -118,7 +118,7 @@ impl<'l> Inserter<'l> {
         explained
     }
 
-    /// Why SQLite refused a row.
+    /// Returns the error of a row that SQLite refused.
     fn refused(&self, chunk: &RecordChunk, row: usize, error: &rusqlite::Error) -> Error {
         let record = self.done + row as u64 + 1;
         let explained = self.lane.failures().explain(error, ErrorKind::Constraint);
@@ -132,8 +132,8 @@ impl<'l> Inserter<'l> {
     }
 }
 
-/// Returns how many rows a statement may insert. A DEFAULT that stands in for NULL may call `changes()`, which counts the rows
-/// of the statement before.
+/// Returns how many rows a statement may insert: one, if a DEFAULT that stands in for NULL may call `changes()`, which
+/// counts the rows of the statement before.
 fn most_rows(table: &Table, conflict: Conflict) -> rusqlite::Result<usize> {
     for column in table.columns_where_null(NullRule::AskSqlite, conflict) {
         let kind = table.columns[column].default.as_deref().map(DefaultKind::of).transpose()?;
@@ -144,7 +144,7 @@ fn most_rows(table: &Table, conflict: Conflict) -> rusqlite::Result<usize> {
     Ok(ROWS_PER_BATCH)
 }
 
-/// Whether SQLite's message ends with the name of this column: `NOT NULL constraint failed: t.a`.
+/// Returns whether SQLite's message ends with the name of this column: `NOT NULL constraint failed: t.a`.
 fn is_blamed(message: &str, table: &Table, column: usize) -> bool {
     let name = format!("{}.{}", table.name, table.columns[column].name);
     message.strip_suffix(&name).is_some_and(|before| before.ends_with(": ") || before.ends_with(" column "))
@@ -184,7 +184,7 @@ fn values_of(chunk: &RecordChunk, row: usize) -> impl Iterator<Item = Value<'_>>
     RecordReader::new(chunk.record(row)).expect(WELL_FORMED).map(|value| value.expect(WELL_FORMED))
 }
 
-/// The value that a column has in a row, of which the record says `recorded`.
+/// Returns the value of a column in a row. `recorded` is the value in the record.
 fn value_of<'c>(
     table: &Table,
     column: usize,
@@ -201,7 +201,7 @@ fn value_of<'c>(
     }
 }
 
-/// A value on its way to SQLite. Text goes as it is, UTF-8 or not.
+/// A value on its way to SQLite. Text is passed as it is, UTF-8 or not.
 struct Bound<'v>(Value<'v>);
 
 impl ToSql for Bound<'_> {

@@ -1,17 +1,18 @@
-//! Queries over ranges of one table, on several threads.
+//! Runs queries over ranges of one table on several threads.
 
 use super::{SqlLane, connect};
-use crate::stitch::{lock, on_threads};
+use crate::threads::{lock, on_threads};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What the first query that gave anything gave, and its number.
+/// The number of the first query with a row or a failure, and its result.
 pub(super) type Found = Option<(usize, rusqlite::Result<usize>)>;
 
-/// Runs the queries until one gives a row or fails. The result is that of one after another, whoever comes first.
+/// Runs the queries until one gives a row or fails. The result is that of running them one after another.
 ///
-/// A file is read by a connection of each thread, as nobody writes it meanwhile; memory by one alone.
+/// Each thread reads a file through its own connection, because nothing writes it meanwhile. A database in memory is
+/// read by one thread.
 pub(super) fn first_found(lane: &SqlLane, queries: &[String]) -> Found {
     let scan = Scan { queries, next: AtomicUsize::new(0), found: Mutex::default() };
     let threads = lane.options.threads.min(queries.len());
@@ -38,7 +39,7 @@ struct Scan<'q> {
 impl Scan<'_> {
     fn work(&self, connection: &Connection) {
         loop {
-            // Queries are handed out in order: whatever one finds, all before it are done or under way.
+            // Queries are handed out in order: when one gives a result, all earlier ones are finished or running.
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(query) = self.queries.get(number).filter(|_| lock(&self.found).is_none()) else { return };
             match connection.query_row(query, [], |row| row.get(0)).optional() {

@@ -1,9 +1,9 @@
-//! The order of `sqlite_schema`.
+//! Puts the rows of `sqlite_schema` in order.
 //!
-//! SQLite makes its objects behind the printed ones, and gives their rows the next rowids. The order of these rows is more
-//! than looks: a dump follows it, and SQLite reads indexes in it, which settles the order in which it tries UNIQUE
-//! indexes and which of two equal plans it takes. So rows are moved to the places that they have in the schema, for which
-//! the printed rows have left gaps.
+//! SQLite adds its objects behind the ones that litepress wrote, with the next rowids. The order of these rows
+//! matters: a dump follows it, and SQLite reads indexes in it. It thereby decides in which order SQLite tries UNIQUE
+//! indexes, and which of two equal plans SQLite takes. So rows are moved to their places in the schema, for which the
+//! written rows have left gaps.
 
 use litepress_rows::schema::SchemaObject;
 use rusqlite::Connection;
@@ -29,7 +29,7 @@ pub(super) fn settle(sqlite: &Connection, objects: &[SchemaObject]) -> rusqlite:
     sqlite.execute_batch("PRAGMA writable_schema = ON")?;
     let transaction = sqlite.unchecked_transaction()?;
     let mut update = sqlite.prepare("UPDATE sqlite_schema SET rowid = ?2 WHERE rowid = ?1")?;
-    // Places may be taken by rows that are still to be moved, so all go out of the way first.
+    // These places may be taken by rows that are still to be moved, so all rows get out of the way first.
     let last = rows.last().map_or(0, |(rowid, ..)| *rowid).max(objects.len() as i64);
     for Move { from, to } in &moves {
         update.execute([*from, last + to])?;
@@ -42,7 +42,8 @@ pub(super) fn settle(sqlite: &Connection, objects: &[SchemaObject]) -> rusqlite:
     sqlite.execute_batch("PRAGMA writable_schema = OFF")
 }
 
-/// Finds the rows that are not in their places. `rows` are rowid, type and name; a trigger may be named as a table is.
+/// Returns the rows that are not in their places. `rows` are rowid, type and name; a trigger may share the name of a
+/// table.
 fn moves(rows: &[(i64, String, String)], objects: &[SchemaObject]) -> Vec<Move> {
     let places: HashMap<(&str, &str), usize> =
         objects.iter().enumerate().map(|(at, object)| ((object.kind.as_str(), object.name.as_str()), at)).collect();

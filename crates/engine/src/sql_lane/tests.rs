@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 type Row = (i64, Vec<Value<'static>>);
 
-/// Rows in memory: parts of one chunk each.
+/// Rows in memory, in parts of one chunk each.
 struct Rows(Mutex<Vec<RecordChunk>>);
 
 impl Rows {
@@ -48,7 +48,7 @@ fn options(threads: usize) -> LaneOptions {
     LaneOptions { temp_dir: std::env::temp_dir(), threads, progress: Arc::new(Progress::default()) }
 }
 
-/// The bytes of a database made by these statements.
+/// Returns the bytes of a database made by these statements.
 fn bytes_of(sql: &str) -> Vec<u8> {
     let mut sqlite = Connection::open_in_memory().unwrap();
     sqlite.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA user_version = 1").unwrap();
@@ -60,7 +60,7 @@ fn lane(sql: &str) -> SqlLane {
     SqlLane::open_bytes(bytes_of(sql), options(1)).unwrap()
 }
 
-/// A file with these bytes; the folder goes with it.
+/// Writes a file with these bytes. Its folder lives as long as the returned handle.
 fn file_of(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("printed.tmp");
@@ -225,7 +225,7 @@ fn a_wish_to_stop_is_heard() {
     assert_eq!(error.kind(), ErrorKind::Interrupted);
 }
 
-/// The rows that are there stay, and of what else ANALYZE makes nothing does.
+/// Rows that exist stay. Nothing else that ANALYZE makes does.
 #[test]
 fn statistics_are_added() {
     let lane = lane(
@@ -240,7 +240,7 @@ fn statistics_are_added() {
     assert_eq!(strings(&lane, "SELECT name FROM sqlite_schema"), ["t", "i", "sqlite_stat1"]);
 }
 
-/// The verdict on rows that were inserted unchecked, by all ways.
+/// Returns the verdict on rows that were inserted unchecked, which is the same by all ways.
 fn check(sql: &str, insert: &str) -> Result<()> {
     let bytes = bytes_of(&format!("{sql}; PRAGMA ignore_check_constraints = ON; {insert}"));
     let table = table(sql);
@@ -320,7 +320,7 @@ fn a_text_that_does_not_fit_leaves_the_verdict_to_sqlite() {
     }
 }
 
-/// An expression over columns a (INT), b (REAL), c (TEXT) and d (no type).
+/// Generates an expression over columns a (INT), b (REAL), c (TEXT) and d (no type).
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "a",
@@ -416,7 +416,7 @@ fn row() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Rows are refused here where and only where an INSERT refuses one of them.
+    /// Rows are refused here if and only if an INSERT refuses one of them.
     #[test]
     fn checks_agree_with_insert(
         checks in prop::collection::vec(expression(), 1..3),

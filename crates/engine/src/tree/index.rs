@@ -1,16 +1,16 @@
-//! Leaf pages of an index or of a WITHOUT ROWID table.
+//! Builds the leaf pages of an index or of a WITHOUT ROWID table.
 //!
-//! Every entry stands once in the tree: the entry that no longer fits a leaf becomes the divider behind it and goes to
-//! the levels above (fileformat2.html, section 1.6). A part other than the last ends with a divider, so that the next
-//! part can begin with a leaf; the last part ends with a leaf. Where the entries do not come out that way, the last
-//! ones are moved by one place: see [`IndexBuilder::finish`].
+//! Every entry is stored once in the tree: the entry that no longer fits a leaf becomes the divider behind it and
+//! moves to the levels above (fileformat2.html, section 1.6). A part other than the last ends with a divider, so that
+//! the next part can begin with a leaf. The last part ends with a leaf. If the entries do not come out that way, the
+//! last ones move by one place: see [`IndexBuilder::finish`].
 
 use super::interior::Entry;
 use super::open_page::{OpenPage, add_overflow};
 use crate::pages::{PageRun, Placement};
 use litepress_format::copy::copy_short;
-use litepress_format::order::{AlikeCells, CELL_WINDOW, ShortCell};
 use litepress_format::page::{MIN_CELL_LEN, PageKind};
+use litepress_format::sort_key::{CELL_WINDOW, CellTemplate, ShortCell};
 use litepress_format::{payload, varint};
 
 /// The leaf pages of one part of an index, in memory.
@@ -26,19 +26,19 @@ pub(crate) struct IndexPart {
 /// An entry as a cell without a left child.
 pub(crate) struct IndexCell {
     bytes: Vec<u8>,
-    /// Index of the first overflow page in the run, whose number belongs into the last four bytes.
+    /// Index in the run of the first overflow page, whose number goes into the last four bytes.
     overflow: Option<u32>,
 }
 
 impl IndexCell {
-    /// Length of the record, its start, and the index of its first overflow page.
+    /// Returns the length of the record, its local payload, and the index of its first overflow page.
     pub fn payload(&self, usable: usize) -> (u64, &[u8], Option<u32>) {
-        let (payload_len, len_len) = varint::read(&self.bytes).expect("a cell of ours");
+        let (payload_len, len_len) = varint::read(&self.bytes).expect("a cell of this builder");
         let split = payload::split(PageKind::LeafIndex, usable, payload_len);
         (payload_len, &self.bytes[len_len..len_len + split.local], self.overflow)
     }
 
-    /// The divider, once its part's pages have numbers.
+    /// Returns the divider, once its part's pages have numbers.
     pub fn placed(mut self, placement: Placement) -> Entry {
         if let Some(index) = self.overflow {
             let at = self.bytes.len() - 4;
@@ -57,7 +57,7 @@ pub(crate) struct IndexBuilder {
     usable: usize,
     max_local: usize,
     page: Option<OpenPage>,
-    /// The page closed last, to take its last cell back.
+    /// The page closed last, whose last cell may be taken back.
     closed: Option<OpenPage>,
 }
 
@@ -72,12 +72,12 @@ impl IndexBuilder {
         }
     }
 
-    /// Number of entries so far.
+    /// Returns the number of entries so far.
     pub fn entries(&self) -> u64 {
         self.part.entries
     }
 
-    /// The pages so far, the last of which may be open.
+    /// Returns the pages so far, the last of which may be open.
     pub fn run(&self) -> &PageRun {
         &self.part.run
     }
@@ -97,35 +97,37 @@ impl IndexBuilder {
         }
     }
 
-    /// Adds the next entry, whose cell is at hand; `false` where it is none for a leaf as it stands.
+    /// Appends an encoded cell. Returns `false` if it would overflow or is below the minimum cell size.
     #[inline]
     pub fn add_cell(&mut self, cell: &ShortCell) -> bool {
         cell.len() <= self.max_local && self.add_local(cell.len(), 1, |bytes| cell.write(bytes))
     }
 
-    /// How many such cells the open page has room for, at least.
-    pub fn room_for(&self, alike: &AlikeCells) -> usize {
-        let is_local = (MIN_CELL_LEN..=self.max_local).contains(&alike.len());
-        // A page is opened for an entry that is sure to stay there: that there is one more, nobody knows yet.
-        self.page.filter(|_| is_local).map_or(0, |open| open.room_for(alike.len(), CELL_WINDOW))
+    /// Returns how many cells of this template surely fit the open page.
+    pub fn room_for(&self, template: &CellTemplate) -> usize {
+        let is_local = (MIN_CELL_LEN..=self.max_local).contains(&template.len());
+        // Open a page only once an entry is known to stay on it.
+        self.page.filter(|_| is_local).map_or(0, |open| open.room_for(template.len(), CELL_WINDOW))
     }
 
-    /// Adds the next entries, whose rowids have these forms, and which there is [room](Self::room_for) for.
+    /// Adds the next entries, whose rowids are encoded in `words`. REQUIRES: the page has [room](Self::room_for) for
+    /// them.
     #[inline(always)]
-    pub fn add_alike(&mut self, forms: impl ExactSizeIterator<Item = u64>, alike: &AlikeCells) {
+    pub fn add_from_template(&mut self, words: impl ExactSizeIterator<Item = u64>, template: &CellTemplate) {
         let Some(mut open) = self.page else { return };
-        self.part.entries += forms.len() as u64;
-        // Each has a length of one byte in front of its record.
-        self.part.payload_bytes += (forms.len() * (alike.len() - 1)) as u64;
+        self.part.entries += words.len() as u64;
+        // Each cell has one byte for the length in front of its record.
+        self.part.payload_bytes += (words.len() * (template.len() - 1)) as u64;
         let page = self.part.run.page_mut(open.index);
         let cells_end = open.content_start;
-        open.push_alike(page, forms.len(), alike.len());
-        alike.write_all(forms, &mut page[..cells_end]);
+        open.push_equal_cells(page, words.len(), template.len());
+        template.write_all(words, &mut page[..cells_end]);
         self.page = Some(open);
     }
 
-    /// Adds an entry whose cell, of `len` bytes behind the `prefix` ones that say how long its record is, needs no
-    /// overflow pages, and is written straight to the page; `false` where it is too short for a leaf as it stands.
+    /// Adds an entry without overflow pages, whose cell `write` writes straight to the page. The cell has `len`
+    /// bytes, the first `prefix` of which are the record's length. Returns `false` if it is below the minimum cell
+    /// size.
     #[inline]
     fn add_local(&mut self, len: usize, prefix: usize, write: impl Fn(&mut [u8])) -> bool {
         if len < MIN_CELL_LEN {
@@ -159,7 +161,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Makes the cell of a record; overflow pages are appended to the run.
+    /// Makes the cell of a record. Overflow pages are appended to the run.
     fn make_cell(&mut self, record: &[u8]) -> IndexCell {
         let mut bytes = Vec::new();
         varint::push(record.len() as u64, &mut bytes);
@@ -169,7 +171,7 @@ impl IndexBuilder {
             return IndexCell { bytes, overflow: None };
         }
         bytes.extend_from_slice(&[0; 4]);
-        // The leaf comes first, so that it lies in front of what overflows from it.
+        // The leaf is added first, so that it precedes its overflow pages.
         self.open_page();
         let overflow = add_overflow(&mut self.part.run, &record[split.local..], self.usable);
         IndexCell { bytes, overflow: Some(overflow) }
@@ -178,7 +180,7 @@ impl IndexBuilder {
     fn push(&mut self, open: &mut OpenPage, cell: &IndexCell) {
         let page = self.part.run.page_mut(open.index);
         if cell.bytes.len() < MIN_CELL_LEN {
-            // On a leaf the shortest cells are filled up; as a divider, behind a child's number, no cell is that short.
+            // Only leaves pad short cells. As a divider, behind a child's number, no cell is that short.
             let mut filled = [0; MIN_CELL_LEN];
             filled[..cell.bytes.len()].copy_from_slice(&cell.bytes);
             open.push(page, &filled);
@@ -201,13 +203,14 @@ impl IndexBuilder {
         self.closed = Some(open);
     }
 
-    /// The part, complete; `is_last` where no other follows it.
+    /// Completes the part. `is_last` says that no other part follows.
     pub fn finish(mut self, is_last: bool) -> IndexPart {
         match (self.page, is_last) {
-            // Ends with a divider, and must: or has no entry at all.
+            // It ends with a divider, as it must, or has no entry at all.
             (None, false) => {}
             (None, true) if self.part.leaves.is_empty() => {}
-            // Ends with a divider and must not: that goes to a leaf of its own, and the entry before takes its place.
+            // It ends with a divider and must not: the divider moves to a leaf of its own, and the entry before takes
+            // its place.
             (None, true) => {
                 self.reopen_with_divider();
                 self.close_page(None);
@@ -233,7 +236,7 @@ impl IndexBuilder {
         self.reopen_with_divider_on(OpenPage::new(index, 0, self.usable));
     }
 
-    /// The last divider goes to the empty page `empty`, and the last entry of the leaf before it becomes the divider.
+    /// Moves the last divider to the empty page `empty`. The last entry of the leaf before it becomes the divider.
     fn reopen_with_divider_on(&mut self, mut empty: OpenPage) {
         let (leaf, divider) = self.part.leaves.pop().expect("a part of two entries has a leaf");
         let divider = divider.expect("it is not the end of the tree");
@@ -250,7 +253,7 @@ impl IndexBuilder {
         let mut open = self.page.take().expect("a page is open");
         let run = &mut self.part.run;
         let page = run.page_mut(open.index);
-        let (payload_len, len_len) = varint::read(&page[open.content_start..]).expect("a cell of ours");
+        let (payload_len, len_len) = varint::read(&page[open.content_start..]).expect("a cell of this builder");
         let split = payload::split(PageKind::LeafIndex, self.usable, payload_len);
         let pointer_len = if split.overflow_pages > 0 { 4 } else { 0 };
         let end = open.content_start + len_len + split.local + pointer_len;

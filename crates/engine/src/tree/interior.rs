@@ -1,9 +1,9 @@
-//! The levels above the leaves, of tables and of indexes.
+//! Builds the interior levels of tables and indexes.
 //!
-//! Children arrive in key order, each with the divider that stands between it and the next one: the largest rowid below
-//! it in a table, an entry of its own in an index. A level holds children back until it knows that a page of them is
-//! full **and** that at least two more follow: the last page of a level then always has two children or more, as
-//! SQLite refuses an interior page without a cell. So each page is written once, complete, and never read back.
+//! Children arrive in key order, each with the divider between it and the next one: in a table the largest rowid
+//! below it, in an index an entry of its own. A level holds children back until it knows that a page of them is full
+//! **and** that at least two more follow. So the last page of a level always has at least two children, because
+//! SQLite rejects an interior page without a cell. Each page is written once, complete, and never read back.
 //!
 //! A page of children `c0 .. ck` has the cells `(c0, d0) .. (ck-1, dk-1)` and `ck` as its right-most pointer; the divider
 //! `dk` goes up with the page, to the level above.
@@ -11,19 +11,19 @@
 use litepress_format::page::{CELL_POINTER_LEN, INTERIOR_HEADER_LEN, PageKind, PageWriter};
 use litepress_format::{cell, varint};
 
-/// What stands between two neighbouring pages of a level.
+/// A divider between two neighbouring pages of a level.
 pub(crate) trait Divider: Clone {
     /// Kind of the interior pages.
     const PAGE_KIND: PageKind;
 
-    /// Bytes of its cell with the number of its left child.
+    /// Returns the length of its cell, with the number of the left child.
     fn cell_len(&self) -> usize;
 
     /// Appends that cell.
     fn write_cell(&self, left_child: u32, out: &mut Vec<u8>);
 }
 
-/// In a table: the largest rowid of the left page. It stays in the leaf as well.
+/// The divider of a table: the largest rowid of the left page. The leaf keeps it as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LargestRowid(pub i64);
 
@@ -39,7 +39,7 @@ impl Divider for LargestRowid {
     }
 }
 
-/// In an index: an entry that is in no leaf, as its cell is written without the left child. Behind the last page of a
+/// The divider of an index: an entry that is in no leaf, as a cell without the left child. Behind the last page of a
 /// tree it is empty and never written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry(pub Vec<u8>);
@@ -71,7 +71,7 @@ pub(crate) struct Levels<D> {
 
 struct Level<D> {
     children: Vec<Child<D>>,
-    /// Bytes of the cells of all children but the last, which is the right-most pointer and has no cell.
+    /// Bytes of the cells of all children but the last one, which becomes the right-most pointer.
     cell_bytes: usize,
     /// How many children fill one page, once there are more.
     full: Option<usize>,
@@ -79,12 +79,12 @@ struct Level<D> {
     has_pages: bool,
 }
 
-/// What a tree begins with.
+/// The root of a tree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Root<D> {
     /// A single leaf, or no leaf at all.
     Leaf(Option<u32>),
-    /// The children of the root page, to be written by the caller.
+    /// The children of the root page, which the caller must write.
     Interior(Vec<Child<D>>),
 }
 
@@ -93,7 +93,7 @@ impl<D: Divider> Levels<D> {
         Self { levels: Vec::new(), usable }
     }
 
-    /// Adds the next leaf. `write` writes an interior page with the given children and returns its number.
+    /// Adds the next leaf. `write` writes an interior page of the given children and returns its number.
     pub fn push<E>(&mut self, leaf: Child<D>, mut write: impl FnMut(&[Child<D>]) -> Result<u32, E>) -> Result<(), E> {
         self.push_at(0, leaf, &mut write)
     }
@@ -162,8 +162,8 @@ impl<D: Divider> Level<D> {
         self.children.push(child);
     }
 
-    /// How many of the last children the next page takes: all where they fit, else one less than a full page, so that
-    /// two are left; half of them where they would fit and yet must not be the root.
+    /// Returns how many children the next page takes, at the end of a level. All, if they fit; half of them, if they
+    /// would fit but must not be the root. Otherwise one less than a full page, so that two are left.
     fn next_page_len(&self) -> usize {
         match self.full {
             Some(full) => full - 1,
@@ -172,7 +172,7 @@ impl<D: Divider> Level<D> {
         }
     }
 
-    /// Writes a page of the first `count` children; returns it as a child of the level above.
+    /// Writes a page of the first `count` children. Returns it as a child of the level above.
     fn write_page<E>(
         &mut self,
         count: usize,
@@ -191,7 +191,7 @@ impl<D: Divider> Level<D> {
     }
 }
 
-/// Writes the interior page with these children at `header_offset` of `page`; all other bytes become zero.
+/// Writes the interior page of these children at `header_offset` of `page`. All other bytes become zero.
 pub(crate) fn write_interior<D: Divider>(page: &mut [u8], header_offset: usize, usable: usize, children: &[Child<D>]) {
     let (&(_, right_child), others) = children.split_last().expect("an interior page has children");
     page[header_offset..].fill(0);
@@ -210,8 +210,8 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// Builds the levels over `leaves` children with keys of a given width; every page must hold two children or
-    /// more, fit its page, and all children must be reached in order at one depth.
+    /// Builds the levels over `leaves` children with keys of a given width. Checks that every page has at least two
+    /// children and fits, and that all children are reached in order at one depth.
     fn build(leaves: u32, first_key: i64, usable: usize, root_usable: usize) -> usize {
         let mut pages: Vec<Vec<Child<LargestRowid>>> = Vec::new();
         let first_page = leaves + 1;

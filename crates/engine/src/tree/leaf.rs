@@ -1,8 +1,8 @@
-//! Leaf pages of a rowid table.
+//! Builds the leaf pages of a rowid table.
 //!
-//! How it works: a page is filled as SQLite fills it, cells from the end downwards and cell pointers from the front
-//! upwards. A part of a table is a [`PageRun`] of its own; its leaves hold no page number, so it need not know where
-//! in the file it will lie. Overflow pages follow the leaf whose cell they belong to.
+//! A page is filled as SQLite does: cells from the end downwards, cell pointers from the front upwards. A part of a
+//! table is a [`PageRun`]. Its leaves hold no page numbers, so it does not depend on its position in the file.
+//! Overflow pages follow the leaf of their cell.
 
 mod fill;
 
@@ -38,9 +38,9 @@ pub(crate) struct LeafBuilder {
     page: Option<OpenPage>,
     last_rowid: i64,
     limits: Limits,
-    /// The cell that [`Self::add_carefully`] makes, kept for its memory.
+    /// The cell that [`Self::add_carefully`] makes; kept for its memory.
     cell: Vec<u8>,
-    /// Bytes at the front of the part's first page that are not the tree's: the file header, where it is page 1.
+    /// Bytes at the front of the part's first page that are not the tree's: the file header, if it is page 1.
     first_page_offset: usize,
 }
 
@@ -52,7 +52,7 @@ struct Limits {
 }
 
 impl LeafBuilder {
-    /// `first_page_offset` is 100 where the first leaf may become page 1, else 0.
+    /// Starts a part. `first_page_offset` is 100 if the first leaf may become page 1, else 0.
     pub fn new(run: PageRun, usable: usize, first_page_offset: usize) -> Self {
         let (leaves, positions) = (Vec::new(), Positions::default());
         let part = TablePart { run, leaves, first_rowid: None, rows: 0, positions, payload_bytes: 0 };
@@ -63,7 +63,7 @@ impl LeafBuilder {
     /// Adds the rows of `chunk`.
     ///
     /// # Errors
-    /// Rowids that do not ascend: then none of the rows is counted, though the pages may hold some.
+    /// If rowids do not ascend. Then none of the rows is counted, although the pages may hold some.
     pub fn add(&mut self, chunk: &RecordChunk) -> Result<(), OutOfOrder> {
         let rows = self.part.rows;
         self.add_rows(chunk).inspect_err(|_| self.part.rows = rows)
@@ -93,8 +93,8 @@ impl LeafBuilder {
         Ok(())
     }
 
-    /// Adds a row that [`fill::fill`] stopped at: it is out of order, or needs a new page, or is long, or finds no room for
-    /// the tricks.
+    /// Adds a row that [`fill::fill`] stopped at: it is out of order, needs a new page, is long, or has too few free
+    /// bytes below it for the fast path.
     fn add_carefully(&mut self, rowid: i64, record: &[u8]) -> Result<(), OutOfOrder> {
         if self.part.rows > 0 && rowid <= self.last_rowid {
             return Err(OutOfOrder { before: self.last_rowid, rowid });
@@ -141,14 +141,14 @@ impl LeafBuilder {
         self.part.leaves.push((self.last_rowid, open.index));
     }
 
-    /// The part, its last page completed.
+    /// Completes the last page. Returns the part.
     pub fn finish(mut self) -> TablePart {
         self.close_page();
         self.part
     }
 }
 
-/// Rowids that go backwards or repeat.
+/// Two consecutive rowids that do not ascend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutOfOrder {
     pub before: i64,
@@ -172,7 +172,7 @@ mod tests {
     use crate::sink::block::BlockPool;
     use litepress_format::page::PageSize;
 
-    /// The pages of the part that `rows` (rowid, length of the record) make, with the tricks or without.
+    /// Returns the pages of the part of `rows` (rowid, length of the record), built on the fast path or without it.
     fn pages(rows: &[(i64, usize)], page_bytes: u32, carefully: bool) -> Vec<Vec<u8>> {
         let page_size = PageSize::new(page_bytes).expect("a page size");
         let run = PageRun::new(page_size, &BlockPool::new(64));

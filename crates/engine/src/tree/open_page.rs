@@ -1,11 +1,11 @@
-//! A leaf page that is being filled, of a table or of an index, and what does not fit it.
+//! An open leaf page of a table or an index, and the overflow pages of its cells.
 
 use crate::pages::PageRun;
 use litepress_format::overflow;
 use litepress_format::page::{CELL_POINTER_LEN, LEAF_HEADER_LEN, PageHeader, PageKind};
 
-/// A leaf that still takes cells. Its bytes are in a [`PageRun`]; the gap is not zeroed and the header not written
-/// before it is [finished](Self::finish).
+/// A leaf that still takes cells. Its bytes are in a [`PageRun`]. The gap is not zeroed and the header not written
+/// until it is [finished](Self::finish).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenPage {
     /// Index of the page in its run.
@@ -21,7 +21,7 @@ impl OpenPage {
         Self { index, header_offset, cells: 0, content_start: usable }
     }
 
-    /// Where the next cell pointer goes.
+    /// Returns the offset of the next cell pointer.
     pub fn pointers_end(&self) -> usize {
         self.header_offset + LEAF_HEADER_LEN + CELL_POINTER_LEN * self.cells
     }
@@ -35,7 +35,7 @@ impl OpenPage {
         self.push_room(page, cell.len()).copy_from_slice(cell);
     }
 
-    /// Adds a cell of `len` bytes that fits, and is still to be written to what is returned.
+    /// Adds a cell of `len` bytes that fits. The caller must write it to the returned slice.
     #[inline]
     pub fn push_room<'p>(&mut self, page: &'p mut [u8], len: usize) -> &'p mut [u8] {
         let pointer = self.pointers_end();
@@ -46,9 +46,9 @@ impl OpenPage {
         &mut page[self.content_start..end]
     }
 
-    /// Adds `count` cells of `len` bytes that fit, and are there already or still to be written.
+    /// Adds `count` cells of `len` bytes that fit. The caller must write them before or after.
     #[inline]
-    pub fn push_alike(&mut self, page: &mut [u8], count: usize, len: usize) {
+    pub fn push_equal_cells(&mut self, page: &mut [u8], count: usize, len: usize) {
         let pointers = &mut page[self.pointers_end()..][..count * CELL_POINTER_LEN];
         let mut cell_at = self.content_start;
         for pointer in pointers.as_chunks_mut::<CELL_POINTER_LEN>().0 {
@@ -59,7 +59,7 @@ impl OpenPage {
         self.content_start = cell_at;
     }
 
-    /// How many cells of `len` bytes fit, at least, where whoever writes one needs `window` bytes up to its end, no fewer.
+    /// Returns how many cells of `len` bytes surely fit, if writing one needs `window` bytes in front of its end.
     pub fn room_for(&self, len: usize, window: usize) -> usize {
         let room = self.content_start - self.pointers_end();
         room.checked_sub(CELL_POINTER_LEN + window).map_or(0, |spare| 1 + spare / (CELL_POINTER_LEN + len))
@@ -80,7 +80,7 @@ impl OpenPage {
     }
 }
 
-/// An offset in a page as two bytes; 65536 wraps to 0, as the format says.
+/// Returns an offset in a page as two bytes. 65536 wraps to 0, as the format requires.
 #[inline]
 pub(crate) fn offset_bytes(offset: usize) -> [u8; 2] {
     #[expect(clippy::cast_possible_truncation, reason = "at most 65536, which the format writes as 0")]
@@ -88,13 +88,13 @@ pub(crate) fn offset_bytes(offset: usize) -> [u8; 2] {
     offset.to_be_bytes()
 }
 
-/// A leaf without cells: the root of an empty tree.
+/// Writes a leaf without cells: the root of an empty tree.
 pub(crate) fn write_empty(page: &mut [u8], header_offset: usize, usable: usize, kind: PageKind) {
     page.fill(0);
     OpenPage::new(0, header_offset, usable).finish(page, kind);
 }
 
-/// Appends the pages of an overflow chain that holds `rest`; the index of its first page.
+/// Appends the pages of an overflow chain of `rest`. Returns the index of its first page.
 pub(crate) fn add_overflow(run: &mut PageRun, rest: &[u8], usable: usize) -> u32 {
     let first = run.len();
     let mut previous = None;

@@ -1,31 +1,31 @@
-//! Where rows came in their input.
+//! Positions of rows in their input.
 
-/// Positions of the rows of a tree, which are numbered from 0: mostly they follow one another from row to row.
+/// The positions of a tree's rows, which are numbered from 0. Mostly they increase by one from row to row.
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
-    /// A row, and the position of it and of those behind it. Both ascend.
-    stretches: Vec<(u64, u64)>,
+    /// A row and its position, for each row whose position does not follow from the row before. Both ascend.
+    ranges: Vec<(u64, u64)>,
 }
 
 impl Positions {
-    /// Row `row` came at `position`, and the others behind it. No row may be given twice.
+    /// Adds rows from `row` on, whose positions start at `position`. No row may be added twice.
     pub fn add(&mut self, row: u64, position: u64) {
-        let goes_on = |&(first, start): &(u64, u64)| start + (row - first) == position;
-        if !self.stretches.last().is_some_and(goes_on) {
-            self.stretches.push((row, position));
+        let continues = |&(first, start): &(u64, u64)| start + (row - first) == position;
+        if !self.ranges.last().is_some_and(continues) {
+            self.ranges.push((row, position));
         }
     }
 
-    /// Adds those of rows that follow from row `row` on.
+    /// Adds the positions of another tree, whose rows follow from row `row` on.
     pub fn append(&mut self, row: u64, others: &Self) {
-        others.stretches.iter().for_each(|&(first, position)| self.add(row + first, position));
+        others.ranges.iter().for_each(|&(first, position)| self.add(row + first, position));
     }
 
-    /// The position of row `row`, and the next row that does not follow it in the input.
-    pub fn stretch(&self, row: u64) -> (u64, u64) {
-        let behind = self.stretches.partition_point(|&(first, _)| first <= row);
-        let (first, start) = self.stretches[behind - 1];
-        (start + (row - first), self.stretches.get(behind).map_or(u64::MAX, |&(first, _)| first))
+    /// Returns the position of row `row`, and the next row whose position does not follow from the one before.
+    pub fn locate(&self, row: u64) -> (u64, u64) {
+        let behind = self.ranges.partition_point(|&(first, _)| first <= row);
+        let (first, start) = self.ranges[behind - 1];
+        (start + (row - first), self.ranges.get(behind).map_or(u64::MAX, |&(first, _)| first))
     }
 }
 
@@ -41,7 +41,7 @@ mod tests {
         second.add(0, 21);
         second.add(5, 100);
         all.append(20, &second);
-        assert_eq!(all.stretches, [(0, 1), (25, 100)]);
-        assert_eq!((all.stretch(0), all.stretch(24), all.stretch(27)), ((1, 25), (25, 25), (102, u64::MAX)));
+        assert_eq!(all.ranges, [(0, 1), (25, 100)]);
+        assert_eq!((all.locate(0), all.locate(24), all.locate(27)), ((1, 25), (25, 25), (102, u64::MAX)));
     }
 }

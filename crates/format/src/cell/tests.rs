@@ -4,8 +4,7 @@ use proptest::prelude::*;
 const KINDS: [PageKind; 4] =
     [PageKind::InteriorIndex, PageKind::InteriorTable, PageKind::LeafIndex, PageKind::LeafTable];
 
-/// A cell of `kind` for a payload of `payload_len` bytes, of which `payload` holds as many as may
-/// stay local.
+/// Makes a cell of `kind` for a payload of `payload_len` bytes. `payload` has its local bytes, if not more.
 fn cell_for(kind: PageKind, rowid: i64, payload: &[u8], payload_len: u64, usable: usize) -> Cell<'_> {
     let split = payload::split(kind, usable, if kind == PageKind::InteriorTable { 0 } else { payload_len });
     let local = &payload[..split.local];
@@ -116,7 +115,7 @@ proptest! {
             prop_assert!(offset + len <= usable);
             let mut written = Vec::new();
             cell.write(&mut written);
-            // The same cell, though varints may have been written longer than need be.
+            // An equal cell: the varints of the input may have been longer than necessary.
             prop_assert!(written.len() <= len);
         }
     }

@@ -1,4 +1,4 @@
-//! A b-tree page, and on page 1 the file header before it.
+//! Shows a b-tree page, and on page 1 the file header before it.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::page::{CELL_POINTER_LEN, Freeblock, LEAF_HEADER_LEN, MIN_CELL_LEN, Pa
 use crate::value::Value;
 use crate::varint;
 
-/// Shows the page up to its `usable` bytes, which are on the page.
+/// Shows the first `usable` bytes of the page.
 pub(super) fn show(lines: &mut Lines<'_>, page_number: u32, usable: usize) {
     if page_number == 1 {
         show_file_header(lines);
@@ -65,7 +65,7 @@ fn show_content(lines: &mut Lines<'_>, reader: &PageReader<'_>, usable: usize) {
         show_pointer(lines, reader, index);
     }
     show_gap(lines, reader.pointers_end()..reader.content_start());
-    // Cells of a sound page are together no longer than it. This bounds the dump of one whose cells
+    // The cells of a sound page are together no longer than the page. This bounds the dump of a page whose cells
     // overlap.
     let mut budget = usable;
     for index in 0..reader.cell_count() {
@@ -110,7 +110,7 @@ fn show_gap(lines: &mut Lines<'_>, gap: Range<usize>) {
     lines.heading(format_args!("{:04x}  {} bytes, unallocated gap, {content}", gap.start, gap.len()));
 }
 
-/// Shows the fields of a cell that was read at `start` and is `len` bytes long.
+/// Shows the fields of the cell of `len` bytes at `start`.
 fn show_cell(lines: &mut Lines<'_>, cell: &Cell<'_>, start: usize, len: usize) {
     let mut at = start;
     if let Some(child) = cell.left_child() {
@@ -136,7 +136,7 @@ fn show_cell(lines: &mut Lines<'_>, cell: &Cell<'_>, start: usize, len: usize) {
     }
 }
 
-/// Shows the varint at `at`, which was read before as `value`, and returns the offset behind it.
+/// Shows the varint at `at`, whose number is `value`. Returns the offset behind it.
 fn show_varint(lines: &mut Lines<'_>, at: usize, value: impl std::fmt::Display, meaning: &str) -> usize {
     let len = lines.page().get(at..).and_then(varint::read).map_or(0, |(_, len)| len);
     lines.field(at..at + len, value, meaning);

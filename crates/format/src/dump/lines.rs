@@ -1,4 +1,4 @@
-//! How the lines of a dump look.
+//! Formats the lines of a dump.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 use crate::FormatError;
 use crate::value::Value;
 
-/// Bytes of a field that its line shows; the rest is counted.
+/// Bytes of a field that its line shows; the line counts the rest.
 const FIELD_BYTES: usize = 8;
-/// Bytes that a line of raw bytes shows.
+/// Bytes of a line of raw bytes.
 const ROW_BYTES: usize = 16;
-/// Characters of a text that are shown, and bytes of a blob.
+/// The most characters of a text, or bytes of a blob, that are shown.
 const VALUE_LEN: usize = 40;
 
-/// The text as it grows, and the page it is about.
+/// A dump in progress, and its page.
 pub(super) struct Lines<'a> {
     page: &'a [u8],
     text: String,
@@ -32,12 +32,12 @@ impl<'a> Lines<'a> {
         self.page
     }
 
-    /// A line above the fields of one thing.
+    /// Adds a heading.
     pub(super) fn heading(&mut self, heading: impl Display) {
         self.text += &format!("{heading}\n");
     }
 
-    /// A line of one field. Ranges may leave the page: what is not there is not shown.
+    /// Adds the line of one field. A range may leave the page: only the bytes on the page are shown.
     pub(super) fn field(&mut self, range: Range<usize>, value: impl Display, meaning: impl Display) {
         let bytes = self.bytes(&range);
         let more = if bytes.len() > FIELD_BYTES { ".." } else { "" };
@@ -47,29 +47,29 @@ impl<'a> Lines<'a> {
         self.text.push('\n');
     }
 
-    /// A line about something that is not as it should be.
+    /// Adds a line about an error.
     pub(super) fn wrong(&mut self, reason: impl Display) {
         self.text += &format!("! {reason}\n");
     }
 
-    /// [`wrong`](Self::wrong) for what a decoder said about the page.
+    /// Adds a line about a decoder's error.
     pub(super) fn wrong_error(&mut self, error: &FormatError) {
         self.wrong(format_args!("{:04x}: {}", error.offset(), error.what()));
     }
 
-    /// Bytes that could not be decoded, and why.
+    /// Adds the bytes that do not decode, and the reason.
     pub(super) fn undecoded(&mut self, range: Range<usize>, reason: impl Display) {
         self.wrong(reason);
         self.raw(range, "not decoded");
     }
 
-    /// [`undecoded`](Self::undecoded) for what a decoder said about the page.
+    /// Adds the bytes that do not decode, and the decoder's error.
     pub(super) fn undecoded_error(&mut self, range: Range<usize>, error: &FormatError) {
         self.wrong_error(error);
         self.raw(range, "not decoded");
     }
 
-    /// Bytes in rows of hex and ASCII. Equal rows are shown once.
+    /// Adds bytes as rows of hex and ASCII. Equal rows are shown once.
     pub(super) fn raw(&mut self, range: Range<usize>, meaning: &str) {
         let bytes = self.bytes(&range);
         self.heading(format_args!("{:04x}  {} bytes, {meaning}", range.start, bytes.len()));
@@ -109,7 +109,7 @@ fn ascii(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '.' }).collect()
 }
 
-/// A value for people: text quoted and escaped, long ones cut with their length.
+/// Formats a value for people: text quoted and escaped, a long value cut and its length stated.
 pub(super) fn display(value: &Value<'_>) -> String {
     match value {
         Value::Null => "NULL".into(),
@@ -124,7 +124,7 @@ pub(super) fn display(value: &Value<'_>) -> String {
 }
 
 fn display_text(text: &[u8]) -> String {
-    // Four bytes a character at most; the rest of a long text need not be looked at.
+    // A character has at most four bytes, so the rest of a long text is not needed.
     let head = String::from_utf8_lossy(&text[..text.len().min(VALUE_LEN * 4)]);
     let shown: String = head.chars().take(VALUE_LEN).collect();
     let is_cut = shown.len() < head.len() || text.len() > VALUE_LEN * 4;

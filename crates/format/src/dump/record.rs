@@ -1,4 +1,4 @@
-//! A payload as far as it stands on the page.
+//! Shows the part of a payload that is on the page.
 
 use std::ops::Range;
 
@@ -6,15 +6,14 @@ use super::lines::{Lines, display};
 use crate::record;
 use crate::varint;
 
-/// A column whose serial type was read.
+/// The serial type of one column.
 struct Column {
     serial: u64,
     /// Bytes of the body.
     len: u64,
 }
 
-/// Shows the record that stands at `local` of the page and goes on, if it is longer, on overflow
-/// pages.
+/// Shows the record at `local` of the page. A longer record continues on overflow pages.
 pub(super) fn show(lines: &mut Lines<'_>, local: Range<usize>, payload_len: u64) {
     let Some(bytes) = lines.page().get(local.clone()) else {
         return lines.wrong("the payload is off the page");
@@ -26,7 +25,7 @@ pub(super) fn show(lines: &mut Lines<'_>, local: Range<usize>, payload_len: u64)
     if header_len < own as u64 || header_len > payload_len {
         return lines.undecoded(local.start + own..local.end, "that header length is impossible");
     }
-    // A header that goes on behind the page is shown up to where it leaves it.
+    // A header that continues on an overflow page is shown up to the end of this page.
     let header_end = usize::try_from(header_len).unwrap_or(usize::MAX).min(bytes.len());
     let header = local.start + own..local.start + header_end;
     let Some(columns) = show_serial_types(lines, header) else {
@@ -38,7 +37,7 @@ pub(super) fn show(lines: &mut Lines<'_>, local: Range<usize>, payload_len: u64)
     show_bodies(lines, &columns, local.start + header_end..local.end, payload_len - header_len);
 }
 
-/// `None` where the rest cannot be understood; that has been said then.
+/// Shows the serial types. Returns `None`, after a line that says why, if the rest cannot be decoded.
 fn show_serial_types(lines: &mut Lines<'_>, header: Range<usize>) -> Option<Vec<Column>> {
     let page = lines.page();
     let mut columns = Vec::new();
@@ -71,8 +70,7 @@ fn describe(serial: u64, body_len: u64) -> String {
     }
 }
 
-/// Shows bodies from the start of `local`; `bodies_len` says how long they should be together,
-/// overflow included.
+/// Shows the bodies from the start of `local`. Together they should take `bodies_len` bytes, overflow included.
 fn show_bodies(lines: &mut Lines<'_>, columns: &[Column], local: Range<usize>, bodies_len: u64) {
     let total = columns.iter().fold(0_u64, |total, column| total.saturating_add(column.len));
     if total != bodies_len {

@@ -1,12 +1,11 @@
-//! Pages outside the b-trees.
+//! Shows pages outside the b-trees.
 
 use super::lines::Lines;
 use crate::freelist::Trunk;
 use crate::overflow;
 use crate::ptrmap::{ENTRY_LEN, Entry, EntryKind, entries_per_page};
 
-/// Shows an overflow page. How much of its content is payload, only the cell and its whole chain
-/// tell.
+/// Shows an overflow page. Only the cell and its chain tell how much of the content is payload.
 pub(super) fn show_overflow(lines: &mut Lines<'_>, usable: usize) {
     let (next, _) = overflow::read_page(lines.page(), usable);
     lines.field(0..4, next, if next == 0 { "last page of its chain" } else { "next overflow page" });
@@ -32,7 +31,7 @@ pub(super) fn show_trunk(lines: &mut Lines<'_>, usable: usize) {
     }
 }
 
-/// Shows a pointer-map page up to its last entry that is not zero.
+/// Shows a pointer-map page up to its last nonzero entry.
 pub(super) fn show_pointer_map(lines: &mut Lines<'_>, page_number: u32, usable: usize) {
     let bytes = &lines.page()[..entries_per_page(usable) * ENTRY_LEN];
     let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last / ENTRY_LEN + 1);

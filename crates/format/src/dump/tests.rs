@@ -24,7 +24,7 @@ fn has_complaint(text: &str) -> bool {
     text.lines().any(|line| line.starts_with('!'))
 }
 
-/// A table leaf with two cells, the second of which overflows.
+/// Makes a table leaf with two cells, the second of which overflows.
 fn leaf() -> [u8; 512] {
     let mut page = [0; 512];
     let mut writer = PageWriter::new(&mut page, 0, PageKind::LeafTable, 512);
@@ -158,7 +158,7 @@ fn long_and_odd_texts_are_cut_and_escaped() {
 #[test]
 #[cfg_attr(miri, ignore = "too slow there")]
 fn cells_that_overlap_do_not_make_the_text_explode() {
-    // 10,000 pointers to one cell that is nearly all of the rest of the page.
+    // 10,000 pointers to one cell that covers nearly all of the rest of the page.
     let mut page = vec![0; 65_536];
     let mut writer = PageWriter::new(&mut page, 0, PageKind::LeafTable, 65_536);
     let mut record = Vec::new();

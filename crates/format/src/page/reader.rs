@@ -1,17 +1,16 @@
-//! Reading the cells and the free space of a page.
+//! Reads the cells and the free space of a page.
 
 use super::{CELL_POINTER_LEN, MIN_CELL_LEN, PageHeader, PageKind, Space, usable_bytes};
 use crate::FormatError;
 use crate::big_endian::u16_at;
 use crate::cell::Cell;
 
-/// Bytes of a freeblock's own header, and so of the smallest freeblock.
+/// Bytes of a freeblock's header, and so of the smallest freeblock.
 const FREEBLOCK_HEADER_LEN: usize = 4;
 
 const _: () = assert!(MIN_CELL_LEN == FREEBLOCK_HEADER_LEN);
 
-/// Reads one b-tree page, checking bounds on the way. All offsets, those in errors too, count from
-/// the start of the page.
+/// Reads one b-tree page and checks bounds. All offsets, including those in errors, count from the start of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageReader<'a> {
     /// The usable bytes.
@@ -21,13 +20,12 @@ pub struct PageReader<'a> {
 }
 
 impl<'a> PageReader<'a> {
-    /// Reads the page header of `page`. `header_offset` is
-    /// [`FILE_HEADER_LEN`](super::FILE_HEADER_LEN) on page 1 and 0 elsewhere, `usable` the page's
-    /// bytes without the reserved ones at its end.
+    /// Reads the page header of `page`. `header_offset` is [`FILE_HEADER_LEN`](super::FILE_HEADER_LEN) on page 1 and
+    /// 0 elsewhere. `usable` is the page size without the reserved bytes at its end.
     ///
     /// # Errors
-    /// Where the page is shorter than `usable`, its header is none, or cell pointers and content
-    /// area overlap or leave the page.
+    /// If the page is shorter than `usable`, its header is invalid, or cell pointers and content area overlap or
+    /// leave the page.
     pub fn new(page: &'a [u8], header_offset: usize, usable: usize) -> Result<Self, FormatError> {
         let page = usable_bytes(page, usable)?;
         let header = page.get(header_offset..).unwrap_or_default();
@@ -45,61 +43,61 @@ impl<'a> PageReader<'a> {
         Ok(reader)
     }
 
-    /// The page header.
+    /// Returns the page header.
     #[must_use]
     pub fn header(&self) -> &PageHeader {
         &self.header
     }
 
-    /// Bytes of the page without the reserved ones.
+    /// Returns the bytes of the page without the reserved ones.
     #[must_use]
     pub fn usable(&self) -> usize {
         self.page.len()
     }
 
-    /// What the page is.
+    /// Returns the kind of the page.
     #[must_use]
     pub fn kind(&self) -> PageKind {
         self.header.kind
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     #[must_use]
     pub fn cell_count(&self) -> usize {
         self.header.cell_count.into()
     }
 
-    /// Page number of the right-most child; `Some` exactly on interior pages.
+    /// Returns the page number of the right-most child; `Some` exactly on interior pages.
     #[must_use]
     pub fn right_child(&self) -> Option<u32> {
         self.header.right_child
     }
 
-    /// Offset behind the last cell pointer: where the gap begins.
+    /// Returns the offset behind the last cell pointer, at which the gap begins.
     #[must_use]
     pub fn pointers_end(&self) -> usize {
         self.pointer_offset(self.cell_count())
     }
 
-    /// Offset of the cell content area: where the gap ends.
+    /// Returns the offset of the cell content area, at which the gap ends.
     #[must_use]
     pub fn content_start(&self) -> usize {
         self.header.content_start as usize
     }
 
-    /// Offset of the pointer to the cell `index`.
+    /// Returns the offset of the pointer to cell `index`.
     #[must_use]
     pub fn pointer_offset(&self, index: usize) -> usize {
         self.header_offset + self.header.kind.header_len() + index * CELL_POINTER_LEN
     }
 
-    /// Offset of the cell `index`, counted in key order.
+    /// Returns the offset of cell `index`, counted in key order.
     ///
     /// # Errors
-    /// Where the pointer is not into the cell content area.
+    /// If the pointer does not lead into the cell content area.
     ///
     /// # Panics
-    /// Where there is no such cell.
+    /// If the page has no such cell.
     pub fn cell_offset(&self, index: usize) -> Result<usize, FormatError> {
         assert!(index < self.cell_count(), "cell {index} of {}", self.cell_count());
         let at = self.pointer_offset(index);
@@ -110,36 +108,35 @@ impl<'a> PageReader<'a> {
         Ok(offset)
     }
 
-    /// The cell `index`, counted in key order, and its length in bytes. On the page it takes
-    /// [`MIN_CELL_LEN`] at least.
+    /// Reads cell `index`, counted in key order. Returns it with its length in bytes. On the page it takes at least
+    /// [`MIN_CELL_LEN`].
     ///
     /// # Errors
-    /// Where its pointer or its own fields lead off the page.
+    /// If its pointer or its own fields lead off the page.
     ///
     /// # Panics
-    /// Where there is no such cell.
+    /// If the page has no such cell.
     pub fn cell(&self, index: usize) -> Result<(Cell<'a>, usize), FormatError> {
         Cell::read(self.kind(), self.page, self.cell_offset(index)?, self.page.len())
     }
 
-    /// All cells in key order.
+    /// Returns all cells in key order.
     pub fn cells(&self) -> impl Iterator<Item = Result<Cell<'a>, FormatError>> {
         let reader = *self;
         (0..reader.cell_count()).map(move |index| Ok(reader.cell(index)?.0))
     }
 
-    /// The freeblocks in the order of their list, which is that of their offsets.
+    /// Returns the freeblocks in the order of their list, which is that of their offsets.
     #[must_use]
     pub fn freeblocks(&self) -> Freeblocks<'a> {
         Freeblocks { page: self.page, next: self.header.first_freeblock.into(), from: self.content_start() }
     }
 
-    /// Checks that cells and freeblocks do not overlap, and that the header counts exactly the
-    /// fragments between them.
+    /// Checks that cells and freeblocks do not overlap, and that the header counts exactly the fragments between
+    /// them.
     ///
     /// # Errors
-    /// With the first offence, also those of [`cell`](Self::cell) and
-    /// [`freeblocks`](Self::freeblocks).
+    /// The first error found, including those of [`cell`](Self::cell) and [`freeblocks`](Self::freeblocks).
     pub fn check_space(&self) -> Result<(), FormatError> {
         let mut space = Space::default();
         space.start(self.page.len());
@@ -158,7 +155,7 @@ impl<'a> PageReader<'a> {
     }
 }
 
-/// A piece of free space among the cells of a page.
+/// Free space among the cells of a page.
 ///
 /// It begins with two bytes for the offset of the next freeblock (0 for the last) and two for its
 /// own length.
@@ -166,17 +163,17 @@ impl<'a> PageReader<'a> {
 pub struct Freeblock {
     /// Offset on the page.
     pub offset: usize,
-    /// Bytes, these two fields included.
+    /// Length in bytes, including the two header fields.
     pub len: usize,
 }
 
-/// The freeblocks of a page; see [`PageReader::freeblocks`]. An error ends it.
+/// The freeblocks of a page; see [`PageReader::freeblocks`]. Ends after an error.
 #[derive(Clone, Debug)]
 pub struct Freeblocks<'a> {
     page: &'a [u8],
-    /// Offset of the next one, 0 at the end.
+    /// Offset of the next freeblock, 0 at the end.
     next: usize,
-    /// The next one must not begin before: the list ascends, so that it ends on any page.
+    /// The smallest valid offset of the next freeblock. The list must ascend, so that it ends on any page.
     from: usize,
 }
 
@@ -208,7 +205,7 @@ impl Iterator for Freeblocks<'_> {
         let read = self.read();
         self.next = read.as_ref().map_or(0, |(_, next)| *next);
         if let Ok((block, _)) = read {
-            // SQLite joins freeblocks that are less than four bytes apart.
+            // SQLite joins freeblocks that are fewer than four bytes apart.
             self.from = block.offset + block.len + FREEBLOCK_HEADER_LEN;
         }
         Some(read.map(|(block, _)| block))

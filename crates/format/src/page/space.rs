@@ -1,34 +1,34 @@
-//! Which bytes of a page something uses: cells and freeblocks must not overlap, and what lies
-//! between them must be counted as fragments.
+//! Tracks the used bytes of a page: cells and freeblocks must not overlap, and the bytes between them must be counted
+//! as fragments.
 
 use super::PageReader;
 use crate::FormatError;
 
 const BITS: usize = u64::BITS as usize;
 
-/// The bytes of a page that were taken, reused from page to page.
+/// A set of the used bytes of a page, reused from page to page.
 ///
-/// Cells that a writer laid one before the other, from the end of the page on, are only remembered
-/// by where the last one starts; else there is one bit for every byte.
+/// A writer lays each cell in front of the one before, from the end of the page on. For such a page only the start of
+/// the last cell is kept. Any other page gets one bit a byte.
 #[derive(Debug, Default)]
 pub struct Space {
     usable: usize,
-    /// As long as `words` is empty: everything from here on is taken, and nothing before.
+    /// While `words` is empty, exactly the bytes from here on are used.
     start: usize,
-    /// One bit for every byte.
+    /// One bit a byte of the page.
     words: Vec<u64>,
     used: usize,
 }
 
 impl Space {
-    /// Forgets the page before.
+    /// Starts with an empty page of `usable` bytes.
     #[inline]
     pub fn start(&mut self, usable: usize) {
         self.words.clear();
         (self.usable, self.start, self.used) = (usable, usable, 0);
     }
 
-    /// Takes `len` bytes from `start`, which must end on the page; `false` where one was taken
+    /// Marks `len` bytes from `start` as used. They must end on the page. Returns `false` if one of them was used
     /// before.
     #[inline]
     #[must_use]
@@ -41,7 +41,7 @@ impl Space {
         self.take_bits(start, len)
     }
 
-    /// [`take`](Self::take) out of order.
+    /// Does the work of [`take`](Self::take) for bytes that are not in front of the last ones.
     fn take_bits(&mut self, start: usize, len: usize) -> bool {
         if self.words.is_empty() {
             self.words.resize(self.usable.div_ceil(BITS), 0);
@@ -57,7 +57,7 @@ impl Space {
         self.take_long(start, len)
     }
 
-    /// [`take`](Self::take) across words.
+    /// Does the work of [`take`](Self::take) across words.
     fn take_long(&mut self, start: usize, len: usize) -> bool {
         let end = start + len;
         let mut free = true;
@@ -73,11 +73,11 @@ impl Space {
         free
     }
 
-    /// After all cells were taken: takes the freeblocks and counts the fragments. Gives the free
-    /// bytes of the page.
+    /// Takes the freeblocks and checks the count of fragments. All cells must have been taken. Returns the free bytes
+    /// of the page.
     ///
     /// # Errors
-    /// With the first offence.
+    /// The first error found.
     pub fn finish(&mut self, page: &PageReader<'_>) -> Result<usize, FormatError> {
         let in_cells = self.used;
         for block in page.freeblocks() {

@@ -58,7 +58,7 @@ fn page_header_round_trips() {
     }
 }
 
-/// A table leaf cell of exactly `len` bytes, 3 or more: two bytes of its own, header, a blob.
+/// Makes a table leaf cell of exactly `len` bytes (at least 3): two bytes of its own, a record header, a blob.
 fn cell_of(len: usize) -> Vec<u8> {
     let local = vec![1; len - 2];
     let mut cell = Vec::new();
@@ -97,7 +97,7 @@ fn a_page_takes_cells_to_its_last_byte() {
 fn a_very_short_cell_takes_four_bytes() {
     let mut page = [0xee; 512];
     let mut writer = PageWriter::new(&mut page, 0, PageKind::LeafIndex, 512);
-    // An index entry with an empty record, which no SQL makes.
+    // An index entry with an empty record, which no SQL statement makes.
     assert!(writer.push(&[1, 1]));
     assert!(writer.push(&[1, 1]));
     writer.finish(None);
@@ -132,7 +132,7 @@ fn interior_pages_know_all_children() {
     assert_eq!((children, reader.right_child()), (vec![2, 3, 4], Some(5)));
 }
 
-/// A table leaf with three cells of 100 bytes, at 412, 312 and 212.
+/// Makes a table leaf with three cells of 100 bytes, at 412, 312 and 212.
 fn three_cells() -> [u8; 512] {
     let mut page = [0; 512];
     let mut writer = PageWriter::new(&mut page, 0, PageKind::LeafTable, 512);
@@ -146,7 +146,7 @@ fn three_cells() -> [u8; 512] {
 #[test]
 fn freeblocks_and_fragments_are_counted() {
     let mut page = three_cells();
-    // The cell in the middle goes: a freeblock of 98 bytes, and a fragment of 2.
+    // Deletes the cell in the middle: a freeblock of 98 bytes, and a fragment of 2.
     page[3..5].copy_from_slice(&[0, 2]);
     page[10..12].copy_from_slice(&212_u16.to_be_bytes());
     page[1..3].copy_from_slice(&312_u16.to_be_bytes());
@@ -223,7 +223,7 @@ fn overlapping_cells_are_found() {
     assert!(PageReader::new(&page, 0, 512).unwrap().check_space().is_err());
 }
 
-/// Everything that a reader offers.
+/// Calls every method of a reader.
 fn read_all(page: &[u8], header_offset: usize, usable: usize) {
     if let Ok(reader) = PageReader::new(page, header_offset, usable) {
         let _ = (reader.cells().count(), reader.freeblocks().count(), reader.check_space());
@@ -239,7 +239,7 @@ proptest! {
         header_offset in prop::sample::select(&[0, 100][..]),
         usable in 470..520_usize,
     ) {
-        // Random, except that it looks enough like a page to be read further.
+        // Random bytes behind a plausible page header.
         page[header_offset] = kind.byte();
         page[header_offset + 3..header_offset + 5].copy_from_slice(&[0, cells]);
         page[header_offset + 5] = 0;

@@ -1,14 +1,13 @@
-//! Laying cells on an empty page.
+//! Lays cells on an empty page.
 
 use super::{CELL_POINTER_LEN, FILE_HEADER_LEN, MIN_CELL_LEN, MIN_USABLE, PageHeader, PageKind, PageSize};
 use crate::big_endian::put_u16;
 
-/// Lays cells on one page: pointers upwards, cells downwards from the end of the usable bytes, as
-/// SQLite does.
+/// Lays cells on one page as SQLite does: pointers upwards, cells downwards from the end of the usable bytes.
 ///
-/// Cells come in key order, each is copied once. Nothing is valid on the page before
-/// [`finish`](Self::finish). Bytes below the header offset are left alone (on page 1 that is the
-/// file header); all others are written, so that what the buffer held before does not show.
+/// REQUIRES: cells come in key order. Each cell is copied once. The page is valid only after
+/// [`finish`](Self::finish). Bytes below the header offset are left alone: on page 1 they are the file header. All
+/// others are overwritten, so that no old content of the buffer remains.
 #[derive(Debug)]
 pub struct PageWriter<'a> {
     page: &'a mut [u8],
@@ -20,11 +19,11 @@ pub struct PageWriter<'a> {
 }
 
 impl<'a> PageWriter<'a> {
-    /// Starts an empty page. `header_offset` is [`FILE_HEADER_LEN`] on page 1 and 0 elsewhere,
-    /// `usable` the page's bytes without the reserved ones at its end.
+    /// Starts an empty page. `header_offset` is [`FILE_HEADER_LEN`] on page 1 and 0 elsewhere. `usable` is the page
+    /// size without the reserved bytes at its end.
     ///
     /// # Panics
-    /// Where `page` is shorter than `usable`, or `usable` is not in 480 to 65536.
+    /// If `page` is shorter than `usable`, or `usable` is not in 480 to 65536.
     #[must_use]
     pub fn new(page: &'a mut [u8], header_offset: usize, kind: PageKind, usable: usize) -> Self {
         assert!((MIN_USABLE..=PageSize::MAX.bytes()).contains(&usable), "{usable} is no usable size");
@@ -32,31 +31,31 @@ impl<'a> PageWriter<'a> {
         Self { page, header_offset, kind, usable, cell_count: 0, content_start: usable }
     }
 
-    /// Offset of the next cell pointer.
+    /// Returns the offset of the next cell pointer.
     fn pointers_end(&self) -> usize {
         self.header_offset + self.kind.header_len() + usize::from(self.cell_count) * CELL_POINTER_LEN
     }
 
-    /// Bytes between the cell pointers and the cells; a cell takes its length and two bytes for the
+    /// Returns the bytes between the cell pointers and the cells. A cell takes its length and two bytes for the
     /// pointer.
     #[must_use]
     pub(super) fn free_bytes(&self) -> usize {
         self.content_start - self.pointers_end()
     }
 
-    /// Number of cells so far.
+    /// Returns the number of cells so far.
     #[must_use]
     pub fn cell_count(&self) -> u16 {
         self.cell_count
     }
 
-    /// Whether a cell of `cell_len` bytes still fits.
+    /// Returns whether a cell of `cell_len` bytes still fits.
     #[must_use]
     pub fn fits(&self, cell_len: usize) -> bool {
         cell_len.max(MIN_CELL_LEN) + CELL_POINTER_LEN <= self.free_bytes()
     }
 
-    /// Adds a cell behind the others; `false`, and nothing done, where it does not fit.
+    /// Adds a cell behind the others. Returns `false` and changes nothing if it does not fit.
     pub fn push(&mut self, cell: &[u8]) -> bool {
         if !self.fits(cell.len()) {
             return false;
@@ -73,11 +72,11 @@ impl<'a> PageWriter<'a> {
         true
     }
 
-    /// Writes the header, and zeros to the gap and the reserved bytes. `right_child` is `Some`
-    /// exactly on interior pages.
+    /// Writes the header, and zeros to the gap and the reserved bytes. `right_child` is `Some` exactly on interior
+    /// pages.
     ///
     /// # Panics
-    /// Where `right_child` does not fit the kind of the page.
+    /// If `right_child` does not fit the kind of the page.
     pub fn finish(self, right_child: Option<u32>) {
         let gap = self.pointers_end()..self.content_start;
         self.page[gap].fill(0);

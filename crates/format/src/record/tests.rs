@@ -71,7 +71,7 @@ fn header_counts_itself_over_every_varint_width() {
         (1, 2),
         (125, 126),
         (126, 127),
-        // One more for its own length, which is then 128 and takes two bytes.
+        // One byte more for its own length, which is then 128 and takes two bytes.
         (127, 129),
         (128, 130),
         (16_381, 16_383),
@@ -148,7 +148,7 @@ fn an_error_ends_the_iteration() {
     }
 }
 
-/// A value that owns its bytes, for proptest to make and shrink.
+/// A value that owns its bytes, for proptest to generate and shrink.
 #[derive(Clone, Debug)]
 enum Made {
     Null,
@@ -216,7 +216,7 @@ fn leading_values_are_those_of_the_record() {
             assert_eq!(values, all[..count]);
         }
     }
-    // Fewer values than wanted, and bytes that are missing.
+    // A record with too few values, and one that is cut off.
     assert!(!read_leading(&[2, 8], &mut [Value::Null; 2]));
     for end in 0..=13 {
         assert!(!read_leading(&record[..end], &mut [Value::Null; 4]));

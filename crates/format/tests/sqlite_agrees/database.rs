@@ -1,4 +1,4 @@
-//! Databases that SQLite fills, in every shape the cases run over.
+//! Databases that SQLite fills, in every layout of the test cases.
 
 use std::env;
 use std::fs;
@@ -15,13 +15,13 @@ use rusqlite::types::ValueRef;
 
 use crate::walk::File;
 
-/// What the cases vary.
+/// The parameters of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub page_size: PageSize,
-    /// As `PRAGMA auto_vacuum`: 0 none, 1 full, 2 incremental.
+    /// The number of `PRAGMA auto_vacuum`: 0 none, 1 full, 2 incremental.
     pub auto_vacuum: u8,
-    /// Bytes at the end of every page.
+    /// Reserved bytes at the end of every page.
     pub reserved: u8,
 }
 
@@ -35,7 +35,7 @@ pub fn page_sizes() -> impl Iterator<Item = PageSize> {
     (9..=16).filter_map(|power| PageSize::new(1 << power))
 }
 
-/// Every page size as it is, with each auto-vacuum, and with reserved bytes.
+/// Returns every page size, with each auto-vacuum mode, and with reserved bytes.
 pub fn every_shape() -> Vec<Shape> {
     page_sizes()
         .map(Shape::plain)
@@ -46,7 +46,7 @@ pub fn every_shape() -> Vec<Shape> {
         .collect()
 }
 
-/// A database file in the temporary folder, open in SQLite, deleted in the end.
+/// A database file in the temporary folder, open in SQLite, deleted on drop.
 pub struct Database {
     connection: Connection,
     path: PathBuf,
@@ -57,25 +57,25 @@ impl Drop for Database {
         for suffix in ["", "-wal", "-shm"] {
             let mut path = self.path.clone().into_os_string();
             path.push(suffix);
-            // A file that is not there need not go.
+            // The file may not exist.
             let _ = fs::remove_file(path);
         }
     }
 }
 
 impl Database {
-    /// Without a table.
-    pub fn empty(shape: Shape) -> Self {
-        let Shape { page_size, auto_vacuum, reserved } = shape;
-        // SQL cannot ask for reserved bytes; SQLite keeps what it finds in the header, so that one
-        // comes from this crate.
+    /// Creates a database without tables.
+    pub fn empty(layout: Shape) -> Self {
+        let Shape { page_size, auto_vacuum, reserved } = layout;
+        // SQL cannot set reserved bytes. SQLite keeps the number in the header, so this crate writes a header that
+        // has one.
         let database = Self::from_bytes(&if reserved > 0 { one_page(page_size, reserved) } else { Vec::new() });
         database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
         database.execute(&format!("PRAGMA page_size = {page_size}; PRAGMA auto_vacuum = {auto_vacuum}"));
         database
     }
 
-    /// A file with this content.
+    /// Creates a file with this content.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -84,14 +84,14 @@ impl Database {
         Self { connection: Connection::open(&path).unwrap(), path }
     }
 
-    /// With values at every threshold, holes and free pages.
-    pub fn filled(shape: Shape) -> Self {
-        let database = Self::empty(shape);
+    /// Creates a database with values at every threshold, holes and free pages.
+    pub fn filled(layout: Shape) -> Self {
+        let database = Self::empty(layout);
         database.execute(
             "CREATE TABLE gone(a); CREATE TABLE t(id INTEGER PRIMARY KEY, a, b); CREATE INDEX t_a ON t(a);
              CREATE TABLE w(k PRIMARY KEY, v) WITHOUT ROWID; BEGIN",
         );
-        database.fill_around_thresholds(shape.page_size.bytes() - usize::from(shape.reserved));
+        database.fill_around_thresholds(layout.page_size.bytes() - usize::from(layout.reserved));
         database.fill_with_small_values();
         // Record headers of 126 to 130 bytes; 128 does not occur.
         for columns in 125..=129 {
@@ -108,8 +108,8 @@ impl Database {
         database
     }
 
-    /// Texts in `t.a`, which goes into the index, and blobs in `t.b`, so long that payloads end
-    /// around X, M and whole chunks.
+    /// Inserts texts into `t.a`, which is indexed, and blobs into `t.b`. Their lengths put payloads around X, M and
+    /// whole chunks.
     fn fill_around_thresholds(&self, usable: usize) {
         let chunk = usable - 4;
         let mut insert_t = self.connection.prepare("INSERT INTO t(a, b) VALUES (?, ?)").unwrap();
@@ -129,7 +129,7 @@ impl Database {
         }
     }
 
-    /// Every width of integers, both ends; rowids of all lengths; short texts; reals; NULL.
+    /// Inserts both ends of every width of integers, rowids of all lengths, short texts, reals, and NULL.
     fn fill_with_small_values(&self) {
         let mut insert_t = self.connection.prepare("INSERT OR REPLACE INTO t VALUES (?, ?, ?)").unwrap();
         let mut insert_w = self.connection.prepare("INSERT OR REPLACE INTO w VALUES (?, ?)").unwrap();
@@ -144,7 +144,7 @@ impl Database {
         }
     }
 
-    /// The file as it stands on the disk.
+    /// Reads the file.
     pub fn file(&self) -> File {
         File::new(fs::read(&self.path).unwrap())
     }
@@ -153,7 +153,7 @@ impl Database {
         self.connection.execute_batch(sql).unwrap();
     }
 
-    /// What `make` makes of each row.
+    /// Returns the results of `make` for each row.
     pub fn rows<T>(&self, sql: &str, mut make: impl FnMut(&[Value<'_>]) -> T) -> Vec<T> {
         let mut statement = self.connection.prepare(sql).unwrap();
         let columns = statement.column_count();
@@ -196,7 +196,7 @@ fn value_of(value: ValueRef<'_>) -> Value<'_> {
     }
 }
 
-/// An empty database of one page.
+/// Returns an empty database of one page.
 fn one_page(page_size: PageSize, reserved: u8) -> Vec<u8> {
     let header = DatabaseHeader { reserved, ..DatabaseHeader::new(page_size) };
     let mut page = vec![0; page_size.bytes()];

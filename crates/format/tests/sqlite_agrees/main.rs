@@ -1,10 +1,9 @@
-//! SQLite is the judge: what it wrote is read by this crate, byte for byte, and it reads what this
-//! crate wrote.
+//! Compares with SQLite in both directions: this crate reads its files byte for byte, and it reads the files of this
+//! crate.
 //!
-//! Every case runs over all page sizes, with and without auto-vacuum, and with reserved bytes
-//! (`Shape`). The database holds values on both sides of every threshold: integer widths, header
-//! lengths, payloads that just fit and just do not, in tables, indexes and WITHOUT ROWID tables;
-//! and the holes that deletions leave.
+//! Every case runs over all page sizes, with and without auto-vacuum, and with reserved bytes (`Shape`). The database
+//! holds values on both sides of every threshold: integer widths, header lengths, and payloads around the overflow
+//! limit, in tables, indexes and WITHOUT ROWID tables. It also has the holes that deletions leave.
 
 #![cfg(not(miri))] // needs SQLite and files
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -19,7 +18,7 @@ use litepress_format::page::{FILE_HEADER_LEN, PageKind, PageReader, PageSize, Pa
 use litepress_format::{cell::Cell, freelist, overflow, ptrmap, record, schema, value::Value};
 use walk::{Entry, File, Walk};
 
-/// The records that `sql` gives, written by this crate.
+/// Returns the rows of `sql` as records that this crate encodes.
 fn records_of(database: &Database, sql: &str) -> Vec<Vec<u8>> {
     let mut record = Vec::new();
     database.rows(sql, |values| {
@@ -29,8 +28,7 @@ fn records_of(database: &Database, sql: &str) -> Vec<Vec<u8>> {
     })
 }
 
-/// Sees that the entries of a tree are the rows of `sql`, and their bytes those that this crate
-/// writes for them.
+/// Checks that the entries of a tree are the rows of `sql`, and that their bytes are those that this crate writes.
 fn assert_entries(database: &Database, entries: &[Entry], sql: &str) {
     let expected = records_of(database, sql);
     assert_eq!(entries.len(), expected.len(), "{sql}");
@@ -42,8 +40,8 @@ fn assert_entries(database: &Database, entries: &[Entry], sql: &str) {
 
 #[test]
 fn records_and_payload_splits_are_those_of_sqlite() {
-    for shape in every_shape() {
-        let database = Database::filled(shape);
+    for layout in every_shape() {
+        let database = Database::filled(layout);
         let file = database.file();
         let mut walk = Walk::new(&file);
         for row in walk.schema() {
@@ -64,18 +62,18 @@ fn records_and_payload_splits_are_those_of_sqlite() {
 
 #[test]
 fn every_page_has_one_use_and_its_space_adds_up() {
-    for shape in every_shape() {
-        let database = Database::filled(shape);
+    for layout in every_shape() {
+        let database = Database::filled(layout);
         let file = database.file();
         let mut walk = Walk::new(&file);
         walk.everything();
         let expected: Vec<u32> = (1..=file.page_count()).collect();
-        assert!(walk.uses.keys().copied().eq(expected), "{shape:?}");
+        assert!(walk.uses.keys().copied().eq(expected), "{layout:?}");
         let free_pages = walk.uses.values().filter(|page_use| page_use.is_free()).count();
-        assert_eq!(free_pages as i64, database.integer("PRAGMA freelist_count"), "{shape:?}");
+        assert_eq!(free_pages as i64, database.integer("PRAGMA freelist_count"), "{layout:?}");
         for (number, page_use) in &walk.uses {
             if page_use.role == Role::BTree {
-                assert_eq!(file.reader(*number).check_space(), Ok(()), "{shape:?} page {number}");
+                assert_eq!(file.reader(*number).check_space(), Ok(()), "{layout:?} page {number}");
             }
         }
     }
@@ -86,8 +84,8 @@ fn the_cases_hold_what_they_are_for() {
     let mut freeblocks = 0;
     let mut roles = Vec::new();
     let mut kinds_with_overflow = Vec::new();
-    for shape in every_shape() {
-        let database = Database::filled(shape);
+    for layout in every_shape() {
+        let database = Database::filled(layout);
         let file = database.file();
         let mut walk = Walk::new(&file);
         walk.everything();
@@ -114,18 +112,18 @@ fn the_cases_hold_what_they_are_for() {
 
 #[test]
 fn pointer_maps_say_where_pages_are_pointed_to_from() {
-    for shape in every_shape().into_iter().filter(|shape| shape.auto_vacuum > 0) {
-        let database = Database::filled(shape);
+    for layout in every_shape().into_iter().filter(|layout| layout.auto_vacuum > 0) {
+        let database = Database::filled(layout);
         let file = database.file();
         let mut walk = Walk::new(&file);
         walk.everything();
         let lock_byte_page = file.header.page_size.lock_byte_page();
         for (number, page_use) in walk.uses.range(2..) {
             let map_page = ptrmap::map_page_of(*number, file.usable(), lock_byte_page).unwrap();
-            assert_eq!(map_page == *number, page_use.role == Role::PointerMap, "{shape:?} page {number}");
+            assert_eq!(map_page == *number, page_use.role == Role::PointerMap, "{layout:?} page {number}");
             if let Some(offset) = ptrmap::entry_offset(*number, map_page) {
                 let entry = ptrmap::Entry::decode(&file.page(map_page)[offset..]).unwrap();
-                assert_eq!(Some(entry), page_use.pointed_to_by, "{shape:?} page {number}");
+                assert_eq!(Some(entry), page_use.pointed_to_by, "{layout:?} page {number}");
             }
         }
     }
@@ -149,8 +147,8 @@ fn schema_rows_are_those_of_sqlite() {
 
 #[test]
 fn header_fields_are_what_the_pragmas_say() {
-    for shape in every_shape() {
-        let database = Database::filled(shape);
+    for layout in every_shape() {
+        let database = Database::filled(layout);
         database
             .execute("PRAGMA user_version = -7; PRAGMA application_id = -2000000000; PRAGMA default_cache_size = 77");
         let file = database.file();
@@ -167,7 +165,7 @@ fn header_fields_are_what_the_pragmas_say() {
         assert_eq!(i64::from(header.sqlite_version_number), i64::from(rusqlite::version_number()));
         assert_eq!(header.encode(), file.page(1)[..FILE_HEADER_LEN]);
         assert!(header.page_count_is_valid());
-        assert_eq!(header.reserved, shape.reserved);
+        assert_eq!(header.reserved, layout.reserved);
     }
 }
 
@@ -200,21 +198,21 @@ fn encodings_and_journal_modes_are_read() {
 
 #[test]
 fn the_dump_complains_about_no_sound_page() {
-    for shape in every_shape() {
-        let database = Database::filled(shape);
+    for layout in every_shape() {
+        let database = Database::filled(layout);
         let file = database.file();
         let mut walk = Walk::new(&file);
         walk.everything();
         for (number, page_use) in &walk.uses {
             let page = file.page(*number);
             let text = dump_page(*number, page, file.header.page_size, file.usable(), page_use.role);
-            assert!(!text.lines().any(|line| line.starts_with('!')), "{shape:?}\n{text}");
+            assert!(!text.lines().any(|line| line.starts_with('!')), "{layout:?}\n{text}");
             let _ = dump_page(*number, page, file.header.page_size, file.usable(), Role::Unknown);
         }
     }
 }
 
-/// The page again, made by this crate from what it read.
+/// Makes the page again from what the reader returned.
 fn rewritten(file: &File, number: u32, role: Role) -> Vec<u8> {
     let (page, usable) = (file.page(number), file.usable());
     let mut out = vec![0; page.len()];
@@ -256,16 +254,16 @@ fn rewrite_btree(reader: &PageReader<'_>, out: &mut [u8], file: &File, number: u
 
 #[test]
 fn sqlite_reads_every_page_written_anew() {
-    for shape in every_shape() {
-        let database = Database::filled(shape);
+    for layout in every_shape() {
+        let database = Database::filled(layout);
         let file = database.file();
         let mut walk = Walk::new(&file);
         walk.everything();
         let pages = walk.uses.iter().flat_map(|(number, page_use)| rewritten(&file, *number, page_use.role));
         let copy = Database::from_bytes(&pages.collect::<Vec<u8>>());
-        assert_eq!(copy.text("PRAGMA integrity_check"), "ok", "{shape:?}");
+        assert_eq!(copy.text("PRAGMA integrity_check"), "ok", "{layout:?}");
         for query in ["SELECT id, a, b FROM t", "SELECT a, id FROM t INDEXED BY t_a ORDER BY a", "SELECT k, v FROM w"] {
-            assert_eq!(records_of(&copy, query), records_of(&database, query), "{shape:?} {query}");
+            assert_eq!(records_of(&copy, query), records_of(&database, query), "{layout:?} {query}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Walks a whole file with the readers of this crate, and notes what every page is for.
+//! Walks a whole file with the readers of this crate and notes the use of every page.
 
 use std::collections::BTreeMap;
 
@@ -44,10 +44,10 @@ impl File {
     }
 }
 
-/// What a page is for.
+/// The use of a page.
 pub struct Use {
     pub role: Role,
-    /// What a pointer map should say; `None` for pages that have no entry.
+    /// The expected pointer-map entry; `None` for pages without one.
     pub pointed_to_by: Option<ptrmap::Entry>,
 }
 
@@ -57,7 +57,7 @@ impl Use {
     }
 }
 
-/// An entry of a tree, its payload put together.
+/// An entry of a tree, its payload joined.
 pub struct Entry {
     pub rowid: Option<i64>,
     pub payload: Vec<u8>,
@@ -75,13 +75,13 @@ impl<'f> Walk<'f> {
 
     /// Notes the use of a page, which must be its only one.
     fn take(&mut self, number: u32, role: Role, kind: EntryKind, parent: u32) {
-        // Page 1 stands before the first pointer-map page.
+        // Page 1 precedes the first pointer-map page.
         let pointed_to_by = (number > 1).then_some(ptrmap::Entry { kind, parent });
         let before = self.uses.insert(number, Use { role, pointed_to_by });
         assert!(before.is_none(), "page {number} has two uses");
     }
 
-    /// All trees, the freelist and the pointer maps.
+    /// Walks all trees, the freelist and the pointer maps.
     pub fn everything(&mut self) {
         for row in self.schema() {
             self.tree(u32::try_from(row.rootpage).unwrap());
@@ -96,7 +96,7 @@ impl<'f> Walk<'f> {
         self.tree(schema::ROOT_PAGE).iter().map(|entry| schema::read(&entry.payload).unwrap()).collect()
     }
 
-    /// The entries of a tree in key order.
+    /// Returns the entries of a tree in key order.
     pub fn tree(&mut self, root: u32) -> Vec<Entry> {
         let mut entries = Vec::new();
         self.take(root, Role::BTree, EntryKind::RootPage, 0);
@@ -116,7 +116,7 @@ impl<'f> Walk<'f> {
                     let payload = self.payload(number, reader.kind(), payload);
                     entries.push(Entry { rowid: cell.rowid(), payload });
                 }
-                // A key of a table interior page is the largest of its left subtree.
+                // The key of a table interior cell is the largest of its left subtree.
                 None => assert!(entries.last().unwrap().rowid <= cell.rowid()),
             }
         }

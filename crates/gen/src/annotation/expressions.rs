@@ -1,4 +1,4 @@
-//! Tokens to expressions: operators by how closely they bind, as in SQLite.
+//! Parser of expressions: precedence climbing, with the precedence of SQLite's operators.
 
 use super::lexer::TokenKind;
 use super::parser::{Parser, int, keyword};
@@ -8,55 +8,57 @@ use crate::suggest::did_you_mean;
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 
-/// How closely an operator binds; the operands of a higher one are taken first.
-type Power = u8;
+/// Precedence of an operator; operators of higher precedence bind more closely.
+type Precedence = u8;
 
-const OR: Power = 1;
-const AND: Power = 2;
-const NOT: Power = 3;
-const EQUALITY: Power = 4;
-const ORDER: Power = 5;
-const SUM: Power = 6;
-const PRODUCT: Power = 7;
-const CONCAT: Power = 8;
-const SIGN: Power = 9;
+const OR: Precedence = 1;
+const AND: Precedence = 2;
+const NOT: Precedence = 3;
+const EQUALITY: Precedence = 4;
+const ORDER: Precedence = 5;
+const SUM: Precedence = 6;
+const PRODUCT: Precedence = 7;
+const CONCAT: Precedence = 8;
+const SIGN: Precedence = 9;
 
-/// What times are counted in.
+/// Units of `date_add` and `date_diff`.
 const UNITS: [&str; 7] = ["seconds", "minutes", "hours", "days", "weeks", "months", "years"];
 
 /// An operator between two operands.
 enum Infix {
-    Plain(Operator, Power),
+    Plain(Operator, Precedence),
     Is,
     Between,
     In,
-    /// `NOT` in front of BETWEEN or IN.
+    /// `NOT` before BETWEEN or IN.
     Not,
 }
 
 impl Parser<'_> {
-    /// An expression as it stands between commas or parentheses.
+    /// Parses an expression between commas or parentheses.
     pub(super) fn expression(&mut self, depth: usize) -> Result<Expression> {
         self.operation(OR, depth)
     }
 
-    /// An expression of operators that bind at least so closely.
-    fn operation(&mut self, least: Power, depth: usize) -> Result<Expression> {
+    /// Parses an expression of operators with at least this precedence.
+    fn operation(&mut self, least: Precedence, depth: usize) -> Result<Expression> {
         self.check_depth(depth)?;
         let start = self.token().span.start;
         let mut left = self.prefixed(least, depth)?;
         while let Some(infix) = self.infix() {
-            let power = infix.power();
-            if power < least {
+            let precedence = infix.precedence();
+            if precedence < least {
                 break;
             }
             self.count_operator()?;
             self.take();
             let (operator, operands) = match infix {
-                Infix::Plain(operator, power) => (operator, vec![left, self.operation(power + 1, depth + 1)?]),
+                Infix::Plain(operator, precedence) => {
+                    (operator, vec![left, self.operation(precedence + 1, depth + 1)?])
+                }
                 Infix::Is => self.is(left, depth)?,
                 Infix::Between => self.between(left, depth)?,
-                Infix::In => self.within(left, depth)?,
+                Infix::In => self.in_list(left, depth)?,
                 Infix::Not => self.negated(left, depth)?,
             };
             left = Expression { kind: ExpressionKind::Operation { operator, operands }, span: start..self.end() };
@@ -64,9 +66,9 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn prefixed(&mut self, least: Power, depth: usize) -> Result<Expression> {
+    fn prefixed(&mut self, least: Precedence, depth: usize) -> Result<Expression> {
         let start = self.token().span.start;
-        let (operator, power) = match self.peek() {
+        let (operator, precedence) = match self.peek() {
             TokenKind::Mark("-") if !matches!(self.peek_second(), TokenKind::Int(_) | TokenKind::Real(_)) => {
                 (Operator::Negate, SIGN)
             }
@@ -78,14 +80,14 @@ impl Parser<'_> {
         if operator == Operator::Negate && matches!(self.peek(), TokenKind::Text(_) | TokenKind::Blob(_)) {
             return Err(self.unexpected("a number"));
         }
-        let operands = vec![self.operation(power, depth + 1)?];
+        let operands = vec![self.operation(precedence, depth + 1)?];
         Ok(Expression { kind: ExpressionKind::Operation { operator, operands }, span: start..self.end() })
     }
 
-    /// The operator that stands next, if one does.
+    /// Returns the binary operator at the current token, if it is one.
     fn infix(&self) -> Option<Infix> {
         use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Unequal};
-        let compare = |comparison, power| Infix::Plain(Operator::Compare(comparison), power);
+        let compare = |comparison, precedence| Infix::Plain(Operator::Compare(comparison), precedence);
         Some(match self.peek() {
             TokenKind::Mark(mark) => match *mark {
                 "||" => Infix::Plain(Operator::Concat, CONCAT),
@@ -115,7 +117,8 @@ impl Parser<'_> {
         })
     }
 
-    /// `IS [NOT] value`, `IS` being taken. Whether something IS TRUE or FALSE is asked of its truth, not of its value.
+    /// Parses the rest of `IS [NOT] value`. `IS TRUE` and `IS FALSE` compare the truth of the left side, not its
+    /// value.
     fn is(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
         let comparison = if self.take_word("not") { Comparison::IsNot } else { Comparison::Is };
         let word = self.token().span.clone();
@@ -125,15 +128,15 @@ impl Parser<'_> {
         Ok((Operator::Compare(comparison), vec![left, right]))
     }
 
-    /// `BETWEEN low AND high`, `BETWEEN` being taken.
+    /// Parses the rest of `BETWEEN low AND high`.
     fn between(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
         let low = self.operation(ORDER, depth + 1)?;
         self.word("and")?;
         Ok((Operator::Between, vec![left, low, self.operation(ORDER, depth + 1)?]))
     }
 
-    /// `IN (value, ...)`, `IN` being taken.
-    fn within(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
+    /// Parses the rest of `IN (value, ...)`.
+    fn in_list(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
         if !self.take_mark("(") {
             return Err(self.unexpected("'('"));
         }
@@ -142,20 +145,20 @@ impl Parser<'_> {
         Ok((Operator::In, operands))
     }
 
-    /// `NOT BETWEEN` and `NOT IN`, `NOT` being taken.
+    /// Parses the rest of `NOT BETWEEN` and `NOT IN`.
     fn negated(&mut self, left: Expression, depth: usize) -> Result<(Operator, Vec<Expression>)> {
         let start = left.span.start;
         let (operator, operands) = if self.take_word("between") {
             self.between(left, depth)?
         } else {
             self.word("in")?;
-            self.within(left, depth)?
+            self.in_list(left, depth)?
         };
         let inner = Expression { kind: ExpressionKind::Operation { operator, operands }, span: start..self.end() };
         Ok((Operator::Not, vec![inner]))
     }
 
-    /// Expressions up to the closing parenthesis, which is taken.
+    /// Parses expressions up to and including the closing parenthesis.
     fn operands(&mut self, operands: &mut Vec<Expression>, depth: usize) -> Result<()> {
         loop {
             operands.push(self.expression(depth + 1)?);
@@ -168,7 +171,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands between operators.
+    /// Parses an operand: a literal, a name, a call or a parenthesis.
     fn operand(&mut self, depth: usize) -> Result<Expression> {
         let start = self.token().span.start;
         let negative = self.take_mark("-");
@@ -194,7 +197,7 @@ impl Parser<'_> {
         Ok(Expression { span: start..self.end(), ..inner })
     }
 
-    /// A word, a function, a column of another row, or a generator.
+    /// Parses a keyword, a function, a column of another row, or a generator.
     fn named(&mut self, name: String, depth: usize) -> Result<ExpressionKind> {
         let is_called = *self.peek_second() == TokenKind::Mark("(");
         match keyword(&name) {
@@ -210,7 +213,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `name` or `name.name`
+    /// Parses `name` or `name.name`.
     fn column(&mut self, first: String) -> Result<ExpressionKind> {
         self.take();
         if !self.take_mark(".") {
@@ -234,7 +237,7 @@ impl Parser<'_> {
         }
         if !function.takes(operands.len()) {
             let message = format!("{} does not take {} arguments", function.name(), operands.len());
-            return Err(self.site.error(start, message).advise(function.signature()));
+            return Err(self.source.error(start, message).advise(function.signature()));
         }
         let is_of_time = matches!(function, Function::DateAdd | Function::DateDiff);
         if let Some(Expression { kind: ExpressionKind::Literal(OwnedValue::Text(unit)), span }) = operands.get(2)
@@ -251,11 +254,11 @@ impl Parser<'_> {
             return Ok(());
         }
         let near = did_you_mean(unit, UNITS);
-        let error = self.site.error(at, format!("'{unit}' is no unit of time{near}"));
+        let error = self.source.error(at, format!("'{unit}' is no unit of time{near}"));
         Err(error.advise(format!("there are {}", UNITS.join(", "))))
     }
 
-    /// `CASE [base] WHEN condition THEN value ... [ELSE value] END`
+    /// Parses `CASE [base] WHEN condition THEN value ... [ELSE value] END`.
     fn case(&mut self, depth: usize) -> Result<ExpressionKind> {
         self.take();
         let mut operands = Vec::new();
@@ -293,22 +296,22 @@ impl Parser<'_> {
         found
     }
 
-    /// Takes a word that has to stand here.
+    /// Takes this keyword, which is required here.
     fn word(&mut self, word: &str) -> Result<()> {
         if self.take_word(word) { Ok(()) } else { Err(self.unexpected(&word.to_ascii_uppercase())) }
     }
 }
 
 impl Infix {
-    fn power(&self) -> Power {
+    fn precedence(&self) -> Precedence {
         match self {
-            Self::Plain(_, power) => *power,
+            Self::Plain(_, precedence) => *precedence,
             Self::Is | Self::Between | Self::In | Self::Not => EQUALITY,
         }
     }
 }
 
-/// 1, 0 or NULL: `expression AND TRUE`
+/// Returns `expression AND TRUE`, which is 1, 0 or NULL.
 fn truth(expression: Expression) -> Expression {
     let span = expression.span.clone();
     let yes = Expression { kind: ExpressionKind::Literal(OwnedValue::Int(1)), span: span.clone() };
@@ -316,7 +319,7 @@ fn truth(expression: Expression) -> Expression {
     Expression { kind, span }
 }
 
-/// Whether a name is a word of the language, so that a column of this name stands in quotes.
+/// Returns whether a name is a keyword, so that a column of this name needs double quotes.
 pub(crate) fn is_reserved(name: &str) -> bool {
     const RESERVED: [&str; 15] = [
         "and", "or", "not", "is", "between", "in", "when", "then", "else", "end", "as", "case", "null", "true", "false",
@@ -330,10 +333,10 @@ fn is(name: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Site, parse};
+    use super::super::{SourceText, parse};
     use super::*;
 
-    /// An expression with all of its parentheses.
+    /// Returns an expression with all of its parentheses.
     fn shape(expression: &Expression, text: &str) -> String {
         let words = |operands: &[Expression]| operands.iter().map(|one| shape(one, text)).collect::<Vec<_>>().join(" ");
         match &expression.kind {
@@ -364,7 +367,7 @@ mod tests {
             ("round(a = b, 2)", "(Function(Round) (Compare(Equal) a b) 2)"),
             ("int(1, 5) + uuid", "(Add int(1, 5) uuid)"),
         ] {
-            let parsed = parse(&Site::new(text, "test"), 0..text.len()).expect(text);
+            let parsed = parse(&SourceText::new(text, "test"), 0..text.len()).expect(text);
             assert_eq!(shape(&parsed, text), expected, "{text}");
         }
     }
@@ -389,7 +392,7 @@ mod tests {
             (&long, 4003, "more than 1000 operators"),
             (&deep, 34, "nested too deeply"),
         ] {
-            let error = parse(&Site::new(text, "test"), 0..text.len()).expect_err(text);
+            let error = parse(&SourceText::new(text, "test"), 0..text.len()).expect_err(text);
             assert_eq!(error.place().character, Some(character), "{error}");
             assert!(error.message().contains(message), "{error}");
         }

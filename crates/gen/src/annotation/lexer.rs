@@ -1,11 +1,11 @@
-//! Characters to tokens.
+//! Tokenizer of annotations.
 
-use super::Site;
+use super::SourceText;
 use crate::number::{COUNT_UNITS, whole_number};
 use litepress_rows::Result;
 use std::ops::Range;
 
-/// A token and where it stands in the site's text.
+/// A token and its span in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
     pub kind: TokenKind,
@@ -26,13 +26,13 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// Longer ones first.
+/// All marks, longer ones first.
 const MARKS: [&str; 19] =
     ["||", "==", "<>", "!=", "<=", ">=", "(", ")", ",", ":", "=", "<", ">", "+", "-", "*", "/", "%", "."];
 
-/// The tokens that stand in `span`, closed by [`TokenKind::End`]. A `--` comment within ends the annotation.
-pub(crate) fn tokens(site: &Site<'_>, span: Range<usize>) -> Result<Vec<Token>> {
-    let mut lexer = Lexer { site, at: span.start, end: span.end };
+/// Splits a span of the text into tokens, closed by [`TokenKind::End`]. A `--` comment in it ends the annotation.
+pub(crate) fn tokens(source: &SourceText<'_>, span: Range<usize>) -> Result<Vec<Token>> {
+    let mut lexer = Lexer { source, at: span.start, end: span.end };
     let mut tokens = Vec::new();
     loop {
         let token = lexer.next_token()?;
@@ -45,21 +45,21 @@ pub(crate) fn tokens(site: &Site<'_>, span: Range<usize>) -> Result<Vec<Token>> 
 }
 
 struct Lexer<'a> {
-    site: &'a Site<'a>,
+    source: &'a SourceText<'a>,
     at: usize,
     end: usize,
 }
 
 impl<'a> Lexer<'a> {
     fn rest(&self) -> &'a str {
-        &self.site.text[self.at..self.end]
+        &self.source.text[self.at..self.end]
     }
 
     fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// Takes what `pattern` accepts, one character after another.
+    /// Takes characters as long as `pattern` accepts them.
     fn take_while(&mut self, pattern: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let len = rest.find(|c| !pattern(c)).unwrap_or(rest.len());
@@ -72,7 +72,7 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         let kind = match self.peek() {
             None => TokenKind::End,
-            Some('-') if self.rest().starts_with("--") => self.remark()?,
+            Some('-') if self.rest().starts_with("--") => self.comment()?,
             Some('\'') => TokenKind::Text(self.quoted('\'', "this text has no closing quote")?),
             Some('"') => TokenKind::Quoted(self.quoted('"', "this name has no closing quote")?),
             Some('x' | 'X') if self.rest()[1..].starts_with('\'') => TokenKind::Blob(self.blob()?),
@@ -83,29 +83,29 @@ impl<'a> Lexer<'a> {
                     self.at += mark.len();
                     TokenKind::Mark(mark)
                 }
-                None => return Err(self.site.error(start, format!("unexpected character '{c}'"))),
+                None => return Err(self.source.error(start, format!("unexpected character '{c}'"))),
             },
         };
         Ok(Token { kind, span: start..self.at })
     }
 
-    /// A comment within the annotation ends it.
-    fn remark(&self) -> Result<TokenKind> {
-        let remark = self.rest()[2..].trim_start();
-        if remark.get(..4).is_some_and(|mark| mark.eq_ignore_ascii_case("gen:")) {
-            let error = self.site.error(self.at, "this comment holds an annotation already");
+    /// Ends the annotation at a `--` comment. A second `gen:` in it is an error, because it would be ignored.
+    fn comment(&self) -> Result<TokenKind> {
+        let comment = self.rest()[2..].trim_start();
+        if comment.get(..4).is_some_and(|mark| mark.eq_ignore_ascii_case("gen:")) {
+            let error = self.source.error(self.at, "this comment holds an annotation already");
             return Err(error.advise("write one annotation a column, and settings of a table one behind the other"));
         }
         Ok(TokenKind::End)
     }
 
-    /// `.5`
+    /// Returns whether a fraction without whole part begins here: `.5`.
     fn starts_fraction(&self) -> bool {
         let mut chars = self.rest().chars();
         chars.next() == Some('.') && chars.next().is_some_and(|c| c.is_ascii_digit())
     }
 
-    /// What stands in quotes; a quote within is written twice.
+    /// Takes a quoted text; a quote in it is doubled.
     fn quoted(&mut self, quote: char, unclosed: &str) -> Result<String> {
         let start = self.at;
         let mut text = String::new();
@@ -113,7 +113,7 @@ impl<'a> Lexer<'a> {
             self.at += 1;
             text += self.take_while(|c| c != quote);
             if self.peek().is_none() {
-                return Err(self.site.error(start, unclosed));
+                return Err(self.source.error(start, unclosed));
             }
             self.at += 1;
             if self.peek() != Some(quote) {
@@ -123,16 +123,16 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `x'00ff'`
+    /// Takes `x'00ff'`.
     fn blob(&mut self) -> Result<Vec<u8>> {
         let start = self.at;
         self.at += 1;
         let digits = self.quoted('\'', "this blob has no closing quote")?;
-        let refused = || self.site.error(start, "a blob is an even number of hex digits: x'00ff'");
-        let nibbles = digits.chars().map(|c| c.to_digit(16)).collect::<Option<Vec<_>>>().ok_or_else(refused)?;
+        let rejected = || self.source.error(start, "a blob is an even number of hex digits: x'00ff'");
+        let nibbles = digits.chars().map(|c| c.to_digit(16)).collect::<Option<Vec<_>>>().ok_or_else(rejected)?;
         let (pairs, odd) = nibbles.as_chunks::<2>();
         if !odd.is_empty() {
-            return Err(refused());
+            return Err(rejected());
         }
         Ok(pairs.iter().map(|[high, low]| ((high << 4 | low) & 255) as u8).collect())
     }
@@ -151,19 +151,19 @@ impl<'a> Lexer<'a> {
             self.at += 2;
             self.take_while(is_digit);
         }
-        let digits = self.site.text[start..self.at].replace('_', "");
+        let digits = self.source.text[start..self.at].replace('_', "");
         let factor = self.suffix(start)?;
-        let whole = whole_number(&self.site.text[start..self.at], &COUNT_UNITS).map(TokenKind::Int);
+        let whole = whole_number(&self.source.text[start..self.at], &COUNT_UNITS).map(TokenKind::Int);
         let value = match (is_real, factor) {
             (false, _) => whole,
             (true, 1) => real(&digits, factor),
             // A suffix makes it whole, or may: `1.5m`.
             (true, _) => whole.or_else(|| real(&digits, factor)),
         };
-        value.ok_or_else(|| self.site.error(start, "this number is too large"))
+        value.ok_or_else(|| self.source.error(start, "this number is too large"))
     }
 
-    /// `e6`, `E-3`
+    /// Returns whether an exponent begins here: `e6`, `E-3`.
     fn starts_exponent(&self) -> bool {
         let mut chars = self.rest().chars();
         matches!(chars.next(), Some('e' | 'E'))
@@ -182,7 +182,7 @@ impl<'a> Lexer<'a> {
             "b" | "B" => Ok(1_000_000_000),
             other => {
                 let message = format!("a number cannot end in '{other}'");
-                Err(self.site.error(start, message).advise("k, m and b stand for thousand, million and billion"))
+                Err(self.source.error(start, message).advise("k, m and b stand for thousand, million and billion"))
             }
         }
     }
@@ -211,8 +211,8 @@ mod tests {
     use TokenKind::{Blob, End, Int, Mark, Name, Quoted, Real, Text};
 
     fn kinds(text: &str) -> Vec<TokenKind> {
-        let site = Site::new(text, "test");
-        tokens(&site, 0..text.len()).expect(text).into_iter().map(|token| token.kind).collect()
+        let source = SourceText::new(text, "test");
+        tokens(&source, 0..text.len()).expect(text).into_iter().map(|token| token.kind).collect()
     }
 
     #[test]
@@ -276,10 +276,10 @@ mod tests {
             ("1e999", 1, "too large"),
             ("x'0'", 1, "hex digits"),
             ("x'zz'", 1, "hex digits"),
-            // It was dropped.
+            // The second annotation was dropped in silence.
             ("a -- Gen: b", 3, "an annotation already"),
         ] {
-            let error = tokens(&Site::new(text, "test"), 0..text.len()).expect_err(text);
+            let error = tokens(&SourceText::new(text, "test"), 0..text.len()).expect_err(text);
             assert_eq!(error.place().character, Some(character), "{error}");
             assert!(error.message().contains(message), "{error}");
         }

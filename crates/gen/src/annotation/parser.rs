@@ -1,26 +1,26 @@
-//! Tokens to calls and settings; [`expressions`](super::expressions) has what calls are nested in.
+//! Parser of calls and settings; [`expressions`](super::expressions) parses the expressions around and in them.
 
 use super::lexer::{self, Token, TokenKind};
-use super::{Argument, Call, Expression, ExpressionKind, Site, TableSettings};
+use super::{Argument, Call, Expression, ExpressionKind, SourceText, TableSettings};
 use crate::number::{COUNT_UNITS, whole_number};
 use crate::suggest::did_you_mean;
-use crate::tpch::TpchTable;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
+use litepress_tpch::TpchTable;
 use std::ops::Range;
 
-/// Calls within calls deeper than this are a mistake, and would be a danger for the stack.
+/// Deepest nesting of calls. Deeper ones are a mistake and could overflow the stack.
 const DEEPEST: usize = 32;
 
-/// Operators in one annotation at most: a chain of them is as deep as it is long.
+/// Most operators in one annotation: a chain of them is as deep as it is long.
 const MOST_OPERATORS: usize = 1000;
 
-pub(super) fn annotation(site: &Site<'_>, span: Range<usize>) -> Result<Expression> {
-    let mut parser = Parser::new(site, span)?;
-    parser.refuse_settings()?;
+pub(super) fn annotation(source: &SourceText<'_>, span: Range<usize>) -> Result<Expression> {
+    let mut parser = Parser::new(source, span)?;
+    parser.reject_settings()?;
     let expression = parser.expression(0)?;
     if matches!(expression.kind, ExpressionKind::Literal(_)) && *parser.peek() == TokenKind::End {
-        let error = site.error(expression.span.start, "the name of a generator is expected");
+        let error = source.error(expression.span.start, "the name of a generator is expected");
         return Err(error.advise("constant(value) gives every row the same value"));
     }
     match parser.peek() {
@@ -29,15 +29,15 @@ pub(super) fn annotation(site: &Site<'_>, span: Range<usize>) -> Result<Expressi
     }
 }
 
-pub(super) fn call(site: &Site<'_>, span: Range<usize>) -> Result<Call> {
-    match annotation(site, span)? {
+pub(super) fn call(source: &SourceText<'_>, span: Range<usize>) -> Result<Call> {
+    match annotation(source, span)? {
         Expression { kind: ExpressionKind::Call(call), .. } => Ok(call),
-        Expression { span, .. } => Err(site.error(span.start, "the name of a generator is expected")),
+        Expression { span, .. } => Err(source.error(span.start, "the name of a generator is expected")),
     }
 }
 
-pub(super) fn settings(site: &Site<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
-    let mut parser = Parser::new(site, span)?;
+pub(super) fn settings(source: &SourceText<'_>, span: Range<usize>, settings: &mut TableSettings) -> Result<()> {
+    let mut parser = Parser::new(source, span)?;
     loop {
         parser.setting(settings)?;
         parser.take_mark(",");
@@ -48,15 +48,15 @@ pub(super) fn settings(site: &Site<'_>, span: Range<usize>, settings: &mut Table
 }
 
 pub(super) struct Parser<'a> {
-    pub(super) site: &'a Site<'a>,
+    pub(super) source: &'a SourceText<'a>,
     tokens: Vec<Token>,
     at: usize,
     operators: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn new(site: &'a Site<'a>, span: Range<usize>) -> Result<Self> {
-        Ok(Self { site, tokens: lexer::tokens(site, span)?, at: 0, operators: 0 })
+    fn new(source: &'a SourceText<'a>, span: Range<usize>) -> Result<Self> {
+        Ok(Self { source, tokens: lexer::tokens(source, span)?, at: 0, operators: 0 })
     }
 
     pub(super) fn token(&self) -> &Token {
@@ -67,12 +67,12 @@ impl<'a> Parser<'a> {
         &self.token().kind
     }
 
-    /// The token after the next, as far as there is one.
+    /// Returns the token after the current one; at the end, the last one.
     pub(super) fn peek_second(&self) -> &TokenKind {
         &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind
     }
 
-    /// Takes the next token; the last one, [`TokenKind::End`], stays.
+    /// Takes the current token; the last one, [`TokenKind::End`], stays.
     pub(super) fn take(&mut self) -> Token {
         let token = self.token().clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
@@ -91,48 +91,48 @@ impl<'a> Parser<'a> {
         let Token { kind, span } = self.token();
         let found = match kind {
             TokenKind::End => "the annotation ends".to_owned(),
-            _ => format!("'{}' stands", &self.site.text[span.clone()]),
+            _ => format!("'{}' stands", &self.source.text[span.clone()]),
         };
-        self.site.error(span.start, format!("{found} where {expected} is expected"))
+        self.source.error(span.start, format!("{found} where {expected} is expected"))
     }
 
-    /// `rows=5` where a generator should stand is a table's setting in the wrong place.
-    fn refuse_settings(&self) -> Result<()> {
+    /// Rejects `rows=5` in place of a generator: it is a setting of a table.
+    fn reject_settings(&self) -> Result<()> {
         let (TokenKind::Name(name), TokenKind::Mark("=")) = (self.peek(), self.peek_second()) else {
             return Ok(());
         };
         if !["rows", "seed", "fixed", "tpch"].iter().any(|setting| setting.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
-        let message = format!("'{name}=' is said of a table, and this annotation belongs to a column");
-        let error = self.site.error(self.token().span.start, message);
+        let message = format!("'{name}=' is a setting of tables, and this annotation belongs to a column");
+        let error = self.source.error(self.token().span.start, message);
         Err(error.advise("put it in front of CREATE TABLE or on the line of the table's '('"))
     }
 
-    /// Where the token that was taken last ends.
+    /// Returns the end of the token that was taken last.
     pub(super) fn end(&self) -> usize {
         self.tokens[self.at.max(1) - 1].span.end
     }
 
-    /// Refuses what nobody writes and the stack might not bear.
+    /// Rejects nesting that might overflow the stack.
     pub(super) fn check_depth(&self, depth: usize) -> Result<()> {
         let at = self.token().span.start;
-        if depth > DEEPEST { Err(self.site.error(at, "generators are nested too deeply")) } else { Ok(()) }
+        if depth > DEEPEST { Err(self.source.error(at, "generators are nested too deeply")) } else { Ok(()) }
     }
 
     /// Counts an operator.
     pub(super) fn count_operator(&mut self) -> Result<()> {
         self.operators += 1;
-        let refused = || self.site.error(self.token().span.start, format!("more than {MOST_OPERATORS} operators"));
-        if self.operators > MOST_OPERATORS { Err(refused()) } else { Ok(()) }
+        let rejected = || self.source.error(self.token().span.start, format!("more than {MOST_OPERATORS} operators"));
+        if self.operators > MOST_OPERATORS { Err(rejected()) } else { Ok(()) }
     }
 
-    /// Takes the token of a literal; `None` is an integer that does not fit.
+    /// Takes the token of a literal; `None` is an integer out of range.
     pub(super) fn literal(&mut self, value: Option<OwnedValue>) -> Result<ExpressionKind> {
         let token = self.take();
         value
             .map(ExpressionKind::Literal)
-            .ok_or_else(|| self.site.error(token.span.start, "this number does not fit into 64 bits"))
+            .ok_or_else(|| self.source.error(token.span.start, "this number does not fit into 64 bits"))
     }
 
     pub(super) fn call(&mut self, name: String, depth: usize) -> Result<Call> {
@@ -140,10 +140,10 @@ impl<'a> Parser<'a> {
         let mut end = self.take().span.end;
         let mut arguments = Vec::new();
         let is_called = self.take_mark("(");
-        if is_called && !self.closes(&mut end) {
+        if is_called && !self.take_close(&mut end) {
             loop {
                 arguments.push(self.argument(depth + 1)?);
-                if self.closes(&mut end) {
+                if self.take_close(&mut end) {
                     break;
                 }
                 if !self.take_mark(",") {
@@ -154,14 +154,14 @@ impl<'a> Parser<'a> {
         Ok(Call { name, is_called, arguments, span: start..end })
     }
 
-    /// Takes a closing parenthesis and notes where it ends.
-    pub(super) fn closes(&mut self, end: &mut usize) -> bool {
+    /// Takes a closing parenthesis, if it is next, and sets `end` to its end.
+    pub(super) fn take_close(&mut self, end: &mut usize) -> bool {
         let close = self.token().span.end;
-        let closes = self.take_mark(")");
-        if closes {
+        let is_closed = self.take_mark(")");
+        if is_closed {
             *end = close;
         }
-        closes
+        is_closed
     }
 
     fn argument(&mut self, depth: usize) -> Result<Argument> {
@@ -195,17 +195,17 @@ impl<'a> Parser<'a> {
             _ => {
                 let near = did_you_mean(&name, ["rows", "seed", "fixed", "tpch"]);
                 return Err(self
-                    .site
-                    .error(at, format!("a table has no '{name}='{near}"))
+                    .source
+                    .error(at, format!("a table has no setting '{name}='{near}"))
                     .advise("it has rows=N, seed=N, fixed=true and tpch=TABLE"));
             }
         };
         if place.is_some() {
-            return Err(self.site.error(at, format!("'{name}=' is said twice of this table")));
+            return Err(self.source.error(at, format!("'{name}=' is set twice for this table")));
         }
         self.at += 2;
-        // Like the numbers of a request, this one may have an exponent: it is read as it is written.
-        let written = &self.site.text[self.token().span.clone()];
+        // Read from the text as written, because a count may have an exponent.
+        let written = &self.source.text[self.token().span.clone()];
         let truth = if name.eq_ignore_ascii_case("fixed") { truth(written) } else { None };
         let Some(value) = truth.or_else(|| whole_number(written, &COUNT_UNITS)) else {
             return Err(self.unexpected("a whole number"));
@@ -215,13 +215,16 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `tpch=lineitem`
+    /// Parses `tpch=lineitem`.
     fn tpch(&mut self, settings: &mut TableSettings) -> Result<()> {
         let at = self.token().span.start;
         self.at += 2;
         let TokenKind::Name(name) = self.peek() else { return Err(self.unexpected("a table of TPC-H")) };
         let place = self.token().span.start;
-        let table = TpchTable::named(name).map_err(|message| self.site.error(place, message))?;
+        let table = TpchTable::from_name(name).ok_or_else(|| {
+            let (near, names) = (did_you_mean(name, TpchTable::names()), TpchTable::names().join(", "));
+            self.source.error(place, format!("TPC-H has no table '{name}'{near}: there are {names}"))
+        })?;
         self.take();
         settings.tpch = Some((table, at));
         Ok(())
@@ -235,7 +238,7 @@ fn truth(word: &str) -> Option<u64> {
     }
 }
 
-/// The value of a word; in front of a parenthesis it is no value but a generator's name: `null(0.1, uuid)`.
+/// Returns the value of a keyword. Before a parenthesis the same word is a generator's name: `null(0.1, uuid)`.
 pub(super) fn keyword(name: &str) -> Option<OwnedValue> {
     match name.to_ascii_lowercase().as_str() {
         "null" => Some(OwnedValue::Null),
@@ -255,7 +258,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Call> {
-        call(&Site::new(text, "test"), 0..text.len())
+        call(&SourceText::new(text, "test"), 0..text.len())
     }
 
     #[test]
@@ -304,7 +307,7 @@ mod tests {
             ("f(1:)", 5, "')' stands where a generator or a value"),
             ("f g", 3, "'g' stands where the end of the annotation"),
             ("f(9223372036854775808)", 3, "does not fit into 64 bits"),
-            ("rows=5", 1, "'rows=' is said of a table"),
+            ("rows=5", 1, "'rows=' is a setting of tables"),
             (&deep, 67, "nested too deeply"),
         ] {
             let error = parse(text).expect_err(text);

@@ -1,84 +1,10 @@
-//! Operators over blocks of rows.
+//! Dispatch of operators over blocks of rows.
 
+use super::operand::{Operand, put_flags};
 use super::{Comparison, Function, Operator, compare, dates, numbers, select, texts};
-use litepress_format::value::Value;
-use litepress_rows::cells::OwnedValue;
-use litepress_rows::{Affinity, CellBlock, Cells};
+use litepress_rows::{Affinity, CellBlock};
 
-/// A value that owns its bytes.
-pub(crate) fn owned(value: Value<'_>) -> OwnedValue {
-    match value {
-        Value::Null => OwnedValue::Null,
-        Value::Int(int) => OwnedValue::Int(int),
-        Value::Real(real) => OwnedValue::Real(real),
-        Value::Text(text) => OwnedValue::Text(String::from_utf8_lossy(text).into_owned()),
-        Value::Blob(blob) => OwnedValue::Blob(blob.to_vec()),
-    }
-}
-
-/// What an operator computes with.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Operand<'a> {
-    /// A value a row.
-    Block(&'a CellBlock),
-    /// The same value in every row.
-    Constant(&'a OwnedValue),
-}
-
-/// Numbers of one kind.
-#[derive(Clone, Copy)]
-pub(super) enum Slice<'a, T> {
-    Many(&'a [T]),
-    One(T),
-}
-
-impl<'a> Operand<'a> {
-    /// The value in this row of the block.
-    #[inline]
-    pub(super) fn value(&self, row: usize) -> Value<'a> {
-        let value = match self {
-            Self::Block(block) => block.value(row),
-            Self::Constant(value) => value.as_value(),
-        };
-        match value {
-            Value::Real(real) if real.is_nan() => Value::Null,
-            value => value,
-        }
-    }
-
-    /// Its whole numbers, where it holds nothing else but NULL, which has any number here.
-    pub(super) fn ints(&self) -> Option<Slice<'a, i64>> {
-        match self {
-            Self::Constant(OwnedValue::Int(int)) => Some(Slice::One(*int)),
-            Self::Block(block) => match block.cells() {
-                Cells::Int(ints) => Some(Slice::Many(ints)),
-                _ => None,
-            },
-            Self::Constant(_) => None,
-        }
-    }
-
-    /// Its real numbers, as [`ints`](Self::ints).
-    pub(super) fn reals(&self) -> Option<Slice<'a, f64>> {
-        match self {
-            Self::Constant(OwnedValue::Real(real)) => Some(Slice::One(*real)),
-            Self::Block(block) => match block.cells() {
-                Cells::Real(reals) => Some(Slice::Many(reals)),
-                _ => None,
-            },
-            Self::Constant(_) => None,
-        }
-    }
-
-    fn nulls(&self) -> &'a [bool] {
-        match self {
-            Self::Block(block) => block.nulls(),
-            Self::Constant(_) => &[],
-        }
-    }
-}
-
-/// Fills `out` with the results of the first `rows` rows. `affinities` are those of operands that are columns.
+/// Fills `out` with the results of the first `rows` rows. `affinities` are those of the operands that are columns.
 pub(crate) fn apply(
     operator: Operator,
     operands: &[Operand<'_>],
@@ -151,54 +77,4 @@ fn and(left: Option<bool>, right: Option<bool>) -> Option<bool> {
 
 fn or(left: Option<bool>, right: Option<bool>) -> Option<bool> {
     and(left.map(|is| !is), right.map(|is| !is)).map(|is| !is)
-}
-
-/// 1, 0 or NULL in every row.
-pub(super) fn put_flags(out: &mut CellBlock, rows: usize, f: impl Fn(usize) -> Option<bool>) {
-    let ints = out.ints();
-    let mut unknown = false;
-    ints.extend((0..rows).map(|row| match f(row) {
-        Some(is) => i64::from(is),
-        None => {
-            unknown = true;
-            2
-        }
-    }));
-    if unknown {
-        let nulls: Vec<bool> = ints.iter().map(|&flag| flag == 2).collect();
-        out.nulls_mut().extend(nulls);
-    }
-}
-
-/// A value of any kind in every row.
-pub(super) fn put_values(out: &mut CellBlock, rows: usize, f: impl FnMut(usize) -> OwnedValue) {
-    out.values().extend((0..rows).map(f));
-}
-
-/// A text in every row that `append` says `true` for, else NULL.
-pub(super) fn put_texts(out: &mut CellBlock, rows: usize, mut append: impl FnMut(usize, &mut Vec<u8>) -> bool) {
-    let mut nulls = std::mem::take(out.nulls_mut());
-    nulls.clear();
-    let texts = out.texts();
-    for row in 0..rows {
-        let start = texts.arena().len();
-        let is_text = append(row, texts.arena());
-        if !is_text {
-            texts.arena().truncate(start);
-        }
-        texts.end_string();
-        nulls.push(!is_text);
-    }
-    if nulls.contains(&true) {
-        *out.nulls_mut() = nulls;
-    }
-}
-
-/// Marks the rows as NULL in which an operand is.
-pub(super) fn combined_nulls(operands: &[&Operand<'_>], rows: usize, out: &mut CellBlock) {
-    for operand in operands.iter().filter(|operand| !operand.nulls().is_empty()) {
-        let nulls = out.nulls_mut();
-        nulls.resize(rows, false);
-        nulls.iter_mut().zip(operand.nulls()).for_each(|(null, &other)| *null |= other);
-    }
 }

@@ -1,13 +1,13 @@
-//! Comparison, across kinds too.
+//! Comparison, also across kinds of values.
 
 use super::Comparison;
-use super::apply::{Operand, put_flags};
+use super::operand::{Operand, put_flags};
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::{Affinity, CellBlock, Cells};
 use std::cmp::Ordering;
 
-/// What is compared with a column is converted as the column would, where only one of the two is a number or a text.
+/// Conversion before a comparison with a column; it applies if only one of the values is a number or a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Conversion {
     None,
@@ -37,7 +37,7 @@ pub(super) fn compare(
     put_flags(out, rows, |row| one(comparison, [left.value(row), right.value(row)], affinities));
 }
 
-/// The comparison of two values; `None` is unknown.
+/// Compares two values; `None` is unknown.
 pub(super) fn one(comparison: Comparison, values: [Value<'_>; 2], affinities: [Option<Affinity>; 2]) -> Option<bool> {
     match (comparison, values) {
         (Comparison::Is, [Value::Null, other] | [other, Value::Null]) => return Some(other == Value::Null),
@@ -74,7 +74,7 @@ fn converted_order([left, right]: [Value<'_>; 2], conversion: Conversion) -> Ord
     }
 }
 
-/// The order of values: NULL, numbers, texts, blobs.
+/// Returns the order of values: NULL, numbers, texts, blobs.
 pub(super) fn order(left: Value<'_>, right: Value<'_>) -> Ordering {
     let class = |value| match value {
         Value::Null => 0,
@@ -92,7 +92,7 @@ pub(super) fn order(left: Value<'_>, right: Value<'_>) -> Ordering {
     }
 }
 
-/// Without rounding the integer.
+/// Compares an integer with a real number, without rounding the integer.
 fn order_of_both(int: i64, real: f64) -> Ordering {
     const END: f64 = 9_223_372_036_854_775_808.0;
     if real >= END {
@@ -106,7 +106,7 @@ fn order_of_both(int: i64, real: f64) -> Ordering {
     int.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&real.fract()).unwrap_or(Ordering::Equal))
 }
 
-/// Whether a block holds what a column of this affinity stores, whatever its values.
+/// Returns whether a column of this affinity stores the whole block unchanged, by its kind alone.
 pub(super) fn is_as_stored(block: &CellBlock, affinity: Affinity) -> bool {
     match block.cells() {
         Cells::Int(_) => matches!(affinity, Affinity::Integer | Affinity::Numeric | Affinity::Blob),

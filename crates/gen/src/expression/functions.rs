@@ -19,18 +19,18 @@ pub enum Function {
     Upper,
 }
 
-/// One function of the table.
+/// The description of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// The function.
     pub function: Function,
-    /// Its name in annotations.
+    /// Name in annotations.
     pub name: &'static str,
-    /// The call with its arguments.
+    /// The call with its parameters.
     pub signature: &'static str,
-    /// What it gives, in one line.
+    /// One line about its result.
     pub about: &'static str,
-    /// How many arguments it takes.
+    /// Limits of the number of arguments.
     least: usize,
     most: usize,
 }
@@ -62,42 +62,42 @@ static FUNCTIONS: [Described; 14] = [
         "whole seconds, minutes, hours, days or weeks from one day or time to the other",
         (3, 3),
     ),
-    entry(Function::If, ("if", "if(condition, x, y)"), "x where the condition is true, else y (or NULL)", (2, 3)),
+    entry(Function::If, ("if", "if(condition, x, y)"), "x if the condition is true, else y (or NULL)", (2, 3)),
     entry(Function::Length, ("length", "length(x)"), "characters of a text, bytes of a blob", (1, 1)),
     entry(Function::Lower, ("lower", "lower(x)"), "the text with a to z for A to Z", (1, 1)),
-    entry(Function::Max, ("max", "max(x, y, ...)"), "the largest; NULL where one is", (2, ANY)),
-    entry(Function::Min, ("min", "min(x, y, ...)"), "the smallest; NULL where one is", (2, ANY)),
-    entry(Function::NullIf, ("nullif", "nullif(x, y)"), "NULL where both are equal, else x", (2, 2)),
+    entry(Function::Max, ("max", "max(x, y, ...)"), "the largest; NULL if one is NULL", (2, ANY)),
+    entry(Function::Min, ("min", "min(x, y, ...)"), "the smallest; NULL if one is NULL", (2, ANY)),
+    entry(Function::NullIf, ("nullif", "nullif(x, y)"), "NULL if both are equal, else x", (2, 2)),
+    entry(Function::Replace, ("replace", "replace(x, old, new)"), "the text with every old replaced by new", (3, 3)),
     entry(
-        Function::Replace,
-        ("replace", "replace(x, old, new)"),
-        "the text with new wherever old stands in it",
-        (3, 3),
+        Function::Round,
+        ("round", "round(x, [digits])"),
+        "the number rounded to a number of decimals, by default 0",
+        (1, 2),
     ),
-    entry(Function::Round, ("round", "round(x, [digits])"), "the real number of so many decimals, or of none", (1, 2)),
     entry(
         Function::Substr,
         ("substr", "substr(x, start, [length])"),
-        "so many characters from that one on, which is counted from 1, or from the end where it is negative",
+        "characters from position start on, counted from 1 or, if negative, from the end",
         (2, 3),
     ),
     entry(Function::Upper, ("upper", "upper(x)"), "the text with A to Z for a to z", (1, 1)),
 ];
 
-/// All functions, in the order of their names.
+/// Returns all functions, in the order of their names.
 pub fn all() -> &'static [Described] {
     &FUNCTIONS
 }
 
 impl Function {
-    /// The function of this name; ASCII case does not matter. `iif` is another name of `if`.
+    /// Returns the function of this name; ASCII case does not matter. `iif` is another name of `if`.
     pub(crate) fn find(name: &str) -> Option<Self> {
         let name = if name.eq_ignore_ascii_case("iif") { "if" } else { name };
         FUNCTIONS.iter().find(|entry| entry.name.eq_ignore_ascii_case(name)).map(|entry| entry.function)
     }
 
     fn described(self) -> &'static Described {
-        FUNCTIONS.iter().find(|entry| entry.function == self).expect("the table has all of them")
+        FUNCTIONS.iter().find(|entry| entry.function == self).expect("the table has every function")
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -108,7 +108,7 @@ impl Function {
         self.described().signature
     }
 
-    /// Whether it takes so many arguments.
+    /// Returns whether it accepts this number of arguments.
     pub(crate) fn takes(self, count: usize) -> bool {
         (self.described().least..=self.described().most).contains(&count)
     }

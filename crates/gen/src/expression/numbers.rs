@@ -1,12 +1,12 @@
-//! Arithmetic, and the numbers that texts stand for.
+//! Arithmetic, and the numeric value of texts.
 
 use super::Operator;
-use super::apply::{Operand, Slice, combined_nulls, put_values};
+use super::operand::{Operand, Slice, combined_nulls, put_values};
 use litepress_format::value::Value;
 use litepress_rows::cells::{Choice, OwnedValue};
 use litepress_rows::{CellBlock, Cells};
 
-/// The number that a value counts as: of a text the number that it begins with, 0 where it begins with none.
+/// The numeric value of a value: for a text the number at its beginning, or 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     Null,
@@ -43,7 +43,7 @@ impl Number {
     }
 }
 
-/// A value as CAST to INTEGER has it: of a text only the digits at its beginning count.
+/// Converts a value as CAST to INTEGER does: of a text only the digits at its beginning count.
 pub(super) fn integer(value: Value<'_>) -> Option<i64> {
     match value {
         Value::Null => None,
@@ -62,7 +62,7 @@ pub(super) fn integer(value: Value<'_>) -> Option<i64> {
     }
 }
 
-/// The number that a text begins with.
+/// Parses the number at the beginning of a text.
 fn prefix(bytes: &[u8]) -> Number {
     let space = bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')).count();
     let literal = &bytes[space..];
@@ -90,12 +90,12 @@ fn prefix(bytes: &[u8]) -> Number {
     }
 }
 
-/// Whether a condition holds; `None` is unknown.
+/// Returns whether a condition holds; `None` is unknown.
 pub(super) fn truth(value: Value<'_>) -> Option<bool> {
     Number::of(value).real().map(|real| real != 0.0)
 }
 
-/// `a + b` and its like.
+/// Evaluates `a + b` and the other arithmetic operators.
 pub(super) fn arithmetic(operator: Operator, operands: [&Operand<'_>; 2], rows: usize, out: &mut CellBlock) {
     let spread = operands.map(spread);
     let operands = [0, 1].map(|at| spread[at].as_ref().map_or(*operands[at], Operand::Block));
@@ -117,7 +117,7 @@ pub(super) fn arithmetic(operator: Operator, operands: [&Operand<'_>; 2], rows: 
     }
 }
 
-/// What rows pick from numbers of one kind, as a block of them.
+/// Expands picks from a list of numbers of one kind to a block of them.
 fn spread(operand: &Operand<'_>) -> Option<CellBlock> {
     let Operand::Block(block) = operand else { return None };
     let Cells::Choice(Choice { values, picks }) = block.cells() else { return None };
@@ -134,7 +134,7 @@ fn spread(operand: &Operand<'_>) -> Option<CellBlock> {
     Some(out)
 }
 
-/// Whole numbers of both; gives up where one of them does not fit.
+/// Applies `f` to integers; returns `false` if an operand has other values or a result overflows.
 #[inline]
 fn ints(operands: [&Operand<'_>; 2], rows: usize, out: &mut CellBlock, f: impl Fn(i64, i64) -> (i64, bool)) -> bool {
     let [Some(left), Some(right)] = operands.map(Operand::ints) else { return false };
@@ -150,7 +150,8 @@ fn ints(operands: [&Operand<'_>; 2], rows: usize, out: &mut CellBlock, f: impl F
     !overflows
 }
 
-/// Numbers of both, of which one at least is real; gives up where a result is none.
+/// Applies `f` to numbers of which at least one side is real; returns `false` if an operand has other values or a
+/// result is NaN.
 #[inline]
 fn reals(operands: [&Operand<'_>; 2], rows: usize, out: &mut CellBlock, f: impl Fn(f64, f64) -> f64) -> bool {
     let results = out.reals();
@@ -178,7 +179,7 @@ fn reals(operands: [&Operand<'_>; 2], rows: usize, out: &mut CellBlock, f: impl 
     !is_none
 }
 
-/// Gives each slot what `f` makes of the numbers of both.
+/// Sets each slot to `f` of the numbers on both sides.
 #[inline(always)]
 fn zip<A: Copy, B: Copy, C>(left: Slice<'_, A>, right: Slice<'_, B>, out: &mut [C], mut f: impl FnMut(A, B) -> C) {
     match (left, right) {
@@ -195,7 +196,7 @@ fn zip<A: Copy, B: Copy, C>(left: Slice<'_, A>, right: Slice<'_, B>, out: &mut [
     }
 }
 
-/// One row's result.
+/// Evaluates one row.
 fn binary(operator: Operator, left_value: Value<'_>, right_value: Value<'_>) -> Number {
     let (left, right) = (Number::of(left_value), Number::of(right_value));
     let (Some(left_real), Some(right_real)) = (left.real(), right.real()) else { return Number::Null };
@@ -225,7 +226,7 @@ fn binary(operator: Operator, left_value: Value<'_>, right_value: Value<'_>) -> 
     })
 }
 
-/// `-a`, as 0 - a.
+/// Evaluates `-a`, as 0 - a.
 pub(super) fn negate(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
     put_values(out, rows, |row| match Number::of(operand.value(row)) {
         Number::Int(int) => int.checked_neg().map_or(OwnedValue::Real(-(int as f64)), OwnedValue::Int),
@@ -234,7 +235,7 @@ pub(super) fn negate(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
     });
 }
 
-/// `abs(a)`: what is no number is 0.0.
+/// Evaluates `abs(a)`; a value that is no number is 0.0.
 pub(super) fn abs(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
     put_values(out, rows, |row| match operand.value(row) {
         Value::Int(int) => int.checked_abs().map_or(OwnedValue::Real(-(int as f64)), OwnedValue::Int),
@@ -242,7 +243,7 @@ pub(super) fn abs(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
     });
 }
 
-/// `round(a, digits)`
+/// Evaluates `round(a, digits)`.
 pub(super) fn round(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     put_values(out, rows, |row| {
         let digits = operands.get(1).map_or(Some(0), |digits| integer(digits.value(row)));
@@ -259,7 +260,7 @@ fn rounded(number: f64, digits: usize) -> f64 {
     }
     let power = 10_f64.powi(i32::try_from(digits).unwrap_or(0));
     let scaled = number * power;
-    // A product that is exact, or far from a half, is rounded without a detour by decimal digits.
+    // Rounds a product that is exact, or far from a half, without the detour over decimal digits.
     if digits == 0 || digits <= 15 && scaled.abs() < WHOLE_ABOVE && (scaled.fract().abs() - 0.5).abs() > 1e-3 {
         return (scaled + 0.5_f64.copysign(scaled)).trunc() / power;
     }

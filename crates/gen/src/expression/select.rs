@@ -1,12 +1,12 @@
-//! Operators that choose one of their operands' values in each row.
+//! Operators that choose one of their operands in each row.
 
-use super::apply::{Operand, owned, put_texts};
+use super::operand::{Operand, owned, put_texts};
 use super::{Comparison, Function, compare, numbers};
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Affinity, CellBlock, Cells};
 
-/// `CASE`, whose operands are [base], conditions and values by turns, and the value of `ELSE`.
+/// Evaluates `CASE`: operands are [base], conditions and values alternating, and the value of `ELSE`.
 pub(super) fn case(
     has_base: bool,
     operands: &[Operand<'_>],
@@ -52,7 +52,8 @@ pub(super) fn function(function: Function, operands: &[Operand<'_>], rows: usize
     });
 }
 
-/// Which operand is the largest, the first of equal ones, or the smallest, the last of equal ones; NULL where one is.
+/// Returns the operand of the largest value, the first of equal ones, or of the smallest, the last of equal ones.
+/// `None` if any is NULL.
 fn extreme(function: Function, operands: &[Operand<'_>], row: usize) -> Option<usize> {
     let mut best = 0;
     for (at, operand) in operands.iter().enumerate() {
@@ -68,7 +69,7 @@ fn extreme(function: Function, operands: &[Operand<'_>], row: usize) -> Option<u
     Some(best)
 }
 
-/// What values an operand has, NULL apart.
+/// The kind of an operand's values, NULL apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Int,
@@ -96,7 +97,7 @@ fn kind(operand: &Operand<'_>) -> Option<Kind> {
     }
 }
 
-/// Gives every row the value of the operand that `choice` names, one of `values`, or NULL.
+/// Fills every row with the value of operand `choice(row)`, which is one of `values`, or with NULL.
 fn choose<'o, 'a: 'o>(
     operands: &'o [Operand<'a>],
     values: impl Iterator<Item = &'o Operand<'a>>,
@@ -129,7 +130,8 @@ fn choose<'o, 'a: 'o>(
     }
 }
 
-/// Appends the numbers, and anything where there is none: these rows are flagged, if there are any.
+/// Appends the numbers, and a default for missing ones. Returns flags of missing numbers, or an empty list if there
+/// are none.
 fn put_numbers<T: Default>(out: &mut Vec<T>, numbers: impl Iterator<Item = Option<T>>) -> Vec<bool> {
     let mut nulls = Vec::new();
     out.extend(numbers.map(|number| {

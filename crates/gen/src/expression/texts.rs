@@ -1,9 +1,9 @@
-//! Texts, and what columns make of values.
+//! Texts, and the conversion of values by column affinity.
 
 use super::Function;
-use super::apply::{Operand, owned, put_texts, put_values};
 use super::compare::is_as_stored;
 use super::numbers::integer;
+use super::operand::{Operand, owned, put_texts, put_values};
 use litepress_format::value::Value;
 use litepress_rows::affinity::{self, text_of_number};
 use litepress_rows::cells::OwnedValue;
@@ -11,7 +11,8 @@ use litepress_rows::{Affinity, CellBlock, Cells};
 use std::io::Write;
 use std::string::FromUtf8Error;
 
-/// What a column of this affinity stores of a block's values; `None` where it stores them as they are.
+/// Converts a block's values as a column of this affinity stores them. Returns `None`, without filling `out`, if they
+/// are stored unchanged.
 pub(crate) fn stored(block: &CellBlock, affinity: Affinity, rows: usize, out: &mut CellBlock) -> Option<()> {
     if is_as_stored(block, affinity) {
         return None;
@@ -30,18 +31,18 @@ pub(crate) fn stored(block: &CellBlock, affinity: Affinity, rows: usize, out: &m
     Some(())
 }
 
-/// Appends what a value is as text; `false` of NULL.
+/// Appends a value as text; returns `false` if it is NULL.
 fn append(value: Value<'_>, text: &mut Vec<u8>) -> bool {
     match value {
         Value::Null => return false,
-        Value::Int(int) => write!(text, "{int}").expect("memory takes everything"),
+        Value::Int(int) => write!(text, "{int}").expect("writing to memory does not fail"),
         Value::Real(_) => text.extend_from_slice(text_of_number(value).unwrap_or_default().as_bytes()),
         Value::Text(bytes) | Value::Blob(bytes) => text.extend_from_slice(bytes),
     }
     true
 }
 
-/// A value as text, in this memory; `None` of NULL.
+/// Returns a value as text, or `None` if it is NULL; numbers are formatted into `memory`.
 fn text_of<'a>(value: Value<'a>, memory: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     memory.clear();
     match value {
@@ -78,12 +79,13 @@ pub(super) fn length(operand: &Operand<'_>, rows: usize, out: &mut CellBlock) {
     });
 }
 
-/// Characters of a UTF-8 text.
+/// Returns the number of characters of a UTF-8 text.
 fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
-/// `substr(x, start, length)`: of a blob so many bytes, of anything else characters; of an empty blob NULL, as in SQLite.
+/// Evaluates `substr(x, start, length)`: bytes of a blob, characters of other values. Of an empty blob it is NULL, as
+/// in SQLite.
 pub(super) fn substr(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let mut memory = Vec::new();
     let mut cut = |row: usize| -> Option<(Vec<u8>, bool)> {
@@ -110,7 +112,7 @@ pub(super) fn substr(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock)
     });
 }
 
-/// Where the character of that number, from 0, starts in a UTF-8 text; its end for the one behind the last.
+/// Returns the position of a character, counted from 0, in a UTF-8 text, or its end if there are fewer.
 fn start_of(text: &[u8], character: usize) -> usize {
     let starts = text.iter().enumerate().filter(|(_, byte)| **byte & 0xC0 != 0x80);
     starts.map(|(position, _)| position).nth(character).unwrap_or(text.len())
@@ -121,8 +123,8 @@ fn lossy(error: FromUtf8Error) -> String {
     String::from_utf8_lossy(error.as_bytes()).into_owned()
 }
 
-/// Of `count` characters how many are skipped and how many taken. A length below 0 takes those before the start; before
-/// the first character, where the number 0 leads to, there is nothing.
+/// Returns how many of `count` characters are skipped and how many are taken. A negative length takes characters
+/// before the start. Position 0 is before the first character, and there is nothing there.
 fn part(count: usize, start: i64, length: i64) -> (usize, usize) {
     let count = count as i128;
     let start = match i128::from(start) {
@@ -136,7 +138,7 @@ fn part(count: usize, start: i64, length: i64) -> (usize, usize) {
     (usize::try_from(from).unwrap_or(0), usize::try_from((to - from).max(0)).unwrap_or(0))
 }
 
-/// `replace(x, old, new)`: the text of x where `old` is empty, even if `new` is NULL.
+/// Evaluates `replace(x, old, new)`. If `old` is empty the result is the text of x, even if `new` is NULL.
 pub(super) fn replace(operands: &[Operand<'_>], rows: usize, out: &mut CellBlock) {
     let mut memory = [Vec::new(), Vec::new(), Vec::new()];
     put_texts(out, rows, |row, text| {

@@ -1,22 +1,22 @@
-//! Choices by weight at one word a cell, however many there are: Walker's alias tables.
+//! Walker's alias method: weighted choices in constant time, at one random word a cell.
 
 use super::size;
 use crate::random::Fraction;
 
-/// Numbers of `0..weights.len()`, each as often as its weight says.
+/// The numbers `0..weights.len()`, each as often as its weight says.
 #[derive(Debug)]
 pub(super) struct AliasTable(Vec<AliasColumn>);
 
-/// An even share of all rows, divided between a value and one other.
+/// An equal share of all rows, divided between the column's own value and one other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct AliasColumn {
-    /// 32 random bits below this pick the column's own value; 2^32 is always.
+    /// The own value is picked if 32 random bits are below this; 2^32 is always.
     own: u64,
     /// The column's own value and the other one.
     picks: [u32; 2],
 }
 
-/// The number of 32-bit words that make this share of all of them.
+/// Returns the number of 32-bit words that make this share of all of them.
 pub(super) fn threshold(share: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "0 to 2^32")]
     #[expect(clippy::cast_sign_loss, reason = "a share is not negative")]
@@ -25,8 +25,8 @@ pub(super) fn threshold(share: f64) -> u64 {
 }
 
 impl AliasTable {
-    /// Fills columns of even width from the weights: one that is lighter than the mean is filled up from one that is
-    /// heavier, until all are full (Vose's order, which is stable).
+    /// Builds columns of equal width from the weights: one that is lighter than the mean is filled up from a heavier
+    /// one, until all are full (Vose's order, which is numerically stable).
     pub fn new(weights: &[f64]) -> Self {
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let mut left: Vec<f64> = weights.iter().map(|weight| weight / mean).collect();
@@ -45,11 +45,11 @@ impl AliasTable {
         Self(table)
     }
 
-    /// One of the numbers.
+    /// Picks one of the numbers.
     #[inline(always)]
     pub fn pick(&self, bits: &mut Fraction) -> u32 {
         let column = &self.0[size(bits.take(self.0.len() as u64))];
-        // Two loads and no branch: it would be mispredicted again and again.
+        // Two loads instead of a branch, which would be mispredicted often.
         column.picks[usize::from(u64::from(bits.take_u32()) >= column.own)]
     }
 }

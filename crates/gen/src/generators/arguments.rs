@@ -1,30 +1,36 @@
-//! The arguments of a call, bound to the parameters of its generator.
+//! Arguments of a call, bound to the parameters of its generator.
 
-use super::catalogue::{self, Entry};
-use super::{EXACT, Generator, Lengths};
-use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site};
+use super::entry::Entry;
+use super::{EXACT, Generator, LengthRange};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText, parse_call};
 use crate::suggest::did_you_mean;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// What a `build` function reads its arguments from; every mistake becomes an error at the argument's place.
+/// The function that builds the generator of a call, for a table of this number of rows.
+///
+/// It is a callback for nested calls, because the catalogue is above the arguments.
+pub(super) type Build = fn(&SourceText<'_>, &Call, Option<u64>) -> Result<Box<dyn Generator>>;
+
+/// The arguments that a `build` function reads; every mistake becomes an error at the argument's place.
 #[derive(Debug)]
 pub struct Arguments<'a> {
-    site: &'a Site<'a>,
+    source: &'a SourceText<'a>,
     call: &'a Call,
     entry: &'a Entry,
-    /// Number of rows of the table, where there is one.
+    /// Number of rows of the table, if there is one.
     rows: Option<u64>,
-    /// One a parameter; `None` where it was left out.
+    build: Build,
+    /// One for each parameter; `None` if it was left out.
     bound: Vec<Option<Expression>>,
 }
 
-/// One of as many values as one likes.
+/// An argument of a generator that takes any number of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pair {
     pub value: OwnedValue,
-    /// Its weight, where one is given.
+    /// Its weight, if one is given.
     pub weight: Option<f64>,
 }
 
@@ -32,9 +38,15 @@ impl<'a> Arguments<'a> {
     /// Binds the arguments of `call` by position and by name, and adds defaults.
     ///
     /// # Errors
-    /// An argument too many, one missing, one given twice, an unknown name, a weight where none belongs.
-    pub(super) fn bind(site: &'a Site<'a>, call: &'a Call, entry: &'a Entry, rows: Option<u64>) -> Result<Self> {
-        let mut arguments = Self { site, call, entry, rows, bound: vec![None; entry.parameters.len()] };
+    /// If an argument is missing, unknown, given twice or one too many, or if it has a weight.
+    pub(super) fn bind(
+        source: &'a SourceText<'a>,
+        call: &'a Call,
+        entry: &'a Entry,
+        rows: Option<u64>,
+        build: Build,
+    ) -> Result<Self> {
+        let mut arguments = Self { source, call, entry, rows, build, bound: vec![None; entry.parameters.len()] };
         if entry.values.is_none() {
             for (position, argument) in call.arguments.iter().enumerate() {
                 arguments.bind_one(position, argument)?;
@@ -85,80 +97,80 @@ impl<'a> Arguments<'a> {
                 _ if self.bound[slot].is_some() => {}
                 None => return Err(self.error_here(format!("argument '{}' is missing", parameter.name))),
                 Some("") => {}
-                Some(default) => self.bound[slot] = Some(catalogue::default_value(default)),
+                Some(default) => self.bound[slot] = Some(default_value(default)),
             }
         }
         Ok(())
     }
 
-    /// Number of rows of the table that the generator is for, where there is one.
+    /// Returns the number of rows of the table that the generator is for, if there is one.
     pub(super) fn rows(&self) -> Option<u64> {
         self.rows
     }
 
-    /// Whether an argument was given.
+    /// Returns whether an argument was given.
     pub(super) fn is_given(&self, name: &str) -> bool {
         self.expression(name).is_some()
     }
 
-    /// An error at `offset`, with the generator's arguments and an example as advice.
+    /// Makes an error at `offset`, with the generator's parameters and an example as help.
     fn error(&self, offset: usize, message: impl Into<String>) -> Error {
-        self.site.error(offset, message).advise(self.entry.usage())
+        self.source.error(offset, message).advise(self.entry.usage())
     }
 
-    /// An error about the whole call.
+    /// Makes an error about the whole call.
     pub(super) fn error_here(&self, message: impl Into<String>) -> Error {
         self.error(self.call.span.start, message)
     }
 
-    /// An error about one argument.
+    /// Makes an error about one argument.
     pub(super) fn error_at(&self, name: &str, message: impl Into<String>) -> Error {
         self.error(self.place(name), message)
     }
 
-    /// An error about a byte of an argument that is a text.
+    /// Makes an error about a byte of an argument that is a text.
     pub(super) fn error_in_text(&self, name: &str, offset: usize, message: impl Into<String>) -> Error {
         let place = self.place(name);
-        // A quote in the text is written twice.
+        // A quote in the text is doubled in the annotation.
         let quotes = self.text(name).map_or(0, |text| text.bytes().take(offset).filter(|&byte| byte == b'\'').count());
-        let quoted = self.site.text[place..].starts_with('\'');
+        let quoted = self.source.text[place..].starts_with('\'');
         self.error(if quoted { place + 1 + offset + quotes } else { place }, message)
     }
 
     fn place(&self, name: &str) -> usize {
-        let position = self.parameter(name).expect("the build function asks for parameters of its entry");
+        let position = self.parameter(name).expect("a parameter of the entry");
         let given = |argument: &&Argument| argument.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name));
         let argument = self.call.arguments.iter().find(given).or_else(|| self.call.arguments.get(position));
         argument.map_or(self.call.span.start, |argument| argument.value.span.start)
     }
 
     fn expression(&self, name: &str) -> Option<&Expression> {
-        let slot = self.parameter(name).expect("the build function asks for parameters of its entry");
+        let slot = self.parameter(name).expect("a parameter of the entry");
         self.bound[slot].as_ref()
     }
 
-    /// The argument of this name as `convert` takes it, or an error that `wanted` is expected.
+    /// Returns the argument as `convert` reads it, or an error that `wanted` is expected.
     fn take<T>(&self, name: &str, wanted: &str, convert: impl Fn(&OwnedValue) -> Option<T>) -> Result<Option<T>> {
         let Some(expression) = self.expression(name) else { return Ok(None) };
         let value = match &expression.kind {
             ExpressionKind::Literal(value) => convert(value),
             _ => None,
         };
-        let refused = || self.error_at(name, format!("argument '{name}' of {} is {wanted}", self.entry.name));
-        value.map(Some).ok_or_else(refused)
+        let rejected = || self.error_at(name, format!("argument '{name}' of {} is {wanted}", self.entry.name));
+        value.map(Some).ok_or_else(rejected)
     }
 
     fn required<T>(&self, name: &str, value: Option<T>) -> Result<T> {
         value.ok_or_else(|| self.error_here(format!("argument '{name}' is missing")))
     }
 
-    /// A whole number.
+    /// Returns an integer.
     pub(super) fn int(&self, name: &str) -> Result<i64> {
         let value = self.optional_int(name)?;
         self.required(name, value)
     }
 
-    /// A whole number that may be left out.
+    /// Returns an optional integer.
     pub(super) fn optional_int(&self, name: &str) -> Result<Option<i64>> {
         self.take(name, "a whole number", |value| match value {
             OwnedValue::Int(int) => Some(*int),
@@ -167,32 +179,32 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// A whole number of `low..=high`.
+    /// Returns an integer of `low..=high`.
     pub(super) fn int_within(&self, name: &str, low: u64, high: u64) -> Result<u64> {
         let value = u64::try_from(self.int(name)?).ok().filter(|value| (low..=high).contains(value));
-        let refused = || self.error_at(name, format!("argument '{name}' of {} is {low} to {high}", self.entry.name));
-        value.ok_or_else(refused)
+        let rejected = || self.error_at(name, format!("argument '{name}' of {} is {low} to {high}", self.entry.name));
+        value.ok_or_else(rejected)
     }
 
-    /// A real or whole number.
+    /// Returns a real number or integer.
     pub(super) fn real(&self, name: &str) -> Result<f64> {
         let value = self.take(name, "a number", number)?;
         self.required(name, value)
     }
 
-    /// A real or whole number that may be left out.
+    /// Returns an optional real number or integer.
     pub(super) fn optional_real(&self, name: &str) -> Result<Option<f64>> {
         self.take(name, "a number", number)
     }
 
-    /// A number above 0.
+    /// Returns a number above 0.
     pub(super) fn positive(&self, name: &str) -> Result<f64> {
         let value = self.real(name)?;
-        let refused = || self.error_at(name, format!("argument '{name}' of {} is above 0", self.entry.name));
-        if value > 0.0 && value.is_finite() { Ok(value) } else { Err(refused()) }
+        let rejected = || self.error_at(name, format!("argument '{name}' of {} is above 0", self.entry.name));
+        if value > 0.0 && value.is_finite() { Ok(value) } else { Err(rejected()) }
     }
 
-    /// A text.
+    /// Returns a text.
     pub(super) fn text(&self, name: &str) -> Result<String> {
         let value = self.take(name, "a text in single quotes", |value| match value {
             OwnedValue::Text(text) => Some(text.clone()),
@@ -201,20 +213,20 @@ impl<'a> Arguments<'a> {
         self.required(name, value)
     }
 
-    /// Any value.
+    /// Returns any value.
     pub(super) fn value(&self, name: &str) -> Result<OwnedValue> {
         let value = self.take(name, "a value, not a generator", |value| Some(value.clone()))?;
         self.required(name, value)
     }
 
-    /// A share of 0 to 1.
+    /// Returns a share of 0 to 1.
     pub(super) fn share(&self, name: &str) -> Result<f64> {
         let share = self.real(name)?;
-        let refused = || self.error_at(name, format!("argument '{name}' of {} is a share of 0 to 1", self.entry.name));
-        if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(refused()) }
+        let rejected = || self.error_at(name, format!("argument '{name}' of {} is a share of 0 to 1", self.entry.name));
+        if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(rejected()) }
     }
 
-    /// Two whole numbers of which the first is not above the second.
+    /// Returns two integers, the first not above the second.
     pub(super) fn int_range(&self, low: &str, high: &str) -> Result<(i64, i64)> {
         let range = (self.int(low)?, self.int(high)?);
         if range.0 > range.1 {
@@ -223,58 +235,59 @@ impl<'a> Arguments<'a> {
         Ok(range)
     }
 
-    /// Two lengths, the first not above the second, the second not above `most`.
-    pub(super) fn lengths(&self, low: &str, high: &str, most: u64) -> Result<Lengths> {
+    /// Returns two lengths, the first not above the second, the second not above `most`.
+    pub(super) fn lengths(&self, low: &str, high: &str, most: u64) -> Result<LengthRange> {
         self.int_within(high, 0, most)?;
         self.int_within(low, 0, most)?;
         let (min, max) = self.int_range(low, high)?;
-        Ok(Lengths { min: min.unsigned_abs(), max: max.unsigned_abs() })
+        Ok(LengthRange { min: min.unsigned_abs(), max: max.unsigned_abs() })
     }
 
-    /// An argument as it is written.
+    /// Returns the expression of an argument.
     pub(super) fn written(&self, name: &str) -> Option<Expression> {
         self.expression(name).cloned()
     }
 
-    /// A nested generator.
+    /// Returns a nested generator.
     pub(super) fn generator(&self, name: &str) -> Result<Box<dyn Generator>> {
         match self.expression(name) {
-            Some(Expression { kind: ExpressionKind::Call(call), .. }) => catalogue::build(self.site, call, self.rows),
+            Some(Expression { kind: ExpressionKind::Call(call), .. }) => (self.build)(self.source, call, self.rows),
             _ => Err(self.error_at(name, format!("argument '{name}' of {} is a generator", self.entry.name))),
         }
     }
 
-    /// The file that a text names: relative to the schema's, where that is one, else to the current directory.
+    /// Returns the path that a text names: relative to the folder of the schema file if there is one, else to the
+    /// current directory.
     pub(super) fn path(&self, name: &str) -> Result<PathBuf> {
         let text = self.text(name)?;
-        let schema = Path::new(self.site.origin);
+        let schema = Path::new(self.source.origin);
         let beside = schema.parent().filter(|_| schema.is_file()).map(|folder| folder.join(&text));
         Ok(beside.unwrap_or_else(|| PathBuf::from(text)))
     }
 
-    /// All arguments as names with generators: `id: int(1, 9)`. A value stands for itself in every row.
+    /// Returns all arguments as names with generators: `id: int(1, 9)`. A literal becomes a constant generator.
     pub(super) fn named_generators(&self) -> Result<Vec<(String, Box<dyn Generator>)>> {
         self.call.arguments.iter().map(|argument| self.named_generator(argument)).collect()
     }
 
     fn named_generator(&self, argument: &Argument) -> Result<(String, Box<dyn Generator>)> {
-        let refused = |at| self.error(at, format!("{} takes names and generators", self.entry.name));
+        let rejected = |at| self.error(at, format!("{} takes names and generators", self.entry.name));
         let name = match (&argument.name, &argument.value.kind) {
             (None, ExpressionKind::Call(call)) if call.arguments.is_empty() => call.name.clone(),
             (None, ExpressionKind::Literal(OwnedValue::Text(text))) => text.clone(),
             (None, ExpressionKind::Column { through: None, name }) => name.clone(),
-            _ => return Err(refused(argument.span.start)),
+            _ => return Err(rejected(argument.span.start)),
         };
-        let inner = match argument.weight.as_ref().map(|weight| &weight.kind) {
-            Some(ExpressionKind::Call(call)) => catalogue::build(self.site, call, self.rows)?,
-            Some(ExpressionKind::Literal(value)) => catalogue::constant(value.clone()),
-            Some(_) => return Err(refused(argument.weight.as_ref().unwrap_or(&argument.value).span.start)),
-            None => return Err(refused(argument.span.start)),
+        let Some(weight) = &argument.weight else { return Err(rejected(argument.span.start)) };
+        let inner = match &weight.kind {
+            ExpressionKind::Call(call) => (self.build)(self.source, call, self.rows)?,
+            ExpressionKind::Literal(_) => (self.build)(self.source, &constant(weight), self.rows)?,
+            _ => return Err(rejected(weight.span.start)),
         };
         Ok((name, inner))
     }
 
-    /// All arguments as values with weights (1 where none is given).
+    /// Returns all arguments as values with weights, which default to 1.
     pub(super) fn weighted_values(&self) -> Result<Vec<(OwnedValue, f64)>> {
         self.call.arguments.iter().map(|argument| self.weighted_value(argument)).collect()
     }
@@ -291,7 +304,7 @@ impl<'a> Arguments<'a> {
         Ok((value.clone(), weight))
     }
 
-    /// All arguments as values with the weights that are given.
+    /// Returns all arguments as values with the weights that are given.
     pub(super) fn pairs(&self) -> Result<Vec<Pair>> {
         let pair = |argument: &Argument| {
             let (value, weight) = self.weighted_value(argument)?;
@@ -300,7 +313,7 @@ impl<'a> Arguments<'a> {
         self.call.arguments.iter().map(pair).collect()
     }
 
-    /// An error about one of [`pairs`](Self::pairs).
+    /// Makes an error about one of [`pairs`](Self::pairs).
     pub(super) fn error_at_pair(&self, index: usize, message: impl Into<String>) -> Error {
         self.error(self.call.arguments[index].span.start, message)
     }
@@ -314,7 +327,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// A value that is a number.
+/// Returns a value that is a number as a double.
 pub fn number(value: &OwnedValue) -> Option<f64> {
     match value {
         OwnedValue::Int(int) => Some(*int as f64),
@@ -323,8 +336,24 @@ pub fn number(value: &OwnedValue) -> Option<f64> {
     }
 }
 
-/// `1e6` where a whole number is wanted.
+/// Converts a real number that is written for an integer: `1e6`.
 fn whole(real: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
     (real.fract() == 0.0 && real.abs() <= EXACT).then_some(real as i64)
+}
+
+/// Returns the call `constant(value)`.
+fn constant(value: &Expression) -> Call {
+    let span = value.span.clone();
+    let argument = Argument { name: None, value: value.clone(), weight: None, span: span.clone() };
+    Call { name: "constant".to_owned(), is_called: true, arguments: vec![argument], span }
+}
+
+/// Parses the default value of a parameter.
+fn default_value(text: &str) -> Expression {
+    let call = format!("constant({text})");
+    let call = parse_call(&SourceText::new(&call, "<default>"), 0..call.len()).expect("defaults parse");
+    let value = call.arguments.into_iter().next().expect("one argument").value;
+    assert!(matches!(value.kind, ExpressionKind::Literal(_)), "defaults are literals");
+    value
 }

@@ -1,15 +1,15 @@
-//! Random bytes, plain and in hex.
+//! Random bytes, raw and in hex.
 
 use super::alias::threshold;
-use super::{Arguments, Distinct, Generator, Kinds, Lengths, size};
-use crate::random::{CellRandom, Draws, Rows};
+use super::{Arguments, Cardinality, Generator, Kinds, LengthRange, size};
+use crate::random::{CellRandom, CellStream, Rows};
 use litepress_format::copy::copy_short;
 use litepress_rows::{CellBlock, Result};
 
-/// The longest value that is made: SQLite's own limit for a record, less a little for its header.
+/// Length limit of a value: SQLite's limit for a record, less a little for its header.
 pub(super) const LONGEST: u64 = 999_999_000;
 
-/// The length of words in bytes, and of their hex digits.
+/// The length of a word in bytes, and of its hex digits.
 const WORD: usize = 8;
 const WORD_HEX: usize = 2 * WORD;
 
@@ -24,7 +24,7 @@ static HEX: [[u8; 2]; 256] = {
     table
 };
 
-/// The 16 hex digits of a word, highest first.
+/// Returns the 16 hex digits of a word, highest first.
 #[inline(always)]
 pub(super) fn hex_digits(word: u64) -> [u8; WORD_HEX] {
     let mut text = [0; WORD_HEX];
@@ -44,18 +44,18 @@ fn bytes(word: u64) -> [u8; WORD] {
 /// `blob(min, max, compressible)`
 #[derive(Debug)]
 struct Blob {
-    lengths: Lengths,
-    /// Of every [`CHUNK`] bytes the first so many are random, the others zero.
+    lengths: LengthRange,
+    /// The number of random bytes in each [`CHUNK`]; the others are zero.
     random: usize,
 }
 
-/// Short enough that a compressor finds the zeros wherever it looks.
+/// Short enough for a compressor to find the zeros in any of its windows.
 const CHUNK: usize = 64;
 
 pub(super) fn blob(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let lengths = arguments.lengths("min", "max", LONGEST)?;
     let share = if arguments.is_given("compressible") { arguments.share("compressible")? } else { 0.0 };
-    // A word is random in any case: it tells rows apart.
+    // The first word is always random, because it makes rows distinct.
     let random = (threshold(1.0 - share) * CHUNK as u64) >> 32;
     Ok(Box::new(Blob { lengths, random: size(random).max(WORD) }))
 }
@@ -64,13 +64,13 @@ impl Generator for Blob {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let blobs = out.blobs();
         rows.for_each(|row| {
-            let mut draws = random.draws(row);
-            let first = draws.u64();
-            let len = self.lengths.draw(&mut draws);
+            let mut stream = random.stream(row);
+            let first = stream.u64();
+            let len = self.lengths.draw(&mut stream);
             if self.random == CHUNK {
-                push_bytes(first, &mut draws, len, blobs.arena());
+                push_bytes(first, &mut stream, len, blobs.arena());
             } else {
-                self.push_with_zeros(first, &mut draws, len, blobs.arena());
+                self.push_with_zeros(first, &mut stream, len, blobs.arena());
             }
             blobs.end_string();
         });
@@ -84,37 +84,37 @@ impl Generator for Blob {
         self.lengths.max
     }
 
-    fn distinct(&self) -> Distinct {
-        let Lengths { min, max } = self.lengths;
+    fn cardinality(&self) -> Cardinality {
+        let LengthRange { min, max } = self.lengths;
         if min >= WORD as u64 {
-            // The first eight bytes are the row's word, which no other row has.
-            return Distinct::Unique { rows: u64::MAX };
+            // The first eight bytes are the row's word, which is unique.
+            return Cardinality::Unique { rows: u64::MAX };
         }
         let of_len = |len: u64| if len < WORD as u64 { 1 << (8 * len) } else { u64::MAX };
         let values = (min..=max.min(WORD as u64)).map(of_len);
-        Distinct::Among { values: values.fold(0, u64::saturating_add) }
+        Cardinality::Among { values: values.fold(0, u64::saturating_add) }
     }
 }
 
 impl Blob {
-    /// Appends `len` bytes of which a part of every chunk is zero, the first eight of them those of `word`.
-    fn push_with_zeros(&self, mut word: u64, draws: &mut Draws, len: usize, arena: &mut Vec<u8>) {
+    /// Appends `len` bytes, the first eight those of `word`, with zeros at the end of every chunk.
+    fn push_with_zeros(&self, mut word: u64, stream: &mut CellStream, len: usize, arena: &mut Vec<u8>) {
         let start = arena.len();
         for begin in (0..len).step_by(CHUNK) {
-            push_bytes(word, draws, self.random.min(len - begin), arena);
+            push_bytes(word, stream, self.random.min(len - begin), arena);
             arena.resize(start + len.min(begin + CHUNK), 0);
-            word = draws.u64();
+            word = stream.u64();
         }
     }
 }
 
-/// Appends `len` bytes, the first eight of them those of `word`.
-fn push_bytes(mut word: u64, draws: &mut Draws, len: usize, arena: &mut Vec<u8>) {
+/// Appends `len` bytes, the first eight those of `word`.
+fn push_bytes(mut word: u64, stream: &mut CellStream, len: usize, arena: &mut Vec<u8>) {
     arena.reserve(len + WORD);
     let end = arena.len() + len;
     for _ in 0..len.div_ceil(WORD) {
         arena.extend_from_slice(&bytes(word));
-        word = draws.u64();
+        word = stream.u64();
     }
     arena.truncate(end);
 }
@@ -133,11 +133,11 @@ impl Generator for Hex {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let texts = out.texts().fixed(rows.len(), self.len);
         rows.zip(texts.chunks_exact_mut(self.len), |row, text| {
-            let mut draws = random.draws(row);
+            let mut stream = random.stream(row);
             let (words, last) = text.as_chunks_mut::<WORD_HEX>();
-            words.iter_mut().for_each(|word| *word = hex_digits(draws.u64()));
+            words.iter_mut().for_each(|word| *word = hex_digits(stream.u64()));
             if !last.is_empty() {
-                copy_short(&hex_digits(draws.u64())[..last.len()], last);
+                copy_short(&hex_digits(stream.u64())[..last.len()], last);
             }
         });
     }
@@ -150,11 +150,11 @@ impl Generator for Hex {
         self.len as u64
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         if self.len >= WORD_HEX {
-            Distinct::Unique { rows: u64::MAX }
+            Cardinality::Unique { rows: u64::MAX }
         } else {
-            Distinct::Among { values: 1 << (4 * self.len) }
+            Cardinality::Among { values: 1 << (4 * self.len) }
         }
     }
 }

@@ -1,27 +1,27 @@
-//! Picks from a list: the encoder makes each value's bytes once, and rows only say which.
+//! Picks from a list: the encoder encodes each value once, and rows hold indexes.
 
 use super::alias::{AliasTable, threshold};
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, Scattered};
+use super::{Arguments, Cardinality, EXACT, Generator, Kinds, NUMBER_BYTES, Permutation};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
 use std::sync::Arc;
 
-/// A list to pick from, and how.
+/// A list of values with a method of picking from it.
 #[derive(Debug)]
-pub(super) struct Pick {
+pub(super) struct ListPick {
     values: Arc<[OwnedValue]>,
-    how: How,
+    method: Method,
     null_share: f64,
 }
 
 #[derive(Debug)]
-enum How {
+enum Method {
     Always,
     Evenly,
-    /// The second value where 32 random bits are below this, else the first; 2^32 is always.
+    /// The second value if 32 random bits are below this, else the first; 2^32 is always.
     Below(u64),
-    /// By weights.
+    /// A choice by weights.
     Alias(AliasTable),
 }
 
@@ -37,20 +37,20 @@ pub(super) fn choice(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     if !sum.is_finite() {
         return Err(arguments.error_here("the weights are too large together"));
     }
-    let chosen = weighted.into_iter().filter(|(_, weight)| *weight > 0.0);
-    let (values, weights): (Vec<_>, Vec<_>) = chosen.unzip();
-    Ok(Box::new(Pick::by_weight(values, &weights)))
+    let used = weighted.into_iter().filter(|(_, weight)| *weight > 0.0);
+    let (values, weights): (Vec<_>, Vec<_>) = used.unzip();
+    Ok(Box::new(ListPick::by_weight(values, &weights)))
 }
 
-/// `deal(v: n, ...)`: values as cards of a deck, in which each is n times; when all are dealt it is shuffled anew.
+/// `deal(v: n, ...)`: a deck of cards with each value n times, which is shuffled anew when all cards are dealt.
 #[derive(Debug)]
 struct Deal {
     values: Arc<[OwnedValue]>,
-    /// For each value the place behind its last card.
+    /// For each value, the position after its last card.
     ends: Vec<u64>,
 }
 
-/// The purpose of the orders of decks in [`CellRandom::fork`]; within, each deck has its own.
+/// The purpose of the decks' orders in [`CellRandom::fork`]; each deck forks its own from that.
 const DECKS: u64 = 66;
 
 pub(super) fn deal(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -87,22 +87,22 @@ impl Generator for Deal {
         for of_deck in all.chunk_by(|one, next| one / cards == next / cards) {
             places.clear();
             places.extend(of_deck.iter().map(|row| row % cards));
-            Scattered::new(cards, &decks.fork(of_deck[0] / cards)).apply(&mut places);
+            Permutation::new(cards, &decks.fork(of_deck[0] / cards)).apply(&mut places);
             let value = |&place: &u64| narrow(self.ends.partition_point(|&end| end <= place) as u64);
             picks.extend(places.iter().map(value));
         }
     }
 
     fn kinds(&self) -> Kinds {
-        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::and)
+        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::union)
     }
 
     fn longest_bytes(&self) -> u64 {
         self.values.iter().map(bytes_of).max().unwrap_or(0)
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values.len() as u64 }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values.len() as u64 }
     }
 
     fn null_share(&self) -> f64 {
@@ -114,35 +114,30 @@ impl Generator for Deal {
 }
 
 pub(super) fn constant(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(always(arguments.value("v")?))
-}
-
-/// The same value in every row.
-pub(super) fn always(value: OwnedValue) -> Box<dyn Generator> {
-    Box::new(Pick::evenly(vec![value]))
+    Ok(Box::new(ListPick::evenly(vec![arguments.value("v")?])))
 }
 
 pub(super) fn bool(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let how = How::Below(threshold(arguments.share("p")?));
+    let method = Method::Below(threshold(arguments.share("p")?));
     let values = [OwnedValue::Int(0), OwnedValue::Int(1)].into();
-    Ok(Box::new(Pick { values, how, null_share: 0.0 }))
+    Ok(Box::new(ListPick { values, method, null_share: 0.0 }))
 }
 
-/// `sparse(p, value, rest)`
+/// Builds `sparse(p, value, rest)`.
 pub(super) fn sparse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let share = arguments.share("p")?;
     let values = [arguments.value("rest")?, arguments.value("value")?];
     let shares = [1.0 - share, share];
     let nulls = values.iter().zip(shares).filter(|(value, _)| **value == OwnedValue::Null);
     let null_share = nulls.map(|(_, share)| share).sum();
-    Ok(Box::new(Pick { values: values.into(), how: How::Below(threshold(share)), null_share }))
+    Ok(Box::new(ListPick { values: values.into(), method: Method::Below(threshold(share)), null_share }))
 }
 
-/// `steps(v: rows, ..., v)`: each value for so many rows, one after another, the last one for the rest.
+/// `steps(v: rows, ..., v)`: each value for a number of consecutive rows, the last one for the rest.
 #[derive(Debug)]
 struct Steps {
     values: Arc<[OwnedValue]>,
-    /// The first row behind each value's.
+    /// For each value, the first row after its rows.
     ends: Vec<u64>,
 }
 
@@ -157,7 +152,7 @@ pub(super) fn steps(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
             Some(rows) if (1.0..=EXACT).contains(&rows) && rows.fract() == 0.0 => end.saturating_add(rows as u64),
             Some(_) => return Err(arguments.error_at_pair(index, "a step has a whole number of rows, 1 at least")),
             None if index + 1 == pairs.len() => u64::MAX,
-            None => return Err(arguments.error_at_pair(index, "every step but the last says how many rows it has")),
+            None => return Err(arguments.error_at_pair(index, "every step but the last needs a number of rows")),
         };
         ends.push(end);
     }
@@ -173,8 +168,8 @@ impl Generator for Steps {
         let picks = out.picks(&self.values);
         let mut step = 0;
         rows.append_to(picks, |row| {
-            let is_its = row < self.ends[step] && (step == 0 || row >= self.ends[step - 1]);
-            if !is_its {
+            let is_in_step = row < self.ends[step] && (step == 0 || row >= self.ends[step - 1]);
+            if !is_in_step {
                 step = self.ends.partition_point(|&end| end <= row);
             }
             narrow(step as u64)
@@ -182,25 +177,25 @@ impl Generator for Steps {
     }
 
     fn kinds(&self) -> Kinds {
-        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::and)
+        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::union)
     }
 
     fn longest_bytes(&self) -> u64 {
         self.values.iter().map(bytes_of).max().unwrap_or(0)
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values.len() as u64 }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values.len() as u64 }
     }
 
-    /// NULL may come in the last step, and so in all rows.
+    /// Returns 1 if any step is NULL: it may be the last one, and so that of almost all rows.
     fn null_share(&self) -> f64 {
         if self.values.contains(&OwnedValue::Null) { 1.0 } else { 0.0 }
     }
 }
 
-impl Pick {
-    /// Each of `values` as often as the others.
+impl ListPick {
+    /// Picks each of `values` with the same probability.
     pub(super) fn evenly(values: Vec<OwnedValue>) -> Self {
         let weights = vec![1.0; values.len()];
         Self::by_weight(values, &weights)
@@ -209,40 +204,40 @@ impl Pick {
     pub(super) fn by_weight(values: Vec<OwnedValue>, weights: &[f64]) -> Self {
         let nulls = values.iter().zip(weights).filter(|(value, _)| **value == OwnedValue::Null);
         let null_share = nulls.map(|(_, weight)| weight).sum::<f64>() / weights.iter().sum::<f64>();
-        let how = match weights {
-            [_] => How::Always,
-            _ if weights.windows(2).all(|pair| pair[0] == pair[1]) => How::Evenly,
-            _ => How::Alias(AliasTable::new(weights)),
+        let method = match weights {
+            [_] => Method::Always,
+            _ if weights.windows(2).all(|pair| pair[0] == pair[1]) => Method::Evenly,
+            _ => Method::Alias(AliasTable::new(weights)),
         };
-        Self { values: values.into(), how, null_share }
+        Self { values: values.into(), method, null_share }
     }
 }
 
-impl Generator for Pick {
+impl Generator for ListPick {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let picks = out.picks(&self.values);
         picks.resize(rows.len(), 0);
         let values = self.values.len() as u64;
-        match &self.how {
-            How::Always => {}
-            How::Evenly => random.fill_below(rows, picks, values, narrow),
-            How::Below(share) => {
+        match &self.method {
+            Method::Always => {}
+            Method::Evenly => random.fill_below(rows, picks, values, narrow),
+            Method::Below(share) => {
                 random.fill_shared(rows, picks, |bits| u32::from(u64::from(bits.take_u32()) < *share));
             }
-            How::Alias(table) => random.fill_u64(rows, picks, |word| table.pick(&mut Fraction(word))),
+            Method::Alias(table) => random.fill_u64(rows, picks, |word| table.pick(&mut Fraction(word))),
         }
     }
 
     fn kinds(&self) -> Kinds {
-        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::and)
+        self.values.iter().map(kind_of).fold(Kinds::NONE, Kinds::union)
     }
 
     fn longest_bytes(&self) -> u64 {
         self.values.iter().map(bytes_of).max().unwrap_or(0)
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values.len() as u64 }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values.len() as u64 }
     }
 
     fn null_share(&self) -> f64 {

@@ -1,36 +1,11 @@
 //! Texts of decimal digits.
 
-use super::{Arguments, Distinct, Generator, Kinds, size};
+use super::{Arguments, Cardinality, Generator, Kinds, size};
+use crate::decimal::{THREE, three, two};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::{CellBlock, Result};
 
-/// `000` to `999`; what stands behind them is never asked for, and lets the compiler see that an index of ten bits
-/// is within the table.
-static THREE: [[u8; 3]; 1024] = {
-    let digits = b"0123456789";
-    let mut table = [[b'0'; 3]; 1024];
-    let mut n = 0;
-    while n < 1000 {
-        table[n] = [digits[n / 100], digits[n / 10 % 10], digits[n % 10]];
-        n += 1;
-    }
-    table
-};
-
-/// The three digits of a number below 1000.
-#[inline(always)]
-pub(super) fn three(value: u64) -> [u8; 3] {
-    THREE[(value & 1023) as usize]
-}
-
-/// The two digits of a number below 100.
-#[inline(always)]
-pub(super) fn two(value: u64) -> [u8; 2] {
-    let [_, tens, ones] = three(value);
-    [tens, ones]
-}
-
-/// The same in the low 24 bits of a word, the first digit lowest.
+/// [`THREE`] in the low 24 bits of a word, the first digit lowest.
 static THREE_IN_WORD: [u32; 1024] = {
     let mut table = [0; 1024];
     let mut n = 0;
@@ -42,7 +17,7 @@ static THREE_IN_WORD: [u32; 1024] = {
     table
 };
 
-/// Six random digits. They are put together in a register: six bytes at once are stored much faster than one by one.
+/// Takes six random digits. They are assembled in a register, because one store of six bytes is much faster than six.
 #[inline(always)]
 fn take_six(fraction: &mut Fraction) -> [u8; 6] {
     let mut three = || u64::from(THREE_IN_WORD[(fraction.take(1000) & 1023) as usize]);
@@ -54,7 +29,7 @@ fn take_six(fraction: &mut Fraction) -> [u8; 6] {
     six
 }
 
-/// `N` random digits.
+/// Takes `N` random digits.
 #[inline(always)]
 fn take_digits<const N: usize>(fraction: &mut Fraction) -> [u8; N] {
     let mut text = [0; N];
@@ -70,22 +45,6 @@ fn take_digits<const N: usize>(fraction: &mut Fraction) -> [u8; N] {
     text
 }
 
-/// Appends `value` in as few decimal digits as it takes.
-pub(super) fn push_decimal(value: u64, out: &mut Vec<u8>) {
-    let mut digits = [0; 21];
-    let (mut rest, mut begin) = (value, digits.len());
-    loop {
-        begin -= 3;
-        digits[begin..begin + 3].copy_from_slice(&three(rest % 1000));
-        rest /= 1000;
-        if rest == 0 {
-            break;
-        }
-    }
-    let zeros = digits[begin..begin + 2].iter().take_while(|&&digit| digit == b'0').count();
-    out.extend_from_slice(&digits[begin + zeros..]);
-}
-
 /// `digits(n)`
 #[derive(Debug)]
 struct Digits {
@@ -98,7 +57,7 @@ pub(super) fn digits(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Digits { values: (0..len).fold(1, |power, _| power * 10), len }))
 }
 
-/// Up to six digits two rows share a word, as numbers below 10^6 do.
+/// Fills texts of `N` digits. Up to six digits, two rows share a word, as numbers below 10^6 do.
 fn fill<const N: usize>(random: &CellRandom, rows: &Rows<'_>, bytes: &mut [u8]) {
     let (texts, _) = bytes.as_chunks_mut::<N>();
     if N <= 6 {
@@ -130,22 +89,7 @@ impl Generator for Digits {
         self.len as u64
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimals() {
-        assert_eq!((three(7), two(7)), (*b"007", *b"07"));
-        for (value, text) in [(0, "0"), (9, "9"), (1000, "1000"), (u64::MAX, "18446744073709551615")] {
-            let mut out = Vec::new();
-            push_decimal(value, &mut out);
-            assert_eq!(out, text.as_bytes());
-        }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values }
     }
 }

@@ -1,25 +1,25 @@
-//! Numbers by the distributions of statistics.
+//! Numbers of statistical distributions.
 //!
-//! A distribution with an inverse takes one word a cell and is one formula ([`Law`]). The others reject some of what
-//! they draw and draw again, from further words of the cell's own: a few at the most, no list, no state.
+//! A distribution with a closed inverse takes one word a cell and is one formula ([`Law`]). The others are drawn by
+//! rejection, from further words of the same cell: a few at most, without tables or state.
 
 use super::functions::{exp, ln, normal_quantile, pow, round};
 use super::numbers::units;
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES};
-use crate::random::{CellRandom, Draws, Rows};
+use super::{Arguments, Cardinality, EXACT, Generator, Kinds, NUMBER_BYTES};
+use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::{CellBlock, Result};
 use std::fmt::Debug;
 
-/// How often a value beyond the bounds is drawn anew before it becomes the bound.
+/// Number of redraws of a value outside the bounds, before it is clamped.
 const RETRIES: usize = 32;
 
 /// A distribution.
 trait Law: Debug + Send + Sync {
-    /// A number of it.
-    fn draw(&self, draws: &mut Draws) -> f64;
+    /// Draws a number.
+    fn draw(&self, stream: &mut CellStream) -> f64;
 }
 
-/// A number above 0 and below 1.
+/// Maps a word to a number above 0 and below 1.
 #[inline(always)]
 pub(super) fn between(word: u64) -> f64 {
     ((word >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
@@ -27,13 +27,13 @@ pub(super) fn between(word: u64) -> f64 {
 
 /// A distribution with bounds and decimals.
 #[derive(Debug)]
-struct Drawn<L> {
+struct Bounded<L> {
     law: L,
     low: f64,
     high: f64,
-    /// A power of ten and the bounds as so many parts of one; `None` for all digits.
+    /// Rounding to decimals; `None` for all digits.
     decimals: Option<Decimals>,
-    /// Whole numbers are stored as such.
+    /// Whether values are stored as integers.
     whole: bool,
 }
 
@@ -44,7 +44,7 @@ struct Decimals {
     last: f64,
 }
 
-/// Gives `law` the bounds `min`, `max` and `decimals` of the call.
+/// Adds the arguments `min`, `max` and `decimals` of the call to `law`.
 fn bounded<L: Law + 'static>(arguments: &Arguments<'_>, law: L) -> Result<Box<dyn Generator>> {
     let low = arguments.optional_real("min")?.unwrap_or(f64::MIN);
     let high = arguments.optional_real("max")?.unwrap_or(f64::MAX);
@@ -56,7 +56,7 @@ fn bounded<L: Law + 'static>(arguments: &Arguments<'_>, law: L) -> Result<Box<dy
         Some(_) => Some(decimals(arguments, low, high)?),
     };
     let whole = decimals.is_some_and(|decimals| decimals.divisor == 1.0);
-    Ok(Box::new(Drawn { law, low, high, decimals, whole }))
+    Ok(Box::new(Bounded { law, low, high, decimals, whole }))
 }
 
 fn decimals(arguments: &Arguments<'_>, low: f64, high: f64) -> Result<Decimals> {
@@ -72,15 +72,15 @@ fn decimals(arguments: &Arguments<'_>, low: f64, high: f64) -> Result<Decimals> 
     Ok(Decimals { divisor, first, last })
 }
 
-impl<L: Law> Drawn<L> {
+impl<L: Law> Bounded<L> {
     #[inline(always)]
-    fn value(&self, draws: &mut Draws) -> f64 {
-        let mut value = self.law.draw(draws);
+    fn value(&self, stream: &mut CellStream) -> f64 {
+        let mut value = self.law.draw(stream);
         for _ in 0..RETRIES {
             if (self.low..=self.high).contains(&value) {
                 break;
             }
-            value = self.law.draw(draws);
+            value = self.law.draw(stream);
         }
         value.clamp(self.low, self.high)
     }
@@ -93,9 +93,9 @@ impl Decimals {
     }
 }
 
-impl<L: Law> Generator for Drawn<L> {
+impl<L: Law> Generator for Bounded<L> {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
-        let number = |row| self.value(&mut random.draws(row));
+        let number = |row| self.value(&mut random.stream(row));
         match self.decimals {
             None => rows.append_to(out.reals(), number),
             #[expect(clippy::cast_possible_truncation, reason = "whole numbers within 2^53")]
@@ -112,11 +112,11 @@ impl<L: Law> Generator for Drawn<L> {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         #[expect(clippy::cast_possible_truncation, reason = "2^54 at most")]
         #[expect(clippy::cast_sign_loss, reason = "the last is not below the first")]
         let values = self.decimals.map_or(1 << 52, |Decimals { first, last, .. }| (last - first) as u64 + 1);
-        Distinct::Among { values: if self.low == self.high { 1 } else { values } }
+        Cardinality::Among { values: if self.low == self.high { 1 } else { values } }
     }
 }
 
@@ -134,8 +134,8 @@ pub(super) fn normal(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 impl Law for Normal {
     #[inline(always)]
-    fn draw(&self, draws: &mut Draws) -> f64 {
-        self.mean + self.sd * normal_quantile(between(draws.u64()))
+    fn draw(&self, stream: &mut CellStream) -> f64 {
+        self.mean + self.sd * normal_quantile(between(stream.u64()))
     }
 }
 
@@ -150,8 +150,8 @@ pub(super) fn lognormal(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>>
 
 impl Law for LogNormal {
     #[inline(always)]
-    fn draw(&self, draws: &mut Draws) -> f64 {
-        exp(self.0.draw(draws))
+    fn draw(&self, stream: &mut CellStream) -> f64 {
+        exp(self.0.draw(stream))
     }
 }
 
@@ -168,8 +168,8 @@ pub(super) fn exponential(arguments: &Arguments<'_>) -> Result<Box<dyn Generator
 
 impl Law for Exponential {
     #[inline(always)]
-    fn draw(&self, draws: &mut Draws) -> f64 {
-        -ln(between(draws.u64())) * self.mean
+    fn draw(&self, stream: &mut CellStream) -> f64 {
+        -ln(between(stream.u64())) * self.mean
     }
 }
 
@@ -187,13 +187,13 @@ pub(super) fn pareto(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 impl Law for Pareto {
     #[inline(always)]
-    fn draw(&self, draws: &mut Draws) -> f64 {
-        self.scale * pow(between(draws.u64()), self.power)
+    fn draw(&self, stream: &mut CellStream) -> f64 {
+        self.scale * pow(between(stream.u64()), self.power)
     }
 }
 
-/// A gamma variable of this shape and scale 1, by squeezed rejection (Marsaglia and Tsang, *ACM TOMS* 26, 2000): of 20
-/// draws one is rejected at the most. Shapes below 1 are raised by 1 and brought back by a power.
+/// A gamma variable of this shape and scale 1, by squeezed rejection (Marsaglia and Tsang, *ACM TOMS* 26, 2000): at
+/// most one of 20 draws is rejected. Shapes below 1 are raised by 1 and corrected by a power.
 #[derive(Clone, Copy, Debug)]
 struct Gamma {
     d: f64,
@@ -209,24 +209,24 @@ impl Gamma {
     }
 
     #[inline(always)]
-    fn draw(self, draws: &mut Draws) -> f64 {
+    fn draw(self, stream: &mut CellStream) -> f64 {
         let gamma = loop {
-            let x = normal_quantile(between(draws.u64()));
+            let x = normal_quantile(between(stream.u64()));
             let root = 1.0 + self.c * x;
             if root <= 0.0 {
                 continue;
             }
             let v = root * root * root;
-            let u = between(draws.u64());
+            let u = between(stream.u64());
             if u < 1.0 - 0.0331 * x * x * x * x || ln(u) < 0.5 * x * x + self.d * (1.0 - v + ln(v)) {
                 break self.d * v;
             }
         };
-        self.back.map_or(gamma, |power| gamma * pow(between(draws.u64()), power))
+        self.back.map_or(gamma, |power| gamma * pow(between(stream.u64()), power))
     }
 }
 
-/// `beta(a, b)`: of two gamma variables the share of the first.
+/// `beta(a, b)`: the share of the first of two gamma variables in their sum.
 #[derive(Debug)]
 struct Beta {
     a: Gamma,
@@ -248,8 +248,8 @@ pub(super) fn beta(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 impl Law for Beta {
     #[inline(always)]
-    fn draw(&self, draws: &mut Draws) -> f64 {
-        let (a, b) = (self.a.draw(draws), self.b.draw(draws));
+    fn draw(&self, stream: &mut CellStream) -> f64 {
+        let (a, b) = (self.a.draw(stream), self.b.draw(stream));
         a / (a + b)
     }
 }

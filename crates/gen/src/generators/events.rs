@@ -1,26 +1,27 @@
-//! Times that follow a rhythm: hours of work, and streams of events.
+//! Time patterns: business hours, and streams of events.
 
-use super::time::{DAY, END, Format, bound, bounds};
-use super::{Arguments, Distinct, Generator, Kinds};
+use super::time::{Format, bound, bounds};
+use super::{Arguments, Cardinality, Generator, Kinds};
 use crate::random::{CellRandom, Rows};
+use crate::time_text::{DAY, END};
 use litepress_rows::{CellBlock, Error, Result};
 
-/// `business_hours(from, to, open, close)`: of Mondays to Fridays, all hours alike.
+/// `business_hours(from, to, open, close)`: seconds of Mondays to Fridays, uniformly distributed.
 #[derive(Debug)]
 struct BusinessHours {
     /// The first working day, counted from the Monday before 0000-01-01.
     first: u64,
     days: u64,
-    /// Second of the day, and seconds of a working day.
+    /// Opening second of the day, and seconds of a working day.
     open: u64,
     seconds: u64,
     format: Format,
 }
 
-/// Days from the Monday before it to 0000-01-01, a Saturday.
+/// Days from that Monday to 0000-01-01, a Saturday.
 const SATURDAY: u64 = 5;
 
-/// Working days before this day, counted from that Monday.
+/// Returns the number of working days before this day, counted from that Monday.
 fn working_days(day: u64) -> u64 {
     let days = day + SATURDAY;
     days / 7 * 5 + (days % 7).min(5)
@@ -40,7 +41,7 @@ pub(super) fn business_hours(arguments: &Arguments<'_>) -> Result<Box<dyn Genera
     Ok(Box::new(BusinessHours { first, days: end - first, open, seconds: close - open, format }))
 }
 
-/// Seconds of `HH:MM`, up to `24:00`.
+/// Parses `HH:MM`, up to `24:00`, to seconds.
 fn time_of_day(arguments: &Arguments<'_>, name: &str) -> Result<u64> {
     let text = arguments.text(name)?;
     let number = |part: &str| -> Option<u64> {
@@ -72,13 +73,13 @@ impl Generator for BusinessHours {
         self.format.longest_bytes()
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.days * self.seconds }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.days * self.seconds }
     }
 }
 
-/// `events(from, to)` and `events(from, every=...)`: row n comes `n + jitter * random` intervals after the start, so
-/// that no row comes before the one before it. The end of the year 9999 is the end of all events.
+/// `events(from, to)` and `events(from, every=...)`: row n is `n + jitter * random` intervals after the start, so
+/// that times never descend. No event is later than the year 9999.
 #[derive(Debug)]
 struct Events {
     /// In milliseconds.
@@ -97,8 +98,8 @@ pub(super) fn events(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
                 return Err(arguments.error_at("from", "'from' is not before 'to'"));
             }
             let Some(rows) = arguments.rows() else {
-                let error = arguments.error_at("to", "how many events there are up to 'to' is not known here");
-                return Err(error.advise("give every='250ms' or the like"));
+                let error = arguments.error_at("to", "the number of events up to 'to' is not known here");
+                return Err(error.advise("give an interval such as every='250ms'"));
             };
             (to - from) as f64 / rows.max(1) as f64
         }
@@ -109,10 +110,10 @@ pub(super) fn events(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Events { from, interval, jitter, format: Format::of(arguments)? }))
 }
 
-/// Milliseconds of `250ms`, `1.5s`, `5m`, `2h` or `1d`.
+/// Parses `250ms`, `1.5s`, `5m`, `2h` or `1d` to milliseconds.
 fn interval(arguments: &Arguments<'_>) -> Result<f64> {
     let text = arguments.text("every")?;
-    let refused = || -> Error {
+    let rejected = || -> Error {
         let error = arguments.error_at("every", format!("'{text}' is not an interval"));
         error.advise("write '250ms', '1.5s', '5m', '2h' or '1d'")
     };
@@ -123,17 +124,17 @@ fn interval(arguments: &Arguments<'_>) -> Result<f64> {
         "m" => 60_000.0,
         "h" => 3_600_000.0,
         "d" => 86_400_000.0,
-        _ => return Err(refused()),
+        _ => return Err(rejected()),
     };
-    let interval = number.trim().parse::<f64>().map_err(|_| refused())? * unit;
-    if interval.is_finite() && interval > 0.0 { Ok(interval) } else { Err(refused()) }
+    let interval = number.trim().parse::<f64>().map_err(|_| rejected())? * unit;
+    if interval.is_finite() && interval > 0.0 { Ok(interval) } else { Err(rejected()) }
 }
 
 impl Events {
-    /// So many rows have a time of their own.
+    /// Returns the number of rows with distinct times.
     fn rows(&self) -> u64 {
-        #[expect(clippy::cast_possible_truncation, reason = "a number beyond the integers is brought back to them")]
-        #[expect(clippy::cast_sign_loss, reason = "the end is behind the start")]
+        #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
+        #[expect(clippy::cast_sign_loss, reason = "the end is after the start")]
         let rows = ((END * 1000 - self.from) as f64 / self.interval) as u64;
         rows.saturating_sub(1)
     }
@@ -146,7 +147,7 @@ impl Generator for Events {
         rows.zip(times.iter_mut(), |row, time| {
             let share = (random.u64(row) >> 12) as f64 / 4_503_599_627_370_496.0;
             let after = (row as f64 + self.jitter * share) * self.interval;
-            #[expect(clippy::cast_possible_truncation, reason = "a number beyond the integers is brought back to them")]
+            #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
             #[expect(clippy::cast_sign_loss, reason = "nothing is before the start")]
             let after = (after as u64).min(last);
             *time = self.from + after;
@@ -162,13 +163,13 @@ impl Generator for Events {
         self.format.longest_bytes()
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         let resolution = self.format.resolution();
-        // A thousandth of it is more than enough for all roundings.
+        // A margin of a thousandth is more than enough for all rounding errors.
         if self.interval * (1.0 - self.jitter) > 1.001 * resolution as f64 {
-            Distinct::Ascending { rows: self.rows() }
+            Cardinality::Ascending { rows: self.rows() }
         } else {
-            Distinct::Among { values: (END * 1000 - self.from) / resolution }
+            Cardinality::Among { values: (END * 1000 - self.from) / resolution }
         }
     }
 }

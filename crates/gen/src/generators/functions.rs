@@ -1,30 +1,30 @@
-//! Exponential, logarithm and the quantiles of the normal distribution, made of the four operations and the root.
+//! Exponential, logarithm and normal quantile, made of the four operations and the square root.
 //!
-//! Those of the standard library are the platform's and differ in the last digit from one to the next; these give the
-//! same bits wherever they run, as every value of this crate must. They are exact to about a unit in the last place.
-//! `exp` and `ln` go the way of FreeBSD's msun (FDLIBM, Sun Microsystems): reduce to a narrow range, a short
-//! polynomial there.
+//! The functions of the standard library are the platform's and differ in the last digit between platforms. These
+//! give the same bits everywhere, as every value of this crate must. They are exact to about a unit in the last
+//! place. `exp` and `ln` follow FreeBSD's msun (FDLIBM, Sun Microsystems): argument reduction, then a short
+//! polynomial.
 
 const LN2_HIGH: f64 = 0.6931471803691238;
 const LN2_LOW: f64 = 1.9082149292705877e-10;
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 
-/// 1.5 * 2^52: what is added to it is rounded to a whole number.
+/// 1.5 * 2^52: adding it rounds a number to an integer.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// The nearest whole number, of two the even one; exact below 2^51, and no call of a library.
+/// Rounds to the nearest integer, ties to even; exact below 2^51, without a library call.
 #[inline(always)]
 pub(super) fn round(x: f64) -> f64 {
     if x.abs() < ROUND / 3.0 { (x + ROUND) - ROUND } else { x }
 }
 
-/// `2^power` for powers of -1022 to 1023.
+/// Returns `2^power` for powers of -1022 to 1023.
 #[inline(always)]
 fn power_of_two(power: i64) -> f64 {
     f64::from_bits((power + 1023).cast_unsigned() << 52)
 }
 
-/// `e^x`; infinite above 709, 0 below -708.
+/// Returns `e^x`; infinite above 709, 0 below -708.
 #[inline(always)]
 pub(super) fn exp(x: f64) -> f64 {
     let bounded = x.clamp(-708.0, 709.0);
@@ -50,10 +50,10 @@ pub(super) fn exp(x: f64) -> f64 {
     }
 }
 
-/// The natural logarithm of a normal number above 0.
+/// Returns the natural logarithm of a normal number above 0.
 #[inline(always)]
 pub(super) fn ln(x: f64) -> f64 {
-    // The mantissa is brought to between the roots of 1/2 and 2.
+    // Reduces the mantissa to between the square roots of 1/2 and 2.
     const ROOT_OF_HALF: u64 = 0x3FE6_A09E << 32;
     const ONE: u64 = 0x3FF0_0000 << 32;
     let bits = x.to_bits().wrapping_add(ONE - ROOT_OF_HALF);
@@ -70,7 +70,7 @@ pub(super) fn ln(x: f64) -> f64 {
     power * LN2_HIGH - ((half - (s * (half + one + other) + power * LN2_LOW)) - f)
 }
 
-/// `x^power` of a normal number above 0.
+/// Returns `x^power` of a normal number above 0.
 #[inline(always)]
 pub(crate) fn pow(x: f64, power: f64) -> f64 {
     exp(power * ln(x))
@@ -81,8 +81,8 @@ fn polynomial(x: f64, coefficients: &[f64; 8]) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient)
 }
 
-/// The value that a standard normal variable is below with this probability (above 0, below 1): algorithm AS 241 of
-/// Wichura (*Applied Statistics* 37, 1988), exact to 16 digits.
+/// Returns the value that a standard normal variable is below with this probability (above 0, below 1): algorithm AS
+/// 241 (Wichura, *Applied Statistics* 37, 1988), exact to 16 digits.
 #[inline(always)]
 pub(super) fn normal_quantile(probability: f64) -> f64 {
     const NEAR: [&[f64; 8]; 2] = [
@@ -116,7 +116,7 @@ pub(super) fn normal_quantile(probability: f64) -> f64 {
     if centred < 0.0 { -tail } else { tail }
 }
 
-/// How far from the middle a tail of this probability begins.
+/// Returns the distance from the mean at which a tail of this probability begins.
 fn tail_quantile(probability: f64) -> f64 {
     const MIDDLE: [&[f64; 8]; 2] = [
         &[

@@ -2,19 +2,19 @@
 
 use super::alias::AliasTable;
 use super::arguments::Pair;
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES};
+use super::{Arguments, Cardinality, EXACT, Generator, Kinds, NUMBER_BYTES};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Error, Result};
 
-/// `histogram(bound: weight, ..., bound)`: a bin by weight, and within the bin every number alike.
+/// `histogram(bound: weight, ..., bound)`: a bin by weight, and a uniform number within the bin.
 #[derive(Debug)]
 struct Histogram<B> {
     table: AliasTable,
     bins: Vec<B>,
 }
 
-/// The whole numbers of `low` to `low + width`, the end excluded.
+/// The integers of `low` to `low + width`, the end excluded.
 #[derive(Clone, Copy, Debug)]
 struct IntBin {
     low: i64,
@@ -75,28 +75,28 @@ fn real_bounds(arguments: &Arguments<'_>, pairs: &[Pair]) -> Result<Vec<f64>> {
     pairs.iter().enumerate().map(bound).collect()
 }
 
-/// The bins between bounds that ascend.
+/// Makes the bins between ascending bounds.
 fn bins<T: Copy + PartialOrd, B>(arguments: &Arguments<'_>, bounds: &[T], bin: impl Fn(T, T) -> B) -> Result<Vec<B>> {
-    let refused = |index| -> Error { arguments.error_at_pair(index, "a bound is above the one before it") };
+    let rejected = |index| -> Error { arguments.error_at_pair(index, "a bound is above the one before it") };
     let pairs = bounds.windows(2).enumerate();
-    pairs.map(|(at, two)| if two[0] < two[1] { Ok(bin(two[0], two[1])) } else { Err(refused(at + 1)) }).collect()
+    pairs.map(|(at, two)| if two[0] < two[1] { Ok(bin(two[0], two[1])) } else { Err(rejected(at + 1)) }).collect()
 }
 
 impl<B: Copy> Histogram<B> {
-    /// Bins of no weight are left out.
+    /// Makes the table of bins with a weight above 0.
     fn new(bins: Vec<B>, weights: &[f64]) -> Self {
         let some = bins.into_iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
         let (bins, weights): (Vec<B>, Vec<f64>) = some.unzip();
         Self { table: AliasTable::new(&weights), bins }
     }
 
-    /// Gives each row a number that `make` draws from its bin.
+    /// Sets each row to a number that `make` draws from its bin.
     #[inline(always)]
     fn fill<T>(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut Vec<T>, make: impl Fn(B, u64) -> T) {
         rows.append_to(out, |row| {
-            let mut draws = random.draws(row);
-            let bin = self.bins[self.table.pick(&mut Fraction(draws.u64())) as usize];
-            make(bin, draws.u64())
+            let mut stream = random.stream(row);
+            let bin = self.bins[self.table.pick(&mut Fraction(stream.u64())) as usize];
+            make(bin, stream.u64())
         });
     }
 }
@@ -115,8 +115,8 @@ impl Generator for Histogram<IntBin> {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.bins.iter().fold(0, |sum: u64, bin| sum.saturating_add(bin.width)) }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.bins.iter().fold(0, |sum: u64, bin| sum.saturating_add(bin.width)) }
     }
 }
 
@@ -136,13 +136,13 @@ impl Generator for Histogram<RealBin> {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: (self.bins.len() as u64).saturating_mul(1 << 53) }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: (self.bins.len() as u64).saturating_mul(1 << 53) }
     }
 }
 
-/// `poisson(mean)`: the numbers that come at all, by their weights. There are hardly more than the root of the mean,
-/// times twenty.
+/// `poisson(mean)`: the numbers with a noticeable probability, by their weights. There are about 20 times the square
+/// root of the mean.
 #[derive(Debug)]
 struct Poisson {
     first: i64,
@@ -150,7 +150,7 @@ struct Poisson {
     table: AliasTable,
 }
 
-/// Numbers that are rarer than the most frequent one by this much do not come.
+/// Probability, relative to the most frequent number, below which a number is left out.
 const NEVER: f64 = 1e-16;
 
 pub(super) fn poisson(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -158,7 +158,7 @@ pub(super) fn poisson(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     if mean > 1e6 {
         return Err(arguments.error_at("mean", "argument 'mean' of poisson is 1000000 at most"));
     }
-    // From the most frequent number down and up: each is a simple multiple of the one next to it.
+    // Walks down and up from the most frequent number, because each weight is a simple multiple of its neighbour's.
     let mode = mean.floor();
     let below = std::iter::successors(Some((mode, 1.0)), |&(k, weight)| Some((k - 1.0, weight * k / mean)));
     let above = std::iter::successors(Some((mode, 1.0)), |&(k, weight)| Some((k + 1.0, weight * mean / (k + 1.0))));
@@ -185,7 +185,7 @@ impl Generator for Poisson {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.values }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.values }
     }
 }

@@ -1,15 +1,15 @@
 //! Names, places, addresses and JSON from the built-in lists.
 
-use super::choice::Pick;
-use super::digits::push_decimal;
+use super::choice::ListPick;
 use super::words::{CITIES, COUNTRIES, FIRST_NAMES, LAST_NAMES, WORDS};
-use super::{Arguments, Distinct, Generator, Kinds, size};
-use crate::random::{CellRandom, Draws, Rows};
+use super::{Arguments, Cardinality, Generator, Kinds, size};
+use crate::decimal::push_decimal;
+use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
 
 fn pick(list: &[&str]) -> Box<dyn Generator> {
-    Box::new(Pick::evenly(list.iter().map(|&word| OwnedValue::Text(word.to_owned())).collect()))
+    Box::new(ListPick::evenly(list.iter().map(|&word| OwnedValue::Text(word.to_owned())).collect()))
 }
 
 pub(super) fn word(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -34,27 +34,27 @@ pub(super) fn country(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 pub(super) fn full_name(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let values = (FIRST_NAMES.len() * LAST_NAMES.len()) as u64;
-    Ok(Box::new(Composed {
+    Ok(Box::new(ComposedText {
         compose: compose_full_name,
-        distinct: Distinct::Among { values },
+        cardinality: Cardinality::Among { values },
         longest_bytes: 13,
         is_json: false,
     }))
 }
 
 pub(super) fn email(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(Box::new(Composed {
+    Ok(Box::new(ComposedText {
         compose: compose_email,
-        distinct: Distinct::Unique { rows: u64::MAX },
+        cardinality: Cardinality::Unique { rows: u64::MAX },
         longest_bytes: 45,
         is_json: false,
     }))
 }
 
 pub(super) fn phone(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Ok(Box::new(Composed {
+    Ok(Box::new(ComposedText {
         compose: compose_phone,
-        distinct: Distinct::Among { values: 800 * 100 },
+        cardinality: Cardinality::Among { values: 800 * 100 },
         longest_bytes: 15,
         is_json: false,
     }))
@@ -62,9 +62,9 @@ pub(super) fn phone(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 pub(super) fn url(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let values = (DOMAINS.len() * WORDS.len() * WORDS.len()) as u64 * PAGES;
-    Ok(Box::new(Composed {
+    Ok(Box::new(ComposedText {
         compose: compose_url,
-        distinct: Distinct::Among { values },
+        cardinality: Cardinality::Among { values },
         longest_bytes: 46,
         is_json: false,
     }))
@@ -72,15 +72,15 @@ pub(super) fn url(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 
 pub(super) fn json(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let values = NUMBERS * WORDS.len() as u64 * 2;
-    Ok(Box::new(Composed {
+    Ok(Box::new(ComposedText {
         compose: compose_json,
-        distinct: Distinct::Among { values },
+        cardinality: Cardinality::Among { values },
         longest_bytes: 53,
         is_json: true,
     }))
 }
 
-/// Domains that nobody can register (RFC 2606).
+/// Domains reserved for examples (RFC 2606).
 static DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
 
 /// Page numbers in web addresses.
@@ -89,21 +89,21 @@ const PAGES: u64 = 1000;
 /// Numbers in JSON.
 const NUMBERS: u64 = 1_000_000;
 
-/// A text put together from pieces.
+/// A text composed of list entries and numbers.
 #[derive(Debug)]
-struct Composed {
+struct ComposedText {
     /// Appends the text of a row.
-    compose: fn(row: u64, draws: &mut Draws, out: &mut Vec<u8>),
-    distinct: Distinct,
+    compose: fn(row: u64, stream: &mut CellStream, out: &mut Vec<u8>),
+    cardinality: Cardinality,
     longest_bytes: u64,
     is_json: bool,
 }
 
-impl Generator for Composed {
+impl Generator for ComposedText {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let texts = out.texts();
         rows.for_each(|row| {
-            (self.compose)(row, &mut random.draws(row), texts.arena());
+            (self.compose)(row, &mut random.stream(row), texts.arena());
             texts.end_string();
         });
     }
@@ -116,8 +116,8 @@ impl Generator for Composed {
         self.longest_bytes
     }
 
-    fn distinct(&self) -> Distinct {
-        self.distinct
+    fn cardinality(&self) -> Cardinality {
+        self.cardinality
     }
 
     fn is_json(&self) -> bool {
@@ -125,53 +125,53 @@ impl Generator for Composed {
     }
 }
 
-fn one_of(list: &[&'static str], draws: &mut Draws) -> &'static [u8] {
-    list[size(draws.below(list.len() as u64))].as_bytes()
+fn one_of(list: &[&'static str], stream: &mut CellStream) -> &'static [u8] {
+    list[size(stream.below(list.len() as u64))].as_bytes()
 }
 
-fn compose_full_name(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
-    out.extend_from_slice(one_of(&FIRST_NAMES, draws));
+fn compose_full_name(_: u64, stream: &mut CellStream, out: &mut Vec<u8>) {
+    out.extend_from_slice(one_of(&FIRST_NAMES, stream));
     out.push(b' ');
-    out.extend_from_slice(one_of(&LAST_NAMES, draws));
+    out.extend_from_slice(one_of(&LAST_NAMES, stream));
 }
 
-fn compose_email(row: u64, draws: &mut Draws, out: &mut Vec<u8>) {
+fn compose_email(row: u64, stream: &mut CellStream, out: &mut Vec<u8>) {
     let start = out.len();
-    out.extend_from_slice(one_of(&FIRST_NAMES, draws));
+    out.extend_from_slice(one_of(&FIRST_NAMES, stream));
     out.push(b'.');
-    out.extend_from_slice(one_of(&LAST_NAMES, draws));
+    out.extend_from_slice(one_of(&LAST_NAMES, stream));
     out[start..].make_ascii_lowercase();
     push_decimal(row.saturating_add(1), out);
     out.push(b'@');
-    out.extend_from_slice(one_of(&DOMAINS, draws));
+    out.extend_from_slice(one_of(&DOMAINS, stream));
 }
 
-/// `+1 ddd 555 01dd`: numbers 555-0100 to 555-0199 of any area belong to nobody.
-fn compose_phone(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
-    let number = draws.below(800 * 100);
+/// Composes `+1 ddd 555 01dd`: numbers 555-0100 to 555-0199 of any area are reserved for fiction.
+fn compose_phone(_: u64, stream: &mut CellStream, out: &mut Vec<u8>) {
+    let number = stream.below(800 * 100);
     out.extend_from_slice(b"+1 ");
     push_decimal(200 + number / 100, out);
     out.extend_from_slice(b" 555 0");
     push_decimal(100 + number % 100, out);
 }
 
-fn compose_url(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
+fn compose_url(_: u64, stream: &mut CellStream, out: &mut Vec<u8>) {
     out.extend_from_slice(b"https://www.");
-    out.extend_from_slice(one_of(&DOMAINS, draws));
+    out.extend_from_slice(one_of(&DOMAINS, stream));
     out.push(b'/');
-    out.extend_from_slice(one_of(&WORDS, draws));
+    out.extend_from_slice(one_of(&WORDS, stream));
     out.push(b'/');
-    out.extend_from_slice(one_of(&WORDS, draws));
+    out.extend_from_slice(one_of(&WORDS, stream));
     out.push(b'/');
-    push_decimal(draws.below(PAGES) + 1, out);
+    push_decimal(stream.below(PAGES) + 1, out);
 }
 
-fn compose_json(_: u64, draws: &mut Draws, out: &mut Vec<u8>) {
+fn compose_json(_: u64, stream: &mut CellStream, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"number\":");
-    push_decimal(draws.below(NUMBERS), out);
+    push_decimal(stream.below(NUMBERS), out);
     out.extend_from_slice(b",\"word\":\"");
-    out.extend_from_slice(one_of(&WORDS, draws));
+    out.extend_from_slice(one_of(&WORDS, stream));
     out.extend_from_slice(b"\",\"flag\":");
-    out.extend_from_slice(if draws.below(2) == 0 { b"false" } else { b"true" });
+    out.extend_from_slice(if stream.below(2) == 0 { b"false" } else { b"true" });
     out.push(b'}');
 }

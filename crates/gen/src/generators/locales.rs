@@ -1,7 +1,7 @@
-//! What people, places and firms are called, by language. Frozen with the rest of the algorithm, so no list of a
-//! library that changes with its versions; and short, as every column has its own copy.
+//! Names of people, places and firms, by language. The lists are frozen with the rest of the algorithm, so they come
+//! from no library, whose versions would change them. They are short, because every column has a copy.
 
-/// One language's lists.
+/// The lists of one language.
 #[derive(Debug)]
 pub(super) struct Locale {
     /// ISO 639-1.
@@ -9,25 +9,25 @@ pub(super) struct Locale {
     pub first_names: &'static str,
     pub last_names: &'static str,
     pub cities: &'static str,
-    /// Beginnings, middles and ends of streets' names, blanks included.
+    /// Beginnings, middles and ends of street names, blanks included.
     pub streets: [&'static str; 3],
     pub number_first: bool,
     /// `#` is a digit, `%` one of 1 to 9.
     pub postcode: &'static str,
     pub postcode_first: bool,
     pub phone: &'static str,
-    /// What stands behind the name of a firm.
+    /// Suffixes of firm names.
     pub firms: &'static str,
     pub and: &'static str,
     pub jobs: &'static str,
 }
 
-/// The items of a list.
+/// Splits a list into its items.
 pub(super) fn items(list: &'static str) -> Vec<&'static str> {
     list.split('|').collect()
 }
 
-/// The locale of this code; what follows the language does not matter: `de_AT` is `de`.
+/// Returns the locale of this code, of which only the language counts: `de_AT` is `de`.
 pub(super) fn find(code: &str) -> Option<&'static Locale> {
     let language = code.split(['_', '-']).next().unwrap_or_default();
     LOCALES.iter().find(|locale| locale.code.eq_ignore_ascii_case(language))

@@ -1,10 +1,10 @@
 //! JSON objects and arrays of other generators' values.
 //!
 //! Each field has random numbers of its own, as a column has. Element i of a row's array is the value of row
-//! `row * max + i` of its generator, so that elements are made in blocks too, and no element is another row's.
+//! `row * max + i` of its generator, so elements are generated in blocks too, and rows share no element.
 
-use super::digits::push_decimal;
-use super::{Arguments, Distinct, Generator, Kinds, size};
+use super::{Arguments, Cardinality, Generator, Kinds, size};
+use crate::decimal::push_decimal;
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
@@ -22,7 +22,7 @@ struct Object {
 
 #[derive(Debug)]
 struct Field {
-    /// What stands in front of the value: `{"name":` or `,"name":`.
+    /// Bytes before the value: `{"name":` or `,"name":`.
     begin: Vec<u8>,
     inner: Box<dyn Generator>,
 }
@@ -72,10 +72,10 @@ impl Generator for Object {
         self.fields.iter().map(of_field).fold(2, u64::saturating_add)
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         let unique = self.fields.iter().filter_map(|field| unique_rows(&*field.inner)).max();
         let values = || self.fields.iter().fold(1, |all: u64, field| all.saturating_mul(values(&*field.inner)));
-        unique.map_or_else(|| Distinct::Among { values: values() }, |rows| Distinct::Unique { rows })
+        unique.map_or_else(|| Cardinality::Among { values: values() }, |rows| Cardinality::Unique { rows })
     }
 
     fn is_json(&self) -> bool {
@@ -83,14 +83,14 @@ impl Generator for Object {
     }
 }
 
-/// For how many rows no value comes twice, where that is so.
+/// Returns the number of rows without a repeated value, or `None` if values may repeat.
 fn unique_rows(inner: &dyn Generator) -> Option<u64> {
-    (inner.distinct().is_unique() && inner.null_share() == 0.0).then_some(inner.distinct().at_most())
+    (inner.cardinality().is_unique() && inner.null_share() == 0.0).then_some(inner.cardinality().at_most())
 }
 
-/// How many values there are, NULL included.
+/// Returns the number of distinct values, NULL included.
 fn values(inner: &dyn Generator) -> u64 {
-    inner.distinct().at_most().saturating_add(u64::from(inner.null_share() > 0.0))
+    inner.cardinality().at_most().saturating_add(u64::from(inner.null_share() > 0.0))
 }
 
 /// `array(inner, min, max)`
@@ -101,7 +101,7 @@ struct Array {
     max: u64,
 }
 
-/// After so many rows elements begin anew.
+/// Elements repeat after this many rows.
 const ROWS: u64 = 1 << 53;
 
 pub(super) fn array(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -154,13 +154,13 @@ impl Generator for Array {
         self.max.saturating_mul(longest_json(&*self.inner).saturating_add(1)).saturating_add(2)
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         if let Some(rows) = unique_rows(&*self.inner).filter(|_| self.min > 0) {
-            return Distinct::Unique { rows: rows / self.max };
+            return Cardinality::Unique { rows: rows / self.max };
         }
         let each = values(&*self.inner);
         let of_len = |len: u64| (0..len.min(64)).fold(1_u64, |all, _| all.saturating_mul(each));
-        Distinct::Among { values: (self.min..=self.max).map(of_len).fold(0, u64::saturating_add) }
+        Cardinality::Among { values: (self.min..=self.max).map(of_len).fold(0, u64::saturating_add) }
     }
 
     fn is_json(&self) -> bool {
@@ -168,19 +168,19 @@ impl Generator for Array {
     }
 }
 
-/// Bytes of a generator's longest value as JSON.
+/// Returns the bytes of a generator's longest value as JSON.
 fn longest_json(inner: &dyn Generator) -> u64 {
     const NUMBER: u64 = 24;
     // A control character becomes \u001f.
     let factor = match inner.kinds() {
         _ if inner.is_json() => 1,
-        kinds if kinds.within(Kinds::INT.and(Kinds::REAL).and(Kinds::DIGITS)) => 1,
+        kinds if kinds.within(Kinds::INT.union(Kinds::REAL).union(Kinds::DIGITS)) => 1,
         _ => 6,
     };
     inner.longest_bytes().saturating_mul(factor).saturating_add(2).max(NUMBER)
 }
 
-/// Appends a value as JSON; a text that is JSON already as it is, a blob as a text of hex digits.
+/// Appends a value as JSON: JSON texts unchanged, blobs as hex digits in quotes.
 fn push_json(value: Value<'_>, is_json: bool, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -190,13 +190,13 @@ fn push_json(value: Value<'_>, is_json: bool, out: &mut Vec<u8>) {
             }
             push_decimal(int.unsigned_abs(), out);
         }
-        Value::Real(real) if real.is_finite() => write!(out, "{real:?}").expect("a vector takes all"),
+        Value::Real(real) if real.is_finite() => write!(out, "{real:?}").expect("writing to memory does not fail"),
         Value::Real(_) => out.extend_from_slice(b"null"),
         Value::Text(text) if is_json => out.extend_from_slice(text),
         Value::Text(text) => push_text(text, out),
         Value::Blob(blob) => {
             out.push(b'"');
-            blob.iter().for_each(|byte| write!(out, "{byte:02x}").expect("a vector takes all"));
+            blob.iter().for_each(|byte| write!(out, "{byte:02x}").expect("writing to memory does not fail"));
             out.push(b'"');
         }
     }
@@ -212,7 +212,7 @@ fn push_text(text: &[u8], out: &mut Vec<u8>) {
         for byte in text {
             match byte {
                 b'"' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
-                0..0x20 => write!(out, "\\u{byte:04x}").expect("a vector takes all"),
+                0..0x20 => write!(out, "\\u{byte:04x}").expect("writing to memory does not fail"),
                 _ => out.push(*byte),
             }
         }

@@ -1,14 +1,14 @@
-//! NULL in some of the rows.
+//! NULL in a share of the rows.
 
 use super::alias::threshold;
-use super::{Arguments, Distinct, Generator, Kinds};
+use super::{Arguments, Cardinality, Generator, Kinds};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
 use std::sync::Arc;
 
-/// The purpose of the flags' random numbers in [`CellRandom::fork`], by how many `null` there are within: each needs
-/// flags of its own, or those of two would agree. The third and further ones keep clear of `shuffle`'s purposes.
+/// Returns the purpose of the flags' random numbers in [`CellRandom::fork`], by the number of nested `null`: flags of
+/// two levels must not agree. From the third level on they are disjoint from the purposes of `shuffle`.
 fn flags(levels: u64) -> u64 {
     match levels {
         0 | 1 => 1 + levels,
@@ -25,13 +25,13 @@ pub(crate) fn fill_flags(share: f64, levels: u64, random: &CellRandom, rows: &Ro
     random.fork(flags(levels)).fill_shared(rows, out, take);
 }
 
-/// `null(p, inner)`. The flags have random numbers of their own and `inner` has the column's: rows that are not
-/// NULL hold what they would hold without `null`.
+/// `null(p, inner)`. The flags have random numbers of their own, and `inner` has the column's: rows that are not NULL
+/// hold the same values as without `null`.
 #[derive(Debug)]
 struct Null {
     share: f64,
     inner: Box<dyn Generator>,
-    /// What a block without any value picks from.
+    /// The list that a block of NULLs picks from.
     null: Arc<[OwnedValue]>,
 }
 
@@ -48,7 +48,7 @@ impl Generator for Null {
         let mut nulls = std::mem::take(out.nulls_mut());
         fill_flags(self.share, self.inner.null_levels(), random, rows, &mut nulls);
         if nulls.iter().all(|&null| null) {
-            // Values that nobody sees may be giants.
+            // Skips values that will not be used, because they may be very large.
             out.picks(&self.null).resize(nulls.len(), 0);
             return;
         }
@@ -65,10 +65,10 @@ impl Generator for Null {
         self.inner.longest_bytes()
     }
 
-    fn distinct(&self) -> Distinct {
-        match self.inner.distinct() {
-            Distinct::Ascending { rows } if self.share > 0.0 => Distinct::Unique { rows },
-            distinct => distinct,
+    fn cardinality(&self) -> Cardinality {
+        match self.inner.cardinality() {
+            Cardinality::Ascending { rows } if self.share > 0.0 => Cardinality::Unique { rows },
+            cardinality => cardinality,
         }
     }
 

@@ -1,15 +1,15 @@
-//! Whole and real numbers.
+//! Integers and real numbers.
 
-use super::{Arguments, Cycle, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, Progression};
+use super::{Arguments, ArithmeticSequence, Cardinality, Cycle, EXACT, Generator, Kinds, NUMBER_BYTES};
 use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Result};
 
 /// `sequence(start, step)`
 #[derive(Debug)]
-struct Sequence(Progression);
+struct Sequence(ArithmeticSequence);
 
 pub(super) fn sequence(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let progression = Progression { start: arguments.int("start")?, step: arguments.int("step")? };
+    let progression = ArithmeticSequence { start: arguments.int("start")?, step: arguments.int("step")? };
     if progression.step == 0 {
         return Err(arguments.error_at("step", "argument 'step' of sequence is not 0"));
     }
@@ -18,7 +18,7 @@ pub(super) fn sequence(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
 
 impl Generator for Sequence {
     fn fill(&self, _: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
-        let Progression { start, step } = self.0;
+        let ArithmeticSequence { start, step } = self.0;
         rows.append_to(out.ints(), |row| start.wrapping_add(row.cast_signed().wrapping_mul(step)));
     }
 
@@ -30,15 +30,16 @@ impl Generator for Sequence {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        let Progression { start, step } = self.0;
+    fn cardinality(&self) -> Cardinality {
+        let ArithmeticSequence { start, step } = self.0;
         let last = if step > 0 { i64::MAX } else { i64::MIN };
         let rows = (last.abs_diff(start) / step.unsigned_abs()).saturating_add(1);
-        if step > 0 { Distinct::Ascending { rows } } else { Distinct::Unique { rows } }
+        if step > 0 { Cardinality::Ascending { rows } } else { Cardinality::Unique { rows } }
     }
 }
 
-/// `repeat(lo, hi, each, step)`: `lo + n * step`, `n` below `count`, which grows by one every `each` rows.
+/// `repeat(lo, hi, each, step)`: `lo + n * step`, where `n` grows by one every `each` rows and begins anew after
+/// `hi`.
 #[derive(Debug)]
 struct Repeat {
     low: i64,
@@ -50,7 +51,7 @@ pub(super) fn repeat(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let (low, high) = arguments.int_range("lo", "hi")?;
     let step = arguments.int_within("step", 1, i64::MAX.unsigned_abs())?;
     let each = arguments.int_within("each", 1, i64::MAX.unsigned_abs())?;
-    // All 2^64 values are one more than rows can ask for.
+    // 2^64 values saturate to one less, which no row number reaches.
     let values = (high.abs_diff(low) / step).saturating_add(1);
     Ok(Box::new(Repeat { low, step, cycle: Cycle { each, values } }))
 }
@@ -88,8 +89,8 @@ impl Generator for Repeat {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.cycle.values }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.cycle.values }
     }
 
     fn cycle(&self) -> Option<Cycle> {
@@ -97,7 +98,7 @@ impl Generator for Repeat {
     }
 }
 
-/// `int(lo, hi, step)`: `lo + n * step`, `n` below `count`; 0 stands for all 2^64.
+/// `int(lo, hi, step)`: `lo + n * step`, `n` below `count`; 0 stands for 2^64.
 #[derive(Debug)]
 struct Int {
     low: i64,
@@ -133,8 +134,8 @@ impl Generator for Int {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count.wrapping_sub(1).saturating_add(1) }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count.wrapping_sub(1).saturating_add(1) }
     }
 }
 
@@ -147,8 +148,8 @@ struct Real {
     largest: f64,
 }
 
-/// `real(lo, hi, decimals)`: whole numbers of `first..first + count`, divided by a power of ten. One correctly
-/// rounded division gives the double that is nearest to the decimal number.
+/// `real(lo, hi, decimals)`: integers of `first..first + count`, divided by a power of ten. One correctly rounded
+/// division gives the double nearest to the decimal number.
 #[derive(Debug)]
 struct Decimal {
     first: i64,
@@ -189,7 +190,7 @@ fn decimal(arguments: &Arguments<'_>, low: f64, high: f64) -> Result<Box<dyn Gen
     Ok(Box::new(Decimal { first, count: end.abs_diff(first), divisor }))
 }
 
-/// The smallest whole number of units (hundredths where `divisor` is 100) that is not below `bound`.
+/// Returns the smallest integer number of units (hundredths if `divisor` is 100) that is not below `bound`.
 pub(super) fn units(bound: f64, divisor: f64) -> f64 {
     let nearest = (bound * divisor).round();
     if nearest / divisor >= bound { nearest } else { nearest + 1.0 }
@@ -214,8 +215,8 @@ impl Generator for Real {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: 1 << 53 }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: 1 << 53 }
     }
 }
 
@@ -235,7 +236,7 @@ impl Generator for Decimal {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count }
     }
 }

@@ -1,7 +1,6 @@
-//! People, addresses, firms and what they leave on the internet, as trees of lists (see
-//! [`template`](super::template)).
+//! People, addresses, firms and network identifiers, as trees of lists (see [`template`](super::template)).
 
-use super::choice::Pick;
+use super::choice::ListPick;
 use super::locales::{self, LOCALES, Locale, items};
 use super::template::{self, Node};
 use super::words::{FIRST_NAMES, LAST_NAMES, WORDS};
@@ -9,25 +8,25 @@ use super::{Arguments, Generator, lists};
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 
-/// The argument `locale`, where it is given.
+/// Returns the argument `locale`, if it is given.
 fn locale(arguments: &Arguments<'_>) -> Result<Option<&'static Locale>> {
     if !arguments.is_given("locale") {
         return Ok(None);
     }
     let code = arguments.text("locale")?;
-    let refused = || {
+    let rejected = || {
         let known: Vec<String> = LOCALES.iter().map(|locale| format!("'{}'", locale.code)).collect();
         arguments.error_at("locale", format!("there is no locale '{code}': there are {}", known.join(", ")))
     };
-    locales::find(&code).map(Some).ok_or_else(refused)
+    locales::find(&code).map(Some).ok_or_else(rejected)
 }
 
-/// One of the items, as often as each other.
+/// Builds a generator of the items with equal weights.
 fn pick(list: &'static str) -> Box<dyn Generator> {
-    Box::new(Pick::evenly(items(list).into_iter().map(|item| OwnedValue::Text(item.to_owned())).collect()))
+    Box::new(ListPick::evenly(items(list).into_iter().map(|item| OwnedValue::Text(item.to_owned())).collect()))
 }
 
-/// A generator of a locale, or the one that was there before there were locales.
+/// A generator with an optional locale; without one it keeps the values from before locales existed.
 macro_rules! with_locale {
     ($(#[$doc:meta])* $name:ident, $without:expr, $of_locale:expr) => {
         $(#[$doc])*
@@ -46,7 +45,7 @@ with_locale!(city, lists::city, |locale: &Locale| pick(locale.cities));
 with_locale!(full_name, lists::full_name, |locale| template::random(name_of(locale)));
 with_locale!(phone, lists::phone, |locale: &Locale| template::random(digits(locale.phone)));
 
-/// A generator of a locale that has a default.
+/// A generator with a locale, by default the first.
 macro_rules! of_locale {
     ($name:ident, $of_locale:expr) => {
         pub(super) fn $name(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -66,7 +65,7 @@ fn list(list: &'static str) -> Node {
     Node::one_of(&items(list))
 }
 
-/// `#` becomes a digit, `%` one of 1 to 9.
+/// Builds a tree in which `#` is a digit and `%` one of 1 to 9.
 fn digits(pattern: &str) -> Node {
     let part = |character: char| match character {
         '#' => Node::digits(1),
@@ -80,7 +79,7 @@ fn name_of(locale: &Locale) -> Node {
     Node::sequence(vec![list(locale.first_names), Node::fixed(" "), list(locale.last_names)])
 }
 
-/// Name and number: `12 Elm Street`, `Ahornweg 12`.
+/// Builds a street with number: `12 Elm Street`, `Ahornweg 12`.
 fn street_of(locale: &Locale) -> Node {
     let mut parts: Vec<Node> = locale.streets.iter().map(|part| list(part)).collect();
     let numbers: Vec<String> = (1..200).map(|number| number.to_string()).collect();
@@ -107,7 +106,7 @@ fn company_of(locale: &Locale) -> Node {
     Node::sequence(vec![Node::OneOf(vec![name(), two]), list(locale.firms)])
 }
 
-/// `unique_email`: the number of a row, shuffled, as first name, last name, digits and domain.
+/// Builds `unique_email`: the shuffled row number, written as first name, last name, digits and domain.
 pub(super) fn unique_email(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let lower = |names: &[&str]| names.iter().map(|name| name.to_lowercase()).collect::<Vec<_>>();
     let (first, last) = (lower(&FIRST_NAMES), lower(&LAST_NAMES));
@@ -116,13 +115,13 @@ pub(super) fn unique_email(arguments: &Arguments<'_>) -> Result<Box<dyn Generato
     let digits = if arguments.is_given("digits") {
         arguments.int_within("digits", 1, 15)?
     } else {
-        // Twice as many as rows: the numbers are not all of one length's.
+        // Twice the rows, because numbers are not all of one length.
         let rows = arguments.rows().unwrap_or(100_000_000).saturating_mul(2);
         (2..15).find(|&digits| names.saturating_mul(10_u64.pow(digits)) >= rows).map_or(15, u64::from)
     };
     let parts = [Node::one_of(&first), Node::fixed("."), Node::one_of(&last), Node::digits(digits)];
     let node = Node::sequence(parts.into_iter().chain([Node::one_of(&domains)]).collect());
-    template::unique(node, || arguments.error_here("addresses come in several ways"))
+    template::unique(node, || arguments.error_here("the same address can be composed in several ways"))
 }
 
 fn words_of(count_from: u64, count_to: u64) -> Node {
@@ -131,7 +130,7 @@ fn words_of(count_from: u64, count_to: u64) -> Node {
     Node::Sequence(vec![Node::one_of(&WORDS), further])
 }
 
-/// Two numbers of parts, 1 at least, not too many.
+/// Returns the arguments `min` and `max`, 1 to a million.
 fn parts(arguments: &Arguments<'_>) -> Result<(u64, u64)> {
     const MOST: u64 = 1_000_000;
     let (min, max) = (arguments.int_within("min", 1, MOST)?, arguments.int_within("max", 1, MOST)?);
@@ -139,13 +138,13 @@ fn parts(arguments: &Arguments<'_>) -> Result<(u64, u64)> {
     Ok((min, max))
 }
 
-/// `words(min, max)`
+/// Builds `words(min, max)`.
 pub(super) fn words(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let (min, max) = parts(arguments)?;
     Ok(template::random(words_of(min, max)))
 }
 
-/// `sentences(min, max)`: of 4 to 12 words each.
+/// Builds `sentences(min, max)`, of 4 to 12 words each.
 pub(super) fn sentences(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let (min, max) = parts(arguments)?;
     let capital = |word: &&str| format!("{}{}", word[..1].to_uppercase(), &word[1..]);
@@ -167,7 +166,7 @@ fn repeated(times: usize, part: &[Node]) -> Node {
     Node::sequence((0..times).flat_map(|_| part.to_vec()).collect())
 }
 
-/// `ipv4`: of the networks that are neither private nor set apart as a whole.
+/// Builds `ipv4`: networks that are neither private nor reserved as a whole.
 pub(super) fn ipv4(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let first: Vec<String> = (1..224)
         .filter(|first| !matches!(first, 10 | 100 | 127 | 169 | 172 | 192 | 198 | 203))
@@ -177,30 +176,30 @@ pub(super) fn ipv4(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(template::random(Node::sequence(vec![Node::one_of(&first), repeated(3, &[Node::one_of(&further)])])))
 }
 
-/// `ipv6`: of the network for examples (RFC 3849).
+/// Builds `ipv6`: the network for documentation (RFC 3849).
 pub(super) fn ipv6(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let group = [list(":1|:2|:3|:4|:5|:6|:7|:8|:9|:a|:b|:c|:d|:e|:f"), hex_digit(), hex_digit(), hex_digit()];
     Ok(template::random(Node::sequence(vec![Node::fixed("2001:db8"), repeated(6, &group)])))
 }
 
-/// `mac`: administered locally, so nobody's.
+/// Builds `mac`: locally administered addresses, so that no vendor's.
 pub(super) fn mac(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let further = repeated(5, &[Node::fixed(":"), hex_digit(), hex_digit()]);
     Ok(template::random(Node::sequence(vec![hex_digit(), list("2|6|a|e"), further])))
 }
 
-/// `colour`
+/// Builds `colour`.
 pub(super) fn colour(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(template::random(Node::sequence(vec![Node::fixed("#"), repeated(6, &[hex_digit()])])))
 }
 
-/// `domain`: under endings that nobody can register (RFC 2606).
+/// Builds `domain`: under reserved top-level domains (RFC 2606).
 pub(super) fn domain(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let parts = vec![Node::one_of(&WORDS), Node::fixed("-"), Node::one_of(&WORDS), list(".example|.test|.invalid")];
     Ok(template::random(Node::sequence(parts)))
 }
 
-/// `user_agent`
+/// Builds `user_agent`.
 pub(super) fn user_agent(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let versions: Vec<String> = (100..140).map(|version| version.to_string()).collect();
     let versions = || Node::one_of(&versions);

@@ -1,7 +1,8 @@
-//! Texts that a regular expression matches.
+//! Texts that match a regular expression.
 //!
-//! The expression is parsed by `regex-syntax`; what is taken of it are characters, classes, groups, alternatives and
-//! repetitions. Classes are of printable ASCII and of what they name themselves; `*` and `+` go up to eight times.
+//! `regex-syntax` parses the expression. Characters, classes, groups, alternatives and repetitions are supported.
+//! Classes contain printable ASCII and the characters that they name; `*` and `+` repeat up to eight times more than
+//! they must.
 
 use super::template::{self, Node};
 use super::{Arguments, Generator};
@@ -11,23 +12,23 @@ use regex_syntax::ast::{
     ClassSetItem, RepetitionKind, RepetitionRange, Span, parse::Parser,
 };
 
-/// How often more than it must what has no end comes at most.
+/// Maximum extra repetitions of `*`, `+` and `{n,}`.
 const MORE: u32 = 8;
 
-/// Bytes that a text may take, and characters that a class may have.
+/// Limits: bytes of a text, and characters of a class.
 const LONGEST: u64 = 1 << 20;
 const WIDEST: usize = 10_000;
 
-/// `regex('...')`
+/// Builds `regex('...')`.
 pub(super) fn regex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(template::random(node(arguments)?))
 }
 
-/// `unique_regex('...')`
+/// Builds `unique_regex('...')`.
 pub(super) fn unique_regex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     template::unique(node(arguments)?, || {
-        let message = "the same text may come in several ways, and so in several rows";
-        arguments.error_at("regex", message).advise("write it so that each next character tells how the text goes on")
+        let message = "the same text can be matched in several ways, and so repeat in several rows";
+        arguments.error_at("regex", message).advise("write it so that the next character always decides the match")
     })
 }
 
@@ -36,7 +37,7 @@ fn node(arguments: &Arguments<'_>) -> Result<Node> {
     let compiler = Compiler { arguments };
     let ast = match Parser::new().parse(&text) {
         Ok(ast) => ast,
-        Err(error) => return Err(compiler.refuse(error.span(), &error.kind().to_string())),
+        Err(error) => return Err(compiler.reject(error.span(), &error.kind().to_string())),
     };
     compiler.node(&ast)
 }
@@ -46,7 +47,7 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn refuse(&self, span: &Span, message: &str) -> Error {
+    fn reject(&self, span: &Span, message: &str) -> Error {
         self.arguments.error_in_text("regex", span.start.offset, message)
     }
 
@@ -61,38 +62,38 @@ impl Compiler<'_> {
                 | AssertionKind::EndLine
                 | AssertionKind::StartText
                 | AssertionKind::EndText => Node::fixed(""),
-                _ => return Err(self.refuse(&assertion.span, "only ^ and $ are taken of what matches no character")),
+                _ => return Err(self.reject(&assertion.span, "only ^ and $ are supported of the assertions")),
             },
             Ast::ClassPerl(perl) => of_class(&perl_class(perl)),
             Ast::ClassBracketed(class) => {
                 let characters = self.bracketed(class)?;
                 if characters.is_empty() {
-                    return Err(self.refuse(&class.span, "this class has no character"));
+                    return Err(self.reject(&class.span, "this class has no character"));
                 }
                 of_class(&characters)
             }
             Ast::Repetition(repetition) => {
                 let (min, max) = times(&repetition.op.kind);
                 if u64::from(max) > LONGEST {
-                    return Err(self.refuse(&repetition.op.span, "this comes more than a million times"));
+                    return Err(self.reject(&repetition.op.span, "this repeats more than a million times"));
                 }
                 repeated(self.node(&repetition.ast)?, u64::from(min), u64::from(max))
             }
             Ast::Group(group) => self.node(&group.ast)?,
             Ast::Concat(concat) => Node::sequence(nodes(&concat.asts)?),
             Ast::Alternation(alternation) => Node::OneOf(nodes(&alternation.asts)?),
-            Ast::Flags(flags) => return Err(self.refuse(&flags.span, "flags are not taken")),
+            Ast::Flags(flags) => return Err(self.reject(&flags.span, "flags are not supported")),
             Ast::ClassUnicode(class) => {
-                return Err(self.refuse(&class.span, "classes by Unicode properties are not taken"));
+                return Err(self.reject(&class.span, "classes by Unicode properties are not supported"));
             }
         };
         if node.longest() > LONGEST {
-            return Err(self.refuse(ast.span(), "the texts are longer than a million bytes"));
+            return Err(self.reject(ast.span(), "the texts are longer than a million bytes"));
         }
         Ok(node)
     }
 
-    /// The characters of a class, in order.
+    /// Returns the characters of a class, in order.
     fn bracketed(&self, class: &ClassBracketed) -> Result<Vec<char>> {
         let characters = self.set(&class.kind)?;
         Ok(if class.negated { without(&printable(), &characters) } else { characters })
@@ -120,7 +121,7 @@ impl Compiler<'_> {
             ClassSetItem::Range(range) => {
                 let characters: Vec<char> = (range.start.c..=range.end.c).take(WIDEST + 1).collect();
                 if characters.len() > WIDEST {
-                    return Err(self.refuse(&range.span, "this class has more than 10000 characters"));
+                    return Err(self.reject(&range.span, "this class has more than 10000 characters"));
                 }
                 characters
             }
@@ -135,7 +136,7 @@ impl Compiler<'_> {
                 sorted(items.concat())
             }
             ClassSetItem::Unicode(class) => {
-                return Err(self.refuse(&class.span, "classes by Unicode properties are not taken"));
+                return Err(self.reject(&class.span, "classes by Unicode properties are not supported"));
             }
         })
     }
@@ -145,7 +146,7 @@ fn of_class(characters: &[char]) -> Node {
     Node::one_of(&characters.iter().map(char::to_string).collect::<Vec<_>>())
 }
 
-/// A fixed number of a short text is written out, so that neighbours can become one list.
+/// Repeats a node. A fixed number of a short list is written out, so that neighbours can be fused into one list.
 fn repeated(node: Node, min: u64, max: u64) -> Node {
     const WRITTEN_OUT: u64 = 32;
     if min == max && max <= WRITTEN_OUT && matches!(node, Node::List(_)) {
@@ -170,12 +171,12 @@ fn printable() -> Vec<char> {
 }
 
 fn perl_class(class: &ClassPerl) -> Vec<char> {
-    let is_it = |character: char| match class.kind {
+    let is_in_class = |character: char| match class.kind {
         ClassPerlKind::Digit => character.is_ascii_digit(),
         ClassPerlKind::Space => character == ' ',
         ClassPerlKind::Word => character.is_ascii_alphanumeric() || character == '_',
     };
-    printable().into_iter().filter(|&character| is_it(character) != class.negated).collect()
+    printable().into_iter().filter(|&character| is_in_class(character) != class.negated).collect()
 }
 
 fn is_of(kind: &ClassAsciiKind, c: char) -> bool {

@@ -1,85 +1,25 @@
-//! What stands in `ref(...)`: calls as generators are, but what they give is rows of another table and no values.
+//! `ref(...)` and the calls in it: their syntax is that of generators, but their values are rows of another table.
 
-use super::catalogue::{Entry, build, default, entry, given, optional};
+use super::catalogue::{build, relations};
 use super::zipf::exponent;
 use super::{Arguments, Generator};
-use crate::annotation::{Argument, Call, Expression, ExpressionKind, Site};
+use crate::annotation::{Argument, Call, Expression, ExpressionKind, SourceText};
 use crate::suggest::did_you_mean;
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 use std::sync::Arc;
 
-/// Calls that only `ref` and expressions understand.
-pub(super) static ENTRIES: &[Entry] = &[
-    entry(
-        "distinct_in",
-        &[given("column"), default("skew", "1")],
-        "in ref: no row twice for rows that refer to the same row through the column, which is per_parent",
-        "distinct_in(post_id)",
-        refuse,
-    ),
-    entry(
-        "in_turn",
-        &[default("each", "1")],
-        "in ref: one row after another, each so many times",
-        "in_turn(3)",
-        refuse,
-    ),
-    entry(
-        "number_in",
-        &[given("column")],
-        "1 in the first row that refers to a row through the column, 2 in the next; the column is per_parent",
-        "number_in(order_id)",
-        refuse,
-    ),
-    entry("once", &[], "in ref: each row once at most, in their order", "once", refuse),
-    entry(
-        "other_than",
-        &[given("column")],
-        "in ref: any row but the one that the column refers to",
-        "other_than(sender_id)",
-        refuse,
-    ),
-    entry(
-        "per_parent",
-        &[given("min"), optional("max")],
-        "in ref: so many rows one after another refer to each row: a number, two, or a generator",
-        "per_parent(1, 5)",
-        refuse,
-    ),
-    entry(
-        "ref",
-        &[given("parent"), default("distribution", "'uniform'")],
-        "the value of a column of another table's row, or of an earlier row of the same table",
-        "ref(orders.id, zipf(1.1))",
-        refuse,
-    ),
-    entry("uniform", &[], "in ref: any row, each as likely as another", "uniform", refuse),
-    entry(
-        "zipf",
-        &[given("s"), default("scatter", "TRUE")],
-        "in ref: the n-th most frequent row as often as 1/n^s; scatter=FALSE: these are the first rows",
-        "zipf(1.1)",
-        refuse,
-    ),
-];
-
-/// Where one of these stands for a generator.
-fn refuse(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
-    Err(arguments.error_here("this gives rows of a table and no values"))
-}
-
-/// A call of `ref`.
+/// A parsed call of `ref`.
 #[derive(Debug)]
 pub(crate) struct RefCall {
     /// The column that is referred to.
     pub parent: Expression,
     pub distribution: Distribution,
-    /// Where the distribution stands, or the call where it has none.
+    /// Offset of the distribution, or of the call if it has none.
     pub at: usize,
 }
 
-/// How rows are referred to.
+/// The distribution of references over the rows of the parent.
 #[derive(Debug)]
 pub(crate) enum Distribution {
     Uniform,
@@ -91,73 +31,76 @@ pub(crate) enum Distribution {
     InTurn {
         each: u64,
     },
-    PerParent(Children),
+    PerParent(FanOutSpec),
     OtherThan(Expression),
     DistinctIn {
         column: Expression,
         skew: f64,
     },
-    /// Pairs of a number of children and how many rows have it.
-    Dealt(Vec<(u64, u64)>),
+    /// Pairs of a number of children and the number of parents with it.
+    Exact(Vec<(u64, u64)>),
 }
 
-/// How many children a parent has.
+/// The number of children of each parent.
 #[derive(Debug)]
-pub(crate) enum Children {
-    Even(u64),
-    Drawn(Arc<dyn Generator>),
+pub(crate) enum FanOutSpec {
+    Constant(u64),
+    Varying(Arc<dyn Generator>),
 }
 
-/// Whether this is a call of this name.
+/// Returns whether this is a call of this name.
 pub(crate) fn is_call(call: &Call, name: &str) -> bool {
     call.name.eq_ignore_ascii_case(name)
 }
 
-fn bind<'a>(site: &'a Site<'a>, call: &'a Call) -> Result<Arguments<'a>> {
-    let Some(entry) = ENTRIES.iter().find(|entry| is_call(call, entry.name)) else {
-        let near = did_you_mean(&call.name, ENTRIES.iter().map(|entry| entry.name));
-        let error = site.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
+fn bind<'a>(source: &'a SourceText<'a>, call: &'a Call) -> Result<Arguments<'a>> {
+    let Some(entry) = relations().iter().find(|entry| is_call(call, entry.name)) else {
+        let near = did_you_mean(&call.name, relations().iter().map(|entry| entry.name));
+        let error = source.error(call.span.start, format!("unknown distribution '{}'{near}", call.name));
         return Err(
             error.advise("there are deal, distinct_in, in_turn, once, other_than, per_parent, uniform and zipf")
         );
     };
-    Arguments::bind(site, call, entry, None)
+    Arguments::bind(source, call, entry, None, build)
 }
 
-/// Reads a call of `ref`; `rows` is those of the table that it stands in.
-pub(crate) fn ref_call(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<RefCall> {
-    let arguments = bind(site, call)?;
+/// Parses a call of `ref`; `rows` is the number of rows of its table.
+pub(crate) fn ref_call(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<RefCall> {
+    let arguments = bind(source, call)?;
     let parent = arguments.written("parent").ok_or_else(|| arguments.error_here("argument 'parent' is missing"))?;
     let Some(Expression { kind: ExpressionKind::Call(of), span }) = arguments.written("distribution") else {
         let is_given = call.arguments.len() > 1;
-        let refused = || Err(arguments.error_at("distribution", "argument 'distribution' of ref is zipf(1.1), say"));
+        let rejected = || {
+            Err(arguments
+                .error_at("distribution", "argument 'distribution' of ref is a distribution such as zipf(1.1)"))
+        };
         return if is_given {
-            refused()
+            rejected()
         } else {
             Ok(RefCall { parent, distribution: Distribution::Uniform, at: call.span.start })
         };
     };
-    Ok(RefCall { parent, distribution: distribution(site, &of, rows)?, at: span.start })
+    Ok(RefCall { parent, distribution: distribution(source, &of, rows)?, at: span.start })
 }
 
-/// The column that `number_in` counts by.
-pub(crate) fn number_in_call(site: &Site<'_>, call: &Call) -> Result<Expression> {
-    let arguments = bind(site, call)?;
+/// Parses a call of `number_in`. Returns the column that it counts by.
+pub(crate) fn number_in_call(source: &SourceText<'_>, call: &Call) -> Result<Expression> {
+    let arguments = bind(source, call)?;
     arguments.written("column").ok_or_else(|| arguments.error_here("argument 'column' is missing"))
 }
 
-fn distribution(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Distribution> {
-    // It is a generator, too, and takes as many pairs as one likes.
+fn distribution(source: &SourceText<'_>, call: &Call, rows: Option<u64>) -> Result<Distribution> {
+    // `deal` is also a generator, and takes any number of pairs.
     if is_call(call, "deal") {
-        return dealt(site, call);
+        return exact_counts(source, call);
     }
-    let arguments = bind(site, call)?;
+    let arguments = bind(source, call)?;
     Ok(match call.name.to_ascii_lowercase().as_str() {
         "uniform" => Distribution::Uniform,
         "zipf" => Distribution::Zipf { exponent: exponent(&arguments)?, scatter: arguments.int("scatter")? != 0 },
         "once" => Distribution::Once,
         "in_turn" => Distribution::InTurn { each: arguments.int_within("each", 1, i64::MAX.unsigned_abs())? },
-        "per_parent" => Distribution::PerParent(children(site, &arguments, rows)?),
+        "per_parent" => Distribution::PerParent(fan_out(source, &arguments, rows)?),
         "other_than" => {
             let column = arguments.written("column");
             Distribution::OtherThan(column.ok_or_else(|| arguments.error_here("it needs a column"))?)
@@ -174,7 +117,7 @@ fn distribution(site: &Site<'_>, call: &Call, rows: Option<u64>) -> Result<Distr
     })
 }
 
-fn dealt(site: &Site<'_>, call: &Call) -> Result<Distribution> {
+fn exact_counts(source: &SourceText<'_>, call: &Call) -> Result<Distribution> {
     let whole = |expression: &Expression| match expression.kind {
         ExpressionKind::Literal(OwnedValue::Int(int)) => u64::try_from(int).ok(),
         _ => None,
@@ -182,18 +125,19 @@ fn dealt(site: &Site<'_>, call: &Call) -> Result<Distribution> {
     let pair = |argument: &Argument| Some((whole(&argument.value)?, whole(argument.weight.as_ref()?)?));
     let pairs: Option<Vec<(u64, u64)>> = call.arguments.iter().map(pair).collect();
     let has_children = |pairs: &Vec<(u64, u64)>| pairs.iter().any(|&(children, parents)| children > 0 && parents > 0);
-    pairs.filter(has_children).map(Distribution::Dealt).ok_or_else(|| {
-        let message = "deal in ref says how many rows have so many children: numbers, and some have children";
-        site.error(call.span.start, message).advise("deal(0: 2, 1: 5, 7: 1), say")
+    pairs.filter(has_children).map(Distribution::Exact).ok_or_else(|| {
+        let message =
+            "deal in ref needs pairs of a number of children and a number of parents, one pair at least above 0";
+        source.error(call.span.start, message).advise("for example deal(0: 2, 1: 5, 7: 1)")
     })
 }
 
-fn children(site: &Site<'_>, arguments: &Arguments<'_>, rows: Option<u64>) -> Result<Children> {
+fn fan_out(source: &SourceText<'_>, arguments: &Arguments<'_>, rows: Option<u64>) -> Result<FanOutSpec> {
     if let Some(Expression { kind: ExpressionKind::Call(call), .. }) = arguments.written("min") {
         if arguments.is_given("max") {
-            return Err(arguments.error_at("max", "a generator says how many, and needs no 'max'"));
+            return Err(arguments.error_at("max", "'min' is a generator, so 'max' has no effect"));
         }
-        return Ok(Children::Drawn(build(site, &call, rows)?.into()));
+        return Ok(FanOutSpec::Varying(build(source, &call, rows)?.into()));
     }
     const MOST: u64 = 1 << 40;
     let least = arguments.int_within("min", 0, MOST)?;
@@ -202,10 +146,10 @@ fn children(site: &Site<'_>, arguments: &Arguments<'_>, rows: Option<u64>) -> Re
         return Err(arguments.error_at("min", "there are no children, or 'min' is above 'max'"));
     }
     if least == most {
-        return Ok(Children::Even(least));
+        return Ok(FanOutSpec::Constant(least));
     }
     let text = format!("int({least}, {most})");
-    let site = Site::new(&text, "<per_parent>");
-    let call = crate::annotation::parse_call(&site, 0..text.len())?;
-    Ok(Children::Drawn(build(&site, &call, rows)?.into()))
+    let source = SourceText::new(&text, "<per_parent>");
+    let call = crate::annotation::parse_call(&source, 0..text.len())?;
+    Ok(FanOutSpec::Varying(build(&source, &call, rows)?.into()))
 }

@@ -1,35 +1,37 @@
-//! Whole numbers in random order, each once, without any list of them.
+//! Random permutations without a table: a Feistel network with cycle walking.
 //!
 //! ```text
-//! row --> (left, right)          left = row / width, right = row % width; height * width is hardly above `count`
+//! row --> (left, right)          left = row / width, right = row % width; height * width is little more than `count`
 //! eight rounds                   left  = (left  + random(right)) mod height      and in the next round
 //!                                right = (right + random(left))  mod width
-//! (left, right) --> place        left * width + right; once more through the rounds while it is not below `count`
+//! (left, right) --> place        left * width + right; again through all rounds until it is below `count`
 //! ```
 //!
-//! A round can be undone whatever `random` is, as what it was fed is still there (Feistel's idea; the one for a
-//! product of two numbers is Black and Rogaway's). So all rounds together permute the `height * width` places, and
-//! going on until a place below `count` comes, *cycle walking*, permutes these. As `height` and `width` are next to
-//! the square root of `count`, that happens to less than one row in a root of `count`.
+//! A round can be undone whatever `random` is, because its input is still there (Feistel; the variant for a product
+//! of two numbers is by Black and Rogaway). So all rounds together permute the `height * width` places. *Cycle
+//! walking*, that is repeating the rounds until a place is below `count`, makes it a permutation of `count` numbers.
+//! As `height` and `width` are close to the square root of `count`, fewer than one row in a square root of `count`
+//! repeats.
 
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
+use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES};
 use crate::random::{CellRandom, Fraction, Rows};
 use litepress_rows::{CellBlock, Result};
 
-/// Four are enough in theory (Luby and Rackoff); the orders of as few as four numbers need eight to come evenly.
+/// Four are enough in theory (Luby and Rackoff); eight are needed for all orders of as few as four numbers to be
+/// equally likely.
 const ROUNDS: usize = 8;
 
-/// Places that are computed side by side.
+/// Places that are computed in parallel.
 const LANES: usize = 8;
 
-/// The purpose of the first round's random numbers in [`CellRandom::fork`]; the others follow it.
+/// The purpose of the first round's random numbers in [`CellRandom::fork`]; those of the other rounds follow.
 const FIRST_ROUND: u64 = 16;
 
 /// `shuffle(lo, hi)`
 #[derive(Debug)]
 struct Shuffle {
     low: i64,
-    places: Places,
+    grid: Grid,
 }
 
 pub(super) fn shuffle(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
@@ -39,23 +41,23 @@ pub(super) fn shuffle(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
         }
         _ => arguments.int_range("lo", "hi")?,
     };
-    Ok(Box::new(Shuffle { low, places: Places::new(high.abs_diff(low)) }))
+    Ok(Box::new(Shuffle { low, grid: Grid::new(high.abs_diff(low)) }))
 }
 
-/// What is permuted: the numbers from 0 to `last`, in a table of `height` rows and `width` columns.
+/// The permuted numbers, from 0 to `last`, in a grid of `height` rows and `width` columns.
 #[derive(Clone, Copy, Debug)]
-struct Places {
+struct Grid {
     last: u64,
     /// 1 to 2^32, as `width` is.
     height: u64,
     width: u64,
 }
 
-impl Places {
+impl Grid {
     fn new(last: u64) -> Self {
         let root = last.isqrt();
         let height = if root * root == last { root.max(1) } else { root + 1 };
-        // As many places as `last + 1`, or up to `height` more.
+        // The grid has `last + 1` places, or up to `height` more.
         Self { last, height, width: last / height + 1 }
     }
 
@@ -64,23 +66,23 @@ impl Places {
     }
 }
 
-/// The order of one column.
+/// A keyed permutation of the grid.
 #[derive(Debug)]
-struct Permutation {
-    places: Places,
+struct FeistelNetwork {
+    grid: Grid,
     rounds: [CellRandom; ROUNDS],
 }
 
-impl Permutation {
-    fn new(places: Places, random: &CellRandom) -> Self {
+impl FeistelNetwork {
+    fn new(grid: Grid, random: &CellRandom) -> Self {
         let mut purposes = FIRST_ROUND..;
-        Self { places, rounds: [(); ROUNDS].map(|()| random.fork(purposes.next().unwrap_or(FIRST_ROUND))) }
+        Self { grid, rounds: [(); ROUNDS].map(|()| random.fork(purposes.next().unwrap_or(FIRST_ROUND))) }
     }
 
-    /// What some places become: rounds of one place wait for one another, those of several run side by side.
+    /// Runs all rounds once, on several places in parallel: the rounds of one place depend on one another.
     #[inline(always)]
     fn once(&self, splits: [(u64, u64); LANES]) -> [u64; LANES] {
-        let Places { height, width, .. } = self.places;
+        let Grid { height, width, .. } = self.grid;
         let (mut lefts, mut rights) = (splits.map(|split| split.0), splits.map(|split| split.1));
         for [even, odd] in self.rounds.as_chunks::<2>().0 {
             for (left, right) in lefts.iter_mut().zip(&rights) {
@@ -96,25 +98,25 @@ impl Permutation {
         lefts
     }
 
-    /// The numbers that come at these places.
+    /// Returns the numbers at these places.
     #[inline(always)]
     fn at(&self, splits: [(u64, u64); LANES]) -> [u64; LANES] {
         let mut numbers = self.once(splits);
         for number in &mut numbers {
-            while *number > self.places.last {
-                *number = self.once([self.places.split(*number); LANES])[0];
+            while *number > self.grid.last {
+                *number = self.once([self.grid.split(*number); LANES])[0];
             }
         }
         numbers
     }
 
-    /// The place that a number comes at: the inverse of [`at`](Self::at).
+    /// Returns the place of a number: the inverse of [`at`](Self::at).
     #[cfg(test)]
     fn place_of(&self, number: u64) -> u64 {
-        let Places { height, width, last } = self.places;
+        let Grid { height, width, last } = self.grid;
         let mut place = number;
         loop {
-            let (mut left, mut right) = self.places.split(place);
+            let (mut left, mut right) = self.grid.split(place);
             for [even, odd] in self.rounds.as_chunks::<2>().0.iter().rev() {
                 right = add(right, width - Fraction(odd.u64(left)).take(width), width);
                 left = add(left, height - Fraction(even.u64(right)).take(height), height);
@@ -127,22 +129,22 @@ impl Permutation {
     }
 }
 
-/// A random order of the numbers below a count.
+/// A random permutation of the numbers below a count.
 #[derive(Debug)]
-pub(crate) struct Scattered(Permutation);
+pub(crate) struct Permutation(FeistelNetwork);
 
-impl Scattered {
-    /// The order of so many numbers, 1 at least.
+impl Permutation {
+    /// Makes the permutation of `count` numbers, at least 1.
     pub(crate) fn new(count: u64, random: &CellRandom) -> Self {
-        Self(Permutation::new(Places::new(count.max(1) - 1), random))
+        Self(FeistelNetwork::new(Grid::new(count.max(1) - 1), random))
     }
 
-    /// Puts in the place of each number, all of which are below the count, the one that comes there.
+    /// Replaces each number, which must be below the count, by its image.
     pub(crate) fn apply(&self, numbers: &mut [u64]) {
         for numbers in numbers.chunks_mut(LANES) {
             let mut splits = [(0, 0); LANES];
             for (split, &number) in splits.iter_mut().zip(&*numbers) {
-                *split = self.0.places.split(number);
+                *split = self.0.grid.split(number);
             }
             for (number, place) in numbers.iter_mut().zip(self.0.at(splits)) {
                 *number = place;
@@ -151,40 +153,39 @@ impl Scattered {
     }
 }
 
-/// The sum of two numbers up to `modulus`, not both of it.
+/// Adds modulo `modulus`; both numbers are at most `modulus`, and not both equal to it.
 #[inline(always)]
 fn add(one: u64, other: u64, modulus: u64) -> u64 {
     let sum = one + other;
     if sum >= modulus { sum - modulus } else { sum }
 }
 
-/// Gives each of these rows what `make` makes of its number: 0 to `last` in random order, each once. Rows that there
-/// are no numbers for begin anew.
+/// Sets each slot to `make` of its row's number in a permutation of 0 to `last`. Rows beyond `last` begin anew.
 pub(super) fn shuffled<T>(random: &CellRandom, last: u64, rows: &Rows<'_>, out: &mut [T], make: impl Fn(u64) -> T) {
-    let places = Places::new(last);
-    let permutation = Permutation::new(places, random);
-    let place_of = |row: u64| if places.last == u64::MAX { row } else { row % (places.last + 1) };
+    let grid = Grid::new(last);
+    let permutation = FeistelNetwork::new(grid, random);
+    let place_of = |row: u64| if grid.last == u64::MAX { row } else { row % (grid.last + 1) };
     let range = match rows {
         Rows::Range(range) => range,
         Rows::List(list) => {
             for (values, rows) in out.chunks_mut(LANES).zip(list.chunks(LANES)) {
                 let mut splits = [(0, 0); LANES];
-                splits.iter_mut().zip(rows).for_each(|(split, &row)| *split = places.split(place_of(row)));
+                splits.iter_mut().zip(rows).for_each(|(split, &row)| *split = grid.split(place_of(row)));
                 values.iter_mut().zip(permutation.at(splits)).for_each(|(value, number)| *value = make(number));
             }
             return;
         }
     };
     let mut place = place_of(range.start);
-    let (mut left, mut right) = places.split(place);
+    let (mut left, mut right) = grid.split(place);
     for values in out.chunks_mut(LANES) {
         let splits = [(); LANES].map(|()| {
             let split = (left, right);
             right += 1;
-            if right == places.width {
+            if right == grid.width {
                 (left, right) = (left + 1, 0);
             }
-            if place == places.last {
+            if place == grid.last {
                 (place, left, right) = (0, 0, 0);
             } else {
                 place += 1;
@@ -201,7 +202,7 @@ impl Generator for Shuffle {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let ints = out.ints();
         ints.resize(rows.len(), 0);
-        shuffled(random, self.places.last, rows, ints, |number| self.low.wrapping_add(number.cast_signed()));
+        shuffled(random, self.grid.last, rows, ints, |number| self.low.wrapping_add(number.cast_signed()));
     }
 
     fn kinds(&self) -> Kinds {
@@ -212,8 +213,8 @@ impl Generator for Shuffle {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Unique { rows: self.places.last.saturating_add(1) }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Unique { rows: self.grid.last.saturating_add(1) }
     }
 }
 
@@ -222,16 +223,16 @@ mod tests {
     use super::super::size;
     use super::*;
 
-    fn permutation(last: u64, column: &str) -> Permutation {
-        Permutation::new(Places::new(last), &CellRandom::new(3, "t", column))
+    fn permutation(last: u64, column: &str) -> FeistelNetwork {
+        FeistelNetwork::new(Grid::new(last), &CellRandom::new(3, "t", column))
     }
 
-    fn at(permutation: &Permutation, place: u64) -> u64 {
-        permutation.at([permutation.places.split(place); LANES])[0]
+    fn at(permutation: &FeistelNetwork, place: u64) -> u64 {
+        permutation.at([permutation.grid.split(place); LANES])[0]
     }
 
-    fn numbers(permutation: &Permutation) -> Vec<u64> {
-        (0..=permutation.places.last).map(|place| at(permutation, place)).collect()
+    fn numbers(permutation: &FeistelNetwork) -> Vec<u64> {
+        (0..=permutation.grid.last).map(|place| at(permutation, place)).collect()
     }
 
     #[test]
@@ -249,7 +250,7 @@ mod tests {
     fn the_inverse_of_the_largest_ranges() {
         for last in [u64::MAX, u64::MAX - 1, (1 << 63) - 1, 1 << 63, (1 << 62) + 12_345, u64::from(u32::MAX)] {
             let permutation = permutation(last, "c");
-            let Places { height, width, .. } = permutation.places;
+            let Grid { height, width, .. } = permutation.grid;
             let places = u128::from(height) * u128::from(width);
             assert!(height <= 1 << 32 && width <= 1 << 32, "{last}");
             assert!(places > u128::from(last) && places <= u128::from(last) + 1 + u128::from(height), "{last}");
@@ -261,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Chi-square of how often each of `cells` came against equal shares.
+    /// Returns the chi-square statistic of the counts of `cells` against equal shares.
     fn chi_square(cells: usize, draws: impl Iterator<Item = usize>) -> f64 {
         let mut counts = vec![0.0; cells];
         let mut sum = 0.0;
@@ -272,7 +273,7 @@ mod tests {
         counts.iter().map(|count| (count - sum / cells as f64).powi(2) * cells as f64 / sum).sum()
     }
 
-    /// The bounds are exceeded once in a thousand seeds: 23, 55, 255 and 63 degrees of freedom.
+    /// The bounds are exceeded by one seed in a thousand: 23, 55, 255 and 63 degrees of freedom.
     #[test]
     fn the_order_is_random() {
         let four: Vec<Vec<u64>> = (0..24_000).map(|column| numbers(&permutation(3, &column.to_string()))).collect();

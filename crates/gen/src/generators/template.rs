@@ -1,66 +1,69 @@
-//! Texts put together from lists of pieces: patterns, regular expressions, names, addresses.
+//! Texts composed of list entries: patterns, regular expressions, names, addresses.
 //!
-//! A text is a tree of [`Node`]s, and its leaves are lists of ready bytes. Neighbours that have few combinations
-//! become one list of all of them ([`Node::sequence`]): `[A-Z]{3}-[0-9]{4}` is three picks and not eight. A cell takes
-//! its picks one after another from its random words; a unique one takes them as the digits of a number, of which
-//! every row has another ([`Node::write_number`]).
+//! A text is a tree of [`Node`]s whose leaves are lists of byte strings. Neighbours with few combinations are fused
+//! into one list of all of them ([`Node::sequence`]): `[A-Z]{3}-[0-9]{4}` is three picks and not eight. A random cell
+//! takes its picks from its random words. A unique cell takes them as the digits of a number, which is different in
+//! every row ([`Node::write_number`]).
+
+mod text_traits;
 
 use super::shuffle::shuffled;
-use super::{Arguments, Distinct, Generator, Kinds, size};
-use crate::random::{CellRandom, Draws, Fraction, Rows};
+use super::{Arguments, Cardinality, Generator, Kinds, size};
+use crate::random::{CellRandom, CellStream, Fraction, Rows};
 use litepress_rows::{CellBlock, Error, Result};
+use text_traits::TextTraits;
 
-/// Lists are multiplied out up to so many texts, of so many bytes each.
+/// Limits of fused lists: number of texts, and bytes of a text.
 const MOST_FUSED: usize = 1 << 12;
 const BLOCK: usize = 16;
 
-/// Bits of a word that are not drawn from: what a pick's evenness rests on.
+/// Bits of a word that are never drawn, so that picks are uniform.
 const RESERVE: u32 = 32;
 
-/// How a text is made.
+/// A tree that describes texts.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     /// One of these texts.
     List(List),
-    /// One text after another.
+    /// Texts in sequence.
     Sequence(Vec<Node>),
-    /// One of these.
+    /// One of these trees.
     OneOf(Vec<Node>),
-    /// `min` to `max` times.
+    /// A tree, `min` to `max` times.
     Repeat { node: Box<Node>, min: u64, max: u64 },
 }
 
-/// Ready texts.
+/// A list of texts.
 #[derive(Clone, Debug)]
 pub(super) struct List {
-    /// All texts, and a block more: a short text is copied as a block.
+    /// All texts, and [`BLOCK`] further bytes, because a short text is copied as a block.
     bytes: Vec<u8>,
-    /// Where the texts are, unless all have one length.
+    /// Start and length of each text, unless all have one length.
     spans: Vec<(u32, u32)>,
     fixed_len: Option<usize>,
     count: usize,
 }
 
-/// The random bits of a cell.
-struct Bits {
-    draws: Draws,
+/// The random bits of a cell, drawn one pick at a time.
+struct PickBits {
+    stream: CellStream,
     fraction: Fraction,
     left: u32,
 }
 
-impl Bits {
+impl PickBits {
     #[inline(always)]
-    fn new(mut draws: Draws) -> Self {
-        let fraction = Fraction(draws.u64());
-        Self { draws, fraction, left: u64::BITS }
+    fn new(mut stream: CellStream) -> Self {
+        let fraction = Fraction(stream.u64());
+        Self { stream, fraction, left: u64::BITS }
     }
 
-    /// A number in `0..n`, `n` below 2^32.
+    /// Takes a number in `0..n`, `n` below 2^32.
     #[inline(always)]
     fn take(&mut self, n: u64) -> u64 {
         let bits = u64::BITS - n.leading_zeros();
         if self.left < bits + RESERVE {
-            (self.fraction, self.left) = (Fraction(self.draws.u64()), u64::BITS);
+            (self.fraction, self.left) = (Fraction(self.stream.u64()), u64::BITS);
         }
         self.left -= bits;
         self.fraction.take(n)
@@ -84,7 +87,7 @@ impl List {
         list
     }
 
-    /// Where a text is, and how long.
+    /// Returns start and length of a text.
     #[inline(always)]
     fn span(&self, index: usize) -> (usize, usize) {
         match self.fixed_len {
@@ -116,7 +119,7 @@ impl List {
         self.texts().map(<[u8]>::len).max().unwrap_or(0)
     }
 
-    /// Every text of this list followed by every one of another, if that is a short list.
+    /// Returns every text of this list followed by every one of `other`, unless that is a long list.
     fn fused(&self, other: &Self) -> Option<Self> {
         let fits = self.count * other.count <= MOST_FUSED && self.longest() + other.longest() <= BLOCK;
         let texts = || self.texts().flat_map(|one| other.texts().map(move |other| [one, other].concat()));
@@ -125,22 +128,22 @@ impl List {
 }
 
 impl Node {
-    /// A text that is always the same.
+    /// Makes the tree of one text.
     pub fn fixed(text: &str) -> Self {
         Self::one_of(&[text])
     }
 
-    /// One of these texts.
+    /// Makes the tree of a choice of texts.
     pub fn one_of<T: AsRef<[u8]>>(texts: &[T]) -> Self {
         Self::List(List::new(texts))
     }
 
-    /// So many digits.
+    /// Makes the tree of `len` digits.
     pub fn digits(len: u64) -> Self {
         Self::sequence((0..len).map(|_| Self::one_of(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"])).collect())
     }
 
-    /// One after another, short lists as one.
+    /// Makes the tree of a sequence; short lists in it are fused.
     pub fn sequence(nodes: Vec<Self>) -> Self {
         let mut fused: Vec<Self> = Vec::new();
         let mut add = |node: Self| match (fused.last_mut(), node) {
@@ -162,8 +165,8 @@ impl Node {
         }
     }
 
-    /// Appends a text that `bits` decide on.
-    fn write(&self, bits: &mut Bits, out: &mut Vec<u8>) {
+    /// Appends a random text.
+    fn write(&self, bits: &mut PickBits, out: &mut Vec<u8>) {
         match self {
             Self::List(list) => list.write(bits.take(list.count as u64), out),
             Self::Sequence(nodes) => nodes.iter().for_each(|node| node.write(bits, out)),
@@ -182,7 +185,7 @@ impl Node {
             Self::Sequence(nodes) => {
                 let mut digits = [0; 16];
                 if nodes.len() <= digits.len() {
-                    // The last one changes fastest.
+                    // The last node changes fastest.
                     for (digit, node) in digits[..nodes.len()].iter_mut().zip(nodes).rev() {
                         (number, *digit) = divide(number, node.count());
                     }
@@ -221,7 +224,8 @@ impl Node {
         }
     }
 
-    /// How many texts there are; `u128::MAX`: that many or more. Those that come in several ways count several times.
+    /// Returns the number of texts; `u128::MAX` means that many or more. Texts that can be derived in several ways
+    /// count several times.
     pub fn count(&self) -> u128 {
         match self {
             Self::List(list) => list.count as u128,
@@ -245,7 +249,7 @@ impl Node {
         }
     }
 
-    /// Bytes of the longest text.
+    /// Returns the bytes of the longest text.
     pub fn longest(&self) -> u64 {
         match self {
             Self::List(list) => list.longest() as u64,
@@ -255,13 +259,13 @@ impl Node {
         }
     }
 
-    /// What the texts are like.
-    pub fn shape(&self) -> Shape {
+    /// Returns the properties of the texts.
+    fn traits(&self) -> TextTraits {
         match self {
-            Self::List(list) => Shape::of_list(list),
-            Self::Sequence(nodes) => nodes.iter().map(Self::shape).fold(Shape::EMPTY, Shape::then),
-            Self::OneOf(nodes) => nodes.iter().map(Self::shape).reduce(Shape::or).unwrap_or(Shape::EMPTY),
-            Self::Repeat { node, min, max } => node.shape().times(*min, *max),
+            Self::List(list) => TextTraits::of_list(list),
+            Self::Sequence(nodes) => nodes.iter().map(Self::traits).fold(TextTraits::EMPTY, TextTraits::then),
+            Self::OneOf(nodes) => nodes.iter().map(Self::traits).reduce(TextTraits::or).unwrap_or(TextTraits::EMPTY),
+            Self::Repeat { node, min, max } => node.traits().times(*min, *max),
         }
     }
 }
@@ -274,7 +278,7 @@ fn write_sequence(nodes: &[Node], mut number: u128, out: &mut Vec<u8>) {
     digits.iter().zip(nodes).for_each(|(digit, node)| node.write_number(*digit, out));
 }
 
-/// The last digit of a number in this base, which is taken off.
+/// Removes and returns the last digit of a number in this base.
 #[inline(always)]
 fn rest_of(number: &mut u64, base: u64) -> u64 {
     let rest = *number % base;
@@ -282,7 +286,7 @@ fn rest_of(number: &mut u64, base: u64) -> u64 {
     rest
 }
 
-/// Quotient and rest; most numbers are of 64 bits, which divide much faster.
+/// Divides with remainder; most numbers have 64 bits, which divide much faster.
 #[inline(always)]
 fn divide(number: u128, by: u128) -> (u128, u128) {
     match (u64::try_from(number), u64::try_from(by)) {
@@ -303,123 +307,20 @@ fn low(number: u128) -> u64 {
     number as u64
 }
 
-/// A set of bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bytes([u64; 4]);
-
-impl Bytes {
-    fn add(&mut self, byte: u8) {
-        self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
-    }
-
-    fn meets(self, other: Self) -> bool {
-        self.0.iter().zip(other.0).any(|(one, other)| one & other != 0)
-    }
-}
-
-/// What tells texts apart. They come in one way each where it always shows how a text goes on: no byte that may follow
-/// within one piece may begin the next.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    /// No text comes in two ways, as far as can be seen.
-    pub distinct: bool,
-    /// Every text is of decimal digits, and not empty.
-    pub digits: bool,
-    nullable: bool,
-    /// Bytes that a text begins with.
-    first: Bytes,
-    /// Bytes that a text goes on with where a shorter one ends.
-    further: Bytes,
-}
-
-impl Shape {
-    const EMPTY: Self =
-        Self { distinct: true, digits: false, nullable: true, first: Bytes([0; 4]), further: Bytes([0; 4]) };
-
-    fn of_list(list: &List) -> Self {
-        let mut texts: Vec<&[u8]> = list.texts().collect();
-        texts.sort_unstable();
-        let mut shape = Self { nullable: false, ..Self::EMPTY };
-        shape.digits = texts.iter().all(|text| !text.is_empty() && text.iter().all(u8::is_ascii_digit));
-        let mut prefixes: Vec<&[u8]> = Vec::new();
-        for text in texts {
-            while prefixes.last().is_some_and(|prefix| !text.starts_with(prefix)) {
-                prefixes.pop();
-            }
-            for prefix in &prefixes {
-                match text.get(prefix.len()) {
-                    Some(&byte) => shape.further.add(byte),
-                    None => shape.distinct = false,
-                }
-            }
-            match text.first() {
-                Some(&byte) => shape.first.add(byte),
-                None => shape.nullable = true,
-            }
-            prefixes.push(text);
-        }
-        shape
-    }
-
-    fn then(self, next: Self) -> Self {
-        let nothing = self.nullable && self.first == Bytes::default();
-        Self {
-            distinct: self.distinct && next.distinct && !self.further.meets(next.first),
-            digits: next.digits && (self.digits || nothing),
-            nullable: self.nullable && next.nullable,
-            first: if self.nullable { self.first.and(next.first) } else { self.first },
-            further: if next.nullable { self.further.and(next.further) } else { next.further },
-        }
-    }
-
-    fn or(self, other: Self) -> Self {
-        let mut further = self.further.and(other.further);
-        if self.nullable || other.nullable {
-            further = further.and(self.first).and(other.first);
-        }
-        let apart = !(self.first.meets(other.first) || self.nullable && other.nullable);
-        Self {
-            distinct: self.distinct && other.distinct && apart,
-            digits: self.digits && other.digits,
-            nullable: self.nullable || other.nullable,
-            first: self.first.and(other.first),
-            further,
-        }
-    }
-
-    fn times(self, min: u64, max: u64) -> Self {
-        match max {
-            0 => Self::EMPTY,
-            1 if min == 1 => self,
-            _ => Self {
-                distinct: self.distinct && !self.nullable && !self.further.meets(self.first),
-                digits: self.digits && min > 0,
-                nullable: self.nullable || min == 0,
-                first: self.first,
-                further: if min < max { self.further.and(self.first) } else { self.further },
-            },
-        }
-    }
-}
-
-/// Texts of one length that are short lists one after another: each list has its place in a line, and the encoder
-/// gets texts of one length, which it likes best.
+/// A tree that is a sequence of short lists of fixed length: each list has a fixed position in a line, and the
+/// encoder is fastest on texts of one length.
 #[derive(Debug)]
 struct Layout {
     parts: Vec<(List, usize)>,
     len: usize,
 }
 
-/// Bytes of the longest line, and of the buffer: the last block may reach beyond it.
+/// Bytes of the longest line, and of the buffer: the last block may extend beyond the line.
 const LINE: usize = 64;
 const BUFFER: usize = LINE + BLOCK;
 
 impl Layout {
-    /// The layout of a tree that has one.
+    /// Returns the layout of a tree, if it has one.
     fn of(node: &Node) -> Option<Self> {
         let nodes = match node {
             Node::Sequence(nodes) => &nodes[..],
@@ -434,7 +335,7 @@ impl Layout {
         (1..=LINE).contains(&layout.len).then_some(layout)
     }
 
-    /// The text of these picks.
+    /// Writes the text of these picks.
     #[inline(always)]
     fn line(&self, mut pick: impl FnMut(&List) -> u64, out: &mut [u8]) {
         let mut line = [0; BUFFER];
@@ -446,47 +347,52 @@ impl Layout {
     }
 }
 
-/// Texts of a tree.
+/// Random texts of a tree.
 #[derive(Debug)]
 struct Template {
     node: Node,
     layout: Option<Layout>,
     longest: u64,
     kinds: Kinds,
-    distinct: Distinct,
+    cardinality: Cardinality,
 }
 
-/// Texts of a tree, each row's another one.
+/// Unique texts of a tree.
 #[derive(Debug)]
 struct UniqueTemplate {
     texts: Template,
-    /// Row numbers are shuffled within 0 to this.
+    /// Row numbers are permuted within 0 to this.
     last: u64,
-    /// So many texts belong to each of them.
+    /// The number of texts for each permuted row number.
     each: u128,
 }
 
 fn template(node: Node) -> Template {
-    let shape = node.shape();
+    let traits = node.traits();
     let values = u64::try_from(node.count()).unwrap_or(u64::MAX);
-    let kinds = if shape.digits && node.longest() <= 18 { Kinds::DIGITS } else { Kinds::TEXT };
-    Template { longest: node.longest(), layout: Layout::of(&node), kinds, distinct: Distinct::Among { values }, node }
+    let kinds = if traits.digits && node.longest() <= 18 { Kinds::DIGITS } else { Kinds::TEXT };
+    Template {
+        longest: node.longest(),
+        layout: Layout::of(&node),
+        kinds,
+        cardinality: Cardinality::Among { values },
+        node,
+    }
 }
 
-/// The generator of the tree's texts.
+/// Builds a generator of random texts.
 pub(super) fn random(node: Node) -> Box<dyn Generator> {
     Box::new(template(node))
 }
 
-/// The generator that gives every row another text of the tree; `refused` makes the error where texts may come in
-/// several ways.
-pub(super) fn unique(node: Node, refused: impl FnOnce() -> Error) -> Result<Box<dyn Generator>> {
-    if !node.shape().distinct {
-        return Err(refused());
+/// Builds a generator of unique texts; `rejected` makes the error if the texts are ambiguous.
+pub(super) fn unique(node: Node, rejected: impl FnOnce() -> Error) -> Result<Box<dyn Generator>> {
+    if !node.traits().unambiguous {
+        return Err(rejected());
     }
     let count = node.count();
     let last = u64::try_from(count - 1).unwrap_or(u64::MAX - 1);
-    let texts = Template { distinct: Distinct::Unique { rows: last.saturating_add(1) }, ..template(node) };
+    let texts = Template { cardinality: Cardinality::Unique { rows: last.saturating_add(1) }, ..template(node) };
     Ok(Box::new(UniqueTemplate { texts, last, each: count / (u128::from(last) + 1) }))
 }
 
@@ -495,14 +401,14 @@ impl Generator for Template {
         if let Some(layout) = &self.layout {
             let texts = out.texts().fixed(rows.len(), layout.len);
             rows.zip(texts.chunks_exact_mut(layout.len), |row, text| {
-                let mut bits = Bits::new(random.draws(row));
+                let mut bits = PickBits::new(random.stream(row));
                 layout.line(|list| bits.take(list.count as u64), text);
             });
             return;
         }
         let texts = out.texts();
         rows.for_each(|row| {
-            self.node.write(&mut Bits::new(random.draws(row)), texts.arena());
+            self.node.write(&mut PickBits::new(random.stream(row)), texts.arena());
             texts.end_string();
         });
     }
@@ -515,8 +421,8 @@ impl Generator for Template {
         self.longest
     }
 
-    fn distinct(&self) -> Distinct {
-        self.distinct
+    fn cardinality(&self) -> Cardinality {
+        self.cardinality
     }
 }
 
@@ -527,7 +433,7 @@ impl Generator for UniqueTemplate {
         if let Some(layout) = self.texts.layout.as_ref().filter(|_| self.each == 1) {
             let texts = out.texts().fixed(numbers.len(), layout.len);
             for (text, mut number) in texts.chunks_exact_mut(layout.len).zip(numbers) {
-                // The first list changes fastest: as good an order as any, and no list of digits.
+                // The first list changes fastest: any order will do, and this one needs no array of digits.
                 layout.line(|list| rest_of(&mut number, list.count as u64), text);
             }
             return;
@@ -536,8 +442,8 @@ impl Generator for UniqueTemplate {
         rows.zip(numbers.into_iter(), |row, number| {
             let mut number = u128::from(number);
             if self.each > 1 {
-                let mut draws = random.draws(row);
-                let within = u128::from(draws.u64()) << 64 | u128::from(draws.u64());
+                let mut stream = random.stream(row);
+                let within = u128::from(stream.u64()) << 64 | u128::from(stream.u64());
                 number = number * self.each + within % self.each;
             }
             self.texts.node.write_number(number, texts.arena());
@@ -553,18 +459,18 @@ impl Generator for UniqueTemplate {
         self.texts.longest
     }
 
-    fn distinct(&self) -> Distinct {
-        self.texts.distinct
+    fn cardinality(&self) -> Cardinality {
+        self.texts.cardinality
     }
 }
 
-/// `unique_digits(n)`
+/// Builds `unique_digits(n)`.
 pub(super) fn unique_digits(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let node = Node::digits(arguments.int_within("n", 1, 18)?);
     unique(node, || arguments.error_here("digits are no digits"))
 }
 
-/// `pattern('CUST-######')`: `#` is a digit, `?` a letter of A to Z, `\` takes the meaning of what follows.
+/// Builds `pattern('CUST-######')`: `#` is a digit, `?` a letter of A to Z, `\` makes the next character literal.
 pub(super) fn pattern(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let text = arguments.text("pattern")?;
     let letters: Vec<[u8; 1]> = (b'A'..=b'Z').map(|letter| [letter]).collect();
@@ -602,11 +508,11 @@ mod tests {
         Node::one_of(&text.split(' ').collect::<Vec<_>>())
     }
 
-    /// What a shape calls distinct has as many texts as numbers.
+    /// Unambiguous trees have as many texts as numbers.
     #[test]
     fn texts_that_are_told_apart_are_different() {
         let repeat = |node, min, max| Node::Repeat { node: Box::new(node), min, max };
-        for (node, distinct) in [
+        for (node, unambiguous) in [
             (letters("a b c"), true),
             (letters("a b a"), false),
             (letters("a ab"), true),
@@ -622,10 +528,10 @@ mod tests {
             (Node::Sequence(vec![repeat(letters("a"), 0, 1), repeat(letters("b"), 0, 1), letters("a")]), false),
             (Node::Sequence((0..20).map(|_| letters("a b")).collect::<Vec<_>>()[..18].to_vec()), true),
         ] {
-            assert_eq!(node.shape().distinct, distinct, "{node:?}");
+            assert_eq!(node.traits().unambiguous, unambiguous, "{node:?}");
             let texts = all(&node);
             let different = texts.iter().collect::<HashSet<_>>().len();
-            assert!(!distinct || different == texts.len(), "{node:?}: {different} of {}", texts.len());
+            assert!(!unambiguous || different == texts.len(), "{node:?}: {different} of {}", texts.len());
             assert!(texts.iter().all(|text| text.len() as u64 <= node.longest()));
         }
     }

@@ -19,7 +19,7 @@ fn build(text: &str) -> Box<dyn Generator> {
     catalogue::build_text(text, "test").expect(text)
 }
 
-/// A value as SQL writes it.
+/// Formats a value as an SQL literal.
 fn literal(value: Value<'_>) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
@@ -30,7 +30,7 @@ fn literal(value: Value<'_>) -> String {
     }
 }
 
-/// The values of these rows, made in one block.
+/// Returns the values of these rows, generated in one block.
 fn block(generator: &dyn Generator, rows: Range<u64>) -> Vec<String> {
     block_of(generator, &rows.into())
 }
@@ -41,7 +41,7 @@ fn block_of(generator: &dyn Generator, rows: &Rows<'_>) -> Vec<String> {
     (0..rows.len()).map(|row| literal(out.value(row))).collect()
 }
 
-/// The values of the first rows.
+/// Returns the values of the first rows.
 fn values(text: &str, rows: u64) -> Vec<String> {
     let generator = build(text);
     let starts = (0..rows).step_by(BLOCK_ROWS);
@@ -79,7 +79,7 @@ fn every_generator_has_golden_values() {
 
 #[test]
 fn a_cell_does_not_depend_on_its_block() {
-    for text in catalogue::all().iter().map(|entry| entry.example).chain(GOLDEN.iter().map(|(text, _)| *text)) {
+    for text in catalogue::all().map(|entry| entry.example).chain(GOLDEN.iter().map(|(text, _)| *text)) {
         let generator = build(text);
         for first in [0, (1 << 40) + 1] {
             let whole = block(&*generator, first..first + BLOCK_ROWS as u64);
@@ -88,7 +88,7 @@ fn a_cell_does_not_depend_on_its_block() {
                 let halves = [block(&*generator, first..first + cut), block(&*generator, first + cut..end)].concat();
                 assert!(whole == halves, "{text} cut at {cut}");
             }
-            // 389 and 1024 have no divisor in common: every row comes once, and then some come again.
+            // 389 and 1024 are coprime: every row occurs once, and then some occur again.
             let places: Vec<usize> =
                 (0..BLOCK_ROWS).map(|place| place * 389 % BLOCK_ROWS).chain([5, 5, 6, 7]).collect();
             for places in places.chunks(BLOCK_ROWS - 100) {
@@ -103,7 +103,7 @@ fn a_cell_does_not_depend_on_its_block() {
 
 #[test]
 fn values_keep_to_what_the_generator_says_of_them() {
-    for text in catalogue::all().iter().map(|entry| entry.example).chain(GOLDEN.iter().map(|(text, _)| *text)) {
+    for text in catalogue::all().map(|entry| entry.example).chain(GOLDEN.iter().map(|(text, _)| *text)) {
         let generator = build(text);
         let rows = 4 * BLOCK_ROWS as u64;
         let mut out = CellBlock::default();
@@ -113,7 +113,7 @@ fn values_keep_to_what_the_generator_says_of_them() {
             generator.fill(&random(), &(start..start + BLOCK_ROWS as u64).into(), &mut out);
             for row in 0..BLOCK_ROWS {
                 let value = out.value(row);
-                kinds = kinds.and(match value {
+                kinds = kinds.union(match value {
                     Value::Null => Kinds::NONE,
                     Value::Int(_) => Kinds::INT,
                     Value::Real(_) => Kinds::REAL,
@@ -130,17 +130,17 @@ fn values_keep_to_what_the_generator_says_of_them() {
         let nulls = seen.remove("NULL").unwrap_or(0);
         assert_eq!(kinds, generator.kinds(), "{text}");
         assert_eq!(nulls > 0, generator.null_share() > 0.0, "{text}");
-        assert!(seen.len() as u64 <= generator.distinct().at_most(), "{text}");
-        if generator.distinct().is_unique() && rows <= generator.distinct().at_most() {
+        assert!(seen.len() as u64 <= generator.cardinality().at_most(), "{text}");
+        if generator.cardinality().is_unique() && rows <= generator.cardinality().at_most() {
             assert_eq!(seen.len() as u64, rows - nulls, "{text}");
         }
     }
 }
 
-/// Values and the share of rows that each should have.
+/// Values and the expected share of rows of each.
 type Shares<'a> = &'a [(&'a str, f64)];
 
-/// Chi-square of how often each value came against the expected shares.
+/// Returns the chi-square statistic of the counts of values against the expected shares.
 fn chi_square(values: &[String], shares: Shares<'_>) -> f64 {
     let mut counts = HashMap::<&str, f64>::new();
     values.iter().for_each(|value| *counts.entry(value).or_default() += 1.0);
@@ -152,7 +152,7 @@ fn chi_square(values: &[String], shares: Shares<'_>) -> f64 {
     shares.iter().map(part).sum()
 }
 
-/// The bounds are exceeded once in a thousand seeds: 10.8, 13.8, 16.3 and 27.9 for 1, 2, 3 and 9 degrees of freedom.
+/// The bounds are exceeded by one seed in a thousand: 10.8, 13.8, 16.3 and 27.9 for 1, 2, 3 and 9 degrees of freedom.
 #[test]
 fn values_come_in_their_shares() {
     let ten: Vec<String> = (1..=10).map(|value| value.to_string()).collect();
@@ -208,7 +208,7 @@ fn each_digit_of_digits_is_uniform() {
     }
 }
 
-/// Numbers, of which the least and the greatest are known, as far as 20,000 rows reach them.
+/// Numbers with known extremes, as far as 20,000 rows reach them.
 #[test]
 fn numbers_keep_to_their_bounds() {
     for (text, low, high, slack) in [
@@ -335,7 +335,7 @@ fn shuffled_numbers_are_all_of_their_range() {
     found.sort_unstable();
     assert!(found.into_iter().eq(-700..=2300));
     let widest = build("shuffle(-9223372036854775808, 9223372036854775807)");
-    assert_eq!(widest.distinct(), Distinct::Unique { rows: u64::MAX });
+    assert_eq!(widest.cardinality(), Cardinality::Unique { rows: u64::MAX });
     assert_eq!(block(&*widest, (1 << 63) - 1000..1 << 63).into_iter().collect::<HashSet<_>>().len(), 1000);
 }
 
@@ -354,7 +354,8 @@ fn columns_that_tell_rows_apart() {
         (&[(1, u64::MAX), (u64::MAX, u64::MAX)], u64::MAX),
     ] {
         assert!(
-            tell_rows_apart(&mut cycles(of), most) && (most == u64::MAX || !tell_rows_apart(&mut cycles(of), most + 1))
+            distinguish_rows(&mut cycles(of), most)
+                && (most == u64::MAX || !distinguish_rows(&mut cycles(of), most + 1))
         );
         let row = |row: u64| of.iter().map(|(each, values)| row / each % values).collect::<Vec<_>>();
         let rows = most.min(1000);
@@ -362,7 +363,7 @@ fn columns_that_tell_rows_apart() {
     }
 }
 
-/// A block of nothing but NULL made all values that nobody sees, 900 MB each of `null(1, hex(900m))`.
+/// A block of NULLs generated all hidden values, 900 MB each for `null(1, hex(900m))`.
 #[test]
 fn blocks_of_nulls_make_no_values() {
     let mut out = CellBlock::default();

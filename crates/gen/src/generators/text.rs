@@ -2,26 +2,26 @@
 
 use super::blobs::LONGEST;
 use super::words::{PADDED, PADDED_LEN, PaddedWord, WORDS};
-use super::{Arguments, Distinct, Generator, Kinds, Lengths, size};
-use crate::random::{CellRandom, Draws, Rows};
+use super::{Arguments, Cardinality, Generator, Kinds, LengthRange, size};
+use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::{CellBlock, Result};
 
 /// `text(min, max)`
 #[derive(Debug)]
-struct Text(Lengths);
+struct Text(LengthRange);
 
 pub(super) fn text(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Text(arguments.lengths("min", "max", LONGEST)?)))
 }
 
-/// Replaces the contents of `line` by words until it holds `len` bytes and up to a word more.
+/// Overwrites `line` with words, at least `len` bytes and up to a word more.
 ///
-/// A word is copied as one block of fixed width, which ends in blanks, and the next one is put over them.
+/// A word is copied as a block of fixed width that ends in blanks; the next word overwrites the excess blanks.
 #[inline(always)]
-fn write_words(draws: &mut Draws, len: usize, line: &mut [u8]) {
+fn write_words(stream: &mut CellStream, len: usize, line: &mut [u8]) {
     let mut at = 0;
     while at < len {
-        let mut word = draws.u64();
+        let mut word = stream.u64();
         for _ in 0..8 {
             if at >= len {
                 break;
@@ -39,9 +39,9 @@ impl Generator for Text {
         let texts = out.texts();
         let mut line = vec![0; size(self.0.max) + PADDED_LEN];
         rows.for_each(|row| {
-            let mut draws = random.draws(row);
-            let len = self.0.draw(&mut draws);
-            write_words(&mut draws, len, &mut line);
+            let mut stream = random.stream(row);
+            let len = self.0.draw(&mut stream);
+            write_words(&mut stream, len, &mut line);
             if len > 0 && line[len - 1] == b' ' {
                 line[len - 1] = b's'; // a text does not end in a blank
             }
@@ -57,12 +57,12 @@ impl Generator for Text {
         self.0.max
     }
 
-    /// As many as there are rows of as many words as the longest text may show.
-    fn distinct(&self) -> Distinct {
-        let Lengths { min, max } = self.0;
+    /// Returns the number of sequences of as many words as the longest text may hold.
+    fn cardinality(&self) -> Cardinality {
+        let LengthRange { min, max } = self.0;
         let shortest = WORDS.iter().map(|word| word.len()).min().unwrap_or(1) as u64 + 1;
         let words = max.div_ceil(shortest).min(64);
         let of_words = |words| (0..words).fold(1_u64, |values, _| values.saturating_mul(WORDS.len() as u64));
-        Distinct::Among { values: of_words(words).saturating_mul(max - min + 1) }
+        Cardinality::Among { values: of_words(words).saturating_mul(max - min + 1) }
     }
 }

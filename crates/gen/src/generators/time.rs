@@ -1,36 +1,27 @@
-//! Days and times: as ISO 8601 text, and in the other forms that SQLite's date functions take ([`Format`]).
+//! Dates and times: ISO 8601 text, and the other forms that SQLite's date functions read ([`Format`]).
 
-use super::digits::{three, two};
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
+use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES};
+use crate::decimal::three;
 use crate::random::{CellRandom, Rows};
+use crate::time_text::{DATE_LEN, DAY, TIME_LEN, TIME_OF_DAY_LEN, date_text, time_of_day_text, time_text};
+use litepress_rows::calendar::{DAYS_BEFORE_1970, DateTime, SECONDS_PER_DAY};
 use litepress_rows::{CellBlock, Result};
 
-pub(super) const DAY: u64 = 86_400;
-const DATE_LEN: usize = 10;
-const TIME_OF_DAY_LEN: usize = 8;
-const TIME_LEN: usize = DATE_LEN + 1 + TIME_OF_DAY_LEN;
 const TIME_MS_LEN: usize = TIME_LEN + 4;
 
-/// Days from 0000-01-01 to 1970-01-01, and the Julian day of 0000-01-01.
-const UNIX_DAYS: u64 = 719_528;
+/// Julian day of 0000-01-01.
 const JULIAN_DAYS: f64 = 1_721_059.5;
 
-/// The first second that has no text: 10000-01-01.
-pub(crate) const END: u64 = 3_652_425 * DAY;
-
-/// Days of 400 years of the Gregorian calendar: after so many it repeats.
-const ERA_DAYS: u64 = 146_097;
-
-/// How a time is stored. Times are counted in milliseconds from 0000-01-01 00:00:00 until they are.
+/// The storage format of times, which are milliseconds from 0000-01-01 00:00:00 before that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// `YYYY-MM-DD HH:MM:SS`
     Iso,
     /// `YYYY-MM-DD HH:MM:SS.mmm`
     IsoMs,
-    /// Seconds from 1970 on, whole.
+    /// Seconds since 1970, as integers.
     Unix,
-    /// Milliseconds from 1970 on.
+    /// Milliseconds since 1970.
     UnixMs,
     /// Julian day numbers, real.
     Julian,
@@ -45,25 +36,25 @@ impl Format {
         ("julian", Self::Julian),
     ];
 
-    /// The argument `as` of the call.
+    /// Parses the argument `as` of the call.
     pub fn of(arguments: &Arguments<'_>) -> Result<Self> {
         let text = arguments.text("as")?;
         let found = Self::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
-        let refused = || {
+        let rejected = || {
             let names = "'iso', 'iso_ms', 'unix', 'unix_ms' or 'julian'";
             arguments.error_at("as", format!("argument 'as' is {names}, not '{text}'"))
         };
-        found.map(|(_, format)| *format).ok_or_else(refused)
+        found.map(|(_, format)| *format).ok_or_else(rejected)
     }
 
-    /// Milliseconds that two times are apart at least if they are to be stored as different values.
+    /// Returns the least difference, in milliseconds, of times that are stored as distinct values.
     pub fn resolution(self) -> u64 {
         if matches!(self, Self::Iso | Self::Unix) { 1000 } else { 1 }
     }
 
-    /// Stores these times.
+    /// Appends these times in this format.
     pub fn write(self, times: &[u64], out: &mut CellBlock) {
-        let since_1970 = |ms: u64| ms.cast_signed() - (UNIX_DAYS * DAY * 1000).cast_signed();
+        let since_1970 = |ms: u64| ms.cast_signed() - DAYS_BEFORE_1970 * SECONDS_PER_DAY * 1000;
         match self {
             Self::Iso => {
                 let (texts, _) = out.texts().fixed(times.len(), TIME_LEN).as_chunks_mut();
@@ -112,7 +103,7 @@ struct Timestamp {
     count: u64,
 }
 
-/// `timestamp(from, to)` in another format: so many steps of `step` milliseconds from `first` on.
+/// `timestamp(from, to)` in another format: `count` steps of `step` milliseconds from `first` on.
 #[derive(Debug)]
 struct FormattedTime {
     first: u64,
@@ -160,108 +151,17 @@ pub(super) fn bounds(arguments: &Arguments<'_>) -> Result<(u64, u64)> {
 
 pub(super) fn bound(arguments: &Arguments<'_>, name: &str) -> Result<u64> {
     let text = arguments.text(name)?;
-    let refused = || {
+    let rejected = || {
         let error = arguments.error_at(name, format!("'{text}' is not a time between the years 0000 and 9999"));
         error.advise("write 'YYYY-MM-DD' or 'YYYY-MM-DD HH:MM:SS'")
     };
-    parse(&text).ok_or_else(refused)
+    parse(&text).ok_or_else(rejected)
 }
 
-/// Seconds from 0000-01-01 to `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` (a `T` may stand between).
+/// Parses `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` (or `T` between) to seconds from 0000-01-01.
 fn parse(text: &str) -> Option<u64> {
-    let (date, time) = text.split_once([' ', 'T']).map_or((text, None), |(date, time)| (date, Some(time)));
-    let [year, month, day] = fields(date, '-', &[4, 2, 2])?.try_into().ok()?;
-    let [hour, minute, second] = match time {
-        None => [0, 0, 0],
-        Some(time) if time.len() == 5 => [fields(time, ':', &[2, 2])?, vec![0]].concat().try_into().ok()?,
-        Some(time) => fields(time, ':', &[2, 2, 2])?.try_into().ok()?,
-    };
-    let valid = (1..=12).contains(&month)
-        && (1..=days_of_month(year, month)).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second < 60;
-    valid.then(|| days(year, month, day) * DAY + hour * 3600 + minute * 60 + second)
-}
-
-/// The numbers between the separators, if they have these numbers of digits.
-fn fields(text: &str, separator: char, lengths: &[usize]) -> Option<Vec<u64>> {
-    let parts: Vec<&str> = text.split(separator).collect();
-    let fits = parts.len() == lengths.len() && parts.iter().zip(lengths).all(|(part, &len)| part.len() == len);
-    let number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?;
-    if fits { parts.iter().map(number).collect() } else { None }
-}
-
-fn is_leap(year: u64) -> bool {
-    year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400)
-}
-
-fn days_of_month(year: u64, month: u64) -> u64 {
-    match month {
-        2 => 28 + u64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days from 0000-01-01 to this day.
-fn days(year: u64, month: u64, day: u64) -> u64 {
-    let leap_days = if year == 0 { 0 } else { (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 + 1 };
-    let months: u64 = (1..month).map(|month| days_of_month(year, month)).sum();
-    year * 365 + leap_days + months + day - 1
-}
-
-/// Year, month and day of a number of days from 0000-01-01, by the Euclidean affine functions of Neri and Schneider
-/// (*Software: Practice and Experience* 53, 2023), whose years begin in March: one era is added so that no day comes
-/// before the first.
-#[inline(always)]
-fn civil(days: u64) -> (u64, u64, u64) {
-    const MARCH: u64 = 60; // 0000-03-01; the year 0 is a leap year
-    let quarter_days = 4 * (days + ERA_DAYS - MARCH) + 3;
-    let century = quarter_days / ERA_DAYS;
-    let in_century = quarter_days % ERA_DAYS / 4 * 4 + 3;
-    let product = 2_939_745 * in_century;
-    let year = 100 * century + (product >> 32);
-    let day_of_year = (product & 0xFFFF_FFFF) / 2_939_745 / 4;
-    let month_day = 2141 * day_of_year + 197_913;
-    let (month, day) = (month_day >> 16, (month_day & 0xFFFF) / 2141 + 1);
-    let after_december = u64::from(day_of_year >= 306);
-    (year + after_december - 400, month - 12 * after_december, day)
-}
-
-#[inline(always)]
-fn write_date(days: u64, text: &mut [u8]) {
-    let (year, month, day) = civil(days);
-    text[..2].copy_from_slice(&two(year / 100));
-    text[2..4].copy_from_slice(&two(year % 100));
-    text[4] = b'-';
-    text[5..7].copy_from_slice(&two(month));
-    text[7] = b'-';
-    text[8..10].copy_from_slice(&two(day));
-}
-
-#[inline(always)]
-pub(crate) fn date_text(days: u64) -> [u8; DATE_LEN] {
-    let mut text = [0; DATE_LEN];
-    write_date(days, &mut text);
-    text
-}
-
-#[inline(always)]
-fn time_of_day_text(second: u64) -> [u8; TIME_OF_DAY_LEN] {
-    let mut text = [b':'; TIME_OF_DAY_LEN];
-    text[..2].copy_from_slice(&two(second / 3600));
-    text[3..5].copy_from_slice(&two(second / 60 % 60));
-    text[6..].copy_from_slice(&two(second % 60));
-    text
-}
-
-#[inline(always)]
-pub(crate) fn time_text(seconds: u64) -> [u8; TIME_LEN] {
-    let mut text = [b' '; TIME_LEN];
-    write_date(seconds / DAY, &mut text);
-    text[DATE_LEN + 1..].copy_from_slice(&time_of_day_text(seconds % DAY));
-    text
+    let time = DateTime::parse(text.as_bytes()).filter(|time| time.date.exists())?;
+    u64::try_from(time.seconds() + DAYS_BEFORE_1970 * SECONDS_PER_DAY).ok()
 }
 
 #[inline(always)]
@@ -286,8 +186,8 @@ impl Generator for Date {
         DATE_LEN as u64
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count }
     }
 }
 
@@ -305,8 +205,8 @@ impl Generator for Timestamp {
         TIME_LEN as u64
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count }
     }
 }
 
@@ -325,8 +225,8 @@ impl Generator for FormattedTime {
         self.format.longest_bytes()
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.count }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.count }
     }
 }
 
@@ -344,29 +244,14 @@ impl Generator for TimeOfDay {
         TIME_OF_DAY_LEN as u64
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: DAY }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: DAY }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_day_of_the_calendar_follows_the_one_before() {
-        let mut next = 0;
-        for year in 0..=9999 {
-            for month in 1..=12 {
-                for day in 1..=days_of_month(year, month) {
-                    assert_eq!(days(year, month, day), next);
-                    assert_eq!(civil(next), (year, month, day));
-                    next += 1;
-                }
-            }
-        }
-        assert_eq!(next, 25 * ERA_DAYS);
-    }
 
     #[test]
     fn times_are_read_as_they_are_written() {

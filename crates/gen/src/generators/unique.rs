@@ -1,11 +1,11 @@
-//! Texts that are different in every row by construction.
+//! Texts that are unique by construction.
 
 use super::blobs::hex_digits;
-use super::{Arguments, Distinct, Generator, Kinds, size};
+use super::{Arguments, Cardinality, Generator, Kinds, size};
 use crate::random::{CellRandom, Rows};
 use litepress_rows::{CellBlock, Result};
 
-/// `unique_hex(n)`: the row number, shuffled within the numbers of `n` hex digits.
+/// `unique_hex(n)`: a permutation of the row number, as `n` hex digits.
 #[derive(Debug)]
 struct UniqueHex {
     digits: u64,
@@ -15,8 +15,8 @@ pub(super) fn unique_hex(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>
     Ok(Box::new(UniqueHex { digits: arguments.int_within("n", 1, 16)? }))
 }
 
-/// A bijection of the numbers of `bits` bits (4 to 64): every step can be undone within them, an addition, a
-/// multiplication by an odd number, and an exclusive or with the number's own upper half.
+/// Permutes the numbers of `bits` bits (4 to 64). Every step is invertible: an addition, a multiplication by an odd
+/// number, and an exclusive or with the number's own upper half.
 #[inline(always)]
 fn shuffle(value: u64, bits: u64, keys: [u64; 3]) -> u64 {
     let mask = u64::MAX >> (64 - bits);
@@ -29,8 +29,8 @@ fn shuffle(value: u64, bits: u64, keys: [u64; 3]) -> u64 {
 impl Generator for UniqueHex {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let (bits, len) = (4 * self.digits, size(self.digits));
-        let mut draws = random.draws(0);
-        let keys = [draws.u64(), draws.u64(), draws.u64()];
+        let mut stream = random.stream(0);
+        let keys = [stream.u64(), stream.u64(), stream.u64()];
         let texts = out.texts().fixed(rows.len(), len);
         rows.zip(texts.chunks_exact_mut(len), |row, text| {
             text.copy_from_slice(&hex_digits(shuffle(row, bits, keys))[16 - len..]);
@@ -45,12 +45,12 @@ impl Generator for UniqueHex {
         self.digits
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Unique { rows: if self.digits == 16 { u64::MAX } else { 1 << (4 * self.digits) } }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Unique { rows: if self.digits == 16 { u64::MAX } else { 1 << (4 * self.digits) } }
     }
 }
 
-/// `uuid`: version 4 of RFC 9562, whose 122 free bits hold the 64 of the row's own word, which no other row has.
+/// `uuid`: version 4 of RFC 9562, whose 122 free bits contain the 64 of the row's word, which is unique.
 #[derive(Debug)]
 struct Uuid;
 
@@ -58,7 +58,7 @@ pub(super) fn uuid(_: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     Ok(Box::new(Uuid))
 }
 
-/// `xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx`, `y` being 8 to b.
+/// Formats `xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx`, `y` being 8 to b.
 #[inline(always)]
 fn uuid_text(word: u64, more: u64) -> [u8; 36] {
     let high = word & !0xF000 | 0x4000;
@@ -77,8 +77,8 @@ impl Generator for Uuid {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
         let (texts, _) = out.texts().fixed(rows.len(), 36).as_chunks_mut::<36>();
         rows.zip(texts.iter_mut(), |row, text| {
-            let mut draws = random.draws(row);
-            *text = uuid_text(draws.u64(), draws.u64());
+            let mut stream = random.stream(row);
+            *text = uuid_text(stream.u64(), stream.u64());
         });
     }
 
@@ -90,8 +90,8 @@ impl Generator for Uuid {
         36
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Unique { rows: u64::MAX }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Unique { rows: u64::MAX }
     }
 }
 
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn shuffling_is_a_bijection_of_all_numbers() {
-        let mut draws = CellRandom::new(1, "t", "c").draws(0);
+        let mut stream = CellRandom::new(1, "t", "c").stream(0);
         for bits in [4, 8, 12, 16, 20] {
-            let keys = [draws.u64(), draws.u64(), draws.u64()];
+            let keys = [stream.u64(), stream.u64(), stream.u64()];
             let values: HashSet<u64> = (0..1 << bits).map(|row| shuffle(row, bits, keys)).collect();
             assert_eq!(values.len(), 1 << bits, "{bits} bits");
             assert!(values.iter().all(|value| value >> bits == 0));

@@ -1,4 +1,4 @@
-//! A random walk of which any step can be made alone.
+//! A random walk whose position at any row is computed alone: Lévy's construction of Brownian motion.
 //!
 //! ```text
 //! 0 ----------- 256 ----------- 512 ------------------------------ 1024 ...    ends, each from the one before it
@@ -6,23 +6,23 @@
 //!                                |       640      |       896       |          and so on, down to every row
 //! ```
 //!
-//! Where a walk stands half-way between two points that it is known to pass is normal around their middle (Lévy's
-//! construction of Brownian motion). Each row is the middle of one pair only, so its word is its noise. A lone row
-//! costs the way down to its chunk; a chunk of rows costs that way once, and a draw a row.
+//! The midpoint between two known points of a walk is normally distributed around their mean. Each row is the
+//! midpoint of one pair only, so its word is its noise. A lone row costs the descent to its chunk; a chunk of rows
+//! costs one descent, and a draw a row.
 
 use super::functions::{normal_quantile, round};
 use super::numbers::units;
-use super::{Arguments, Distinct, EXACT, Generator, Kinds, NUMBER_BYTES, size};
+use super::{Arguments, Cardinality, EXACT, Generator, Kinds, NUMBER_BYTES, size};
 use crate::random::{CellRandom, Rows};
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Result};
 
-/// Rows that are made together.
+/// Rows that are computed together.
 const CHUNK: u64 = 256;
 const CHUNK_LEN: usize = 256;
 const _: () = assert!(CHUNK == CHUNK_LEN as u64);
 
-/// After so many rows the walk begins anew.
+/// Rows after which the walk begins anew.
 const ROWS: u64 = 1 << 62;
 
 /// `walk(start, step)`
@@ -55,24 +55,24 @@ pub(super) fn walk(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     #[expect(clippy::cast_possible_truncation, reason = "15 at most")]
     let divisor = decimals.map_or(0.0, |decimals| 10_f64.powi(decimals as i32));
     if divisor != 0.0 && units(low.max(-1e15 / divisor), divisor) / divisor > high {
-        return Err(arguments.error_at("min", "no number of so many decimals lies between 'min' and 'max'"));
+        return Err(arguments.error_at("min", "no number with these decimals lies between 'min' and 'max'"));
     }
     Ok(Box::new(Walk { start, step, low, high, divisor, whole: decimals == Some(0) }))
 }
 
-/// The noise of a point: standard normal.
+/// Returns the noise of a point, a standard normal number.
 #[inline(always)]
 fn noise(random: &CellRandom, point: u64) -> f64 {
     normal_quantile(((random.u64(point) >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0)
 }
 
-/// Where the walk stands at the ends of the chunk that begins at `start`, a multiple of [`CHUNK`].
+/// Returns the positions at both ends of the chunk that begins at `start`, a multiple of [`CHUNK`].
 fn ends(random: &CellRandom, start: u64) -> [f64; 2] {
     let first = (CHUNK as f64).sqrt() * noise(random, CHUNK);
     if start == 0 {
         return [0.0, first];
     }
-    // From end to end until the chunk lies between two of them.
+    // Doubles the ends until the chunk is between two of them.
     let (mut low, mut at_low) = (CHUNK, first);
     let (mut high, mut at_high) = (2 * low, at_low + (low as f64).sqrt() * noise(random, 2 * low));
     while high <= start {
@@ -92,7 +92,7 @@ fn ends(random: &CellRandom, start: u64) -> [f64; 2] {
     [at_low, at_high]
 }
 
-/// Where the walk stands at all rows of the chunk that begins at `start`.
+/// Returns the positions at all rows of the chunk that begins at `start`.
 fn chunk(random: &CellRandom, start: u64) -> [f64; CHUNK_LEN + 1] {
     let mut points = [0.0; CHUNK_LEN + 1];
     [points[0], points[CHUNK_LEN]] = ends(random, start);
@@ -110,7 +110,7 @@ fn chunk(random: &CellRandom, start: u64) -> [f64; CHUNK_LEN + 1] {
 }
 
 impl Walk {
-    /// A bound throws the walk back as a mirror does.
+    /// Reflects a position at the bounds.
     #[inline(always)]
     fn reflect(&self, x: f64) -> f64 {
         let Self { low, high, .. } = *self;
@@ -157,10 +157,7 @@ impl Generator for Walk {
             self.value(points[size(within)])
         });
         if self.whole {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "a number beyond the integers is brought back to them"
-            )]
+            #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
             out.ints().extend(values.into_iter().map(|value| value as i64));
         } else {
             out.reals().extend(values);
@@ -175,12 +172,12 @@ impl Generator for Walk {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
+    fn cardinality(&self) -> Cardinality {
         let values = (self.high - self.low) * self.divisor + 1.0;
         #[expect(clippy::cast_possible_truncation, reason = "below 2^53")]
         #[expect(clippy::cast_sign_loss, reason = "the upper bound is above the lower one")]
         let values = if self.divisor > 0.0 && values < EXACT { values as u64 } else { u64::MAX };
-        Distinct::Among { values }
+        Cardinality::Among { values }
     }
 }
 
@@ -188,7 +185,7 @@ impl Generator for Walk {
 mod tests {
     use super::*;
 
-    /// Differences of rows so far apart are normal with the root of the distance as their deviation.
+    /// Differences of rows at a distance are normal, with the square root of the distance as their deviation.
     #[test]
     fn steps_are_normal_and_independent_at_every_distance() {
         let random = CellRandom::new(5, "t", "walk");

@@ -1,14 +1,14 @@
-//! Texts of a file, one a line, read when the plan is made.
+//! Texts from a file, one a line, read when the plan is made.
 
-use super::choice::Pick;
+use super::choice::ListPick;
 use super::{Arguments, Generator};
 use litepress_rows::Result;
 use litepress_rows::cells::OwnedValue;
 
-/// A larger file is a mistake: its words are kept in memory.
+/// Limit in bytes; the words are kept in memory.
 const LARGEST: u64 = 256 << 20;
 
-/// `wordlist(file)`: a line is a text, or a text, a tab and its weight.
+/// Builds `wordlist(file)`: a line is a text, or a text, a tab and its weight.
 pub(super) fn wordlist(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
     let path = arguments.path("file")?;
     let unreadable = |what: String| arguments.error_at("file", format!("{} {what}", path.display()));
@@ -23,8 +23,8 @@ pub(super) fn wordlist(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
             None => (line, 1.0),
             Some((word, weight)) => {
                 let known = weight.trim().parse::<f64>().ok().filter(|weight| *weight >= 0.0 && weight.is_finite());
-                let refused = || unreadable(format!("has '{weight}' for a weight in line {number}"));
-                (word, known.ok_or_else(refused)?)
+                let rejected = || unreadable(format!("has '{weight}' for a weight in line {number}"));
+                (word, known.ok_or_else(rejected)?)
             }
         };
         if !word.is_empty() && weight > 0.0 {
@@ -38,5 +38,5 @@ pub(super) fn wordlist(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> 
     if !weights.iter().sum::<f64>().is_finite() {
         return Err(unreadable("has weights that are too large together".to_owned()));
     }
-    Ok(Box::new(Pick::by_weight(words, &weights)))
+    Ok(Box::new(ListPick::by_weight(words, &weights)))
 }

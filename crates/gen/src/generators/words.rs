@@ -1,6 +1,6 @@
 //! Built-in word lists. They are frozen with the rest of the algorithm: rows pick by position.
 
-/// Everyday words, of 3 letters at least: as many as eight bits choose from.
+/// Everyday words of at least 3 letters; eight random bits choose one.
 pub(super) static WORDS: [&str; 256] = [
     "acorn", "alarm", "album", "almond", "alpine", "amber", "anchor", "angle", "ankle", "apple", "april", "apron",
     "arbor", "archer", "arrow", "ash", "atlas", "attic", "autumn", "badge", "baker", "bamboo", "banjo", "barley",
@@ -180,7 +180,7 @@ pub(super) static COUNTRIES: [&str; 64] = [
     "Vietnam",
 ];
 
-/// A word at the beginning of a block of fixed width that ends in blanks, one at least.
+/// A word in a block of fixed width, padded with at least one blank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PaddedWord {
     pub bytes: [u8; PADDED_LEN],
@@ -190,7 +190,7 @@ pub(super) struct PaddedWord {
 /// Width of a padded word.
 pub(super) const PADDED_LEN: usize = 16;
 
-/// [`WORDS`], to be copied as blocks.
+/// [`WORDS`] as blocks.
 pub(super) static PADDED: [PaddedWord; WORDS.len()] = {
     let mut table = [PaddedWord { bytes: [b' '; PADDED_LEN], len: 0 }; WORDS.len()];
     let mut index = 0;

@@ -1,29 +1,29 @@
-//! Ranks by Zipf's law: of `zipf(n, s)`, and of `ref(..., zipf(s))`.
+//! Ranks by Zipf's law, for `zipf(n, s)` and `ref(..., zipf(s))`.
 //!
-//! Rejection-inversion (Hörmann and Derflinger, *ACM TOMACS* 6, 1996): under the curve `x^-s` a point is found by the
-//! inverse of the curve's integral and rounded to a rank; it is rejected where the step of the rank is below the
-//! curve, less than once in ten times. No table: a billion ranks cost what ten do. Any exponent above 0 will do, 1
-//! too: near it the integral is a series.
+//! Rejection-inversion (Hörmann and Derflinger, *ACM TOMACS* 6, 1996): a point under the curve `x^-s` is found by
+//! inverting the curve's integral, and rounded to a rank. It is rejected if it is above the rank's step, less than
+//! once in ten times. There is no table: a billion ranks cost what ten do. Any exponent above 0 works, 1 too; near 1
+//! the integral is a series.
 
 use super::distributions::between;
 use super::functions::{exp, ln, pow, round};
-use super::{Arguments, Distinct, Generator, Kinds, NUMBER_BYTES};
-use crate::random::{CellRandom, Draws, Rows};
+use super::{Arguments, Cardinality, Generator, Kinds, NUMBER_BYTES};
+use crate::random::{CellRandom, CellStream, Rows};
 use litepress_rows::{CellBlock, Result};
 
-/// Ranks from 1 on, of which rank k comes in proportion to `k^-s`.
+/// Ranks from 1 on; rank k has a probability in proportion to `k^-s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Zipf {
     ranks: u64,
     s: f64,
-    /// The integral at the lower and the upper end, the lower one less the step of rank 1.
+    /// The integral at both ends; the lower one is reduced by the step of rank 1.
     lowest: f64,
     highest: f64,
-    /// Ranks at most so far above their point are accepted at sight.
+    /// Ranks at most this far above their point are accepted without a further test.
     sure: f64,
 }
 
-/// The exponents that there are.
+/// Returns the argument `s`, above 0 and at most 100.
 pub(crate) fn exponent(arguments: &Arguments<'_>) -> Result<f64> {
     let s = arguments.positive("s")?;
     if s > 100.0 {
@@ -37,7 +37,7 @@ pub(super) fn zipf(arguments: &Arguments<'_>) -> Result<Box<dyn Generator>> {
 }
 
 impl Zipf {
-    /// For so many ranks, 1 at least, and an exponent above 0.
+    /// Makes a distribution of `ranks`, at least 1, with an exponent above 0.
     pub(crate) fn new(ranks: u64, s: f64) -> Self {
         let ranks = ranks.max(1);
         let mut zipf = Self { ranks, s, lowest: 0.0, highest: 0.0, sure: 0.0 };
@@ -47,11 +47,11 @@ impl Zipf {
         zipf
     }
 
-    /// A rank.
+    /// Draws a rank.
     #[inline(always)]
-    pub(crate) fn draw(&self, draws: &mut Draws) -> u64 {
+    pub(crate) fn draw(&self, stream: &mut CellStream) -> u64 {
         loop {
-            let integral = self.highest + between(draws.u64()) * (self.lowest - self.highest);
+            let integral = self.highest + between(stream.u64()) * (self.lowest - self.highest);
             let x = self.inverse(integral);
             let rank = round(x).clamp(1.0, self.ranks as f64);
             if rank - x <= self.sure || integral >= self.integral(rank + 0.5) - pow(rank, -self.s) {
@@ -62,12 +62,12 @@ impl Zipf {
         }
     }
 
-    /// A rank among so many, 1 at least, whatever number this was made for.
-    pub(crate) fn draw_among(&self, ranks: u64, draws: &mut Draws) -> u64 {
-        Self { ranks, highest: self.integral(ranks as f64 + 0.5), ..*self }.draw(draws)
+    /// Draws a rank among another number of ranks, at least 1.
+    pub(crate) fn draw_among(&self, ranks: u64, stream: &mut CellStream) -> u64 {
+        Self { ranks, highest: self.integral(ranks as f64 + 0.5), ..*self }.draw(stream)
     }
 
-    /// The integral of `x^-s` from 1 to `x`: `(x^(1-s) - 1) / (1-s)`.
+    /// Returns the integral of `x^-s` from 1 to `x`: `(x^(1-s) - 1) / (1-s)`.
     #[inline(always)]
     fn integral(&self, x: f64) -> f64 {
         let ln_x = ln(x);
@@ -80,7 +80,7 @@ impl Zipf {
         quotient * ln_x
     }
 
-    /// The `x` of an integral.
+    /// Returns the `x` of an integral.
     #[inline(always)]
     fn inverse(&self, integral: f64) -> f64 {
         let t = ((1.0 - self.s) * integral).max(f64::EPSILON - 1.0);
@@ -95,7 +95,7 @@ impl Zipf {
 
 impl Generator for Zipf {
     fn fill(&self, random: &CellRandom, rows: &Rows<'_>, out: &mut CellBlock) {
-        rows.append_to(out.ints(), |row| self.draw(&mut random.draws(row)).cast_signed());
+        rows.append_to(out.ints(), |row| self.draw(&mut random.stream(row)).cast_signed());
     }
 
     fn kinds(&self) -> Kinds {
@@ -106,8 +106,8 @@ impl Generator for Zipf {
         NUMBER_BYTES
     }
 
-    fn distinct(&self) -> Distinct {
-        Distinct::Among { values: self.ranks }
+    fn cardinality(&self) -> Cardinality {
+        Cardinality::Among { values: self.ranks }
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
             let mut counts = vec![0_f64; usize::try_from(ranks).expect("few")];
             const DRAWS: u64 = 200_000;
             (0..DRAWS)
-                .for_each(|row| counts[usize::try_from(zipf.draw(&mut random.draws(row)) - 1).expect("few")] += 1.0);
+                .for_each(|row| counts[usize::try_from(zipf.draw(&mut random.stream(row)) - 1).expect("few")] += 1.0);
             let weights: Vec<f64> = (1..=ranks).map(|rank| (rank as f64).powf(-exponent)).collect();
             let sum: f64 = weights.iter().sum();
             for (count, weight) in counts.iter().zip(&weights) {
@@ -142,8 +142,8 @@ mod tests {
         for exponent in [0.1, 0.99, 1.0, 1.01, 3.0] {
             let zipf = Zipf::new(i64::MAX.unsigned_abs(), exponent);
             let random = CellRandom::new(1, "zipf", "test");
-            assert!((0..1000).all(|row| (1..=i64::MAX.unsigned_abs()).contains(&zipf.draw(&mut random.draws(row)))));
-            assert!((0..100).all(|row| zipf.draw_among(1 + row, &mut random.draws(row)) <= 1 + row));
+            assert!((0..1000).all(|row| (1..=i64::MAX.unsigned_abs()).contains(&zipf.draw(&mut random.stream(row)))));
+            assert!((0..100).all(|row| zipf.draw_among(1 + row, &mut random.stream(row)) <= 1 + row));
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-fn only_column(definition: &str, rest: &str) -> Inferred {
+fn only_column(definition: &str, rest: &str) -> Inference {
     let sql = format!("create table t ({definition}){rest}");
     let schema = Schema::from_sql(&sql, "test").expect(&sql);
     column(&schema.tables[0], 0, 1000)
@@ -99,7 +99,7 @@ fn then_types_then_names_then_affinity() {
     }
 }
 
-/// `table.column` of what each column of the table refers to, or why it refers to nothing.
+/// Returns for each column of the table the `table.column` that it refers to, or why it refers to nothing.
 fn references(sql: &str, table: &str) -> Vec<String> {
     let schema = Schema::from_sql(sql, "test").expect(sql);
     let table = schema.table(table).expect(table);
@@ -126,7 +126,7 @@ fn references_find_their_parent() {
     assert_eq!(references(sql, "twice"), ["q.b", "q.a", "p.id"]);
 }
 
-/// All of these were said not to be the only columns that refer to their parent, and they are.
+/// All of these were reported not to be the only columns that refer to their parent, and they are.
 #[test]
 fn references_without_parent_say_why() {
     let sql = "create table p (a int, b int, primary key (a, b)); create table q (id integer primary key);
@@ -141,7 +141,7 @@ fn references_without_parent_say_why() {
     assert_eq!(references(sql, "d"), [several, "p.b"]);
 }
 
-/// The tables of every application that has tenants: a column in several foreign keys.
+/// The typical tables of an application with tenants: one column in several foreign keys.
 #[test]
 fn a_column_in_several_foreign_keys() {
     let sql = "create table tenant (id integer primary key);
@@ -161,11 +161,11 @@ fn references_as_annotations() {
     let sql = "create table \"my parents\" (id integer primary key, \"case\" int unique)";
     let schema = Schema::from_sql(sql, "test").expect(sql);
     for (reuse, text) in [
-        (Reuse::AtRandom, "ref(\"my parents\".\"case\")"),
-        (Reuse::Once, "ref(\"my parents\".\"case\", once)"),
-        (Reuse::InTurn { each: 1 }, "ref(\"my parents\".\"case\", in_turn)"),
-        (Reuse::InTurn { each: 3 }, "ref(\"my parents\".\"case\", in_turn(3))"),
-        (Reuse::DistinctIn("a b".to_owned()), "ref(\"my parents\".\"case\", distinct_in(\"a b\"))"),
+        (ReferencePattern::AtRandom, "ref(\"my parents\".\"case\")"),
+        (ReferencePattern::Once, "ref(\"my parents\".\"case\", once)"),
+        (ReferencePattern::InTurn { each: 1 }, "ref(\"my parents\".\"case\", in_turn)"),
+        (ReferencePattern::InTurn { each: 3 }, "ref(\"my parents\".\"case\", in_turn(3))"),
+        (ReferencePattern::DistinctIn("a b".to_owned()), "ref(\"my parents\".\"case\", distinct_in(\"a b\"))"),
     ] {
         assert_eq!(of_parent(&reuse, &schema.tables[0], 1).text, text);
     }

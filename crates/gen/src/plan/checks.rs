@@ -1,54 +1,54 @@
-//! What can be said before a single row is made: values that a column refuses, keys that are bound to repeat.
+//! Checks before any row is generated: values that a column rejects, and keys that are bound to repeat.
 
-use crate::annotation::Site;
-use crate::generators::{Cycle, Distinct, Facts, Kinds, tell_rows_apart};
+use crate::annotation::SourceText;
+use crate::generators::{Cardinality, Cycle, Kinds, ValueProperties, distinguish_rows};
 use crate::infer::is_key_of_all;
 use litepress_rows::schema::Table;
 use litepress_rows::{Conflict, Error, ErrorKind, NullRule, Result};
 
-/// A key that is expected to repeat this often stays without repetition once in half a billion times.
+/// Expected duplicates from which on a key is rejected: it would stay unique once in half a billion times.
 const DUPLICATES_REFUSED: f64 = 20.0;
 
-/// What is wrong with a column's generator, and what to do about it.
+/// A column's generator does not fit the column.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct Rejection {
     message: String,
     advice: String,
 }
 
-fn fault(message: impl Into<String>, advice: impl Into<String>) -> Fault {
-    Fault { message: message.into(), advice: advice.into() }
+fn rejection(message: impl Into<String>, advice: impl Into<String>) -> Rejection {
+    Rejection { message: message.into(), advice: advice.into() }
 }
 
-impl Fault {
-    pub(super) fn at(self, site: &Site<'_>, offset: usize) -> Error {
-        site.error(offset, self.message).advise(self.advice)
+impl Rejection {
+    pub(super) fn at(self, source: &SourceText<'_>, offset: usize) -> Error {
+        source.error(offset, self.message).advise(self.advice)
     }
 }
 
-/// Whether the column takes what the generator gives for so many rows.
+/// Checks that the column accepts the generator's values for this number of rows.
 pub(super) fn column(
     table: &Table,
     position: usize,
-    facts: &Facts,
+    properties: &ValueProperties,
     rows: u64,
     conflict: Conflict,
-) -> Result<(), Fault> {
-    strict_type(table, position, facts.kinds)?;
-    rowids(table, position, facts, conflict)?;
-    nulls(table, position, facts, conflict)?;
-    enough_values(facts, rows)?;
-    if is_key_of_all(table, position) && !table.may_lose_rows(conflict) { key(&[facts], rows) } else { Ok(()) }
+) -> Result<(), Rejection> {
+    strict_type(table, position, properties.kinds)?;
+    rowids(table, position, properties, conflict)?;
+    nulls(table, position, properties, conflict)?;
+    enough_values(properties, rows)?;
+    if is_key_of_all(table, position) && !table.may_lose_rows(conflict) { key(&[properties], rows) } else { Ok(()) }
 }
 
-fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault> {
-    let numbers = Kinds::INT.and(Kinds::DIGITS);
+fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Rejection> {
+    let numbers = Kinds::INT.union(Kinds::DIGITS);
     let declared = table.columns[position].declared_type.to_ascii_uppercase();
     let taken = match declared.as_str() {
         _ if !table.strict => Kinds::ANY,
         "INT" | "INTEGER" => numbers,
-        "REAL" => numbers.and(Kinds::REAL),
-        "TEXT" => numbers.and(Kinds::REAL).and(Kinds::TEXT),
+        "REAL" => numbers.union(Kinds::REAL),
+        "TEXT" => numbers.union(Kinds::REAL).union(Kinds::TEXT),
         "BLOB" => Kinds::BLOB,
         _ => Kinds::ANY,
     };
@@ -56,69 +56,71 @@ fn strict_type(table: &Table, position: usize, kinds: Kinds) -> Result<(), Fault
         return Ok(());
     }
     let message = format!("the table is STRICT, its {declared} column does not take {}", kinds.in_words());
-    Err(fault(message, format!("a {declared} column takes {}", taken.in_words())))
+    Err(rejection(message, format!("a {declared} column takes {}", taken.in_words())))
 }
 
-fn rowids(table: &Table, position: usize, facts: &Facts, conflict: Conflict) -> Result<(), Fault> {
-    let are_ints = facts.kinds == Kinds::INT && facts.null_share == 0.0;
+fn rowids(table: &Table, position: usize, properties: &ValueProperties, conflict: Conflict) -> Result<(), Rejection> {
+    let are_ints = properties.kinds == Kinds::INT && properties.null_share == 0.0;
     let may_repeat = table.may_lose_rows(conflict);
-    // Of a computed column nobody knows: the build finds keys that repeat.
-    let may_be_unique = facts.distinct.is_unique() || facts.distinct == Distinct::Among { values: u64::MAX };
+    // The values of a computed column are unknown: the build detects repeated keys.
+    let may_be_unique =
+        properties.cardinality.is_unique() || properties.cardinality == Cardinality::Among { values: u64::MAX };
     if table.rowid_alias != Some(position) || are_ints && (may_repeat || may_be_unique) {
         return Ok(());
     }
     if may_repeat {
-        return Err(fault("an INTEGER PRIMARY KEY is filled with whole numbers", "use sequence, shuffle or int"));
+        return Err(rejection("an INTEGER PRIMARY KEY needs a generator of integers", "use sequence, shuffle or int"));
     }
-    let message = "an INTEGER PRIMARY KEY is filled with whole numbers that are different in every row by construction";
-    Err(fault(message, "use sequence or shuffle"))
+    let message = "an INTEGER PRIMARY KEY needs a generator of distinct integers";
+    Err(rejection(message, "use sequence or shuffle"))
 }
 
-fn nulls(table: &Table, position: usize, facts: &Facts, conflict: Conflict) -> Result<(), Fault> {
-    if table.null_rule(position, conflict) != NullRule::Refuse || facts.null_share == 0.0 {
+fn nulls(table: &Table, position: usize, properties: &ValueProperties, conflict: Conflict) -> Result<(), Rejection> {
+    if table.null_rule(position, conflict) != NullRule::Refuse || properties.null_share == 0.0 {
         return Ok(());
     }
-    Err(fault("the column is NOT NULL, and this gives NULL", "leave NULL out, or the column's NOT NULL"))
+    Err(rejection("the column is NOT NULL, and the generator gives NULL", "leave NULL out, or the column's NOT NULL"))
 }
 
-/// A sequence that runs out of values.
-fn enough_values(facts: &Facts, rows: u64) -> Result<(), Fault> {
-    let distinct = facts.distinct;
-    if !distinct.is_unique() || rows <= distinct.at_most() {
+/// Checks that a sequence does not run out of values.
+fn enough_values(properties: &ValueProperties, rows: u64) -> Result<(), Rejection> {
+    let cardinality = properties.cardinality;
+    if !cardinality.is_unique() || rows <= cardinality.at_most() {
         return Ok(());
     }
-    let message = format!("this has values for {} rows, and the table has {rows}", distinct.at_most());
-    Err(fault(message, "make its range larger or the table smaller"))
+    let message =
+        format!("the generator has distinct values for {} rows, and the table has {rows}", cardinality.at_most());
+    Err(rejection(message, "make its range larger or the table smaller"))
 }
 
-/// A key of the values of these columns together.
-fn key(parts: &[&Facts], rows: u64) -> Result<(), Fault> {
-    if parts.iter().any(|part| part.distinct.is_unique()) {
+/// Checks a key of these columns together.
+fn key(parts: &[&ValueProperties], rows: u64) -> Result<(), Rejection> {
+    if parts.iter().any(|part| part.cardinality.is_unique()) {
         return Ok(());
     }
     let mut cycles: Vec<Cycle> = parts.iter().filter_map(|part| part.cycle).collect();
-    if tell_rows_apart(&mut cycles, rows) {
+    if distinguish_rows(&mut cycles, rows) {
         return Ok(());
     }
-    let values = parts.iter().fold(1, |values: u64, part| values.saturating_mul(part.distinct.at_most()));
+    let values = parts.iter().fold(1, |values: u64, part| values.saturating_mul(part.cardinality.at_most()));
     let without_null: f64 = parts.iter().map(|part| 1.0 - part.null_share).product();
     let rows = rows as f64 * without_null;
     let duplicates = rows * (rows - 1.0) / 2.0 / values as f64;
     let advice = "use a generator whose values differ in every row: sequence, shuffle, unique_hex, uuid, email";
     if rows.floor() > values as f64 && without_null == 1.0 {
-        return Err(fault(format!("the key is unique, and {rows} rows have {values} values at most"), advice));
+        return Err(rejection(format!("the key is unique, and {rows} rows have {values} values at most"), advice));
     }
     if values < u64::MAX && duplicates >= DUPLICATES_REFUSED {
         let drawn = format!("drawn from {values} values repeat, about {duplicates:.0} times");
-        return Err(fault(format!("the key is unique, and {rows:.0} rows {drawn}"), advice));
+        return Err(rejection(format!("the key is unique, and {rows:.0} rows {drawn}"), advice));
     }
     Ok(())
 }
 
-/// Keys of several columns; `parts` knows what each one consists of.
+/// Checks keys of several columns; `parts` returns the properties of a key's columns.
 pub(super) fn keys(
     table: &Table,
-    parts: impl Fn(&[usize]) -> Option<Vec<Facts>>,
+    parts: impl Fn(&[usize]) -> Option<Vec<ValueProperties>>,
     rows: u64,
     conflict: Conflict,
 ) -> Result<()> {
@@ -130,7 +132,7 @@ pub(super) fn keys(
         let Some(positions) = positions else { continue };
         let Some(parts) = parts(&positions) else { continue };
         let names: Vec<&str> = positions.iter().map(|&column| table.columns[column].name.as_str()).collect();
-        key(&parts.iter().collect::<Vec<_>>(), rows).map_err(|Fault { message, advice }| {
+        key(&parts.iter().collect::<Vec<_>>(), rows).map_err(|Rejection { message, advice }| {
             Error::new(ErrorKind::Generator, message).in_table(&table.name).in_column(names.join(", ")).advise(advice)
         })?;
     }

@@ -1,387 +1,399 @@
-//! From recipes to programs: columns in the order in which they need one another, each computed once.
+//! Compiles resolved expressions to programs: columns in topological order, each computed once.
 
-use super::Draft;
-use super::resolve::{Recipe, Reference};
-use super::rows::Size;
-use crate::expression::{Function, Operator};
-use crate::generators::{Cycle, Distinct, Facts, Kinds};
-use crate::program::{Nulls, Program, Source, Step};
+use super::ColumnDraft;
+use super::properties::{operation_properties, stored_kinds, value_properties, with_nulls};
+use super::resolve::{ColumnExpr, Reference};
+use super::table_sizes::TableSize;
+use crate::generators::{Cardinality, Cycle, Kinds, ValueProperties};
+use crate::program::{Input, Nulls, Op, Program};
 use crate::random::CellRandom;
-use crate::relation::Draw;
+use crate::relation::Assignment;
 use crate::suggest::did_you_mean;
-use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::Schema;
 use litepress_rows::{Affinity, Error, Result};
 use std::collections::HashMap;
 
-/// Bytes of a number as text, or of any other short value.
-const SHORT_BYTES: u64 = 32;
-
-/// What all tables' columns are made from.
+/// The drafts of all tables' columns.
 #[derive(Clone, Copy)]
-pub(super) struct Drafts<'p, 'a> {
+pub(super) struct ColumnDrafts<'p, 'a> {
     pub schema: &'a Schema,
-    pub sizes: &'p [Size],
-    pub columns: &'p [Vec<Option<Draft<'a>>>],
+    pub sizes: &'p [TableSize],
+    pub columns: &'p [Vec<Option<ColumnDraft<'a>>>],
 }
 
-/// A compiled table: its program, and what is known of its ordinary columns, by position.
-pub(super) struct Compiled {
+/// A compiled table: its program, and the properties of its ordinary columns, by position.
+pub(super) struct CompiledTable {
     pub program: Program,
-    pub facts: HashMap<usize, Facts>,
-    pub referred: HashMap<usize, Referred>,
+    pub properties: HashMap<usize, ValueProperties>,
+    pub referenced: HashMap<usize, ReferencedRows>,
 }
 
-/// What is known of the rows that a column refers to.
+/// The rows that a column refers to.
 #[derive(Clone, Debug)]
-pub(super) struct Referred {
-    /// The column that says which rows they are, of those that refer to the same ones.
+pub(super) struct ReferencedRows {
+    /// The leading column, which decides for all columns of the foreign key.
     pub leader: usize,
-    /// How many rows are referred to, and how they repeat: that of a column with another value for each of them.
-    pub facts: Facts,
-    /// No two rows refer to the same one that agree in this column.
+    /// Properties of a column that identifies the row: the number of rows, and how they repeat.
+    pub properties: ValueProperties,
+    /// A column within whose equal values no two rows refer to the same row.
     pub apart_in: Option<usize>,
 }
 
-impl<'p, 'a> Drafts<'p, 'a> {
-    fn draft(&self, (table, column): (usize, usize)) -> &'p Draft<'a> {
-        self.columns[table][column].as_ref().expect("whoever names a column knows that it is planned")
+impl<'p, 'a> ColumnDrafts<'p, 'a> {
+    fn draft(&self, (table, column): (usize, usize)) -> &'p ColumnDraft<'a> {
+        self.columns[table][column].as_ref().expect("the column is planned")
     }
 
-    /// The reference that a column is.
+    /// Returns the reference that a column is.
     pub(super) fn reference(&self, (table, column): (usize, usize)) -> Option<&'p Reference> {
-        self.columns[table][column].as_ref()?.recipe.reference()
+        self.columns[table][column].as_ref()?.expr.reference()
     }
 
-    /// The column that says which row it is that a column refers to: all columns of one foreign key refer to the same.
-    /// It is the first that says more than `ref(parent.key)`, or the first of all.
+    /// Returns the leading column of a column's foreign key. All columns of one foreign key refer to the same row;
+    /// the leading one is the first with a distribution, or the first of all.
     pub(super) fn leader(&self, (table, column): (usize, usize)) -> usize {
         let of_table = &self.schema.tables[table];
         let Some(parent) = self.reference((table, column)).map(|reference| reference.parent) else { return column };
-        let is_its =
+        let refers_to_parent =
             |&&column: &&usize| self.reference((table, column)).is_some_and(|reference| reference.parent == parent);
         let keys = of_table.foreign_keys.iter().filter(|key| key.columns.contains(&column));
         let key =
             keys.filter(|key| self.schema.position(&key.parent) == Some(parent)).max_by_key(|key| key.columns.len());
         let Some(key) = key else { return column };
-        let mut columns = key.columns.iter().filter(is_its);
-        let speaks = |&&column: &&usize| {
-            self.reference((table, column)).is_some_and(|reference| !reference.relation.draw.is_default())
+        let mut columns = key.columns.iter().filter(refers_to_parent);
+        let has_distribution = |&&column: &&usize| {
+            self.reference((table, column)).is_some_and(|reference| !reference.relation.assignment.is_default())
         };
         let first = columns.clone().next().copied();
-        columns.find(speaks).copied().or(first).unwrap_or(column)
+        columns.find(has_distribution).copied().or(first).unwrap_or(column)
     }
 }
 
 /// Compiles the columns of a table.
-pub(super) fn compile(drafts: Drafts<'_, '_>, table: usize) -> Result<Compiled> {
+pub(super) fn compile(drafts: ColumnDrafts<'_, '_>, table: usize) -> Result<CompiledTable> {
     let mut compiler = Compiler {
         drafts,
-        program: Program { spaces: 1, ..Program::default() },
-        spaces: vec![table],
+        program: Program { row_sets: 1, ..Program::default() },
+        row_sets: vec![table],
         columns: HashMap::new(),
         stored: HashMap::new(),
         relations: HashMap::new(),
         path: Vec::new(),
     };
-    let (mut facts, mut referred) = (HashMap::new(), HashMap::new());
+    let (mut properties, mut referenced) = (HashMap::new(), HashMap::new());
     for (column, draft) in drafts.columns[table].iter().enumerate() {
         if draft.is_some() {
-            let made = compiler.column(0, column)?;
-            compiler.program.columns.push(made.slot);
-            facts.insert(column, made.facts);
-            referred.extend(compiler.referred(column)?.map(|referred| (column, referred)));
+            let compiled = compiler.column(0, column)?;
+            compiler.program.columns.push(compiled.register);
+            properties.insert(column, compiled.properties);
+            referenced.extend(compiler.referenced(column)?.map(|referenced| (column, referenced)));
         }
     }
-    Ok(Compiled { program: compiler.program, facts, referred })
+    Ok(CompiledTable { program: compiler.program, properties, referenced })
 }
 
+/// The compiler of one table.
 struct Compiler<'p, 'a> {
-    drafts: Drafts<'p, 'a>,
+    drafts: ColumnDrafts<'p, 'a>,
     program: Program,
-    /// The table of each space.
-    spaces: Vec<usize>,
-    /// What is computed already, by space and column.
-    columns: HashMap<(usize, usize), Column>,
-    /// The slots of what columns store.
+    /// The table of each row set.
+    row_sets: Vec<usize>,
+    /// Compiled columns, by row set and column.
+    columns: HashMap<(usize, usize), ColumnRegister>,
+    /// Registers of stored columns, by row set and column.
     stored: HashMap<(usize, usize), usize>,
-    /// The spaces that columns lead to, by space and leader.
+    /// Row sets of references, by row set and leading column.
     relations: HashMap<(usize, usize), usize>,
-    /// The columns, by table and position, that wait for the one that is being compiled.
+    /// Columns under compilation, outermost first, by table and position.
     path: Vec<(usize, usize)>,
 }
 
+/// The register of a compiled column.
 #[derive(Clone, Copy)]
-struct Column {
-    slot: usize,
-    facts: Facts,
+struct ColumnRegister {
+    register: usize,
+    properties: ValueProperties,
 }
 
-/// A part of a recipe.
-struct Part {
-    source: Source,
-    /// Whether nobody else uses its slot.
+/// The value of a compiled expression.
+struct CompiledExpr {
+    input: Input,
+    /// Whether nothing else reads its register.
     is_own: bool,
-    facts: Facts,
-    /// That of the column, where it is one.
+    properties: ValueProperties,
+    /// Affinity, if it is a column.
     affinity: Option<Affinity>,
 }
 
+impl CompiledExpr {
+    /// Wraps a register that nothing else reads.
+    fn in_register(register: usize, properties: ValueProperties) -> Self {
+        Self { input: Input::Register(register), is_own: true, properties, affinity: None }
+    }
+}
+
 impl Compiler<'_, '_> {
-    fn slot(&mut self, facts: Facts) -> usize {
-        self.program.slots += 1;
-        self.program.longest_bytes = self.program.longest_bytes.saturating_add(facts.longest_bytes);
-        self.program.slots - 1
+    /// Allocates a register for values with these properties.
+    fn register(&mut self, properties: ValueProperties) -> usize {
+        self.program.registers += 1;
+        self.program.longest_bytes = self.program.longest_bytes.saturating_add(properties.longest_bytes);
+        self.program.registers - 1
     }
 
-    /// The values of a column in a space.
-    fn column(&mut self, space: usize, column: usize) -> Result<Column> {
-        if let Some(known) = self.columns.get(&(space, column)) {
+    /// Compiles a column of a row set, once.
+    fn column(&mut self, row_set: usize, column: usize) -> Result<ColumnRegister> {
+        if let Some(known) = self.columns.get(&(row_set, column)) {
             return Ok(*known);
         }
-        let part = self.fresh(space, column)?;
-        let made = Column { slot: self.own_slot(&part), facts: part.facts };
-        self.columns.insert((space, column), made);
-        Ok(made)
+        let part = self.compile_column(row_set, column)?;
+        let compiled = ColumnRegister { register: self.own_register(&part), properties: part.properties };
+        self.columns.insert((row_set, column), compiled);
+        Ok(compiled)
     }
 
-    /// The values of a column in a space, whether they are computed already or not.
-    fn fresh(&mut self, space: usize, column: usize) -> Result<Part> {
-        let table = self.spaces[space];
-        self.refuse_circle(table, column)?;
+    /// Compiles a column of a row set, even if that was done before.
+    fn compile_column(&mut self, row_set: usize, column: usize) -> Result<CompiledExpr> {
+        let table = self.row_sets[row_set];
+        self.reject_cycle(table, column)?;
         self.path.push((table, column));
-        let part = match &self.drafts.draft((table, column)).recipe {
-            Recipe::Through { through, name, at } => {
+        let part = match &self.drafts.draft((table, column)).expr {
+            ColumnExpr::Through { through, name, at } => {
                 let affinity = self.drafts.schema.tables[table].columns[column].affinity;
-                self.through(space, (through, name), column, *at, Some(affinity))
+                self.through(row_set, (through, name), column, *at, Some(affinity))
             }
-            recipe => self.part(space, column, recipe),
+            expr => self.expression(row_set, column, expr),
         };
         self.path.pop();
         part
     }
 
-    /// A column that would have to be made of itself.
-    fn refuse_circle(&self, table: usize, column: usize) -> Result<()> {
-        let Some(start) = self.path.iter().position(|&step| step == (table, column)) else { return Ok(()) };
+    /// Rejects a column that depends on itself.
+    fn reject_cycle(&self, table: usize, column: usize) -> Result<()> {
+        let Some(start) = self.path.iter().position(|&outer| outer == (table, column)) else { return Ok(()) };
         let name = |&(table, column): &(usize, usize)| {
             let table = &self.drafts.schema.tables[table];
             format!("{}.{}", table.name, table.columns[column].name)
         };
-        let circle: Vec<String> = self.path[start..].iter().chain([&(table, column)]).map(name).collect();
-        let draft = self.drafts.columns[table][column].as_ref().expect("it is on the path");
+        let cycle: Vec<String> = self.path[start..].iter().chain([&(table, column)]).map(name).collect();
+        let draft = self.drafts.columns[table][column].as_ref().expect("a column under compilation");
         let error = draft.error(
             self.drafts.schema,
             (table, column),
-            format!("columns need one another: {}", circle.join(" -> ")),
+            format!("columns depend on one another: {}", cycle.join(" -> ")),
         );
-        Err(error.advise("one of them has to be made of something else"))
+        Err(error.advise("change the annotation of one of them"))
     }
 
-    /// A slot with the values of a part that nobody else uses.
-    fn own_slot(&mut self, part: &Part) -> usize {
-        match part.source {
-            Source::Slot(slot) if part.is_own => slot,
+    /// Returns a register of the value's own, copying it if something else reads it.
+    fn own_register(&mut self, part: &CompiledExpr) -> usize {
+        match part.input {
+            Input::Register(register) if part.is_own => register,
             ref from => {
-                let (from, slot) = (from.clone(), self.slot(part.facts));
-                self.program.steps.push(Step::Copy { from, slot });
-                slot
+                let (from, register) = (from.clone(), self.register(part.properties));
+                self.program.ops.push(Op::Copy { from, register });
+                register
             }
         }
     }
 
-    /// What a column stores.
-    fn stored(&mut self, space: usize, column: usize) -> Result<Part> {
-        let Column { slot: from, mut facts } = self.column(space, column)?;
-        let affinity = self.drafts.schema.tables[self.spaces[space]].columns[column].affinity;
-        let slot = match self.stored.get(&(space, column)) {
-            Some(&slot) => slot,
+    /// Compiles a column, converted by its affinity.
+    fn stored(&mut self, row_set: usize, column: usize) -> Result<CompiledExpr> {
+        let ColumnRegister { register: from, mut properties } = self.column(row_set, column)?;
+        let affinity = self.drafts.schema.tables[self.row_sets[row_set]].columns[column].affinity;
+        let register = match self.stored.get(&(row_set, column)) {
+            Some(&register) => register,
             None => {
-                let slot = self.slot(facts);
-                self.program.steps.push(Step::Store { from, affinity, slot });
-                self.stored.insert((space, column), slot);
-                slot
+                let register = self.register(properties);
+                self.program.ops.push(Op::Store { from, affinity, register });
+                self.stored.insert((row_set, column), register);
+                register
             }
         };
-        facts.kinds = stored_kinds(facts.kinds, affinity);
-        Ok(Part { source: Source::Stored { from, slot }, is_own: false, facts, affinity: Some(affinity) })
+        properties.kinds = stored_kinds(properties.kinds, affinity);
+        Ok(CompiledExpr {
+            input: Input::Stored { from, register },
+            is_own: false,
+            properties,
+            affinity: Some(affinity),
+        })
     }
 
-    /// The values of a part of the recipe of `column`.
-    fn part(&mut self, space: usize, column: usize, recipe: &Recipe) -> Result<Part> {
-        let of_slot = |slot, facts| Part { source: Source::Slot(slot), is_own: true, facts, affinity: None };
-        match recipe {
-            Recipe::Value(value) => Ok(Part {
-                facts: value_facts(value),
-                source: Source::Constant(value.clone()),
+    /// Compiles an expression in the annotation of `column`.
+    fn expression(&mut self, row_set: usize, column: usize, expr: &ColumnExpr) -> Result<CompiledExpr> {
+        match expr {
+            ColumnExpr::Value(value) => Ok(CompiledExpr {
+                properties: value_properties(value),
+                input: Input::Constant(value.clone()),
                 is_own: false,
                 affinity: None,
             }),
-            Recipe::Column { column, .. } => self.stored(space, *column),
-            Recipe::Generator { generator, purpose } => {
-                let facts = Facts::of(&**generator);
-                let (generator, random, slot) =
-                    (generator.clone(), self.random(space, column, *purpose), self.slot(facts));
-                self.program.steps.push(Step::Generate { generator, random, space, slot });
-                Ok(of_slot(slot, facts))
+            ColumnExpr::Column { column, .. } => self.stored(row_set, *column),
+            ColumnExpr::Generator { generator, purpose } => {
+                let properties = ValueProperties::of(&**generator);
+                let (generator, random, register) =
+                    (generator.clone(), self.random(row_set, column, *purpose), self.register(properties));
+                self.program.ops.push(Op::Generate { generator, random, row_set, register });
+                Ok(CompiledExpr::in_register(register, properties))
             }
-            Recipe::Reference(_) => self.values_of_key(space, column, recipe),
-            Recipe::Null { .. } if recipe.reference().is_some() => self.values_of_key(space, column, recipe),
-            Recipe::Through { through, name, at } => self.through(space, (through, name), column, *at, None),
-            Recipe::Number { column: by, at } => {
-                let is_counted = self
-                    .drafts
-                    .reference((self.spaces[space], *by))
-                    .is_some_and(|reference| matches!(reference.relation.draw, Draw::Children(_)));
-                if !is_counted {
-                    return Err(self.error_in(
-                        space,
-                        column,
-                        *at,
-                        "number_in counts rows by a column that is ref(parent.key, per_parent(...))",
-                    ));
-                }
-                let of = self.relation(space, *by)?;
-                let distinct = Distinct::Among { values: u64::MAX };
-                let facts = Facts { kinds: Kinds::INT, longest_bytes: 8, distinct, null_share: 0.0, cycle: None };
-                let slot = self.slot(facts);
-                self.program.steps.push(Step::Number { space: of, slot });
-                Ok(of_slot(slot, facts))
+            ColumnExpr::Reference(_) => self.parent_key(row_set, column, expr),
+            ColumnExpr::Null { .. } if expr.reference().is_some() => self.parent_key(row_set, column, expr),
+            ColumnExpr::Through { through, name, at } => self.through(row_set, (through, name), column, *at, None),
+            ColumnExpr::ChildOrdinal { column: by, at } => self.child_ordinal(row_set, column, *by, *at),
+            ColumnExpr::Null { share, purpose, inner } => {
+                let part = self.expression(row_set, column, inner)?;
+                let register = self.own_register(&part);
+                let (random, levels) = (self.random(row_set, column, *purpose), inner.null_levels());
+                self.program.ops.push(Op::Null { nulls: Nulls { share: *share, levels, random }, row_set, register });
+                Ok(CompiledExpr::in_register(register, with_nulls(part.properties, *share)))
             }
-            Recipe::Null { share, purpose, inner } => {
-                let part = self.part(space, column, inner)?;
-                let slot = self.own_slot(&part);
-                let (random, levels) = (self.random(space, column, *purpose), inner.null_levels());
-                self.program.steps.push(Step::Null { nulls: Nulls { share: *share, levels, random }, space, slot });
-                Ok(of_slot(slot, with_nulls(part.facts, *share)))
-            }
-            Recipe::Operation { operator, operands } => {
-                let parts =
-                    operands.iter().map(|operand| self.part(space, column, operand)).collect::<Result<Vec<_>>>()?;
-                let facts = operation_facts(*operator, operands, &parts);
+            ColumnExpr::Operation { operator, operands } => {
+                let parts = operands
+                    .iter()
+                    .map(|operand| self.expression(row_set, column, operand))
+                    .collect::<Result<Vec<_>>>()?;
+                let known: Vec<ValueProperties> = parts.iter().map(|part| part.properties).collect();
+                let properties = operation_properties(*operator, operands, &known);
                 let affinities = parts.iter().map(|part| part.affinity).collect();
-                let operands = parts.into_iter().map(|part| part.source).collect();
-                let slot = self.slot(facts);
-                self.program.steps.push(Step::Apply { operator: *operator, operands, affinities, slot });
-                Ok(of_slot(slot, facts))
+                let operands = parts.into_iter().map(|part| part.input).collect();
+                let register = self.register(properties);
+                self.program.ops.push(Op::Apply { operator: *operator, operands, affinities, register });
+                Ok(CompiledExpr::in_register(register, properties))
             }
         }
     }
 
-    /// The key of the rows that a column refers to.
-    fn values_of_key(&mut self, space: usize, column: usize, recipe: &Recipe) -> Result<Part> {
-        let reference = recipe.reference().expect("whoever asks has seen it");
-        let of = self.relation(space, column)?;
+    /// Compiles the ordinals of rows among the children of their parents through the column `by`.
+    fn child_ordinal(&mut self, row_set: usize, column: usize, by: usize, at: usize) -> Result<CompiledExpr> {
+        let reference = self.drafts.reference((self.row_sets[row_set], by));
+        let has_positions =
+            reference.is_some_and(|reference| matches!(reference.relation.assignment, Assignment::PerParent(_)));
+        if !has_positions {
+            let message = "number_in needs a column that is ref(parent.key, per_parent(...))";
+            return Err(self.error_in(row_set, column, at, message));
+        }
+        let of = self.relation(row_set, by)?;
+        let cardinality = Cardinality::Among { values: u64::MAX };
+        let properties =
+            ValueProperties { kinds: Kinds::INT, longest_bytes: 8, cardinality, null_share: 0.0, cycle: None };
+        let register = self.register(properties);
+        self.program.ops.push(Op::ChildOrdinal { row_set: of, register });
+        Ok(CompiledExpr::in_register(register, properties))
+    }
+
+    /// Compiles the key of the rows that a column refers to.
+    fn parent_key(&mut self, row_set: usize, column: usize, expr: &ColumnExpr) -> Result<CompiledExpr> {
+        let reference = expr.reference().expect("the caller checked that it is a reference");
+        let of = self.relation(row_set, column)?;
         let affinity = self.drafts.schema.tables[reference.parent].columns[reference.key].affinity;
-        let is_as_stored = match &self.drafts.draft((reference.parent, reference.key)).recipe {
-            Recipe::Generator { generator, .. } => stored_kinds(generator.kinds(), affinity) != Kinds::NONE,
+        let is_as_stored = match &self.drafts.draft((reference.parent, reference.key)).expr {
+            ColumnExpr::Generator { generator, .. } => stored_kinds(generator.kinds(), affinity) != Kinds::NONE,
             _ => false,
         };
-        // What the parent stores is what the child has to have.
-        let part = if is_as_stored { self.fresh(of, reference.key)? } else { self.stored(of, reference.key)? };
-        let facts = self.key_facts(space, column, part.facts);
-        Ok(Part { facts, affinity: None, ..part })
+        // The child must have the value as the parent stores it.
+        let part = if is_as_stored { self.compile_column(of, reference.key)? } else { self.stored(of, reference.key)? };
+        let properties = self.key_properties(row_set, column, part.properties);
+        Ok(CompiledExpr { properties, affinity: None, ..part })
     }
 
-    /// What is known of the values of a column that refers to rows of which the key is this.
-    fn key_facts(&self, space: usize, column: usize, key: Facts) -> Facts {
-        let table = self.spaces[space];
+    /// Returns the properties of a column of references; `key` are those of the parent's key.
+    fn key_properties(&self, row_set: usize, column: usize, key: ValueProperties) -> ValueProperties {
+        let table = self.row_sets[row_set];
         let leader = self.drafts.leader((table, column));
-        let reference = self.drafts.reference((table, leader)).expect("it leads");
-        let rows = Distinct::Among { values: reference.relation.parents.max(1) };
-        let is_unique = key.distinct.is_unique();
-        let (distinct, cycle) = match (&reference.relation.draw, key.distinct) {
-            (Draw::Once, Distinct::Among { values }) => (Distinct::Among { values }, None),
-            (Draw::Once, distinct) if reference.relation.to_itself => {
-                (Distinct::Unique { rows: distinct.at_most() }, None)
+        let reference = self.drafts.reference((table, leader)).expect("the leading column is a reference");
+        let rows = Cardinality::Among { values: reference.relation.parents.max(1) };
+        let is_unique = key.cardinality.is_unique();
+        let (cardinality, cycle) = match (&reference.relation.assignment, key.cardinality) {
+            (Assignment::Once, Cardinality::Among { values }) => (Cardinality::Among { values }, None),
+            (Assignment::Once, cardinality) if reference.relation.to_itself => {
+                (Cardinality::Unique { rows: cardinality.at_most() }, None)
             }
-            (Draw::Once, Distinct::Ascending { rows }) => {
-                (Distinct::Ascending { rows: rows.min(reference.relation.parents) }, None)
+            (Assignment::Once, Cardinality::Ascending { rows }) => {
+                (Cardinality::Ascending { rows: rows.min(reference.relation.parents) }, None)
             }
-            (Draw::Once, Distinct::Unique { rows }) => {
-                (Distinct::Unique { rows: rows.min(reference.relation.parents) }, None)
+            (Assignment::Once, Cardinality::Unique { rows }) => {
+                (Cardinality::Unique { rows: rows.min(reference.relation.parents) }, None)
             }
-            (Draw::InTurn { each }, _) if is_unique => {
+            (Assignment::InTurn { each }, _) if is_unique => {
                 (rows, Some(Cycle { each: *each, values: reference.relation.parents.max(1) }))
             }
-            (_, Distinct::Among { values }) => (Distinct::Among { values: values.min(rows.at_most()) }, None),
+            (_, Cardinality::Among { values }) => (Cardinality::Among { values: values.min(rows.at_most()) }, None),
             _ => (rows, None),
         };
-        with_nulls(Facts { distinct, cycle, ..key }, self.null_share(table, leader))
+        with_nulls(ValueProperties { cardinality, cycle, ..key }, self.null_share(table, leader))
     }
 
-    /// The share of rows that refer to none.
+    /// Returns the share of rows without a parent.
     fn null_share(&self, table: usize, leader: usize) -> f64 {
-        let mut recipe = &self.drafts.draft((table, leader)).recipe;
+        let mut expr = &self.drafts.draft((table, leader)).expr;
         let mut others = 1.0;
-        while let Recipe::Null { share, inner, .. } = recipe {
+        while let ColumnExpr::Null { share, inner, .. } = expr {
             others *= 1.0 - share;
-            recipe = inner;
+            expr = inner;
         }
-        let relation = recipe.reference().map(|reference| &reference.relation);
+        let relation = expr.reference().map(|reference| &reference.relation);
         if relation.is_some_and(|relation| relation.is_to_earlier() && !relation.is_total) {
             others *= 1.0 - 1.0 / self.drafts.sizes[table].rows.max(1) as f64;
         }
         1.0 - others
     }
 
-    /// The space of the rows that a column refers to.
-    fn relation(&mut self, space: usize, column: usize) -> Result<usize> {
-        let table = self.spaces[space];
+    /// Compiles a reference. Returns the row set of the parents.
+    fn relation(&mut self, row_set: usize, column: usize) -> Result<usize> {
+        let table = self.row_sets[row_set];
         let leader = self.drafts.leader((table, column));
-        if let Some(&known) = self.relations.get(&(space, leader)) {
+        if let Some(&known) = self.relations.get(&(row_set, leader)) {
             return Ok(known);
         }
         let mut nulls = Vec::new();
-        let mut recipe = &self.drafts.draft((table, leader)).recipe;
-        while let Recipe::Null { share, purpose, inner } = recipe {
-            let (random, levels) = (self.random(space, leader, *purpose), inner.null_levels());
+        let mut expr = &self.drafts.draft((table, leader)).expr;
+        while let ColumnExpr::Null { share, purpose, inner } = expr {
+            let (random, levels) = (self.random(row_set, leader, *purpose), inner.null_levels());
             nulls.push(Nulls { share: *share, levels, random });
-            recipe = inner;
+            expr = inner;
         }
-        let Recipe::Reference(reference) = recipe else { unreachable!("a leader is a reference") };
-        self.refuse_two_leaders(table, column, leader)?;
-        let siblings = match reference.relation.draw {
-            Draw::DistinctIn { column: other, .. } => {
-                self.check_distinct_in(space, leader, reference, other)?;
-                Some(self.relation(space, other)?)
+        let ColumnExpr::Reference(reference) = expr else { unreachable!("a leader is a reference") };
+        self.reject_two_leaders(table, column, leader)?;
+        let siblings = match reference.relation.assignment {
+            Assignment::DistinctIn { column: other, .. } => {
+                self.check_distinct_in(row_set, leader, reference, other)?;
+                Some(self.relation(row_set, other)?)
             }
-            Draw::OtherThan { column: other, .. } => {
-                self.check_other_than(space, leader, reference, other)?;
-                Some(self.relation(space, other)?)
+            Assignment::OtherThan { column: other, .. } => {
+                self.check_other_than(row_set, leader, reference, other)?;
+                Some(self.relation(row_set, other)?)
             }
             _ => None,
         };
-        self.spaces.push(reference.parent);
-        let to = self.program.spaces;
-        self.program.spaces += 1;
-        let random = self.random(space, leader, None);
+        self.row_sets.push(reference.parent);
+        let to = self.program.row_sets;
+        self.program.row_sets += 1;
+        let random = self.random(row_set, leader, None);
         let mut relation = reference.relation.clone();
-        if let Draw::OtherThan { column: other, each } = &mut relation.draw {
+        if let Assignment::OtherThan { column: other, each } = &mut relation.assignment {
             *each = self.turns_of(table, *other);
         }
-        self.program.steps.push(Step::Refer { relation, random, from: space, siblings, nulls, space: to });
-        self.relations.insert((space, leader), to);
+        self.program.ops.push(Op::Refer { relation, random, from: row_set, siblings, nulls, row_set: to });
+        self.relations.insert((row_set, leader), to);
         Ok(to)
     }
 
-    fn refuse_two_leaders(&self, table: usize, column: usize, leader: usize) -> Result<()> {
+    fn reject_two_leaders(&self, table: usize, column: usize, leader: usize) -> Result<()> {
         let reference = self.drafts.reference((table, column)).filter(|_| column != leader);
-        let Some(reference) = reference.filter(|reference| !reference.relation.draw.is_default()) else {
+        let Some(reference) = reference.filter(|reference| !reference.relation.assignment.is_default()) else {
             return Ok(());
         };
         let leader = &self.drafts.schema.tables[table].columns[leader].name;
-        let message = format!("the columns of a foreign key refer to one row, and {leader} says already which");
+        let message = format!("the columns of a foreign key refer to one row, which {leader} already chooses");
         Err(self.drafts.draft((table, column)).error_at(self.drafts.schema, (table, column), reference.at, message))
     }
 
-    /// Whether a column can be distinct in another.
-    fn check_distinct_in(&self, space: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
-        let table = self.spaces[space];
-        let of = self.drafts.reference((table, other)).map(|reference| &reference.relation.draw);
-        let Some(Draw::Children(fan_out)) = of else {
-            let message = "a column is distinct in one that is ref(parent.key, per_parent(...))";
-            return Err(self.error_in(space, column, reference.at, message));
+    /// Checks that the column named in `distinct_in` has `per_parent`, and that there are enough parents.
+    fn check_distinct_in(&self, row_set: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
+        let table = self.row_sets[row_set];
+        let of = self.drafts.reference((table, other)).map(|reference| &reference.relation.assignment);
+        let Some(Assignment::PerParent(fan_out)) = of else {
+            let message = "distinct_in needs a column that is ref(parent.key, per_parent(...))";
+            return Err(self.error_in(row_set, column, reference.at, message));
         };
         if fan_out.most() > reference.relation.parents {
             let message = format!(
@@ -390,82 +402,83 @@ impl Compiler<'_, '_> {
                 self.drafts.schema.tables[table].columns[other].name,
                 reference.relation.parents
             );
-            return Err(self.error_in(space, column, reference.at, &message));
+            return Err(self.error_in(row_set, column, reference.at, &message));
         }
         Ok(())
     }
 
-    /// Whether a column can refer to another row than another one.
-    fn check_other_than(&self, space: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
-        let of = self.drafts.reference((self.spaces[space], other));
+    /// Checks that the column named in `other_than` refers to the same table, and that there is another row.
+    fn check_other_than(&self, row_set: usize, column: usize, reference: &Reference, other: usize) -> Result<()> {
+        let of = self.drafts.reference((self.row_sets[row_set], other));
         let is_alike = of.is_some_and(|of| {
             of.parent == reference.parent
-                && !matches!(of.relation.draw, Draw::OtherThan { .. } | Draw::DistinctIn { .. })
+                && !matches!(of.relation.assignment, Assignment::OtherThan { .. } | Assignment::DistinctIn { .. })
         });
         let message = match is_alike {
-            false => "a column refers to another row than one that is a ref(...) to the same table",
-            true if reference.relation.parents < 2 => "there is no other row: the table that is referred to has one",
+            false => "other_than needs a column that is a ref(...) to the same table",
+            true if reference.relation.parents < 2 => "there is no other row: the parent table has one row",
             true => return Ok(()),
         };
-        Err(self.error_in(space, column, reference.at, message))
+        Err(self.error_in(row_set, column, reference.at, message))
     }
 
-    /// `each` of a column that is `in_turn(each)`, where so many others are there to refer to.
+    /// Returns `each` of a column that is `in_turn(each)`, if the parents are more than that.
     fn turns_of(&self, table: usize, column: usize) -> Option<u64> {
         let relation = &self.drafts.reference((table, column))?.relation;
-        match relation.draw {
-            Draw::InTurn { each } if each < relation.parents => Some(each),
+        match relation.assignment {
+            Assignment::InTurn { each } if each < relation.parents => Some(each),
             _ => None,
         }
     }
 
-    /// An error at a place of an annotation.
-    fn error_in(&self, space: usize, column: usize, at: usize, message: &str) -> Error {
-        let place = (self.spaces[space], column);
+    /// Makes an error at a place of an annotation.
+    fn error_in(&self, row_set: usize, column: usize, at: usize, message: &str) -> Error {
+        let place = (self.row_sets[row_set], column);
         self.drafts.draft(place).error_at(self.drafts.schema, place, at, message.to_owned())
     }
 
-    /// A column of the row that another column, or the only one that refers to a table, refers to. `taker` is the
-    /// affinity of a column that takes it as it is: one of the same affinity stores the same, and it need not be
-    /// converted twice.
+    /// Compiles `through.name`: a column of the row that `through` refers to. `taker` is the affinity of a column
+    /// that is nothing else; with the same affinity it stores the same values, so they are converted only once.
     fn through(
         &mut self,
-        space: usize,
+        row_set: usize,
         (through, name): (&str, &str),
         column: usize,
         at: usize,
         taker: Option<Affinity>,
-    ) -> Result<Part> {
-        let table = self.spaces[space];
-        let by = self.referring(table, through).map_err(|message| self.error_in(space, column, at, &message))?;
-        let parent = self.drafts.reference((table, by)).expect("it refers to something").parent;
+    ) -> Result<CompiledExpr> {
+        let table = self.row_sets[row_set];
+        let by =
+            self.referring_column(table, through).map_err(|message| self.error_in(row_set, column, at, &message))?;
+        let parent = self.drafts.reference((table, by)).expect("the column is a reference").parent;
         let of_parent = &self.drafts.schema.tables[parent];
-        let Some(wanted) = of_parent.column(name) else {
+        let Some(target) = of_parent.column(name) else {
             let near = did_you_mean(name, of_parent.columns.iter().map(|column| column.name.as_str()));
             let message = format!("table {} has no column '{name}'{near}", of_parent.name);
-            return Err(self.error_in(space, column, at, &message));
+            return Err(self.error_in(row_set, column, at, &message));
         };
-        if self.drafts.columns[parent][wanted].is_none() {
-            let message = format!("column {name} is generated: SQLite computes its values when the row is there");
-            return Err(self.error_in(space, column, at, &message));
+        if self.drafts.columns[parent][target].is_none() {
+            let message = format!("column {name} is generated: SQLite computes it from the finished row");
+            return Err(self.error_in(row_set, column, at, &message));
         }
-        let of = self.relation(space, by)?;
-        let affinity = of_parent.columns[wanted].affinity;
+        let of = self.relation(row_set, by)?;
+        let affinity = of_parent.columns[target].affinity;
         let mut part = if taker == Some(affinity) {
-            let Column { slot, facts } = self.column(of, wanted)?;
-            let facts = Facts { kinds: stored_kinds(facts.kinds, affinity), ..facts };
-            Part { source: Source::Slot(slot), is_own: false, facts, affinity: None }
+            let ColumnRegister { register, properties } = self.column(of, target)?;
+            let properties = ValueProperties { kinds: stored_kinds(properties.kinds, affinity), ..properties };
+            CompiledExpr { input: Input::Register(register), is_own: false, properties, affinity: None }
         } else {
-            self.stored(of, wanted)?
+            self.stored(of, target)?
         };
         let leader = self.drafts.leader((table, by));
-        let distinct = Distinct::Among { values: part.facts.distinct.at_most() };
-        part.facts = with_nulls(Facts { distinct, cycle: None, ..part.facts }, self.null_share(table, leader));
+        let cardinality = Cardinality::Among { values: part.properties.cardinality.at_most() };
+        part.properties =
+            with_nulls(ValueProperties { cardinality, cycle: None, ..part.properties }, self.null_share(table, leader));
         Ok(part)
     }
 
-    /// The column of a table that `through` means: its own name, or that of the table it refers to.
-    fn referring(&self, table: usize, through: &str) -> Result<usize, String> {
+    /// Returns the column that `through` names: by its own name, or by that of the table it refers to.
+    fn referring_column(&self, table: usize, through: &str) -> Result<usize, String> {
         let of_table = &self.drafts.schema.tables[table];
         let refers = |column: usize| self.drafts.reference((table, column));
         if let Some(column) = of_table.column(through).filter(|&column| refers(column).is_some()) {
@@ -491,140 +504,52 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// What is known of the rows that a column of the table itself refers to.
-    fn referred(&mut self, column: usize) -> Result<Option<Referred>> {
-        let table = self.spaces[0];
-        let number = match &self.drafts.draft((table, column)).recipe {
-            Recipe::Number { column: by, .. } => Some(*by),
+    /// Returns the properties of the rows that a column of the table itself refers to.
+    fn referenced(&mut self, column: usize) -> Result<Option<ReferencedRows>> {
+        let table = self.row_sets[0];
+        let number = match &self.drafts.draft((table, column)).expr {
+            ColumnExpr::ChildOrdinal { column: by, .. } => Some(*by),
             _ => None,
         };
-        let no_facts = Facts {
+        let no_properties = ValueProperties {
             kinds: Kinds::NONE,
             longest_bytes: 0,
-            distinct: Distinct::Ascending { rows: u64::MAX },
+            cardinality: Cardinality::Ascending { rows: u64::MAX },
             null_share: 0.0,
             cycle: None,
         };
         if let Some(by) = number {
-            let distinct = Distinct::Among { values: u64::MAX };
-            return Ok(Some(Referred { leader: column, facts: Facts { distinct, ..no_facts }, apart_in: Some(by) }));
+            let cardinality = Cardinality::Among { values: u64::MAX };
+            return Ok(Some(ReferencedRows {
+                leader: column,
+                properties: ValueProperties { cardinality, ..no_properties },
+                apart_in: Some(by),
+            }));
         }
         if self.drafts.reference((table, column)).is_none() {
             return Ok(None);
         }
         let leader = self.drafts.leader((table, column));
-        let reference = self.drafts.reference((table, leader)).expect("it leads");
-        let apart_in = match reference.relation.draw {
-            Draw::DistinctIn { column, .. } => Some(column),
-            // Those of one row of the other column differ, and it comes to that row again when all rows had their turn.
-            Draw::OtherThan { column, .. } => {
+        let reference = self.drafts.reference((table, leader)).expect("the leading column is a reference");
+        let apart_in = match reference.relation.assignment {
+            Assignment::DistinctIn { column, .. } => Some(column),
+            // Rows with the same row in the other column differ, until that column comes back to it after all rows
+            // had their turn.
+            Assignment::OtherThan { column, .. } => {
                 let turns = self.turns_of(table, column).map(|each| each.saturating_mul(reference.relation.parents));
                 turns.filter(|&turns| turns >= self.drafts.sizes[table].rows).map(|_| column)
             }
             _ => None,
         };
-        Ok(Some(Referred { leader, facts: self.key_facts(0, column, no_facts), apart_in }))
+        Ok(Some(ReferencedRows { leader, properties: self.key_properties(0, column, no_properties), apart_in }))
     }
 
-    /// The random numbers of a column, or those of a part of it.
-    fn random(&self, space: usize, column: usize, purpose: Option<u64>) -> CellRandom {
-        let table = self.spaces[space];
+    /// Returns the random numbers of a column, or of a part of it.
+    fn random(&self, row_set: usize, column: usize, purpose: Option<u64>) -> CellRandom {
+        let table = self.row_sets[row_set];
         let of_table = &self.drafts.schema.tables[table];
         let name = &of_table.columns[column].name;
         let random = CellRandom::new(self.drafts.sizes[table].seed, &of_table.name, name);
         purpose.map_or(random, |purpose| random.fork(purpose))
-    }
-}
-
-/// The same values, NULL in so many rows more.
-fn with_nulls(facts: Facts, share: f64) -> Facts {
-    let distinct = match facts.distinct {
-        Distinct::Ascending { rows } if share > 0.0 => Distinct::Unique { rows },
-        distinct => distinct,
-    };
-    Facts { null_share: 1.0 - (1.0 - share) * (1.0 - facts.null_share), distinct, ..facts }
-}
-
-/// The kinds that are sure to come of these once they are stored.
-fn stored_kinds(kinds: Kinds, affinity: Affinity) -> Kinds {
-    match affinity {
-        Affinity::Blob => kinds,
-        Affinity::Integer | Affinity::Numeric if kinds == Kinds::INT => kinds,
-        Affinity::Real if kinds.within(Kinds::INT.and(Kinds::REAL)) => Kinds::REAL,
-        Affinity::Text if kinds == Kinds::TEXT => kinds,
-        _ => Kinds::NONE,
-    }
-}
-
-fn value_facts(value: &OwnedValue) -> Facts {
-    let (kinds, longest_bytes) = match value {
-        OwnedValue::Null => (Kinds::NONE, 0),
-        OwnedValue::Int(_) => (Kinds::INT, 8),
-        OwnedValue::Real(_) => (Kinds::REAL, 8),
-        OwnedValue::Text(text) => (Kinds::TEXT, text.len() as u64),
-        OwnedValue::Blob(blob) => (Kinds::BLOB, blob.len() as u64),
-    };
-    let null_share = if *value == OwnedValue::Null { 1.0 } else { 0.0 };
-    Facts { kinds, longest_bytes, distinct: Distinct::Among { values: 1 }, null_share, cycle: None }
-}
-
-/// What is known of an operation's results: no kind is sure that another operand could change.
-fn operation_facts(operator: Operator, operands: &[Recipe], parts: &[Part]) -> Facts {
-    let all = |kinds| parts.iter().all(|part| part.facts.kinds == kinds);
-    let (ints, numbers) = (all(Kinds::INT), Kinds::INT.and(Kinds::REAL));
-    let is_real = || parts.iter().any(|part| part.facts.kinds == Kinds::REAL);
-    let are_numbers = || parts.iter().all(|part| part.facts.kinds != Kinds::NONE && part.facts.kinds.within(numbers));
-    let sum = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.facts.longest_bytes.max(SHORT_BYTES)));
-    let (kinds, longest_bytes) = match operator {
-        Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Remainder => {
-            let kinds = match (ints, are_numbers() && is_real()) {
-                (true, _) => Kinds::INT,
-                (_, true) => Kinds::REAL,
-                _ => Kinds::NONE,
-            };
-            (kinds, SHORT_BYTES)
-        }
-        Operator::Negate | Operator::Function(Function::Abs) if ints => (Kinds::INT, SHORT_BYTES),
-        Operator::Compare(_) | Operator::And | Operator::Or | Operator::Not | Operator::Between | Operator::In => {
-            (Kinds::INT, 8)
-        }
-        Operator::Function(Function::Length | Function::DateDiff) => (Kinds::INT, 8),
-        Operator::Function(Function::Round) => (Kinds::REAL, 8),
-        Operator::Function(Function::Replace) => (Kinds::NONE, sum.saturating_mul(parts[2].facts.longest_bytes.max(1))),
-        _ => (Kinds::NONE, sum),
-    };
-    let spreads_null = !matches!(
-        operator,
-        Operator::Case { .. }
-            | Operator::And
-            | Operator::Or
-            | Operator::In
-            | Operator::Compare(crate::expression::Comparison::Is | crate::expression::Comparison::IsNot)
-            | Operator::Function(Function::Coalesce | Function::If | Function::NullIf)
-    );
-    let null_share = match spreads_null {
-        true => 1.0 - parts.iter().map(|part| 1.0 - part.facts.null_share).product::<f64>(),
-        false => 0.0,
-    };
-    Facts { kinds, longest_bytes, distinct: distinct(operator, operands, parts), null_share, cycle: None }
-}
-
-/// A number that is different in every row stays so where another one is added or it is multiplied by one.
-fn distinct(operator: Operator, operands: &[Recipe], parts: &[Part]) -> Distinct {
-    let unknown = Distinct::Among { values: u64::MAX };
-    let is_number = |at: usize| match &operands[at] {
-        Recipe::Value(OwnedValue::Int(int)) => operator != Operator::Multiply || *int != 0,
-        _ => false,
-    };
-    let other = match operator {
-        Operator::Add | Operator::Subtract | Operator::Multiply if is_number(1) => 0,
-        Operator::Add | Operator::Multiply if is_number(0) => 1,
-        _ => return unknown,
-    };
-    match parts[other].facts.distinct {
-        Distinct::Ascending { rows } | Distinct::Unique { rows } if parts[other].facts.kinds == Kinds::INT => {
-            Distinct::Unique { rows }
-        }
-        _ => unknown,
     }
 }

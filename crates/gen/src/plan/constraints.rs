@@ -1,58 +1,59 @@
-//! CHECK constraints: what is inferred meets them, and what somebody wrote is tried against them.
+//! CHECK constraints: sampled rows are tested against them, and inferred columns change until they pass.
 //!
 //! ```text
-//! statement --comments/checks--> expressions --judge--> SQLite: do sampled rows meet them?
-//! no: expression --limits--> values, bounds, other columns --candidates--> annotations, tried one after another
+//! statement --schema_annotations/checks--> expressions --evaluator--> SQLite: do sampled rows meet them?
+//! no: expression --bounds--> values, ranges, other columns --guesses--> annotations, tried one after another
 //! ```
 //!
-//! What an expression means is SQLite's to say: it looks at rows that were made. The recogniser only has ideas for
-//! columns that nobody says anything about, and a wrong idea fails before SQLite as any other.
+//! SQLite alone evaluates a constraint, on generated rows. Our parser only suggests annotations for inferred columns,
+//! and a wrong suggestion fails the test like any other.
 
-mod candidates;
-mod judge;
-mod limits;
+mod bounds;
+mod evaluator;
+mod guesses;
 
-use super::compile::Drafts;
-use super::rows::Size;
-use super::{Chosen, Planner};
-use crate::infer::{self, Inferred};
-use crate::tables::invented;
-use judge::{Judge, Verdict};
+use super::compile::ColumnDrafts;
+use super::table_sizes::TableSize;
+use super::{Planner, Provenance};
+use crate::infer::{self, Inference};
+use crate::tables::generated_tables;
+use evaluator::{CheckEvaluator, CheckReport};
 use litepress_rows::{Error, ErrorKind, Result};
 
 impl Planner<'_> {
-    /// Gives inferred columns other annotations until all CHECK constraints are met.
+    /// Replaces the annotations of inferred columns until all CHECK constraints hold.
     ///
     /// # Errors
-    /// [`ErrorKind::Generator`] for a constraint that sampled rows do not meet.
+    /// [`ErrorKind::Generator`] for a constraint that sampled rows violate.
     pub(super) fn meet_checks(&mut self) -> Result<()> {
-        for (table, of_table) in invented(self.schema) {
-            let Size { rows, tpch, .. } = self.sizes[table];
-            let is_judged =
+        for (table, of_table) in generated_tables(self.schema) {
+            let TableSize { rows, tpch, .. } = self.sizes[table];
+            let is_checked =
                 of_table.has_check && rows > 0 && tpch.is_none() && !of_table.may_lose_rows(self.on_conflict);
-            let Some(judge) = Judge::new(self.schema, table).filter(|_| is_judged) else { continue };
-            let mut verdict = judge.judge(self.drafts(), table)?;
-            while !verdict.is_met() {
-                match self.improve(&judge, table, &verdict) {
-                    Some(better) => verdict = better,
-                    None => return Err(self.refusal(&judge, table, &verdict)),
+            let Some(evaluator) = CheckEvaluator::new(self.schema, table).filter(|_| is_checked) else { continue };
+            let mut report = evaluator.evaluate(self.drafts(), table)?;
+            while !report.is_met() {
+                match self.replace_one(&evaluator, table, &report) {
+                    Some(better) => report = better,
+                    None => return Err(self.violation(&evaluator, table, &report)),
                 }
             }
         }
         Ok(())
     }
 
-    /// Changes one inferred column so that fewer constraints fail.
-    fn improve(&mut self, judge: &Judge, table: usize, verdict: &Verdict) -> Option<Verdict> {
-        for check in verdict.failing() {
-            let because = format!("CHECK ({})", shortened(&judge.checks[check].text));
-            for column in self.changeable(judge, table, check) {
-                for text in self.candidates(judge, table, column) {
+    /// Replaces the annotation of one inferred column so that fewer constraints fail.
+    fn replace_one(&mut self, evaluator: &CheckEvaluator, table: usize, report: &CheckReport) -> Option<CheckReport> {
+        for check in report.failing() {
+            let because = format!("CHECK ({})", shortened(&evaluator.checks[check].text));
+            for column in self.changeable(evaluator, table, check) {
+                for text in self.guesses(evaluator, table, column) {
                     let before = self.columns[table][column].take();
-                    let inferred = Inferred { text, because: because.clone() };
-                    let judged = self.settle(table, column, inferred).and_then(|()| judge.judge(self.drafts(), table));
-                    match judged {
-                        Ok(better) if better.meets(check) && better.count() < verdict.count() => return Some(better),
+                    let inferred = Inference { text, because: because.clone() };
+                    let evaluated =
+                        self.assign(table, column, inferred).and_then(|()| evaluator.evaluate(self.drafts(), table));
+                    match evaluated {
+                        Ok(better) if better.meets(check) && better.count() < report.count() => return Some(better),
                         _ => self.columns[table][column] = before,
                     }
                 }
@@ -61,63 +62,63 @@ impl Planner<'_> {
         None
     }
 
-    /// The inferred columns that a constraint names, the last ones first: they may be made of the others.
-    fn changeable(&self, judge: &Judge, table: usize, check: usize) -> Vec<usize> {
+    /// Returns the inferred columns that a constraint names, last ones first, because these may depend on the others.
+    fn changeable(&self, evaluator: &CheckEvaluator, table: usize, check: usize) -> Vec<usize> {
         let is_inferred = |&&column: &&usize| {
             let draft = self.columns[table][column].as_ref();
-            draft.is_some_and(|draft| matches!(draft.chosen, Chosen::Inferred(_)))
+            draft.is_some_and(|draft| matches!(draft.provenance, Provenance::Inferred(_)))
         };
-        judge.checks[check].columns.iter().rev().filter(is_inferred).copied().collect()
+        evaluator.checks[check].columns.iter().rev().filter(is_inferred).copied().collect()
     }
 
-    fn candidates(&self, judge: &Judge, table: usize, column: usize) -> Vec<String> {
+    fn guesses(&self, evaluator: &CheckEvaluator, table: usize, column: usize) -> Vec<String> {
         let of_table = &self.schema.tables[table];
         let name = &of_table.columns[column].name;
-        let mut limits = limits::Limits::default();
-        for check in judge.checks.iter().filter(|check| check.columns.contains(&column)) {
-            limits.read(&check.text, name);
+        let mut bounds = bounds::CheckBounds::default();
+        for check in evaluator.checks.iter().filter(|check| check.columns.contains(&column)) {
+            bounds.read(&check.text, name);
         }
         let now = self.columns[table][column].as_ref().map_or(String::new(), |draft| draft.expression.clone());
         if let Some(reference) = self.drafts().reference((table, column)) {
             let parent = &self.schema.tables[reference.parent];
             let key = format!("{}.{}", infer::quoted(&parent.name), infer::quoted(&parent.columns[reference.key].name));
-            let others = limits.unequal();
+            let others = bounds.unequal();
             return others.map(|other| format!("ref({key}, other_than({other}))")).collect();
         }
-        let wanted = candidates::Wanted {
-            subject: infer::Subject::new(&of_table.columns[column]),
+        let context = guesses::GuessContext {
+            traits: infer::ColumnTraits::new(&of_table.columns[column]),
             is_key: infer::is_made_unique(of_table, column),
             now,
         };
-        candidates::candidates(&wanted, &limits)
+        guesses::guesses(&context, &bounds)
     }
 
-    pub(super) fn drafts(&self) -> Drafts<'_, '_> {
-        Drafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns }
+    pub(super) fn drafts(&self) -> ColumnDrafts<'_, '_> {
+        ColumnDrafts { schema: self.schema, sizes: &self.sizes, columns: &self.columns }
     }
 
-    fn refusal(&self, judge: &Judge, table: usize, verdict: &Verdict) -> Error {
+    fn violation(&self, evaluator: &CheckEvaluator, table: usize, report: &CheckReport) -> Error {
         let of_table = &self.schema.tables[table];
-        let check = verdict.failing().next().expect("a constraint fails");
-        let (failed, example) = verdict.failure(check);
-        let judged = &judge.checks[check];
-        let names: Vec<&str> = judged.columns.iter().map(|&column| of_table.columns[column].name.as_str()).collect();
-        let called = judged.name.as_ref().map_or(String::new(), |name| format!(", called {name},"));
+        let check = report.failing().next().expect("a constraint fails");
+        let (failed, example) = report.failure(check);
+        let evaluated = &evaluator.checks[check];
+        let names: Vec<&str> = evaluated.columns.iter().map(|&column| of_table.columns[column].name.as_str()).collect();
+        let called = evaluated.name.as_ref().map_or(String::new(), |name| format!(", called {name},"));
         let message = format!(
             "CHECK ({}){called} fails for {failed} of {} sampled rows, for example where {example}",
-            shortened(&judged.text),
-            verdict.rows
+            shortened(&evaluated.text),
+            report.rows
         );
         let error = Error::new(ErrorKind::Generator, message).in_table(&of_table.name);
         if names.is_empty() {
-            return error.advise("no column is named there: no row can meet it");
+            return error.advise("the constraint names no column, so no row can meet it");
         }
         let advice = format!("annotate {} so that the constraint is met", names.join(" or "));
         error.in_column(names.join(", ")).advise(advice)
     }
 }
 
-/// An expression in one line that is not too long.
+/// Returns an expression in one line of limited length.
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 100;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

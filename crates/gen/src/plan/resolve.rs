@@ -1,15 +1,15 @@
-//! From an annotation to a recipe: names become columns, functions and generators.
+//! Resolves the names of an annotation to columns, functions and generators.
 
-use super::rows::Size;
-use crate::annotation::{Call, Expression, ExpressionKind, Site};
+use super::table_sizes::TableSize;
+use crate::annotation::{Call, Expression, ExpressionKind, SourceText};
 use crate::expression::{Operator, functions};
 use crate::generators::Zipf;
-use crate::generators::relations::{Children, Distribution, is_call, number_in_call, ref_call};
+use crate::generators::relations::{Distribution, FanOutSpec, is_call, number_in_call, ref_call};
 use crate::generators::{Generator, catalogue};
 use crate::random::CellRandom;
-use crate::relation::{Dealt, Draw, FanOut, Relation};
+use crate::relation::{Assignment, ExactCounts, FanOut, Relation};
 use crate::suggest::did_you_mean;
-use crate::tables::is_invented;
+use crate::tables::is_generated;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::{Generated, Schema, Table};
 use litepress_rows::{Error, Result};
@@ -17,25 +17,25 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How a column's values are made.
+/// A resolved annotation.
 #[derive(Clone, Debug)]
-pub(super) enum Recipe {
-    /// By a generator.
+pub(super) enum ColumnExpr {
+    /// The values of a generator.
     Generator { generator: Arc<dyn Generator>, purpose: Purpose },
-    /// They are those of another column of the row.
+    /// Another column of the row.
     Column { column: usize },
-    /// The same value in every row.
+    /// A constant.
     Value(OwnedValue),
-    /// They are computed.
-    Operation { operator: Operator, operands: Vec<Recipe> },
-    /// They are those of a column of the row that this one refers to.
+    /// An operator applied to other expressions.
+    Operation { operator: Operator, operands: Vec<ColumnExpr> },
+    /// A column of the row that this column refers to.
     Reference(Reference),
-    /// They are those of a column of the row that another column refers to.
+    /// A column of the row that another column refers to.
     Through { through: String, name: String, at: usize },
-    /// The how manieth row it is that refers to the same row through a column.
-    Number { column: usize, at: usize },
-    /// They are NULL in some rows.
-    Null { share: f64, purpose: Purpose, inner: Box<Recipe> },
+    /// The ordinal of a row among the children of its parent through a column.
+    ChildOrdinal { column: usize, at: usize },
+    /// NULL in a share of the rows.
+    Null { share: f64, purpose: Purpose, inner: Box<ColumnExpr> },
 }
 
 /// A reference to rows of a table.
@@ -45,12 +45,12 @@ pub(super) struct Reference {
     pub parent: usize,
     pub key: usize,
     pub relation: Relation,
-    /// Where its distribution stands.
+    /// Offset of the distribution in the annotation.
     pub at: usize,
 }
 
-impl Recipe {
-    /// The reference that the whole of it is, NULL apart.
+impl ColumnExpr {
+    /// Returns the reference that the whole expression is, ignoring NULLs.
     pub(super) fn reference(&self) -> Option<&Reference> {
         match self {
             Self::Reference(reference) => Some(reference),
@@ -59,7 +59,7 @@ impl Recipe {
         }
     }
 
-    /// How many times NULLs are strewn over the values by the same random numbers.
+    /// Returns the number of nested `null` that draw from the same random numbers.
     pub(super) fn null_levels(&self) -> u64 {
         match self {
             Self::Generator { generator, purpose: None } => generator.null_levels(),
@@ -69,46 +69,46 @@ impl Recipe {
     }
 }
 
-/// Which random numbers a part of an annotation has: those of its column where it is the whole of it, else some of its own.
+/// The purpose of an expression's random numbers: `None` for a whole annotation, which has those of its column.
 pub(super) type Purpose = Option<u64>;
 
-/// What is known where an annotation stands.
+/// The context of an annotation.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub schema: &'a Schema,
-    pub sizes: &'a [Size],
-    /// Position of the table, and of the column there.
+    pub sizes: &'a [TableSize],
+    /// Position of the table, and of the column in it.
     pub table: usize,
     pub column: usize,
 }
 
-/// What names are looked up in.
+/// Resolver of the names of one annotation.
 pub(super) struct Resolver<'a> {
-    site: &'a Site<'a>,
+    source: &'a SourceText<'a>,
     scope: Scope<'a>,
     table: &'a Table,
-    /// How many calls of a generator were met.
+    /// Number of calls so far of each generator.
     calls: HashMap<String, u64>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(site: &'a Site<'a>, scope: Scope<'a>) -> Self {
-        Self { site, scope, table: &scope.schema.tables[scope.table], calls: HashMap::new() }
+    pub(super) fn new(source: &'a SourceText<'a>, scope: Scope<'a>) -> Self {
+        Self { source, scope, table: &scope.schema.tables[scope.table], calls: HashMap::new() }
     }
 
-    /// Rows of the table.
+    /// Returns the number of rows of the table.
     fn rows(&self) -> u64 {
         self.scope.sizes[self.scope.table].rows
     }
 
-    /// The recipe of a whole annotation. A name alone is a generator where there is one, else a column.
-    pub(super) fn annotation(&mut self, expression: &Expression) -> Result<Recipe> {
+    /// Resolves a whole annotation. A name alone is a generator if there is one, else a column.
+    pub(super) fn annotation(&mut self, expression: &Expression) -> Result<ColumnExpr> {
         match &expression.kind {
             ExpressionKind::Call(call) if catalogue::is_generator(expression) => self.generator(call, None),
             ExpressionKind::Call(call) if is_call(call, "null") => self.null(call, None),
             ExpressionKind::Call(call) if is_call(call, "ref") => self.reference(call),
             ExpressionKind::Call(call) if !call.is_called => match self.column(&call.name, &call.span)? {
-                Some(recipe) => Ok(recipe),
+                Some(expr) => Ok(expr),
                 None => self.generator(call, None),
             },
             ExpressionKind::Call(call) if is_call(call, "number_in") => self.number(call),
@@ -117,34 +117,34 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The recipe of a part of an annotation. A name alone is a column where there is one, else a generator.
-    fn part(&mut self, expression: &Expression) -> Result<Recipe> {
+    /// Resolves a part of an annotation. A name alone is a column if there is one, else a generator.
+    fn part(&mut self, expression: &Expression) -> Result<ColumnExpr> {
         match &expression.kind {
-            ExpressionKind::Literal(value) => Ok(Recipe::Value(value.clone())),
+            ExpressionKind::Literal(value) => Ok(ColumnExpr::Value(value.clone())),
             ExpressionKind::Column { through: None, name } => {
                 self.column(name, &expression.span)?.ok_or_else(|| self.missing_column(name, &expression.span))
             }
             ExpressionKind::Column { through: Some(through), name } => {
-                Ok(Recipe::Through { through: through.clone(), name: name.clone(), at: expression.span.start })
+                Ok(ColumnExpr::Through { through: through.clone(), name: name.clone(), at: expression.span.start })
             }
             ExpressionKind::Operation { operator, operands } => {
                 let operands = operands.iter().map(|operand| self.part(operand)).collect::<Result<_>>()?;
-                Ok(Recipe::Operation { operator: *operator, operands })
+                Ok(ColumnExpr::Operation { operator: *operator, operands })
             }
             ExpressionKind::Call(call) if is_call(call, "number_in") => self.number(call),
             ExpressionKind::Call(call) if call.is_called && is_call(call, "ref") => {
-                let error = self.site.error(call.span.start, "ref stands alone, or in null(share, ref(...))");
-                Err(error.advise("what is computed of a value of the row that is referred to says parent.column"))
+                let error = self.source.error(call.span.start, "ref must stand alone or in null(share, ref(...))");
+                Err(error.advise("write parent.column to use a value of the referenced row"))
             }
             ExpressionKind::Call(call) => {
-                // A column cannot be made of itself: `lower(email)` for the column `email` means the generator.
+                // A column cannot be computed from itself: `lower(email)` for the column `email` means the generator.
                 let is_own = self.table.columns[self.scope.column].name.eq_ignore_ascii_case(&call.name)
                     && catalogue::find(&call.name).is_some();
                 let column = if call.is_called || is_own { None } else { self.column(&call.name, &call.span)? };
                 match column {
                     Some(column) => Ok(column),
                     None if catalogue::is_generator(expression) || !is_call(call, "null") => {
-                        self.refuse_unknown(call)?;
+                        self.reject_unknown(call)?;
                         let purpose = self.purpose(&call.name);
                         self.generator(call, purpose)
                     }
@@ -157,12 +157,12 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The random numbers of one more call of this generator: they stay the same whatever else the annotation becomes, as
-    /// long as no other call of it is written in front.
+    /// Returns a new purpose for a call of this generator. It depends only on the name and on the number of earlier
+    /// calls, so the rest of the annotation can change without changing these values.
     fn purpose(&mut self, name: &str) -> Purpose {
         const BASIS: u64 = 0xCBF2_9CE4_8422_2325;
         const PRIME: u64 = 0x0000_0100_0000_01B3;
-        /// Clear of the purposes that generators have for themselves.
+        /// Disjoint from the purposes within generators.
         const HIGH: u64 = 1 << 63;
         let name = name.to_ascii_lowercase();
         let hash = name.bytes().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
@@ -171,43 +171,43 @@ impl<'a> Resolver<'a> {
         Some(HIGH | hash.wrapping_add(*call))
     }
 
-    fn generator(&self, call: &Call, purpose: Purpose) -> Result<Recipe> {
-        let generator = catalogue::build(self.site, call, Some(self.rows()))?.into();
-        Ok(Recipe::Generator { generator, purpose })
+    fn generator(&self, call: &Call, purpose: Purpose) -> Result<ColumnExpr> {
+        let generator = catalogue::build(self.source, call, Some(self.rows()))?.into();
+        Ok(ColumnExpr::Generator { generator, purpose })
     }
 
-    fn null(&mut self, call: &Call, purpose: Purpose) -> Result<Recipe> {
-        let (share, inner) = catalogue::null_arguments(self.site, call)?;
+    fn null(&mut self, call: &Call, purpose: Purpose) -> Result<ColumnExpr> {
+        let (share, inner) = catalogue::null_arguments(self.source, call)?;
         let inner = match (&inner.kind, purpose) {
             (ExpressionKind::Literal(_), _) => return self.generator(call, purpose),
             (_, None) => self.annotation(&inner)?,
             (_, Some(_)) => self.part(&inner)?,
         };
-        Ok(Recipe::Null { share, purpose, inner: Box::new(inner) })
+        Ok(ColumnExpr::Null { share, purpose, inner: Box::new(inner) })
     }
 
-    /// The column of this name, if there is one.
-    fn column(&self, name: &str, span: &Range<usize>) -> Result<Option<Recipe>> {
+    /// Resolves the name of a column, if there is one.
+    fn column(&self, name: &str, span: &Range<usize>) -> Result<Option<ColumnExpr>> {
         let Some(column) = self.table.column(name) else { return Ok(None) };
         if self.table.columns[column].generated != Generated::No {
-            let message = format!("column {name} is generated: SQLite computes its values when the row is there");
-            return Err(self.site.error(span.start, message).advise("write what it is computed of"));
+            let message = format!("column {name} is generated: SQLite computes it from the finished row");
+            return Err(self.source.error(span.start, message).advise("repeat its expression"));
         }
-        Ok(Some(Recipe::Column { column }))
+        Ok(Some(ColumnExpr::Column { column }))
     }
 
     fn missing_column(&self, name: &str, span: &Range<usize>) -> Error {
         let near = did_you_mean(name, self.table.columns.iter().map(|column| column.name.as_str()));
         let message = format!("table {} has no column '{name}'{near}", self.table.name);
-        self.site.error(span.start, message)
+        self.source.error(span.start, message)
     }
 
-    /// What is neither a column nor a generator nor a function.
-    fn refuse_unknown(&self, call: &Call) -> Result<()> {
+    /// Rejects a name that is neither a column nor a generator nor a function.
+    fn reject_unknown(&self, call: &Call) -> Result<()> {
         if catalogue::find(&call.name).is_some() {
             return Ok(());
         }
-        let generators = catalogue::all().iter().map(|entry| entry.name);
+        let generators = catalogue::all().map(|entry| entry.name);
         let functions = functions().iter().map(|function| function.name);
         let ordinary = self.table.columns.iter().filter(|column| column.generated == Generated::No);
         let columns = ordinary.map(|column| column.name.as_str());
@@ -216,64 +216,68 @@ impl<'a> Resolver<'a> {
             false => ("column or generator", did_you_mean(&call.name, columns.chain(generators))),
         };
         Err(self
-            .site
+            .source
             .error(call.span.start, format!("there is no {what} '{}'{near}", call.name))
             .advise("a column's name may stand in double quotes, a text stands in single ones"))
     }
 
-    fn number(&mut self, call: &Call) -> Result<Recipe> {
-        let column = self.own_column(&number_in_call(self.site, call)?)?;
-        Ok(Recipe::Number { column, at: call.span.start })
+    fn number(&mut self, call: &Call) -> Result<ColumnExpr> {
+        let column = self.own_column(&number_in_call(self.source, call)?)?;
+        Ok(ColumnExpr::ChildOrdinal { column, at: call.span.start })
     }
 
-    /// A column of the row, by its name.
+    /// Resolves the name of a column of the same row.
     fn own_column(&mut self, expression: &Expression) -> Result<usize> {
         match self.part(expression)? {
-            Recipe::Column { column } => Ok(column),
-            _ => Err(self.site.error(expression.span.start, "the name of a column of the table is expected")),
+            ColumnExpr::Column { column } => Ok(column),
+            _ => Err(self.source.error(expression.span.start, "the name of a column of the table is expected")),
         }
     }
 
-    fn reference(&mut self, call: &Call) -> Result<Recipe> {
-        let of = ref_call(self.site, call, Some(self.rows()))?;
+    fn reference(&mut self, call: &Call) -> Result<ColumnExpr> {
+        let of = ref_call(self.source, call, Some(self.rows()))?;
         let (parent, key) = self.parent(&of.parent)?;
         let parents = self.scope.sizes[parent].rows;
         let random = || {
             let column = &self.table.columns[self.scope.column].name;
             CellRandom::new(self.scope.sizes[self.scope.table].seed, &self.table.name, column)
         };
-        let draw = match of.distribution {
-            Distribution::Uniform => Draw::Uniform,
+        let assignment = match of.distribution {
+            Distribution::Uniform => Assignment::Uniform,
             Distribution::Zipf { exponent, scatter } => {
-                Draw::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
+                Assignment::Zipf { zipf: Arc::new(Zipf::new(parents, exponent)), scatter }
             }
-            Distribution::Once => Draw::Once,
-            Distribution::InTurn { each } => Draw::InTurn { each },
-            Distribution::PerParent(Children::Even(each)) => Draw::Children(Arc::new(FanOut::Even { each, parents })),
-            Distribution::PerParent(Children::Drawn(counts)) => {
-                Draw::Children(Arc::new(FanOut::drawn(counts, &random(), parents)))
+            Distribution::Once => Assignment::Once,
+            Distribution::InTurn { each } => Assignment::InTurn { each },
+            Distribution::PerParent(FanOutSpec::Constant(each)) => {
+                Assignment::PerParent(Arc::new(FanOut::Constant { each, parents }))
             }
-            Distribution::OtherThan(column) => Draw::OtherThan { column: self.own_column(&column)?, each: None },
-            Distribution::DistinctIn { column, skew } => Draw::DistinctIn { column: self.own_column(&column)?, skew },
-            // Without parents there is nothing to deal; that it has none is told later.
-            Distribution::Dealt(_) if parents == 0 => Draw::Uniform,
-            Distribution::Dealt(pairs) => match Dealt::new(&pairs, parents) {
-                Some(dealt) => Draw::Dealt(Arc::new(dealt)),
-                None => return Err(self.site.error(of.at, "there are more children than rows can be counted")),
+            Distribution::PerParent(FanOutSpec::Varying(counts)) => {
+                Assignment::PerParent(Arc::new(FanOut::varying(counts, &random(), parents)))
+            }
+            Distribution::OtherThan(column) => Assignment::OtherThan { column: self.own_column(&column)?, each: None },
+            Distribution::DistinctIn { column, skew } => {
+                Assignment::DistinctIn { column: self.own_column(&column)?, skew }
+            }
+            // There is nothing to deal without parents; a later check reports that.
+            Distribution::Exact(_) if parents == 0 => Assignment::Uniform,
+            Distribution::Exact(pairs) => match ExactCounts::new(&pairs, parents) {
+                Some(counts) => Assignment::Exact(Arc::new(counts)),
+                None => return Err(self.source.error(of.at, "the number of children is above 2^64")),
             },
         };
         let own = &self.table.columns[self.scope.column];
         let is_total = own.not_null || self.table.rowid_alias == Some(self.scope.column);
-        let relation = Relation { parents, draw, to_itself: parent == self.scope.table, is_total };
+        let relation = Relation { parents, assignment, to_itself: parent == self.scope.table, is_total };
         self.check_relation(&relation, of.at)?;
-        Ok(Recipe::Reference(Reference { parent, key, relation, at: of.at }))
+        Ok(ColumnExpr::Reference(Reference { parent, key, relation, at: of.at }))
     }
 
-    /// The column that `table.column` names, or `table`, whose primary key it is.
+    /// Resolves `table.column`, or `table`, which means its primary key.
     fn parent(&self, expression: &Expression) -> Result<(usize, usize)> {
-        let refused = |message: String| {
+        let rejected = |message: String| {
             Err(self
-                .site
+                .source
                 .error(expression.span.start, message)
                 .advise("ref(table.column) says which column of which table"))
         };
@@ -281,17 +285,17 @@ impl<'a> Resolver<'a> {
             ExpressionKind::Column { through: Some(table), name } => (table, Some(name)),
             ExpressionKind::Column { through: None, name } => (name, None),
             ExpressionKind::Call(call) if !call.is_called => (&call.name, None),
-            _ => return refused("a column of another table is expected".to_owned()),
+            _ => return rejected("a column of another table is expected".to_owned()),
         };
         let schema = self.scope.schema;
-        let known = schema.position(table).filter(|&position| is_invented(schema, &schema.tables[position]));
+        let known = schema.position(table).filter(|&position| is_generated(schema, &schema.tables[position]));
         let Some(position) = known else {
             let near = did_you_mean(table, schema.tables.iter().map(|table| table.name.as_str()));
-            return refused(format!("there is no table '{table}'{near}"));
+            return rejected(format!("there is no table '{table}'{near}"));
         };
         let of = &schema.tables[position];
         if self.scope.sizes[position].tpch.is_some() {
-            return refused(format!("table {} is one of TPC-H, whose rows are not invented", of.name));
+            return rejected(format!("table {} is one of TPC-H, which references cannot use", of.name));
         }
         let found = match column {
             Some(name) => of.column(name),
@@ -302,36 +306,36 @@ impl<'a> Resolver<'a> {
         };
         match (found, column) {
             (Some(column), _) if of.columns[column].generated == Generated::No => Ok((position, column)),
-            (Some(column), _) => refused(format!("column {} is generated", of.columns[column].name)),
-            (None, None) => refused(format!("table {} has no primary key of one column", of.name)),
+            (Some(column), _) => rejected(format!("column {} is generated", of.columns[column].name)),
+            (None, None) => rejected(format!("table {} has no primary key of one column", of.name)),
             (None, Some(name)) => {
                 let near = did_you_mean(name, of.columns.iter().map(|column| column.name.as_str()));
-                refused(format!("table {} has no column '{name}'{near}", of.name))
+                rejected(format!("table {} has no column '{name}'{near}", of.name))
             }
         }
     }
 
-    /// What is wrong with a relation whatever the other columns are.
+    /// Checks a relation on its own, regardless of the other columns.
     fn check_relation(&self, relation: &Relation, at: usize) -> Result<()> {
         let rows = self.rows();
-        let refused = |message: String, advice: String| Err(self.site.error(at, message).advise(advice));
+        let rejected = |message: String, advice: String| Err(self.source.error(at, message).advise(advice));
         if relation.parents == 0 && rows > 0 {
-            return refused("the table that is referred to has no rows".to_owned(), "give it rows".to_owned());
+            return rejected("the parent table has no rows".to_owned(), "give it rows".to_owned());
         }
-        match (&relation.draw, relation.to_itself) {
-            (Draw::DistinctIn { .. } | Draw::OtherThan { .. } | Draw::Dealt(_), true) => refused(
-                "a table refers to its own earlier rows, which this is no order of".to_owned(),
+        match (&relation.assignment, relation.to_itself) {
+            (Assignment::DistinctIn { .. } | Assignment::OtherThan { .. } | Assignment::Exact(_), true) => rejected(
+                "a table refers only to its own earlier rows, which this distribution does not support".to_owned(),
                 "leave it out, or use in_turn, once, zipf or per_parent".to_owned(),
             ),
-            (Draw::Children(fan_out), true) if !fan_out.has_no_childless() => refused(
-                "rows without children would leave none to be the parents of later rows".to_owned(),
+            (Assignment::PerParent(fan_out), true) if !fan_out.has_no_childless() => rejected(
+                "rows without children could leave later rows without a parent".to_owned(),
                 "a table that refers to itself has one child a row at least: per_parent(1, 5)".to_owned(),
             ),
-            (Draw::Children(fan_out), false) if rows > fan_out.children() => {
+            (Assignment::PerParent(fan_out), false) if rows > fan_out.children() => {
                 let children = fan_out.children();
-                refused(
+                rejected(
                     format!("{} parents have {children} children, and the table has {rows} rows", relation.parents),
-                    format!("leave the number of rows out, as it follows from the parents, or say rows={children}"),
+                    format!("leave out the number of rows, which follows from the parents, or set rows={children}"),
                 )
             }
             _ => Ok(()),

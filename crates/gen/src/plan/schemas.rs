@@ -1,8 +1,8 @@
-//! Whole schemas: SQLite inserts the rows, so it is the judge of every constraint, and then looks at the foreign keys.
+//! Whole schemas: SQLite inserts the rows, which checks every constraint, and then checks the foreign keys.
 
 use super::*;
 use crate::program::Scratch;
-use crate::random::{CellRandom, Draws};
+use crate::random::{CellRandom, CellStream};
 use litepress_format::value::Value;
 use rusqlite::Connection;
 use rusqlite::types::Value as Sql;
@@ -21,8 +21,8 @@ fn plan_of(sql: &str) -> Result<GenPlan> {
     GenPlan::new(&Schema::from_sql(sql, "test.sql")?, &Request::default())
 }
 
-/// A database with the rows of a plan, which SQLite has inserted.
-pub(crate) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
+/// Makes a database by inserting the rows of a plan.
+fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
     let sqlite = Connection::open_in_memory().expect("memory");
     sqlite.execute_batch("PRAGMA foreign_keys = OFF").expect("a setting");
     sqlite.execute_batch(sql).expect(sql);
@@ -47,7 +47,7 @@ pub(crate) fn insert(sql: &str, plan: &GenPlan) -> Result<Connection, String> {
     broken.map_or(Ok(sqlite), |broken| Err(format!("foreign keys are broken: {broken}")))
 }
 
-/// The database of a schema whose comments say everything.
+/// Makes the database of a schema that needs no request.
 fn database(sql: &str) -> Connection {
     let plan = plan_of(sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
     insert(sql, &plan).unwrap_or_else(|error| panic!("{error}\n{sql}"))
@@ -191,7 +191,7 @@ fn pairs_are_different() {
     insert(inferred, &plan).expect(inferred);
 }
 
-/// Numbers in a key with a foreign key were numbers of the row: no number of a line on its order is 60,000.
+/// Numbers in a key with a foreign key were row numbers: no order has a line number 60,000.
 #[test]
 fn numbers_in_a_key_count_the_rows_of_a_parent() {
     for (orders, lines, most) in [(300, 700, 5), (300, 300, 2), (1000, 10, 1), (7, 700, 250), (1, 30, 60)] {
@@ -222,10 +222,10 @@ fn one_number_of_rows_is_for_all_tables_that_say_nothing() {
     let rows: Vec<u64> = plan.tables().iter().map(|table| table.rows).collect();
     assert_eq!(rows, [100, 3, 100, 6, 7]);
     insert(sql, &plan).expect(sql);
-    // Where no table is left that it could be for, it was passed over without a word.
+    // If no table was left for it, it was ignored in silence.
     let rows = vec![(None, 100), (Some("a".to_owned()), 5), (Some("e".to_owned()), 7)];
     let error = GenPlan::new(&schema, &Request { rows, ..Request::default() }).expect_err(sql);
-    assert!(error.to_string().contains("one for the others is for none"), "{error}");
+    assert!(error.to_string().contains("has no effect: every table already has one"), "{error}");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn references_that_cannot_be() {
         ("x -- gen: ref(p.nmae)", "table p has no column 'nmae', did you mean 'name'?"),
         ("x -- gen: ref(p.twice)", "column twice is generated"),
         ("x -- gen: ref(5)", "a column of another table is expected"),
-        ("x -- gen: ref(p.id) + 1", "ref stands alone"),
+        ("x -- gen: ref(p.id) + 1", "ref must stand alone"),
         ("x -- gen: ref(empty.id)", "has no rows"),
         ("x -- gen: ref(p.id, zipf(0))", "argument 's' of zipf is above 0"),
         ("x -- gen: ref(p.id, zpif(1))", "unknown distribution 'zpif', did you mean 'zipf'?"),
@@ -245,16 +245,16 @@ fn references_that_cannot_be() {
         ("x -- gen: ref(p.id, per_parent(0))", "there are no children"),
         ("x -- gen: ref(p.id, per_parent(2))", "5 parents have 10 children, and the table has 20 rows"),
         ("x -- gen: ref(p.id, once)", "values for 5 rows, and the table has 20"),
-        ("x -- gen: ref(t.x)", "columns need one another: t.x -> t.x"),
-        ("x REFERENCES p, y -- gen: ref(t.x, distinct_in(x))", "a table refers to its own earlier rows"),
-        ("x, y -- gen: ref(t.x, per_parent(0, 5))", "rows without children would leave none"),
+        ("x -- gen: ref(t.x)", "columns depend on one another: t.x -> t.x"),
+        ("x REFERENCES p, y -- gen: ref(t.x, distinct_in(x))", "a table refers only to its own earlier rows"),
+        ("x, y -- gen: ref(t.x, per_parent(0, 5))", "rows without children could leave"),
         ("x, y -- gen: p.name", "no column of t refers to a table p"),
         ("x, y -- gen: x.name", "column x refers to no row"),
         ("x REFERENCES p, y REFERENCES p, z -- gen: p.name", "x and y refer to p: write one of them"),
         ("x REFERENCES p, y -- gen: x.nam", "table p has no column 'nam', did you mean 'name'?"),
         ("x REFERENCES p, y -- gen: x.twice", "column twice is generated"),
-        ("x REFERENCES p, y -- gen: number_in(x)", "number_in counts rows by a column that is"),
-        ("x REFERENCES p, y -- gen: ref(p.id, distinct_in(x))", "a column is distinct in one that is"),
+        ("x REFERENCES p, y -- gen: number_in(x)", "number_in needs a column that is"),
+        ("x REFERENCES p, y -- gen: ref(p.id, distinct_in(x))", "distinct_in needs a column that is"),
     ] {
         let sql = format!("{tables}\n-- gen: rows=20\nCREATE TABLE t (\n{column}\n);");
         let error = plan_of(&sql).expect_err(&sql);
@@ -263,13 +263,13 @@ fn references_that_cannot_be() {
     }
 }
 
-/// A schema at random: tables that refer to one another in any direction, by one column or more.
-fn random_schema(draws: &mut Draws) -> String {
-    let count = 2 + draws.below(6);
-    let kinds: Vec<u64> = (0..count).map(|_| draws.below(6)).collect();
+/// Makes a random schema: tables that refer to one another in any direction, by one column or more.
+fn random_schema(stream: &mut CellStream) -> String {
+    let count = 2 + stream.below(6);
+    let kinds: Vec<u64> = (0..count).map(|_| stream.below(6)).collect();
     let mut sql = String::new();
     for (table, kind) in kinds.iter().enumerate() {
-        let rows = [0, 1, 7, 30, 60][usize::try_from(draws.below(20)).expect("few").min(4)];
+        let rows = [0, 1, 7, 30, 60][usize::try_from(stream.below(20)).expect("few").min(4)];
         let key = [
             "a INTEGER PRIMARY KEY",
             "a TEXT PRIMARY KEY",
@@ -284,31 +284,31 @@ fn random_schema(draws: &mut Draws) -> String {
             key.split_once(", UNIQUE").map_or((key, constraint), |(key, rest)| (key, format!(", UNIQUE{rest}")));
         let (mut columns, mut constraints) = (vec![key.to_owned()], constraint);
         let mut singles = Vec::new();
-        for number in 0..draws.below(4) {
-            let parent = usize::try_from(draws.below(count)).expect("few");
-            let null = ["", " NOT NULL"][usize::from(draws.below(3) == 0)];
+        for number in 0..stream.below(4) {
+            let parent = usize::try_from(stream.below(count)).expect("few");
+            let null = ["", " NOT NULL"][usize::from(stream.below(3) == 0)];
             match kinds[parent] {
                 3 | 4 => {
                     let names = [format!("c{number}"), format!("d{number}")];
                     columns.extend(names.iter().map(|name| format!("{name}{null}")));
                     constraints += &format!(", FOREIGN KEY ({}) REFERENCES t{parent}(a, b)", names.join(", "));
-                    if draws.below(4) == 0 {
+                    if stream.below(4) == 0 {
                         constraints += &format!(", UNIQUE ({}, {})", names[1], names[0]);
                     }
                 }
                 _ => {
-                    let unique = ["", " UNIQUE"][usize::from(draws.below(5) == 0)];
+                    let unique = ["", " UNIQUE"][usize::from(stream.below(5) == 0)];
                     columns.push(format!("c{number}{null}{unique} REFERENCES t{parent}(a)"));
                     singles.push(format!("c{number}"));
                 }
             }
         }
-        if singles.len() > 1 && draws.below(3) == 0 {
+        if singles.len() > 1 && stream.below(3) == 0 {
             constraints += &format!(", UNIQUE ({})", singles.join(", "));
         }
-        if draws.below(4) == 0 && *kind != 3 && *kind != 4 {
-            // Its own key refers to another table, or to itself.
-            let parent = usize::try_from(draws.below(count)).expect("few");
+        if stream.below(4) == 0 && *kind != 3 && *kind != 4 {
+            // Its own key is a foreign key to another table, or to itself.
+            let parent = usize::try_from(stream.below(count)).expect("few");
             if ![3, 4].contains(&kinds[parent]) {
                 constraints += &format!(", FOREIGN KEY (a) REFERENCES t{parent}(a)");
             }
@@ -320,26 +320,26 @@ fn random_schema(draws: &mut Draws) -> String {
 
 #[test]
 fn foreign_keys_of_random_schemas_hold() {
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for number in 0..600 {
-        let sql = random_schema(&mut CellRandom::new(number, "schemas", "test").draws(0));
+        let sql = random_schema(&mut CellRandom::new(number, "schemas", "test").stream(0));
         match plan_of(&sql) {
             Ok(plan) => drop(insert(&sql, &plan).unwrap_or_else(|error| panic!("{error}\n{sql}"))),
-            Err(error) => refused.push(error.to_string()),
+            Err(error) => rejected.push(error.to_string()),
         }
     }
     let is_clear = |why: &String| {
         why.contains("nothing can be inferred for this foreign key")
             || why.contains("values for")
-            || why.contains("columns need one another")
-            || why.contains("filled with whole numbers")
-            || why.contains("the column is NOT NULL, and this gives NULL")
+            || why.contains("columns depend on one another")
+            || why.contains("needs a generator of distinct integers")
+            || why.contains("the column is NOT NULL, and the generator gives NULL")
     };
-    assert!(refused.iter().all(is_clear), "{refused:#?}");
-    assert!(refused.len() < 150, "{} are refused", refused.len());
+    assert!(rejected.iter().all(is_clear), "{rejected:#?}");
+    assert!(rejected.len() < 150, "{} are refused", rejected.len());
 }
 
-/// Ten tables without a single annotation.
+/// Ten tables without any annotation.
 const LIBRARY: &str = "
     CREATE TABLE country (
         code CHAR(2) PRIMARY KEY NOT NULL CHECK (length(code) = 2 AND code = upper(code)),
@@ -417,7 +417,7 @@ fn a_schema_without_annotations_meets_its_constraints() {
         (9, "member_id", "ref(member.id, once)", "inferred: refers to member.id, each once"),
     ] {
         let column = of(table, column);
-        assert_eq!((column.expression.as_str(), column.chosen.to_string().as_str()), (expression, because));
+        assert_eq!((column.expression.as_str(), column.provenance.to_string().as_str()), (expression, because));
     }
 }
 
@@ -441,7 +441,7 @@ fn constraints_that_are_not_met_are_named() {
     insert(met, &plan_of(met).expect(met)).expect(met);
 }
 
-/// A value that comes once in a million rows fails a build of a million rows.
+/// A value with a probability of one in a million fails a build of a million rows.
 #[test]
 fn the_ends_of_a_range_count() {
     let sql = "/* gen: rows=100 */ CREATE TABLE t (a int CHECK (a <> 0), b int CHECK (b > 0), c real CHECK (c > 0));";
@@ -452,14 +452,14 @@ fn the_ends_of_a_range_count() {
     assert_eq!(columns[2], "real(0.01, 1000, 2)");
 }
 
-/// Constraints at random, of the shapes that schemas have.
-fn random_constraint(draws: &mut Draws, column: &str, other: &str) -> (&'static str, String) {
-    let low = i64::try_from(draws.below(2000)).expect("small") - 1000;
-    let high = low + 1 + i64::try_from(draws.below(500)).expect("small");
+/// Makes random constraints of common forms.
+fn random_constraint(stream: &mut CellStream, column: &str, other: &str) -> (&'static str, String) {
+    let low = i64::try_from(stream.below(2000)).expect("small") - 1000;
+    let high = low + 1 + i64::try_from(stream.below(500)).expect("small");
     let texts = ["'a'", "'B c'", "'it''s'", "'ü'"];
-    let length = 1 + draws.below(40);
-    match draws.below(12) {
-        0 => ("TEXT", format!("{column} IN ({}, {})", texts[0], texts[usize::try_from(draws.below(4)).expect("few")])),
+    let length = 1 + stream.below(40);
+    match stream.below(12) {
+        0 => ("TEXT", format!("{column} IN ({}, {})", texts[0], texts[usize::try_from(stream.below(4)).expect("few")])),
         1 => ("INT", format!("{column} BETWEEN {low} AND {high}")),
         2 => ("REAL", format!("{column} >= {low} AND {column} < {high}")),
         3 => ("INT NOT NULL", format!("{high} >= {column} AND {low} < {column}")),
@@ -477,12 +477,12 @@ fn random_constraint(draws: &mut Draws, column: &str, other: &str) -> (&'static 
 #[test]
 fn random_constraints_are_met() {
     for number in 0..300 {
-        let mut draws = CellRandom::new(number, "constraints", "test").draws(0);
-        let columns: Vec<String> = (0..1 + draws.below(4))
+        let mut stream = CellRandom::new(number, "constraints", "test").stream(0);
+        let columns: Vec<String> = (0..1 + stream.below(4))
             .map(|column| {
-                let (declared, check) = random_constraint(&mut draws, &format!("c{column}"), "base");
-                let key =
-                    ["", " UNIQUE"][usize::from(draws.below(6) == 0 && check.contains("> ") && !check.contains("AND"))];
+                let (declared, check) = random_constraint(&mut stream, &format!("c{column}"), "base");
+                let key = ["", " UNIQUE"]
+                    [usize::from(stream.below(6) == 0 && check.contains("> ") && !check.contains("AND"))];
                 format!("c{column} {declared}{key} CHECK ({check})")
             })
             .collect();

@@ -5,7 +5,7 @@ fn plan_of(sql: &str, request: &Request) -> Result<GenPlan> {
     GenPlan::new(&Schema::from_sql(sql, "test.sql")?, request)
 }
 
-/// A request for this many rows of the only table.
+/// Makes a request for this number of rows of the only table.
 fn rows(rows: u64) -> Request {
     Request { rows: vec![(None, rows)], ..Request::default() }
 }
@@ -16,7 +16,7 @@ fn set(table: &str, column: &str, text: &str) -> Request {
     Request { set: vec![set], ..rows(10) }
 }
 
-/// `column: expression` of all columns.
+/// Formats all columns as `column: expression`.
 fn expressions(plan: &GenPlan) -> Vec<String> {
     let columns = plan.tables().iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
     columns.map(|(table, column)| format!("{}.{}: {}", table.name, column.name, column.expression)).collect()
@@ -35,8 +35,8 @@ fn set_comes_before_annotation_before_inference() {
     assert_eq!(expressions(&plan), ["t.id: sequence", "t.a: digits( 6 )", "t.b: hex(8)", "t.d: int(0, 999_999)"]);
     let table = plan.table(0).expect("the only one");
     assert_eq!((table.rows, table.seed), (1000, 7));
-    let chosen: Vec<String> = table.columns.iter().map(|column| column.chosen.to_string()).collect();
-    assert_eq!(chosen, ["inferred: INTEGER PRIMARY KEY", "annotation", "set", "inferred: an integer column"]);
+    let provenance: Vec<String> = table.columns.iter().map(|column| column.provenance.to_string()).collect();
+    assert_eq!(provenance, ["inferred: INTEGER PRIMARY KEY", "annotation", "set", "inferred: an integer column"]);
     let plan = plan_of(sql, &Request { seed: Some(8), ..rows(5) }).expect(sql);
     assert_eq!((plan.tables()[0].rows, plan.tables()[0].seed), (5, 8));
 }
@@ -110,7 +110,7 @@ fn requests_name_what_exists() {
             ErrorKind::Usage,
             "the number of rows is given twice",
         ),
-        (with(Some("user")), ErrorKind::Usage, "nobody says how many rows it gets"),
+        (with(Some("user")), ErrorKind::Usage, "the table has no number of rows"),
         (with(Some("v")), ErrorKind::Unsupported, "virtual table"),
         (Request { rows: [both(), both()].concat(), ..Request::default() }, ErrorKind::Usage, "given twice"),
         (set("usr", "area", "hex(1)"), ErrorKind::Usage, "there is no table 'usr', did you mean 'user'?"),
@@ -157,12 +157,12 @@ fn mistakes_in_annotations_point_into_the_schema() {
         ("create table t (\n a int -- gen: int(1, 2))\n)", 2, 25, "')' stands where the end"),
         ("create table t (\n a int -- gen:\n)", 2, 15, "the annotation ends where a generator or a value is expected"),
         ("create table t (\n a int -- gen: 5\n)", 2, 16, "the name of a generator is expected"),
-        ("create table t (\n -- gen: rows=5\n a int)", 2, 10, "'rows=' is said of a table"),
+        ("create table t (\n -- gen: rows=5\n a int)", 2, 10, "'rows=' is a setting of tables"),
         ("create table t ( -- gen: digits(6)\n a int)", 1, 26, "'digits' stands where rows=N or seed=N is expected"),
-        ("create table t ( -- gen: row=6\n a int)", 1, 26, "a table has no 'row=', did you mean 'rows'?"),
+        ("create table t ( -- gen: row=6\n a int)", 1, 26, "a table has no setting 'row=', did you mean 'rows'?"),
         ("create table t ( -- gen: rows=x\n a int)", 1, 31, "'x' stands where a whole number is expected"),
-        ("create table t ( -- gen: rows=6 rows=7\n a int)", 1, 33, "'rows=' is said twice"),
-        ("-- gen: rows=6\ncreate table t ( -- gen: rows=7\n a int)", 2, 26, "'rows=' is said twice"),
+        ("create table t ( -- gen: rows=6 rows=7\n a int)", 1, 33, "'rows=' is set twice"),
+        ("-- gen: rows=6\ncreate table t ( -- gen: rows=7\n a int)", 2, 26, "'rows=' is set twice"),
         ("create table t (\n a int -- gen: int(9, 1)\n)", 2, 20, "'lo' is above 'hi'"),
         ("create table t (\n a int -- gen: null(.1, itn)\n)", 2, 25, "unknown generator 'itn'"),
     ] {
@@ -185,9 +185,9 @@ fn values_that_a_column_refuses() {
         ("a real /* gen: uuid */", " strict", 1, "its REAL column does not take texts"),
         ("a text /* gen: blob(1, 2) */", " strict", 1, "its TEXT column does not take blobs"),
         ("a blob /* gen: text(1, 2) */", " strict", 1, "its BLOB column does not take texts"),
-        ("a integer primary key /* gen: int(1, 5) */", "", 1, "different in every row by construction"),
-        ("a integer primary key /* gen: unique_hex */", "", 1, "different in every row by construction"),
-        ("a integer primary key /* gen: null(0.5, sequence) */", "", 1, "different in every row by construction"),
+        ("a integer primary key /* gen: int(1, 5) */", "", 1, "distinct integers"),
+        ("a integer primary key /* gen: unique_hex */", "", 1, "distinct integers"),
+        ("a integer primary key /* gen: null(0.5, sequence) */", "", 1, "distinct integers"),
         ("a integer primary key /* gen: shuffle(1, 99) */", "", 100, "values for 99 rows, and the table has 100"),
         ("a /* gen: shuffle(1) */", "", 5, "argument 'hi' is missing"),
         ("a /* gen: shuffle(hi=1) */", "", 5, "argument 'lo' is missing"),
@@ -241,7 +241,7 @@ fn values_that_a_column_takes() {
     }
 }
 
-/// Two foreign keys that are a key together, the table between two tables, were drawn at random and repeated.
+/// Two foreign keys that form a key, in a table between two tables, were drawn at random and repeated.
 #[test]
 fn keys_of_foreign_keys_are_unique() {
     let sql = "/* gen: rows=30 */ create table a (id integer primary key -- gen: shuffle(101, 130)
@@ -291,7 +291,7 @@ fn keys_of_foreign_keys_are_unique() {
     }
 }
 
-/// Keys that are bound to repeat, and NULL that is not taken, are errors only where the rows are.
+/// Keys that are bound to repeat, and NULL in a NOT NULL column, are errors only if the table has rows.
 #[test]
 fn rows_that_conflict_may_be_wanted() {
     let of = |sql: &str, on_conflict| plan_of(sql, &Request { on_conflict, ..rows(1000) });
@@ -309,10 +309,10 @@ fn rows_that_conflict_may_be_wanted() {
     let clause = "create table t (a int unique on conflict replace /* gen: int(1, 9) */)";
     assert!(of(clause, Conflict::Abort).is_ok());
     let texts = "create table t (a integer primary key /* gen: hex(4) */)";
-    assert!(of(texts, Conflict::Ignore).expect_err(texts).message().contains("whole numbers"));
+    assert!(of(texts, Conflict::Ignore).expect_err(texts).message().contains("integers"));
 }
 
-/// A key into a table that is not there was filled with numbers that refer to nothing.
+/// A foreign key to a missing table was filled with numbers that refer to nothing.
 #[test]
 fn a_foreign_key_without_a_table_is_null_or_refused() {
     let plan = plan_of("create table t (a int references missing(id))", &rows(5)).expect("it takes NULL");
@@ -326,7 +326,7 @@ fn a_foreign_key_without_a_table_is_null_or_refused() {
     }
 }
 
-/// The annotation was refused although nobody wanted it.
+/// The annotation was rejected although the request replaced it.
 #[test]
 fn an_annotation_that_is_overridden_is_not_judged() {
     for annotation in ["nobody(1)", "int(1, 2) -- gen: x", "null(0.5, uuid)", "'"] {
@@ -336,36 +336,36 @@ fn an_annotation_that_is_overridden_is_not_judged() {
     }
 }
 
-/// The first of them was named, and after its option was given the second.
+/// The first such table was reported, and only after it had its option the second.
 #[test]
 fn all_tables_without_rows_are_named() {
     let sql = "create table a (x); create table b (x); create table c (x);\n-- gen: rows=5\ncreate table d (x);";
     let error = plan_of(sql, &Request::default()).expect_err("no rows");
-    assert!(error.message().contains("3 tables get: a, b, c"), "{error}");
+    assert!(error.message().contains("3 tables have no number of rows: a, b, c"), "{error}");
     assert!(
         error.advice_in(&Flags).is_some_and(|advice| advice.contains("--rows a=N --rows b=N --rows c=N")),
         "{error}"
     );
 }
 
-/// A key of some rows was taken for one of all: the schema was refused.
+/// A partial unique index was taken for a key of all rows, and the schema was rejected.
 #[test]
 fn partial_unique_indexes_are_no_keys_of_all_rows() {
     let sql = "create table t (a int /* gen: int(1,5) */, done int /* gen: constant(1) */);
         create unique index u on t(a) where done = 0;";
     plan_of(sql, &rows(100)).expect("no row has to differ");
     plan_of(&sql.replace("where done = 0", ""), &rows(100)).expect_err("every row has to differ");
-    // Without an annotation nobody knows which rows: all differ.
+    // Without an annotation it is unknown which rows it covers, so all values differ.
     let plan = plan_of("create table t (a int, b int); create unique index u on t(a) where b = 0;", &rows(9)).unwrap();
     assert_eq!(expressions(&plan)[0], "t.a: sequence");
 }
 
-/// The values of the columns of a table, as SQL writes them, column by column.
+/// Returns the values of the columns of a table as SQL literals, column by column.
 fn values(plan: &GenPlan, table: usize, count: u64) -> Vec<Vec<String>> {
     let program = &plan.table(table).expect("a table").program;
     let mut columns: Vec<Vec<String>> = vec![Vec::new(); program.columns.len()];
     let mut scratch = crate::program::Scratch::new(program);
-    // Blocks of different lengths: values must not depend on them.
+    // Values must not depend on the lengths of blocks.
     let mut start = 0;
     for length in [7, 1, 100, 1024].into_iter().cycle() {
         let rows = start..count.min(start + length);
@@ -392,7 +392,7 @@ fn literal(value: litepress_format::value::Value<'_>) -> String {
     }
 }
 
-/// The values of all columns of a table of these columns.
+/// Returns the values of all columns of a table with these columns.
 fn columns(definition: &str, count: u64) -> Vec<Vec<String>> {
     let sql = format!("create table t ({definition})");
     values(&plan_of(&sql, &rows(count)).expect(&sql), 0, count)
@@ -438,7 +438,7 @@ fn a_name_alone_is_a_generator_and_in_an_expression_a_column() {
     assert_ne!(found[4], found[1], "null(0, city) was the generator, and stays it");
 }
 
-/// What else stands in an annotation does not change a generator's values; two calls of one have different ones.
+/// The rest of an annotation does not change a generator's values; two calls of one generator differ.
 #[test]
 fn generators_in_expressions_have_random_numbers_of_their_own() {
     let of = |text: &str| columns(&format!("a /* gen: sequence */, x /* gen: {text} */"), 500).pop().expect("x");
@@ -453,7 +453,7 @@ fn generators_in_expressions_have_random_numbers_of_their_own() {
     assert!(["ac", "ad", "bc", "bd"].iter().all(|pair| nulls.iter().filter(|text| text == pair).count() > 80));
 }
 
-/// A value is what the column stores: a whole number of a REAL column is divided as a real number.
+/// Expressions use values as the column stores them: an integer in a REAL column is divided as a real number.
 #[test]
 fn columns_count_as_they_are_stored() {
     let found = columns(
@@ -477,7 +477,7 @@ fn mistakes_in_expressions_are_pointed_at() {
         ("a int as (1), b int -- gen: a + 1", 29, "column a is generated"),
         ("a int, b int -- gen: a + date_add(a, 1, 'dais')", 41, "'dais' is no unit of time, did you mean 'days'?"),
         ("a int, b int -- gen: a +", 25, "the annotation ends where a generator or a value"),
-        ("a int, b int -- gen: b + 1", 22, "columns need one another: t.b -> t.b"),
+        ("a int, b int -- gen: b + 1", 22, "columns depend on one another: t.b -> t.b"),
     ] {
         let sql = format!("create table t (\n{definition}\n)");
         let error = plan_of(&sql, &rows(1)).expect_err(&sql);
@@ -499,8 +499,8 @@ fn computed_values_that_a_column_refuses() {
             " strict",
             "its INT column does not take real numbers",
         ),
-        ("a int, id integer primary key /* gen: 'x' || a */", "", "whole numbers"),
-        ("a int /* gen: int(1, 5) */, id integer primary key /* gen: a */", "", "different in every row"),
+        ("a int, id integer primary key /* gen: 'x' || a */", "", "integers"),
+        ("a int /* gen: int(1, 5) */, id integer primary key /* gen: a */", "", "distinct integers"),
     ] {
         let sql = format!("create table t ({definition}){options}");
         let error = plan_of(&sql, &rows(10)).expect_err(&sql);
@@ -510,7 +510,7 @@ fn computed_values_that_a_column_refuses() {
     plan_of(unique, &rows(10)).expect(unique);
 }
 
-/// Generators of every kind stand in expressions, in one another, and count the children of parents.
+/// Generators of every kind work in expressions, in one another, and as numbers of children.
 #[test]
 fn generators_nest_in_expressions_and_in_one_another() {
     let found = columns(
@@ -544,7 +544,7 @@ fn generators_nest_in_expressions_and_in_one_another() {
     assert!(error.message().contains("object takes names and generators"), "{error}");
 }
 
-/// A number of rows times a scale is no more than there are children; so is one that follows from it.
+/// A scaled number of rows is limited to the number of children, and so is a number derived from it.
 #[test]
 fn scaled_rows_are_no_more_than_children() {
     let sql = "create table c (b /* gen: ref(b.id, per_parent(2)) */);
@@ -558,6 +558,6 @@ fn scaled_rows_are_no_more_than_children() {
         assert!(rows[1] as f64 <= (300.0 * scale).round() && rows[1] >= rows[2], "{rows:?}");
     }
     let request = Request { rows: vec![(Some("b".to_owned()), 501)], ..Request::default() };
-    let error = plan_of(sql, &request).expect_err("so many children nobody has");
+    let error = plan_of(sql, &request).expect_err("there are not that many children");
     assert!(error.message().contains("100 parents have"), "{error}");
 }

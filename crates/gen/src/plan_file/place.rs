@@ -1,16 +1,16 @@
-//! From a place in a text to its place in the TOML file that holds the text.
+//! Translates a place in a TOML string's value to its place in the file.
 
 use litepress_rows::schema::line_and_character;
 use std::ops::Range;
 
-/// The line and character of `file` at which the character of `text` stands that is at `place`, line and character
-/// counted from 1. The text is the value of the TOML string that lies at `span`, quotes included.
+/// Returns the line and character of `file` for a line and character of `text`, all counted from 1. The text is the
+/// value of the TOML string at `span`, quotes included.
 pub(super) fn in_file(file: &str, span: Range<usize>, text: &str, place: (u64, u64)) -> (u64, u64) {
     let offset = span.start + within(&file[span], offset(text, place));
     line_and_character(file, offset)
 }
 
-/// Where the character at this line and character of a text begins; its end where there is none.
+/// Returns the byte offset of this line and character of a text, or its end if there is no such character.
 fn offset(text: &str, (line, character): (u64, u64)) -> usize {
     let lines = text.split_inclusive('\n');
     let before: usize = lines.take(index(line)).map(str::len).sum();
@@ -22,13 +22,13 @@ fn index(from_one: u64) -> usize {
     usize::try_from(from_one.saturating_sub(1)).unwrap_or(usize::MAX)
 }
 
-/// Where in a TOML string, as it is written, byte `offset` of its value begins.
+/// Returns the position in a TOML string, as written, of byte `offset` of its value.
 fn within(written: &str, offset: usize) -> usize {
     let quote = written.get(..1).unwrap_or_default();
     let is_long = written.len() >= 6 && written.starts_with(&quote.repeat(3));
     let mut at = if is_long { 3 } else { 1 };
     if is_long {
-        // A line end right behind the quotes is none of the value.
+        // A line end right after the opening quotes is not part of the value.
         at += ["\r\n", "\n"].iter().find(|end| written[at..].starts_with(**end)).map_or(0, |end| end.len());
     }
     let mut done = 0;
@@ -43,13 +43,13 @@ fn within(written: &str, offset: usize) -> usize {
     at.min(written.len())
 }
 
-/// Bytes of the first character.
+/// Returns the length of the first character, as written and in the value.
 fn plain(written: &str) -> (usize, usize) {
     let len = written.chars().next().map_or(1, char::len_utf8);
     (len, len)
 }
 
-/// Bytes that the first character takes as written in a basic string, and those of its value.
+/// Returns the length of the first character of a basic string, as written and in the value.
 fn character(written: &str) -> (usize, usize) {
     let Some(escape) = written.strip_prefix('\\').and_then(|rest| rest.chars().next()) else { return plain(written) };
     let digits = match escape {
@@ -57,7 +57,7 @@ fn character(written: &str) -> (usize, usize) {
         'u' => 4,
         'U' => 8,
         _ if escape.is_whitespace() => {
-            // A line end behind a backslash is none of the value, nor is the white space that follows.
+            // A line end after a backslash is not part of the value, nor is the white space after it.
             return (1 + (written.len() - 1 - written[1..].trim_start().len()), 0);
         }
         _ => return (1 + escape.len_utf8(), 1),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Chosen, GenPlan, Request};
+use crate::plan::{GenPlan, Provenance, Request};
 
 const FILE: &str = "algorithm_version = 1
 seed = 7
@@ -36,8 +36,8 @@ fn the_file_comes_before_the_schema_and_behind_the_request() {
     let sizes: Vec<_> = plan.tables().iter().map(|table| (table.rows, table.seed, table.fixed)).collect();
     assert_eq!(sizes, [(1000, 7, false), (25, u64::MAX, true), (10_000, 7, true)]);
     let columns = &plan.tables()[0].columns;
-    assert_eq!((columns[0].expression.as_str(), &columns[0].chosen), ("shuffle", &Chosen::Annotation));
-    assert_eq!((columns[1].expression.as_str(), &columns[1].chosen), ("hex(6)", &Chosen::Plan));
+    assert_eq!((columns[0].expression.as_str(), &columns[0].provenance), ("shuffle", &Provenance::Annotation));
+    assert_eq!((columns[1].expression.as_str(), &columns[1].provenance), ("hex(6)", &Provenance::Plan));
     let request =
         Request { scale: Some(2.5), seed: Some(1), rows: vec![(Some("C".to_owned()), 3)], ..Request::default() };
     let plan = planned(FILE, request).expect("a good plan");
@@ -46,7 +46,7 @@ fn the_file_comes_before_the_schema_and_behind_the_request() {
     assert_eq!(plan.tables()[2].columns[0].expression, "ref(a.id)");
 }
 
-/// Numbers of rows that follow from those of parents do so in a written plan too, whatever the scale.
+/// Numbers of rows that follow from those of parents do so in a written plan too, at any scale.
 #[test]
 fn children_follow_their_parents() {
     let sql = "algorithm_version = 1
@@ -65,7 +65,7 @@ CREATE TABLE c (b /* gen: ref(b.rank, per_parent(2)) */, x /* gen: b.rank * 2 */
         let rows: Vec<u64> = plan.tables().iter().map(|table| table.rows).collect();
         assert_eq!(rows, direct.tables().iter().map(|table| table.rows).collect::<Vec<u64>>());
         assert!(rows[1] > rows[0] && rows[1] < 5 * rows[0] && rows[2] == 2 * rows[1], "{rows:?}");
-        let follow: Vec<bool> = plan.tables().iter().map(|table| table.follows).collect();
+        let follow: Vec<bool> = plan.tables().iter().map(|table| table.rows_are_derived).collect();
         assert_eq!(follow, [false, true, true]);
     }
 }
@@ -111,17 +111,17 @@ fn mistakes_point_into_the_file() {
         (change("X = ", "Y = "), 16, 1, "table a has no column 'Y'"),
         (change("tables.c]", "tables.d]"), 19, 9, "the schema has no table 'd'"),
         (change("z INT", "z INT,"), 10, 24, "\"REFERENCES\": syntax error"),
-        (change("version = 1", "version = 2"), 1, 21, "the plan is of algorithm version 2"),
+        (change("version = 1", "version = 2"), 1, 21, "the plan has algorithm version 2"),
         (change("version = 1", "version = -1"), 1, 21, "invalid value"),
         (change("algorithm_version = 1\n", ""), 1, 1, "missing field `algorithm_version`"),
         (change("seed = 7", "sede = 7"), 2, 1, "unknown field `sede`"),
         (change("seed = 7", "scale = 0.0"), 2, 9, "a scale is a number above 0"),
         (change("1_000", "-5"), 14, 8, "a whole number"),
         (change("1_000", "\"many\""), 14, 8, "a whole number"),
-        (change("[tables.b]", "[tables.B]\n[tables.b]"), 18, 9, "there already, in other letters"),
+        (change("[tables.b]", "[tables.B]\n[tables.b]"), 18, 9, "is there twice, in different case"),
         (change("seed = 7", "seed = "), 2, 8, ""),
     ] {
-        // Row counts of tables that the mistake hides are no matter.
+        // The mistake hides the row counts of some tables; these do not matter.
         let digits = file.contains("digits(99)");
         let file = if digits { file.replace("X = \"hex(6)\"", "") } else { file };
         let error = planned(&file, Request::default()).expect_err(&file);

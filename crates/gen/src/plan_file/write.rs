@@ -1,15 +1,15 @@
-//! A plan as the text of a plan file.
+//! Writes a plan as a plan file.
 
 use super::Schema;
 use crate::infer::{Reference, reference};
-use crate::plan::{Chosen, ColumnPlan, GenPlan, TablePlan};
+use crate::plan::{ColumnPlan, GenPlan, Provenance, TablePlan};
 use crate::random::ALGORITHM_VERSION;
 use std::fmt::Write;
 
-/// The plan as a plan file: what is made of it is the same, byte by byte.
+/// Writes the plan as a plan file, which generates the same database, byte by byte.
 ///
-/// Foreign keys that were inferred stand in comments, for they hang on how many rows their parents have: they are
-/// inferred again, so that numbers of rows can be changed.
+/// Inferred foreign keys are written as comments, because they depend on the parents' numbers of rows: they are
+/// inferred again, so that these can be changed.
 pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
     let mut out =
         format!("# litepress gen OUT.db --plan THIS_FILE [--scale F]\nalgorithm_version = {ALGORITHM_VERSION}\n");
@@ -17,7 +17,7 @@ pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
     if let Some(scale) = scale {
         put(&mut out, format_args!("scale = {scale:?}\n"));
     }
-    put(&mut out, format_args!("schema = {}\n", string(&schema.text)));
+    put(&mut out, format_args!("schema = {}\n", toml_string(&schema.text)));
     for table in plan.tables().iter().filter(|table| table.tpch.is_none()) {
         write_table(&mut out, schema, table, scale.is_some());
     }
@@ -25,9 +25,9 @@ pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
 }
 
 fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: bool) {
-    let name = key_of(&table.name);
+    let name = toml_key(&table.name);
     put(out, format_args!("\n[tables.{name}]\n"));
-    match table.follows {
+    match table.rows_are_derived {
         true => put(out, format_args!("# rows = {}  # they follow from those of its parent\n", grouped(table.rows))),
         false => put(out, format_args!("rows = {}\n", grouped(table.rows))),
     }
@@ -37,43 +37,43 @@ fn write_table(out: &mut String, schema: &Schema, table: &TablePlan, is_scaled: 
     }
     put(out, format_args!("\n[tables.{name}.columns]\n"));
     for column in &table.columns {
-        let line = format!("{} = {}", key_of(&column.name), string(&column.expression));
-        match &column.chosen {
-            Chosen::Inferred(because) if is_reference(schema, table, column) => {
+        let line = format!("{} = {}", toml_key(&column.name), toml_string(&column.expression));
+        match &column.provenance {
+            Provenance::Inferred(because) if is_reference(schema, table, column) => {
                 put(out, format_args!("# {}  # inferred anew: {because}\n", line.replace('\n', " ")));
             }
-            Chosen::Inferred(because) => put(out, format_args!("{line}  # inferred: {because}\n")),
+            Provenance::Inferred(because) => put(out, format_args!("{line}  # inferred: {because}\n")),
             _ => put(out, format_args!("{line}\n")),
         }
     }
 }
 
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a string takes everything");
+    out.write_fmt(text).expect("writing to memory does not fail");
 }
 
 fn is_reference(schema: &Schema, table: &TablePlan, column: &ColumnPlan) -> bool {
     reference(schema, &schema.tables[table.table], column.column) != Reference::None
 }
 
-/// A whole number as TOML has it: `1_000_000`.
+/// Writes a whole number as TOML does: `1_000_000`.
 fn grouped(number: u64) -> String {
     litepress_rows::grouped(number).replace(',', "_")
 }
 
-/// TOML has no whole numbers above 2^63-1.
+/// Writes a seed; TOML has no integers above 2^63-1, so these become strings.
 fn seed(seed: u64) -> String {
     if i64::try_from(seed).is_ok() { seed.to_string() } else { format!("\"{seed}\"") }
 }
 
-/// A name as a key.
-pub(crate) fn key_of(name: &str) -> String {
+/// Writes a name as a TOML key.
+pub fn toml_key(name: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if !name.is_empty() && name.bytes().all(is_bare) { name.to_owned() } else { escaped(name) }
 }
 
-/// A text as a string: as it is, where TOML has a way to write it so.
-pub(crate) fn string(text: &str) -> String {
+/// Writes a text as a TOML string, without escapes if TOML has a notation for it.
+pub fn toml_string(text: &str) -> String {
     let is_long = text.contains('\n');
     let is_odd = |c: char| c.is_control() && c != '\t' && c != '\n';
     let is_literal = !text.contains("'''") && !text.ends_with('\'') && !text.contains(is_odd);
@@ -107,8 +107,8 @@ mod tests {
     fn every_text_is_read_back() {
         let texts = ["", "a", "a'b", "a\"b", "a\"'b", "a\nb", "a'''\nb", "a\nb'", "\u{1}\r\n\t\\", "ä\u{7f}", "\nx"];
         for text in texts {
-            for (written, name) in [(string(text), "x"), (escaped(text), "x"), ("1".to_owned(), text)] {
-                let file = format!("{} = {written}", key_of(name));
+            for (written, name) in [(toml_string(text), "x"), (escaped(text), "x"), ("1".to_owned(), text)] {
+                let file = format!("{} = {written}", toml_key(name));
                 let parsed: toml::Table = toml::from_str(&file).expect(&file);
                 if name == "x" {
                     assert_eq!(parsed["x"].as_str(), Some(text), "{file}");

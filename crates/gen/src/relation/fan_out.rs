@@ -1,14 +1,14 @@
-//! How many children each parent has, and whose child a row is.
+//! Numbers of children that vary from parent to parent, and the parent of each child.
 //!
 //! ```text
 //! parents   0  1  2 ... 1023 | 1024 ... 2047 | 2048 ...      counts: a function of the parent's row number
-//! sums      0                | 2047          | 4102  ...     kept: the children in front of every block of parents
-//! row       --search sums--> its block --counts of the block, added up--> its parent
+//! sums      0                | 2047          | 4102  ...     in memory: the children before each block of parents
+//! row       --search sums--> block --add up the counts of the block--> parent
 //! ```
 //!
-//! So a billion parents cost 8 MB, and any row can be asked for alone. Rows that follow one another share a block.
+//! A billion parents cost 8 MB, and any row's parent can be computed alone. Consecutive rows share a block.
 
-use super::{Place, RowList};
+use super::{ChildPosition, RowList};
 use crate::generators::Generator;
 use crate::random::{CellRandom, Rows};
 use litepress_format::value::Value;
@@ -21,99 +21,99 @@ const BLOCK: u64 = BLOCK_ROWS as u64;
 /// The purpose of the numbers of children in [`CellRandom::fork`].
 const COUNTS: u64 = 65;
 
-/// Numbers of children.
+/// The number of children of each parent.
 #[derive(Clone, Debug)]
 pub(crate) enum FanOut {
-    /// So many each, not 0.
-    Even { each: u64, parents: u64 },
-    /// As many as a generator says.
-    Drawn(Drawn),
+    /// A constant number, at least 1.
+    Constant { each: u64, parents: u64 },
+    /// A number drawn by a generator.
+    Varying(VaryingFanOut),
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct VaryingFanOut {
     counts: Arc<dyn Generator>,
     random: CellRandom,
     parents: u64,
-    /// The children of all parents in front of each block; the last one is the number of all.
+    /// Children of all parents before each block; the last one is the number of all children.
     sums: Vec<u64>,
-    /// The most children that a parent has.
+    /// The largest number of children of one parent.
     most: u64,
 }
 
-/// The block of parents that was looked at last.
+/// The block of parents that was searched last.
 struct Cursor<'a> {
-    drawn: &'a Drawn,
+    varying: &'a VaryingFanOut,
     cells: CellBlock,
     counts: Vec<u64>,
-    /// The first parent of the block, and the first child.
+    /// First parent of the block, and its first child.
     first_parent: u64,
     first_child: u64,
-    /// The child behind the block's last.
+    /// The child after the block's last.
     end: u64,
-    /// Where the search goes on: a parent of the block, and its first child.
+    /// Position of the search: a parent of the block, and its first child.
     at: usize,
     child: u64,
 }
 
 impl FanOut {
-    /// As many children a parent as `counts` gives; numbers below 0, and what is no number, are none.
-    pub(crate) fn drawn(counts: Arc<dyn Generator>, random: &CellRandom, parents: u64) -> Self {
-        let mut drawn = Drawn { counts, random: random.fork(COUNTS), parents, sums: vec![0], most: 0 };
+    /// Counts children as `counts` gives them; negative numbers and values that are no numbers count as 0.
+    pub(crate) fn varying(counts: Arc<dyn Generator>, random: &CellRandom, parents: u64) -> Self {
+        let mut varying = VaryingFanOut { counts, random: random.fork(COUNTS), parents, sums: vec![0], most: 0 };
         let (mut cells, mut counts, mut sum) = (CellBlock::default(), Vec::new(), 0_u64);
         for block in 0..parents.div_ceil(BLOCK) {
-            drawn.counts_of(block, &mut cells, &mut counts);
+            varying.counts_of(block, &mut cells, &mut counts);
             sum = counts.iter().fold(sum, |sum, &count| sum.saturating_add(count));
-            drawn.most = counts.iter().fold(drawn.most, |most, &count| most.max(count));
-            drawn.sums.push(sum);
+            varying.most = counts.iter().fold(varying.most, |most, &count| most.max(count));
+            varying.sums.push(sum);
         }
-        Self::Drawn(drawn)
+        Self::Varying(varying)
     }
 
-    /// Children of all parents.
+    /// Returns the number of children of all parents.
     pub(crate) fn children(&self) -> u64 {
         match self {
-            Self::Even { each, parents } => each.saturating_mul(*parents),
-            Self::Drawn(drawn) => drawn.sums.last().copied().unwrap_or(0),
+            Self::Constant { each, parents } => each.saturating_mul(*parents),
+            Self::Varying(varying) => varying.sums.last().copied().unwrap_or(0),
         }
     }
 
-    /// The most children that a parent has.
+    /// Returns the largest number of children of one parent.
     pub(crate) fn most(&self) -> u64 {
         match self {
-            Self::Even { each, .. } => *each,
-            Self::Drawn(drawn) => drawn.most,
+            Self::Constant { each, .. } => *each,
+            Self::Varying(varying) => varying.most,
         }
     }
 
-    /// Whether every parent has a child.
+    /// Returns whether every parent has a child.
     pub(crate) fn has_no_childless(&self) -> bool {
         match self {
-            Self::Even { .. } => true,
-            Self::Drawn(drawn) => {
+            Self::Constant { .. } => true,
+            Self::Varying(varying) => {
                 let (mut cells, mut counts) = (CellBlock::default(), Vec::new());
-                (0..drawn.parents.div_ceil(BLOCK)).all(|block| {
-                    drawn.counts_of(block, &mut cells, &mut counts);
+                (0..varying.parents.div_ceil(BLOCK)).all(|block| {
+                    varying.counts_of(block, &mut cells, &mut counts);
                     !counts.contains(&0)
                 })
             }
         }
     }
 
-    /// The parents of these rows, of which the first `skip` are nobody's children.
+    /// Computes the parents of these rows, the first `skip` of which have none.
     pub(super) fn find(&self, rows: &Rows<'_>, skip: u64, out: &mut RowList) {
-        let places = &mut out.places;
+        let positions = &mut out.positions;
         match self {
-            Self::Even { each, parents } => rows.append_to(&mut out.rows, |row| {
+            Self::Constant { each, parents } => rows.append_to(&mut out.rows, |row| {
                 let child = row.saturating_sub(skip);
-                places.push(Place { number: child % each, of: *each });
+                positions.push(ChildPosition { ordinal: child % each, siblings: *each });
                 (child / each).min(parents.saturating_sub(1))
             }),
-            Self::Drawn(drawn) => {
-                let mut cursor = Cursor::new(drawn);
+            Self::Varying(varying) => {
+                let mut cursor = Cursor::new(varying);
                 rows.append_to(&mut out.rows, |row| {
-                    let (parent, place) = cursor.find(row.saturating_sub(skip));
-                    places.push(place);
+                    let (parent, position) = cursor.find(row.saturating_sub(skip));
+                    positions.push(position);
                     parent
                 });
             }
@@ -121,8 +121,8 @@ impl FanOut {
     }
 }
 
-impl Drawn {
-    /// The numbers of children of a block of parents.
+impl VaryingFanOut {
+    /// Computes the numbers of children of a block of parents.
     fn counts_of(&self, block: u64, cells: &mut CellBlock, counts: &mut Vec<u64>) {
         let first = block * BLOCK;
         let rows = first..self.parents.min(first + BLOCK);
@@ -140,16 +140,17 @@ impl Drawn {
 }
 
 impl<'a> Cursor<'a> {
-    fn new(drawn: &'a Drawn) -> Self {
+    fn new(varying: &'a VaryingFanOut) -> Self {
         let (cells, counts) = (CellBlock::default(), Vec::new());
-        Self { drawn, cells, counts, first_parent: 0, first_child: 0, end: 0, at: 0, child: 0 }
+        Self { varying, cells, counts, first_parent: 0, first_child: 0, end: 0, at: 0, child: 0 }
     }
 
-    /// The parent of a child, and its place there. Children that there are not belong to the last parent.
-    fn find(&mut self, child: u64) -> (u64, Place) {
-        let all = self.drawn.sums.last().copied().unwrap_or(0);
+    /// Returns the parent of a child, and the child's position. Children beyond the last one belong to the last
+    /// parent.
+    fn find(&mut self, child: u64) -> (u64, ChildPosition) {
+        let all = self.varying.sums.last().copied().unwrap_or(0);
         if all == 0 {
-            return (0, Place::default());
+            return (0, ChildPosition::default());
         }
         let child = child.min(all.saturating_sub(1));
         if !(self.first_child..self.end).contains(&child) {
@@ -162,17 +163,17 @@ impl<'a> Cursor<'a> {
             self.child += self.counts[self.at];
             self.at += 1;
         }
-        let of = self.counts.get(self.at).copied().unwrap_or(0);
-        (self.first_parent + self.at as u64, Place { number: child - self.child, of })
+        let siblings = self.counts.get(self.at).copied().unwrap_or(0);
+        (self.first_parent + self.at as u64, ChildPosition { ordinal: child - self.child, siblings })
     }
 
-    /// Goes to the block of a child's parent.
+    /// Moves to the block of a child's parent.
     fn look_at(&mut self, child: u64) {
-        let block = self.drawn.sums.partition_point(|&sum| sum <= child).saturating_sub(1);
-        let block = block.min(self.drawn.sums.len().saturating_sub(2));
-        self.drawn.counts_of(block as u64, &mut self.cells, &mut self.counts);
+        let block = self.varying.sums.partition_point(|&sum| sum <= child).saturating_sub(1);
+        let block = block.min(self.varying.sums.len().saturating_sub(2));
+        self.varying.counts_of(block as u64, &mut self.cells, &mut self.counts);
         self.first_parent = block as u64 * BLOCK;
-        (self.first_child, self.end) = (self.drawn.sums[block], self.drawn.sums[block + 1]);
+        (self.first_child, self.end) = (self.varying.sums[block], self.varying.sums[block + 1]);
         (self.at, self.child) = (0, self.first_child);
     }
 }

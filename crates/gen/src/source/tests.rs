@@ -21,7 +21,7 @@ fn user(rows: u64) -> GenSource {
     source(crate::presets::preset("user").expect("it is built in").sql, rows)
 }
 
-/// Rowids and records of a part.
+/// Returns the rowids and records of a part.
 fn rows_of(part: &mut dyn Part) -> Vec<(i64, Vec<u8>)> {
     let mut rows = Vec::new();
     let mut chunk = RecordChunk::new();
@@ -142,7 +142,7 @@ fn samples_hold_one_block_at_a_time() {
     }
 }
 
-/// A sample was said to be some hundreds of rows, and is ten times that of short ones.
+/// The documentation promised some hundreds of sampled rows; of short rows there are ten times as many.
 #[test]
 fn samples_are_as_large_as_their_documentation_says() {
     let shown = |source: &GenSource| {
@@ -159,8 +159,8 @@ fn samples_are_as_large_as_their_documentation_says() {
     assert_eq!(shown(&source("create table t (a blob /* gen: blob(2m, 2m) */)", 100)), [1]);
 }
 
-/// `null(0.99, hex(900m))` has short rows in the mean, so that blocks of it had many rows, and each row's 900 MB
-/// were made, NULL or not.
+/// The mean row of `null(0.99, hex(900m))` is short, so its blocks had many rows, and 900 MB were generated for each
+/// row, NULL or not.
 #[test]
 fn blocks_are_small_whatever_the_mean() {
     let sql = "create table t (a text /* gen: null(0.9999, hex(8m)) */, b int)";
@@ -175,7 +175,7 @@ fn blocks_are_small_whatever_the_mean() {
     }
 }
 
-/// Estimates were those of pages of 4096 bytes, and a file of pages of 512 became almost twice as large.
+/// Estimates assumed pages of 4096 bytes, and a file with pages of 512 bytes became almost twice as large.
 #[test]
 fn estimates_know_the_page_size() {
     let sql = "create table t (a blob /* gen: blob(280, 280) */)";
@@ -203,15 +203,15 @@ fn rowids_may_come_in_any_order() {
         assert_eq!(source.rowid_order() == RowidOrder::Ascending, ascend, "{generator}");
         let rowids: Vec<i64> = all_rows(&source).into_iter().map(|(rowid, _)| rowid).collect();
         assert_eq!(rowids.is_sorted(), ascend, "{generator}");
-        let distinct: std::collections::HashSet<i64> = rowids.into_iter().collect();
-        assert_eq!(distinct.len(), 3000);
+        let cardinality: std::collections::HashSet<i64> = rowids.into_iter().collect();
+        assert_eq!(cardinality.len(), 3000);
     }
     for sql in ["create table t (a int /* gen: shuffle */)", "create table t (a int primary key) without rowid"] {
         assert_eq!(source(sql, 10).rowid_order(), RowidOrder::Ascending, "{sql}");
     }
 }
 
-/// Keys, and rows in any order, with and without the integers of their keys, are those of the source.
+/// Random access gives the rows of the source: keys alone, and rows in any order, with and without given integer keys.
 #[test]
 fn rows_by_their_numbers() {
     for (key, are_integers) in [

@@ -1,6 +1,7 @@
 //! Days, times of day and spans of time as text: what SQLite's date functions read, with all digits that the file has.
 
 use arrow_schema::TimeUnit;
+use litepress_rows::calendar::Date;
 
 /// Julian day number of 1970-01-01T00:00.
 const EPOCH_JULIAN_DAY: f64 = 2_440_587.5;
@@ -58,29 +59,6 @@ pub(super) fn has_four_digit_year(days: i64) -> bool {
     FOUR_DIGIT_YEARS.contains(&days)
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar of all times (as SQLite has it).
-///
-/// The arithmetic is that of H. Hinnant's `civil_from_days`: years begin in March, so that the leap day comes last.
-#[inline]
-fn civil(days: i64) -> (i64, u8, u8) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let (month, day) = month_and_day(day_of_year);
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
-/// Month and day of the month from the day of a year that begins in March.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "months and days of a month have two digits")]
-fn month_and_day(day_of_year: i64) -> (u8, u8) {
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    (if month < 10 { month + 3 } else { month - 9 } as u8, day as u8)
-}
-
 /// Both digits of a number below 100.
 #[inline]
 fn two_digits(number: u8) -> [u8; 2] {
@@ -91,7 +69,7 @@ fn two_digits(number: u8) -> [u8; 2] {
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a year of four digits is two numbers below 100")]
 pub(super) fn write_date(days: i64, out: &mut [u8]) {
-    let (year, month, day) = civil(days);
+    let Date { year, month, day } = Date::from_days(days);
     let (century, year) = (two_digits((year / 100) as u8), two_digits((year % 100) as u8));
     let (month, day) = (two_digits(month), two_digits(day));
     let text = [century[0], century[1], year[0], year[1], b'-', month[0], month[1], b'-', day[0], day[1]];
@@ -106,7 +84,7 @@ pub fn push_date(days: i64, out: &mut Vec<u8>) {
         write_date(days, &mut out[start..]);
         return;
     }
-    let (year, month, day) = civil(days);
+    let Date { year, month, day } = Date::from_days(days);
     let sign = if year < 0 { '-' } else { '+' };
     out.extend_from_slice(format!("{sign}{:04}-{month:02}-{day:02}", year.abs()).as_bytes());
 }

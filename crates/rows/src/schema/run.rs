@@ -142,7 +142,7 @@ fn run_statements(
         let explain = |error: &rusqlite::Error, start: usize| explain(error, lock().denied.take(), text, origin, start);
         if let Some(end) = end_of_own_table(text, at) {
             at = end;
-            batch = Batch::new(sqlite, &text[at..]);
+            batch = Batch::new(sqlite, &terminated[at..]);
             continue;
         }
         let Some(mut statement) = batch.next().map_err(|error| explain(&error, at))? else {
@@ -170,7 +170,7 @@ fn run_statements(
     }
 }
 
-/// Returns the end of the next statement if it is one of [`OWN_TABLES`].
+/// Returns the end of the next statement, behind its semicolon, if it is one of [`OWN_TABLES`].
 fn end_of_own_table(text: &str, from: usize) -> Option<usize> {
     let start = first_token(text, from);
     let len = text[start..].find(';').unwrap_or(text.len() - start);
@@ -179,7 +179,8 @@ fn end_of_own_table(text: &str, from: usize) -> Option<usize> {
     // Longer than each of them, with IF NOT EXISTS.
     let bare: Vec<u8> = bytes.take(100).map(|byte| byte.to_ascii_lowercase()).collect();
     let bare = String::from_utf8_lossy(&bare).replacen("createtableifnotexists", "createtable", 1);
-    OWN_TABLES.contains(&bare.as_str()).then_some(start + len)
+    let end = text.len().min(start + len + 1);
+    OWN_TABLES.contains(&bare.as_str()).then_some(end)
 }
 
 /// Drops what a dump says of the rows that its database had: they are not those of the new one.

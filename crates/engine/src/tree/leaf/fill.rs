@@ -1,14 +1,15 @@
-//! Filling a leaf page: the hottest loop of the program.
+//! Fills a leaf page: the hottest loop of the program.
 //!
-//! Three tricks carry it:
-//! * what is at most [`WIDE`] bytes long is copied as one block of fixed size that *ends* where the thing ends. The
-//!   block may begin too early; what it destroys there lies below the cell and is written next, or zeroed at last.
-//! * a varint is made in a register and stored as eight bytes that end where the varint ends.
-//! * where a page's records are all of one length, and their rowids' varints too, one look at them settles what fits,
-//!   and the loop has nothing left to ask.
+//! Three techniques make it fast:
+//! * A record of at most [`WIDE`] bytes is copied as one block of fixed size that *ends* at the record's end. The
+//!   block may begin too early. The bytes that it overwrites there lie below the cell, and are written next or zeroed
+//!   last.
+//! * A varint is made in a register and stored as eight bytes that end at the varint's end.
+//! * If all records of a page have one length, and the varints of their rowids too, one scan decides how many fit,
+//!   and the loop has no branches.
 //!
-//! If you change the cell's layout here, also change [`LeafBuilder::add_carefully`](super::LeafBuilder), which does
-//! the same without tricks.
+//! If you change the cell's layout here, also change [`LeafBuilder::add_carefully`](super::LeafBuilder), which is the
+//! plain version.
 
 use super::Limits;
 use crate::tree::open_page::{OpenPage, offset_bytes};
@@ -17,17 +18,17 @@ use litepress_format::varint;
 use litepress_rows::RecordChunk;
 use litepress_rows::chunk::HEADROOM;
 
-/// Bytes that are copied at once.
+/// Bytes of one copy.
 const WIDE: usize = HEADROOM;
 
-/// Bytes up to the end of a short cell that the tricks may destroy: a wide copy, a word in front of it, one byte more.
+/// Bytes in front of a short cell's end that the fast path may overwrite: a wide copy, a word in front of it, and one
+/// byte more.
 const WINDOW: usize = WIDE + 8 + 1;
 
-/// Fills the open page from row `row` on; returns the first row that it did not take.
+/// Fills the open page from row `row` on. Returns the first row that it did not take.
 ///
-/// A row is not taken where its rowid is not above the one before it (`last_rowid` for the first) or is negative,
-/// where its record is too long to stay on the page, where the page is full, and where the room below its cell is
-/// too small for the tricks.
+/// It stops at a row whose rowid is negative or not above the one before it (`last_rowid` for the first), at a record
+/// that overflows, at the end of the page, and if fewer than [`WINDOW`] bytes below the cell are free.
 pub(super) fn fill(
     page: &mut [u8],
     open: &mut OpenPage,
@@ -37,13 +38,13 @@ pub(super) fn fill(
     limits: Limits,
 ) -> usize {
     let last_rowid = last_rowid.max(-1);
-    let alike = fill_alike(page, open, chunk, row, last_rowid);
+    let alike = fill_equal_lengths(page, open, chunk, row, last_rowid);
     let last_rowid = if alike > row { chunk.rowids()[alike - 1] } else { last_rowid };
     fill_one_by_one(page, open, chunk, alike, last_rowid, limits)
 }
 
-/// [`fill`] for rows whose cells are all of one length: those that fit the page, or none.
-fn fill_alike(page: &mut [u8], open: &mut OpenPage, chunk: &RecordChunk, row: usize, last_rowid: i64) -> usize {
+/// Does the work of [`fill`] for rows whose cells all have one length. Takes all that fit the page, or none.
+fn fill_equal_lengths(page: &mut [u8], open: &mut OpenPage, chunk: &RecordChunk, row: usize, last_rowid: i64) -> usize {
     let Some(&first_end) = chunk.ends().get(row) else { return row };
     let start = record_start(chunk, row);
     let len = first_end as usize - start;
@@ -71,13 +72,13 @@ fn fill_alike(page: &mut [u8], open: &mut OpenPage, chunk: &RecordChunk, row: us
         window[WINDOW - len - 8..WINDOW - len].copy_from_slice(&(payload_len | rowid).to_be_bytes());
         cell_end -= cell_len;
     }
-    open.push_alike(page, rowids.len(), cell_len);
+    open.push_equal_cells(page, rowids.len(), cell_len);
     until
 }
 
-/// Whether records that end here, the first of them from `start` on, are all `len` bytes long.
+/// Returns whether the records with these ends all have `len` bytes. The first one begins at `start`.
 fn same_lengths(ends: &[u32], start: usize, len: usize) -> bool {
-    // Most records that are not alike are told by the last one.
+    // The last end alone exposes most other chunks.
     if ends.last().is_none_or(|&end| end as usize != start + len * ends.len()) {
         return false;
     }
@@ -91,11 +92,11 @@ fn same_lengths(ends: &[u32], start: usize, len: usize) -> bool {
     differ == 0
 }
 
-/// Whether the rowids ascend from above `after` (-1 or more) and end below `limit`.
+/// Returns whether the rowids ascend, from above `after` (at least -1) to below `limit`.
 fn ascend(rowids: &[i64], after: i64, limit: i64) -> bool {
     let (Some(&first), Some(&last)) = (rowids.first(), rowids.last()) else { return true };
-    // The sign is set by a step that is not upwards, and by a rowid whose sign would make steps overflow. No branch:
-    // this is asked for every row.
+    // The sign is set by a step that does not ascend, and by a negative rowid, whose steps could overflow. No branch:
+    // this runs for every row.
     let mut sign = first;
     for pair in rowids.windows(2) {
         sign |= pair[1] | pair[1].wrapping_sub(pair[0]).wrapping_sub(1);
@@ -103,12 +104,12 @@ fn ascend(rowids: &[i64], after: i64, limit: i64) -> bool {
     sign >= 0 && first > after && last < limit
 }
 
-/// Where the record of this row begins in the chunk's arena.
+/// Returns the start of this row's record in the chunk's arena.
 fn record_start(chunk: &RecordChunk, row: usize) -> usize {
     if row == 0 { HEADROOM } else { chunk.ends()[row - 1] as usize }
 }
 
-/// [`fill`] for any rows.
+/// Does the work of [`fill`] for any rows.
 fn fill_one_by_one(
     page: &mut [u8],
     open: &mut OpenPage,
@@ -122,7 +123,7 @@ fn fill_one_by_one(
     let mut start = record_start(chunk, row);
     let mut pointers_end = open.pointers_end();
     let mut content_start = open.content_start;
-    // Rowids ascend, so that the length of their varints seldom changes: `rowid_len` holds below `longer_from`.
+    // Rowids ascend, so the length of their varints seldom changes: `rowid_len` holds below `longer_from`.
     let (mut rowid_len, mut longer_from) = (0, 0);
     let first = row;
     while row < ends.len() {
@@ -160,7 +161,7 @@ fn fill_one_by_one(
     row
 }
 
-/// Writes a cell of a record of at most [`WIDE`] bytes so that it ends where `window` ends.
+/// Writes a cell of a record of at most [`WIDE`] bytes, so that it ends at the end of `window`.
 #[inline]
 fn put_short(window: &mut [u8; WINDOW], record_end: &[u8; WIDE], len: usize, rowid: i64, rowid_len: usize) {
     let record_at = WINDOW - len;
@@ -171,7 +172,7 @@ fn put_short(window: &mut [u8; WINDOW], record_end: &[u8; WIDE], len: usize, row
     window[record_at - rowid_len - 1] = payload_len;
 }
 
-/// The varint of `value` (below 2^56) in the low bytes of a word; what stands above it is of no use.
+/// Returns the varint of `value` (below 2^56) in the low bytes of a word. The bytes above it are arbitrary.
 #[inline]
 fn varint_word(value: u64) -> u64 {
     const CONTINUES: u64 = 0x8080_8080_8080_8000;

@@ -1,4 +1,4 @@
-//! Values that no version may change: rows 0, 1, 2 and 1,000,000,007 of seed 42, table t, column c.
+//! Values frozen across versions: rows 0, 1, 2 and 1,000,000,007 of seed 42, table t, column c.
 
 pub(super) const GOLDEN: &[(&str, &str)] = &[
     ("blob(0, 9)", "x'90e09a'; x'd7af28ce5a20890a'; x'ffb6584d2155'; x''"),

@@ -1,4 +1,4 @@
-//! What distributions promise, by statistics of fixed seeds.
+//! Distributions, tested by statistics of fixed seeds.
 
 use super::*;
 use crate::generators::functions::normal_quantile;
@@ -7,8 +7,8 @@ fn numbers(text: &str, rows: u64) -> Vec<f64> {
     values(text, rows).iter().map(|value| value.parse().expect("a number")).collect()
 }
 
-/// The largest distance between how often values are below a bound and how often they should be (Kolmogorov and
-/// Smirnov), times the root of their number: 1.95 is exceeded once in a thousand seeds.
+/// Returns the largest distance between the empirical and the expected distribution (Kolmogorov and Smirnov), times
+/// the square root of the number of values: 1.95 is exceeded by one seed in a thousand.
 fn kolmogorov_smirnov(mut values: Vec<f64>, below: impl Fn(f64) -> f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
@@ -19,7 +19,7 @@ fn kolmogorov_smirnov(mut values: Vec<f64>, below: impl Fn(f64) -> f64) -> f64 {
     values.iter().enumerate().map(distance).fold(0.0, f64::max) * n.sqrt()
 }
 
-/// The probability below `x` of a standard normal variable: the quantile's inverse, by halving.
+/// Returns the probability below `x` of a standard normal variable: the inverse of the quantile, by bisection.
 fn normal_below(x: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -29,7 +29,7 @@ fn normal_below(x: f64) -> f64 {
     low
 }
 
-/// The probability below a number.
+/// A distribution function: the probability below a number.
 type Below<'a> = &'a dyn Fn(f64) -> f64;
 
 #[test]
@@ -41,7 +41,7 @@ fn continuous_distributions_have_their_shape() {
         ("lognormal(10, 2)", &|x| normal(x.ln())),
         ("exponential(4)", &|x| 1.0 - (-4.0 * x).exp()),
         ("pareto(3, 1.5)", &|x| 1.0 - (x / 3.0).powf(-1.5)),
-        // Where a shape is 1 or 2 the distribution function is short.
+        // For shapes of 1 or 2 the distribution function is short.
         ("beta(3, 1)", &|x| x.powi(3)),
         ("beta(1, 0.5)", &|x| 1.0 - (1.0 - x).sqrt()),
         ("beta(2, 2)", &|x| x * x * (3.0 - 2.0 * x)),
@@ -53,8 +53,8 @@ fn continuous_distributions_have_their_shape() {
     }
 }
 
-/// Chi-square of whole numbers of 0 to `most` (and all above together) against weights; and a bound for it that is
-/// exceeded once in a thousand seeds, by the normal approximation of Wilson and Hilferty.
+/// Returns the chi-square statistic of integers of 0 to `most` (and all above together) against weights, and a bound
+/// that is exceeded by one seed in a thousand, by the normal approximation of Wilson and Hilferty.
 fn chi_of_weights(values: &[f64], weights: &[f64]) -> (f64, f64) {
     let sum: f64 = weights.iter().sum();
     let mut counts = vec![0.0; weights.len()];
@@ -69,7 +69,7 @@ fn chi_of_weights(values: &[f64], weights: &[f64]) -> (f64, f64) {
     (chi.sum(), bound)
 }
 
-/// Ranks below 30 one by one, and the rest together.
+/// Counts ranks below 30 one by one, and the rest together.
 #[test]
 fn zipf_of_every_exponent() {
     for (n, s) in [(40_u64, 0.5), (1000, 0.8), (1000, 1.0), (1000, 1.000_01), (100_000, 1.5), (1000, 3.0), (1000, 0.01)]
@@ -155,7 +155,7 @@ fn sparse_values_come_in_their_share() {
     }
 }
 
-/// Whole decks have every value in its number, whatever rows they begin with, and no two decks are alike.
+/// Whole decks have each value the right number of times, and no two decks have the same order.
 #[test]
 fn decks_are_dealt_whole() {
     let dealt = values("deal('a': 3, 'b': 1, 'c': 1200)", 1204 * 3);

@@ -1,13 +1,13 @@
-//! Texts by pattern.
+//! Texts of patterns.
 
 use super::*;
 
-/// Texts without their quotes.
+/// Returns texts without their quotes.
 fn texts(text: &str, rows: u64) -> Vec<String> {
     values(text, rows).into_iter().map(|value| value.trim_matches('\'').to_owned()).collect()
 }
 
-/// Whether a text is one that is wanted.
+/// Predicate that a text must satisfy.
 type Matches<'a> = &'a dyn Fn(&str) -> bool;
 
 #[test]
@@ -36,7 +36,7 @@ fn regular_expressions_match() {
 fn every_text_of_a_pattern_comes_as_often() {
     let all: Vec<String> = (b'A'..=b'Z').map(|letter| format!("'{}'", char::from(letter))).collect();
     let shares: Vec<(&str, f64)> = all.iter().map(|value| (value.as_str(), 1.0 / 26.0)).collect();
-    // 25 degrees of freedom: 52.6 is exceeded once in a thousand seeds.
+    // 25 degrees of freedom: 52.6 is exceeded by one seed in a thousand.
     assert!(chi_square(&values("pattern('?')", 50_000), &shares) < 52.6);
     let last: Vec<String> =
         texts("pattern('##########-?')", 50_000).iter().map(|text| format!("'{}'", &text[11..])).collect();
@@ -45,7 +45,7 @@ fn every_text_of_a_pattern_comes_as_often() {
     assert!(chi_square(&lengths, &[("0", 0.25), ("1", 0.25), ("2", 0.25), ("3", 0.25)]) < 16.3);
 }
 
-/// All texts there are, and each once.
+/// Every text occurs once.
 #[test]
 fn unique_texts_are_all_of_their_language() {
     for (text, count) in [
@@ -54,16 +54,16 @@ fn unique_texts_are_all_of_their_language() {
         ("unique_regex('(x[0-9]{1,3}|y|z[a-c]*)!')", 1110 + 1 + 9841),
         ("unique_regex('a')", 1),
     ] {
-        assert_eq!(build(text).distinct(), Distinct::Unique { rows: count }, "{text}");
+        assert_eq!(build(text).cardinality(), Cardinality::Unique { rows: count }, "{text}");
         assert_eq!(values(text, count).into_iter().collect::<HashSet<_>>().len() as u64, count, "{text}");
     }
-    // More texts than numbers: all of a text varies, not only its end.
+    // There are more texts than numbers: the whole text varies, not only its end.
     let many = texts("unique_regex('[a-z]{30}')", 20_000);
     assert_eq!(many.iter().collect::<HashSet<_>>().len(), 20_000);
     for place in 8..30 {
         assert_eq!(many.iter().map(|text| &text[place..=place]).collect::<HashSet<_>>().len(), 26, "{place}");
     }
-    assert_eq!(build("unique_regex('[a-z]{30}')").distinct(), Distinct::Unique { rows: u64::MAX });
+    assert_eq!(build("unique_regex('[a-z]{30}')").cardinality(), Cardinality::Unique { rows: u64::MAX });
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn json_of_generators() {
     }
     assert_eq!(texts("object()", 2), ["{}", "{}"]);
     assert_eq!(texts("array(sequence, 2, 2)", 3), ["[1,2]", "[3,4]", "[5,6]"]);
-    assert_eq!(build("array(uuid, 1, 4)").distinct(), Distinct::Unique { rows: u64::MAX / 4 });
-    assert_eq!(build("object(a: bool, b: int(1, 5))").distinct(), Distinct::Among { values: 10 });
+    assert_eq!(build("array(uuid, 1, 4)").cardinality(), Cardinality::Unique { rows: u64::MAX / 4 });
+    assert_eq!(build("object(a: bool, b: int(1, 5))").cardinality(), Cardinality::Among { values: 10 });
     let lengths: Vec<String> = texts("array(bool, 0, 1)", 50_000).iter().map(|text| text.len().to_string()).collect();
     assert!(chi_square(&lengths, &[("2", 0.5), ("3", 0.5)]) < 10.8);
 }

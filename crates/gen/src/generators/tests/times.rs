@@ -1,4 +1,4 @@
-//! Times by rhythm and format.
+//! Time patterns and formats.
 
 use super::*;
 
@@ -22,12 +22,12 @@ fn one_time_in_all_formats() {
 
 #[test]
 fn business_is_done_from_monday_to_friday() {
-    // Of Monday to Sunday and the Monday after it: six days of work.
+    // Monday to Sunday and the next Monday: six working days.
     let found = values("business_hours('2024-01-01', '2024-01-09', '22:00', '24:00')", 60_000);
     let days: Vec<String> = found.iter().map(|time| time[1..11].to_owned()).collect();
     let week = ["01", "02", "03", "04", "05", "08"].map(|day| format!("2024-01-{day}"));
     let shares: Vec<(&str, f64)> = week.iter().map(|day| (day.as_str(), 1.0 / 6.0)).collect();
-    // 5 degrees of freedom: 20.5 is exceeded once in a thousand seeds.
+    // 5 degrees of freedom: 20.5 is exceeded by one seed in a thousand.
     assert!(chi_square(&days, &shares) < 20.5);
     assert!(found.iter().all(|time| ("22:00:00".."24").contains(&&time[12..20])));
 }
@@ -44,7 +44,7 @@ fn events_ascend() {
         for first in [0, 123_456, 1 << 40] {
             let found = block(&*generator, first..first + BLOCK_ROWS as u64);
             assert!(found.is_sorted(), "{text}");
-            let ascends = matches!(generator.distinct(), Distinct::Ascending { rows } if rows > first + 1024);
+            let ascends = matches!(generator.cardinality(), Cardinality::Ascending { rows } if rows > first + 1024);
             assert!(!ascends || found.windows(2).all(|two| two[0] < two[1]), "{text}");
         }
     }
@@ -54,13 +54,13 @@ fn events_ascend() {
     );
 }
 
-/// What knows the number of rows fits itself to it.
+/// Generators that know the number of rows adapt to it.
 #[test]
 fn events_end_with_the_table() {
     let of_rows = |text: &str, rows| {
-        let site = crate::annotation::Site::new(text, "test");
-        let call = crate::annotation::parse_call(&site, 0..text.len()).expect(text);
-        catalogue::build(&site, &call, Some(rows)).expect(text)
+        let source = crate::annotation::SourceText::new(text, "test");
+        let call = crate::annotation::parse_call(&source, 0..text.len()).expect(text);
+        catalogue::build(&source, &call, Some(rows)).expect(text)
     };
     let generator = of_rows("events('2024-01-01', '2024-01-02', jitter=0.99)", 1000);
     let found = block(&*generator, 0..1000);
@@ -69,6 +69,6 @@ fn events_end_with_the_table() {
     );
     assert!(of_rows("unique_email", 5).longest_bytes() < of_rows("unique_email", 1 << 40).longest_bytes());
     for rows in [1, 1 << 20, 1 << 40] {
-        assert!(of_rows("unique_email", rows).distinct().at_most() >= rows);
+        assert!(of_rows("unique_email", rows).cardinality().at_most() >= rows);
     }
 }

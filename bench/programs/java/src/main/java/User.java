@@ -8,7 +8,7 @@ import java.util.SplittableRandom;
 import java.util.StringJoiner;
 
 /**
- * Rows of the table user, made as they are inserted, into SQLite by sqlite-jdbc: batches in one transaction.
+ * Inserts rows of the table user, made while the clock runs, with sqlite-jdbc: batches in one transaction.
  *
  * <p>java User batch TARGET ROWS [CHECK]
  */
@@ -30,7 +30,7 @@ public class User {
         database.setAutoCommit(false);
     }
 
-    /** Six digits, as text. */
+    /** Returns six digits as text. */
     static String area(SplittableRandom random) {
         return String.valueOf(1_000_000 + random.nextInt(1_000_000)).substring(1);
     }
@@ -52,7 +52,7 @@ public class User {
         database.commit();
     }
 
-    /** The only row of the answer, as JSON. */
+    /** Returns the only row of the answer as JSON. */
     static String ask(Connection database, String query) throws SQLException {
         try (Statement statement = database.createStatement(); ResultSet row = statement.executeQuery(query)) {
             StringJoiner values = new StringJoiner(", ", "[", "]");

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Fails if comments are further from plain English than the limit of their folder allows.
+
+How it counts: every non-blank comment line of Rust (`//`, `///`, `//!`) and Python (`#`, docstrings) is one line. A line is
+a finding if one of its sentences opens with a relative clause instead of a verb or a noun (OPENINGS), or if it contains
+a phrase of PHRASES. A line counts once. The figure of a folder is findings divided by lines, in percent. Comments behind
+code on the same line do not count, nor do strings that are data.
+
+Limits only go down: after you rewrite comments, lower the limit of their folder to the new figure. The goal is 1 %.
+
+    .ci/plain_english.py                  check all folders
+    .ci/plain_english.py --list tests     print the findings of one folder
+"""
+
+import argparse
+import ast
+import io
+import pathlib
+import re
+import sys
+import tokenize
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+LIMITS = {
+    ".ci": 1,
+    "bench": 1,
+    "crates/cli": 16,
+    "crates/engine": 17,
+    "crates/format": 9,
+    "crates/gen": 18,
+    "crates/load": 18,
+    "crates/rows": 15,
+    "python": 14,
+    "tests": 2,
+}
+"""Percent of comment lines that may be findings, by folder. A folder that is missing here is not checked."""
+
+OPENINGS = (
+    "What", "Whatever", "Which", "Those", "That of", "That which", "Where", "Wherever", "Whoever", "Of", "As many as", "So many",
+    "How many", "How much", "The same",
+)  # fmt: skip
+PHRASES = ("so many", "nobody", "whoever", "at hand", "as it lies", "how manieth")
+
+OPENS = re.compile(rf"(?:^|[.:;!?]\s+)(?:{'|'.join(OPENINGS)})\b")
+CONTAINS = re.compile(rf"\b(?:{'|'.join(PHRASES)})\b", re.IGNORECASE)
+RUST = re.compile(r"\s*//[/!]?(?P<text>.*)")
+BULLET = re.compile(r"^(?:[-*]|\d+\.)\s+")
+
+
+def rust_comments(text):
+    """Yields line number and text of each comment line."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := RUST.fullmatch(line):
+            yield number, found["text"]
+
+
+def python_comments(text):
+    """Yields line number and text of each line of a comment or a docstring."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip():
+            yield token.start[0], token.string.lstrip("#!")
+    for node in ast.walk(ast.parse(text)):
+        # A docstring, or a string below a field that documents it.
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            for offset, line in enumerate(node.value.value.splitlines()):
+                yield node.lineno + offset, line
+
+
+COMMENTS = {".rs": rust_comments, ".py": python_comments, ".pyi": python_comments}
+
+
+def is_finding(text):
+    text = BULLET.sub("", text.strip())
+    return bool(OPENS.search(text) or CONTAINS.search(text))
+
+
+def count(suffix, text):
+    """Returns the number of comment lines, and the findings as pairs of line number and text."""
+    lines = [(number, line.strip()) for number, line in COMMENTS[suffix](text) if line.strip()]
+    return len(lines), [(number, line) for number, line in sorted(lines) if is_finding(line)]
+
+
+def sources(folder):
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in COMMENTS and not {"target", "node_modules"} & set(path.relative_to(ROOT).parts):
+            yield path
+
+
+def count_folder(folder):
+    """Returns the number of comment lines of a folder, and its findings as lines to print."""
+    lines, findings = 0, []
+    for path in sources(ROOT / folder):
+        here, found = count(path.suffix, path.read_text(encoding="utf-8"))
+        lines += here
+        findings += [f"{path.relative_to(ROOT)}:{number}: {text}" for number, text in found]
+    return lines, findings
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", metavar="FOLDER", choices=LIMITS, help="print the findings of a folder")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(count_folder(options.list)[1]))
+        return 0
+    too_many = []
+    print(f"{'comments':16}{'lines':>8}{'findings':>10}{'percent':>9}{'limit':>8}")
+    for folder, limit in LIMITS.items():
+        lines, findings = count_folder(folder)
+        percent = 100 * len(findings) / max(lines, 1)
+        print(f"{folder:16}{lines:8}{len(findings):10}{percent:9.2f}{limit:8.1f}")
+        if percent > limit:
+            too_many.append(folder)
+    for folder in too_many:
+        print(f"{folder}: too many comments that are not plain English; {sys.argv[0]} --list {folder} prints them", file=sys.stderr)
+    return 1 if too_many else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""The ladder: every way to fill SQLite, each a small program, measured side by side. See ../README.md."""

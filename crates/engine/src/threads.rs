@@ -1,0 +1,59 @@
+//! Worker threads, and locks that ignore poisoning.
+
+use crate::reorder::InOrder;
+use crate::{Error, Result};
+use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
+
+/// Returns the value of a lock whose holder may have panicked. The panic ends the run anyway, when its thread is joined.
+#[inline]
+pub(crate) fn ignore_poison<T>(locked: LockResult<T>) -> T {
+    locked.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Locks a mutex, [ignoring poisoning](ignore_poison).
+#[inline]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    ignore_poison(mutex.lock())
+}
+
+/// The result of work on one part of a task. An error has the number of its part.
+pub(crate) type InPart<T> = Result<T, (u64, Error)>;
+
+/// Does the parts of a task on `threads` threads.
+///
+/// Each thread makes a worker with `begin`, calls `take` until it returns `false` or a part has failed, and completes the
+/// worker with `finish`. Returns the error of the earliest part that failed.
+pub(crate) fn take_all<W>(
+    threads: usize,
+    begin: impl Fn() -> W + Sync,
+    take: impl Fn(&mut W) -> InPart<bool> + Sync,
+    finish: impl Fn(W) -> Result<()> + Sync,
+) -> Result<()> {
+    let parts = Mutex::new(InOrder::<()>::new());
+    on_threads(threads, || {
+        let mut worker = begin();
+        while !lock(&parts).has_failed() {
+            match take(&mut worker) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err((number, error)) => lock(&parts).fail(number, error),
+            }
+        }
+        if let Err(error) = finish(worker) {
+            lock(&parts).fail(u64::MAX, error);
+        }
+    });
+    ignore_poison(parts.into_inner()).finish()
+}
+
+/// Does the same work on `threads` threads, including this one. If the system refuses to start a thread, fewer do it.
+pub(crate) fn on_threads(threads: usize, work: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            if std::thread::Builder::new().spawn_scoped(scope, &work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+}

@@ -1,0 +1,194 @@
+//! The number of rows and the seed of each table.
+
+use super::{Request, table_position, usage};
+use crate::annotation::{TableSettings, parse_settings};
+use crate::schema_annotations::{self, Annotation};
+use crate::tables::generated_tables;
+use litepress_rows::schema::Schema;
+use litepress_rows::{Error, ErrorKind, Message, OptionName, Result, message};
+use litepress_tpch::TpchTable;
+
+/// Rows and seed of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct TableSize {
+    pub rows: u64,
+    pub seed: u64,
+    /// Whether the scale leaves the number of rows alone.
+    pub fixed: bool,
+    /// The table of TPC-H, and the scale, if the rows come from there.
+    pub tpch: Option<(TpchTable, f64)>,
+    /// Whether the number of rows is known.
+    pub is_known: bool,
+    /// Whether the number of rows was scaled, or is a default for all tables. It is then limited to the number of
+    /// children that the parents have.
+    pub is_scaled: bool,
+    /// Whether the number of rows follows from those of the parents.
+    pub is_derived: bool,
+}
+
+/// Returns the sizes of all tables of the schema, by position.
+pub(super) fn sizes(schema: &Schema, request: &Request, annotations: &[Annotation]) -> Result<Vec<TableSize>> {
+    let settings = settings(schema, annotations)?;
+    let requested = requested(schema, request)?;
+    let scale = request.scale.or(request.plan.as_ref().and_then(|plan| plan.scale));
+    let size = |table: usize| {
+        let settings = &settings[table];
+        let planned = request.plan.as_ref().and_then(|plan| plan.table(&schema.tables[table].name));
+        let seeds = [
+            request.seed,
+            planned.and_then(|table| table.seed),
+            request.plan.as_ref().and_then(|plan| plan.seed),
+            settings.seed.map(|(seed, _)| seed),
+        ];
+        let fixed = planned.is_some_and(|table| table.fixed) || settings.fixed.is_some_and(|(fixed, _)| fixed != 0);
+        let given = || planned.and_then(|table| table.rows).or(settings.rows.map(|(rows, _)| rows));
+        let factor = if fixed { None } else { scale };
+        let tpch = settings.tpch.map(|(tpch, _)| (tpch, scale.unwrap_or(1.0)));
+        let rows = match tpch {
+            Some((tpch, scale)) => Some(tpch.rows(scale)),
+            None => requested[table].or_else(|| Some(scaled(given()?, factor))),
+        };
+        check(schema, table, rows.unwrap_or(0))?;
+        let seed = seeds.into_iter().flatten().next().unwrap_or(0);
+        let (is_known, is_scaled) = (rows.is_some(), factor.is_some() && requested[table].is_none());
+        Ok(TableSize { rows: rows.unwrap_or(0), seed, fixed, tpch, is_known, is_scaled, is_derived: false })
+    };
+    check_tpch(schema, &settings, &requested, scale, annotations)?;
+    (0..schema.tables.len()).map(size).collect()
+}
+
+/// Checks that TPC-H tables have the columns of the benchmark, and no other number of rows than its own.
+fn check_tpch(
+    schema: &Schema,
+    settings: &[TableSettings],
+    requested: &[Option<u64>],
+    scale: Option<f64>,
+    annotations: &[Annotation],
+) -> Result<()> {
+    for (table, settings) in settings.iter().enumerate() {
+        let Some((tpch, at)) = settings.tpch else { continue };
+        let place = annotations.iter().find(|annotation| annotation.span.contains(&at));
+        let source = schema_annotations::place(schema, place.expect("the setting comes from an annotation"));
+        tpch.check(&schema.tables[table], scale.unwrap_or(1.0)).map_err(|message| source.error(at, message))?;
+        if requested[table].is_some() {
+            let message = "the scale decides the number of rows of a TPC-H table";
+            return Err(usage(message)
+                .in_table(&schema.tables[table].name)
+                .advise(message!["use ", OptionName::Scale.alone()]));
+        }
+    }
+    Ok(())
+}
+
+/// Multiplies a number of rows by the scale; a number above 0 stays above 0.
+fn scaled(rows: u64, scale: Option<f64>) -> u64 {
+    let Some(scale) = scale.filter(|_| rows > 0) else { return rows };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates, and the result is checked later"
+    )]
+    let scaled = (rows as f64 * scale).round() as u64;
+    scaled.max(1)
+}
+
+/// Rejects tables without a number of rows.
+pub(super) fn reject_unset(schema: &Schema, sizes: &[TableSize]) -> Result<()> {
+    let unset: Vec<&str> = generated_tables(schema)
+        .filter(|(table, _)| !sizes[*table].is_known)
+        .map(|(_, table)| table.name.as_str())
+        .collect();
+    if unset.is_empty() {
+        return generated_tables(schema).try_for_each(|(table, _)| check(schema, table, sizes[table].rows));
+    }
+    Err(no_rows(schema, &unset))
+}
+
+/// Parses the settings of all tables.
+fn settings(schema: &Schema, annotations: &[Annotation]) -> Result<Vec<TableSettings>> {
+    let mut settings = vec![TableSettings::default(); schema.tables.len()];
+    for annotation in annotations.iter().filter(|annotation| annotation.column.is_none()) {
+        let source = schema_annotations::place(schema, annotation);
+        parse_settings(&source, annotation.span.clone(), &mut settings[annotation.table])?;
+    }
+    Ok(settings)
+}
+
+/// Returns the numbers of rows in the request, by table.
+fn requested(schema: &Schema, request: &Request) -> Result<Vec<Option<u64>>> {
+    let mut requested = vec![None; schema.tables.len()];
+    for (name, rows) in &request.rows {
+        let table = match name {
+            Some(name) => table_position(schema, name)?,
+            None => match only_table(schema)? {
+                Some(table) => table,
+                None => continue,
+            },
+        };
+        if requested[table].replace(*rows).is_some() {
+            return Err(usage("the number of rows is given twice").in_table(&schema.tables[table].name));
+        }
+    }
+    Ok(requested)
+}
+
+/// Returns the table that a number of rows without a name is for, or `None` if there are several ([`fill_unset`]).
+fn only_table(schema: &Schema) -> Result<Option<usize>> {
+    let mut tables = generated_tables(schema).map(|(position, _)| position);
+    match (tables.next(), tables.next()) {
+        (Some(only), None) => Ok(Some(only)),
+        (Some(_), Some(_)) => Ok(None),
+        (None, _) => Err(usage("the schema has no table for generated rows")),
+    }
+}
+
+/// Gives all tables without a number of rows the request's number without a name.
+pub(super) fn fill_unset(schema: &Schema, request: &Request, sizes: &mut [TableSize]) -> Result<()> {
+    let mut unnamed = request.rows.iter().filter(|(name, _)| name.is_none()).map(|(_, rows)| *rows);
+    let (Some(rows), None) = (unnamed.next(), only_table(schema)?) else { return Ok(()) };
+    if unnamed.next().is_some() {
+        return Err(usage("the number of rows is given twice")
+            .advise(message!["say which table each is for: ", OptionName::Rows.count(Some("TABLE"), "N")]));
+    }
+    let unset: Vec<usize> =
+        generated_tables(schema).map(|(table, _)| table).filter(|table| !sizes[*table].is_known).collect();
+    if unset.is_empty() {
+        let message = "the number of rows without a table has no effect: every table already has one";
+        let (rows, scale) = (OptionName::Rows.count(Some("TABLE"), "N"), OptionName::Scale.alone());
+        let advice = message!["use ", rows, ", or ", scale, " for all tables"];
+        return Err(usage(message).in_file(&schema.origin).advise(advice));
+    }
+    for table in unset {
+        check(schema, table, rows)?;
+        sizes[table] = TableSize { rows, is_known: true, is_scaled: true, ..sizes[table] };
+    }
+    Ok(())
+}
+
+fn no_rows(schema: &Schema, unset: &[&str]) -> Error {
+    const NAMED: usize = 10;
+    let named = &unset[..unset.len().min(NAMED)];
+    let more = if unset.len() > NAMED { " ..." } else { "" };
+    let error = match unset {
+        [name] => usage("the table has no number of rows").in_table(*name),
+        _ => usage(format!("{} tables have no number of rows: {}{more}", unset.len(), named.join(", "))),
+    };
+    let mut advice: Message =
+        "write '-- gen: rows=1m' in front of CREATE TABLE, or give the number with the request (".into();
+    for (number, name) in named.iter().enumerate() {
+        advice = message![advice, if number > 0 { " " } else { "" }, OptionName::Rows.count(Some(name), "N")];
+    }
+    advice = advice.and(more);
+    if unset.len() > 1 {
+        advice = message![advice, ", or ", OptionName::Rows.count(None, "N"), " for all of them"];
+    }
+    error.in_file(&schema.origin).advise(advice.and(")"))
+}
+
+fn check(schema: &Schema, table: usize, rows: u64) -> Result<()> {
+    if i64::try_from(rows).is_ok() {
+        return Ok(());
+    }
+    let message = format!("{rows} rows are more than SQLite has rowids for, {}", i64::MAX);
+    Err(Error::new(ErrorKind::Limit, message).in_table(&schema.tables[table].name))
+}

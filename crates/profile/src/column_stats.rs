@@ -1,0 +1,272 @@
+//! Statistics of the values of a column.
+
+use crate::sketch::{Distinct, Sample, hash_bytes, hash_int};
+use rusqlite::types::ValueRef;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Maximum number of distinct values that are counted one by one.
+const COUNTED: usize = 1024;
+/// Maximum bytes of a text that is counted.
+const COUNTED_BYTES: usize = 64;
+/// Size of the sample of numbers.
+const SAMPLED_NUMBERS: usize = 16_384;
+/// Size of the sample of texts, and the characters kept of each.
+const SAMPLED_TEXTS: usize = 4096;
+const SAMPLED_CHARACTERS: usize = 64;
+
+/// The frequency of every value, or `None` if there are too many distinct ones.
+#[derive(Clone, Debug)]
+pub(crate) struct Counts<K>(pub Option<HashMap<K, u64>>);
+
+impl<K: Eq + Hash> Counts<K> {
+    fn new() -> Self {
+        Self(Some(HashMap::new()))
+    }
+
+    fn add<Q: ?Sized + Eq + Hash>(&mut self, value: &Q, owned: impl FnOnce(&Q) -> Option<K>)
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        let Some(counts) = &mut self.0 else { return };
+        if let Some(count) = counts.get_mut(value) {
+            *count += 1;
+            return;
+        }
+        match owned(value).filter(|_| counts.len() < COUNTED) {
+            Some(value) => drop(counts.insert(value, 1)),
+            None => self.0 = None,
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        let (Some(counts), Some(other)) = (&mut self.0, other.0) else {
+            self.0 = None;
+            return;
+        };
+        for (value, count) in other {
+            *counts.entry(value).or_default() += count;
+        }
+        if counts.len() > COUNTED {
+            self.0 = None;
+        }
+    }
+}
+
+/// An ascending run of integers in consecutive rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub first: i64,
+    pub last: i64,
+    /// The difference between neighbours; `None` for a single number.
+    pub step: Option<Step>,
+}
+
+/// The differences between neighbours of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// All equal.
+    Same(i64),
+    /// Not all equal.
+    Varies,
+}
+
+impl Run {
+    /// Joins this run and the next one, if the result ascends.
+    fn and(self, next: Self) -> Option<Self> {
+        let step = next.first.checked_sub(self.last).filter(|step| *step > 0)?;
+        let steps = [self.step, Some(Step::Same(step)), next.step];
+        let mut steps = steps.into_iter().flatten();
+        let first = steps.next();
+        let step = if steps.all(|step| Some(step) == first) { first } else { Some(Step::Varies) };
+        Some(Self { first: self.first, last: next.last, step })
+    }
+}
+
+/// The order of the values in a range of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The range is empty.
+    Empty,
+    /// Ascending integers.
+    Ascending(Run),
+    /// Any other order, or not all integers.
+    Any,
+}
+
+impl Order {
+    pub fn and(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::Empty, other) | (other, Self::Empty) => other,
+            (Self::Ascending(one), Self::Ascending(other)) => one.and(other).map_or(Self::Any, Self::Ascending),
+            _ => Self::Any,
+        }
+    }
+}
+
+/// Statistics of a column. They can be merged in any order, as `orders` keeps the number of each range.
+#[derive(Debug)]
+pub(crate) struct ColumnStats {
+    pub nulls: u64,
+    pub ints: u64,
+    pub reals: u64,
+    pub texts: u64,
+    pub blobs: u64,
+    /// Least and largest finite number; without any, the least is above the largest.
+    pub least: f64,
+    pub largest: f64,
+    /// Least and largest integer, exact beyond 2^53 too.
+    pub least_int: i64,
+    pub largest_int: i64,
+    /// Least and largest length of texts in characters, or of blobs in bytes.
+    pub shortest: u64,
+    pub longest: u64,
+    pub int_counts: Counts<i64>,
+    pub real_counts: Counts<u64>,
+    pub text_counts: Counts<Box<str>>,
+    pub distinct: Distinct,
+    pub numbers: Sample<f64>,
+    pub text_sample: Sample<Box<str>>,
+    /// Full lengths of the sampled texts and blobs.
+    pub lengths: Sample<u64>,
+    order: Order,
+    /// The order of each range, by its number.
+    orders: Vec<(usize, Order)>,
+}
+
+impl ColumnStats {
+    pub fn new() -> Self {
+        Self {
+            nulls: 0,
+            ints: 0,
+            reals: 0,
+            texts: 0,
+            blobs: 0,
+            least: f64::INFINITY,
+            largest: f64::NEG_INFINITY,
+            least_int: i64::MAX,
+            largest_int: i64::MIN,
+            shortest: u64::MAX,
+            longest: 0,
+            int_counts: Counts::new(),
+            real_counts: Counts::new(),
+            text_counts: Counts::new(),
+            distinct: Distinct::new(),
+            numbers: Sample::new(SAMPLED_NUMBERS),
+            text_sample: Sample::new(SAMPLED_TEXTS),
+            lengths: Sample::new(SAMPLED_TEXTS),
+            order: Order::Empty,
+            orders: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, row_hash: u64, value: ValueRef<'_>) {
+        let order = match value {
+            ValueRef::Integer(int) => Order::Ascending(Run { first: int, last: int, step: None }),
+            _ => Order::Any,
+        };
+        self.order = self.order.and(order);
+        match value {
+            ValueRef::Null => self.nulls += 1,
+            ValueRef::Integer(int) => self.int(row_hash, int),
+            ValueRef::Real(real) => self.real(row_hash, real),
+            ValueRef::Text(text) => self.text(row_hash, text),
+            ValueRef::Blob(blob) => {
+                self.blobs += 1;
+                self.distinct.add(hash_bytes(blob));
+                self.length(row_hash, blob.len() as u64);
+            }
+        }
+    }
+
+    fn int(&mut self, row_hash: u64, int: i64) {
+        self.ints += 1;
+        self.distinct.add(hash_int(int.cast_unsigned()));
+        self.least_int = self.least_int.min(int);
+        self.largest_int = self.largest_int.max(int);
+        self.int_counts.add(&int, |int| Some(*int));
+        self.number(row_hash, int as f64);
+    }
+
+    fn real(&mut self, row_hash: u64, real: f64) {
+        self.reals += 1;
+        self.distinct.add(hash_int(real.to_bits()));
+        self.real_counts.add(&real.to_bits(), |bits| Some(*bits));
+        self.number(row_hash, real);
+    }
+
+    /// Adds a number to the histogram, which has no place for infinities.
+    fn number(&mut self, row_hash: u64, number: f64) {
+        if number.is_infinite() {
+            return;
+        }
+        self.least = self.least.min(number);
+        self.largest = self.largest.max(number);
+        self.numbers.add(row_hash, || number);
+    }
+
+    fn text(&mut self, row_hash: u64, bytes: &[u8]) {
+        self.texts += 1;
+        self.distinct.add(hash_bytes(bytes));
+        let text = String::from_utf8_lossy(bytes);
+        self.text_counts.add(&*text, |text| (text.len() <= COUNTED_BYTES).then(|| text.into()));
+        self.text_sample.add(row_hash, || text.chars().take(SAMPLED_CHARACTERS).collect::<String>().into());
+        self.length(row_hash, text.chars().count() as u64);
+    }
+
+    fn length(&mut self, row_hash: u64, length: u64) {
+        self.shortest = self.shortest.min(length);
+        self.longest = self.longest.max(length);
+        self.lengths.add(row_hash, || length);
+    }
+
+    /// Ends a range, with its number.
+    pub fn end_range(&mut self, range: usize) {
+        self.orders.push((range, std::mem::replace(&mut self.order, Order::Empty)));
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        self.nulls += other.nulls;
+        self.ints += other.ints;
+        self.reals += other.reals;
+        self.texts += other.texts;
+        self.blobs += other.blobs;
+        self.least = self.least.min(other.least);
+        self.largest = self.largest.max(other.largest);
+        self.least_int = self.least_int.min(other.least_int);
+        self.largest_int = self.largest_int.max(other.largest_int);
+        self.shortest = self.shortest.min(other.shortest);
+        self.longest = self.longest.max(other.longest);
+        self.int_counts.merge(other.int_counts);
+        self.real_counts.merge(other.real_counts);
+        self.text_counts.merge(other.text_counts);
+        self.distinct.merge(&other.distinct);
+        self.numbers.merge(other.numbers);
+        self.text_sample.merge(other.text_sample);
+        self.lengths.merge(other.lengths);
+        self.orders.extend(other.orders);
+    }
+
+    /// Returns the order of the values in the whole table.
+    pub fn order(&self) -> Order {
+        let mut orders = self.orders.clone();
+        orders.sort_unstable_by_key(|(range, _)| *range);
+        orders.into_iter().fold(Order::Empty, |order, (_, next)| order.and(next))
+    }
+
+    pub fn values(&self) -> u64 {
+        self.ints + self.reals + self.texts + self.blobs
+    }
+
+    /// Returns the number of distinct values, and whether it is exact.
+    pub fn distinct(&self) -> (u64, bool) {
+        let counted = match (&self.int_counts.0, &self.real_counts.0, &self.text_counts.0) {
+            (Some(ints), Some(reals), Some(texts)) if self.blobs == 0 => Some(ints.len() + reals.len() + texts.len()),
+            _ => None,
+        };
+        match counted {
+            Some(counted) => (counted as u64, true),
+            None => (self.distinct.estimate().min(self.values()), false),
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Comparison of two databases of one schema: the distribution of each column's values in both, and their distance.
+//!
+//! | column | what is compared | distance |
+//! |---|---|---|
+//! | foreign key | number of children of each parent | Kolmogorov and Smirnov |
+//! | unique numbers | position between the least and the largest one, which differ with the number of rows | the same |
+//! | numbers, dates and times | values | the same |
+//! | few values | shares; for texts, whose names differ, by rank of frequency | total variation |
+//! | other texts and blobs | lengths | Kolmogorov and Smirnov |
+//!
+//! Both distances are 0 if the shares are the same and 1 if there is no common value. Columns of very many values are
+//! compared by samples: two samples of one distribution have a distance of about 0.01.
+
+use crate::child_counts::ChildCounts;
+use crate::column_stats::ColumnStats;
+use crate::describe::is_few;
+use crate::read::{DatabaseStats, TableStats, read};
+use litepress_gen::infer;
+use litepress_rows::calendar::{DAYS_BEFORE_1970, Date, DateTime, SECONDS_PER_DAY};
+use litepress_rows::schema::{Schema, Table};
+use litepress_rows::{Error, ErrorKind, Result};
+use std::path::Path;
+
+/// Approximate number of buckets of a histogram.
+const BUCKETS: usize = 10;
+
+/// Day from which bounds of buckets are counted: 0000-03-01, so that multiples of years begin in March.
+const EPOCH: i64 = 60 - DAYS_BEFORE_1970;
+const DAY: f64 = SECONDS_PER_DAY as f64;
+
+/// The comparison of two databases.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The tables of the first database.
+    pub tables: Vec<TableComparison>,
+}
+
+/// The comparison of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableComparison {
+    /// Name.
+    pub name: String,
+    /// Numbers of rows.
+    pub rows: [u64; 2],
+    /// Its columns.
+    pub columns: Vec<ColumnComparison>,
+}
+
+/// The comparison of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnComparison {
+    /// Name.
+    pub name: String,
+    /// Shares of NULL.
+    pub nulls: [f64; 2],
+    /// Approximate numbers of distinct values.
+    pub distinct: [u64; 2],
+    /// The compared property.
+    pub measure: Measure,
+    /// Distance of the values other than NULL, from 0 to 1.
+    pub distance: f64,
+    /// The histogram of both.
+    pub buckets: Vec<Bucket>,
+}
+
+/// The property of a column that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Nothing: one of them has no values.
+    Nothing,
+    /// Numbers.
+    Numbers,
+    /// Positions of unique numbers between the least and the largest.
+    Places,
+    /// Dates and times.
+    Times,
+    /// Shares of few values.
+    Shares,
+    /// Lengths of texts and blobs.
+    Lengths,
+    /// Numbers of children of a foreign key's parents.
+    Children,
+}
+
+/// A bucket of values, with its share in both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bucket {
+    /// Range of the values.
+    pub label: String,
+    /// Shares.
+    pub shares: [f64; 2],
+}
+
+/// Compares two databases by reading all rows.
+///
+/// # Errors
+/// As for [`profile`](crate::profile()); [`ErrorKind::Data`] if the second one lacks a table or a column of the
+/// first.
+pub fn compare(one: &Path, other: &Path, threads: usize) -> Result<Comparison> {
+    let both = [read(one, threads)?, read(other, threads)?];
+    let mut tables = Vec::new();
+    for (position, stats) in both[0].tables.iter().enumerate() {
+        let Some(stats) = stats else { continue };
+        let table = &both[0].schema.tables[position];
+        let of_other = both[1].schema.position(&table.name);
+        let Some((of_other, stats_of_other)) = of_other.and_then(|of| Some((of, both[1].tables[of].as_ref()?))) else {
+            return Err(lacks(other, &format!("table {}", table.name)));
+        };
+        let pair =
+            [Side { of: &both[0], position, stats }, Side { of: &both[1], position: of_other, stats: stats_of_other }];
+        let columns = table.ordinary_columns().map(|column| {
+            let name = &table.columns[column].name;
+            column_of(&pair, name).ok_or_else(|| lacks(other, &format!("column {name} of table {}", table.name)))
+        });
+        let columns = columns.collect::<Result<_>>()?;
+        tables.push(TableComparison { name: table.name.clone(), rows: pair.map(|side| side.stats.rows), columns });
+    }
+    Ok(Comparison { tables })
+}
+
+fn lacks(file: &Path, what: &str) -> Error {
+    Error::new(ErrorKind::Data, format!("there is no {what} to compare with")).in_file(file)
+}
+
+/// A table of one of the databases.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    of: &'a DatabaseStats,
+    position: usize,
+    stats: &'a TableStats,
+}
+
+impl<'a> Side<'a> {
+    fn schema(&self) -> &'a Schema {
+        &self.of.schema
+    }
+
+    fn table(&self) -> &'a Table {
+        &self.schema().tables[self.position]
+    }
+
+    fn column(&self, name: &str) -> Option<(usize, &'a ColumnStats)> {
+        let column = self.table().column(name)?;
+        let place = self.table().ordinary_columns().position(|ordinary| ordinary == column)?;
+        Some((column, &self.stats.columns[place]))
+    }
+
+    /// Returns the child counts of a foreign key's parents, if the column is part of one.
+    fn counts(&self, column: usize) -> Option<ChildCounts> {
+        let mut keys = self.stats.foreign_keys.iter();
+        let (key, stats) =
+            keys.find(|(key, stats)| key.columns.contains(&column) && stats.children.rows().next().is_some())?;
+        let parents = self.of.tables[key.parent].as_ref().map_or(0, |parent| parent.rows);
+        Some(ChildCounts::new(stats, parents))
+    }
+}
+
+/// Compares a column; `None` if one of the databases lacks it.
+fn column_of(pair: &[Side<'_>; 2], name: &str) -> Option<ColumnComparison> {
+    let [(column, one), (of_other, other)] = [pair[0].column(name)?, pair[1].column(name)?];
+    let both = [one, other];
+    let counts = pair[0].counts(column).zip(pair[1].counts(of_other));
+    let (measure, (distance, buckets)) = match counts {
+        Some((one, other)) => (Measure::Children, children([one, other])),
+        None => {
+            values(both, infer::is_made_unique(pair[0].table(), column) && both.iter().all(|stats| is_unique(stats)))
+        }
+    };
+    Some(ColumnComparison {
+        name: name.to_owned(),
+        nulls: both.map(|stats| stats.nulls as f64 / (stats.nulls + stats.values()).max(1) as f64),
+        distinct: both.map(|stats| stats.distinct().0),
+        measure,
+        distance,
+        buckets,
+    })
+}
+
+/// Returns whether hardly a value repeats; in a key of several columns they may.
+fn is_unique(stats: &ColumnStats) -> bool {
+    10 * stats.distinct().0 >= 9 * stats.values()
+}
+
+type Histogram = (f64, Vec<Bucket>);
+
+fn values(both: [&ColumnStats; 2], is_unique: bool) -> (Measure, Histogram) {
+    if both.iter().any(|stats| stats.values() == 0) {
+        return (Measure::Nothing, (0.0, Vec::new()));
+    }
+    let are = |count: fn(&ColumnStats) -> u64| both.iter().all(|stats| 2 * count(stats) > stats.values());
+    let numbers = || both.map(|stats| stats.numbers.clone().values());
+    let have_numbers = numbers().iter().all(|numbers| !numbers.is_empty());
+    if have_numbers && are(|stats| stats.ints + stats.reals) {
+        return match few_numbers(both) {
+            _ if is_unique => (Measure::Places, histogram(both.map(places), |place| format!("{:.0}%", 100.0 * place))),
+            Some(shares) => (Measure::Shares, shares),
+            None => (Measure::Numbers, histogram(numbers(), shown)),
+        };
+    }
+    if are(|stats| stats.texts) {
+        if let [Some(one), Some(other)] = both.map(times) {
+            let days = [one, other].map(|times| times.into_iter().map(|time| time / DAY).collect());
+            return (Measure::Times, histogram(days, day));
+        }
+        if let [Some(one), Some(other)] = both.map(ranked) {
+            return (Measure::Shares, by_rank(&one, &other));
+        }
+    }
+    let lengths =
+        |stats: &ColumnStats| stats.lengths.clone().values().into_iter().map(|length| length as f64).collect();
+    let lengths: [Vec<f64>; 2] = both.map(lengths);
+    match lengths.iter().any(Vec::is_empty) {
+        true => (Measure::Nothing, (1.0, Vec::new())),
+        false => (Measure::Lengths, histogram(lengths, shown)),
+    }
+}
+
+/// Returns positions between the least number (0) and the largest (1), each in the middle of its slot.
+fn places(stats: &ColumnStats) -> Vec<f64> {
+    let (least, range, values) = (stats.least, stats.largest - stats.least, stats.values() as f64);
+    let place =
+        |number: f64| if range > 0.0 { ((number - least) / range * (values - 1.0) + 0.5) / values } else { 0.5 };
+    stats.numbers.clone().values().into_iter().map(place).collect()
+}
+
+fn time_of(text: &str) -> Option<f64> {
+    let time = text.split('.').next().unwrap_or_default();
+    let time = DateTime::parse(time.strip_suffix('Z').unwrap_or(time).as_bytes())?;
+    Some((time.seconds() - EPOCH * SECONDS_PER_DAY) as f64)
+}
+
+/// Formats a number of days from the epoch of times as a date or time.
+fn day(days: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, and the result is then no date")]
+    let seconds = (days * DAY) as i64;
+    let (day, second) = (seconds.div_euclid(SECONDS_PER_DAY) + EPOCH, seconds.rem_euclid(SECONDS_PER_DAY));
+    let Date { year, month, day } = Date::from_days(day);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    match year {
+        0..10_000 if (hour, minute, second) == (0, 0, 0) => format!("{year:04}-{month:02}-{day:02}"),
+        0..10_000 => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
+        _ => shown(days),
+    }
+}
+
+fn times(stats: &ColumnStats) -> Option<Vec<f64>> {
+    let texts = stats.text_sample.clone().values();
+    // Empty texts stand for unknown times.
+    let times: Option<Vec<f64>> = texts.iter().filter(|text| !text.is_empty()).map(|text| time_of(text)).collect();
+    times.filter(|times| !times.is_empty())
+}
+
+/// Compares the shares of numbers that are few in both.
+fn few_numbers(both: [&ColumnStats; 2]) -> Option<Histogram> {
+    const SHOWN: usize = 12;
+    let few = |stats: &ColumnStats| -> Option<Vec<(f64, f64)>> {
+        let (ints, reals) = (stats.int_counts.0.as_ref()?, stats.real_counts.0.as_ref()?);
+        let ints = ints.iter().map(|(int, count)| (*int as f64, *count as f64));
+        let mut counts: Vec<(f64, f64)> =
+            ints.chain(reals.iter().map(|(bits, count)| (f64::from_bits(*bits), *count as f64))).collect();
+        counts.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+        Some(counts)
+    };
+    let [one, other] = both.map(|stats| few(stats).filter(|counts| counts.len() <= SHOWN));
+    let (one, other) = one.zip(other)?;
+    let mut values: Vec<f64> = one.iter().chain(&other).map(|(value, _)| *value).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    let share = |counts: &[(f64, f64)], value: f64| {
+        let all: f64 = counts.iter().map(|(_, count)| count).sum();
+        // 1 and 1.0 are one value here.
+        counts.iter().filter(|(of, _)| *of == value).map(|(_, count)| count / all).sum()
+    };
+    let buckets: Vec<Bucket> = values
+        .into_iter()
+        .map(|value| Bucket { label: shown(value), shares: [share(&one, value), share(&other, value)] })
+        .collect();
+    Some((total_variation(&buckets), buckets))
+}
+
+fn total_variation(buckets: &[Bucket]) -> f64 {
+    buckets.iter().map(|bucket| (bucket.shares[0] - bucket.shares[1]).abs()).sum::<f64>() / 2.0
+}
+
+/// Returns the shares of texts, largest first, if they are few.
+fn ranked(stats: &ColumnStats) -> Option<Vec<f64>> {
+    let counts = stats.text_counts.0.as_ref()?;
+    let is_few = is_few(stats.texts, counts.len());
+    let mut shares: Vec<f64> = counts.values().map(|count| *count as f64 / stats.texts as f64).collect();
+    shares.sort_unstable_by(|one, other| other.total_cmp(one));
+    is_few.then_some(shares)
+}
+
+fn by_rank(one: &[f64], other: &[f64]) -> Histogram {
+    let share = |shares: &[f64], rank: usize| shares.get(rank).copied().unwrap_or(0.0);
+    let bucket =
+        |rank: usize| Bucket { label: format!("no. {}", rank + 1), shares: [share(one, rank), share(other, rank)] };
+    let mut buckets: Vec<Bucket> = (0..one.len().max(other.len())).map(bucket).collect();
+    let distance = total_variation(&buckets);
+    if buckets.len() > BUCKETS + 1 {
+        let rest = buckets.split_off(BUCKETS);
+        let sum = |side: usize| rest.iter().map(|bucket| bucket.shares[side]).sum();
+        buckets.push(Bucket { label: format!("{} others", rest.len()), shares: [sum(0), sum(1)] });
+    }
+    (distance, buckets)
+}
+
+/// Compares the shares of parents by number of children: 0, 1, 2, 3 to 4, 5 to 8, and so on.
+fn children(both: [ChildCounts; 2]) -> Histogram {
+    let share = |counts: &ChildCounts, from: u64, to: u64| {
+        counts.parents.range(from..=to).map(|(_, parents)| *parents).sum::<u64>() as f64 / counts.all.max(1) as f64
+    };
+    let most = both.iter().map(ChildCounts::most).max().unwrap_or(0);
+    let (mut buckets, mut from) = (Vec::new(), 0_u64);
+    while from <= most {
+        let to = if from < 3 { from } else { (from - 1).saturating_mul(2) };
+        let label = if from == to { from.to_string() } else { format!("{from} .. {to}") };
+        buckets.push(Bucket { label, shares: [share(&both[0], from, to), share(&both[1], from, to)] });
+        from = to + 1;
+    }
+    let counts = both[0].parents.keys().chain(both[1].parents.keys());
+    let distance =
+        counts.map(|&count| (share(&both[0], 0, count) - share(&both[1], 0, count)).abs()).fold(0.0, f64::max);
+    (distance, buckets)
+}
+
+/// Compares two samples by buckets of equal width; values outside belong to the first and the last bucket.
+fn histogram(mut both: [Vec<f64>; 2], show: impl Fn(f64) -> String) -> Histogram {
+    both.iter_mut().for_each(|sample| sample.sort_unstable_by(f64::total_cmp));
+    let [one, other] = &both;
+    let bounds = even_bounds(one);
+    let below =
+        |sample: &[f64], bound: f64| sample.partition_point(|number| *number < bound) as f64 / sample.len() as f64;
+    let bucket = |place: usize| {
+        let (from, end) = (bounds[place], bounds.get(place + 1).copied());
+        let share = |sample: &[f64]| {
+            let first = if place == 0 { 0.0 } else { below(sample, from) };
+            end.map_or(1.0, |end| below(sample, end)) - first
+        };
+        let label = end.map_or(format!("{} ..", show(from)), |end| format!("{} .. {}", show(from), show(end)));
+        Bucket { label, shares: [share(one), share(other)] }
+    };
+    (distance(one, other), (0..bounds.len()).map(bucket).collect())
+}
+
+/// Returns the lower bounds of buckets: round numbers, up to the ninth decile.
+fn even_bounds(sorted: &[f64]) -> Vec<f64> {
+    const MOST: usize = 4 * BUCKETS;
+    let (least, largest) = (sorted[0], sorted[(sorted.len() - 1) * 9 / 10]);
+    let width = (largest - least) / BUCKETS as f64;
+    if !(width > 0.0 && width.is_finite()) {
+        return vec![least];
+    }
+    let power = 10_f64.powf(width.log10().floor());
+    let round = [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power).find(|step| *step >= width);
+    let are_whole = sorted.iter().all(|number| number.fract() == 0.0);
+    let step = round.unwrap_or(width).max(if are_whole { 1.0 } else { 0.0 });
+    let first = (least / step).floor();
+    (0..MOST).map(|place| (first + place as f64) * step).take_while(|bound| *bound <= largest).collect()
+}
+
+/// Returns the largest difference of two cumulative distributions (Kolmogorov and Smirnov); both samples are sorted.
+pub(crate) fn distance(one: &[f64], other: &[f64]) -> f64 {
+    let share = |sorted: &[f64], at: f64| sorted.partition_point(|value| *value <= at) as f64 / sorted.len() as f64;
+    one.iter().chain(other).map(|&at| (share(one, at) - share(other, at)).abs()).fold(0.0, f64::max)
+}
+
+/// Formats a number with four decimals at most; very large and very small ones in scientific notation.
+fn shown(number: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        1e-4..1e15 if number.fract() == 0.0 => (number as i64).to_string(),
+        1e-4..1e15 => format!("{number:.4}").trim_end_matches('0').to_owned(),
+        _ => format!("{number:.3e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    /// 1e300 was written with all of its digits.
+    #[test]
+    fn numbers_are_short() {
+        let shorter =
+            [(0.0, "0"), (-12.0, "-12"), (2.25, "2.25"), (0.5, "0.5"), (1e300, "1.000e300"), (-3e-9, "-3.000e-9")];
+        shorter.into_iter().for_each(|(number, text)| assert_eq!(shown(number), text));
+    }
+}

@@ -1,0 +1,177 @@
+//! Profiles: statistics of an existing database, written as a plan file for a similar one.
+//!
+//! ```text
+//! source --read.rs--> ranges of rowids, in parallel --column.rs, sketch.rs--> ColumnStats, merged in any order
+//! ColumnStats --describe.rs, histogram.rs, text_pattern.rs, datetime.rs--> one annotation a column --> plan file
+//! ReferenceStats --fan_out.rs--> annotations of foreign keys
+//! two databases' stats --compare.rs--> their columns side by side
+//! ```
+//!
+//! Everything is collected in one pass and in memory that does not grow with the source: counts, extremes, values
+//! with their frequencies while they are few, a sketch of the number of distinct values, a sample, and the number of
+//! rows for each parent (of a sample of parents if they are many). The result does not depend on the number of
+//! threads: ranges follow from the rowids alone, and the sample from a hash of the rowid.
+//!
+//! **No text of the source's rows is kept** unless the caller asks for it: a column of few texts keeps their shares
+//! under made-up names, and other columns keep the pattern of their texts. Exempt are texts that occur in the schema
+//! itself, for example in a CHECK, and a character that all of many texts have at the same position. Numbers and
+//! dates are kept as ends of ranges and bins.
+
+#![forbid(unsafe_code)]
+
+mod annotation_text;
+mod child_counts;
+mod column_stats;
+mod compare;
+mod datetime;
+mod describe;
+mod fan_out;
+mod histogram;
+mod read;
+mod references;
+mod sketch;
+#[cfg(test)]
+mod tests;
+mod text_pattern;
+
+pub use compare::{Bucket, ColumnComparison, Comparison, Measure, TableComparison, compare};
+
+use fan_out::ReferencePlanner;
+use litepress_gen::plan_file::{toml_key, toml_string};
+use litepress_gen::{ALGORITHM_VERSION, GenPlan, PlanFile, Request, annotated_columns};
+use litepress_rows::{Result, Schema};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Options of [`profile`](profile()).
+#[derive(Clone, Debug)]
+pub struct ProfileOptions {
+    /// Number of reader threads.
+    pub threads: usize,
+    /// Whether the texts of columns with few texts are kept.
+    pub keep_values: bool,
+}
+
+/// The profile of a database.
+#[derive(Debug)]
+pub struct Profile {
+    /// The schema.
+    pub schema: Schema,
+    /// Its tables, without virtual ones.
+    pub tables: Vec<TableProfile>,
+}
+
+/// The profile of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableProfile {
+    /// Name.
+    pub name: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// Whether the plan leaves the number out, because it follows from the parents' numbers of children.
+    pub rows_are_derived: bool,
+    /// The ordinary columns in their order.
+    pub columns: Vec<ColumnProfile>,
+}
+
+/// The profile of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnProfile {
+    /// Name.
+    pub name: String,
+    /// Rows that are NULL.
+    pub nulls: u64,
+    /// Number of distinct values without NULL: an estimate unless `distinct_is_exact`.
+    pub distinct: u64,
+    /// Whether `distinct` is exact.
+    pub distinct_is_exact: bool,
+    /// The least and the largest number, or else the least and the largest length of a text in characters or a blob
+    /// in bytes.
+    pub range: Option<(f64, f64)>,
+    /// The annotation for similar values; `None` if the plan infers it from keys and numbers of rows.
+    pub generator: Option<String>,
+    /// Reason for the annotation.
+    pub because: String,
+}
+
+/// Profiles a database by reading all rows, with one connection a thread.
+///
+/// # Errors
+/// [`ErrorKind::Data`](litepress_rows::ErrorKind::Data) if SQLite cannot read the file;
+/// [`ErrorKind::Schema`](litepress_rows::ErrorKind::Schema) if the schema uses something that the bundled SQLite
+/// lacks.
+pub fn profile(file: &Path, options: &ProfileOptions) -> Result<Profile> {
+    let read::DatabaseStats { schema, tables: stats } = read::read(file, options.threads)?;
+    let annotated = annotated_columns(&schema);
+    let mut planner = ReferencePlanner::new(&schema, &stats);
+    let mut references = Vec::new();
+    for position in 0..schema.tables.len() {
+        let of_table = || annotated.iter().filter(|column| column.table == position);
+        let columns: Vec<usize> = of_table().map(|column| column.column).collect();
+        references.push(planner.table(position, &columns, of_table().any(|column| column.has_per_parent)));
+    }
+    let row_sources = planner.row_sources;
+    let mut tables = Vec::new();
+    for (position, (stats, references)) in stats.into_iter().zip(references).enumerate() {
+        let (Some(stats), table) = (stats, &schema.tables[position]) else { continue };
+        let columns = table.ordinary_columns().zip(stats.columns).map(|(column, stats)| {
+            let reference = references.iter().find(|reference| reference.column == column).cloned();
+            describe::describe(&describe::ColumnContext { schema: &schema, table, column, options }, stats, reference)
+        });
+        let (name, rows, rows_are_derived) = (table.name.clone(), stats.rows, row_sources[position].is_some());
+        tables.push(TableProfile { name, rows, rows_are_derived, columns: columns.collect() });
+    }
+    let mut profile = Profile { schema, tables };
+    profile.infer_rejected_columns();
+    Ok(profile)
+}
+
+impl Profile {
+    /// Tests the profile as a plan. Columns whose values violate a constraint, for example a CHECK of two columns,
+    /// are left to inference, which may satisfy it.
+    fn infer_rejected_columns(&mut self) {
+        while let Some((table, names)) = self.first_error() {
+            let Some(of) = self.tables.iter_mut().find(|of| of.name == table) else { return };
+            let mut left = false;
+            for column in of.columns.iter_mut().filter(|column| names.split(", ").any(|name| name == column.name)) {
+                left |= column.generator.take().is_some();
+                column.because = "the profile violates the constraints of the table".to_owned();
+            }
+            if !left {
+                return;
+            }
+        }
+    }
+
+    /// Returns the table and the columns of the first error in the plan.
+    fn first_error(&self) -> Option<(String, String)> {
+        let plan = PlanFile::parse(&self.to_toml(), "the profile").ok()?;
+        let schema = plan.schema().ok()?;
+        let error = GenPlan::new(&schema, &Request { plan: Some(plan), ..Request::default() }).err()?;
+        Some((error.place().table.clone()?, error.place().column.clone()?))
+    }
+
+    /// Writes the profile as a plan file.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::from("# litepress gen OUT.db --plan THIS_FILE [--scale F]\n");
+        let mut put = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("writing to memory does not fail");
+        put(format_args!("algorithm_version = {ALGORITHM_VERSION}\nschema = {}\n", toml_string(&self.schema.text)));
+        for table in &self.tables {
+            let name = toml_key(&table.name);
+            put(format_args!("\n[tables.{name}]\n"));
+            match table.rows_are_derived {
+                true => put(format_args!("# rows = {}  # they follow from those of its parent\n", table.rows)),
+                false => put(format_args!("rows = {}\n", table.rows)),
+            }
+            put(format_args!("\n[tables.{name}.columns]\n"));
+            for column in &table.columns {
+                let (name, because) = (toml_key(&column.name), &column.because);
+                match &column.generator {
+                    Some(generator) => put(format_args!("{name} = {}  # {because}\n", toml_string(generator))),
+                    None => put(format_args!("# {name} is inferred: {because}\n")),
+                }
+            }
+        }
+        out
+    }
+}
