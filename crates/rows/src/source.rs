@@ -98,8 +98,8 @@ pub enum RowidOrder {
 
 /// Consecutive rows of a table.
 pub trait Part: Send {
-    /// Appends rows to the empty `chunk` until it [is full](RecordChunk::is_full) or the part ends; no row added
-    /// means that the part has ended.
+    /// Appends rows to the empty `chunk` until it [is full](RecordChunk::is_full) or the part ends. A chunk without rows is the
+    /// end of the part.
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()>;
 }
 
