@@ -34,8 +34,8 @@ fn row(rowid: i64) -> Row {
     ]
 }
 
-/// A part ended with an empty leaf if the last entry of a page became the next divider; texts folded by NOCASE lost their
-/// original; a key column that is the rowid was ordered like the rowid after the columns.
+/// Checks tables with many indexes. A part ended with an empty leaf if the last entry of a page became the next divider; texts
+/// folded by NOCASE lost their original; a key column that is the rowid was ordered like the rowid after the columns.
 fn check_indexes(first_rowid: i64, count: usize, threads: usize) {
     let indexes = [
         "code",

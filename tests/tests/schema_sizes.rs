@@ -59,7 +59,7 @@ fn one_ten_a_hundred_and_two_thousand_tables() {
     }
 }
 
-/// SQLite can insert into the schema's tree.
+/// Asserts that SQLite can insert into the schema's tree.
 fn assert_grows(sqlite: &Connection, what: &str) {
     let more: String = (0..40).map(|number| format!("CREATE TABLE more_{number}(a);")).collect();
     sqlite.execute_batch(&format!("BEGIN; {more} DROP TABLE table_0; COMMIT; VACUUM")).expect(what);

@@ -47,7 +47,7 @@ pub enum Supply {
 pub struct OpenFile {
     /// Its name in errors. `None` for data in memory.
     pub name: Option<PathBuf>,
-    /// Its reader, which was told the columns to [read](Reader::want).
+    /// Its reader, with the [selected](Reader::want) columns.
     pub reader: Box<dyn Reader>,
     /// The origin of each ordinary column of the table, in column order.
     pub supplies: Vec<Supply>,

@@ -30,6 +30,8 @@ pub(super) enum RecordEnd {
 }
 
 impl Syntax {
+    /// Creates the syntax of a dialect with this delimiter.
+    ///
     /// # Errors
     /// [`ErrorKind::Usage`] if one byte has two roles, or cannot have its role.
     pub fn new(dialect: &Dialect, delimiter: u8) -> Result<Self> {

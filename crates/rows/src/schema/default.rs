@@ -48,7 +48,6 @@ impl DefaultKind {
 }
 
 /// Returns the functions that an expression calls, as reported to SQLite's authorizer. Empty if it is not an expression.
-/// Returns whether SQLite declares that the value of a function depends only on its arguments.
 fn functions_of(sqlite: &mut Connection, expression: &str) -> Result<Vec<String>> {
     let called = Arc::new(Mutex::new(Vec::new()));
     let seen = called.clone();
@@ -64,7 +63,7 @@ fn functions_of(sqlite: &mut Connection, expression: &str) -> Result<Vec<String>
     Ok(if is_expression { called } else { Vec::new() })
 }
 
-/// Whether SQLite says that the value of a function follows from its arguments.
+/// Returns whether SQLite declares that the value of a function depends only on its arguments.
 fn is_deterministic(sqlite: &Connection, function: &str) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?1 COLLATE NOCASE AND flags & ?2)";
     sqlite.query_row(sql, (function, SQLITE_DETERMINISTIC), |row| row.get(0))
