@@ -88,7 +88,7 @@ fn payload_lengths_at_every_edge_of_a_varint() {
             case.check();
         } else {
             for page_size in [PageSize::MIN, PageSize::DEFAULT, PageSize::MAX] {
-                case.check_at(page_size);
+                case.check_along(routes_at(page_size), page_size);
             }
         }
     }
@@ -141,9 +141,11 @@ fn values_at_every_edge_of_a_serial_type() {
     let rows: Vec<Row> = values.iter().map(|value| vec![value.clone(); 5]).collect();
     let columns = "CREATE TABLE t(i INTEGER, n NUMERIC, r REAL, b BLOB, s TEXT)";
     for page_size in [PageSize::MIN, PageSize::DEFAULT] {
-        // One by one, and in columns of one kind.
-        Case::new(columns).rows(rows.clone()).parts_of(1).check_at(page_size);
-        Case::new(columns).rows(rows.clone()).parts_of(50).check_at(page_size);
+        // One by one, and column by column of one kind.
+        for rows_per_part in [1, 50] {
+            let case = Case::new(columns).rows(rows.clone()).parts_of(rows_per_part);
+            case.check_along(routes_at(page_size), page_size);
+        }
     }
 }
 

@@ -111,7 +111,7 @@ fn less_memory_than_is_allowed() {
 #[test]
 fn page_sizes() {
     let room = Room::new();
-    for (size, bytes) in [("512", 512), ("64k", 65_536), ("1KiB", 1024)] {
+    for (size, bytes) in [("512", 512), ("64KiB", 65_536), ("1KiB", 1024)] {
         room.done(&format!("gen u.db --preset user --rows 1k --replace --page-size {size}"));
         assert_eq!(room.query("u.db", "PRAGMA page_size"), bytes.to_string());
         assert_eq!(room.query("u.db", "PRAGMA integrity_check"), "ok");
