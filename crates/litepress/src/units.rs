@@ -32,7 +32,9 @@ pub fn size(text: &str) -> Result<u64, String> {
         match text[number.len()..].to_ascii_uppercase().as_str() {
             letter @ ("K" | "M" | "G" | "T") => {
                 let decimal = if letter == "K" { "k" } else { letter };
-                format!("a size names its unit: {number}{letter}iB (powers of 1024) or {number}{decimal}B (powers of 1000)")
+                format!(
+                    "a size names its unit: {number}{letter}iB (powers of 1024) or {number}{decimal}B (powers of 1000)"
+                )
             }
             _ => "a size is a number of bytes such as 65536, 64KiB, 512MiB or 2GB".to_owned(),
         }

@@ -196,7 +196,7 @@ fn a_reader_that_goes_away_is_no_error() {
     let room = Room::new();
     room.done("gen u.db --preset user --rows 20k");
     let pages: Vec<String> = (1..=80).map(|page| page.to_string()).collect();
-    for arguments in [format!("dump u.db {}", pages.join(" ")), "gen --list".to_owned(), "check u.db".to_owned()] {
+    for arguments in [format!("inspect u.db {}", pages.join(" ")), "gen --list".to_owned(), "check u.db".to_owned()] {
         let mut child = room.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let ended = child.wait_with_output().unwrap();
