@@ -30,11 +30,10 @@ test: tools ## pass all tests; builds no competitor
 test-bench: tools ## run every benchmark once with few rows: builds all competitors
 	cd bench && LITEPRESS_BENCH_UNOPTIMIZED=1 python3 -m unittest smoke_tests
 
-# Of the package only the rows count here: it is compiled as the tests in Rust are, which takes a quarter of the time and
-# checks more.
-test test-python: export MATURIN_PEP517_ARGS = --profile dev
+# Tests compile the package with the dev profile, like the tests in Rust: it takes a quarter of the time and checks more.
+test test-python test-bench: export MATURIN_PEP517_ARGS = --profile dev
 
-# The package in an environment of its own, as anybody installs it, and its tests, stub and examples.
+# Installs the package in a new environment, like a user, and runs its tests, stub and examples.
 test-python: tools
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check './python[test]'
@@ -79,8 +78,7 @@ endif
 clean: ## remove what was built
 	$(CARGO) clean
 
-# The old SQLite that the conformance tests ask beside the new one: Debian's. Tests that want it say so and pass by
-# without it.
+# Installs the older SQLite of Debian for the conformance tests. Tests that need it print a message and pass without it.
 tools:
 	@command -v sqlite3 >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq sqlite3; } \
 		|| echo "sqlite3 is not installed: tests against an old SQLite will be skipped"

@@ -12,7 +12,7 @@ pub struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// A database without reserved bytes.
+    /// Creates a reader of a database without reserved bytes.
     #[must_use]
     pub fn new(database: &'a [u8], page_size: PageSize) -> Self {
         Self { database, bytes: page_size.bytes() }

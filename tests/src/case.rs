@@ -76,14 +76,14 @@ impl Route {
     /// The shortest: one thread, in memory.
     pub const SHORTEST: Self = Self { threads: 1, into: Into::Memory };
 
-    /// Options for this route.
+    /// Returns the options for this route.
     #[must_use]
     pub fn options(self, page_size: PageSize) -> Options {
         let mut options = Options::default();
         options.threads = self.threads;
         options.page_size = Some(page_size);
         options.sync = Sync::Off;
-        // Large zeroed buffers cost nothing: the system maps them. Memory that was in use before must be cleared.
+        // Large zeroed buffers cost nothing, because the system maps them. Reused memory must be cleared.
         options.memory_bytes = 4 << 30;
         if self.into == Into::DirectFile {
             options.expected_bytes = PAST_CACHE_BYTES;
@@ -93,7 +93,7 @@ impl Route {
 }
 
 impl Case {
-    /// A case of these tables, without rows.
+    /// Creates a case of these tables, without rows.
     #[must_use]
     pub fn new(tables: impl std::convert::Into<String>) -> Self {
         Self {
@@ -281,20 +281,20 @@ impl Case {
     }
 }
 
-/// Inserts one row by SQLite; the rowid counts where the table has one and no INTEGER PRIMARY KEY.
+/// Inserts one row by SQLite. The rowid is used if the table has one but no INTEGER PRIMARY KEY.
 ///
 /// # Errors
-/// SQLite's.
+/// Any error of SQLite.
 pub fn insert(sqlite: &Connection, table: &Table, rowid: i64, row: &Row) -> rusqlite::Result<()> {
-    // A table of 2000 columns has no room for a further one, and gets the rowids that SQLite chooses.
+    // A table of 2000 columns has no room for another one, and gets the rowids that SQLite chooses.
     let has_room = !table.without_rowid && table.rowid_alias.is_none() && table.ordinary_columns().count() < 2000;
     run_insert(sqlite, table, "INSERT", Some(OwnedValue::Int(rowid)).filter(|_| has_room).as_ref(), row)
 }
 
-/// Inserts one row by SQLite, unless the row cannot be beside those before it; SQLite chooses the rowid.
+/// Inserts one row by SQLite with a policy for conflicts. SQLite chooses the rowid.
 ///
 /// # Errors
-/// SQLite's.
+/// Any error of SQLite.
 pub fn insert_or(sqlite: &Connection, table: &Table, conflict: Conflict, row: &Row) -> rusqlite::Result<()> {
     let verb = match conflict {
         Conflict::Abort => "INSERT",

@@ -3,7 +3,7 @@
 /// The bytes of the file header that name the SQLite library that was bundled when the file was written.
 const LIBRARY_VERSION: std::ops::Range<usize> = 96..100;
 
-/// FNV-1a, 64 bits, of a database file whose library version counts as zero.
+/// Returns the 64-bit FNV-1a hash of a database file, with zeros for the library version.
 #[must_use]
 pub fn of_database(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -1,16 +1,16 @@
-//! Sinks put between the pages and the target.
+//! Faulty sinks between the pages and the target.
 
 use litepress::Sink;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Linux's number for a disk that has no room.
+/// Linux's error number for a full disk.
 pub const ENOSPC: i32 = 28;
-/// Linux's number for a disk that fails.
+/// Linux's error number for a failing disk.
 pub const EIO: i32 = 5;
 
-/// Counts writes, reads, syncs and changes of length, and fails one of them, or that one and all that follow.
+/// A sink that counts writes, reads, syncs and changes of length, and fails one of them, or all from one on.
 pub struct FaultySink {
     inner: Box<dyn Sink>,
     calls: Arc<AtomicU64>,
@@ -34,7 +34,7 @@ impl FaultPlan {
 }
 
 impl FaultySink {
-    /// `calls` counts what is called.
+    /// Wraps a sink. `calls` counts the calls.
     #[must_use]
     pub fn new(inner: Box<dyn Sink>, plan: FaultPlan, calls: Arc<AtomicU64>) -> Self {
         Self { inner, calls, plan }
@@ -79,7 +79,7 @@ impl Sink for FaultySink {
     }
 }
 
-/// Drops writes that end below an offset, except for page 1: the file has a hole there and takes no room.
+/// A sink that drops writes that end below an offset, except for page 1: the file has a hole there and takes no room.
 pub struct HoleSink {
     inner: Box<dyn Sink>,
     keep_from: u64,

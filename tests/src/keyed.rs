@@ -8,10 +8,10 @@ use proptest::sample::select;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// One column of a key: which one of the table's (modulo their number), and what is said about it.
+/// One column of a key: its number (modulo the number of columns), collation and order.
 type KeyColumn = (usize, &'static str, &'static str);
 
-/// A table and its rows; no row was yet seen by SQLite.
+/// A table and its rows, which SQLite may refuse.
 #[derive(Clone, Debug)]
 pub struct KeyedTable {
     columns: Vec<(usize, &'static str)>,
@@ -19,7 +19,7 @@ pub struct KeyedTable {
     uniques: Vec<Vec<KeyColumn>>,
     indexes: Vec<(bool, Vec<KeyColumn>)>,
     strict: bool,
-    /// A virtual column stands behind this one.
+    /// Position of a virtual column.
     virtual_behind: Option<usize>,
     rows: Vec<Row>,
     rowids: Vec<i64>,
@@ -28,7 +28,7 @@ pub struct KeyedTable {
 #[derive(Clone, Debug)]
 enum Primary {
     None,
-    /// An INTEGER PRIMARY KEY in front, and the words behind it.
+    /// An INTEGER PRIMARY KEY as the first column, and the words after it.
     Rowid(&'static str),
     /// An automatic index.
     Index(Vec<KeyColumn>),
@@ -49,7 +49,7 @@ fn any_primary() -> impl Strategy<Value = Primary> {
     ]
 }
 
-/// A table of up to `rows` rows.
+/// Generates a table of up to `rows` rows.
 pub fn any_table(rows: usize) -> impl Strategy<Value = KeyedTable> {
     let suffix = select(&["", "", "", " COLLATE NOCASE", " COLLATE RTRIM", " NOT NULL", " UNIQUE"][..]);
     let columns = prop::collection::vec((0..TYPES.len(), suffix), 1..6);
@@ -69,20 +69,20 @@ pub fn any_table(rows: usize) -> impl Strategy<Value = KeyedTable> {
     )
 }
 
-/// Rowids in any order, small and large, hardly ever one twice.
+/// Returns rowids in any order, small and large, with hardly any duplicates.
 fn shuffled_rowid(row: u64, salt: u64) -> i64 {
     let mixed = (row ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     match mixed >> 61 {
         0 | 1 => (mixed >> 8).cast_signed() % 50,
         2 => i64::MIN + (mixed % 3).cast_signed(),
-        // Behind the very largest SQLite would choose at random.
+        // After the very largest rowid, SQLite would choose at random.
         3 => i64::MAX - 20 - (mixed % 3).cast_signed(),
         _ => mixed.cast_signed() >> (mixed % 48),
     }
 }
 
 impl KeyedTable {
-    /// Its CREATE statements; the table is called `t` and a number.
+    /// Returns its CREATE statements. The table is called `t` and a number.
     #[must_use]
     pub fn sql(&self, number: usize) -> String {
         let mut columns: Vec<String> =
@@ -121,13 +121,13 @@ impl KeyedTable {
         format!("c{at} {declared}{suffix}")
     }
 
-    /// A column may stand in a key more than once.
+    /// Returns the columns of a key, in which a column may occur more than once.
     fn key(&self, key: &[KeyColumn]) -> String {
         let column = |(at, collation, order): &KeyColumn| format!("c{}{collation}{order}", at % self.columns.len());
         key.iter().map(column).collect::<Vec<_>>().join(", ")
     }
 
-    /// The rows, each with a rowid where the table has a column for it; in that case they come in any order.
+    /// Returns the rows. If the table has a column for rowids, each row has one, possibly in any order.
     #[must_use]
     pub fn rows(&self, in_any_order: bool) -> Vec<Row> {
         if !matches!(self.primary, Primary::Rowid(_)) {
@@ -135,7 +135,7 @@ impl KeyedTable {
         }
         let mut rowids = self.rowids[..self.rows.len()].to_vec();
         if !in_any_order {
-            // Ascending, none twice.
+            // Ascending and distinct.
             rowids = BTreeSet::from_iter(rowids).into_iter().collect();
         }
         let with_rowid = |(row, rowid): (&Row, i64)| [&[OwnedValue::Int(rowid)], &row[..]].concat();

@@ -32,7 +32,7 @@ pub mod spilling;
 
 use litepress::PageSize;
 
-/// Every page size that SQLite knows.
+/// Returns every page size that SQLite supports.
 pub fn page_sizes() -> impl Iterator<Item = PageSize> {
     (9..=16).filter_map(|power| PageSize::new(1 << power))
 }

@@ -1,4 +1,4 @@
-//! The judges: the bundled SQLite, an older one where there is one, and litepress' own verifier.
+//! The judges: the bundled SQLite, an older one if it is installed, and litepress' own verifier.
 
 mod content;
 mod indexes;
@@ -20,9 +20,9 @@ use std::path::Path;
 pub fn open(bytes: &[u8]) -> Connection {
     let mut sqlite = Connection::open_in_memory().unwrap();
     sqlite.deserialize_read_exact("main", bytes, bytes.len(), false).unwrap();
-    // The bundled library turns them on; a program that opens the file finds them off.
+    // The bundled library turns them on; a program that opens the file has them off.
     sqlite.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
-    // Until the file is read, PRAGMA page_size tells what a new one would have.
+    // Until the file is read, PRAGMA page_size returns the size for new files.
     sqlite.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0)).unwrap();
     sqlite
 }

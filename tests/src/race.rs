@@ -23,10 +23,10 @@ use std::time::{Duration, Instant};
 /// Rows of the table `fixed`, which clients only read.
 pub const FIXED_ROWS: u64 = 500;
 
-/// What is raced, and how long.
+/// The subject of a race, and its duration.
 #[derive(Debug)]
 pub struct Race {
-    /// Empty folder for the database and what the clients write down.
+    /// Empty folder for the database and the files of the clients.
     pub folder: PathBuf,
     /// Journal mode of each database: `WAL` or `DELETE`.
     pub journal_mode: String,
@@ -51,7 +51,7 @@ pub struct Outcome {
     pub others: u64,
     /// Errors that clients may get: a lock, a database that was replaced under them.
     pub tolerated: u64,
-    /// Descriptions of everything that must not be.
+    /// Descriptions of all violations.
     pub bad: Vec<String>,
 }
 
@@ -78,14 +78,14 @@ impl Race {
         }
         judge.judge(&path, outcome.replaced, &mut outcome.bad);
         clients.stop(&mut outcome);
-        // All connections are closed now: what the last of them has checkpointed is read by its name alone.
+        // All connections are closed now. The last one has run a checkpoint; its result is read under the database's name alone.
         judge.judge(&path, outcome.replaced, &mut outcome.bad);
         outcome.committed = judge.committed();
         Ok(outcome)
     }
 }
 
-/// Makes the database of a generation in the place of the one before.
+/// Replaces the database by that of the next generation.
 fn replace(path: &Path, generation: u64, journal_mode: &str) -> Result<()> {
     let sql = format!(
         "PRAGMA journal_mode = {journal_mode}; CREATE TABLE generation(number INTEGER PRIMARY KEY);

@@ -78,7 +78,7 @@ impl Source for ValueRows {
         self.rowid_order
     }
 
-    /// Numbered rows make parts of as many as they come in.
+    /// Makes the engine divide numbered rows into parts of `rows_per_part` rows.
     fn page_bytes(&self) -> f64 {
         if self.is_numbered { PART_BYTES as f64 / self.rows_per_part as f64 } else { 0.0 }
     }
@@ -125,7 +125,7 @@ impl NumberedRows for ValueRows {
     }
 }
 
-/// Some columns of rows that are values.
+/// A maker of some columns of given rows.
 struct ValueKeys<'a> {
     rows: &'a ValueRows,
     places: Vec<usize>,
@@ -149,7 +149,7 @@ impl KeyMaker for ValueKeys<'_> {
     }
 }
 
-/// Makes rows again from integers that the caller has kept.
+/// A maker of rows from integers that the caller has kept.
 struct ValueMaker<'a> {
     rows: &'a ValueRows,
     given: Vec<usize>,
@@ -250,7 +250,7 @@ impl<F> MadeRows<F>
 where
     F: Fn(u64, &mut Vec<u8>) -> i64 + Clone + Send + Sync + 'static,
 {
-    /// `make` appends the record of a row to the vector and returns its rowid.
+    /// Creates a source. `make` appends the record of a row to the vector and returns its rowid.
     #[must_use]
     pub fn new(rows: u64, rows_per_part: u64, make: F) -> Self {
         Self { rows, rows_per_part, next: AtomicU64::new(0), make, rowid_order: RowidOrder::Ascending }

@@ -1,4 +1,4 @@
-//! Statistics for SQLite's planner: the same rows as ANALYZE writes.
+//! Statistics for SQLite's planner: the same rows as those of ANALYZE.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -37,20 +37,20 @@ fn pressed(case: &Case) -> Vec<u8> {
     bytes
 }
 
-/// Asserts that the file has SQLite's statistics and no others, and that both SQLites take it.
+/// Asserts that the file has exactly SQLite's statistics, and that both versions of SQLite accept it.
 fn check(case: &Case) -> Vec<u8> {
     let bytes = pressed(case);
     let reference = case.reference(PageSize::DEFAULT);
     reference.execute_batch("ANALYZE").unwrap();
     let mut ours = oracle::open(&bytes);
     assert_eq!(texts(&ours, STATISTICS), texts(&reference, STATISTICS));
-    // The bundled SQLite has samples, too, in a table behind.
+    // The bundled SQLite also has samples, in a table after this one.
     let schema =
         "SELECT rowid, type, name, tbl_name, sql FROM sqlite_schema WHERE name <> 'sqlite_stat4' ORDER BY rowid";
     oracle::assert_same_rows(&ours, &reference, schema, "with statistics");
     oracle::assert_sound(&bytes, "with statistics");
     oracle::assert_sqlite_content(&mut ours, "with statistics");
-    // The planner reads them, and ANALYZE of the file finds the same once more.
+    // The planner reads them, and another ANALYZE of the file gives the same.
     ours.execute_batch("ANALYZE sqlite_schema; ANALYZE").unwrap();
     assert_eq!(texts(&ours, STATISTICS), texts(&reference, STATISTICS));
     bytes
@@ -99,8 +99,8 @@ fn null_or(value: i64, is_null: bool) -> OwnedValue {
     if is_null { OwnedValue::Null } else { OwnedValue::Int(value) }
 }
 
-/// In a descending unique index of one column SQLite takes NULLs for distinct, and nowhere else: it stops comparing at
-/// the first key that is not NULL.
+/// SQLite counts NULLs as distinct only in a descending unique index of one column: it stops comparing at the first key that
+/// is not NULL.
 #[test]
 fn nulls_in_unique_indexes() {
     let key = "CREATE UNIQUE INDEX up ON t(a); CREATE UNIQUE INDEX down ON t(a DESC);

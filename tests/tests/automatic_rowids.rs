@@ -54,7 +54,7 @@ fn file(rows: &[Row]) -> String {
     header.to_owned() + &rows.iter().map(line).collect::<String>()
 }
 
-/// The database as SQLite's INSERT leaves it; `None` if a row is refused.
+/// Returns the database as SQLite's INSERT leaves it. `None` if a row is refused.
 fn inserted(sql: &str, files: &[Vec<Row>], conflict: Conflict) -> Option<Connection> {
     let sqlite = Connection::open_in_memory().unwrap();
     sqlite.execute_batch(sql).unwrap();
@@ -105,7 +105,7 @@ fn write(folder: &tempfile::TempDir, files: &[Vec<Row>]) -> Vec<PathBuf> {
     files.iter().enumerate().map(path).collect()
 }
 
-/// The same outcome as SQLite's, by any number of threads.
+/// Checks that the outcome is SQLite's, with any number of threads.
 fn check(sql: &str, files: &[Vec<Row>], conflict: Conflict) {
     let what = format!("{conflict:?}: {sql}: {files:?}");
     let folder = tempfile::tempdir().unwrap();
@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// Rows were numbered before it was known which of them stay: ids 1 and 3 where INSERT OR IGNORE gives 1 and 2.
+/// Rows were numbered before the conflict policy removed some: ids 1 and 3 although INSERT OR IGNORE gives 1 and 2.
 #[test]
 fn an_ignored_row_uses_up_no_rowid() {
     let rows = |rows: &[(Option<&'static str>, &'static str)]| -> Vec<Row> {
@@ -149,14 +149,14 @@ fn an_ignored_row_uses_up_no_rowid() {
     let by_null = rows(&[(Some("x"), "1"), (None, "2"), (Some("y"), "3")]);
     let sql = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT)";
     check(sql, std::slice::from_ref(&by_null), Conflict::Ignore);
-    // Without a second key, litepress prints the table as before.
+    // Without a second key, litepress writes the table itself.
     assert!(
         steps(&Schema::from_sql(sql, "<test>").unwrap(), Conflict::Ignore).iter().all(|step| step.lane == Lane::Direct)
     );
 }
 
-/// Rows of a file without ids took their numbers for ids. Under ignore, rows were lost in silence where these were ids of
-/// another file.
+/// Rows of a file without ids took their numbers as ids. With the policy ignore, rows whose number was an id in another file
+/// were lost silently.
 #[test]
 fn files_with_ids_and_without() {
     let with: Vec<Row> = [7, 2, 3].map(|id| (Some(id), Some("x"), None)).to_vec();
@@ -173,7 +173,7 @@ fn files_with_ids_and_without() {
     assert_eq!(why, "some of its data lack the column id, so that rowids are chosen among given ones");
 }
 
-/// A key that is NULL in the file is no key that the file lacks: the row is refused on every lane.
+/// A key that is NULL in the file is not a missing key: the row is refused on every lane.
 #[test]
 fn a_key_that_is_null_is_refused() {
     let folder = tempfile::tempdir().unwrap();

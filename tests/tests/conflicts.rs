@@ -1,4 +1,4 @@
-//! Rows that cannot be beside those before them: what stays is what SQLite's own INSERT OR IGNORE and OR REPLACE leave,
+//! Rows that conflict with earlier ones: the remaining rows are those that SQLite's own INSERT OR IGNORE and OR REPLACE leave,
 //! row by row.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 const POLICIES: [Conflict; 3] = [Conflict::Abort, Conflict::Ignore, Conflict::Replace];
 
-/// Tables that are printed under every policy: no key or one, and no DEFAULT that could stand in for NULL.
+/// Tables that litepress writes under every policy: at most one key, and no DEFAULT that could replace NULL.
 const PRINTED: [&str; 16] = [
     "CREATE TABLE t(k, a NOT NULL, b)",
     "CREATE TABLE t(k INTEGER PRIMARY KEY, a, b TEXT)",
@@ -37,7 +37,7 @@ const PRINTED: [&str; 16] = [
     "CREATE TABLE t(k INT, a ANY, b TEXT NOT NULL, PRIMARY KEY(a)) STRICT, WITHOUT ROWID",
 ];
 
-/// Tables of which SQLite must insert the rows, under this policy at least.
+/// Tables whose rows SQLite must insert, at least under this policy.
 const INSERTED: [(&str, Conflict); 18] = [
     ("CREATE TABLE t(k INTEGER PRIMARY KEY, a UNIQUE, b)", Conflict::Ignore),
     ("CREATE TABLE t(k UNIQUE, a, b, UNIQUE(a, b)); CREATE INDEX i ON t(b)", Conflict::Replace),
@@ -63,7 +63,7 @@ fn schema(sql: &str) -> Schema {
     Schema::from_sql(sql, "<conflicts>").unwrap_or_else(|error| panic!("{error}: {sql}"))
 }
 
-/// The table as SQLite's INSERT leaves it; `None` where a row is refused.
+/// Returns the table as SQLite's INSERT leaves it. `None` if a row is refused.
 fn inserted(sql: &str, rows: &[Row], conflict: Conflict) -> Option<Connection> {
     let sqlite = Connection::open_in_memory().unwrap();
     sqlite.execute_batch(&format!("{sql}; BEGIN")).unwrap();
@@ -82,7 +82,7 @@ fn case(sql: &str, rows: &[Row], conflict: Conflict) -> Case {
     if schema(sql).tables[0].rowid_alias.is_some() { case.in_any_order() } else { case }
 }
 
-/// The same outcome as SQLite's, whoever makes it, and the same bytes along several routes.
+/// Checks that the outcome is SQLite's on any lane, with equal bytes along several routes.
 fn check(sql: &str, rows: &[Row], conflict: Conflict) {
     let what = format!("{conflict:?}: {sql}");
     let case = case(sql, rows, conflict);
@@ -105,7 +105,7 @@ fn check(sql: &str, rows: &[Row], conflict: Conflict) {
     }
 }
 
-/// Keys that repeat, by one rule or other.
+/// Generates rows whose keys repeat by some rule.
 fn any_rows() -> impl Strategy<Value = Vec<Row>> {
     let few = select(&["a", "A", "a ", "b", "m", "z"][..]).prop_map(|text| OwnedValue::Text(text.to_owned()));
     let null = prop::bool::weighted(0.05);
@@ -115,7 +115,7 @@ fn any_rows() -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec(row, 0..60)
 }
 
-/// The rows, with whole numbers where an INTEGER PRIMARY KEY is to be.
+/// Returns the rows, with integers for an INTEGER PRIMARY KEY.
 fn fitting(sql: &str, rows: &[Row]) -> Vec<Row> {
     let is_alias = schema(sql).tables[0].rowid_alias.is_some();
     let whole = |(at, row): (i64, &Row)| {
@@ -142,8 +142,8 @@ proptest! {
     }
 }
 
-/// A DEFAULT that stands in for NULL may count what was inserted before: fifty rows a statement made other values of it than
-/// a statement a row.
+/// A DEFAULT that replaces NULL may count earlier inserts: with fifty rows per statement it had other values than with one
+/// row per statement.
 #[test]
 fn a_default_for_null_sees_the_rows_before() {
     let sql = "CREATE TABLE t(k UNIQUE, a NOT NULL DEFAULT (last_insert_rowid() + 1000 * changes()), b)";
@@ -155,8 +155,8 @@ fn a_default_for_null_sees_the_rows_before() {
     oracle::assert_same_content(&oracle::open(&bytes), &theirs, sql);
 }
 
-/// A row with a value of a wrong type and NULL in a NOT NULL column was an error of its type. SQLite looks for NULL first,
-/// and ignores the row; but in a table with generated columns it checks types first.
+/// A row with a value of a wrong type and NULL in a NOT NULL column was refused for its type. SQLite checks NULL first and
+/// ignores the row; only in a table with generated columns it checks types first.
 #[test]
 fn null_goes_before_types() {
     let computed = [
@@ -174,7 +174,7 @@ fn null_goes_before_types() {
         let rows: Vec<Row> = rows.collect();
         for conflict in POLICIES {
             rows.iter().for_each(|row| check(sql, std::slice::from_ref(row), conflict));
-            // All rows that SQLite takes together: it checks those that it ignores beside those that stay.
+            // All rows together that SQLite accepts: ignored rows are checked beside those that stay.
             let is_taken = |row: &&Row| inserted(sql, std::slice::from_ref(*row), conflict).is_some();
             let taken: Vec<Row> = rows.iter().filter(is_taken).cloned().collect();
             check(sql, &taken, conflict);
@@ -207,7 +207,7 @@ fn numbers_of_rows_that_sqlite_numbers() {
     assert_eq!(rowids(&[5, 6, 6, 6, 5, 8], Conflict::Ignore), "1:5 2:6 3:8");
 }
 
-/// Rowids that a source gives stay as they are where no row can be left out.
+/// Rowids given by a source stay unchanged if no row can be left out.
 #[test]
 fn rowids_of_the_source() {
     let rows = (0..500).map(|at| vec![OwnedValue::Int(at % 7)]);

@@ -1,5 +1,5 @@
-//! Generated schemas and edge values: the content is that of SQLite's INSERT of the same rows, SQLite can change the
-//! file, and litepress refuses the same rows as SQLite.
+//! Generated schemas and edge values: the content equals that of SQLite's INSERT, SQLite can change the file, and litepress
+//! refuses the same rows as SQLite.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -97,7 +97,7 @@ fn any_table() -> impl Strategy<Value = AnyTable> {
         prop_oneof![3 => Just(1_i64), 1 => Just(-20), 1 => Just(i64::MIN), 1 => any::<i32>().prop_map(i64::from)];
     (prop::collection::vec(any_column(), 1..6), key, any::<bool>(), comment, first, 1_i64..400).prop_flat_map(
         |(columns, key, strict, comment, first_rowid, step)| {
-            // A STRICT table also looks at the types of generated values: see the test of these.
+            // A STRICT table also checks the types of generated values, which has its own test.
             let columns: Vec<AnyColumn> = columns
                 .into_iter()
                 .map(|column| AnyColumn { generated: column.generated.filter(|_| !strict), ..column })
@@ -111,13 +111,13 @@ fn any_table() -> impl Strategy<Value = AnyTable> {
 }
 
 impl AnyTable {
-    /// The statement; the table is called `t` and a number. A foreign key needs a key in the first table.
+    /// Returns the statement. The table is called `t` and a number. A foreign key needs a key in the first table.
     fn sql(&self, number: usize, first_has_key: bool) -> String {
         let mut columns: Vec<String> =
             self.columns.iter().enumerate().map(|(at, column)| self.column(at, column)).collect();
         if self.columns.iter().any(|column| column.generated.is_some()) {
-            // SQLite 3.54.1 takes the default for the value where a virtual column stands in front, and calls its own
-            // file bad.
+            // SQLite 3.54.1 uses the default as the value if a virtual column precedes the column, and calls its own file
+            // bad.
             columns.iter_mut().for_each(|column| *column = column.replace(" DEFAULT 'x'", ""));
         }
         if !first_has_key {
@@ -142,7 +142,7 @@ impl AnyTable {
         let mut sql = format!("{} {declared}", quoted_name(&format!("{}{at}", column.name)));
         match column.generated {
             None => sql.push_str(column.suffix),
-            // It may refer to the key, where there is one.
+            // It may refer to the key, if there is one.
             Some(expression) if !expression.contains('k') || self.key.is_some() => {
                 write!(sql, " AS ({expression})").unwrap();
             }
@@ -151,7 +151,7 @@ impl AnyTable {
         sql
     }
 
-    /// The rows, with a value for the key put in: ascending, sometimes as a text or a double.
+    /// Returns the rows with ascending values for the key, sometimes as a text or a double.
     fn rows(&self, table: &Table) -> Vec<Row> {
         let ordinary = || table.columns.iter().enumerate().filter(|(_, column)| column.generated == Generated::No);
         let key = ordinary().position(|(at, _)| table.rowid_alias == Some(at));
@@ -175,7 +175,7 @@ impl AnyTable {
     }
 }
 
-/// Views and triggers; the triggers are there for SQLite's later changes.
+/// Returns views, and triggers for SQLite's later changes.
 fn after(tables: &[AnyTable], wanted: (bool, bool)) -> String {
     let mut sql = String::new();
     if wanted.0 {
@@ -190,7 +190,7 @@ fn after(tables: &[AnyTable], wanted: (bool, bool)) -> String {
     sql
 }
 
-/// The rows of each table that SQLite takes, and the first that it refuses: table, and the rows up to it.
+/// The rows of each table that SQLite accepts. For the first refusal: the table, and the rows up to it.
 struct Judged {
     taken: Vec<Vec<Row>>,
     refused: Option<(usize, Vec<Row>)>,
@@ -218,7 +218,7 @@ fn case(sql: &str, after: &str, rows: Vec<Vec<Row>>) -> Case {
     rows.into_iter().fold(Case::new(sql).after(after).parts_of(4), Case::rows)
 }
 
-/// Changes that SQLite makes in both databases.
+/// Returns changes for SQLite to make in both databases.
 fn changes(schema: &Schema) -> Vec<String> {
     let mut changes = Vec::new();
     for table in &schema.tables {
@@ -240,7 +240,7 @@ fn changes(schema: &Schema) -> Vec<String> {
         changes.push(format!("DELETE FROM {name} WHERE {rowid} % 3 = 0"));
         if !columns.is_empty() {
             let columns = columns.join(", ");
-            // SQLite chooses the rowids: the next ones, or by AUTOINCREMENT. It may find none behind the largest.
+            // SQLite chooses the next rowids, or those of AUTOINCREMENT. After the largest rowid it may find none.
             changes.push(format!(
                 "INSERT OR IGNORE INTO {name}({columns}) SELECT {columns} FROM {name} \
                  WHERE (SELECT max({rowid}) FROM {name}) < 9000000000000000000 ORDER BY {rowid} LIMIT 5"
@@ -327,7 +327,7 @@ fn every_edge_value_in_every_type() {
             }
         }
         assert!(refused > 0 || sql.contains("STRICT"), "{sql}: NULL is refused");
-        // One block of all, and each value alone, which takes the ways of blocks of one kind.
+        // All values in one block, and each alone, which is encoded as a block of one kind.
         for parts in [1, 1000] {
             let case = Case::new(&sql).rows(taken.clone()).parts_of(parts);
             let bytes = case.press(Route::SHORTEST, PageSize::DEFAULT).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -336,7 +336,7 @@ fn every_edge_value_in_every_type() {
     }
 }
 
-/// Refuses a virtual column's NULL or wrong type like SQLite, though its value is not stored.
+/// Refuses NULL or a wrong type in a virtual column like SQLite, although its value is not stored.
 #[test]
 fn rules_of_a_virtual_column_are_not_overlooked() {
     for sql in [
@@ -354,7 +354,7 @@ fn rules_of_a_virtual_column_are_not_overlooked() {
     }
 }
 
-/// Triggers have names of their own kind: one may be called as its table is, and has no pages yet.
+/// Triggers have their own name space: one may have the name of a table that has no pages yet.
 #[test]
 fn a_trigger_may_have_the_name_of_a_table() {
     let case = Case::new("CREATE TABLE t(a); CREATE TABLE u(a)")
@@ -364,7 +364,7 @@ fn a_trigger_may_have_the_name_of_a_table() {
     case.judge(&bytes, PageSize::DEFAULT);
 }
 
-/// Takes such a definition, like SQLite, and rows, too, as long as foreign keys are off.
+/// Accepts such a definition like SQLite, and its rows as long as foreign keys are off.
 #[test]
 fn a_foreign_key_that_leads_nowhere_is_taken() {
     for sql in [
@@ -378,7 +378,7 @@ fn a_foreign_key_that_leads_nowhere_is_taken() {
     }
 }
 
-/// `sqlite_sequence` after rows, after none, after negative rowids, and after the largest.
+/// `sqlite_sequence` after rows, no rows, negative rowids, and the largest rowid.
 #[test]
 fn autoincrement_goes_on_from_the_right_number() {
     let sql = "CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x); CREATE TABLE b(id INTEGER PRIMARY KEY AUTOINCREMENT, x)";
@@ -404,7 +404,7 @@ fn autoincrement_goes_on_from_the_right_number() {
     }
 }
 
-/// Settings that are part of the file; WAL needs a file, as SQLite keeps no log of a database in memory.
+/// Settings that are part of the file. WAL needs a file, because SQLite keeps no log of a database in memory.
 #[test]
 fn pragmas_of_the_file_are_kept() {
     for settings in [

@@ -1,5 +1,5 @@
-//! Each write, sync and change of length of a run fails in turn: the error says so, the target is absent or as it
-//! was, nothing is left lying about.
+//! Each write, sync and change of length of a run fails in turn. The run reports it, the target is absent or unchanged, and
+//! nothing is left behind.
 
 use litepress::{Database, ErrorKind, PageSize, Result, Schema, Sink, Sync, Target, Verify};
 use litepress_conformance::case::{Into, Route};
@@ -14,7 +14,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes two tables of several parts to `t.db` of `folder`; returns the number of calls of the sink.
+/// Writes two tables of several parts to `t.db` in `folder`. Returns the number of calls of the sink.
 fn press(folder: &Folder, threads: usize, replace: bool, plan: FaultPlan) -> (u64, Result<()>) {
     let calls = Arc::new(AtomicU64::new(0));
     let counted = calls.clone();
@@ -106,7 +106,7 @@ fn a_failing_sink_in_memory() {
         let wrap = |sink: Box<dyn Sink>| -> Box<dyn Sink> { Box::new(FaultySink::new(sink, plan, Arc::default())) };
         let options = Route::SHORTEST.options(PageSize::DEFAULT);
         let finished = Database::create_through(&Target::Memory, schema, &options, wrap).and_then(Database::finish);
-        // Two roots, page 1 and the length; nothing is synced here.
+        // Two roots, page 1 and the length are written; nothing is synced here.
         match finished {
             Ok(finished) => assert!(call >= 4 && finished.bytes.is_some(), "call {call}"),
             Err(error) => assert!(call < 4 && error.kind() == ErrorKind::NoSpace, "call {call}: {error}"),
@@ -143,7 +143,7 @@ fn a_database_that_is_dropped_leaves_nothing() {
     assert_eq!(integer(&sqlite, "SELECT count(*) FROM old"), OLD_ROWS);
 }
 
-/// The wish to stop, before a table and in the middle of one.
+/// A request to stop before a table and in the middle of one.
 #[test]
 fn an_interrupted_run_leaves_nothing() {
     for threads in [1, 2, 7] {
@@ -187,7 +187,7 @@ fn a_file_with_holes_is_not_published() {
         database.fill(0, &MadeRows::new(5000, 1000, make)).expect("rows");
         let error = database.finish().map(drop).expect_err("there is a hole");
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
-        // The error said neither which file nor what to do.
+        // The error named neither the file nor a remedy.
         let file = error.place().file.as_deref().and_then(std::path::Path::file_name);
         assert!(file.is_some_and(|file| file == "t.db") && error.advice().is_some(), "{error}");
         assert_eq!(fs::read(folder.join("t.db")).expect("the old database"), old);

@@ -37,7 +37,7 @@ impl Trees {
 
     fn press(&self, rows: u64, threads: usize) -> Vec<u8> {
         let key_bytes = self.key_bytes;
-        // Coprime to any number of rows that is asked for.
+        // Coprime to all numbers of rows here.
         let key = move |row: u64| numbered(row * 1_000_003 % rows.max(1), key_bytes);
         let mut options = Route { threads, into: Into::Memory }.options(self.page_size);
         options.memory_bytes = 1 << 30;
@@ -65,7 +65,7 @@ impl Trees {
         })
     }
 
-    /// The numbers of entries in `from..to` after which the depth changes.
+    /// Finds the numbers of entries in `from..to` after which the depth changes.
     fn turns(&self, from: u64, to: u64, found: &mut Vec<u64>) {
         if self.shape(from).depth == self.shape(to).depth {
             return;
@@ -86,7 +86,7 @@ impl Trees {
         for (tree, behind) in [("i", true), ("w", false)] {
             let records = Pages::new(&bytes, self.page_size).records(root(&bytes, tree));
             assert_eq!(records.len() as u64, rows, "{what}: {tree}");
-            // No key of this tree is like another but in its number.
+            // The keys of this tree differ only in their number.
             for (rank, record) in records.iter().enumerate() {
                 let values = litepress_format::record::decode(record).unwrap();
                 let key = numbered(rank as u64, self.key_bytes);
@@ -122,11 +122,11 @@ fn root(bytes: &[u8], tree: &str) -> u32 {
     u32::try_from(oracle::integer(&oracle::open(bytes), &sql)).unwrap()
 }
 
-/// Four entries a leaf, five children a page: every number up to the third level, and from there to the fourth around
-/// each leaf that is full.
+/// Four entries a leaf, five children a page: every number of entries up to the third level, and from there to the fourth those
+/// around each full leaf.
 #[test]
 fn every_small_number_of_entries() {
-    // The longest key that does not overflow, and one that does and leaves as much as can be on the page.
+    // The longest key that does not overflow, and one that overflows with the maximum left on the page.
     let most = max_local(LeafIndex, 512);
     for key_bytes in [most - 8, 508 + most - 12] {
         let trees = Trees::new(key_bytes, PageSize::MIN);
@@ -157,8 +157,8 @@ fn every_number_of_entries_around_a_new_level() {
     }
 }
 
-/// Keys so long that a part holds two of them, or three, up to a few more than a leaf has room for: whatever number is
-/// left for the last part, and for the last leaf of each.
+/// Keys so long that a part holds two or three of them, up to a few more than a leaf has room for. Any number may remain for
+/// the last part, and for the last leaf of each part.
 #[test]
 fn parts_of_a_few_entries() {
     const PART_BYTES: u64 = litepress_rows::source::PART_BYTES as u64;
@@ -178,7 +178,7 @@ fn parts_of_a_few_entries() {
     }
 }
 
-/// Parts whose last one holds a single entry, or two; some of more than one page size.
+/// A last part of one or two entries, for several page sizes.
 #[test]
 fn a_last_part_of_a_single_entry() {
     // An item is the text between a tag and an end, and the rowid behind it: the number of entries a part follows.

@@ -1,4 +1,4 @@
-//! Indexes, UNIQUE and PRIMARY KEY constraints: every entry is the one that SQLite makes of the same rows.
+//! Indexes, UNIQUE and PRIMARY KEY constraints: every entry equals the one that SQLite makes of the same rows.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rusqlite::Connection;
 
-/// The rows of each table that SQLite takes; and of the first that it refuses the table, the rows up to it and why.
+/// The rows of each table that SQLite accepts. For the first refusal: the table, the rows up to it, and the error.
 struct Judged {
     taken: Vec<Vec<Row>>,
     refused: Option<(usize, Vec<Row>, String)>,
@@ -44,7 +44,7 @@ fn case(sql: &str, rows: Vec<Vec<Row>>, in_any_order: bool) -> Case {
     if in_any_order { case.in_any_order() } else { case }
 }
 
-/// Changes that SQLite makes in both databases.
+/// Returns changes for SQLite to make in both databases.
 fn changes(schema: &Schema) -> Vec<String> {
     let mut changes = Vec::new();
     for table in &schema.tables {
@@ -66,7 +66,7 @@ fn changes(schema: &Schema) -> Vec<String> {
     changes
 }
 
-/// SQLite goes on with the file, the new one and the old one.
+/// Checks that both the new SQLite and the old one can continue with the file.
 fn assert_goes_on(bytes: &[u8], case: &Case, schema: &Schema, page_size: PageSize) {
     let (mut ours, mut theirs) = (oracle::open(bytes), case.reference(page_size));
     for round in [&changes(schema)[..], &["VACUUM".to_owned()]] {
@@ -79,7 +79,7 @@ fn assert_goes_on(bytes: &[u8], case: &Case, schema: &Schema, page_size: PageSiz
         oracle::assert_same_indexes(&mut ours, &mut theirs, "after SQLite's changes");
     }
     let Some(old) = OldSqlite::find() else { return };
-    // It finds NULLs where there are none in WITHOUT ROWID tables, in SQLite's own files too.
+    // The old SQLite reports NULLs in WITHOUT ROWID tables that have none, even in SQLite's own files.
     let their_bytes = case.reference(page_size).serialize("main").unwrap().to_vec();
     assert_eq!(old_verdicts(old, bytes), old_verdicts(old, &their_bytes), "the older SQLite");
 }
@@ -134,7 +134,7 @@ fn text(value: &str) -> OwnedValue {
     OwnedValue::Text(value.to_owned())
 }
 
-/// The error names what SQLite names, the values as the first row has them, and both rows; nothing is left.
+/// The error names the index or columns as SQLite does, the values of the first row, and both rows. Nothing is left.
 #[test]
 fn two_rows_that_are_not_unique() {
     let real = OwnedValue::Real;
@@ -200,7 +200,7 @@ fn two_rows_that_are_not_unique() {
     }
 }
 
-/// Hundreds of NULLs in a unique index, and keys that are unique by their last column or byte alone.
+/// Hundreds of NULLs in a unique index, and keys that differ only in their last column or byte.
 #[test]
 fn nulls_are_never_the_same() {
     let rows = (0..900_i64).map(|row| {
@@ -214,7 +214,7 @@ fn nulls_are_never_the_same() {
     }
 }
 
-/// Keys that differ behind a long common beginning only: sorting them took the stack, a little for every 32 bytes.
+/// Keys with a long common prefix: sorting them used some stack for every 32 bytes of it.
 #[test]
 fn keys_with_a_long_common_beginning() {
     let keys = (0..40).map(|row: u16| {

@@ -1,5 +1,5 @@
-//! WITHOUT ROWID tables whose rows may come in the order of their key: they are printed as they come until one does not
-//! follow the one before, and the file is then that of a source that had said so beforehand.
+//! WITHOUT ROWID tables of sources with unknown order: rows are written as they come until one breaks the order of the key. The
+//! file then equals that of a source that declares any order.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -21,8 +21,8 @@ const PLAIN: &str = "CREATE TABLE t(a TEXT, b REAL, c INT, PRIMARY KEY(c DESC, a
 const INDEXED: &str = "CREATE TABLE t(a TEXT, b REAL, c INT, PRIMARY KEY(c DESC, a COLLATE NOCASE)) WITHOUT ROWID; \
                        CREATE INDEX i ON t(b); CREATE UNIQUE INDEX j ON t(a, b DESC)";
 
-/// The row that is number `at` in the order of the key: three a value of `c`, with overflow chains of one page and of
-/// many among short ones, some of them of the key.
+/// Returns row number `at` in key order: three rows for each value of `c`. Some rows among short ones have overflow chains of
+/// one page or many, some of them in the key.
 fn row(at: i64) -> Row {
     let length = match at.rem_euclid(61) {
         0 => 5000,
@@ -88,12 +88,12 @@ fn wherever_order_breaks() {
     }
 }
 
-/// Parts of one row and of few: the divider between two of them is a row of one of them.
+/// Parts of one row and of a few: the divider between two parts is a row of one of them.
 #[test]
 fn small_parts_in_order() {
     for count in (0..14).chain([130]) {
         for rows_per_part in 1..=5 {
-            // From 2 on, because the first two of 61 are long.
+            // From 2 on as well, because the first two of 61 rows are long.
             for first in [-1, 2] {
                 let order: Vec<i64> = (first..first + count).collect();
                 let case = case(PLAIN, &order, rows_per_part);
@@ -106,7 +106,7 @@ fn small_parts_in_order() {
     }
 }
 
-/// Every pair of rows that change places, and every row that comes twice, in parts of every size.
+/// Every swap of two rows and every duplicate row, in parts of every size.
 #[test]
 fn disorder_at_every_position() {
     const COUNT: usize = 9;
@@ -168,7 +168,7 @@ fn rows_that_do_not_fit_the_memory() {
     }
 }
 
-/// A part that is held back takes more blocks of memory than may be under way, and the next one must still begin.
+/// A part that is held back takes more memory blocks than may be in use, but the next one must still begin.
 #[test]
 fn giant_rows_in_little_memory() {
     let giant = |at: i64| vec![OwnedValue::Int(at), OwnedValue::Blob(vec![7; 60 << 20])];
@@ -241,7 +241,7 @@ fn statistics() {
     }
 }
 
-/// Each write, each read and the rest of the calls fail in turn: no target, and nothing left.
+/// Every call of the sink fails in turn: there is no target, and nothing is left.
 #[test]
 fn every_failing_call() {
     for (threads, order) in [(1, swapped(700, (300, 600))), (7, (0..700).collect())] {

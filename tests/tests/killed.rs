@@ -1,4 +1,4 @@
-//! kill -9 at any moment: the target is absent or old or new, whole in each case, and the next run cleans up.
+//! kill -9 at any moment: the target is absent, old or new, and always whole. The next run cleans up.
 
 use litepress::{Database, ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Into, Route};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const ROWS: i64 = 1_500_000;
 
-/// Starts the run, and returns once it has begun.
+/// Starts a run and returns once it has begun.
 fn start(target: &Path, rows: i64, words: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_press_rows"));
     command.arg(target).arg(rows.to_string()).args(words);
@@ -34,13 +34,13 @@ fn whole_run(words: &[&str]) -> Duration {
     begun.elapsed()
 }
 
-/// Returns the rows of the table in `target`, after the verifier has found nothing wrong.
+/// Returns the number of rows in `target`, after verifying it.
 fn rows(target: &Path) -> i64 {
     assert_verified(target, "a file that is there");
     integer(&Connection::open(target).expect("a database"), "SELECT count(*) FROM t")
 }
 
-/// Ten moments from the beginning to a little beyond the end.
+/// Kills a run at ten moments from its beginning to shortly after its end.
 fn kill_at_ten_moments(old: bool, words: &[&str]) {
     const OLD_ROWS: i64 = 10;
     let run = whole_run(words);

@@ -20,7 +20,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Tables of columns `a`, `b` and so on, and how many these are.
+/// Tables of columns `a`, `b` and so on, and their number of columns.
 const TABLES: [(&str, usize); 12] = [
     ("t (a INTEGER, b REAL, c TEXT, d NUMERIC, e BLOB)", 5),
     ("t (a, b INT, c FLOAT, d VARCHAR(3), e DECIMAL(5,2))", 5),
@@ -36,7 +36,7 @@ const TABLES: [(&str, usize); 12] = [
     ("t (a INTEGER NOT NULL, b TEXT DEFAULT 'x', c REAL)", 3),
 ];
 
-/// Bytes of text that are read at once. The cuts between pieces show in the pages and nowhere else.
+/// Sizes of pieces of text in bytes. The boundaries of pieces show only in the division of rows into pages.
 const PIECE_BYTES: [usize; 4] = [4 << 20, 1, 40, 300];
 
 const THREADS: [usize; 3] = [1, 2, 7];
@@ -45,7 +45,7 @@ const THREADS: [usize; 3] = [1, 2, 7];
 #[derive(Clone, Debug)]
 struct File {
     rows: Vec<Vec<String>>,
-    /// Whether each field has quotes though it needs none.
+    /// Whether each field is quoted without need.
     quoted: Vec<bool>,
     line_end: &'static str,
     ends_its_last_line: bool,
@@ -80,7 +80,7 @@ fn any_file(columns: usize) -> impl Strategy<Value = File> {
     )
 }
 
-/// Columns whose values are alike, as those of real files are: what is found out then is not always TEXT.
+/// Generates columns of similar values, as in real files, so that the inferred type is not always TEXT.
 fn any_alike_file() -> impl Strategy<Value = File> {
     let value = prop_oneof![
         Just("-?[1-9][0-9]{0,17}"),
@@ -167,7 +167,7 @@ fn inserted(sql: &str, names: &[&str], rows: &[Vec<String>], conflict: Conflict)
         Conflict::Ignore => "INSERT OR IGNORE",
         Conflict::Replace => "INSERT OR REPLACE",
     };
-    // Records that are rejected leave their number unused, rows that are ignored for another's key do not.
+    // Rejected records leave a gap in the numbers; rows ignored for a duplicate key do not.
     let is_dense = conflict == Conflict::Ignore && sql.contains("UNIQUE");
     let numbered = !is_dense && !sql.contains("WITHOUT ROWID") && !sql.contains("INTEGER PRIMARY KEY,");
     for (number, row) in (1..).zip(rows) {

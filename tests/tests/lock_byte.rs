@@ -1,8 +1,8 @@
-//! The page that holds byte 2^30 is left out: by leaves, interior pages, overflow chains, roots and the schema.
+//! Leaves, interior pages, overflow chains, roots and the schema skip the page with byte 2^30.
 //!
-//! The limit is a byte offset, so that a file that reaches it has a gibibyte. Two are written and read whole. For
-//! the others a first table is fitted so that it ends a few pages before the limit; its pages are dropped on their
-//! way, which leaves a hole in the file, and only what lies around the limit is written and judged.
+//! The limit is a byte offset, so a file that reaches it has a gibibyte. Two such files are written and read whole. In the
+//! others, a first table is sized to end a few pages before the limit. Its pages are dropped, which leaves a hole in the file,
+//! and only the pages around the limit are written and judged.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -32,7 +32,7 @@ fn fill(row: u64) -> u8 {
     u8::try_from(row % 251).unwrap()
 }
 
-/// Rows of blobs of `len(row)` bytes, from rowid 1.
+/// Returns rows of blobs of `len(row)` bytes, from rowid 1.
 fn blobs(
     rows: u64,
     rows_per_part: u64,
@@ -48,7 +48,7 @@ fn blobs(
     })
 }
 
-/// The first table: rows of about 1 MiB that fill their overflow pages, and a last one of `last` bytes.
+/// The first table: rows of about 1 MiB that fill their overflow pages, and a last row of `last` bytes.
 struct Filler {
     row: u64,
     rows: u64,
@@ -67,7 +67,7 @@ impl Filler {
         })
     }
 
-    /// A filler after which page `next` comes next.
+    /// Returns a filler after which page `next` comes next.
     fn up_to(page_size: PageSize, next: u32) -> Self {
         let pages_of = |filler: &Self| {
             let schema = Schema::from_sql("CREATE TABLE filler(b BLOB)", "<lock-byte>").unwrap();
@@ -76,16 +76,16 @@ impl Filler {
             database.fill(0, &filler.source()).unwrap();
             database.finish().unwrap().summary.pages
         };
-        // An overflow page holds four bytes less than a page; what is missing goes to the last row.
+        // An overflow page holds four bytes less than a page. The last row takes the missing pages.
         let chunk = page_size.bytes() as u64 - 4;
         let row = FILLER_ROW / chunk * chunk + 10;
         let mut filler = Self { row, rows: u64::from(LOCK_BYTE) / FILLER_ROW - 24, last: 10 };
         let wanted = u64::from(next) - 1;
         let mut overflow_pages = 0;
-        // With its first overflow page the last row may move to a leaf of its own, so that one more try is needed.
+        // With its first overflow page, the last row may move to another leaf, so one more try is needed.
         for _ in 0..3 {
             let found = pages_of(&filler);
-            // A file that reaches the lock-byte page counts it.
+            // The page count includes the lock-byte page if the file reaches it.
             let found = found - u64::from(found >= page_size.lock_byte_page().into());
             if found == wanted {
                 return filler;
@@ -97,7 +97,7 @@ impl Filler {
     }
 }
 
-/// A file with the filler, then `rows` in table `t`, judged without reading the filler.
+/// Checks a file with the filler, then `rows` in table `t`, without reading the filler.
 fn check_behind(filler: &Filler, page_size: PageSize, name: &str, rows: &Rows) {
     let folder = Folder::new();
     let path = folder.join("t.db");
@@ -118,7 +118,7 @@ fn check_behind(filler: &Filler, page_size: PageSize, name: &str, rows: &Rows) {
     assert_eq!(texts(&sqlite, "PRAGMA integrity_check(t)"), ["ok"], "{what}");
     assert_eq!(integer(&sqlite, "PRAGMA page_count"), pages.cast_signed(), "{what}");
     assert_rows(&sqlite, rows.count, |_| rows.len, &what);
-    // SQLite goes on behind the limit.
+    // SQLite can continue after the limit.
     sqlite.execute_batch("BEGIN; INSERT INTO t(b) VALUES (zeroblob(300000)); CREATE TABLE u(a); COMMIT").unwrap();
     assert_eq!(texts(&sqlite, "PRAGMA integrity_check(t)"), ["ok"], "{what}, changed");
     if let Some(old) = OldSqlite::find() {
@@ -132,8 +132,8 @@ struct Rows {
     per_part: u64,
 }
 
-/// Every place that table `t` can have next to the limit: its first page, its last, its root, a link of an
-/// overflow chain, a part's first page, or the root of the table without rows.
+/// Each part of table `t` that can be next to the limit: its first page, its last, its root, a link of an overflow chain, a
+/// part's first page, or the root of the table without rows.
 #[test]
 fn whatever_comes_next_steps_over_the_lock_byte_page() {
     for page_size in SIZES {
@@ -156,7 +156,7 @@ fn whatever_comes_next_steps_over_the_lock_byte_page() {
     }
 }
 
-/// The last page of the tables is the last before the limit, and nothing but page 1 follows.
+/// The last page of the tables is the last one before the limit, and only page 1 follows.
 #[test]
 fn a_file_that_ends_right_before_the_lock_byte_page() {
     for page_size in SIZES {
@@ -178,7 +178,7 @@ fn a_file_that_ends_right_before_the_lock_byte_page() {
     }
 }
 
-/// A whole file beyond a gibibyte, with rows of every sort across the limit, judged whole.
+/// Checks a whole file of more than a gibibyte, with rows of every sort across the limit.
 fn check_whole(page_size: PageSize, rows: u64, len: fn(u64, u64) -> u64, of: u64) {
     let folder = Folder::new();
     let path = folder.join("t.db");
@@ -204,7 +204,7 @@ fn a_whole_file_of_large_pages() {
     check_whole(PageSize::MAX, 18_000, |_, len| len, 60_000);
 }
 
-/// Blobs of 60 KB for the first gibibyte less a little, then short rows.
+/// Blobs of 60 KB for almost the first gibibyte, then short rows.
 #[test]
 fn a_whole_file_of_usual_pages() {
     check_whole(PageSize::DEFAULT, 600_000, |row, long| if row < long { 60_000 } else { 100 }, 17_400);

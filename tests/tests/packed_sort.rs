@@ -1,5 +1,5 @@
-//! Enough entries of one form that their sort packs them, and enough rows with integer keys that buckets put them
-//! together: SQLite finds the same entries that it would make.
+//! Entries of one form, enough to be packed by the sort, and rows with integer keys, enough to be sorted by buckets. SQLite
+//! finds the same entries that it would make.
 
 use litepress::PageSize;
 use litepress_conformance::case::{Case, Into, Route};
@@ -34,8 +34,8 @@ fn row(rowid: i64) -> Row {
     ]
 }
 
-/// A part ended with an empty leaf if the last entry of a page became the divider behind it; texts folded by NOCASE lost
-/// their original; a key column that is the rowid was ordered like the rowid behind the columns.
+/// Checks tables with many indexes. A part ended with an empty leaf if the last entry of a page became the next divider; texts
+/// folded by NOCASE lost their original; a key column that is the rowid was ordered like the rowid after the columns.
 fn check_indexes(first_rowid: i64, count: usize, threads: usize) {
     let indexes = [
         "code",
@@ -61,7 +61,7 @@ fn check_indexes(first_rowid: i64, count: usize, threads: usize) {
 
 #[test]
 fn many_entries_of_one_form() {
-    // 273 entries of `code` fill a leaf and are the divider behind it.
+    // 273 entries of `code` fill a leaf and include the divider after it.
     check_indexes(100_000, 273 * 900, 1);
 }
 
@@ -70,7 +70,7 @@ fn many_entries_around_rowid_zero() {
     check_indexes(-70_000, 140_001, 2);
 }
 
-/// Makes rows with keys of integers, some of other types or too large for a word.
+/// Returns a row with a key of integers. A few keys have another type or exceed a word.
 fn keyed_row(at: i64) -> Row {
     let number = |salt: u64, below: u64| (scattered(at.cast_unsigned(), salt) % below).cast_signed();
     let c = match number(3, 500) {
@@ -89,7 +89,7 @@ fn keyed_row(at: i64) -> Row {
     vec![OwnedValue::Int(number(1, 1000) - 500), OwnedValue::Int(at - 40_000), c, note]
 }
 
-/// Keeps the other columns of a row on every way into its bucket, and names the records that share a key.
+/// The other columns of a row survive every path into its bucket, and errors name the records that share a key.
 #[test]
 fn many_rows_with_keys_of_integers() {
     let count = 90_000;

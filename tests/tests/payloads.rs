@@ -1,4 +1,4 @@
-//! Every length and every value at which the format changes its mind: overflow, varints, serial types, headers.
+//! Lengths and values at all thresholds of the format: overflow, varints, serial types, headers.
 
 use litepress_conformance::case::{Case, Route, routes_at};
 use litepress_conformance::folder::Folder;
@@ -13,13 +13,13 @@ use litepress_rows::cells::OwnedValue;
 
 const TABLE: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, b BLOB, c)";
 
-/// Bytes that differ from place to place, so that a page in the wrong place shows.
+/// Returns bytes that differ by position, so that a misplaced page is noticed.
 fn bytes(len: usize, seed: usize) -> Vec<u8> {
     (0..len).map(|at| u8::try_from((at.wrapping_mul(31) ^ (at >> 8) ^ seed) % 256).unwrap_or_default()).collect()
 }
 
-/// A row whose record has exactly `len` bytes. One more or less in the length of a blob may change the record by
-/// two, so that the third column makes up for it: NULL, or an integer of one byte.
+/// Returns a row whose record has exactly `len` bytes. One byte in the length of a blob may change the record by two, so the
+/// third column compensates: NULL, or an integer of one byte.
 fn row_of(len: usize, id: i64) -> Row {
     let extras = [OwnedValue::Null, OwnedValue::Int(77)];
     for extra in extras {
@@ -35,7 +35,7 @@ fn row_of(len: usize, id: i64) -> Row {
     panic!("no row has a record of {len} bytes")
 }
 
-/// Payload lengths around every threshold: X, M, K = X, and each of the first overflow pages.
+/// Returns payload lengths around every threshold: X, M, K = X, and each of the first overflow pages.
 fn turns(page_size: PageSize) -> Vec<usize> {
     let usable = page_size.bytes();
     let (most, least, chunk) = (max_local(PageKind::LeafTable, usable), min_local(usable), usable - 4);
@@ -48,7 +48,7 @@ fn turns(page_size: PageSize) -> Vec<usize> {
     lens
 }
 
-/// At 512 bytes every length up to five overflow pages; at other sizes every length near a threshold.
+/// Every length up to five overflow pages with 512 bytes; every length near a threshold with other page sizes.
 #[test]
 fn every_payload_length_around_each_overflow_threshold() {
     let (folder, mut files) = (Folder::new(), Vec::new());
@@ -66,7 +66,7 @@ fn every_payload_length_around_each_overflow_threshold() {
     assert_eq!(files.len(), 8);
 }
 
-/// One page that holds a payload alone, and pages shared by payloads that overflow with ones that do not.
+/// A page with a single payload, and pages shared by overflowing and other payloads.
 #[test]
 fn a_payload_around_each_threshold_alone_in_its_table() {
     for page_size in page_sizes() {
@@ -78,7 +78,7 @@ fn a_payload_around_each_threshold_alone_in_its_table() {
     }
 }
 
-/// Payload lengths whose varint takes one byte more. The next edge is at 256 MiB and is left out.
+/// Payload lengths at which the varint grows by a byte. The next one is at 256 MiB and is left out.
 #[test]
 fn payload_lengths_at_every_edge_of_a_varint() {
     for edge in [1 << 7, 1 << 14, 1 << 21] {
@@ -88,13 +88,13 @@ fn payload_lengths_at_every_edge_of_a_varint() {
             case.check();
         } else {
             for page_size in [PageSize::MIN, PageSize::DEFAULT, PageSize::MAX] {
-                case.check_at(page_size);
+                case.check_along(routes_at(page_size), page_size);
             }
         }
     }
 }
 
-/// Rowids whose varint takes one byte more, the ends of the range, and their neighbours.
+/// Rowids at which the varint grows by a byte, the ends of the range, and their neighbours.
 #[test]
 fn rowids_at_every_edge_of_a_varint() {
     let mut ids: Vec<i64> =
@@ -104,7 +104,7 @@ fn rowids_at_every_edge_of_a_varint() {
     ids.extend(negative);
     ids.sort_unstable();
     ids.dedup();
-    // Short rows take the fast way into a page, long ones the careful way.
+    // Short rows take the fast path into a page, long ones the general path.
     let text = |id: i64, width: usize| OwnedValue::Text(format!("{id:>width$}"));
     let rows = |width: usize| ids.iter().map(move |&id| vec![OwnedValue::Int(id), text(id, width)]).collect::<Vec<_>>();
     for width in [1, 60, 600] {
@@ -142,12 +142,14 @@ fn values_at_every_edge_of_a_serial_type() {
     let columns = "CREATE TABLE t(i INTEGER, n NUMERIC, r REAL, b BLOB, s TEXT)";
     for page_size in [PageSize::MIN, PageSize::DEFAULT] {
         // One by one, and column by column of one kind.
-        Case::new(columns).rows(rows.clone()).parts_of(1).check_at(page_size);
-        Case::new(columns).rows(rows.clone()).parts_of(50).check_at(page_size);
+        for rows_per_part in [1, 50] {
+            let case = Case::new(columns).rows(rows.clone()).parts_of(rows_per_part);
+            case.check_along(routes_at(page_size), page_size);
+        }
     }
 }
 
-/// Record headers of 126 bytes and more need two bytes for their own length; 2000 columns are the most.
+/// Record headers of 126 bytes and more need two bytes for their own length. The maximum is 2000 columns.
 #[test]
 fn wide_tables() {
     for columns in [1, 2, 62, 63, 125, 126, 127, 128, 129, 2000] {

@@ -1,4 +1,4 @@
-//! What may become a target, and what is left where it may not.
+//! The conditions for a target, and the state of the target after a refusal.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -25,7 +25,7 @@ fn press(path: &Path, replace: bool) -> Result<()> {
     begin(path, replace)?.finish().map(drop)
 }
 
-/// Presses to a target that must be refused for this reason; nothing may change in its folder.
+/// Writes to a target that must be refused with this kind of error. Nothing may change in its folder.
 fn refuse(folder: &Folder, path: &Path, replace: bool, kind: ErrorKind) -> Error {
     let before = snapshot(folder);
     let error = press(path, replace).expect_err("a target to be refused");
@@ -39,7 +39,7 @@ fn snapshot(folder: &Folder) -> Vec<(String, Option<Vec<u8>>)> {
     folder.names().into_iter().map(content).collect()
 }
 
-/// A database with the table `old` of one row.
+/// Creates a database with the table `old` of one row.
 fn old(path: &Path) -> Connection {
     let sqlite = Connection::open(path).unwrap();
     sqlite.execute_batch("CREATE TABLE old(x); INSERT INTO old VALUES (1)").unwrap();
@@ -63,7 +63,7 @@ fn a_target_that_exists_is_replaced_on_demand_only() {
     assert_eq!(folder.names(), ["t.db"]);
 }
 
-/// An empty file is a database without tables to SQLite, and yet a file that somebody made.
+/// To SQLite, an empty file is a database without tables. But it is a file that exists.
 #[test]
 fn an_empty_file_is_replaced_on_demand_only() {
     let folder = Folder::new();
@@ -74,8 +74,8 @@ fn an_empty_file_is_replaced_on_demand_only() {
     assert_is_new(&path);
 }
 
-/// Every bit was copied: a set-uid database of another user became a set-uid file of the one who replaced it, of root in
-/// the worst case.
+/// All mode bits were copied: a set-uid database of another user became a set-uid file of the user who replaced it, in the
+/// worst case of root.
 #[test]
 fn a_new_file_is_never_set_uid() {
     let folder = Folder::new();
@@ -103,7 +103,7 @@ fn a_temporary_file_is_no_more_open_than_its_target() {
     }
 }
 
-/// A database of an application that root replaced belonged to root: the application could no longer read it.
+/// When root replaced the database of an application, the new file belonged to root: the application could not read it.
 #[test]
 fn owner_and_group_are_kept_where_the_user_may() {
     let folder = Folder::new();
@@ -169,8 +169,8 @@ fn a_target_in_use_is_not_replaced() {
     }
 }
 
-/// A program that has the database open and holds no lock went on with the old file: in WAL mode it wrote its log beside
-/// the new one, and the next program to open that applied it. `integrity_check` then said: row 2 missing from index.
+/// A program with the database open, but without a lock, kept using the old file. In WAL mode it wrote its log beside the new
+/// one, and the next program applied it. `integrity_check` then said: row 2 missing from index.
 #[test]
 fn a_target_that_is_merely_open_is_not_replaced() {
     for mode in ["DELETE", "WAL"] {
@@ -213,14 +213,14 @@ fn old_mode(path: &Path, mode: &str) {
     Connection::open(path).unwrap().execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
 }
 
-/// Somebody begins to use the target while the new database is being made.
+/// Another program begins to use the target while the new database is being written.
 #[test]
 fn a_target_that_comes_into_use_meanwhile_is_not_replaced() {
     for (mode, transaction) in [
         ("DELETE", "BEGIN; SELECT * FROM old"),
         ("DELETE", "BEGIN EXCLUSIVE"),
         ("WAL", "BEGIN IMMEDIATE"),
-        // What it has written lies in the log, and would be applied to the new file.
+        // The written row is in the log, which would be applied to the new file.
         ("WAL", "INSERT INTO old VALUES (2)"),
         ("WAL", "BEGIN; SELECT * FROM old"),
     ] {
@@ -240,7 +240,7 @@ fn a_target_that_comes_into_use_meanwhile_is_not_replaced() {
     }
 }
 
-/// Somebody makes the target while the new database is being made.
+/// Another program creates the target while the new database is being written.
 #[test]
 fn a_target_that_comes_into_being_meanwhile_is_not_replaced() {
     for replace in [false, true] {
@@ -261,7 +261,7 @@ fn a_target_that_comes_into_being_meanwhile_is_not_replaced() {
     }
 }
 
-/// The file that a link leads to is replaced, the link stays.
+/// The file that a link points to is replaced; the link stays.
 #[test]
 fn a_link_is_followed() {
     let (folder, elsewhere) = (Folder::new(), Folder::new());
@@ -295,7 +295,7 @@ fn what_is_no_file_is_refused() {
         refuse(&folder, &folder.join("folder"), replace, ErrorKind::Target);
         refuse(&folder, Path::new("/dev/null"), replace, ErrorKind::Target);
     }
-    // Without the check for a slash, the whole database was made before the rename failed.
+    // Without the check for a slash, the whole database was written before the rename failed.
     for name in ["..", "/", "missing/"] {
         refuse(&folder, &folder.join(name), true, ErrorKind::Usage);
     }
@@ -312,7 +312,7 @@ fn what_is_no_database_is_not_replaced() {
     }
 }
 
-/// What nobody can read any more may go.
+/// A database that is corrupt beyond reading may be replaced.
 #[test]
 fn a_corrupt_database_is_replaced() {
     let folder = Folder::new();
@@ -330,7 +330,7 @@ fn a_missing_folder_and_one_that_takes_no_files() {
     let folder = Folder::new();
     let error = refuse(&folder, &folder.join("missing/t.db"), false, ErrorKind::Io);
     assert!(error.to_string().contains("missing/t.db"), "{error}");
-    // Nobody makes files here, not even root.
+    // Not even root can create files here.
     refuse(&folder, Path::new("/proc/t.db"), false, ErrorKind::Io);
     fs::write(folder.join("file"), "").unwrap();
     refuse(&folder, &folder.join("file/t.db"), false, ErrorKind::Io);
@@ -379,7 +379,7 @@ fn odd_file_names() {
     }
 }
 
-/// Temporary files of one target are not those of another whose name begins alike.
+/// Temporary files of a target do not belong to another target with a common prefix of the name.
 #[test]
 fn a_target_whose_name_begins_like_anothers() {
     let folder = Folder::new();
@@ -392,7 +392,7 @@ fn a_target_whose_name_begins_like_anothers() {
     assert_eq!(folder.names(), ["t", "t.db", "t.db.litepress-1"]);
 }
 
-/// Many begin at the same moment: one gets the name, all others are told so, nothing is left.
+/// One of many runs that begin at the same moment gets the name. All others report that, and nothing is left.
 #[test]
 fn runs_that_race_for_one_name() {
     const RUNS: usize = 8;
@@ -411,8 +411,8 @@ fn runs_that_race_for_one_name() {
     }
 }
 
-/// With replacement allowed some succeed and others may find the target in use; one is there in the end, whole. Two who
-/// looked at the target at the same moment refused each other, and now and then all were refused.
+/// If replacement is allowed, some runs succeed and others may find the target in use. In the end the target is whole. Two runs
+/// that checked the target at the same moment refused each other, so that sometimes all were refused.
 #[test]
 fn runs_that_race_to_replace_one_file() {
     for round in 0..60 {
@@ -430,7 +430,7 @@ fn runs_that_race_to_replace_one_file() {
     }
 }
 
-/// A short look at the target, by whomever, does not cost a run its work.
+/// A short access to the target by any program does not cost a run its work.
 #[test]
 fn a_short_use_of_the_target_is_waited_for() {
     let folder = Folder::new();
@@ -449,8 +449,7 @@ fn a_short_use_of_the_target_is_waited_for() {
     assert_is_new(&path);
 }
 
-/// What was to be replaced has been removed, or given way to another file, while the new database was being made: the
-/// removal cost the run its work.
+/// The target was removed or replaced while the new database was being written: the removal cost the run its work.
 #[test]
 fn a_target_that_goes_or_changes_meanwhile_is_replaced() {
     for another in [false, true] {
@@ -482,7 +481,7 @@ fn race(path: &Path, runs: usize, replace: bool) -> Vec<Result<()>> {
     results.into_inner().unwrap()
 }
 
-/// The results that are neither a success nor a refusal of the target, and how many there are of all.
+/// Describes the results that are neither a success nor a refusal of the target, and counts all.
 fn odd_ones(results: &[Result<()>]) -> String {
     let errors: Vec<&Error> = results.iter().filter_map(|result| result.as_ref().err()).collect();
     let odd: Vec<String> = errors

@@ -4,9 +4,9 @@ use litepress_conformance::folder::Folder;
 use litepress_conformance::race::Race;
 use std::time::Duration;
 
-/// A program that had opened the old file, and came to use it only once the new one had its name, wrote the log of the old
-/// database beside the new one: the next program to open the new database applied it, in silence. Four of four such races
-/// ended with a corrupt database, after 18 to 82 replacements.
+/// A program had opened the old file, but first used it after the new one had its name. It wrote the log of the old database
+/// beside the new one, and the next program to open the new database applied it silently. Four of four such races ended with a
+/// corrupt database, after 18 to 82 replacements.
 #[test]
 fn clients_of_a_replaced_database_lose_nothing() {
     for journal_mode in ["WAL", "DELETE"] {

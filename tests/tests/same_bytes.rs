@@ -8,7 +8,7 @@ use litepress_conformance::source::Row;
 use litepress_gen::{GenPlan, GenSource, Request};
 use litepress_rows::cells::OwnedValue;
 
-/// A little of everything: three tables, short rows and long ones, empty ones, a sequence, a view.
+/// Returns a bit of everything: three tables, short and long rows, an empty table, a sequence, a view.
 fn golden() -> Case {
     let tables = "PRAGMA user_version = 3; CREATE TABLE short(id INTEGER PRIMARY KEY AUTOINCREMENT, area CHAR(6), age INT); \
                   CREATE TABLE \"long\"(a REAL, b BLOB, c TEXT); CREATE TABLE empty(x)";
@@ -23,9 +23,8 @@ fn golden() -> Case {
     Case::new(tables).rows(short).rows(long).after("CREATE VIEW v AS SELECT count(*) FROM short").parts_of(137)
 }
 
-/// Pins protect that the next version of litepress writes the same file. A change of a pin changes the bytes of all users'
-/// files and needs a line in the changelog. The four bytes of the header with the version of the bundled SQLite do not
-/// count.
+/// The pins ensure that the next version of litepress writes the same file. Changing a pin changes the bytes of all users' files
+/// and needs a line in the changelog. The four header bytes with the version of the bundled SQLite do not count.
 #[test]
 fn the_golden_database_has_the_pinned_checksums() {
     const PINNED: [(usize, u64); 8] = [
@@ -48,8 +47,8 @@ fn the_golden_database_has_the_pinned_checksums() {
     assert_eq!(found, PINNED, "{found:#x?}");
 }
 
-/// Generators had pins of four rows each, and the engine one of rows that no generator made: their combination
-/// could change unnoticed. The pins above have the rule for changes.
+/// Generators had pins of four rows each, and the engine had a pin of rows that no generator made. Their combination could
+/// change unnoticed. The rule above applies to this pin, too.
 #[test]
 fn the_preset_user_has_the_pinned_checksum() {
     let preset = litepress_gen::presets::preset("user").expect("a preset");
@@ -69,7 +68,7 @@ fn the_golden_database_is_that_of_sqlite_along_every_route() {
     assert_eq!(files.len(), 8);
 }
 
-/// Enough parts that threads overtake one another, and budgets that let few blocks or many be under way.
+/// Enough parts for threads to overtake one another, and budgets for few or many blocks in use.
 #[test]
 fn threads_memory_and_sinks_do_not_show() {
     let rows = (0..60_000_i64).map(|row| -> Row {
@@ -95,7 +94,7 @@ fn checksum(case: &Case, schema: &Schema, options: &Options, into: Into) -> u64 
     of_database(&case.press_schema(schema.clone(), options, into).expect("a table"))
 }
 
-/// Reports the first of several mistakes in the order of rows, whichever worker finds one first.
+/// Reports the first of several mistakes in the order of rows, independently of the worker that finds one first.
 #[test]
 fn the_same_mistake_is_reported_at_any_number_of_threads() {
     let rows = (0..20_000_i64)

@@ -10,7 +10,7 @@ use proptest::sample::select;
 use rusqlite::Connection;
 use std::fmt::Write;
 
-/// Tables that litepress prints, and tables that SQLite makes.
+/// Tables that litepress writes, and tables that SQLite makes.
 const TABLES: [&str; 9] = [
     "CREATE TABLE t#(a, b)",
     "CREATE TABLE t#(a INTEGER PRIMARY KEY AUTOINCREMENT, b UNIQUE)",
@@ -32,11 +32,11 @@ const OTHERS: [&str; 8] = [
     "CREATE UNIQUE INDEX i# ON t@(b) WHERE a IS NOT NULL",
     "CREATE VIEW v# AS SELECT a FROM t@",
     "CREATE TRIGGER i# AFTER INSERT ON t@ BEGIN DELETE FROM t@ WHERE a = 1; END",
-    // It is named as its table is.
+    // It has the name of its table.
     "CREATE TRIGGER t@ AFTER DELETE ON t@ BEGIN SELECT 1; END",
 ];
 
-/// Statements of tables, and of objects of the tables before them.
+/// Generates statements for tables, and for objects of the tables before them.
 fn any_schema() -> impl Strategy<Value = String> {
     let table = select(&TABLES[..]).prop_map(|sql| (sql, 0));
     let other = (select(&OTHERS[..]), any::<usize>());
@@ -60,7 +60,7 @@ fn any_schema() -> impl Strategy<Value = String> {
     })
 }
 
-/// Sees that the file has SQLite's `sqlite_schema`, with statistics and without, on small pages and large ones.
+/// Checks that the file has SQLite's `sqlite_schema`, with and without statistics, on small and large pages.
 fn check(sql: &str) {
     let theirs = Connection::open_in_memory().unwrap();
     theirs.execute_batch(sql).unwrap();
@@ -71,7 +71,7 @@ fn check(sql: &str) {
         oracle::assert_sound(&bytes, sql);
         let ours = oracle::open(&bytes);
         oracle::assert_same_schema(&ours, &theirs, sql);
-        // What SQLite does next it does to a schema of its own making.
+        // SQLite can continue to change the schema.
         ours.execute_batch("CREATE TABLE after_all(a UNIQUE); DROP TABLE after_all").unwrap();
         oracle::assert_same_schema(&ours, &theirs, sql);
         let mut options = route.options(page_size);
@@ -84,8 +84,8 @@ fn check(sql: &str) {
     }
 }
 
-/// Indexes and tables that SQLite makes came behind all printed ones, and so did every view where SQLite made anything:
-/// dumps had another order than the schema, and SQLite tried UNIQUE indexes in another order than the schema says.
+/// Indexes and tables that SQLite makes came after all written ones, and so did every view if SQLite made anything. So dumps
+/// had another order than the schema, and SQLite checked UNIQUE indexes in another order than the schema's.
 #[test]
 fn objects_stand_where_the_schema_has_them() {
     check(
@@ -96,7 +96,7 @@ fn objects_stand_where_the_schema_has_them() {
     );
 }
 
-/// A schema that fills many pages, with indexes that SQLite makes among printed ones.
+/// A schema of many pages, with indexes that SQLite makes among written ones.
 #[test]
 fn large_schemas_are_put_in_order() {
     let mut sql = String::new();

@@ -19,7 +19,7 @@ fn one_row(id: i64) -> Row {
     vec![OwnedValue::Int(id), OwnedValue::Text(format!("row {id}")), OwnedValue::Real(0.5)]
 }
 
-/// One table a row, every count on small pages; the last table has a row, all others none.
+/// Schemas of 0 to 60 tables on small pages. The last table has a row, the others none.
 #[test]
 fn every_number_of_tables_up_to_sixty() {
     for count in 0..=60 {
@@ -33,7 +33,7 @@ fn every_number_of_tables_up_to_sixty() {
     }
 }
 
-/// A schema of many tables at every page size. On 512 bytes the tree of 2,000 tables has three levels at least.
+/// A schema of many tables at every page size. With 512 bytes, the tree of 2,000 tables has at least three levels.
 #[test]
 fn one_ten_a_hundred_and_two_thousand_tables() {
     for count in [1, 10, 100, 2000] {
@@ -59,15 +59,15 @@ fn one_ten_a_hundred_and_two_thousand_tables() {
     }
 }
 
-/// SQLite goes on with the schema: it inserts into the tree that it was given.
+/// Asserts that SQLite can insert into the schema's tree.
 fn assert_grows(sqlite: &Connection, what: &str) {
     let more: String = (0..40).map(|number| format!("CREATE TABLE more_{number}(a);")).collect();
     sqlite.execute_batch(&format!("BEGIN; {more} DROP TABLE table_0; COMMIT; VACUUM")).expect(what);
     assert_eq!(oracle::texts(sqlite, "PRAGMA integrity_check"), ["ok"], "{what}: after more tables");
 }
 
-/// A single statement of every length that brings page 1 from half empty to more than full, and beyond the length
-/// at which it overflows: the room on page 1 is 100 bytes less than on any other.
+/// A single statement of every length: from a half-empty page 1 to one that overflows. Page 1 has 100 bytes less room than
+/// other pages.
 #[test]
 fn a_single_statement_of_every_length_around_a_page() {
     let (folder, mut files) = (Folder::new(), Vec::new());
@@ -90,7 +90,7 @@ fn a_single_statement_of_every_length_around_a_page() {
     }
 }
 
-/// Two and three statements that fit a page of their own together but not page 1.
+/// Two and three statements that would fit another page together, but not page 1.
 #[test]
 fn a_few_statements_of_every_length_around_a_page() {
     let page_size = PageSize::MIN;
@@ -114,14 +114,14 @@ fn a_statement_of_a_hundred_kilobytes_overflows_from_page_1() {
     }
 }
 
-/// A statement of `len` bytes: a comment makes up the length.
+/// Returns a statement of `len` bytes, filled up by a comment.
 fn statement(name: &str, len: usize) -> String {
     let (head, tail) = (format!("CREATE TABLE {name}(a /*"), "*/)");
     let filler = len.saturating_sub(head.len() + tail.len());
     format!("{head}{}{tail}", "c".repeat(filler))
 }
 
-/// Returns the file.
+/// Checks a schema of these statements, and returns the file.
 fn check_statements(statements: &[String], page_size: PageSize) -> Vec<u8> {
     let lens: Vec<usize> = statements.iter().map(String::len).collect();
     let what = format!("statements of {lens:?} bytes, pages of {page_size} bytes");

@@ -59,7 +59,7 @@ fn spilled_or_not_the_file_is_the_same() {
     }
 }
 
-/// The error names the folder and says what to do; the target is absent.
+/// The error names the folder and the remedy. The target is absent.
 #[test]
 fn a_temporary_folder_that_cannot_be_used() {
     let folder = Folder::new();
@@ -83,7 +83,7 @@ fn a_temporary_folder_that_cannot_be_used() {
     }
 }
 
-/// Some of the calls of the target's sink fail, while runs lie in the temporary folder.
+/// Some calls of the target's sink fail while runs are in the temporary folder.
 #[test]
 fn a_failing_target_while_runs_are_spilled() {
     let (folder, temporary) = (Folder::new(), Folder::new());
@@ -165,7 +165,7 @@ fn killed_while_runs_are_spilled() {
     assert!(killed >= 3, "{killed} of four runs were killed");
 }
 
-/// A temporary file that cannot grow any further, as on a full disk: the error says where.
+/// A temporary file that cannot grow, as on a full disk: the error names the place.
 #[test]
 fn a_temporary_file_that_cannot_grow() {
     let temporary = Folder::new();

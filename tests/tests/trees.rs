@@ -36,7 +36,7 @@ enum Keys {
 impl Keys {
     const ALL: [Self; 5] = [Self::FromOne, Self::FromMin, Self::ToMax, Self::AroundZero, Self::Sparse];
 
-    /// The rowid of row `row` of `rows`.
+    /// Returns the rowid of row `row` of `rows`.
     fn rowid(self, row: u64, rows: u64) -> i64 {
         let (at, count) = (i64::try_from(row).unwrap(), i64::try_from(rows).unwrap());
         match self {
@@ -49,7 +49,7 @@ impl Keys {
     }
 }
 
-/// A table `t(id, a)` of texts of one length on pages of 512 bytes, printed for any number of rows.
+/// A table `t(id, a)` of texts of one length on pages of 512 bytes, written with any number of rows.
 struct Table {
     keys: Keys,
     text_bytes: usize,
@@ -67,7 +67,7 @@ impl Table {
         format!("{row:0>width$}", width = self.text_bytes)
     }
 
-    /// Prints it with `rows` rows in parts of 1000.
+    /// Writes it with `rows` rows in parts of 1000.
     fn press(&self, rows: u64) -> Vec<u8> {
         let (keys, text_bytes) = (self.keys, self.text_bytes);
         let make = move |row: u64, record: &mut Vec<u8>| {
@@ -76,7 +76,7 @@ impl Table {
             keys.rowid(row, rows)
         };
         let mut options = Route { threads: 2, into: Into::Memory }.options(SMALLEST);
-        // Fewer threads to start for what is soon done.
+        // Small tables need fewer threads to be started.
         options.threads = if rows > 2000 { 2 } else { 1 };
         let mut database =
             litepress::Database::create(&litepress::Target::Memory, self.schema.clone(), &options).unwrap();
@@ -93,7 +93,7 @@ impl Table {
         })
     }
 
-    /// The row counts in `from..to` after which `what` of the shape changes.
+    /// Finds the row counts in `from..to` after which `what` of the shape changes.
     fn changes(&self, from: u64, to: u64, what: fn(&Shape) -> u32, found: &mut Vec<u64>) {
         if what(&self.shape(from)) == what(&self.shape(to)) {
             return;

@@ -1,5 +1,5 @@
-//! Sources that do not know whether their rowids ascend: rows are printed as they come until they do not, and the file is
-//! that of a source that had said so beforehand.
+//! Sources with unknown order of rowids: rows are written as they come until the order breaks. The file then equals that of a
+//! source that declares any order.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -21,7 +21,7 @@ const PLAIN: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b REAL)";
 const INDEXED: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT UNIQUE, b REAL); \
                        CREATE INDEX i ON t(b DESC, a); CREATE UNIQUE INDEX j ON t(a, id)";
 
-/// Rows with overflow chains of one page and of many among short ones.
+/// Returns a row. Some rows among short ones have overflow chains of one page or many.
 fn row(id: i64) -> Row {
     let length = match id.rem_euclid(97) {
         0 => 5000,
@@ -36,7 +36,7 @@ fn case(sql: &str, ids: &[i64], rows_per_part: usize) -> Case {
     Case::new(sql).rows(ids.iter().map(|id| row(*id))).parts_of(rows_per_part)
 }
 
-/// Returns whether all rows behind the parts in order are larger, so that they are appended.
+/// Returns whether all rows after the ordered parts are larger, so that they are appended.
 fn is_appended(ids: &[i64], rows_per_part: usize) -> bool {
     let mut prefix = Vec::new();
     let mut parts = ids.chunks(rows_per_part);
@@ -71,7 +71,7 @@ fn check(sql: &str, ids: &[i64], rows_per_part: usize, page_size: PageSize, what
     }
 }
 
-/// Returns ids in order, except for these two, which have changed places.
+/// Returns ascending ids with these two swapped.
 fn swapped(count: i64, (a, b): (usize, usize)) -> Vec<i64> {
     let mut ids: Vec<i64> = (1..=count).collect();
     ids.swap(a, b);
@@ -146,7 +146,7 @@ fn rows_that_do_not_fit_the_memory() {
     }
 }
 
-/// Rows that are in order need no temporary file, nor do few that are not.
+/// Rows in order need no temporary file, nor do a few rows out of order.
 #[test]
 fn no_temporary_file_where_none_is_needed() {
     for ids in [(1..=30_000).collect::<Vec<i64>>(), (1..=50).chain([0]).collect()] {
@@ -158,7 +158,7 @@ fn no_temporary_file_where_none_is_needed() {
     }
 }
 
-/// A rowid that comes twice: the error of rows in any order, wherever the two stand.
+/// A duplicate rowid gives the same error as for rows in any order, at any two positions.
 #[test]
 fn one_rowid_twice() {
     let twice = |mut ids: Vec<i64>, (first, second): (usize, usize)| {
@@ -212,7 +212,7 @@ const THREE_TABLES: &str = "CREATE TABLE s(id INTEGER PRIMARY KEY, a TEXT, b REA
                             CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b REAL); CREATE INDEX i ON t(a); \
                             CREATE TABLE u(id INTEGER PRIMARY KEY, a TEXT, b REAL)";
 
-/// Tables before and behind one that is printed over.
+/// Returns a case with tables before and after one that is written twice.
 fn three_tables() -> Case {
     let rows = |ids: Vec<i64>| ids.into_iter().map(row);
     let late = (1..=900).chain([-49, -50]).collect();
@@ -233,7 +233,7 @@ fn neighbours_of_a_table_that_is_printed_over() {
     }
 }
 
-/// A target that drops its pages cannot give them back: rows are sorted from the start.
+/// Pages that a target drops cannot be read back, so rows are sorted from the start.
 #[test]
 fn a_target_that_cannot_be_read() {
     let options = Route { threads: 2, into: Into::Memory }.options(PageSize::DEFAULT);
@@ -244,7 +244,7 @@ fn a_target_that_cannot_be_read() {
     assert_eq!(pages(&Target::Discard, Unknown), pages(&Target::Memory, Unordered));
 }
 
-/// Each write, each read and the rest of the calls fail in turn: no target, nothing left, the old one as it was.
+/// Every call of the sink fails in turn: there is no new target, nothing is left, and an old target stays unchanged.
 #[test]
 fn every_failing_call() {
     for (threads, old) in [(1, false), (7, true)] {
@@ -277,7 +277,7 @@ fn every_failing_call() {
     }
 }
 
-/// The wish to stop, before order breaks and behind it.
+/// A request to stop before and after the order breaks.
 #[test]
 fn an_interrupted_run() {
     for (threads, stop_at) in [(1, 0), (2, 700), (7, 1100), (2, 1999)] {

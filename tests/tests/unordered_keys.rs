@@ -1,4 +1,4 @@
-//! An INTEGER PRIMARY KEY in any order: the table that SQLite makes, whatever the order.
+//! An INTEGER PRIMARY KEY in any order: the table equals SQLite's, in any order of rows.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -11,7 +11,7 @@ use litepress_rows::cells::OwnedValue;
 use rusqlite::Connection;
 
 fn row(id: i64) -> Row {
-    // Some rows of overflow pages among short ones.
+    // A few rows with overflow pages among short ones.
     let length = if id % 97 == 0 { 5000 } else { usize::try_from(id.rem_euclid(40)).unwrap() };
     vec![
         OwnedValue::Int(id),
@@ -36,13 +36,13 @@ fn orders(ids: &[i64]) -> [Vec<i64>; 4] {
     let mut sorted = ids.to_vec();
     sorted.sort_unstable();
     let reversed = sorted.iter().rev().copied().collect();
-    // Sorted but for the last row.
+    // Sorted except for the last row.
     let mut nearly = sorted.clone();
     nearly.rotate_left(1);
     [ids.to_vec(), sorted, reversed, nearly]
 }
 
-/// Four orders of one set of rows: the same file, and that of the sorted rows of a source that says so.
+/// Four orders of the same rows give one file, which equals that of a source whose rows are sorted and declared so.
 #[test]
 fn the_order_of_arrival_does_not_show() {
     for sql in [
@@ -101,7 +101,7 @@ fn autoincrement_goes_on_behind_the_largest() {
     }
 }
 
-/// A table without INTEGER PRIMARY KEY takes the rowids that it is given.
+/// A table without INTEGER PRIMARY KEY stores the given rowids.
 #[test]
 fn rowids_without_a_column_of_their_own() {
     let rows = (0..3000).map(|at| vec![OwnedValue::Int(at * 7919 % 3001)]);
@@ -112,7 +112,7 @@ fn rowids_without_a_column_of_their_own() {
     }
 }
 
-/// A key that comes twice: the error has the words of SQLite, the value and both rows by their place in the input.
+/// A duplicate key: the error has SQLite's words, the value, and the positions of both rows in the input.
 #[test]
 fn one_key_twice() {
     let far = i64::MAX - 1;

@@ -1,4 +1,4 @@
-//! WITHOUT ROWID tables: their order of columns, their shapes, and what their keys refuse.
+//! WITHOUT ROWID tables: order of columns, shapes, and refused keys.
 
 use litepress::{ErrorKind, PageSize, Schema};
 use litepress_conformance::case::{Case, Into, Route, insert};
@@ -18,7 +18,7 @@ fn text(value: &str) -> OwnedValue {
     OwnedValue::Text(value.to_owned())
 }
 
-/// An entry of three bytes takes four on a leaf, and only there: the file was broken that did not know.
+/// An entry of three bytes takes four on a leaf, but not elsewhere: ignoring that gave a broken file.
 #[test]
 fn the_shortest_entries_there_are() {
     let shortest = [int(0), int(1), text(""), OwnedValue::Blob(Vec::new()), int(2), text("x")];
@@ -34,7 +34,7 @@ fn the_shortest_entries_there_are() {
             case.judge(&case.press(Route::SHORTEST, PageSize::MIN).unwrap(), PageSize::MIN);
         }
     }
-    // Behind a leaf that is full, and as the divider behind it.
+    // After a full leaf, and as the divider after it.
     for (fill, page_size) in (0..=80).map(|fill| (fill, PageSize::MIN)) {
         let below = (0..page_size.bytes() / 512 * 10 + fill).map(|at| vec![int(at.cast_signed() as i64 - 100_000)]);
         let rows: Vec<Row> = below.chain([vec![int(0)], vec![int(1)], vec![text("")]]).collect();
@@ -43,7 +43,7 @@ fn the_shortest_entries_there_are() {
     }
 }
 
-/// Keys in the middle, repeated, repeated under another collation, in another order; the columns that indexes append.
+/// Keys in the middle, repeated, repeated with another collation, in another order; and the columns that indexes append.
 #[test]
 fn columns_stand_in_the_order_of_sqlite() {
     let tables = [
@@ -95,13 +95,13 @@ fn columns_stand_in_the_order_of_sqlite() {
         for page_size in [PageSize::MIN, PageSize::DEFAULT, PageSize::MAX] {
             press(&sql, page_size, false);
             press(&sql, page_size, true);
-            // Without indexes keys alone are sorted.
+            // Without indexes, only keys are sorted.
             press(sql.lines().next().unwrap_or_default(), page_size, true);
         }
     }
 }
 
-/// Tells apart as many keys as SQLite: all edge values, under every collation, ascending and descending.
+/// Distinguishes the same keys as SQLite: all edge values, with every collation, ascending and descending.
 #[test]
 fn every_edge_value_as_key() {
     let values = || {
@@ -146,7 +146,7 @@ fn every_edge_value_as_key() {
     }
 }
 
-/// Keys of one to six integers, small, large and negative ones, ascending and descending; a column that is there once more.
+/// Keys of one to six integers, small, large and negative, ascending and descending; and a repeated column.
 #[test]
 fn keys_of_integers_alone() {
     let keys = ["a", "a DESC", "b, a", "c DESC, b, a", "d, c, b DESC, a", "e, d, c, b, a", "f DESC, a, b, c, d, e"];
@@ -173,7 +173,7 @@ fn keys_of_integers_alone() {
     }
 }
 
-/// Rows that take overflow pages, and keys that do, around every threshold, at every page size.
+/// Rows with overflow pages, and keys with overflow pages, around every threshold at every page size.
 #[test]
 fn rows_and_keys_around_the_thresholds_of_overflow() {
     use litepress_format::page::PageKind::LeafIndex;
@@ -201,7 +201,7 @@ fn rows_and_keys_around_the_thresholds_of_overflow() {
     }
 }
 
-/// The error names what SQLite names, the values, and both rows by their place in the input.
+/// The error names the columns as SQLite does, the values, and the positions of both rows in the input.
 #[test]
 fn two_rows_of_one_key() {
     for (table, rows, message, value) in [
@@ -253,7 +253,7 @@ fn two_rows_of_one_key() {
     }
 }
 
-/// NULL is refused in every key column, with SQLite's words.
+/// NULL is refused in every key column with SQLite's message.
 #[test]
 fn null_in_a_key() {
     for (table, row) in [

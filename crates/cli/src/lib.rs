@@ -1,7 +1,7 @@
 //! The program `litepress`: arguments, help, and what is printed. What it does stands in the crate `litepress`.
 //!
 //! ```text
-//! main_with -> commands/{gen, load, plan, profile, check, dump}  one file a command
+//! main_with -> commands/{gen, load, plan, profile, check, inspect}  one file a command
 //!                gen, plan  -> generate_args             arguments about generated rows
 //!                load, plan -> load_args                 arguments about files
 //!                gen, load  -> build_text                the report of a database
@@ -39,7 +39,7 @@ Examples:
   litepress plan schema.sql --rows 100k               what would be made, and how
   litepress profile user.db                           a plan for a database that looks alike
   litepress check user.db                             is every page as it should be?
-  litepress dump user.db 1                            the bytes of page 1, explained
+  litepress inspect user.db 1                            the bytes of page 1, explained
 
 Exit codes: 0 done, 1 data or I/O error, 2 wrong usage, 130 interrupted.
 ";
@@ -59,7 +59,7 @@ enum Command {
     Plan(Box<commands::PlanArguments>),
     Profile(commands::ProfileArguments),
     Check(commands::CheckArguments),
-    Dump(commands::DumpArguments),
+    Inspect(commands::InspectArguments),
 }
 
 /// Runs the program: the name it was called by, then its arguments. What it prints, and how it ends on Ctrl-C, is the
@@ -79,7 +79,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Plan(arguments) => commands::run_plan(*arguments),
         Command::Profile(arguments) => commands::run_profile(&arguments),
         Command::Check(arguments) => commands::run_check(&arguments),
-        Command::Dump(arguments) => commands::run_dump(&arguments),
+        Command::Inspect(arguments) => commands::run_inspect(&arguments),
     };
     done.unwrap_or_else(|error| failure::report(&error))
 }

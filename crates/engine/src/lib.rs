@@ -5,7 +5,7 @@
 //!       -> settle -> table or keyed_table           rows that must be sorted first
 //!       -> settle -> sorted_prefix -> table         rows whose order is unknown
 //! database: every table, then sqlite_schema and page 1, then publish
-//! check, dump: any database file, page by page
+//! check, inspect: any database file, page by page
 //! ```
 //!
 //! Imports run downward only: `database -> settle -> table -> tree -> pages -> sink`, and `database -> publish`. Only
@@ -16,11 +16,11 @@
 mod bulk_load;
 pub mod check;
 mod database;
-pub mod dump;
 mod estimate;
 mod feed;
 mod fields;
 mod index;
+pub mod inspect;
 mod keyed_parts;
 mod keyed_table;
 mod machine;

@@ -22,7 +22,7 @@
 //! | [`ptrmap`] | the back pointers of an auto-vacuum database | 1.8 |
 //! | [`header`] | the first 100 bytes of the file | 1.3 |
 //! | [`schema`] | the rows of `sqlite_schema`, whose tree is rooted on page 1 | 2.6 |
-//! | [`dump`] | any page as annotated text | |
+//! | [`inspect`] | any page as annotated text | |
 //!
 //! Every encoder has its decoder beside it. Decoders take anything that a disk may hold: they return [`FormatError`]
 //! and never panic on the *contents* of a slice. Encoders take values that this program computed: they assert.
@@ -57,10 +57,10 @@
 mod big_endian;
 pub mod cell;
 pub mod copy;
-pub mod dump;
 mod error;
 pub mod freelist;
 pub mod header;
+pub mod inspect;
 pub mod overflow;
 pub mod page;
 pub mod payload;

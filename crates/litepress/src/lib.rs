@@ -38,7 +38,7 @@
 //! ```
 //!
 //! [`pipeline`] takes rows in batches, and every wait of it has a time limit. [`engine`] takes records, and has
-//! the format's checker and dump. Faces of litepress, as its program, also use [`choices`], [`parse`] and [`units`]: the names
+//! the format's checker and inspector. Faces of litepress, as its program, also use [`choices`], [`parse`] and [`units`]: the names
 //! of choices, and values as people write them.
 //!
 //! # Features

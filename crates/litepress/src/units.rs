@@ -1,19 +1,14 @@
 //! Numbers as people write them, and as people like to read them.
 //!
-//! Counts are decimal: `k`, `m`, `b` are a thousand, a million, a billion. Sizes are those of memory and files: `k`,
-//! `m`, `g`, `t` (and `KiB` to `TiB`) are powers of 1024, `KB` to `TB` powers of 1000, as other tools have it.
+//! Counts are decimal: `k`, `m`, `b` are a thousand, a million, a billion. Sizes name their unit: `KiB` to `TiB` are powers of
+//! 1024, `kB` to `TB` powers of 1000. A single letter would mean one thing in a count and another in a size, so a size refuses it.
 
 use litepress_gen::{COUNT_UNITS, whole_number};
 pub use litepress_rows::grouped;
 use std::time::Duration;
 
-const SIZE_UNITS: [(&str, u128); 14] = [
+const SIZE_UNITS: [(&str, u128); 9] = [
     ("", 1),
-    ("b", 1),
-    ("k", 1 << 10),
-    ("m", 1 << 20),
-    ("g", 1 << 30),
-    ("t", 1 << 40),
     ("kib", 1 << 10),
     ("mib", 1 << 20),
     ("gib", 1 << 30),
@@ -30,10 +25,20 @@ pub fn count(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "a count is a whole number such as 1000, 10k, 2.5m, 1b or 1e6".to_owned())
 }
 
-/// A size in bytes: `65536`, `64k`, `512MiB`, `1.5GiB`, `2GB`.
+/// Reads a size in bytes: `65536`, `64KiB`, `512MiB`, `1.5GiB`, `2GB`.
 pub fn size(text: &str) -> Result<u64, String> {
-    let advice = "a size is a number of bytes such as 65536, 64k, 512MiB or 2GiB";
-    whole_number(text, &SIZE_UNITS).ok_or_else(|| advice.to_owned())
+    whole_number(text, &SIZE_UNITS).ok_or_else(|| {
+        let number = text.trim_end_matches(|it: char| it.is_ascii_alphabetic());
+        match text[number.len()..].to_ascii_uppercase().as_str() {
+            letter @ ("K" | "M" | "G" | "T") => {
+                let decimal = if letter == "K" { "k" } else { letter };
+                format!(
+                    "a size names its unit: {number}{letter}iB (powers of 1024) or {number}{decimal}B (powers of 1000)"
+                )
+            }
+            _ => "a size is a number of bytes such as 65536, 64KiB, 512MiB or 2GB".to_owned(),
+        }
+    })
 }
 
 /// `20.5 MB`: decimal units, as disks are sold and speeds are told.
@@ -119,16 +124,17 @@ mod tests {
     fn sizes() {
         for (text, expected) in [
             ("4096", Some(4096)),
-            ("4096b", Some(4096)),
-            ("64k", Some(65_536)),
+            ("4096b", None),
+            ("64k", None),
             ("64KiB", Some(65_536)),
             ("64 KiB", Some(65_536)),
             ("64kB", Some(64_000)),
             ("512MiB", Some(512 << 20)),
-            ("512m", Some(512 << 20)),
+            ("512m", None),
             ("2GiB", Some(2 << 30)),
             ("2GB", Some(2_000_000_000)),
-            ("1.5g", Some(3 << 29)),
+            ("1.5g", None),
+            ("1.5GiB", Some(3 << 29)),
             ("1TiB", Some(1 << 40)),
             ("0.1k", None),
             ("1e3", Some(1000)),
@@ -137,6 +143,9 @@ mod tests {
         ] {
             assert_eq!(size(text).ok(), expected, "{text}");
         }
+        // `m` was 2^20 in --memory and 10^6 in --rows.
+        assert!(size("512m").is_err_and(|reason| reason.contains("512MiB") && reason.contains("512MB")));
+        assert!(size("64k").is_err_and(|reason| reason.contains("64KiB") && reason.contains("64kB")));
     }
 
     #[test]

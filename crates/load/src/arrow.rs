@@ -1,13 +1,13 @@
-//! Parquet files, Arrow IPC files and streams, and Arrow record batches in memory.
+//! Reads Parquet files, Arrow IPC files and streams, and Arrow record batches in memory.
 //!
 //! ```text
-//! parquet.rs   row groups, cut into ranges of rows  --+
-//! ipc.rs       record batches, by their positions   --+-->  Arrays  --convert.rs-->  CellBlock
-//! batches.rs   record batches in memory             --+        form.rs: what a column means and how it is stored
-//!                                                            scalar.rs, calendar.rs: one value as text or JSON
+//! parquet.rs   row groups, cut into ranges of rows    --+
+//! ipc.rs       record batches, by their positions     --+-->  Arrays  --convert.rs-->  CellBlock
+//! batches.rs   record batches in memory               --+        form.rs: the meaning of a column and its stored form
+//!                                                          scalar.rs, calendar.rs: one value as text or JSON
 //! ```
 //!
-//! Every type has one form in which its column is stored unless another is asked for (`--as COLUMN=FORM`). The default loses
+//! Every type has a default form in which its column is stored. `--as COLUMN=FORM` chooses another one. The default loses
 //! nothing:
 //!
 //! | type | stored as | other forms |
@@ -34,12 +34,12 @@
 //! | dictionaries, runs | as their values | as their values |
 //! | null | NULL | |
 //!
-//! SQLite's date functions read all of these dates and times, years 0 to 9999; other years have a sign. A TEXT column of a
-//! schema that is given gets decimals and unsigned integers with all of their digits. An INT96 timestamp within a list or struct
-//! that is beyond the years 1677 to 2262 makes its record wrong.
+//! SQLite's date functions read all of these dates and times in years 0 to 9999; other years have a sign. A TEXT column of a
+//! given schema stores decimals and unsigned integers with all their digits. A record is bad if it has an INT96 timestamp within
+//! a list or struct outside of the years 1677 to 2262.
 //!
-//! Texts that are no UTF-8 are what [`InvalidUtf8`](crate::options::InvalidUtf8) says; where one stands in a list or struct, it
-//! holds for the JSON of the whole. Schemas may be nested 64 levels deep.
+//! [`InvalidUtf8`](crate::options::InvalidUtf8) decides about texts that are not UTF-8. Within a list or struct it applies to
+//! the whole JSON text. Schemas may be nested 64 levels deep.
 
 mod batches;
 pub mod calendar;
@@ -69,13 +69,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
-/// How many bytes of records a piece should become, where no single record is longer.
+/// Target size of a piece in bytes of records. A single record may exceed it.
 const PIECE_BYTES: usize = 8 << 20;
 
 /// Opens a Parquet file, or an Arrow IPC file or stream.
 ///
 /// # Errors
-/// What cannot be opened, is encrypted, or breaks the rules of its format; [`ErrorKind::Data`] with the file's name.
+/// If the file cannot be opened, is encrypted, or breaks the rules of its format: [`ErrorKind::Data`] with the file's name.
 pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let file = Positioned::new(input)?;
     match input.format {
@@ -84,7 +84,7 @@ pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     }
 }
 
-/// A file that is read by position, by any number of workers at a time.
+/// A file that several workers read by position at the same time.
 #[derive(Clone, Debug)]
 struct Positioned {
     file: Arc<File>,
@@ -103,7 +103,7 @@ impl Positioned {
         &self.name
     }
 
-    /// Bytes of the file. What lies beyond its end is an error before any memory is taken.
+    /// Returns bytes of the file. A range beyond its end is an error before any memory is allocated.
     fn read(&self, start: u64, len: usize) -> std::io::Result<Vec<u8>> {
         if start.checked_add(len as u64).is_none_or(|end| end > self.len) {
             let kind = std::io::ErrorKind::UnexpectedEof;
@@ -117,13 +117,13 @@ impl Positioned {
         Ok(bytes)
     }
 
-    /// An error of the file's content.
+    /// Returns an error about the file's content.
     fn damaged(&self, what: impl std::fmt::Display) -> Error {
         Error::new(ErrorKind::Data, what.to_string()).in_file(self.name())
     }
 }
 
-/// The file from some position on.
+/// A stream of the file from some position on.
 #[derive(Debug)]
 struct PositionedRead {
     file: Arc<File>,
@@ -138,8 +138,8 @@ impl Read for PositionedRead {
     }
 }
 
-/// Runs a decoder, whose panics become errors: those of Parquet and Arrow check what they read, but index and unwrap in places
-/// that a broken file can reach.
+/// Runs a decoder and converts its panics to errors. The decoders of Parquet and Arrow check their input, but a broken file can
+/// still reach code that indexes or unwraps.
 fn guard<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     silence_guarded_panics();
     let was_guarded = IS_GUARDED.replace(true);
@@ -152,12 +152,12 @@ fn guard<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
 }
 
 thread_local! {
-    /// A decoder runs on this thread whose panics become errors.
+    /// A guarded decoder runs on this thread.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A panic that becomes an error is told once, by the error: the hook that there was is called for all others only. The hook
-/// belongs to the whole process, so it is wrapped once and stays.
+/// Silences guarded panics, which are reported by their error. The previous hook still gets all others. Hooks belong to the whole
+/// process, so the hook is wrapped once and stays.
 fn silence_guarded_panics() {
     static WRAP: Once = Once::new();
     WRAP.call_once(|| {
@@ -170,7 +170,7 @@ fn silence_guarded_panics() {
     });
 }
 
-/// What a file's column is to those who decide on a table. `origin`: what its file calls it.
+/// Describes a column of a file for table definitions. `origin` is the file's name of its type.
 fn describe(position: usize, field: &FieldRef, meaning: Meaning, origin: &str) -> Field {
     let name = field.name().clone();
     let name = if name.is_empty() { format!("column{}", position + 1) } else { name };
@@ -180,7 +180,7 @@ fn describe(position: usize, field: &FieldRef, meaning: Meaning, origin: &str) -
     Field { name, kind: FieldKind::Typed { declared_type, reason: meaning.reason(origin), not_null } }
 }
 
-/// All columns, as [`Reader::want`] would be told them.
+/// Returns all columns, as arguments of [`Reader::want`].
 fn all_columns(fields: &[Field]) -> Vec<Wanted> {
     let wanted = |(index, field): (usize, &Field)| {
         let affinity = match &field.kind {
@@ -192,7 +192,7 @@ fn all_columns(fields: &[Field]) -> Vec<Wanted> {
     fields.iter().enumerate().map(wanted).collect()
 }
 
-/// A wanted column's position in the file, and how it is converted.
+/// Returns a requested column's position in the file, and its conversion.
 fn plan_column(
     wanted: &Wanted,
     fields: &[Field],
@@ -216,8 +216,8 @@ mod tests {
 
     const HELPER: &str = "arrow::tests::a_decoder_gives_up";
 
-    /// Damaged files that were refused as they should be had `thread panicked at` and a backtrace on standard error, beside
-    /// their error.
+    /// Damaged files were refused, as they should be. But beside the error, `thread panicked at` and a backtrace appeared on
+    /// standard error.
     #[test]
     fn a_decoder_that_gives_up_says_so_in_its_error_only() {
         let arguments = ["--exact", HELPER, "--ignored", "--nocapture"];

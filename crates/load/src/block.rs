@@ -1,4 +1,4 @@
-//! Bytes that mean something, found 64 at a time: the inner loop of readers of text.
+//! Finds bytes in text, 64 at a time (SIMD): the inner loop of the text readers.
 
 use wide::u8x16;
 
@@ -6,7 +6,7 @@ use wide::u8x16;
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
     lanes: [u8x16; 4],
-    /// Which of them are there: behind the end of the text there are none.
+    /// A bit for each byte that is present: bytes past the end of the text are not.
     present: u64,
 }
 
@@ -22,13 +22,13 @@ impl Block {
         Self { lanes: lanes(&bytes), present: (1 << rest.len()) - 1 }
     }
 
-    /// The same bytes, each with these bits set.
+    /// Sets these bits in each byte.
     #[inline]
     pub fn with_bits(self, bits: u8) -> Self {
         Self { lanes: self.lanes.map(|lane| lane | u8x16::splat(bits)), ..self }
     }
 
-    /// A bit for each byte that is `byte`, the lowest for the first.
+    /// Returns a bit for each byte that equals `byte`; the lowest bit stands for the first byte.
     #[inline]
     pub fn find(&self, byte: u8) -> u64 {
         let wanted = u8x16::splat(byte);

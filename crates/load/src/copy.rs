@@ -1,4 +1,4 @@
-//! Copies of databases: the DDL that goes along with their tables, and the objects that do not.
+//! Copies databases: the DDL of their tables, and the list of objects that are not copied.
 
 use crate::sqlite::{Database, Object, Settings, Table};
 use litepress_rows::Result;
@@ -6,7 +6,7 @@ use litepress_rows::schema::{Trigger, missing_objects};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The databases of a run, and what is not copied from them.
+/// The databases of a run, and their objects that are not copied.
 #[derive(Default)]
 pub(crate) struct DatabaseCopy {
     /// The databases.

@@ -1,17 +1,18 @@
-//! CSV, TSV and their kin.
+//! Reads CSV, TSV and similar formats.
 //!
-//! Records are lines, their fields stand between delimiters. A quote at the beginning of a field opens a quoted field, in which
-//! delimiters and line ends are text and a quote is doubled; anywhere else a quote is text. Lines end with LF or CRLF; a CR alone is
-//! text. All of that is as sqlite3's `.import` has it, and so are the values.
+//! A record is a line of fields between delimiters. A quote at the beginning of a field opens a quoted field. Within it,
+//! delimiters and line ends are text, and a quote is doubled. Elsewhere a quote is text. Lines end with LF or CRLF; a single CR
+//! is text. These rules and the resulting values are those of sqlite3's `.import`.
 //!
-//! Unlike there, text behind a closing quote and wrong numbers of fields are errors of the record, and a quote that is never
-//! closed is one of the file. Blank lines are no records, unless there is one column only: there they are empty fields.
+//! Unlike `.import`, text after a closing quote and a wrong number of fields are errors of the record, and a quote that is
+//! never closed is an error of the file. Blank lines are skipped, except in files with a single column: there they are empty
+//! fields.
 //!
 //! ```text
-//! head.rs      the first record: the delimiter, names of columns
-//! framing.rs   where records end, one worker at a time       syntax.rs  what both go by
-//! rows.rs      where fields lie, in parallel
-//! piece.rs     fields become cells, column by column
+//! head.rs        the first record: delimiter and column names
+//! framing.rs     ends of records, found by one worker at a time     syntax.rs    rules shared by all of them
+//! rows.rs        positions of fields, found in parallel
+//! piece.rs       fields become cells, column by column
 //! ```
 
 mod framing;
@@ -34,15 +35,15 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens a CSV file: its delimiter is found out, its header is read.
+/// Opens a CSV file: detects its delimiter and reads its header.
 ///
 /// # Errors
-/// A file that cannot be read; a header that does not name the columns; a dialect that contradicts itself.
+/// If the file cannot be read, the header does not name the columns, or the dialect contradicts itself.
 pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     Ok(Box::new(CsvReader::new(input.text(options)?, &input.name, options)?))
 }
 
-/// Reads CSV from a stream.
+/// A reader of CSV from a stream.
 pub struct CsvReader {
     cutter: Cutter<Records>,
     columns: Vec<Field>,
@@ -50,7 +51,7 @@ pub struct CsvReader {
 }
 
 impl CsvReader {
-    /// Reads `stream`, UTF-8 without byte-order mark, which is called `name` in errors.
+    /// Reads `stream`, which is UTF-8 without byte-order mark. `name` is its name in errors.
     ///
     /// # Errors
     /// As [`open`].
@@ -105,7 +106,7 @@ impl Reader for CsvReader {
     }
 }
 
-/// Names that stand in for those that a file does not say: `c1`, `c2` and so on.
+/// Returns the name of a column without one: `c1`, `c2` and so on.
 fn name_by_position(position: usize) -> String {
     format!("c{}", position + 1)
 }

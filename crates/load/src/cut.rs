@@ -1,39 +1,39 @@
-//! Text cut into pieces of whole records.
+//! Cuts text into pieces of whole records.
 //!
-//! One worker at a time reads the next bytes and looks for where the last whole record in them ends; what is behind it is
-//! carried over. So records are numbered in their order, quoted newlines are respected, and a file, a pipe and what comes
-//! out of a decompressor are cut alike. Parsing is left to the piece, in parallel.
+//! One worker at a time reads the next bytes and finds the end of the last whole record in them. The rest is carried over to
+//! the next piece. So records are numbered in order, quoted newlines are respected, and files, pipes and decompressors are
+//! cut alike. Pieces are parsed later, in parallel.
 
 use litepress_rows::{Error, Result};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How many bytes of text a piece has, where no record is longer: what it becomes should fill one write.
+/// Target size of a piece, unless a record is longer. The pages of a piece should fill one write.
 pub const PIECE_BYTES: usize = 4 << 20;
 
-/// Finds where records end.
+/// Finds the ends of records.
 pub trait Framing: Send {
-    /// Looks through `text`, which begins with the first record that is not handed out yet: how far records are whole, and
-    /// what is in them. Below `from`, no record ends: that was looked through before. Where `is_end`, nothing follows, and
-    /// the last record is whole.
+    /// Returns the extent of the whole records at the start of `text`, which begins with the first record not handed out yet.
+    /// No record ends before `from`: a previous call scanned that. If `is_end`, nothing follows `text` and its last record is
+    /// whole.
     ///
     /// # Errors
-    /// What makes it impossible to tell where records end. The place is relative: lines and characters count from `text`.
+    /// If the end of a record cannot be found. The error's line and character count from the start of `text`.
     fn frame(&mut self, text: &[u8], from: usize, is_end: bool) -> Result<Framed>;
 }
 
 /// Whole records at the front of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Framed {
-    /// Bytes up to the end of the last whole record.
+    /// Number of bytes up to the end of the last whole record.
     pub bytes: usize,
-    /// Records that end within them.
+    /// Number of records within them.
     pub records: u64,
-    /// Line ends within them.
+    /// Number of line ends within them.
     pub lines: u64,
 }
 
-/// Where a record begins.
+/// The position at which a record begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Number of the record, counted from 1.
@@ -42,24 +42,24 @@ pub struct Position {
     pub line: u64,
 }
 
-/// Whole records as they stand in the file.
+/// Whole records as bytes of the file.
 #[derive(Debug)]
 pub struct Text {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Where the first record begins.
+    /// Position of the first record.
     pub start: Position,
-    /// How many there are.
+    /// Number of records.
     pub records: u64,
 }
 
-/// Cuts what a stream gives into pieces.
+/// Cuts a stream into pieces.
 pub struct Cutter<F> {
     stream: Box<dyn Read + Send>,
-    /// What the stream is called in errors.
+    /// Name of the stream in errors.
     name: PathBuf,
     framing: F,
-    /// The beginning of records that are not whole yet.
+    /// The beginning of a record that is not whole yet.
     carried: Vec<u8>,
     next: Position,
     piece_bytes: usize,
@@ -73,10 +73,10 @@ impl<F: Framing> Cutter<F> {
         Self { stream, name, framing, carried: Vec::new(), next: start, piece_bytes, has_ended: false }
     }
 
-    /// The next whole records; `None` at the end.
+    /// Returns the next whole records, or `None` at the end.
     ///
     /// # Errors
-    /// What the stream or the framing reports.
+    /// Any error of the stream or the framing.
     pub fn next_text(&mut self) -> Result<Option<Text>> {
         let mut text = std::mem::take(&mut self.carried);
         let mut looked_at = 0;
@@ -92,7 +92,7 @@ impl<F: Framing> Cutter<F> {
             }
             assert!(!self.has_ended, "the end of a file ends its last record");
             looked_at = text.len();
-            // A record that is longer than a piece: the next look is at twice as much.
+            // The record is longer than a piece: double the size.
             most = 2 * text.len();
         }
     }
@@ -116,7 +116,7 @@ impl<F: Framing> Cutter<F> {
         Text { bytes: text, start, records: framed.records }
     }
 
-    /// Lines of a relative place become those of the file.
+    /// Converts an error's line within the piece to a line of the file.
     fn place(&self, error: Error) -> Error {
         let (line, character) = (error.place().line.unwrap_or(1), error.place().character.unwrap_or(1));
         error.in_file(&self.name).at(self.next.line + line - 1, character)
@@ -127,7 +127,7 @@ impl<F: Framing> Cutter<F> {
 mod tests {
     use super::*;
 
-    /// Records are lines.
+    /// A framing whose records are lines.
     struct Lines;
 
     impl Framing for Lines {

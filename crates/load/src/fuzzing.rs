@@ -1,8 +1,8 @@
-//! What must hold whatever bytes a reader is given: the entries of the fuzz targets (`fuzz/`), which the test suite runs as
-//! well, over mutations of small files ([`tests`]).
+//! Entries of the fuzz targets (`fuzz/`): properties that hold for any bytes given to a reader. The test suite also runs them,
+//! over mutations of small files ([`tests`]).
 //!
-//! Each entry panics where a property does not hold: pieces of any size give the same rows and mistakes, errors name their
-//! file and blame its content, and nothing that a file says makes a reader panic or take memory without end.
+//! Each entry panics if a property fails. Pieces of any size give the same rows and errors. Errors name the file and blame its
+//! content. No content makes a reader panic or use unbounded memory.
 
 #[cfg(test)]
 mod tests;
@@ -16,26 +16,26 @@ use litepress_rows::{Affinity, Error, ErrorKind, Result};
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-/// More rows than these are not read: a file of some kilobytes can claim any number.
+/// Maximum number of rows to read: a file of some kilobytes can claim any number.
 const MOST_ROWS: usize = 100_000;
-/// Nor is more text decompressed.
+/// Maximum number of bytes of text to decompress.
 const MOST_TEXT_BYTES: u64 = 16 << 20;
 
-/// All that a reader gives.
+/// The whole output of a reader.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
-    /// Of each row: its line, how it stands in the file, and its values or what is wrong with it.
+    /// Line and raw bytes of each row, and its values or its error.
     rows: Vec<(Option<u64>, Option<Vec<u8>>, String)>,
-    /// What ended it.
+    /// The error that ended the file.
     error: Option<String>,
 }
 
-/// Options from the first bytes of an input, so that the fuzzer chooses them; what is left is the file.
+/// Splits off the first bytes of an input as options, so that the fuzzer chooses them. The rest is the file.
 fn take<const N: usize>(data: &[u8]) -> ([u8; N], &[u8]) {
     data.split_first_chunk().map_or(([0; N], data), |(first, rest)| (*first, rest))
 }
 
-/// CSV: pieces of any size give the same rows and the same mistakes. Options: which, and how many bytes a piece has.
+/// Checks CSV: pieces of any size give the same rows and errors. The option bytes are the dialect and the size of pieces.
 pub fn csv_split(data: &[u8]) {
     let ([choice, piece_bytes], file) = take(data);
     let options = ReadOptions {
@@ -53,7 +53,7 @@ pub fn csv_split(data: &[u8]) {
     same_in_pieces(&options, piece_bytes, &|options| csv::open(&input(file, options)?, options));
 }
 
-/// JSON: pieces of any size give the same rows and the same mistakes, and a line is valid exactly where `serde_json` says so.
+/// Checks JSON: pieces of any size give the same rows and errors, and a line is valid if and only if `serde_json` accepts it.
 pub fn json(data: &[u8]) {
     let ([choice, piece_bytes], file) = take(data);
     let invalid_utf8 = invalid_utf8(choice);
@@ -75,7 +75,7 @@ pub fn json(data: &[u8]) {
     }
 }
 
-/// What is no JSON for one of both is none for the other, but for what only one of them minds.
+/// Checks that both parsers reject the same input, except for known differences.
 fn agrees_with_serde((_, raw, values): &(Option<u64>, Option<Vec<u8>>, String)) {
     let raw = raw.as_deref().expect("JSON is text");
     let other = serde_json::from_slice::<serde_json::Value>(raw);
@@ -93,12 +93,12 @@ fn agrees_with_serde((_, raw, values): &(Option<u64>, Option<Vec<u8>>, String)) 
     }
 }
 
-/// Parquet: what is read is the same in pieces of any size, and what is refused is said to be damaged.
+/// Checks Parquet: pieces of any size give the same rows, and refused files are reported as damaged.
 pub fn parquet(data: &[u8]) {
     columnar(data, Format::Parquet);
 }
 
-/// Arrow IPC, file or stream: as [`parquet`].
+/// Checks Arrow IPC, file or stream, in the same way as [`parquet`].
 pub fn arrow_ipc(data: &[u8]) {
     columnar(data, Format::Arrow);
 }
@@ -109,7 +109,7 @@ fn columnar(data: &[u8], format: Format) {
     same_in_pieces(&options, piece_bytes, &|options| arrow::open(&spooled(file, options)?, options));
 }
 
-/// Compressed and encoded text: read in small steps it is the same, and it is UTF-8 where it was another encoding.
+/// Checks compressed and encoded text: small reads give the same text, and text of other encodings becomes UTF-8.
 pub fn encoded(data: &[u8]) {
     const LABELS: [&str; 6] = ["utf-16le", "windows-1252", "shift_jis", "gb18030", "utf-16be", "iso-2022-jp"];
     let ([choice, step], file) = take(data);
@@ -133,12 +133,12 @@ pub fn encoded(data: &[u8]) {
     };
     let (whole, stepped) = (text(usize::MAX), text(usize::from(step) + 1));
     assert_eq!(whole.1.is_some(), stepped.1.is_some(), "{whole:?} and in steps {stepped:?}");
-    // How much comes out in front of a mistake is nobody's promise.
+    // The amount of text before an error may differ.
     assert!(whole.1.is_some() || whole.0 == stepped.0, "a text differs when it is read in steps of {step}");
     assert!(!is_utf8 || whole.1.is_some() || std::str::from_utf8(&whole.0).is_ok(), "decoded text is no UTF-8");
 }
 
-/// A database: all tables are read or refused.
+/// Checks a database: all tables are read or refused.
 pub fn sqlite(data: &[u8]) {
     let ([choice], file) = take(data);
     let options =
@@ -168,14 +168,14 @@ fn input(file: &[u8], options: &ReadOptions) -> Result<Input> {
     Input::from_stream(Path::new(NAME), Box::new(Cursor::new(file.to_vec())), options)
 }
 
-/// For readers that go back and forth.
+/// Returns a spooled input, for readers that seek.
 fn spooled(file: &[u8], options: &ReadOptions) -> Result<Input> {
     let mut input = input(file, options)?;
     input.spool(&std::env::temp_dir(), &|| Ok(()))?;
     Ok(input)
 }
 
-/// A stream that gives little at a time.
+/// A stream that returns at most `step` bytes at a time.
 struct Steps {
     bytes: Cursor<Vec<u8>>,
     step: usize,
@@ -188,15 +188,15 @@ impl Read for Steps {
     }
 }
 
-/// Reads a file as one piece and in small ones. A mistake that ends the file may end it earlier where pieces are large, since
-/// its whole piece is lost.
+/// Reads a file as one piece and in small ones. With large pieces, an error that ends the file may come earlier, since its whole
+/// piece is lost.
 fn same_in_pieces(
     options: &ReadOptions,
     piece_bytes: u8,
     open: &dyn Fn(&ReadOptions) -> Result<Box<dyn Reader>>,
 ) -> Outcome {
     let is_text = matches!(options.format, Some(Format::Csv | Format::Json));
-    // Each piece of a columnar file looks for its pages anew, which takes its time.
+    // Each piece of a columnar file searches its pages anew, so tiny pieces would take too long.
     let unit = if is_text { 1 } else { 256 };
     let small = ReadOptions { piece_bytes: Some(unit * (usize::from(piece_bytes) + 1)), ..options.clone() };
     let (whole, pieces) = (read_all(open(options)), read_all(open(&small)));
@@ -256,7 +256,7 @@ fn shown(batch: &Batch, row: usize) -> String {
     shown
 }
 
-/// The text of an error that ends a file: it says which one, and that its content is to blame.
+/// Returns the text of an error that ends a file. The error must name the file and blame its content.
 fn checked(error: &Error) -> String {
     assert!(error.place().file.is_some(), "an error without the name of its file: {error}");
     assert_ne!(error.kind(), ErrorKind::Io, "an error of the system: {error}");

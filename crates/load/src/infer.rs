@@ -1,11 +1,10 @@
-//! What types the columns of a file can have, from all of their values: no type that changes one.
+//! Infers the types of a file's columns from all of their values, so that no type changes a value.
 //!
-//! Every value belongs to one `Kind`, and of each kind a [`Finding`] keeps how often it came and where it came first.
-//! Both can be merged in any order, so workers look at different pieces of a file and the result does not depend on who
-//! looked at what. What the type is, and why, follows from the kinds alone (decision.rs).
+//! Every value belongs to one `Kind`. A [`Finding`] keeps the count of each kind, and its first value. Findings can be merged in
+//! any order. So workers scan different pieces of a file, and the result does not depend on their number. The type of a column
+//! and its reason follow from the kinds alone (decision.rs).
 //!
-//! A text is a number only where SQLite writes that very text for the number, whichever of its versions is asked
-//! (number.rs).
+//! A text is a number only if every version of SQLite writes that number as the same text (number.rs).
 
 mod decision;
 mod number;
@@ -19,69 +18,69 @@ use crate::reader::Field;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What is known of the columns of a file, or of a part of it.
+/// Statistics of the columns of a file, or of a part of it.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// Records looked at. Whoever shows their values adds them.
+    /// Number of records scanned. The caller of `see` adds them.
     pub records: u64,
     columns: Vec<Finding>,
-    /// Positions by name, for columns that have names.
+    /// Positions by name, if columns have names.
     positions: HashMap<String, usize>,
-    /// Names of files by their number, where several were looked at.
+    /// Names of files by their number, if several were scanned.
     files: BTreeMap<u32, PathBuf>,
 }
 
-/// What is known of the values of one column.
+/// Statistics of one column's values.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Name in the file; empty in a part of a file whose records do not name their columns.
+    /// Name in the file. Empty in a part of a file whose records do not name their columns.
     pub name: String,
-    /// Bytes of all texts, numbers and nested values together.
+    /// Total size of all texts, numbers and nested values in bytes.
     pub bytes: u64,
-    /// Bytes of the longest of them.
+    /// Size of the longest of them in bytes.
     pub longest: usize,
-    /// By [`Kind`].
+    /// Count and first value of each [`Kind`].
     tallies: [Tally; Kind::COUNT],
     decimals: Decimals,
-    /// How many of the values are JSON numbers and not texts.
+    /// Number of values that are JSON numbers and not texts.
     json_numbers: u64,
-    /// Position among the columns of the part of the file in which it came first.
+    /// Position of the column in the part of the file that has it first.
     order: usize,
 }
 
-/// A value as a survey sees it.
+/// A value in a survey.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen<'a> {
-    /// NULL: JSON null, or a field that `--null` says is one.
+    /// NULL: JSON null, or a field that `--null` declares as NULL.
     Null,
-    /// Text that may mean something else: a field of a CSV file, empty ones too.
+    /// Text that may be of another type: a field of a CSV file, possibly empty.
     Text(&'a [u8]),
-    /// A JSON string without its quotes and escapes: text, whatever it looks like.
+    /// A JSON string without quotes and escapes. It is always text.
     String(&'a [u8]),
-    /// A JSON number as it is written.
+    /// A JSON number in its original spelling.
     Number(&'a [u8]),
     /// JSON true or false.
     Boolean(bool),
-    /// A JSON array or object as it is written.
+    /// A JSON array or object in its original spelling.
     Nested(&'a [u8]),
 }
 
-/// What a value is, as far as types are concerned. The kinds of numbers are how SQLite would write them.
+/// The kind of a value for the choice of types. Numbers are classified by SQLite's spelling of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
     Null,
     /// An empty field.
     Empty,
-    /// A whole number of 64 bits: `0`, `-17`.
+    /// A 64-bit integer: `0`, `-17`.
     Integer,
-    /// As SQLite writes the double, and not a whole number: `1.5`.
+    /// SQLite's spelling of a double that is not whole: `1.5`.
     Fraction,
-    /// As SQLite writes the double, which is a whole number: `5.0`.
+    /// SQLite's spelling of a double that is whole: `5.0`.
     Whole,
-    /// Not as every SQLite writes the double, but `printf('%.2f')` gives it back: `12.50`.
+    /// A decimal that `printf('%.2f')` gives back, but not every SQLite by itself: `12.50`.
     Padded,
-    /// No number, or one that is written otherwise.
+    /// A text that is not a number, or a number in another spelling.
     Other,
     /// A JSON string.
     String,
@@ -92,20 +91,20 @@ enum Kind {
 impl Kind {
     const COUNT: usize = Self::Nested as usize + 1;
 
-    /// The kinds of a text or a JSON number that is not empty.
+    /// The kinds of nonempty texts and of JSON numbers.
     const WRITTEN: [Self; 5] = [Self::Integer, Self::Fraction, Self::Whole, Self::Padded, Self::Other];
 }
 
-/// How often a kind came, and where first.
+/// The count of a kind, and its first value.
 #[derive(Clone, Debug)]
 struct Tally {
     count: u64,
     first: At,
-    /// The first value, cut behind [`SHOWN`] bytes.
+    /// The first value, cut after [`SHOWN`] bytes.
     text: Box<[u8]>,
 }
 
-/// A record of a file, in the order in which they are read. Where there is none it is behind all.
+/// A record of a file. The order is that of reading; `NOWHERE` is last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct At {
     file: u32,
@@ -116,10 +115,10 @@ impl At {
     const NOWHERE: Self = Self { file: u32::MAX, record: u64::MAX };
 }
 
-/// How much of a value is kept to be shown. No text that is longer is a number that a column could keep.
+/// Number of bytes of a value that are kept for messages. No longer text is a number that a column could keep.
 const SHOWN: usize = 64;
 
-/// Numbers of decimals that came, `(where first, decimals)`: the one that came first, and the first one that is another.
+/// Numbers of decimals as `(first record, decimals)`: the first one, and the first one that differs from it.
 #[derive(Clone, Copy, Debug)]
 struct Decimals {
     first: (At, u8),
@@ -127,8 +126,8 @@ struct Decimals {
 }
 
 impl Findings {
-    /// Adds a value of the column at this position, in the record of this number. Columns are made as they come. A column
-    /// that a record lacks need not be shown: it is NULL.
+    /// Adds a value of the column at this position, in the record of this number. Creates missing columns. A column that a record
+    /// lacks may be omitted: it is NULL.
     pub fn see(&mut self, column: usize, value: Seen<'_>, record: u64) {
         if column >= self.columns.len() {
             self.grow(column);
@@ -136,7 +135,7 @@ impl Findings {
         self.columns[column].see(value, record);
     }
 
-    /// The position of the column of this name, which is new at the end where there is none yet.
+    /// Returns the position of the column of this name. Appends the column if it is new.
     pub fn column(&mut self, name: &str) -> usize {
         if let Some(&position) = self.positions.get(name) {
             return position;
@@ -154,19 +153,19 @@ impl Findings {
         }
     }
 
-    /// The columns, in the order in which the records name them.
+    /// Returns the columns, in the order in which the records name them.
     pub fn columns(&self) -> Vec<&Finding> {
         let mut columns: Vec<&Finding> = self.columns.iter().collect();
         columns.sort_by_key(|column| (column.first(), column.order, &column.name));
         columns
     }
 
-    /// The finding of a column of the file.
+    /// Returns the finding of a column of the file.
     pub fn of(&self, name: &str) -> Option<&Finding> {
         self.positions.get(name).map(|&position| &self.columns[position])
     }
 
-    /// Says the names of columns that the records do not name, in their order: so findings of different files meet.
+    /// Sets the names of columns that the records do not name, in order, so that findings of different files can be merged.
     pub fn name_columns(&mut self, fields: &[Field]) {
         if let Some(last) = fields.len().checked_sub(1)
             && last >= self.columns.len()
@@ -179,7 +178,7 @@ impl Findings {
         }
     }
 
-    /// Says which of several files this was, counted from 0, once all of it has been seen: reasons name it.
+    /// Sets the number and name of the file, counted from 0, for reasons. Call it after all values of the file are added.
     pub fn in_file(&mut self, number: u32, name: &Path) {
         self.files = BTreeMap::from([(number, name.to_owned())]);
         for column in &mut self.columns {
@@ -189,8 +188,8 @@ impl Findings {
         }
     }
 
-    /// Adds what is known of another part: columns meet by name, those without one by position. The order in which parts
-    /// are added does not matter.
+    /// Merges the findings of another part. Columns are matched by name, or by position if they have none. The order of merges does
+    /// not matter.
     pub fn merge(&mut self, other: Self) {
         self.records += other.records;
         self.files.extend(other.files);
@@ -246,8 +245,8 @@ impl Finding {
         }
     }
 
-    /// What a text that is not empty is. Behind the first that is no number, the others need not be looked at: that one
-    /// makes the column TEXT.
+    /// Classifies a nonempty text. Texts after the first one that is not a number need no classification: it makes the column
+    /// TEXT.
     #[inline]
     fn kind_of(&self, text: &[u8], record: u64) -> (Kind, u8) {
         if record >= self.tallies[Kind::Other as usize].first.record {
@@ -268,17 +267,17 @@ impl Finding {
         self.count(kind) > 0
     }
 
-    /// How many values there are that are neither NULL nor empty fields.
+    /// Returns the number of values that are neither NULL nor empty fields.
     pub fn values(&self) -> u64 {
         self.tallies.iter().map(|tally| tally.count).sum::<u64>() - self.count(Kind::Null) - self.count(Kind::Empty)
     }
 
-    /// How many fields are empty: there is a text, and nothing in it. Of JSON strings none.
+    /// Returns the number of empty fields. Empty JSON strings do not count.
     pub fn empties(&self) -> u64 {
         self.count(Kind::Empty)
     }
 
-    /// How many of so many records have no value.
+    /// Returns the number of records, of `records` in all, that have no value.
     pub fn nulls(&self, records: u64) -> u64 {
         records.saturating_sub(self.values() + self.empties()).max(self.count(Kind::Null))
     }
@@ -287,7 +286,7 @@ impl Finding {
         self.tallies.iter().map(|tally| tally.first).min().unwrap_or(At::NOWHERE)
     }
 
-    /// The tally of the kind of text or JSON number that came first.
+    /// Returns the tally of the kind of text or JSON number that came first.
     fn first_number(&self) -> Option<&Tally> {
         Kind::WRITTEN.iter().map(|&kind| self.tally(kind)).min_by_key(|tally| tally.first)
     }
@@ -345,7 +344,7 @@ impl Decimals {
         }
     }
 
-    /// The one number of decimals that all have.
+    /// Returns the number of decimals if all values have the same.
     fn only(&self) -> Option<u8> {
         (self.first.0 != At::NOWHERE && self.second.0 == At::NOWHERE).then_some(self.first.1)
     }

@@ -1,8 +1,8 @@
-//! What a FILE argument is: a path, standard input, compressed or not, and of which kind.
+//! Opens FILE arguments: a path or standard input, compressed or not, of any format.
 //!
-//! The content decides, never the name (content.rs). Text comes out decompressed (compressed.rs) and as UTF-8
-//! (decoded.rs), from its beginning as often as it is asked for; what can be read once only (standard input, a FIFO) is
-//! [spooled](Input::spool) where it must be read twice. Other kinds are files, whose readers go back and forth in them.
+//! The content decides the format, never the name (content.rs). Text is decompressed (compressed.rs) and converted to UTF-8
+//! (decoded.rs). It can be read from its beginning as often as needed: an input that can be read only once (standard input, a
+//! FIFO) is [spooled](Input::spool) first. Binary formats are files, which their readers seek in.
 
 mod compressed;
 mod content;
@@ -19,10 +19,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What standard input is called in errors.
+/// The name of standard input in errors.
 const STANDARD_INPUT: &str = "<standard input>";
 
-/// Endings of names that say what is in a file, and nothing about what it is called.
+/// Extensions that state the format or compression of a file. They are not part of the table's name.
 const ENDINGS: [&str; 25] = [
     "csv",
     "tsv",
@@ -51,14 +51,14 @@ const ENDINGS: [&str; 25] = [
     "zstd",
 ];
 
-/// A file to read, as often as needed.
+/// A file that can be read as often as needed.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// What it is called in errors: its path, or `<standard input>`.
+    /// Its name in errors: its path, or `<standard input>`.
     pub name: PathBuf,
-    /// Its kind.
+    /// Its format.
     pub format: Format,
-    /// Bytes of the file itself, compressed or not, where they are known.
+    /// Size of the file itself, compressed or not, if known.
     pub bytes: Option<u64>,
     source: Source,
     compression: Option<Compression>,
@@ -66,24 +66,23 @@ pub struct Input {
 
 #[derive(Clone)]
 enum Source {
-    /// A file that is opened anew whenever it is read.
+    /// A file, opened anew for each reading.
     Path(PathBuf),
     /// A temporary file without a name.
     Spooled(Arc<File>),
-    /// What can be read once, and by one of the clones.
+    /// A stream that can be read once, by one of the clones.
     Once(Arc<Mutex<Option<Bytes>>>),
 }
 
-/// Bytes of a file as they are.
+/// A stream of a file's raw bytes.
 type Bytes = Box<dyn Read + Send>;
 
 impl Input {
-    /// What the FILE arguments mean, in their order: paths, patterns (the files that match come by name), `-` for standard
-    /// input, which is also what no argument at all means.
+    /// Returns the files that FILE arguments mean, in their order: paths, patterns (their matches in the order of names), and `-`
+    /// for standard input. Without arguments, standard input is read.
     ///
-    /// # Errors
-    /// A file that is missing, empty, a folder, of an unknown kind or compressed in an unknown way; a pattern that matches
-    /// nothing; standard input that is named twice or is a terminal; an encoding that is unknown.
+    /// If a file is missing, empty, a folder, or of an unknown format or compression; if a pattern matches nothing; if standard
+    /// input is named twice or is a terminal; if the encoding is unknown.
     pub fn from_arguments(files: &[PathBuf], options: &ReadOptions) -> Result<Vec<Self>> {
         let standard_input = [PathBuf::from("-")];
         let files = if files.is_empty() { &standard_input } else { files };
@@ -104,7 +103,7 @@ impl Input {
         Ok(inputs)
     }
 
-    /// A file of this path; what stands in it says of what kind it is, unless the options do.
+    /// Opens the file of this path. Its content decides the format, unless the options do.
     ///
     /// # Errors
     /// As [`from_arguments`](Self::from_arguments).
@@ -129,7 +128,7 @@ impl Input {
         Self::from_stream(Path::new(STANDARD_INPUT), Box::new(io::stdin()), options)
     }
 
-    /// What a stream gives, which can be read once.
+    /// Returns the input of a stream, which can be read once.
     ///
     /// # Errors
     /// As [`from_arguments`](Self::from_arguments).
@@ -138,7 +137,7 @@ impl Input {
         Self::examine(name, Source::Once(source), None, stream, options)
     }
 
-    /// Looks at the first bytes, and has a stream give them again.
+    /// Detects format and compression from the first bytes. A stream gets these bytes back.
     fn examine(
         name: &Path,
         source: Source,
@@ -155,14 +154,13 @@ impl Input {
         Ok(Self { name: name.to_owned(), format, bytes, source, compression })
     }
 
-    /// The text of the file from its beginning: decompressed, in UTF-8, without byte-order mark. Text that is UTF-8 already
-    /// is given as it is, what is wrong in it too. Every byte that is read of the file is counted in
-    /// [`ReadOptions::bytes_read`].
+    /// Returns the text of the file from its beginning: decompressed, in UTF-8, without byte-order mark. UTF-8 text is returned
+    /// unchecked. Counts every byte read from the file in [`ReadOptions::bytes_read`].
     ///
-    /// What fails while it is read is told by [`read_failed`].
+    /// [`read_failed`] converts errors of the returned stream.
     ///
     /// # Errors
-    /// A file that cannot be opened; standard input that was read before; an encoding that is unknown.
+    /// If the file cannot be opened, standard input was read before, or the encoding is unknown.
     pub fn text(&self, options: &ReadOptions) -> Result<Box<dyn Read + Send>> {
         let bytes = Counted::new(self.raw()?, options.bytes_read.clone());
         let text = match self.compression {
@@ -172,8 +170,8 @@ impl Input {
         decoded::to_utf8(text, &self.name, options)
     }
 
-    /// The bytes of the file as they are, for kinds that are no text and can be read as they come (an Arrow stream). They are
-    /// counted as those of [`text`](Self::text).
+    /// Returns the raw bytes of the file, for binary formats that can be streamed (an Arrow stream). They are counted like those
+    /// of [`text`](Self::text).
     ///
     /// # Errors
     /// As [`text`](Self::text).
@@ -193,15 +191,15 @@ impl Input {
         }
     }
 
-    /// The file itself, for readers that go back and forth in it; its position is its beginning, and nobody else's.
+    /// Opens the file for readers that seek. Each call returns a file with its own position, at the beginning.
     ///
     /// # Errors
-    /// A file that cannot be opened; a stream that is not [spooled](Self::spool).
+    /// If the file cannot be opened, or is a stream that is not [spooled](Self::spool).
     pub fn file(&self) -> Result<File> {
         let cannot = |error| Error::io("open", &self.name, error);
         match &self.source {
             Source::Path(path) => File::open(path).map_err(|error| cannot_open(path, error)),
-            // Opening it anew is what gives it a position of its own.
+            // A file that is opened anew has its own position; a duplicate would share it.
             Source::Spooled(file) => {
                 let again = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()));
                 again.or_else(|_| File::open(format!("/dev/fd/{}", file.as_raw_fd()))).map_err(cannot)
@@ -214,21 +212,21 @@ impl Input {
         }
     }
 
-    /// The path of the file, where it has one that can be opened again.
+    /// Returns the path of the file, if it can be opened again by one.
     pub fn path(&self) -> Option<&Path> {
         if let Source::Path(path) = &self.source { Some(path) } else { None }
     }
 
-    /// Whether [`text`](Self::text) can be had more than once.
+    /// Returns whether [`text`](Self::text) may be called more than once.
     pub fn can_be_read_twice(&self) -> bool {
         !matches!(self.source, Source::Once(_))
     }
 
-    /// Copies what can be read once only to a temporary file without a name in `temp_dir`, so that it can be read as often as
-    /// needed; calls `go_on` now and then. Whatever can be read twice is left as it is.
+    /// Copies an input that can be read only once to a temporary file without a name in `temp_dir`. Calls `go_on` now and then.
+    /// Does nothing for other inputs.
     ///
     /// # Errors
-    /// What fails while reading or writing; what `go_on` says.
+    /// If reading or writing fails, or `go_on` does.
     pub fn spool(&mut self, temp_dir: &Path, go_on: &dyn Fn() -> Result<()>) -> Result<()> {
         if self.can_be_read_twice() {
             return Ok(());
@@ -258,8 +256,8 @@ impl Input {
         Ok(())
     }
 
-    /// What a table of this file is called where nobody says it: the name of the file without endings that say of what kind
-    /// it is. What is no file (standard input) gives no name.
+    /// Returns the default name of the table: the file name without known extensions. `None` for inputs without a path (standard
+    /// input).
     pub fn table_name(&self) -> Option<String> {
         let name = self.path()?.file_name()?.to_string_lossy().into_owned();
         let mut stem = name.as_str();
@@ -283,7 +281,7 @@ impl fmt::Debug for Source {
     }
 }
 
-/// A file read from its start, whoever else reads it.
+/// A reader of a shared file with its own position.
 struct FromStart {
     file: Arc<File>,
     at: u64,
@@ -297,8 +295,7 @@ impl Read for FromStart {
     }
 }
 
-/// What went wrong while [text](Input::text) was read: what its content is to blame for says so itself, the rest is the
-/// system's.
+/// Converts an error from reading [text](Input::text): errors in the content describe themselves, all others are I/O errors.
 pub fn read_failed(name: &Path, error: io::Error) -> Error {
     match error.downcast::<Error>() {
         Ok(own) => own.in_file(name),
@@ -312,7 +309,7 @@ fn cannot_open(path: &Path, error: io::Error) -> Error {
     if is_missing { error.advise("check the name; names with spaces need quotes") } else { error }
 }
 
-/// The files that an argument means: itself where there is such a file, else those that match it.
+/// Returns the argument itself if the file exists or the name is no pattern, otherwise the files that match.
 fn matching_files(argument: &Path) -> Result<Vec<PathBuf>> {
     let pattern = argument.to_str().filter(|text| text.contains(['*', '?', '[']));
     let Some(pattern) = pattern.filter(|_| std::fs::symlink_metadata(argument).is_err()) else {

@@ -1,13 +1,13 @@
-//! NDJSON (JSON lines: one object a line) and one top-level array of objects, as a stream.
+//! Reads NDJSON (JSON lines: one object per line) and a top-level array of objects, as a stream.
 //!
 //! ```text
 //! text --frame.rs--> pieces of whole records --record.rs--> values by key --columns.rs--> blocks of cells
 //!                                                                        `-----------------> survey
 //! ```
 //!
-//! Which of the two a file is, its first character says: `[` begins an array. The grammar is RFC 8259's, and nothing else is taken.
+//! The first character decides: `[` begins an array. The grammar is RFC 8259, without extensions.
 //!
-//! What becomes of a value:
+//! Values are stored as follows:
 //!
 //! | JSON                                    | column of TEXT affinity  | other columns                 |
 //! |-----------------------------------------|--------------------------|-------------------------------|
@@ -18,9 +18,9 @@
 //! | array, object                           | text as it is written    | text as it is written         |
 //! | `null`, missing key, [nulls](ReadOptions::nulls) | NULL            | NULL                          |
 //!
-//! Keys are matched with columns as they are written, else but for upper and lower case of ASCII letters. A record is wrong
-//! where it is no object, has a key twice, nests deeper than [`MAX_DEPTH`], or holds half a surrogate pair or bytes that are no
-//! UTF-8 (unless [`InvalidUtf8`] says otherwise).
+//! A key matches the column of the same name, or else one that differs only in the case of ASCII letters. A record is bad if
+//! it is not an object, repeats a key, nests deeper than [`MAX_DEPTH`], or contains half a surrogate pair or invalid UTF-8
+//! (unless [`InvalidUtf8`] allows it).
 
 mod columns;
 mod frame;
@@ -47,31 +47,31 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A batch ends with the record that makes it this long, in bytes of text.
+/// Size at which a batch ends, in bytes of its records' text.
 const BATCH_BYTES: usize = 2 << 20;
 
-/// Opens a file of JSON.
+/// Opens a JSON file.
 ///
 /// # Errors
-/// A file that cannot be opened or read.
+/// If the file cannot be opened or read.
 pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     Ok(Box::new(JsonReader::new(input.text(options)?, &input.name, options)?))
 }
 
-/// Reads records of JSON.
+/// A reader of JSON records.
 pub struct JsonReader {
     cutter: Cutter<JsonFraming>,
     layout: Layout,
-    /// Number of the line where the next piece begins, and characters in front of it in that line.
+    /// Line of the next piece's start, and number of characters before it in that line.
     next: (u64, u64),
     wants: Wants,
 }
 
-/// What is asked of records.
+/// The options for reading records.
 #[derive(Clone, Default)]
 struct Wants {
     names: Arc<[String]>,
-    /// Keys that nobody wants; `None` where all others may be there.
+    /// Keys to ignore. `None` ignores all keys without a column.
     passed_by: Option<Arc<[String]>>,
     affinities: Arc<[Affinity]>,
     nulls: Arc<[String]>,
@@ -79,16 +79,16 @@ struct Wants {
 }
 
 impl JsonReader {
-    /// A reader of `stream`, which is UTF-8 text without byte-order mark, and called `name` in errors. Reads up to the first
-    /// character that is no white space.
+    /// Creates a reader of `stream`, which is UTF-8 text without byte-order mark. `name` is its name in errors. Reads up to the
+    /// first character that is not white space.
     ///
     /// # Errors
-    /// What the stream reports.
+    /// Any error of the stream.
     pub fn new(stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
         let Begun { first, line, read, stream } = begin(stream, name)?;
         let layout = if first == Some(b'[') { Layout::Array } else { Layout::Lines };
         let (_, characters) = place_in(&read[..read.iter().take_while(|&&byte| is_space(byte)).count()]);
-        // An array begins with its bracket; a line with whatever stands in it.
+        // The text of an array begins with its bracket; NDJSON begins with a whole line.
         let (read, column) = match layout {
             Layout::Lines => (read, 0),
             Layout::Array => (read.trim_ascii_start().to_vec(), characters),
@@ -105,7 +105,7 @@ impl JsonReader {
     fn piece(&mut self, text: Text) -> JsonPiece {
         let (line, column) = self.next;
         let (lines, characters) = match self.layout {
-            // A piece of lines begins and ends with them.
+            // Pieces of lines begin and end at line ends.
             Layout::Lines => (0, 0),
             Layout::Array => place_in(&text.bytes),
         };
@@ -123,7 +123,7 @@ impl JsonReader {
         }
     }
 
-    /// The framing counts characters from the beginning of a piece.
+    /// Converts a character that the framing counted from the start of a piece to one counted from the start of its line.
     fn place(&self, error: Error) -> Error {
         match (error.place().line, error.place().character) {
             (Some(line), Some(character)) if line == self.next.0 => error.at(line, character + self.next.1),
@@ -132,18 +132,18 @@ impl JsonReader {
     }
 }
 
-/// A stream of which the beginning was read.
+/// A stream whose beginning was read.
 struct Begun {
-    /// The first byte that is no white space.
+    /// The first byte that is not white space.
     first: Option<u8>,
-    /// Number of the line in which it stands.
+    /// Number of its line.
     line: u64,
-    /// What was read, from the beginning of that line on.
+    /// Bytes read, from the beginning of that line on.
     read: Vec<u8>,
     stream: Box<dyn Read + Send>,
 }
 
-/// Reads up to the first character that is no white space.
+/// Reads up to the first character that is not white space.
 fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<Begun> {
     const CHUNK_BYTES: u64 = 1 << 16;
     let (mut line, mut read) = (1, Vec::new());
@@ -198,19 +198,19 @@ impl Reader for JsonReader {
     }
 }
 
-/// Some consecutive records.
+/// Consecutive records of a JSON file.
 struct JsonPiece {
     text: Text,
-    /// Characters in front of the text in its first line.
+    /// Number of characters before the text in its first line.
     column: u64,
     records: Records,
-    /// Records that were read.
+    /// Number of records read.
     read: u64,
     wants: Wants,
-    /// Made for what is asked first: reading or a survey.
+    /// Created by the first call, for reading or for a survey.
     parser: Option<RecordParser>,
     columns: Columns,
-    /// The records of the last batch.
+    /// Positions of the records of the last batch.
     rows: Vec<Span>,
 }
 
@@ -286,7 +286,7 @@ impl JsonPiece {
         self.records.next(&self.text.bytes)
     }
 
-    /// `record` stands at `span`, or is what was made of it to be read.
+    /// Converts a fault to an error. `record` is the text at `span`, possibly with its invalid bytes replaced.
     #[cold]
     fn explain(&self, fault: &Fault, record: &[u8], span: Span) -> Error {
         let at = fault.at.min(record.len());
@@ -302,7 +302,7 @@ impl JsonPiece {
         if let Some(advice) = &fault.advice {
             error = error.advise(advice);
         }
-        // A value is shown from its beginning, if that shows what is wrong in it.
+        // Show the value from its beginning, if the fault is near enough to be seen.
         const NEAR_BYTES: usize = 40;
         let from = fault.start.filter(|start| at - start <= NEAR_BYTES).unwrap_or(at);
         let value = &record[from..fault.len.map_or(record.len(), |len| from + len)];
@@ -310,9 +310,9 @@ impl JsonPiece {
     }
 }
 
-/// The beginning of a value, short enough for an error.
+/// Returns the beginning of a value for an error.
 fn shown(value: &[u8]) -> String {
-    // More than an error shows: it marks what it cuts.
+    // Longer than an error shows, so that `quote` marks the cut.
     const MOST_BYTES: usize = 256;
     quote(&Value::Text(&value[..value.len().min(MOST_BYTES)]))
 }
@@ -321,13 +321,13 @@ fn readable(record: &[u8], invalid_utf8: InvalidUtf8) -> Cow<'_, [u8]> {
     if invalid_utf8 == InvalidUtf8::Replace { replace_invalid(record) } else { Cow::Borrowed(record) }
 }
 
-/// What a survey sees of one record: kept until the record turns out to be right.
+/// The values of one record for a survey, held back until the record proves valid.
 #[derive(Default)]
 struct Sight {
-    /// For each value its key, what it is, and where it ends in `text`.
+    /// Key, kind and end in `text` of each value.
     seen: Vec<(usize, Kind, usize)>,
     text: Vec<u8>,
-    /// For each key its column, where it has one yet.
+    /// The column of each key, if known.
     columns: Vec<Option<usize>>,
 }
 

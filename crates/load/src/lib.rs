@@ -1,4 +1,4 @@
-//! Rows from files.
+//! Loads rows from files into tables.
 //!
 //! ```text
 //! Input (path, standard input; decompressed, decoded)  --->  Reader: columns, pieces of records in order
@@ -8,8 +8,9 @@
 //!                                                               `-- LoadSource ---> RecordChunk (source)
 //! ```
 //!
-//! Every kind of file is a [`Reader`](reader::Reader); nothing behind it knows which kind. What its values are is decided from
-//! all of them ([`infer`]); then the schema is text that SQLite reads, and rows go through the encoder that all rows go through.
+//! Every file format is a [`Reader`](reader::Reader); the code behind it does not know the format. Column types are inferred
+//! from all values ([`infer`]). The resulting schema is SQL text that SQLite reads, and rows go through the encoder that
+//! generated rows use, too.
 #![forbid(unsafe_code)]
 
 pub mod arrow;

@@ -1,59 +1,59 @@
-//! How files are read.
+//! Options for reading files.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Kinds of files.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Fields between delimiters: CSV, TSV and their kin.
+    /// Fields between delimiters: CSV, TSV and the like.
     Csv,
-    /// One JSON object or array a line, or one array of them.
+    /// One JSON object or array per line, or one array of them.
     Json,
     /// Apache Parquet.
     Parquet,
     /// Arrow IPC, file or stream.
     Arrow,
-    /// Tables of another database.
+    /// A SQLite database.
     Sqlite,
 }
 
-/// How files are read, whatever kind they are: `ReadOptions::default()` reads what is usual.
+/// Options for reading files of any format. `ReadOptions::default()` reads common files.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The kind of all files; by default what each one's content says.
+    /// The format of all files. By default, the content of each file decides.
     pub format: Option<Format>,
-    /// What CSV files look like.
+    /// The CSV dialect.
     pub dialect: Dialect,
-    /// Encoding of text by its label (`latin1`, `utf-16le`), as the WHATWG names them; by default what a byte-order mark
-    /// says, else UTF-8.
+    /// Encoding of text by its WHATWG label (`latin1`, `utf-16le`). By default, a byte-order mark decides; without one it is
+    /// UTF-8.
     pub encoding: Option<String>,
-    /// Bytes that are no UTF-8.
+    /// Policy for bytes that are not UTF-8.
     pub invalid_utf8: InvalidUtf8,
-    /// Fields without quotes that mean NULL; in JSON, strings that do.
+    /// Texts that mean NULL: unquoted CSV fields and JSON strings.
     pub nulls: Vec<String>,
-    /// How many bytes of text a piece has; by default [`PIECE_BYTES`](crate::cut::PIECE_BYTES). For tests.
+    /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::cut::PIECE_BYTES) by default. For tests.
     pub piece_bytes: Option<usize>,
-    /// Counts bytes of input as they are read, before they are decompressed.
+    /// Counts the bytes of input as they are read, before decompression.
     pub bytes_read: Arc<AtomicU64>,
 }
 
-/// What a CSV file looks like: `Dialect::default()` is what RFC 4180 describes, with the delimiter found out.
+/// A CSV dialect. `Dialect::default()` is RFC 4180 with a detected delimiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// Between fields; by default the one of comma, tab, semicolon and bar that the first record has most of.
+    /// The byte between fields. By default the most frequent of comma, tab, semicolon and bar in the first record.
     pub delimiter: Option<u8>,
-    /// Around fields that hold delimiters, quotes or line ends.
+    /// The byte around fields that hold delimiters, quotes or line ends.
     pub quote: Option<u8>,
-    /// In front of a quote within quotes; by default a quote is doubled.
+    /// The byte before a quote within quotes. By default, such a quote is doubled.
     pub escape: Option<u8>,
     /// The first record names the columns.
     pub header: bool,
-    /// Names of the columns, where the file does not say them or others are wanted.
+    /// Names of the columns, if the file has none or others are wanted.
     pub columns: Option<Vec<String>>,
-    /// Lines that begin with it are passed by.
+    /// The first byte of lines to skip.
     pub comment: Option<u8>,
-    /// Records with more or fewer fields than there are columns.
+    /// Policy for records with more or fewer fields than there are columns.
     pub ragged: Ragged,
 }
 
@@ -64,25 +64,25 @@ impl Default for Dialect {
     }
 }
 
-/// What becomes of a record with another number of fields than there are columns.
+/// Policy for a record with more or fewer fields than there are columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ragged {
-    /// The record is wrong.
+    /// The record is bad.
     #[default]
     Error,
-    /// Missing fields are NULL, as sqlite3's `.import` has it; too many are wrong.
+    /// Missing fields are NULL, as with sqlite3's `.import`. Too many fields are bad.
     Pad,
-    /// The record is left out, whatever becomes of others that are wrong.
+    /// The record is left out, independently of the policy for other bad records.
     Reject,
 }
 
-/// What becomes of text that is no UTF-8.
+/// Policy for text that is not UTF-8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidUtf8 {
-    /// The record is wrong.
+    /// The record is bad.
     #[default]
     Error,
-    /// U+FFFD takes the place of what is wrong.
+    /// U+FFFD replaces the invalid bytes.
     Replace,
     /// The value is stored as a blob.
     Blob,

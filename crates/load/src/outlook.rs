@@ -1,4 +1,4 @@
-//! A look at the first records of a file: what rows take, for estimates of size.
+//! Estimates the size of a table from the first records of a file.
 
 use crate::source::{OpenFile, RowMaker};
 use litepress_format::page::{PageKind, PageSize};
@@ -7,39 +7,39 @@ use litepress_rows::encode::{LeftOut, Verdict};
 use litepress_rows::{Conflict, RecordChunk, Result, Table};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of records that are enough to know what the others take.
+/// Size of a sample of records that represents the others.
 const SAMPLE_BYTES: usize = 512 * 1024;
 
-/// What is known of a table's rows before they are read.
+/// An estimate of a table's rows before they are read.
 #[derive(Debug, Default)]
 pub struct Outlook {
-    /// How many rows there are, about.
+    /// Approximate number of rows.
     pub rows: Option<u64>,
-    /// Some of them.
+    /// A sample of the rows.
     pub sample: RecordChunk,
-    /// Mean bytes that a row takes of the table's pages.
+    /// Mean number of bytes that a row takes in the table's pages.
     pub page_bytes: f64,
 }
 
-/// What the first piece of a file holds.
+/// The first piece of a file.
 #[derive(Debug)]
 pub struct FirstPiece {
-    /// Its records.
+    /// Number of its records.
     pub records: u64,
-    /// Bytes of the file that had been read when it was there.
+    /// Number of bytes of the file that had been read when the piece was complete.
     pub bytes: u64,
-    /// Nothing follows it.
+    /// The piece is the whole file.
     pub is_all: bool,
-    /// The rows of some of them.
+    /// A sample of its rows.
     pub rows: RecordChunk,
 }
 
 impl FirstPiece {
-    /// Reads rows of `table`; those that are wrong are passed by, for whoever loads them will say so. `bytes_read` counts what
-    /// the file's reader reads.
+    /// Reads a sample of rows of `table`. Ignores bad rows: the load reports them. `bytes_read` is the counter of the file's
+    /// reader.
     ///
     /// # Errors
-    /// What makes it impossible to read on.
+    /// If reading cannot go on.
     pub fn read(mut file: OpenFile, table: &Table, conflict: Conflict, bytes_read: &AtomicU64) -> Result<Self> {
         let (mut rows, piece) = (RecordChunk::new(), file.reader.next_piece()?);
         let bytes = bytes_read.load(Ordering::Relaxed);
@@ -62,7 +62,7 @@ impl FirstPiece {
 }
 
 impl Outlook {
-    /// What these rows of a table, of so many, promise for pages of this size.
+    /// Estimates a table of `rows` rows from a sample, for pages of this size.
     pub fn new(table: &Table, rows: Option<u64>, sample: RecordChunk, page_size: PageSize) -> Self {
         let kind = if table.without_rowid { PageKind::LeafIndex } else { PageKind::LeafTable };
         let bytes_of = |row: usize| {
@@ -83,7 +83,7 @@ mod tests {
     use litepress_rows::{Affinity, Schema};
     use std::path::Path;
 
-    /// The bytes of the piece behind it were counted to the first one: half as many rows were expected as there were.
+    /// The bytes of the second piece were counted as bytes of the first: half as many rows were expected as there were.
     #[test]
     fn the_first_piece_says_how_many_rows_a_file_has() {
         let text = "a\n".to_owned() + &"1234567\n".repeat(100_000);
@@ -101,7 +101,7 @@ mod tests {
         let first = read(&text);
         assert!(!first.is_all && first.rows.len() as u64 == first.records);
         let rows = text.len() as u64 * first.records / first.bytes;
-        // What the reader has in its buffer counts as read.
+        // Bytes in the reader's buffer count as read.
         assert!((55_000..=100_000).contains(&rows), "{rows} rows of 100,000");
         assert!(read("a\n5\n").is_all);
     }

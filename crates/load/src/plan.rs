@@ -1,5 +1,5 @@
-//! From files to the tables of a database: what is read, into which columns, and why these have the types they have. In the
-//! place of files may stand readers that the caller has: of data in memory ([`LoadPlan::of_given`]).
+//! Plans a load: the tables to read, the target column of each file column, and the reason for each column type. Readers of
+//! data in memory can take the place of files ([`LoadPlan::of_given`]).
 //!
 //! ```text
 //! inputs --group--> tables --survey--> decisions --define--> schema text --SQLite--> Schema     no schema is given
@@ -24,42 +24,42 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is to be loaded, and into what.
+/// A request to load files into tables.
 #[derive(Clone, Debug, Default)]
 pub struct LoadRequest {
     /// The files.
     pub inputs: Vec<Input>,
-    /// The table of all of them; by default each file has its own, called as the file.
+    /// The one table for all files. By default, each file has a table named after it.
     pub table: Option<String>,
-    /// CREATE statements, and what errors call them; by default tables are defined after what the files hold.
+    /// CREATE statements, and their name in errors. By default, tables are defined from the contents of the files.
     pub schema: Option<(String, String)>,
-    /// What tables that are defined after their files have beyond columns.
+    /// Options of tables that are defined from their files: keys, indexes and constraints.
     pub options: TableOptions,
-    /// Columns of files and the table's columns that they go to; an empty name leaves a column out.
+    /// Columns of files and their columns in the table. An empty table column drops the file's column.
     pub map: Vec<(String, String)>,
-    /// Columns and the forms in which they are stored.
+    /// Columns and the forms in which they are stored (`--as`).
     pub forms: Vec<(String, String)>,
-    /// How files are read.
+    /// Options for reading the files.
     pub read: ReadOptions,
-    /// Find out types from so many records of each file instead of all.
+    /// Number of records of each file to infer types from. By default all.
     pub sample: Option<u64>,
-    /// What becomes of rows whose key is there already.
+    /// Policy for rows whose key exists already.
     pub conflict: Conflict,
-    /// Threads that look for types.
+    /// Number of threads that infer types.
     pub threads: usize,
-    /// Folder for a copy of what can be read only once.
+    /// Folder for copies of inputs that can be read only once.
     pub temp_dir: PathBuf,
 }
 
-/// Tables, and the files that they are loaded from.
+/// Planned tables and the files to load them from.
 pub struct LoadPlan {
-    /// The schema as SQLite understands it.
+    /// The schema as SQLite reads it.
     pub schema: Schema,
     /// Tables that get rows.
     pub tables: Vec<PlannedTable>,
-    /// What the files have and the new database does not get: `view v of shop.db`.
+    /// Objects of the files that the new database lacks: `view v of shop.db`.
     pub left_out: Vec<String>,
-    /// Tables of databases are defined as they are there.
+    /// Tables of databases are defined as in their database.
     is_copy: bool,
     read: ReadOptions,
     conflict: Conflict,
@@ -69,61 +69,61 @@ pub struct LoadPlan {
 pub struct PlannedTable {
     /// Position in [`Schema::tables`].
     pub table: usize,
-    /// What its columns were found to be; nothing where a schema was given.
+    /// The inferred columns. Empty if a schema was given.
     pub decisions: Vec<Decision>,
-    /// Number of records, where all were looked at or the files say it.
+    /// Number of records, if all were scanned or the files state it.
     pub records: Option<u64>,
-    /// The files, in the order in which they are read.
+    /// The files, in reading order.
     pub files: Vec<PlannedFile>,
 }
 
-/// Data in the place of a file: a reader that the caller has, and the table that it goes to.
+/// Data in memory that take the place of a file: a reader and its table.
 pub struct Given {
-    /// Name of the table; several readers may have the same, and are read one after another.
+    /// Name of the table. Readers with the same name are read one after another.
     pub table: String,
     /// The data. Its columns are [typed](FieldKind::Typed).
     pub reader: Box<dyn Reader>,
 }
 
-/// A file that a table is loaded from, or what stands in its place.
+/// A file of a table, or the data in its place.
 pub struct PlannedFile {
     content: Content,
     fit: Fit,
-    /// Columns that go nowhere.
+    /// Columns that are dropped.
     passed_by: Vec<String>,
-    /// Columns whose type was found out from a part of their values: by position in [`Fit::wanted`].
+    /// Columns whose type was inferred from a sample of their values, by position in [`Fit::wanted`].
     guards: Vec<(usize, Decision)>,
-    /// Number of its records, where the file says it.
+    /// Number of records, if the file states it.
     records: Option<u64>,
-    /// Open where it can be read but once.
+    /// The opened reader, if the input can be read only once.
     reader: Mutex<Option<Box<dyn Reader>>>,
 }
 
-/// What the records of a table come from.
+/// The origin of a table's records.
 enum Content {
-    /// A file that is no database.
+    /// A file that is not a database.
     File(Input),
     /// A table of a database.
     Table {
-        /// The file of the database.
+        /// The database file.
         input: Input,
         database: Arc<sqlite::Database>,
         table: Arc<sqlite::Table>,
     },
-    /// A reader that the caller gave, until it is taken.
+    /// A reader from the caller, until it is taken.
     Given(Mutex<Option<Box<dyn Reader>>>),
 }
 
-/// The files of one table, before it is known what it looks like.
+/// The files of one table whose definition is not known yet.
 struct Group {
     /// Name of the table.
     name: String,
     contents: Vec<Content>,
-    /// The table of a database that it is copied from.
+    /// The database table that it copies.
     copied: Option<CopiedTable>,
 }
 
-/// What was found in the files of a table.
+/// The result of scanning the files of a table.
 #[derive(Default)]
 struct Found {
     decisions: Vec<Decision>,
@@ -150,7 +150,7 @@ impl Content {
         }
     }
 
-    /// The file, where there is one.
+    /// Returns the file, if there is one.
     fn input(&self) -> Option<&Input> {
         match self {
             Self::File(input) | Self::Table { input, .. } => Some(input),
@@ -171,7 +171,7 @@ impl Content {
         }
     }
 
-    /// Columns and number of records of a reader that was given.
+    /// Returns the columns and the number of records of a given reader. `None` for files.
     fn known(&mut self) -> Option<(Vec<Field>, Option<u64>)> {
         let Self::Given(reader) = self else { return None };
         let reader = reader.get_mut().unwrap_or_else(PoisonError::into_inner).as_ref()?;
@@ -188,12 +188,12 @@ impl Content {
 }
 
 impl Group {
-    /// Whether its data are given by the caller: then all of them are.
+    /// Returns whether the caller gave the data. A group never mixes given data and files.
     fn is_given(&self) -> bool {
         self.contents.iter().all(|content| content.input().is_none())
     }
 
-    /// What is known before anything is looked at.
+    /// Returns the columns and record counts that are known without reading. Empty for files.
     fn known(&mut self) -> Found {
         let known: Option<Vec<_>> = self.contents.iter_mut().map(Content::known).collect();
         let Some(known) = known else { return Found::default() };
@@ -202,7 +202,7 @@ impl Group {
     }
 }
 
-/// Groups of all tables, and their positions by names in lower case: databases of thousands of tables are not rare.
+/// The groups of all tables, indexed by lower-case name: databases with thousands of tables are common.
 #[derive(Default)]
 struct Groups {
     groups: Vec<Group>,
@@ -210,7 +210,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// Adds a group to those of other tables, or its contents to those of its own.
+    /// Adds a group, or appends its contents to the group of the same name.
     fn add(&mut self, group: Group) {
         let position = *self.positions.entry(group.name.to_ascii_lowercase()).or_insert(self.groups.len());
         match self.groups.get_mut(position) {
@@ -221,7 +221,7 @@ impl Groups {
 }
 
 impl PlannedTable {
-    /// Columns that some file lacks and whose DEFAULT is evaluated for every row.
+    /// Returns the DEFAULTs to evaluate for every row, of columns that some file lacks.
     pub fn row_defaults(&self) -> Vec<&RowDefault> {
         let mut found: Vec<&RowDefault> = Vec::new();
         for supply in self.files.iter().flat_map(|file| &file.fit.supplies) {
@@ -236,7 +236,7 @@ impl PlannedTable {
 }
 
 impl PlannedTable {
-    /// Whether some files have the table's INTEGER PRIMARY KEY and others lack it.
+    /// Returns whether only some of the files have the table's INTEGER PRIMARY KEY.
     fn has_mixed_rowids(&self) -> bool {
         let numbered = self.files.iter().filter(|file| numbers_rows(&file.fit.supplies)).count();
         numbered > 0 && numbered < self.files.len()
@@ -244,12 +244,12 @@ impl PlannedTable {
 }
 
 impl PlannedFile {
-    /// The file; nothing where its place is taken by what the [caller gave](LoadPlan::of_given).
+    /// Returns the file. `None` if [the caller gave](LoadPlan::of_given) the data.
     pub fn input(&self) -> Option<&Input> {
         self.content.input()
     }
 
-    /// Opens the file, or takes it as it was opened.
+    /// Opens the file, or takes the reader that is open already.
     fn open(&self, read: &ReadOptions) -> Result<OpenFile> {
         let opened = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut reader = opened.map_or_else(|| self.content.open(read), Ok)?;
@@ -261,26 +261,26 @@ impl PlannedFile {
 }
 
 impl LoadPlan {
-    /// Looks at the files, all of their records where types must be found out, and settles what goes where. `go_on` is asked
-    /// now and then, and fails where the user wants to stop.
+    /// Scans the files and decides where each column goes. Reads all records of files whose types must be inferred. `go_on` is
+    /// called now and then; its error stops the run.
     ///
     /// # Errors
-    /// Files that cannot be read; a schema that SQLite refuses; **all** columns that do not fit one another, in one error.
+    /// If a file cannot be read or SQLite refuses the schema. Lists **all** columns that do not match, in one error.
     pub fn new(request: LoadRequest, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
         let mut copy = DatabaseCopy::default();
         let groups = request.group(&mut copy)?;
         Self::of_groups(request, groups, copy, go_on)
     }
 
-    /// As [`new`](Self::new), with data that the caller has in the place of files: `request.inputs` is empty. Their columns go
-    /// to those of their names. They can be read once: [`source`](Self::source) gives each table's rows a single time.
+    /// Does the same as [`new`](Self::new) for readers of the caller; `request.inputs` must be empty. Columns are matched by
+    /// name. Each reader can be read once, so [`source`](Self::source) may be called once for each table.
     ///
     /// # Errors
-    /// As [`new`](Self::new). What is wrong with a record is told with table, record, column and value, and without a file;
-    /// records are numbered through all data of their table.
+    /// As [`new`](Self::new). Errors about a record name table, record, column and value, but no file. Records are numbered
+    /// through all data of their table.
     ///
     /// # Panics
-    /// Where the request has files, too.
+    /// If the request has files, too.
     pub fn of_given(request: LoadRequest, given: Vec<Given>, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
         assert!(request.inputs.is_empty(), "data are given instead of files");
         let mut groups = Groups::default();
@@ -327,8 +327,8 @@ impl LoadPlan {
         Ok(Self { schema, tables, left_out, is_copy, read: request.read, conflict: request.conflict })
     }
 
-    /// The tables that were copied, and whose rows have other rowids now: `log of shop.db`. Known once they are read; rowids
-    /// that a column holds are kept.
+    /// Returns the copied tables whose rows got new rowids: `log of shop.db`. Complete once the tables are read. Rowids that a
+    /// column holds never change.
     pub fn renumbered(&self) -> Vec<String> {
         let files = self.tables.iter().filter(|_| self.is_copy).flat_map(|table| (0..).zip(&table.files));
         let renumbered = files.filter_map(|(number, file)| match &file.content {
@@ -340,10 +340,10 @@ impl LoadPlan {
         renumbered.collect()
     }
 
-    /// The rows of a table, to be read once.
+    /// Opens the files of a table and returns its rows, which can be read once.
     ///
     /// # Errors
-    /// Files that cannot be opened.
+    /// If a file cannot be opened.
     pub fn source(
         &self,
         table: &PlannedTable,
@@ -358,31 +358,31 @@ impl LoadPlan {
         Ok(LoadSource::new(definition, files, self.conflict, on_error, rejects.clone(), outlook))
     }
 
-    /// Bytes of all files, where they are known.
+    /// Returns the number of bytes of all files, if all sizes are known.
     pub fn input_bytes(&self) -> Option<u64> {
         let files = self.tables.iter().flat_map(|table| &table.files);
         let mut inputs = files.map(PlannedFile::input).collect::<Option<Vec<&Input>>>()?;
-        // A database is one file, however many of its tables are loaded.
+        // A database counts once, even if several of its tables are loaded.
         inputs.sort_by(|one, other| one.name.cmp(&other.name));
         inputs.dedup_by(|one, other| one.format == Format::Sqlite && one.name == other.name);
         inputs.into_iter().map(|input| input.bytes).sum()
     }
 
-    /// Counts the bytes that are read.
+    /// Returns the counter of the bytes read so far.
     pub fn bytes_read(&self) -> Arc<AtomicU64> {
         self.read.bytes_read.clone()
     }
 
-    /// What the first records of the first file promise.
+    /// Estimates the size of a table from the first records of its first file.
     fn outlook(&self, table: &PlannedTable, page_size: PageSize) -> Outlook {
         let definition = &self.schema.tables[table.table];
         let nothing = || Outlook { rows: table.records, ..Outlook::default() };
         let Some(file) = table.files.iter().find(|file| file.content.can_be_read_twice()) else {
             return nothing();
         };
-        // Counted apart from what is read for good.
+        // A counter of its own: the progress of the load must not include the bytes of the estimate.
         let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
-        // What is wrong with a file is told when it is read for good.
+        // Errors in a file are reported when it is loaded.
         let opened = file.open(&read);
         let first = opened.and_then(|open| FirstPiece::read(open, definition, self.conflict, &read.bytes_read));
         let Ok(first) = first else { return nothing() };
@@ -391,7 +391,7 @@ impl LoadPlan {
             if first.is_all && table.files.len() == 1 {
                 return Some(first.records);
             }
-            // Of a file whose reader does not count yet nothing is known.
+            // A reader that has not counted any bytes yet allows no estimate.
             let read = (first.bytes > 0).then_some(first.bytes)?;
             let rows = u128::from(bytes?) * u128::from(first.records) / u128::from(read);
             Some(u64::try_from(rows).unwrap_or(u64::MAX))
@@ -401,7 +401,7 @@ impl LoadPlan {
 }
 
 impl LoadRequest {
-    /// Which files go to which table.
+    /// Groups the files by table.
     fn group(&self, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
         if let Some(name) = self.table.as_deref().filter(|name| name.trim().is_empty()) {
             let error = Error::new(ErrorKind::Usage, format!("'{name}' is no name of a table"));
@@ -425,14 +425,14 @@ impl LoadRequest {
         Ok(vec![Group { name, contents: vec![Content::File(input.clone())], copied: None }])
     }
 
-    /// The table of a schema that has but one: it needs no name.
+    /// Returns the name of the schema's table if it has only one.
     fn only_table(&self) -> Option<String> {
         let (text, origin) = self.schema.as_ref()?;
         let schema = Schema::from_sql(text, origin).ok()?;
         if let [table] = &schema.tables[..] { Some(table.name.clone()) } else { None }
     }
 
-    /// The tables of a database, or the one that is wanted.
+    /// Returns a group for each table of a database, or for the requested table only.
     fn groups_of_database(&self, input: &Input, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
         let database = Arc::new(sqlite::Database::open(input)?);
         let is_wanted = |name: &str| self.table.as_ref().is_none_or(|table| table.eq_ignore_ascii_case(name));
@@ -454,7 +454,7 @@ impl LoadRequest {
         Ok(tables.into_iter().map(group).collect())
     }
 
-    /// Defines the tables: those of databases as they are there, others after what their files hold.
+    /// Defines the tables: tables of databases as in their database, others from the contents of their files.
     fn define(
         &self,
         groups: &mut [Group],
@@ -489,7 +489,7 @@ impl LoadRequest {
         Ok((Schema::from_sql(&sql, "<schema found out>")?, found))
     }
 
-    /// Gives columns the names that `map` says, and leaves out those for which it says none.
+    /// Renames columns as `map` says and drops those with an empty name.
     fn rename(&self, decisions: &mut Vec<Decision>) {
         for decision in decisions.iter_mut() {
             let name = self.name_in_table(&decision.name).to_owned();
@@ -498,7 +498,7 @@ impl LoadRequest {
         decisions.retain(|decision| !decision.name.is_empty());
     }
 
-    /// Every column in `map` is one of a file's.
+    /// Fails if `map` names a column that no file has.
     fn refuse_unknown_names(&self, found: &[Found]) -> Result<()> {
         let fields: Vec<&Field> = found.iter().flat_map(|found| &found.fields).flatten().collect();
         for (from, to) in &self.map {
@@ -516,7 +516,7 @@ impl LoadRequest {
         Ok(())
     }
 
-    /// Every column in `forms` is one that a table takes from a file.
+    /// Fails if `forms` names a column that no table takes from a file.
     fn refuse_forms_of_no_column(&self, schema: &Schema, tables: &[PlannedTable]) -> Result<()> {
         let mut taken = Vec::new();
         for planned in tables {
@@ -536,14 +536,15 @@ impl LoadRequest {
         Ok(())
     }
 
-    /// The table's name of a column of a file; nothing where it is left out.
+    /// Returns the table's name of a file column. Empty if the column is dropped.
     fn name_in_table<'n>(&'n self, name: &'n str) -> &'n str {
         let mapped = self.map.iter().find(|(from, _)| from == name);
         let mapped = mapped.or_else(|| self.map.iter().find(|(from, _)| from.eq_ignore_ascii_case(name)));
         mapped.map_or(name, |(_, to)| to)
     }
 
-    /// What `map` says of the columns that a file has, where there are other files that it may be about.
+    /// Returns the entries of `map` for the columns of one file. With a schema and a single file these are all entries, so that
+    /// an unknown column is an error.
     fn map_of(&self, known: &[Field]) -> Vec<(String, String)> {
         if self.schema.is_some() && self.inputs.len() == 1 {
             return self.map.clone();
@@ -552,7 +553,7 @@ impl LoadRequest {
         self.map.iter().filter(|(from, _)| has(from)).cloned().collect()
     }
 
-    /// Looks at the files of a table: at all of their records where they are text.
+    /// Scans the files of a table: text files in full, to infer types.
     fn look_through(&self, group: &mut Group, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Found> {
         let (mut findings, mut found, mut fields) = (Findings::default(), Found::default(), Vec::new());
         let mut records = Some(0);
@@ -572,7 +573,7 @@ impl LoadRequest {
         Ok(found)
     }
 
-    /// Columns of a table's content of this number, and how many records there are, where that is known then.
+    /// Scans one file of a table. Returns its columns, and its number of records if that is known now.
     fn look_at(
         &self,
         number: u32,
@@ -600,10 +601,10 @@ impl LoadRequest {
         Ok((columns, all))
     }
 
-    /// Columns that are stored in another form are declared for it.
+    /// Changes the declared type of columns that are stored in another form.
     fn declare_forms(&self, table: &str, decisions: &mut [Decision]) {
         for (column, form) in &self.forms {
-            // Where there is no such form the column itself says so, with those that it has.
+            // An unknown form is reported by the column itself, which lists its forms.
             let Some(declared) = arrow::declared_type_of_form(form) else { continue };
             for decision in decisions.iter_mut().filter(|decision| is_named(table, &decision.name, column)) {
                 *decision = decision.overridden(declared, self.options.strict, OptionName::As);
@@ -611,7 +612,7 @@ impl LoadRequest {
         }
     }
 
-    /// Settles which columns of each file go where.
+    /// Plans the files of a table: the target of each column.
     fn plan_table(&self, schema: &Schema, group: Group, found: Found) -> Result<PlannedTable, Vec<Error>> {
         let Some(position) = schema.position(&group.name) else {
             let known: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
@@ -674,14 +675,14 @@ impl LoadRequest {
     }
 }
 
-/// How many columns SQLite takes, where it is built as it usually is.
+/// The default limit of columns in a table of SQLite (`SQLITE_MAX_COLUMN`).
 const MOST_COLUMNS: usize = 2000;
 
-/// What no table can be defined for.
+/// Fails if no table can be defined: it has no columns, too many, or a reserved name.
 fn refuse_impossible(group: &Group, decisions: &[Decision]) -> Result<()> {
     let data = |message: &str, advice: Message| {
         let error = Error::new(ErrorKind::Data, message);
-        // What is given knows no options.
+        // Options are no advice for given data.
         if group.is_given() { error.in_table(&group.name) } else { group.contents[0].in_file(error).advise(advice) }
     };
     if decisions.is_empty() {
@@ -704,7 +705,7 @@ fn refuse_impossible(group: &Group, decisions: &[Decision]) -> Result<()> {
     Ok(())
 }
 
-/// Columns of a text file after a survey.
+/// Returns the columns of a text file after its survey.
 fn fields_of(reader: &dyn Reader, findings: &Findings) -> Vec<Field> {
     if !reader.columns().is_empty() {
         return reader.columns().to_vec();
@@ -713,8 +714,8 @@ fn fields_of(reader: &dyn Reader, findings: &Findings) -> Vec<Field> {
     findings.columns().iter().map(|finding| field(&finding.name)).collect()
 }
 
-/// Columns of a file whose records name them, before anybody has looked: those that the table has, by the names that `map`
-/// gives them.
+/// Returns the columns that an unread file with named fields may have: the table's columns, by the names that `map` gives
+/// them.
 fn fields_of_table(table: &Table, map: &[(String, String)]) -> Vec<Field> {
     let field = |name: &str| Field { name: name.to_owned(), kind: FieldKind::Text };
     let is_mapped = |name: &str| map.iter().any(|(_, to)| to.eq_ignore_ascii_case(name));
@@ -723,7 +724,7 @@ fn fields_of_table(table: &Table, map: &[(String, String)]) -> Vec<Field> {
     map.iter().map(|(from, _)| field(from)).chain(own).collect()
 }
 
-/// Whether `asked` means this column: by its name, or with that of its table.
+/// Returns whether `asked` means this column: `COLUMN` or `TABLE.COLUMN`.
 fn is_named(table: &str, column: &str, asked: &str) -> bool {
     let with_table = || {
         let (of, name) = (asked.get(..table.len())?, asked.get(table.len()..)?.strip_prefix('.')?);

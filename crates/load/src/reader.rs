@@ -1,42 +1,42 @@
-//! What every kind of file looks like to those who take its rows.
+//! The interface that every file format implements.
 //!
-//! A [`Reader`] knows a file's columns and hands out its records in [`Piece`]s, in their order; workers read different
-//! pieces at the same time. A piece gives its records column by column, as a [`Batch`], or looks through them for what
-//! types its columns can have ([`Piece::survey`]).
+//! A [`Reader`] knows a file's columns and hands out its records in order, as [`Piece`]s. Workers read different pieces at
+//! the same time. A piece returns its records column by column, as a [`Batch`], or scans them for the types that its columns
+//! can have ([`Piece::survey`]).
 
 use crate::infer::Findings;
 use litepress_rows::{Affinity, CellBlock, Error, Message, Result};
 use std::borrow::Cow;
 
-/// One file, from which records are read in order.
+/// A file whose records are read in order.
 pub trait Reader: Send {
-    /// The columns, in the order of the file. Of a file whose records name their columns themselves (NDJSON) there are
-    /// none before [`want`](Self::want).
+    /// Returns the columns in file order. If records name their columns themselves (NDJSON), there are none before
+    /// [`want`](Self::want).
     fn columns(&self) -> &[Field];
 
-    /// Says which columns [`Piece::read`] gives, in this order, and for what columns of the table. Without it: all.
+    /// Selects the columns that [`Piece::read`] returns, and their order. Without a call it returns all.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`](litepress_rows::ErrorKind::Usage) where the file cannot give a column in the form asked for.
+    /// [`ErrorKind::Usage`](litepress_rows::ErrorKind::Usage) if the file cannot give a column in the requested form.
     fn want(&mut self, columns: &[Wanted]) -> Result<()>;
 
-    /// In a file whose records name their columns: a record that names one which is neither wanted nor among these is wrong.
-    /// Without it, such columns are passed by.
+    /// Sets the columns to ignore, in a file whose records name their columns. A record with a column that is neither selected
+    /// nor ignored is then bad. Without a call all other columns are ignored.
     fn pass_by(&mut self, _names: &[String]) {}
 
-    /// The next piece in the order of the file; `None` after the last. Cheap beside what the piece does: it is called by one
-    /// worker at a time, and all others wait. **Where pieces begin must not depend on the number of workers.**
+    /// Returns the next piece in file order, or `None` at the end. One worker at a time calls it while the others wait, so it
+    /// must be cheap beside [`Piece::read`]. **The boundaries of pieces must not depend on the number of workers.**
     ///
     /// # Errors
-    /// What cannot be read, decompressed or decoded; where a record ends cannot be told any more.
+    /// If the file cannot be read, decompressed or decoded, or the end of a record cannot be found.
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>>;
 
-    /// Number of records, where the file says it.
+    /// Returns the number of records, if the file states it.
     fn records(&self) -> Option<u64> {
         None
     }
 
-    /// What [`Source::last_sequence`](litepress_rows::Source::last_sequence) says of the table that is read.
+    /// Returns the table's [`Source::last_sequence`](litepress_rows::Source::last_sequence).
     fn last_sequence(&self) -> Option<i64> {
         None
     }
@@ -45,20 +45,20 @@ pub trait Reader: Send {
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name; not empty.
+    /// The name. Never empty.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: FieldKind,
 }
 
-/// What the values of a file's column are.
+/// The kind of values in a file's column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// Text, which may mean something else: a survey of the values says what.
+    /// Text. A survey of the values infers its type.
     Text,
     /// Typed by the file itself.
     Typed {
-        /// The type to declare for it: `INTEGER`.
+        /// The type to declare: `INTEGER`.
         declared_type: String,
         /// Why: `Parquet INT64`.
         reason: Message,
@@ -67,39 +67,39 @@ pub enum FieldKind {
     },
 }
 
-/// A column that is to be read, and what it is read for.
+/// A column to read, and the column of the table that it is for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// Position in [`Reader::columns`]; `None` in a file whose records name their columns, where `name` counts.
+    /// Position in [`Reader::columns`]. `None` if records name their columns: then `name` identifies it.
     pub field: Option<usize>,
     /// Name in the file.
     pub name: String,
     /// Affinity of the table's column.
     pub affinity: Affinity,
-    /// The form chosen by `--as`, where one is.
+    /// The form chosen by `--as`, if any.
     pub form: Option<String>,
-    /// Empty texts are NULL: the column was found to hold numbers.
+    /// Empty texts are NULL, because the column holds numbers.
     pub empty_is_null: bool,
 }
 
 /// Some consecutive records of a file.
 pub trait Piece: Send {
-    /// Position in the file of the first record, counted from 1.
+    /// Returns the number of the first record in the file, counted from 1.
     fn first_record(&self) -> u64;
 
-    /// How many records there are, those that cannot be read too. Known before they are read.
+    /// Returns the number of records, including bad ones. It is known before they are read.
     fn records(&self) -> u64;
 
-    /// Empties `batch` and fills it with the next records, at most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS) and few
-    /// enough for their values to stay within some mebibytes. No row means that the piece has ended.
+    /// Clears `batch` and fills it with the next records: at most [`BLOCK_ROWS`](litepress_rows::cells::BLOCK_ROWS), and few
+    /// enough for their values to stay within some mebibytes. A batch without rows is the end of the piece.
     ///
     /// # Errors
-    /// What makes it impossible to go on. A record that is wrong by itself is no error here: its row is NULL in all columns
-    /// and stands in [`Batch::bad`].
+    /// If reading cannot go on. A record that is bad by itself is not an error here: its row is NULL in all columns and listed
+    /// in [`Batch::bad`].
     fn read(&mut self, batch: &mut Batch) -> Result<()>;
 
-    /// Looks through all records of the piece instead of reading them. Records that are wrong are passed by: whoever reads
-    /// them will say so. Where the file itself says types, they are counted.
+    /// Scans all records of the piece for types instead of reading them. Ignores bad records: `read` reports them. If the file
+    /// itself has types, this only counts its records.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -108,12 +108,12 @@ pub trait Piece: Send {
         Ok(())
     }
 
-    /// The line in which a row of the last batch begins, counted from 1, where the file has lines.
+    /// Returns the line in which a row of the last batch begins, counted from 1, if the file has lines.
     fn line(&self, _row: usize) -> Option<u64> {
         None
     }
 
-    /// A row of the last batch as it stands in the file, without its line end; `None` where it is not text.
+    /// Returns the bytes of a row of the last batch in the file, without its line end. `None` if the file is not text.
     fn raw(&self, _row: usize) -> Option<Cow<'_, [u8]>> {
         None
     }
@@ -122,11 +122,11 @@ pub trait Piece: Send {
 /// Records column by column.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// One block for every column that is wanted.
+    /// One block for each selected column.
     pub blocks: Vec<CellBlock>,
     /// Number of rows.
     pub rows: usize,
-    /// Rows that could not be read, by ascending row.
+    /// Rows that could not be read, in ascending order.
     pub bad: Vec<BadRecord>,
 }
 
@@ -135,15 +135,15 @@ pub struct Batch {
 pub struct BadRecord {
     /// Its row in the batch.
     pub row: usize,
-    /// Why, with column, character and value where they are known; file, record, line and table are added by whoever reads.
+    /// The reason, with column, character and value if known. The caller adds file, record, line and table.
     pub error: Error,
-    /// It has another number of fields than there are columns, and [`Ragged::Reject`](crate::options::Ragged::Reject) says
-    /// that such records are left out.
+    /// The record has the wrong number of fields, and [`Ragged::Reject`](crate::options::Ragged::Reject) leaves such records
+    /// out.
     pub is_left_out: bool,
 }
 
 impl Batch {
-    /// Empties the batch and makes it hold so many columns.
+    /// Empties the batch and gives it `columns` blocks.
     pub fn clear(&mut self, columns: usize) {
         self.blocks.resize_with(columns, CellBlock::default);
         self.rows = 0;

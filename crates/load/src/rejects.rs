@@ -1,7 +1,7 @@
-//! Records that were left out, written to a file for whoever mends them.
+//! Writes records that were left out to a file, so that they can be mended.
 //!
-//! The file is CSV with the columns `file, record, line, column, reason, raw`, so that it can be loaded again. Parts are read
-//! at the same time; their rejects are written in the order of the records.
+//! The file is CSV with the columns `file, record, line, column, reason, raw`, and can be loaded again. Parts are read in
+//! parallel; their rejects are written in the order of the records.
 
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 const HEADER: &[u8] = b"file,record,line,column,reason,raw\n";
 
-/// Counts records that are left out, and writes them down where a file is named.
+/// Counts rejected records, and writes them to a file if one is named.
 #[derive(Debug)]
 pub struct Rejects {
     most: u64,
@@ -26,38 +26,38 @@ pub struct Rejects {
 struct State {
     file: Option<(PathBuf, BufWriter<File>)>,
     count: u64,
-    /// Parts that began.
+    /// Number of parts that began.
     parts: u64,
-    /// Lines of parts that may still get more, or that wait for those before them.
+    /// Lines of parts that may still get more, or that wait for earlier parts.
     waiting: BTreeMap<u64, Vec<u8>>,
-    /// The part whose lines are written as they come: all before it are complete.
+    /// The part whose lines are written at once: all earlier parts are complete.
     current: u64,
-    /// Parts behind the current one that are complete.
+    /// Complete parts behind the current one.
     complete: BTreeSet<u64>,
 }
 
 impl Rejects {
-    /// Writes to `file`, which must not exist, or nowhere. More than `most` records are an error.
+    /// Opens the rejects file, which must not exist; without one only counts. More than `most` records are an error.
     ///
     /// # Errors
-    /// A file that exists or cannot be made.
+    /// If the file exists or cannot be created.
     pub fn new(file: Option<&Path>, most: u64) -> Result<Self> {
         let file = file.map(create).transpose()?;
         let state = State { file, count: 0, parts: 0, waiting: BTreeMap::new(), current: 0, complete: BTreeSet::new() };
         Ok(Self { most, nulls: AtomicU64::new(0), cut_texts: AtomicU64::new(0), state: Mutex::new(state) })
     }
 
-    /// How many records were left out so far.
+    /// Returns the number of records left out so far.
     pub fn count(&self) -> u64 {
         self.lock().count
     }
 
-    /// How many values NULL took the place of so far, because their columns did not take them.
+    /// Returns the number of values replaced by NULL so far because their columns did not accept them.
     pub fn nulls(&self) -> u64 {
         self.nulls.load(Ordering::Relaxed)
     }
 
-    /// Counts a value that NULL takes the place of.
+    /// Counts a value replaced by NULL.
     pub(crate) fn count_null(&self) {
         self.nulls.fetch_add(1, Ordering::Relaxed);
     }
@@ -72,17 +72,17 @@ impl Rejects {
         self.cut_texts.fetch_add(texts, Ordering::Relaxed);
     }
 
-    /// The number of a part that begins: it is above those of all parts whose records stand before.
+    /// Returns the number of a part that begins. Calls must follow the order of the records.
     pub fn new_part(&self) -> u64 {
         let mut state = self.lock();
         state.parts += 1;
         state.parts - 1
     }
 
-    /// Adds a record of a part: why it is left out, with its place, and the record as it stands in its file.
+    /// Adds a record of a part: the reason, with its place, and the record's bytes in its file.
     ///
     /// # Errors
-    /// More records than are allowed; a write that fails.
+    /// If there are more records than allowed, or a write fails.
     pub fn add(&self, part: u64, why: &Error, raw: &[u8]) -> Result<()> {
         let mut state = self.lock();
         if state.count == self.most {
@@ -99,10 +99,10 @@ impl Rejects {
         state.write_current()
     }
 
-    /// Says that a part gets no more.
+    /// Marks a part as complete.
     ///
     /// # Errors
-    /// A write that fails.
+    /// If a write fails.
     pub fn end_part(&self, part: u64) -> Result<()> {
         let mut state = self.lock();
         state.complete.insert(part);
@@ -117,11 +117,11 @@ impl Rejects {
         Ok(())
     }
 
-    /// Writes what still waits, and waits for the disk: whatever becomes of the database, the file holds all that was
-    /// found wrong. It may be called again.
+    /// Writes all waiting lines and syncs the file, so that it holds every reject even if the database fails. May be called
+    /// again.
     ///
     /// # Errors
-    /// A write that fails.
+    /// If a write fails.
     pub fn finish(&self) -> Result<()> {
         let mut state = self.lock();
         let waiting = std::mem::take(&mut state.waiting);
@@ -130,7 +130,7 @@ impl Rejects {
         }
         match &mut state.file {
             None => Ok(()),
-            // Some file systems tell of a full disk no earlier than now.
+            // Some file systems report a full disk only on sync.
             Some((path, file)) => file
                 .flush()
                 .and_then(|()| file.get_ref().sync_all())
@@ -185,7 +185,7 @@ fn write_line(lines: &mut Vec<u8>, why: &Error, raw: &[u8]) {
     lines.push(b'\n');
 }
 
-/// A field of CSV, in quotes where it needs them.
+/// Appends a CSV field, quoted if necessary.
 fn write_field(lines: &mut Vec<u8>, field: &[u8]) {
     if !field.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
         lines.extend_from_slice(field);

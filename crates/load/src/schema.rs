@@ -1,5 +1,5 @@
-//! Tables for files: the DDL of tables that are made for them ([`create`]), and which column of a file goes where in a table
-//! that is given ([`matching`]).
+//! Tables for files: the DDL of new tables ([`create`]), and the mapping of file columns to the columns of given tables
+//! ([`matching`]).
 
 mod ddl;
 mod default;
@@ -10,7 +10,7 @@ pub use ddl::{NewTable, TableOptions, create};
 pub use default::RowDefault;
 pub use fit::{Fit, Naming, matching};
 
-/// `a, b, c`, cut where it is long.
+/// Returns `a, b, c`, shortened if there are more than 30 names.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 30;
     let names: Vec<&str> = names.collect();

@@ -1,8 +1,8 @@
-//! The rows of one table, out of one file after another, as the engine takes them.
+//! Turns the files of one table, one after another, into the rows that the engine takes.
 //!
-//! A part is a piece of a file. Its batches become blocks in the order of the table's columns, and the encoder makes records
-//! of them. Records are numbered through all files of the table: that number is the rowid where the table has no INTEGER
-//! PRIMARY KEY, and rows that are left out leave theirs unused. Errors are told with the number in the file, and its line.
+//! A part is a piece of a file. The blocks of its batches are put in the order of the table's columns, and the encoder makes
+//! records of them. Records are numbered through all files of the table. The number is the rowid if the table has no INTEGER
+//! PRIMARY KEY; rows that are left out leave a gap. Errors name the record's number within its file, and its line.
 
 use crate::infer::{Decision, Seen};
 use crate::outlook::Outlook;
@@ -19,41 +19,40 @@ use litepress_rows::{
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What becomes of records that cannot be read or that their table does not take.
+/// Policy for records that cannot be read or that their table does not accept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
-    /// The run fails.
+    /// Fails the run.
     #[default]
     Abort,
-    /// The record is left out, and counted.
+    /// Leaves the record out and counts it.
     Reject,
-    /// NULL takes the place of a value that its column does not take, where it can. Everything else fails.
+    /// Stores NULL in place of a value that its column does not accept, if NULL is allowed. Every other error fails the run.
     Null,
 }
 
-/// Where an ordinary column of the table gets its values.
+/// The origin of the values of an ordinary column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Supply {
-    /// From the file: the block at this position of a batch.
+    /// The file: the block at this position of a batch.
     File(usize),
-    /// The same in every row.
+    /// One value for all rows.
     Constant(OwnedValue),
-    /// From SQLite, which evaluates this for every row: once, as a batch is encoded.
+    /// A DEFAULT that SQLite evaluates for every row, once, when its batch is encoded.
     EachRow(RowDefault),
-    /// The number of the row, counted from 1 through all files: an INTEGER PRIMARY KEY that the files do not have.
+    /// The number of the row, counted from 1 through all files, for an INTEGER PRIMARY KEY that the files lack.
     RowNumber,
 }
 
-/// One file of a table, ready to be read.
+/// A file of a table, ready to be read.
 pub struct OpenFile {
-    /// What it is called in errors; nothing where the data are no file's.
+    /// Its name in errors. `None` for data in memory.
     pub name: Option<PathBuf>,
-    /// Its reader, which knows what is [wanted](Reader::want).
+    /// Its reader, with the [selected](Reader::want) columns.
     pub reader: Box<dyn Reader>,
-    /// Where each ordinary column of the table gets its values, in their order.
+    /// The origin of each ordinary column of the table, in column order.
     pub supplies: Vec<Supply>,
-    /// Columns whose type was found out from a part of their values: a value that the type would change is wrong. By block of
-    /// a batch.
+    /// Columns whose type was inferred from a sample, by block of a batch. A value that the type would change is an error.
     pub guards: Vec<(usize, Decision)>,
 }
 
@@ -70,22 +69,22 @@ pub struct LoadSource {
 
 struct Files {
     files: Vec<OpenFile>,
-    /// The file that is being read.
+    /// Position of the file that is being read.
     current: usize,
-    /// Records of the files before it.
+    /// Number of records in the files before it.
     records_before: u64,
-    /// Records of it that were handed out.
+    /// Number of its records that were handed out.
     records_of_current: u64,
-    /// Where the records of each file begin.
+    /// Number of records before each file.
     starts: Vec<u64>,
 }
 
 impl LoadSource {
-    /// The rows of `table` out of these files, one after another. `conflict` is what the engine is told, too; records that are
-    /// left out go to `rejects`.
+    /// Returns the rows of `table` from these files, one after another. `conflict` must be the engine's policy. Records that
+    /// are left out go to `rejects`.
     ///
     /// # Panics
-    /// Where a file has not one supply for every ordinary column.
+    /// If a file does not have one supply for every ordinary column.
     pub fn new(
         table: &Table,
         files: Vec<OpenFile>,
@@ -101,8 +100,8 @@ impl LoadSource {
         Self { table: table.clone(), conflict, on_error, rejects, outlook, last_sequence, files: Mutex::new(files) }
     }
 
-    /// An error that names a record by its number through all files, told with the file and its number there. Of data that are
-    /// no file's that number stays.
+    /// Replaces the record number through all files in an error by the file and its record number there. Data in memory keep
+    /// the number.
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
         let files = self.lock();
@@ -135,7 +134,7 @@ impl LoadSource {
 }
 
 impl Files {
-    /// The file of a record that is named by its number through all files, and its number there.
+    /// Converts a record number through all files to a file and the number there. `None` for data in memory.
     fn place(&self, record: u64) -> Option<(PathBuf, u64)> {
         let file = self.starts.partition_point(|&start| start < record).saturating_sub(1);
         Some((self.files.get(file)?.name.clone()?, record - self.starts[file]))
@@ -169,7 +168,7 @@ impl Source for LoadSource {
         self.outlook.rows
     }
 
-    /// Numbers of rows ascend; what a file holds may not.
+    /// Rowids ascend if they are row numbers. Their order is unknown if they come from a file.
     fn rowid_order(&self) -> RowidOrder {
         let is_numbered = self.table.rowid_alias.is_none() || self.has_automatic_rowids();
         if is_numbered { RowidOrder::Ascending } else { RowidOrder::Unknown }
@@ -198,21 +197,21 @@ struct LoadPart<'s> {
     at: Reading<'s>,
     guards: Vec<(usize, Decision)>,
     maker: RowMaker,
-    /// Rows of a batch that was judged, on their way out.
+    /// Rows of a judged batch that are still to be handed out.
     rest: Runs,
 }
 
-/// A piece that is being read.
+/// The state of reading a piece.
 struct Reading<'s> {
     source: &'s LoadSource,
     piece: Box<dyn Piece>,
-    /// The file's name, where there is a file.
+    /// The file's name. `None` for data in memory.
     file: Option<PathBuf>,
-    /// The part's number for [`Rejects`].
+    /// Number of the part in [`Rejects`].
     part: u64,
-    /// Records of the files before.
+    /// Number of records in the files before.
     records_before: u64,
-    /// Records of the piece in batches before the last.
+    /// Number of the piece's records in batches before the last.
     read: u64,
 }
 
@@ -230,7 +229,7 @@ impl Part for LoadPart<'_> {
 }
 
 impl LoadPart<'_> {
-    /// Reads the next batch and appends its rows to `chunk`, or those that stay to `rest`; whether there was one.
+    /// Reads the next batch and appends its rows to `chunk`, or the accepted ones to `rest`. Returns whether there was a batch.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
         let Self { at, guards, maker, rest } = self;
         at.read += maker.batch.rows as u64;
@@ -270,7 +269,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Counts a row that is left out, or fails where rows are not.
+    /// Counts a row as rejected, or fails if rows may not be left out.
     fn leave_out(&self, row: usize, error: Error, in_any_case: bool) -> Result<()> {
         let error = self.in_row(row, error);
         if self.source.on_error == OnError::Reject || in_any_case {
@@ -279,18 +278,18 @@ impl Reading<'_> {
         Err(error)
     }
 
-    /// Number of the batch's first row, through all files.
+    /// Returns the number of the batch's first row, counted through all files.
     fn first_record(&self) -> u64 {
         self.records_before + self.piece.first_record() + self.read
     }
 
-    /// Adds to an error of a row where that stands.
+    /// Adds table, record, file and line to an error about a row.
     fn in_row(&self, row: usize, error: Error) -> Error {
-        // Numbers begin anew in every file only.
+        // Each file numbers its records anew. Data in memory are numbered through all readers.
         let before = if self.file.is_some() { 0 } else { self.records_before };
         let record = before + self.piece.first_record() + self.read + row as u64;
         let character = error.place().character;
-        // A fault may stand lines below the beginning of its record.
+        // An error may lie some lines below the beginning of its record.
         let line = error.place().line.or_else(|| self.piece.line(row));
         let error = in_file(error.in_table(&self.source.table.name).in_record(record), self.file.as_deref());
         match line {
@@ -299,7 +298,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds to an error of the encoder, which names a record by its number through all files, where that stands.
+    /// Adds table, record, file and line to an error of the encoder, which numbers records through all files.
     fn in_place(&self, error: Error) -> Error {
         match error.place().record.and_then(|record| record.checked_sub(self.first_record())) {
             Some(row) if error.place().file.is_none() => {
@@ -310,7 +309,7 @@ impl Reading<'_> {
     }
 }
 
-/// Adds those rows of a batch to the bad ones that have a value which its column would not give back as it is.
+/// Marks rows as bad if a type that was inferred from a sample would change one of their values.
 fn refuse_changed(guards: &[(usize, Decision)], batch: &mut Batch) {
     let known = batch.bad.len();
     for (block, decision) in guards {
@@ -334,7 +333,8 @@ fn refuse_changed(guards: &[(usize, Decision)], batch: &mut Batch) {
     }
 }
 
-/// Readers have made numbers of JSON numbers: what they are is known, and how they were written is not.
+/// Returns whether the column's type stores a value unchanged. Readers have parsed JSON numbers already: their type is known,
+/// but not their original spelling.
 fn accepts(decision: &Decision, value: Value<'_>) -> bool {
     match value {
         Value::Null | Value::Blob(_) => true,
@@ -359,23 +359,23 @@ pub fn advice_about_keys() -> Message {
     message!["keep the first of such rows with ", ignore, ", or the last with ", replace]
 }
 
-/// Makes records of batches.
+/// Encodes the rows of batches as records.
 #[derive(Debug)]
 pub struct RowMaker {
-    /// The batch that is read next, or was read last.
+    /// The next batch to read into, or the one that was read last.
     pub batch: Batch,
     supplies: Vec<Supply>,
     blocks: Vec<CellBlock>,
     encoder: Encoder,
 }
 
-/// Whether data with these supplies lack the INTEGER PRIMARY KEY of their table.
+/// Returns whether the data lack the INTEGER PRIMARY KEY of their table.
 pub fn numbers_rows(supplies: &[Supply]) -> bool {
     supplies.contains(&Supply::RowNumber)
 }
 
 impl RowMaker {
-    /// For rows of `table`, whose ordinary columns get their values from `supplies`: one each.
+    /// Creates a maker of rows of `table`. `supplies` has one entry for each ordinary column.
     pub fn new(table: &Table, conflict: Conflict, supplies: Vec<Supply>) -> Self {
         let blocks = supplies.iter().map(|_| CellBlock::default()).collect();
         Self { batch: Batch::default(), supplies, blocks, encoder: Encoder::new(table, conflict) }
@@ -386,10 +386,10 @@ impl RowMaker {
         self.encoder.take_cut_texts()
     }
 
-    /// Appends the rows of the batch, of which the first has this number. What is [bad](Batch::bad) in it is the caller's affair.
+    /// Appends the rows of the batch; the first has number `first_record`. The caller deals with [bad](Batch::bad) rows.
     ///
     /// # Errors
-    /// As [`Encoder::encode`]; a DEFAULT that SQLite cannot evaluate.
+    /// As [`Encoder::encode`], or if SQLite cannot evaluate a DEFAULT.
     pub fn encode(&mut self, first_record: u64, chunk: &mut RecordChunk) -> Result<()> {
         self.compute(first_record)?;
         self.gather(first_record);
@@ -400,10 +400,10 @@ impl RowMaker {
         done
     }
 
-    /// Appends the rows of the batch that are not left out, those that break a rule as `judge` says.
+    /// Appends the rows of the batch that are not left out. `judge` decides about each row that breaks a rule.
     ///
     /// # Errors
-    /// As [`Encoder::encode_judged`]; a DEFAULT that SQLite cannot evaluate.
+    /// As [`Encoder::encode_judged`], or if SQLite cannot evaluate a DEFAULT.
     pub fn encode_judged(
         &mut self,
         first_record: u64,
@@ -420,7 +420,7 @@ impl RowMaker {
         done
     }
 
-    /// Evaluates what differs by row. It may fail, and blocks must not be in other places then.
+    /// Evaluates DEFAULTs that differ by row. This may fail, so it must run before the blocks are swapped.
     fn compute(&mut self, first_record: u64) -> Result<()> {
         for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
             if let Supply::EachRow(default) = supply {
@@ -430,25 +430,25 @@ impl RowMaker {
         Ok(())
     }
 
-    /// Whether the data lack the INTEGER PRIMARY KEY.
+    /// Returns whether the data lack the INTEGER PRIMARY KEY.
     pub fn numbers_rows(&self) -> bool {
         numbers_rows(&self.supplies)
     }
 
-    /// Says of the rows from `known` on whether they bring their rowids.
+    /// Marks the rowids of the rows from `known` on as automatic, if the data lack the INTEGER PRIMARY KEY.
     fn mark_automatic(&self, known: usize, chunk: &mut RecordChunk) {
         if self.numbers_rows() {
             chunk.mark_automatic(known);
         }
     }
 
-    /// Puts the blocks in the order of the table's columns.
+    /// Swaps the blocks into the order of the table's columns.
     fn gather(&mut self, first_record: u64) {
         for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
             match supply {
                 Supply::File(position) => std::mem::swap(block, &mut self.batch.blocks[*position]),
                 Supply::Constant(value) => fill_constant(block, value, self.batch.rows),
-                // It is computed already.
+                // `compute` has filled it.
                 Supply::EachRow(_) => {}
                 Supply::RowNumber => {
                     block.ints().extend((first_record.cast_signed()..).take(self.batch.rows));
@@ -457,8 +457,8 @@ impl RowMaker {
         }
     }
 
-    /// Gives the batch its blocks back, to be filled again. Huge values, which are in the records now, would else be there
-    /// twice while pages are made of these.
+    /// Returns the blocks to the batch, to be filled again. Huge values are freed: they are in the records now, and would
+    /// otherwise be in memory twice while their pages are written.
     fn give_back(&mut self) {
         for (supply, block) in self.supplies.iter().zip(&mut self.blocks) {
             block.forget_huge();
@@ -469,7 +469,7 @@ impl RowMaker {
     }
 }
 
-/// One value in every row. The list of choices stays the same, so that it is encoded once.
+/// Fills a block with one value. Reuses its list of choices, so that the encoder encodes the list once.
 fn fill_constant(block: &mut CellBlock, value: &OwnedValue, rows: usize) {
     use litepress_rows::Cells;
     let list = match block.cells() {
@@ -479,13 +479,13 @@ fn fill_constant(block: &mut CellBlock, value: &OwnedValue, rows: usize) {
     block.picks(&list).resize(rows, 0);
 }
 
-/// Rows of a batch that was judged, handed out run by run: those of a chunk have numbers without a gap.
+/// Accepted rows of a judged batch, handed out in runs of consecutive numbers: a chunk has no gaps.
 #[derive(Debug, Default)]
 struct Runs {
     rows: RecordChunk,
-    /// The number of each of them.
+    /// The number of each row.
     numbers: Vec<u64>,
-    /// Those before it were handed out.
+    /// Position of the next row to hand out.
     next: usize,
 }
 
@@ -494,7 +494,7 @@ impl Runs {
         self.next == self.numbers.len()
     }
 
-    /// The empty chunk, to be filled with rows that [`number`](Self::number) numbers.
+    /// Clears and returns the chunk. The caller fills it and then calls [`number`](Self::number).
     fn refill(&mut self) -> &mut RecordChunk {
         self.rows.clear();
         self.numbers.clear();
@@ -502,14 +502,14 @@ impl Runs {
         &mut self.rows
     }
 
-    /// Numbers the rows that are left of a batch of so many.
+    /// Numbers the rows that stay of a batch of `rows` rows.
     fn number(&mut self, left_out: &LeftOut, first_record: u64, rows: usize) {
         let stays = (first_record..).zip(0..rows).filter(|(_, row)| !left_out.has(*row));
         self.numbers.extend(stays.map(|(number, _)| number));
         assert_eq!(self.numbers.len(), self.rows.len(), "the rows that stay are those that are not left out");
     }
 
-    /// Moves the next run of consecutive rows to the empty chunk; whether there was one.
+    /// Appends the next run of consecutive rows to the empty chunk. Returns whether there was one.
     fn hand_out(&mut self, chunk: &mut RecordChunk) -> bool {
         let Some(&first) = self.numbers.get(self.next) else { return false };
         chunk.set_first_record(first);

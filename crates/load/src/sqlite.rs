@@ -1,12 +1,12 @@
-//! Tables of another SQLite database.
+//! Reads tables of another SQLite database.
 //!
-//! Values come as they are stored: integers, reals, texts, blobs and NULL, of any kind in any column. Rows come in the order of
-//! their rowid, those of WITHOUT ROWID tables in the order of their key. A rowid that no column names is not kept: it may change
-//! whenever SQLite vacuums a table. Generated columns are left out, and so are views and virtual tables.
+//! Values keep their storage class: integer, real, text, blob or NULL in any column. Rows come in rowid order, or in key order
+//! from WITHOUT ROWID tables. A rowid that no column names is not kept: VACUUM may change it at any time. Generated columns,
+//! views and virtual tables are left out.
 //!
-//! **All tables are of one moment.** They are read one after another through one connection, which holds a read transaction
-//! from [`Database::open`] on (moment.rs). In WAL mode others commit meanwhile and are not seen; without it they wait. A thread
-//! for each table steps through it, and ends before the reader does.
+//! **All tables are read from one snapshot.** They are read one after another through one connection, which holds a read
+//! transaction from [`Database::open`] on (moment.rs). In WAL mode, later commits of others are not seen; without it, writers
+//! wait. Each table is stepped through by a thread that ends before its reader does.
 
 mod catalogue;
 mod moment;
@@ -29,14 +29,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// How many bytes of values a piece has, where no row has more.
+/// Target size of a piece in bytes of values. A single row may exceed it.
 const PIECE_BYTES: usize = 4 << 20;
-/// How many bytes of values a block has, where no row has more.
+/// Target size of a block in bytes of values. A single row may exceed it.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Pieces read ahead of those who take them.
+/// Number of pieces that are read ahead.
 const PIECES_AHEAD: usize = 2;
 
-/// A database that is read, as it is at this moment.
+/// A snapshot of a database that is being read.
 #[derive(Debug)]
 pub struct Database {
     name: PathBuf,
@@ -58,7 +58,7 @@ pub struct Settings {
     pub application_id: i32,
 }
 
-/// The tables of a database, without those of SQLite itself, virtual tables and what belongs to those.
+/// Returns the tables of a database, without SQLite's own tables, virtual tables and shadow tables.
 ///
 /// # Errors
 /// As [`Database::open`].
@@ -67,10 +67,10 @@ pub fn tables(input: &Input) -> Result<Vec<Arc<Table>>> {
 }
 
 impl Database {
-    /// Opens a database for reading; nothing is changed, and a database in use may be read.
+    /// Opens a database for reading. Nothing is changed, and others may use the database meanwhile.
     ///
     /// # Errors
-    /// A file that cannot be opened, is no database, or is encrypted; one that SQLite must repair first.
+    /// If the file cannot be opened, is not a database, is encrypted, or needs recovery by SQLite first.
     pub fn open(input: &Input) -> Result<Self> {
         let moment = Moment::begin(input)?;
         let catalogue = Catalogue::read(&moment.connection());
@@ -80,36 +80,36 @@ impl Database {
         Ok(Self { name: input.name.clone(), moment: Arc::new(moment), tables, positions, others, shadows, settings })
     }
 
-    /// The name of the file, as errors have it.
+    /// Returns the name of the file in errors.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// The tables, in the order in which they were made.
+    /// Returns the tables in the order of their creation.
     pub fn tables(&self) -> &[Arc<Table>] {
         &self.tables
     }
 
-    /// The objects that are not read: views, virtual tables, their triggers, and tables of statistics.
+    /// Returns the objects that are not read: views, virtual tables, their triggers, and statistics tables.
     pub fn others(&self) -> &[Other] {
         &self.others
     }
 
-    /// The tables in which virtual tables keep their data.
+    /// Returns the shadow tables, in which virtual tables keep their data.
     pub fn shadows(&self) -> &[String] {
         &self.shadows
     }
 
-    /// What the header says for programs.
+    /// Returns the header fields for programs.
     pub fn settings(&self) -> Settings {
         self.settings
     }
 
-    /// A reader of a table. Tables are read one after another: begin the next one once the reader before it has given its
-    /// last piece, or is dropped.
+    /// Returns a reader of a table. Tables are read one after another: call this only after the previous reader has returned its
+    /// last piece or was dropped.
     ///
     /// # Errors
-    /// A table that there is not.
+    /// If the table does not exist.
     pub fn reader(&self, table: &str, options: &ReadOptions) -> Result<Box<dyn Reader>> {
         let Some(&position) = self.positions.get(table) else {
             let message = format!("there is no table {}", quoted_name(table));
@@ -122,7 +122,7 @@ impl Database {
     }
 }
 
-/// A table of a database.
+/// A reader of one table.
 struct TableReader {
     /// The name of the file.
     name: PathBuf,
@@ -133,16 +133,16 @@ struct TableReader {
     stage: Stage,
 }
 
-/// How far a table is read.
+/// The progress of a reader.
 enum Stage {
     Unread,
     Reading(Stepper),
     Ended,
 }
 
-/// A thread that steps through a table. Dropped, it waits for the thread to end, so that the connection is free.
+/// A thread that steps through a table. Dropping it joins the thread, so that the connection is free.
 struct Stepper {
-    /// `None` while it is dropped: the thread ends because nobody listens.
+    /// `None` while it is dropped: the thread ends when its channel is closed.
     pieces: Option<Receiver<Result<Option<TablePiece>>>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -151,7 +151,7 @@ impl Drop for Stepper {
     fn drop(&mut self) {
         self.pieces = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was told by the piece that did not come.
+            // A panic of the thread was reported by its missing piece.
             let _ = thread.join();
         }
     }
@@ -187,7 +187,7 @@ impl Reader for TableReader {
             self.stage = Stage::Reading(self.step());
         }
         let Stage::Reading(Stepper { pieces: Some(pieces), .. }) = &self.stage else { return Ok(None) };
-        // The end is said: a thread that hangs up without it has failed.
+        // The thread always sends its end; one that hangs up without it has panicked.
         let piece = pieces.recv().expect("the thread that reads the table says how it ended");
         if !matches!(piece, Ok(Some(_))) {
             self.stage = Stage::Ended;
@@ -209,7 +209,7 @@ impl TableReader {
         let (name, moment, table) = (self.name.clone(), self.moment.clone(), self.table.clone());
         let thread = std::thread::spawn(move || {
             let ended = step_through(&moment, &table, &stepping, &send);
-            // Nobody listens any more if the reader was dropped.
+            // Sending fails if the reader was dropped.
             let _ = send.send(match ended {
                 Ok(()) => Ok(None),
                 Err(error) => Err(error.in_file(&name).in_table(&table.name)),
@@ -219,16 +219,16 @@ impl TableReader {
     }
 }
 
-/// How a table is read.
+/// The options for stepping through a table.
 struct Stepping {
     names: Vec<String>,
     invalid_utf8: InvalidUtf8,
     piece_bytes: usize,
-    /// SQLite does not tell which pages it reads: what the values take, about, stands for them.
+    /// Counts the approximate size of the values read, because SQLite does not report which pages it reads.
     bytes_read: Arc<AtomicU64>,
 }
 
-/// Reads the table to its end, or until nobody takes its pieces any more.
+/// Reads the table to its end, or until its reader is dropped.
 fn step_through(
     moment: &Moment,
     table: &Table,
@@ -249,10 +249,10 @@ fn send_pieces(
     stepping: &Stepping,
     send: &SyncSender<Result<Option<TablePiece>>>,
 ) -> rusqlite::Result<()> {
-    // A table without any column that is wanted still has rows.
+    // A table has rows even if none of its columns is requested.
     let columns: Vec<String> = stepping.names.iter().map(|name| quoted_name(name)).collect();
     let columns = if columns.is_empty() { "NULL".to_owned() } else { columns.join(", ") };
-    // NOT INDEXED: an index that covers the columns would give the rows in its own order.
+    // NOT INDEXED: a covering index would return rows in its own order.
     let sql = format!("SELECT {columns} FROM main.{} NOT INDEXED", quoted_name(&table.name));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
@@ -277,17 +277,17 @@ fn send_pieces(
         table.is_renumbered.store(true, Ordering::Relaxed);
     }
     if last.rows > 0 {
-        // If nobody listens any more, nobody misses it.
+        // Sending fails if the reader was dropped.
         let _ = send.send(Ok(Some(last)));
     }
     Ok(())
 }
 
-/// Returns whether rowids that no column holds differ from the numbers of the records: those are 1 to their count.
+/// Returns whether the rowids that no column holds differ from the record numbers, which are 1 to `records`.
 fn is_renumbered(connection: &Connection, table: &Table, records: u64) -> rusqlite::Result<bool> {
     let Some(rowid) = table.hidden_rowid.filter(|_| records > 0) else { return Ok(false) };
     let name = quoted_name(&table.name);
-    // Distinct integers, as many as from the first to the last, leave no gap. Each query is one step down the tree.
+    // Distinct integers have no gap if there are as many as from the first to the last. Each query descends the tree once.
     let sql = format!("SELECT (SELECT min({rowid}) FROM main.{name}), (SELECT max({rowid}) FROM main.{name})");
     let (first, last): (i64, i64) = connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(first != 1 || u64::try_from(last) != Ok(records))

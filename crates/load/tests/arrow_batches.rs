@@ -1,5 +1,5 @@
-//! Record batches in memory: streams that go wrong, texts that are none, slices, and plans of data that are given. What values
-//! of each type become is tested beside the files (`arrow_ipc.rs`), whose cases come this way, too.
+//! Record batches in memory: failing streams, invalid texts, slices, and plans of given data. The values of each type are
+//! tested with the files (`arrow_ipc.rs`), whose cases also run over batches in memory.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod rows;
@@ -48,7 +48,7 @@ fn refused(batch: RecordBatch) -> Error {
     arrow::batches(Box::new(batches), &ReadOptions::default()).err().unwrap()
 }
 
-/// An array over the memory of another, whose bytes `wrong` become `wr\xffng`: as producers make them that do not check.
+/// Returns an array with its bytes `wrong` changed to `wr\xffng`, as from a producer that does not check its texts.
 fn spoiled(array: &ArrayRef) -> ArrayRef {
     fn spoil(data: ArrayData) -> ArrayData {
         let spoil_buffer = |buffer: &Buffer| {
@@ -61,7 +61,7 @@ fn spoiled(array: &ArrayRef) -> ArrayRef {
         let buffers = data.buffers().iter().map(spoil_buffer).collect();
         let children = data.child_data().iter().cloned().map(spoil).collect();
         let builder = data.into_builder().buffers(buffers).child_data(children).align_buffers(true);
-        // SAFETY: none: this is what a producer does that breaks its promise, and nobody looks at these texts as such.
+        // SAFETY: none. A producer that breaks its promise does the same, and no code here reads these texts as `str`.
         unsafe { builder.build_unchecked() }
     }
     make_array(spoil(array.to_data()))
@@ -200,7 +200,7 @@ fn data_that_are_no_table_are_refused() {
     assert_eq!(error.to_string(), "column c: the type is nested deeper than 64 levels");
 }
 
-/// A producer that fails, and one that panics, in the middle: what came before is read, and afterwards nothing comes.
+/// A producer that fails, and one that panics, in the middle: the batches before are read, and nothing comes after.
 #[test]
 fn streams_that_break_off_say_why() {
     let some = batch(vec![("c", of(Int32Array::from(vec![1, 2])))]);
@@ -222,7 +222,7 @@ fn streams_that_break_off_say_why() {
     assert!(reader.next_piece().err().unwrap().to_string().contains("no more"));
 }
 
-/// What a plan makes of data in memory, as `rowid: values`.
+/// Returns the rows of a plan for data in memory, as `rowid: values`.
 fn pressed(request: LoadRequest, given: Vec<Given>) -> Result<(String, Vec<String>), Error> {
     let plan = LoadPlan::of_given(request, given, &|| Ok(()))?;
     let rejects = Arc::new(Rejects::new(None, 0)?);

@@ -39,7 +39,7 @@ fn as_stream(batches: &[RecordBatch], options: IpcWriteOptions) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// One column in all ways of writing it: what its values become, in this form.
+/// Checks the values of one column, written in all ways and stored in this form.
 fn check(array: ArrayRef, form: Option<&'static str>, expected: &[&str]) {
     let whole = batch(vec![("c", array.clone())]);
     let padded = arrow_select::concat::concat(&[&array.slice(array.len() - 1, 1), &array]).unwrap();
@@ -283,7 +283,7 @@ fn nested_values_are_json() {
     check(of(union.unwrap()), None, &["text \"x\"", "text 1"]);
 }
 
-/// A dictionary that grows or is replaced in the middle of a stream holds for what comes after it, not before.
+/// A dictionary that grows or is replaced in the middle of a stream applies to the batches after it only.
 #[test]
 fn streams_replace_dictionaries() {
     let one: DictionaryArray<Int32Type> = vec!["a", "b"].into_iter().collect();
@@ -306,7 +306,7 @@ fn columns_say_why_they_have_their_type_and_forms_that_are_not_there_are_listed(
     );
 }
 
-/// Cut anywhere, a file is refused, and a stream is refused or has the whole batches before the cut.
+/// Truncated anywhere, a file is refused. A stream is refused, or has the whole batches before the cut.
 #[test]
 fn truncated_files_are_refused() {
     let rows = || of(Int32Array::from((0..100).collect::<Vec<_>>()));
@@ -326,7 +326,7 @@ fn truncated_files_are_refused() {
     assert!(cuts_between <= 4, "{cuts_between}");
 }
 
-/// Bytes all over a small file damaged in two ways: an error or other values, but no panic that gets out and no abort.
+/// Damage to every third byte of a small file gives an error or other values, but no uncaught panic and no abort.
 #[test]
 fn damaged_files_do_no_harm() {
     let columns = || vec![("t", of(StringArray::from(vec!["a", "b"]))), ("i", of(Int32Array::from(vec![1, 2])))];
@@ -346,7 +346,7 @@ fn damaged_files_do_no_harm() {
     }
 }
 
-/// One text that was no UTF-8 made its whole record batch unreadable, whatever --invalid-utf8 said.
+/// One text that was not UTF-8 made its whole record batch unreadable, whatever --invalid-utf8 said.
 #[test]
 fn texts_that_are_no_utf8_are_what_the_options_say() {
     let texts = vec!["fine", "wrong"];
@@ -375,7 +375,7 @@ fn texts_that_are_no_utf8_are_what_the_options_say() {
     }
 }
 
-/// Of a schema of some thousand levels, the check of its FlatBuffers says no before anybody walks through it.
+/// A schema of some thousand levels is refused by the check of its FlatBuffers, before any code recurses through it.
 #[test]
 fn schemas_that_are_too_deep_are_refused() {
     let write = |depth: usize| {
@@ -391,7 +391,7 @@ fn schemas_that_are_too_deep_are_refused() {
     assert_eq!(error.kind(), ErrorKind::Data, "{error}");
 }
 
-/// A table that was defined from the file declared such a column TEXT, and SQLite's affinity made texts of the integers.
+/// A table that was defined from the file declared such a column TEXT, and SQLite's affinity converted the integers to texts.
 #[test]
 fn a_column_in_another_form_is_declared_for_it() {
     let folder = tempfile::tempdir().unwrap();

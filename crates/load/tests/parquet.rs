@@ -1,5 +1,5 @@
-//! Parquet files that nobody here wrote (apache/parquet-testing), against the row-by-row reader of the parquet crate, whose
-//! decoding is apart from the columnar one.
+//! Parquet files of other writers (apache/parquet-testing), compared with the row-by-row reader of the parquet crate, whose
+//! decoding is independent of the columnar one.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod rows;
@@ -38,15 +38,15 @@ fn file_name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
 
-/// What of the data folder cannot be read, and what is said of it.
+/// The files of the data folder that cannot be read, and their errors.
 const UNREADABLE: &[(&str, &str)] = &[
-    // A dictionary lies outside of the bytes that the metadata gives its column.
+    // A dictionary lies outside of its column's bytes in the metadata.
     ("nation.dict-malformed.parquet", "column name: row group 1 cannot be decoded"),
-    // Its metadata is not Thrift as the format has it.
+    // The metadata is not valid Thrift.
     ("dict-page-offset-zero.parquet", "the file's metadata cannot be read"),
 ];
 
-/// Larger than a test's memory should be: a text of two gigabytes.
+/// A file too large for a test's memory: a text of two gigabytes.
 const TOO_LARGE: &str = "large_string_map.brotli.parquet";
 
 #[test]
@@ -71,12 +71,12 @@ fn every_file_has_the_values_that_the_row_reader_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The first difference.
+/// Returns the first difference.
 fn compare_with_row_reader(path: &Path, table: &Table) -> Option<String> {
     let reader = SerializedFileReader::new(File::open(path).unwrap()).ok()?;
     let mut count = 0;
     for (number, row) in reader.get_row_iter(None).ok()?.enumerate() {
-        // The row reader knows fewer encodings, and fewer ways of nesting.
+        // The row reader supports fewer encodings, and less nesting.
         let row = row.ok()?;
         for (column, (name, field)) in row.get_column_iter().enumerate() {
             let ours = &table.rows[number][column];
@@ -118,14 +118,14 @@ fn show_field(field: &Field) -> Option<String> {
         Field::Bytes(value) => {
             format!("blob {}", value.data().iter().map(|byte| format!("{byte:02x}")).collect::<String>())
         }
-        // Dates, times and decimals have tests of their own; nested values look different there.
+        // Dates, times and decimals have their own tests; nested values look different there.
         _ => return None,
     })
 }
 
 #[test]
 fn broken_files_are_refused_and_say_where() {
-    // An index of no bits says that all values are the first of the dictionary: that is no mistake any more.
+    // An index of zero bits refers to the first value of the dictionary in every row. This is not an error any more.
     const READABLE: &str = "ARROW-GH-43605.parquet";
     for path in files("bad_data") {
         if file_name(&path) == READABLE {
@@ -143,7 +143,7 @@ fn broken_files_are_refused_and_say_where() {
     }
 }
 
-/// A column of a file of the data folder, in a form or the default one.
+/// Returns a column of a file of the data folder, in a form or the default one.
 fn column(file: &str, column: &'static str, form: Option<&'static str>) -> Option<Vec<String>> {
     let path = shared_data("parquet-testing")?.join("data").join(file);
     let forms: Vec<Form> = form.map(|form| (column, form)).into_iter().collect();
@@ -165,7 +165,7 @@ fn decimals_of_all_physical_types_are_1_to_24() {
     }
 }
 
-/// Spark's file holds years that 64 bits of nanoseconds do not reach: what int96_from_spark.md lists.
+/// Spark's file has years beyond 64 bits of nanoseconds. The values are those listed in int96_from_spark.md.
 #[test]
 fn int96_of_any_year_is_right() {
     let Some(values) = column("int96_from_spark.parquet", "a", None) else { return };
@@ -211,7 +211,7 @@ fn checks_of_the_ends_tell_what_a_file_is() {
     }
 }
 
-/// Bytes all over a small file damaged: an error or other values, but no panic that gets out, no abort, no hang.
+/// Damage to every fifth byte of a small file gives an error or other values, but no uncaught panic, no abort and no hang.
 #[test]
 fn damaged_files_do_no_harm() {
     let Some(data) = shared_data("parquet-testing") else { return };
@@ -230,7 +230,7 @@ fn damaged_files_do_no_harm() {
     }
 }
 
-/// A file with one column of texts and one of lists of them, which are all one of two; `from` is replaced by `to` in its bytes.
+/// Returns a file with a column of texts and a column of lists of texts, all `fine` or `wrong`. Replaces `from` by `to` in it.
 fn file_of_texts(has_dictionaries: bool, from: &[u8], to: &[u8]) -> Vec<u8> {
     let texts = ["fine", "wrong"].repeat(3);
     let mut lists = ListBuilder::new(StringBuilder::new());
@@ -251,15 +251,15 @@ fn file_of_texts(has_dictionaries: bool, from: &[u8], to: &[u8]) -> Vec<u8> {
     file
 }
 
-/// One text that was no UTF-8 made its whole row group unreadable, whatever --invalid-utf8 said: the decoder checks what its
-/// schema calls text.
+/// One text that was not UTF-8 made its whole row group unreadable, whatever --invalid-utf8 said: the decoder checks all columns
+/// that its schema calls text.
 #[test]
 fn texts_that_are_no_utf8_are_what_the_options_say() {
     for has_dictionaries in [true, false] {
         let file = file_of_texts(has_dictionaries, b"wrong", b"wr\xffng");
         let bad = |column: &str| format!("bad column {column}: the bytes are no UTF-8 text");
         for (invalid_utf8, text, list) in [
-            // The first column that is wrong is named.
+            // The first bad column is named.
             (InvalidUtf8::Error, bad("t"), bad("t")),
             (InvalidUtf8::Replace, "text wr\u{fffd}ng".to_owned(), "text [\"wr\u{fffd}ng\"]".to_owned()),
             (InvalidUtf8::Blob, "blob 7772ff6e67".to_owned(), "blob 5b227772ff6e67225d".to_owned()),
@@ -272,7 +272,7 @@ fn texts_that_are_no_utf8_are_what_the_options_say() {
     }
 }
 
-/// Within a struct, an INT96 timestamp of the year 3000 came out as one of 1830: nanoseconds wrap around.
+/// Within a struct, an INT96 timestamp of the year 3000 was stored as one of 1830: its nanoseconds wrapped around.
 #[test]
 fn nested_int96_timestamps_beyond_64_bits_are_wrong() {
     let schema = "message m { required group s { required int64 n (TIMESTAMP(NANOS, false)); required int96 t; } }";
@@ -299,7 +299,7 @@ fn nested_int96_timestamps_beyond_64_bits_are_wrong() {
     assert_eq!(table.column(0), [fine, "bad column s: nanoseconds since 1970 do not fit 64 bits"]);
 }
 
-/// A file whose schema is nested so deep: groups of one group each around a column, in Thrift's compact protocol.
+/// Returns a file with `depth` nested groups around a column, in Thrift's compact protocol.
 fn nested_file(depth: usize) -> Vec<u8> {
     let mut metadata = vec![0x15, 0x02, 0x19, 0xfc];
     let mut elements = depth + 2;
@@ -316,7 +316,7 @@ fn nested_file(depth: usize) -> Vec<u8> {
     [b"PAR1", &*metadata, &[len[3], len[2], len[1], len[0]], b"PAR1"].concat()
 }
 
-/// A schema of some thousand levels overflowed the stack of the decoder, which aborts.
+/// A schema of some thousand levels overflowed the stack of the decoder, which aborted the program.
 #[test]
 fn schemas_that_are_too_deep_are_refused() {
     for depth in [0, 1, 63, 64] {
@@ -329,7 +329,7 @@ fn schemas_that_are_too_deep_are_refused() {
     }
 }
 
-/// The rows expected of a file for a schema that is given were its bytes, as if each were one: the disk seemed too small
+/// With a given schema, the number of expected rows was the file's size, as if each row were one byte. The disk seemed too small
 /// for a database of a petabyte.
 #[test]
 fn rows_expected_of_a_file_are_as_many_as_it_says() {

@@ -1,4 +1,4 @@
-//! Tables of other SQLite databases, against what SQLite itself selects.
+//! Tables of other SQLite databases, compared with SQLite's own SELECT.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod rows;
@@ -113,8 +113,8 @@ fn text_that_is_no_utf8_is_treated_as_the_options_say() {
     assert_eq!(rows(InvalidUtf8::Error), [[bad, bad], ["int 2", "text good"]]);
 }
 
-/// A database in WAL mode into which a program wrote every few milliseconds could hardly be loaded: each table had a
-/// connection of its own, and a commit between two of them was an error.
+/// A database in WAL mode that a program wrote to every few milliseconds could hardly be loaded: each table had its own
+/// connection, and a commit between two of them was an error.
 #[test]
 fn all_tables_are_of_one_moment() {
     let (_folder, path) =
@@ -147,7 +147,7 @@ fn tables_are_read_one_after_another() {
     assert_eq!(read_all(&mut *database.reader("u", &options).unwrap()).unwrap().rows, [["int 1"]]);
 }
 
-/// Names of the files in a folder.
+/// Returns the names of the files in a folder.
 fn files(folder: &Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.collect();
@@ -162,7 +162,7 @@ fn the_folder_of_a_database_stays_as_it_was() {
     assert_eq!(files(folder.path()), ["t.db"]);
     assert_eq!(read(&path, "t", &ReadOptions::default()).rows, [["int 1"]]);
     assert_eq!(files(folder.path()), ["t.db"]);
-    // SQLite keeps its files beside the file that a link leads to.
+    // SQLite keeps its files beside the file that a link points to.
     let links = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(&path, links.path().join("link.db")).unwrap();
     assert_eq!(read(&links.path().join("link.db"), "t", &ReadOptions::default()).rows, [["int 1"]]);
@@ -174,7 +174,7 @@ fn the_folder_of_a_database_stays_as_it_was() {
     assert!(reader.next_piece().unwrap().is_some());
     drop(reader);
     assert_eq!(files(folder.path()), ["t.db"]);
-    // Another program begins to use the database meanwhile, and goes on.
+    // Another program opens the database meanwhile, and keeps it open.
     let database = Database::open(&input(&path)).unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("INSERT INTO t VALUES (2)").unwrap();
@@ -195,7 +195,7 @@ fn the_folder_of_a_database_stays_as_it_was() {
     assert!(content() == before, "nothing is written into the log or out of it");
 }
 
-/// Keeps SQLite from making a file, as a folder without write permission does unless the user is root: a link to itself.
+/// Keeps SQLite from creating a file, as a folder without write permission does unless the user is root: a link to itself.
 fn block(file: &Path) {
     std::os::unix::fs::symlink(file, file).unwrap();
 }
@@ -215,7 +215,7 @@ fn a_folder_that_cannot_be_written_is_read_without_locks() {
     assert_eq!(files(folder.path()), ["t.db", "t.db-wal"]);
 }
 
-/// Such a folder, and a log with commits: the table would lack them without a word.
+/// In such a folder, a log with commits could not be read: the table would silently lack them.
 #[test]
 fn a_log_that_cannot_be_read_is_an_error() {
     let (folder, path) = database("PRAGMA journal_mode = WAL; CREATE TABLE t(a)");
@@ -234,7 +234,7 @@ fn a_log_that_cannot_be_read_is_an_error() {
     assert!(error.to_string().contains("has a write-ahead log"), "{error}");
 }
 
-/// A journal that must be rolled back was "attempt to write a readonly database", and no word of what to do.
+/// The error for a journal that must be rolled back was "attempt to write a readonly database", without advice.
 #[test]
 fn a_hot_journal_is_an_error_that_says_what_to_do() {
     let (folder, path) = database("CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(100000))");
@@ -252,7 +252,7 @@ fn a_hot_journal_is_an_error_that_says_what_to_do() {
     assert_eq!(read(&path, "t", &ReadOptions::default()).rows.len(), 1);
 }
 
-/// A trigger keeps the name of its table as its own statement writes it: one that wrote it in another case was lost.
+/// A trigger stores its table's name in the spelling of its own statement: one in another case was lost.
 #[test]
 fn objects_belong_to_their_table_however_it_is_written() {
     let (_folder, path) = database(

@@ -1,4 +1,4 @@
-//! Column affinity: what SQLite makes of a value before it stores it (datatype3.html, section 3).
+//! Column affinity: the conversion of a value before SQLite stores it (datatype3.html, section 3).
 
 mod plain;
 
@@ -9,20 +9,20 @@ use std::ops::Range;
 /// The affinity of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Affinity {
-    /// Numbers where lossless, integers preferred.
+    /// Converts to numbers if lossless, preferably to integers.
     Integer,
-    /// Texts; numbers become text.
+    /// Converts numbers to texts.
     Text,
-    /// Whatever comes (also called NONE).
+    /// Keeps any value (also called NONE).
     Blob,
-    /// Doubles; integral ones are stored as integers and read back as doubles.
+    /// Converts to doubles. Integral ones are stored as integers and read back as doubles.
     Real,
-    /// As Integer; the two differ in CAST only.
+    /// Converts like Integer. The two differ only in CAST.
     Numeric,
 }
 
 impl Affinity {
-    /// The affinity of a declared type, by the five rules of datatype3.html section 3.1 in their order.
+    /// Returns the affinity of a declared type, by the five rules of datatype3.html section 3.1 in their order.
     pub fn of_declared_type(declared: &str) -> Self {
         let declared = declared.to_ascii_uppercase();
         let has = |part: &str| declared.contains(part);
@@ -39,14 +39,14 @@ impl Affinity {
         }
     }
 
-    /// The affinity of a column of a STRICT table: ANY keeps whatever comes.
+    /// Returns the affinity of a column of a STRICT table. ANY keeps any value.
     pub fn of_strict_type(declared: &str) -> Self {
         if declared.eq_ignore_ascii_case("ANY") { Self::Blob } else { Self::of_declared_type(declared) }
     }
 }
 
-/// What the column stores for `value`. A REAL column's integral doubles are left as doubles here; that they are
-/// written as integers is a matter of the record ([`real_as_integer`]).
+/// Converts `value` to the value that the column stores. Integral doubles of a REAL column stay doubles here; the record
+/// stores them as integers ([`real_as_integer`]).
 pub fn apply(value: Value<'_>, affinity: Affinity) -> Value<'_> {
     match (affinity, value) {
         (_, Value::Real(real)) if real.is_nan() => Value::Null,
@@ -62,9 +62,9 @@ pub fn apply(value: Value<'_>, affinity: Affinity) -> Value<'_> {
     }
 }
 
-/// The text that a TEXT column stores for a number; other values as they are.
+/// Returns the text that a TEXT column stores for a number. `None` for other values.
 ///
-/// Doubles are written by the bundled SQLite itself: how many digits it prints has changed between its versions.
+/// The bundled SQLite writes doubles, because the number of digits differs between its versions.
 pub fn text_of_number(value: Value<'_>) -> Option<Cow<'static, str>> {
     match value {
         Value::Int(int) => Some(Cow::Owned(int.to_string())),
@@ -73,7 +73,7 @@ pub fn text_of_number(value: Value<'_>) -> Option<Cow<'static, str>> {
     }
 }
 
-/// The integer that stands for `real` in the record of a REAL column: integral, and within 48 bits.
+/// Returns the integer that represents `real` in the record of a REAL column, if it is integral and fits 48 bits.
 #[inline]
 pub fn real_as_integer(real: f64) -> Option<i64> {
     const LIMIT: f64 = 140_737_488_355_328.0; // 2^47
@@ -82,7 +82,7 @@ pub fn real_as_integer(real: f64) -> Option<i64> {
     (int as f64 == real && (-LIMIT..LIMIT).contains(&real)).then_some(int)
 }
 
-/// A double that equals an integer strictly inside the 64-bit range becomes that integer.
+/// Converts a double that equals an integer strictly inside the 64-bit range to that integer.
 #[inline]
 fn prefer_integer(real: f64) -> Value<'static> {
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and both ends are excluded")]
@@ -90,8 +90,8 @@ fn prefer_integer(real: f64) -> Value<'static> {
     if int as f64 == real && int > i64::MIN && int < i64::MAX { Value::Int(int) } else { Value::Real(real) }
 }
 
-/// What a column of INTEGER, NUMERIC or REAL affinity stores for the text at `span` of `data`, as [`apply`] has it, where it is a
-/// number that is [plainly](plain) written.
+/// Applies INTEGER, NUMERIC or REAL affinity to the text at `span` of `data`, like [`apply`]. `None` if it is not a
+/// [plain](plain) number.
 #[inline]
 pub(crate) fn apply_to_plain_number(data: &[u8], span: Range<usize>, affinity: Affinity) -> Option<Value<'static>> {
     let number = plain::number(data, span)?;
@@ -102,13 +102,13 @@ pub(crate) fn apply_to_plain_number(data: &[u8], span: Range<usize>, affinity: A
     })
 }
 
-/// Whether a text is no number to any affinity, as far as a glance tells.
+/// Returns whether a quick check shows that a text is not a number to any affinity.
 #[inline]
 pub(crate) fn is_plainly_no_number(text: &[u8]) -> bool {
     plain::is_no_number(text)
 }
 
-/// The number that a text stands for: a well-formed literal with white space around it, else `None`.
+/// Parses a text as a number: a well-formed literal, possibly with white space around it.
 fn number_from_text(text: &[u8]) -> Option<Value<'static>> {
     match plain::number(text, 0..text.len()) {
         Some(Value::Real(real)) => Some(prefer_integer(real)),
@@ -118,26 +118,26 @@ fn number_from_text(text: &[u8]) -> Option<Value<'static>> {
     }
 }
 
-/// The number that a text stands for. SQLite (3.54) reads a text up to its first NUL here, whatever follows; older
-/// versions make no number of a text with a NUL.
+/// Parses any text as a number. SQLite 3.54 reads a text up to its first NUL and ignores the rest; older versions do not
+/// take a text with a NUL for a number.
 fn number_from_any_text(text: &[u8]) -> Option<Value<'static>> {
     let end = text.iter().position(|&byte| byte == 0);
     let literal = std::str::from_utf8(&text[..end.unwrap_or(text.len())]).ok()?.trim_matches(is_sqlite_space);
     let shape = literal_shape(literal.as_bytes())?;
     match literal.parse::<i64>() {
-        // A long integer is read exactly by another function of SQLite, which looks at the whole text and refuses the NUL.
+        // SQLite reads a long integer exactly by another function, which looks at the whole text and refuses the NUL.
         Ok(int) if matches!(shape, Shape::Integer) && end.is_none() => Some(Value::Int(int)),
         _ => Some(prefer_integer(real_of_literal(literal)?)),
     }
 }
 
-/// Whether a numeric column stores just a part of a text: the number in front of a NUL.
+/// Returns whether a numeric column stores only a part of a text: the number before a NUL.
 pub(crate) fn is_cut(text: Value<'_>, stored: Value<'_>) -> bool {
     matches!((text, stored), (Value::Text(text), Value::Int(_) | Value::Real(_)) if text.contains(&0))
 }
 
-/// The double nearest to what SQLite (3.54) reads of a literal: digits behind those that fill 64 bits, the first 19 or
-/// so, count as zeros, so that a tie that only they would break is rounded to even.
+/// Returns the double nearest to the digits that SQLite 3.54 reads of a literal. Digits after those that fill 64 bits (about
+/// the first 19) count as zeros, so that a tie that only they would break is rounded to even.
 fn real_of_literal(literal: &str) -> Option<f64> {
     const FULL: u64 = (u64::MAX - 9) / 10;
     let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, ""));
@@ -150,7 +150,7 @@ fn real_of_literal(literal: &str) -> Option<f64> {
             _ => {}
         }
     }
-    // One of more than five digits is 10,000 to SQLite, where no digits in front of it make a difference.
+    // SQLite takes an exponent of more than five digits for 10,000; the digits before it cannot make a difference then.
     let size = exponent
         .bytes()
         .filter(u8::is_ascii_digit)
@@ -169,7 +169,7 @@ enum Shape {
     Decimal,
 }
 
-/// `[+-] digits [. digits] [e [+-] digits]` with at least one digit in front of the exponent.
+/// Matches `[+-] digits [. digits] [e [+-] digits]` with at least one digit before the exponent.
 fn literal_shape(literal: &[u8]) -> Option<Shape> {
     let digits = |from: usize| literal[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let sign = |from: usize| usize::from(matches!(literal.get(from), Some(b'+' | b'-')));
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(Affinity::of_strict_type("any"), Affinity::Blob);
     }
 
-    /// Texts that look like numbers, or do not.
+    /// Texts that look like numbers, and texts that do not.
     const TEXTS: &[&str] = &[
         "12",
         " 12 ",
@@ -271,7 +271,7 @@ mod tests {
         "-1e400",
         "1e-400",
         "9007199254740993",
-        // Stored as text by the printed pages and as numbers by SQLite's INSERT: integrity_check called the file unsound.
+        // Stored as texts by our pages and as numbers by SQLite's INSERT: integrity_check called the file unsound.
         "5\x006",
         "7\0",
         "\x005",
@@ -295,8 +295,8 @@ mod tests {
         "-9223372036854775808\0",
         "99999999999999999999\0",
         "2020-01-01\0",
-        // Loaded as the nearest double of all their digits, which SQLite does not look at: one unit in the last place
-        // from what it stores.
+        // Loaded as the nearest double of all their digits, some of which SQLite ignores: one unit in the last place off the double
+        // that it stores.
         "2200000000000.2922364",
         "-3500000000000000.2500001",
         "35000000000000002500001e-7",
@@ -323,7 +323,7 @@ mod tests {
         ".e5",
     ];
 
-    /// Every text and double that has surprised a loader, stored by SQLite and by us.
+    /// Checks every text and double that has surprised a loader: SQLite and litepress must store the same value.
     #[test]
     fn values_are_converted_as_sqlite_converts_them() {
         let reals = [
@@ -379,7 +379,7 @@ mod tests {
             prop_assert_eq!(real_of_literal(&literal).unwrap().to_bits(), theirs.to_bits());
         }
 
-        /// What is read fast is what is read exactly, wherever in other text it stands.
+        /// The fast parser agrees with the exact one, whatever text surrounds the number.
         #[test]
         fn plain_numbers_are_numbers(
             text in prop_oneof![

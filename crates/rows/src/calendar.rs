@@ -7,12 +7,12 @@
 //! assert_eq!(DateTime::parse(b"1970-01-02 00:01").map(DateTime::seconds), Some(86_460));
 //! ```
 
-/// Seconds of a day.
+/// Number of seconds of a day.
 pub const SECONDS_PER_DAY: i64 = 86_400;
-/// Days from 0000-01-01 to 1970-01-01.
+/// Number of days from 0000-01-01 to 1970-01-01.
 pub const DAYS_BEFORE_1970: i64 = 719_528;
 
-/// Days of 400 years, after which the calendar repeats.
+/// Number of days of 400 years, after which the calendar repeats.
 const DAYS_PER_ERA: i64 = 146_097;
 const YEARS_PER_ERA: i64 = 400;
 
@@ -33,7 +33,7 @@ impl Date {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "months and days of a month are below 32")]
     pub fn from_days(days: i64) -> Self {
-        // The algorithm wants days that are not negative, in years that begin in March.
+        // The algorithm needs nonnegative days, in years that begin in March.
         const SHIFT_ERAS: i64 = 1 << 40;
         const SHIFT_DAYS: i64 = SHIFT_ERAS * DAYS_PER_ERA + DAYS_BEFORE_1970 - 60;
         const LIMIT: u64 = 1 << 57;
@@ -59,7 +59,7 @@ impl Date {
     pub fn days(self) -> i64 {
         let Self { year, month, day } = self;
         let (month, day) = (i64::from(month), i64::from(day));
-        // Years that begin in March have their leap day at the end.
+        // In years that begin in March, the leap day comes last.
         const MARCH: i64 = 60 - DAYS_BEFORE_1970;
         let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
         let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -119,7 +119,7 @@ impl DateTime {
         (has(10, b" T") && has(13, b":")).then_some(Self { date, second: Some(hour * 3600 + minute * 60 + second) })
     }
 
-    /// Returns the seconds from 1970-01-01 00:00:00; without a time, those of midnight.
+    /// Returns the seconds from 1970-01-01 00:00:00. A date without a time counts as midnight.
     pub fn seconds(self) -> i64 {
         self.date.days() * SECONDS_PER_DAY + self.second.unwrap_or(0)
     }

@@ -1,37 +1,36 @@
-//! Values column by column: what generators and readers fill, and what the encoder turns into records.
+//! Values column by column, filled by generators and readers, and encoded as records.
 
 use litepress_format::value::Value;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows that are made, converted and encoded at one go: few enough to stay in the first-level cache.
+/// Maximum number of rows of a block: few enough to stay in the first-level cache.
 pub const BLOCK_ROWS: usize = 1024;
 
 /// The values of one column for a block of rows, before affinity.
 ///
-/// A block is filled again and again: [`ints`](Self::ints) and its siblings hand out the emptied vector of the
-/// kind asked for, with its memory kept.
+/// A block is reused: [`ints`](Self::ints) and its siblings empty it, select the kind of values, and keep its memory.
 #[derive(Debug, Default)]
 pub struct CellBlock {
     cells: Cells,
     nulls: Vec<bool>,
 }
 
-/// Values of one kind. All rows of a block hold the same kind; what varies from row to row is [`Cells::Values`].
+/// Values of one kind. All rows of a block have the same kind; [`Cells::Values`] holds mixed kinds.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Cells {
     /// 64-bit integers.
     Int(Vec<i64>),
-    /// IEEE doubles; NaN is stored as NULL, as SQLite does.
+    /// IEEE doubles. NaN is stored as NULL, as in SQLite.
     Real(Vec<f64>),
     /// UTF-8 texts.
     Text(Strings),
     /// Byte strings.
     Blob(Strings),
-    /// Values picked from a short list, which is converted and encoded once and not once a row.
+    /// Values picked from a short list, which is converted and encoded once instead of once per row.
     Choice(Choice),
-    /// Values of any kind, one by one: the slow way.
+    /// Values of any kind, converted one by one. This is slow.
     Values(Vec<OwnedValue>),
 }
 
@@ -57,7 +56,7 @@ pub enum OwnedValue {
 }
 
 impl OwnedValue {
-    /// The same value, borrowed.
+    /// Borrows the value.
     pub fn as_value(&self) -> Value<'_> {
         match self {
             Self::Null => Value::Null,
@@ -68,7 +67,7 @@ impl OwnedValue {
         }
     }
 
-    /// Bytes of memory behind the value.
+    /// Returns the size of the value's heap memory in bytes.
     fn owned_bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.capacity(),
@@ -78,7 +77,7 @@ impl OwnedValue {
     }
 }
 
-/// Byte strings of a block, one after another in one arena.
+/// The byte strings of a block, one after another in an arena.
 #[derive(Debug, Default)]
 pub struct Strings {
     data: Vec<u8>,
@@ -87,7 +86,7 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// Forgets the strings and keeps the memory.
+    /// Removes all strings and keeps the memory.
     pub fn clear(&mut self) {
         self.data.clear();
         self.ends.clear();
@@ -100,7 +99,7 @@ impl Strings {
         self.end_string();
     }
 
-    /// The arena, to append the next string in pieces; [`end_string`](Self::end_string) completes it.
+    /// Returns the arena, to append a string in pieces. [`end_string`](Self::end_string) completes it.
     pub fn arena(&mut self) -> &mut Vec<u8> {
         &mut self.data
     }
@@ -108,14 +107,14 @@ impl Strings {
     /// Completes the string that was appended to [`arena`](Self::arena).
     ///
     /// # Panics
-    /// Where a block's strings pass 4 GiB together.
+    /// If the strings of the block exceed 4 GiB in total.
     pub fn end_string(&mut self) {
         let end = u32::try_from(self.data.len()).expect("a block's strings stay below 4 GiB");
         self.ends.push(end);
     }
 
-    /// Makes this `count` strings of `len` bytes each and hands out their bytes to be written; much faster than
-    /// `count` pushes. What the bytes held before is undefined.
+    /// Sets `count` strings of `len` bytes and returns their bytes to be written. Much faster than `count` pushes. The bytes are
+    /// undefined before that.
     pub fn fixed(&mut self, count: usize, len: usize) -> &mut [u8] {
         self.clear();
         self.fixed_len = Some(len);
@@ -123,12 +122,12 @@ impl Strings {
         &mut self.data
     }
 
-    /// Makes this the strings that lie at `spans` of `text`; much faster than so many pushes.
+    /// Sets the strings to those at `spans` of `text`. Much faster than a push for each.
     ///
     /// # Panics
-    /// Where a span is not within `text`, or where the strings pass 4 GiB together.
+    /// If a span is not within `text`, or the strings exceed 4 GiB in total.
     pub fn gather(&mut self, text: &[u8], spans: &[Range<usize>]) {
-        // Most strings are short: a block of constant length is copied, and what follows overwrites the rest.
+        // Most strings are short: copy blocks of constant length. The next string overwrites the excess.
         const BLOCK: usize = 16;
         self.clear();
         let total: usize = spans.iter().map(Range::len).sum();
@@ -149,14 +148,14 @@ impl Strings {
         self.fixed_len = spans.first().map(Range::len).filter(|&len| spans.iter().all(|span| span.len() == len));
     }
 
-    /// Makes this the same strings as `other`.
+    /// Sets the strings to those of `other`.
     fn copy_from(&mut self, other: &Self) {
         self.data.clone_from(&other.data);
         self.ends.clone_from(&other.ends);
         self.fixed_len = other.fixed_len;
     }
 
-    /// Takes back all strings from this one on.
+    /// Removes all strings from number `count` on.
     pub fn truncate(&mut self, count: usize) {
         match self.fixed_len {
             Some(len) => self.data.truncate(count * len),
@@ -167,17 +166,17 @@ impl Strings {
         }
     }
 
-    /// The common length of all strings, where [`fixed`](Self::fixed) or [`gather`](Self::gather) know one.
+    /// Returns the common length of all strings, if [`fixed`](Self::fixed) or [`gather`](Self::gather) has found one.
     pub fn fixed_len(&self) -> Option<usize> {
         self.fixed_len
     }
 
-    /// All bytes, one string after another.
+    /// Returns the bytes of all strings, one after another.
     pub fn data(&self) -> &[u8] {
         &self.data
     }
 
-    /// Where string `row` lies in [`data`](Self::data).
+    /// Returns the range of string `row` in [`data`](Self::data).
     #[inline]
     pub fn span(&self, row: usize) -> Range<usize> {
         match self.fixed_len {
@@ -189,18 +188,18 @@ impl Strings {
         }
     }
 
-    /// String `row`.
+    /// Returns string `row`.
     pub fn get(&self, row: usize) -> &[u8] {
         &self.data[self.span(row)]
     }
 }
 
-/// Rows that pick from a list of values.
+/// Rows as picks from a list of values.
 #[derive(Debug)]
 pub struct Choice {
-    /// The values to pick from. The same `Arc` block after block lets the encoder keep what it made of them.
+    /// The values to pick from. If blocks share one `Arc`, the encoder converts the values only once.
     pub values: Arc<[OwnedValue]>,
-    /// For each row the index of its value.
+    /// The index of each row's value.
     pub picks: Vec<u32>,
 }
 
@@ -258,7 +257,7 @@ impl CellBlock {
         }
     }
 
-    /// Makes this the same values as `other`, with the memory kept.
+    /// Copies the values of `other`, and keeps the memory.
     pub fn copy_from(&mut self, other: &Self) {
         match &other.cells {
             Cells::Int(ints) => self.ints().extend_from_slice(ints),
@@ -271,24 +270,24 @@ impl CellBlock {
         self.nulls.clone_from(&other.nulls);
     }
 
-    /// Which rows are NULL whatever their value says: empty (none is) or one flag a row. To be set after the values.
+    /// Returns the NULL flags, to be set after the values: empty if no row is NULL, else one flag per row. A flag overrides the
+    /// row's value.
     pub fn nulls_mut(&mut self) -> &mut Vec<bool> {
         &mut self.nulls
     }
 
-    /// Which rows are NULL: empty (none is) or one flag a row.
+    /// Returns the NULL flags: empty if no row is NULL, else one flag per row.
     pub fn nulls(&self) -> &[bool] {
         &self.nulls
     }
 
-    /// Makes one row of `rows` NULL.
+    /// Sets one of `rows` rows to NULL.
     pub fn set_null(&mut self, row: usize, rows: usize) {
         self.nulls.resize(rows, false);
         self.nulls[row] = true;
     }
 
-    /// Gives back the memory of huge values, which are not needed any more. Blocks of usual size keep theirs, to be filled
-    /// again.
+    /// Frees huge values that are not needed any more. Blocks of usual size keep their memory, to be reused.
     pub fn forget_huge(&mut self) {
         const HUGE_BYTES: usize = 16 << 20;
         let bytes = match &self.cells {
@@ -301,17 +300,17 @@ impl CellBlock {
         }
     }
 
-    /// The values.
+    /// Returns the values.
     pub fn cells(&self) -> &Cells {
         &self.cells
     }
 
-    /// The values, to go on with those of the kind that is there.
+    /// Returns the values, to append more of the same kind.
     pub fn cells_mut(&mut self) -> &mut Cells {
         &mut self.cells
     }
 
-    /// The value of one row, NULL flags applied: for errors and tests, not for speed.
+    /// Returns the value of one row, with NULL flags applied. Slow: for errors and tests.
     pub fn value(&self, row: usize) -> Value<'_> {
         if self.nulls.get(row).copied().unwrap_or(false) {
             return Value::Null;

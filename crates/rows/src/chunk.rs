@@ -1,16 +1,16 @@
-//! Records on their way from a source to a tree.
+//! Chunks of records, passed from a source to a tree.
 
 use std::ops::Range;
 
-/// Bytes in front of the first record that a reader may touch and must not use.
+/// Number of bytes before the first record that may be read, but have no meaning.
 ///
-/// The page builder copies a short record as one fixed-width block that ends where the record ends, which is
-/// several times cheaper than a copy of variable length; the block may begin before the record does.
+/// The page builder copies a short record as a block of fixed width that ends with the record, which is several times
+/// cheaper than a copy of variable length. The block may begin before the record.
 pub const HEADROOM: usize = 32;
 
-/// Rowids, encoded SQLite records in one arena, and where each record ends.
+/// Rowids, and encoded SQLite records in one arena.
 ///
-/// A chunk is filled by a source, read by a tree, cleared and used again: its memory is allocated once.
+/// A source fills a chunk, a tree reads it, then it is cleared and reused: its memory is allocated once.
 #[derive(Debug)]
 pub struct RecordChunk {
     rowids: Vec<i64>,
@@ -22,10 +22,10 @@ pub struct RecordChunk {
 }
 
 impl RecordChunk {
-    /// A source ends its chunk once it holds this many bytes of records (one more block of rows may follow).
+    /// Size in bytes of records at which a source ends its chunk. One more block of rows may follow.
     pub const TARGET_BYTES: usize = 128 * 1024;
 
-    /// An empty chunk.
+    /// Creates an empty chunk.
     pub fn new() -> Self {
         Self {
             rowids: Vec::new(),
@@ -36,7 +36,7 @@ impl RecordChunk {
         }
     }
 
-    /// Forgets the rows and keeps the memory, unless one giant record had blown it up.
+    /// Removes the rows. Keeps the memory, except for that of a giant record.
     pub fn clear(&mut self) {
         self.rowids.clear();
         self.ends.clear();
@@ -45,18 +45,18 @@ impl RecordChunk {
         self.records.shrink_to(4 * Self::TARGET_BYTES);
     }
 
-    /// Position in the input of the first row, counted from 1; the other rows follow it. Whoever fills the chunk says it, and it
-    /// tells which of two rows with one key came first.
+    /// Returns the first row's position in the input, counted from 1; the other rows follow it. The producer of the chunk sets it.
+    /// It decides which of two rows with one key came first.
     pub fn first_record(&self) -> u64 {
         self.first_record
     }
 
-    /// Says where in the input the first row stands. Whoever [pushes](Self::push) rows does so before.
+    /// Sets the first row's position in the input. Call it before [`push`](Self::push).
     pub fn set_first_record(&mut self, first_record: u64) {
         self.first_record = first_record;
     }
 
-    /// Says that the input gives the rows from `first` on no rowid, so that SQLite may choose it.
+    /// Marks the rows from `first` on as rows without a rowid in the input, so that SQLite may choose it.
     pub fn mark_automatic(&mut self, first: usize) {
         let rows = first..self.len();
         match self.automatic.last_mut() {
@@ -66,43 +66,43 @@ impl RecordChunk {
         }
     }
 
-    /// Whether SQLite may choose the rowid of a row. The chunk's own is no more than the row's number.
+    /// Returns whether SQLite may choose the rowid of a row. The chunk's own rowid is then just the row's number.
     pub fn is_automatic(&self, row: usize) -> bool {
         let range = self.automatic.partition_point(|range| range.end <= row);
         self.automatic.get(range).is_some_and(|range| range.contains(&row))
     }
 
-    /// Numbers the rows from `first` on anew, without a gap.
+    /// Renumbers the rows from `first` on, without a gap.
     pub fn renumber(&mut self, first: usize, first_rowid: i64) {
         self.rowids[first..].iter_mut().zip(first_rowid..).for_each(|(rowid, number)| *rowid = number);
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no row.
+    /// Returns whether the chunk has no rows.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Whether the source should hand this chunk over.
+    /// Returns whether the source should hand over the chunk.
     pub fn is_full(&self) -> bool {
         self.records.len() >= Self::TARGET_BYTES
     }
 
-    /// Rowids in order of arrival, one a row.
+    /// Returns the rowids in order of arrival, one per row.
     pub fn rowids(&self) -> &[i64] {
         &self.rowids
     }
 
-    /// The arena: [`HEADROOM`] bytes, then the records one after another.
+    /// Returns the arena: [`HEADROOM`] bytes, then the records one after another.
     pub fn arena(&self) -> &[u8] {
         &self.records
     }
 
-    /// Writes to `starts` where each record of `rows` begins in the arena.
+    /// Writes the starts of `rows` in the arena to `starts`.
     #[inline]
     pub fn starts(&self, rows: Range<usize>, starts: &mut [usize]) {
         let before = rows.start.checked_sub(1).map_or(HEADROOM, |row| self.ends[row] as usize);
@@ -114,7 +114,7 @@ impl RecordChunk {
         }
     }
 
-    /// Bytes of each record where all have as many; `None` where there is none.
+    /// Returns the length of the records in bytes if it is the same for all, and there is one.
     pub fn record_len(&self) -> Option<usize> {
         let first = *self.ends.first()?;
         let len = first - arena_end(HEADROOM);
@@ -127,12 +127,12 @@ impl RecordChunk {
         (differ == 0).then_some(len as usize)
     }
 
-    /// Where each record ends in [`Self::arena`]; the first one begins at [`HEADROOM`].
+    /// Returns the end of each record in [`Self::arena`]. The first record begins at [`HEADROOM`].
     pub fn ends(&self) -> &[u32] {
         &self.ends
     }
 
-    /// Record `row`.
+    /// Returns record `row`.
     pub fn record(&self, row: usize) -> &[u8] {
         let start = if row == 0 { HEADROOM } else { self.ends[row - 1] as usize };
         &self.records[start..self.ends[row] as usize]
@@ -141,15 +141,15 @@ impl RecordChunk {
     /// Appends one row.
     ///
     /// # Panics
-    /// Where the arena would pass 4 GiB: SQLite's own limit for a record (10^9 bytes) is checked by whoever
-    /// encodes, and a full chunk is not added to.
+    /// If the arena would exceed 4 GiB. The encoder limits records to SQLite's 10^9 bytes, and nothing is added to a full
+    /// chunk.
     pub fn push(&mut self, rowid: i64, record: &[u8]) {
         self.rowids.push(rowid);
         self.records.extend_from_slice(record);
         self.end_record();
     }
 
-    /// Takes out those rows from `first` on that `stays` says `false` to.
+    /// Removes the rows from `first` on for which `stays` returns `false`.
     pub(crate) fn retain(&mut self, first: usize, stays: impl Fn(usize) -> bool) {
         let mut start = if first == 0 { HEADROOM } else { self.ends[first - 1] as usize };
         let (mut kept, mut at) = (first, start);
@@ -169,8 +169,8 @@ impl RecordChunk {
         self.records.truncate(at);
     }
 
-    /// The vectors themselves, for encoders that write a block of records at once. Every entry of `ends` must be
-    /// the arena's length after its record, and `rowids` must have as many entries as `ends`.
+    /// Returns the vectors, for encoders that write a block of records at once. Every entry of `ends` must be the arena's length
+    /// after its record, and `rowids` must have as many entries as `ends`.
     pub(crate) fn parts_mut(&mut self) -> (&mut Vec<i64>, &mut Vec<u8>, &mut Vec<u32>) {
         (&mut self.rowids, &mut self.records, &mut self.ends)
     }
@@ -180,7 +180,7 @@ impl RecordChunk {
     }
 }
 
-/// Where a record ends.
+/// Converts the end of a record to 32 bits.
 pub(crate) fn arena_end(end: usize) -> u32 {
     u32::try_from(end).expect("a chunk's arena stays below 4 GiB")
 }
@@ -223,7 +223,7 @@ mod tests {
         }
         chunk.push(8, b"jk");
         assert_eq!(chunk.record_len(), None);
-        // The last one ends where it would if all were alike.
+        // The last record ends where it would if all had one length.
         chunk.push(9, b"lmno");
         assert_eq!(chunk.record_len(), None);
         chunk.clear();

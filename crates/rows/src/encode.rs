@@ -1,15 +1,15 @@
-//! From a block of cells to SQLite records.
+//! Encodes blocks of cells as SQLite records.
 //!
 //! ```text
-//! CellBlock --column.rs--> Slot          serial type of each row, and its body as a word or as a span of bytes:
-//!                                        affinity, NOT NULL and STRICT types are settled here, column by column
-//! Slots ----------------> RecordChunk    rows of one shape: strided writes, column by column
+//! CellBlock --column.rs--> Slot          serial type of each row, and its body as a word or a span of bytes:
+//!                                        applies affinity, NOT NULL and STRICT types, column by column
+//! Slots -----------------> RecordChunk   rows of one shape: strided writes, column by column
 //!                                        any other rows: one after another
 //! ```
 //!
-//! A record is a header (its own length, then one serial type a column) and the bodies (fileformat2.html,
-//! section 2.1). Where every column of a block has one-byte serial types and bodies of one length, all records
-//! of the block have the same layout, and what varies is written with constant strides: several times faster.
+//! A record is a header (its own length, then one serial type per column) and the bodies (fileformat2.html, section 2.1).
+//! If every column of a block has one-byte serial types and bodies of one length, all its records have the same layout. Their
+//! varying parts are then written with constant strides, which is several times faster.
 
 mod column;
 mod layout;
@@ -28,63 +28,64 @@ pub const MAX_RECORD_BYTES: u64 = 1_000_000_000;
 /// The numbers of a block's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowNumbers {
-    /// Rows of a table without INTEGER PRIMARY KEY get the rowids from this one on.
+    /// First rowid of the rows, in a table without INTEGER PRIMARY KEY.
     pub first_rowid: i64,
-    /// Position of the first row in the input, counted from 1: errors name it, and it tells which of two rows with one key
+    /// Position of the first row in the input, counted from 1. Errors name it, and it decides which of two rows with one key
     /// came first.
     pub first_record: u64,
 }
 
 impl RowNumbers {
-    /// Rowids that are the positions in the input.
+    /// Returns numbers whose rowids are the positions in the input.
     pub fn from_record(first_record: u64) -> Self {
         Self { first_rowid: first_record.cast_signed(), first_record }
     }
 }
 
-/// A value that its column does not take.
+/// A value that its column does not accept.
 #[derive(Debug)]
 pub struct BadValue {
     /// Its row in the block.
     pub row: usize,
-    /// Whether NULL can take its place.
+    /// NULL can replace the value.
     pub may_be_null: bool,
-    /// Table, column, record, value and what is wrong.
+    /// The error, with table, column, record and value.
     pub error: Error,
 }
 
-/// What becomes of the row of a [`BadValue`].
+/// The decision about the row of a [`BadValue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The row gets no record.
     LeaveOut,
-    /// NULL takes the value's place: only where it [can](BadValue::may_be_null).
+    /// NULL replaces the value. Valid only if it [can](BadValue::may_be_null).
     StoreNull,
 }
 
-/// Turns blocks of cells into the records of one table.
+/// An encoder of blocks of cells as the records of one table.
 #[derive(Debug)]
 pub struct Encoder {
     table: String,
     rules: Vec<Rule>,
     rowid_alias: Option<usize>,
-    /// The columns in the order of the record.
+    /// The columns in record order.
     order: Vec<usize>,
-    /// The columns of which NULL has a row left out.
+    /// The columns whose NULL leaves the row out.
     left_out_on_null: Vec<usize>,
-    /// What NULL leads to if the row has a value of a wrong type, too.
+    /// The columns whose NULL decides about a row before wrong types do, and how.
     null_before_type: Vec<(usize, NullRule)>,
     conflict: Conflict,
     /// Rows of the block whose types SQLite checks.
     unchecked: LeftOut,
     slots: Vec<Slot>,
-    /// Texts that were cut at a NUL since they were last [taken](Self::take_cut_texts).
+    /// Number of texts cut at a NUL since the last [call](Self::take_cut_texts).
     cut_texts: u64,
 }
 
-/// The columns of a STRICT table, as blocks are given, of which NULL has another consequence than a wrong type in the same row.
+/// Returns the columns of a STRICT table, by block, for which NULL decides before a wrong type in the same row, and how.
 ///
-/// SQLite checks types last, but first in a table with generated columns, which it computes from values of the right types.
+/// SQLite checks types last. In tables with generated columns it checks them first, since it computes these from values of the
+/// right types.
 fn null_before_type(table: &Table, conflict: Conflict) -> Vec<(usize, NullRule)> {
     let is_ordered = table.strict && table.ordinary_columns().count() == table.columns.len();
     let rule = |column| (column, table.null_rule(column, conflict));
@@ -93,12 +94,12 @@ fn null_before_type(table: &Table, conflict: Conflict) -> Vec<(usize, NullRule)>
 }
 
 impl Encoder {
-    /// An encoder for the rows of `table`. Blocks are given for its ordinary columns, in their order; records hold
-    /// them in the order in which SQLite stores them ([`Table::stored_columns`]). What SQLite computes is not in them.
+    /// Creates an encoder for `table`. There is one block for each ordinary column, in column order. Records have the columns in
+    /// the order in which SQLite stores them ([`Table::stored_columns`]), without those that SQLite computes.
     ///
-    /// `conflict` says what becomes of NULL in a NOT NULL column ([`Table::null_rule`]). A row with a value that an INTEGER
-    /// PRIMARY KEY does not take fails in any case. So does one that a STRICT table does not take, unless it has NULL in a
-    /// NOT NULL column: SQLite looks for NULL first, and may leave the row out.
+    /// `conflict` decides about NULL in a NOT NULL column ([`Table::null_rule`]). A row with an invalid INTEGER PRIMARY KEY always
+    /// fails. So does a row whose type a STRICT table does not accept, unless it has NULL in a NOT NULL column: SQLite checks
+    /// NULL first, and may leave the row out.
     pub fn new(table: &Table, conflict: Conflict) -> Self {
         let ordinary: Vec<usize> = table.ordinary_columns().collect();
         let block_of = |position: usize| ordinary.iter().position(|&ordinary| ordinary == position);
@@ -119,20 +120,20 @@ impl Encoder {
         }
     }
 
-    /// Returns how many texts were cut at a NUL since the last call: of `5\06` a numeric column stores 5, as SQLite does.
+    /// Returns the number of texts cut at a NUL since the last call: a numeric column stores 5 for `5\06`, as SQLite does.
     pub fn take_cut_texts(&mut self) -> u64 {
         std::mem::take(&mut self.cut_texts)
     }
 
-    /// Encodes the first `rows` rows of `blocks`, one block a column, and appends them to `chunk`, those apart that are
-    /// left out for a NULL.
+    /// Encodes the first `rows` rows of `blocks`, one block per column, and appends them to `chunk`. Rows that a NULL leaves out
+    /// are skipped.
     ///
     /// # Errors
     /// [`ErrorKind::Constraint`] for the first row that breaks NOT NULL, a STRICT type or the INTEGER PRIMARY KEY;
-    /// [`ErrorKind::Limit`] for a record above [`MAX_RECORD_BYTES`].
+    /// [`ErrorKind::Limit`] for a record longer than [`MAX_RECORD_BYTES`].
     ///
     /// # Panics
-    /// Where the number of blocks is not that of the ordinary columns, or `rows` is above [`BLOCK_ROWS`].
+    /// If the number of blocks differs from that of the ordinary columns, or `rows` exceeds [`BLOCK_ROWS`].
     pub fn encode(
         &mut self,
         blocks: &[CellBlock],
@@ -152,7 +153,7 @@ impl Encoder {
         self.write(blocks, rows, numbers, &mut left_out, chunk)
     }
 
-    /// The values of the first `rows` rows of `blocks`, where all are integers and their columns store them as they are.
+    /// Returns the values of the first `rows` rows of `blocks`, if all are integers that their columns store unchanged.
     pub fn integers<'b>(&self, blocks: &'b [CellBlock], rows: usize) -> Option<Vec<&'b [i64]>> {
         let integers = |block: &'b CellBlock| match block.cells() {
             Cells::Int(ints) if block.nulls().is_empty() => Some(&ints[..rows]),
@@ -161,16 +162,16 @@ impl Encoder {
         if self.keeps_integers() { blocks.iter().map(integers).collect() } else { None }
     }
 
-    /// Whether all columns store integers as they are.
+    /// Returns whether all columns store integers unchanged.
     pub fn keeps_integers(&self) -> bool {
         self.rowid_alias.is_none() && self.rules.iter().all(Rule::keeps_ints)
     }
 
-    /// As [`encode`](Self::encode), but rows that break a rule are the caller's to judge, and rows can be left out from the
-    /// start: their numbers stay unused. Those that get no record are in `left_out` afterwards.
+    /// Does the same as [`encode`](Self::encode), but `judge` decides about rows that break a rule, and rows can be left out from
+    /// the start; their numbers stay unused. Afterwards `left_out` has all rows without a record.
     ///
     /// # Errors
-    /// What `judge` returns as such; a record above [`MAX_RECORD_BYTES`].
+    /// Any error of `judge`, or a record longer than [`MAX_RECORD_BYTES`].
     ///
     /// # Panics
     /// As [`encode`](Self::encode).
@@ -187,12 +188,12 @@ impl Encoder {
         let known = chunk.len();
         for column in self.filling_order() {
             while let Err(fault) = self.fill(column, &blocks[column], rows, left_out, chunk) {
-                // SQLite ignores such a row for sure. Of an ON CONFLICT clause that is not known, and the row is judged.
+                // SQLite certainly ignores such a row. Under an ON CONFLICT clause it may not, so the row is judged.
                 if self.excuses(&fault, blocks, self.conflict == Conflict::Ignore, left_out) {
                     continue;
                 }
                 if self.rowid_alias == Some(column) {
-                    // They are read once more; those that stand in front of a column with a fault stay.
+                    // The rowids are read again. A fault in another column keeps them.
                     chunk.parts_mut().0.truncate(known);
                 }
                 let error = self.explain(&fault, column, &blocks[column], numbers);
@@ -212,14 +213,14 @@ impl Encoder {
         self.unchecked.clear();
     }
 
-    /// The columns in the order in which they are settled: as in SQLite, no other rule excuses a wrong INTEGER PRIMARY KEY.
+    /// Returns the columns in processing order. As in SQLite, no other rule excuses an invalid INTEGER PRIMARY KEY, so it is first.
     fn filling_order(&self) -> impl Iterator<Item = usize> + use<> {
         let alias = self.rowid_alias;
         alias.into_iter().chain((0..self.rules.len()).filter(move |&column| alias != Some(column)))
     }
 
-    /// Whether a wrong type does not count because the row has NULL in a NOT NULL column, which SQLite looks at before. Then
-    /// the row is left out, or goes to SQLite as it is, if it `may_ask`.
+    /// Returns whether a wrong type is excused because the row has NULL in a NOT NULL column, which SQLite checks first. The row is
+    /// then left out, or passed to SQLite unchanged if `may_ask`.
     fn excuses(&mut self, fault: &Fault, blocks: &[CellBlock], may_ask: bool, left_out: &mut LeftOut) -> bool {
         let has_null = |&&(column, _): &&(usize, NullRule)| is_null(&blocks[column].value(fault.row));
         match self.null_before_type.iter().filter(|_| fault.is_type).find(has_null) {
@@ -230,7 +231,7 @@ impl Encoder {
         true
     }
 
-    /// Settles one column: its slot, or the rowids.
+    /// Processes one column: fills its slot, or the rowids.
     fn fill(
         &mut self,
         column: usize,
@@ -248,7 +249,7 @@ impl Encoder {
         }
     }
 
-    /// Writes the records of the rows whose columns are settled.
+    /// Writes the records of the processed columns.
     fn write(
         &mut self,
         blocks: &[CellBlock],

@@ -1,4 +1,4 @@
-//! The one error type: what went wrong, where, and what to do about it.
+//! The error type: what went wrong, where, and what to do about it.
 
 use crate::hint::{Message, Words};
 use crate::message;
@@ -6,10 +6,10 @@ use litepress_format::value::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Result of everything that can fail.
+/// The result of operations that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What sort of mistake an [`Error`] is; callers branch on it, people read the message.
+/// The kind of an [`Error`]. Callers branch on it; people read the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -17,19 +17,19 @@ pub enum ErrorKind {
     Usage,
     /// SQLite refuses the schema, or the schema does more than define.
     Schema,
-    /// The schema is good but litepress cannot print this part of it.
+    /// The schema is valid, but litepress does not support this part of it.
     Unsupported,
     /// An annotation or a generator argument is wrong.
     Generator,
     /// A row breaks a rule of its table: NOT NULL, a STRICT type, a key.
     Constraint,
-    /// Input that cannot be read as what it claims to be.
+    /// The input is not what it claims to be.
     Data,
     /// A limit of the SQLite file format is exceeded.
     Limit,
-    /// The target exists and nobody allowed its replacement.
+    /// The target exists, and replacing it was not allowed.
     Exists,
-    /// The target cannot be had: it is in use, or not what may be replaced.
+    /// The target cannot be replaced: it is in use, or of a kind that is never replaced.
     Target,
     /// Not enough room on the disk.
     NoSpace,
@@ -41,7 +41,7 @@ pub enum ErrorKind {
     Interrupted,
 }
 
-/// Where a mistake is; every part is present only where it is known.
+/// The place of a mistake. Each part is present if known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
@@ -57,11 +57,11 @@ pub struct Place {
     pub table: Option<String>,
     /// Column name.
     pub column: Option<String>,
-    /// The offending value as SQLite would quote it, cut where it is long.
+    /// The offending value as SQLite would quote it, shortened if long.
     pub value: Option<String>,
 }
 
-/// Anything that litepress reports: kind, message, place, and advice.
+/// An error of litepress: kind, message, place and advice.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -96,7 +96,7 @@ impl Error {
         }))
     }
 
-    /// A failed operating-system call: what was tried, on which path. A full disk becomes [`ErrorKind::NoSpace`].
+    /// Creates an error for a failed call of the operating system, on a path. A full disk becomes [`ErrorKind::NoSpace`].
     pub fn io(doing: &str, path: &Path, cause: std::io::Error) -> Self {
         let (kind, advice) = match cause.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
@@ -114,17 +114,17 @@ impl Error {
         if let Some(advice) = advice { error.advise(advice) } else { error }
     }
 
-    /// What sort of mistake this is.
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Where the mistake is.
+    /// Returns the place.
     pub fn place(&self) -> &Place {
         &self.0.place
     }
 
-    /// What is wrong, without the place and the advice.
+    /// Returns the message, without place and advice.
     pub fn message(&self) -> &str {
         &self.0.message_text
     }
@@ -134,7 +134,7 @@ impl Error {
         self.0.message.in_words(words)
     }
 
-    /// Place and message, as Display shows them before the advice.
+    /// Returns place and message, as Display shows them before the advice.
     pub fn headline(&self) -> String {
         self.headline_of(self.message())
     }
@@ -224,7 +224,7 @@ impl Error {
         Ok(())
     }
 
-    /// What to do about it, where there is something to say.
+    /// Returns the advice, if there is any.
     pub fn advice(&self) -> Option<&str> {
         self.0.advice.as_ref().map(|_| self.0.advice_text.as_str())
     }
@@ -242,7 +242,7 @@ impl Error {
         self
     }
 
-    /// Adds what to do about it.
+    /// Sets the advice.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<Message>) -> Self {
         let advice = advice.into();
@@ -251,21 +251,21 @@ impl Error {
         self
     }
 
-    /// Adds the underlying error, for [`std::error::Error::source`].
+    /// Sets the underlying error, for [`std::error::Error::source`].
     #[must_use]
     pub fn caused_by(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.0.cause = Some(Box::new(cause));
         self
     }
 
-    /// Adds the file.
+    /// Sets the file.
     #[must_use]
     pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.0.place.file = Some(file.into());
         self
     }
 
-    /// Adds line and character, both counted from 1.
+    /// Sets line and character, both counted from 1.
     #[must_use]
     pub fn at(mut self, line: u64, character: u64) -> Self {
         self.0.place.line = Some(line);
@@ -273,28 +273,28 @@ impl Error {
         self
     }
 
-    /// Adds the record number, counted from 1.
+    /// Sets the record number, counted from 1.
     #[must_use]
     pub fn in_record(mut self, record: u64) -> Self {
         self.0.place.record = Some(record);
         self
     }
 
-    /// Adds the table.
+    /// Sets the table.
     #[must_use]
     pub fn in_table(mut self, table: impl Into<String>) -> Self {
         self.0.place.table = Some(table.into());
         self
     }
 
-    /// Adds the column.
+    /// Sets the column.
     #[must_use]
     pub fn in_column(mut self, column: impl Into<String>) -> Self {
         self.0.place.column = Some(column.into());
         self
     }
 
-    /// Adds the offending value.
+    /// Sets the offending value.
     #[must_use]
     pub fn with_value(mut self, value: impl Into<String>) -> Self {
         self.0.place.value = Some(value.into());
@@ -349,12 +349,12 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// The name of a table, column or index as SQL writes it, whatever stands in it.
+/// Returns the name of a table, column or index in SQL quotes.
 pub fn quoted_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The value as SQL writes it, cut where it is long.
+/// Returns the value as SQL writes it, shortened if long.
 pub fn quote(value: &Value<'_>) -> String {
     const SHOWN: usize = 60;
     match *value {

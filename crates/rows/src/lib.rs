@@ -1,4 +1,4 @@
-//! What a supplier of rows gives, and what a tree takes.
+//! The interface between sources of rows and the trees that store them.
 //!
 //! ```text
 //! Schema (read from SQLite)          what the tables are
@@ -8,8 +8,8 @@
 //!                                    affinity, NOT NULL, STRICT types, INTEGER PRIMARY KEY
 //! ```
 //!
-//! [`RecordChunk`] is the only currency between those who make rows and those who build trees: rowids, encoded
-//! records and where each one ends. A source never sees a page; a tree never sees a file type.
+//! [`RecordChunk`] is the only exchange format between sources and trees: rowids, encoded records and their ends. A source
+//! never sees a page; a tree never sees a file type.
 #![forbid(unsafe_code)]
 
 pub mod affinity;

@@ -1,8 +1,7 @@
-//! Tables as SQLite itself reads them.
+//! Reads schemas by asking SQLite.
 //!
-//! The user's DDL is run by the bundled SQLite in a database in memory, under an authorizer that lets it define
-//! and nothing else; then SQLite is asked what it understood. No SQL parser of ours decides what a column's
-//! affinity, a key or a collation is.
+//! The bundled SQLite runs the user's DDL in a database in memory. An authorizer lets it define objects and nothing else. Then
+//! SQLite is asked for the result: no SQL parser of ours decides about affinities, keys or collations.
 
 mod default;
 mod read;
@@ -21,17 +20,17 @@ pub use triggers::{Trigger, missing_objects};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Schema {
-    /// The text that the user gave.
+    /// The text from the user.
     pub text: String,
-    /// What the text is called in errors: a file name, or `<preset user>`.
+    /// The name of the text in errors: a file name, or `<preset user>`.
     pub origin: String,
-    /// Tables that hold rows of the user, in the order of their definition; not the shadow tables of virtual ones.
+    /// Tables for rows of the user, in the order of their definition, without shadow tables of virtual ones.
     pub tables: Vec<Table>,
     /// Every row of `sqlite_schema` in SQLite's own order: tables (`sqlite_sequence` too), indexes, views, triggers.
     pub objects: Vec<SchemaObject>,
-    /// What PRAGMAs of the text say about the file itself.
+    /// Settings of the file from the text's PRAGMAs.
     pub settings: FileSettings,
-    /// Positions that `tables` had at first, by names in lower case: schemas of thousands of tables are not rare.
+    /// Initial positions in `tables` by lower-case name: schemas with thousands of tables are common.
     positions: HashMap<String, usize>,
 }
 
@@ -42,13 +41,13 @@ pub struct SchemaObject {
     pub kind: String,
     /// Name of the object.
     pub name: String,
-    /// Name of the table that it belongs to; its own name for tables and views.
+    /// Name of the table that it belongs to. Tables and views belong to themselves.
     pub table: String,
-    /// Whether it belongs to a shadow table, in which a virtual table keeps its data.
+    /// It belongs to a shadow table, in which a virtual table keeps its data.
     pub is_shadow: bool,
-    /// Whether it has a b-tree of its own (views, triggers and virtual tables have none).
+    /// It has a b-tree (views, triggers and virtual tables have none).
     pub has_btree: bool,
-    /// The statement as SQLite normalised it; `None` for automatic indexes.
+    /// The statement as SQLite normalized it. `None` for automatic indexes.
     pub sql: Option<String>,
 }
 
@@ -56,7 +55,7 @@ pub struct SchemaObject {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileSettings {
-    /// `PRAGMA page_size`, in bytes, where the text sets it.
+    /// `PRAGMA page_size`, in bytes, if the text sets it.
     pub page_size: Option<u32>,
     /// `PRAGMA user_version`
     pub user_version: i32,
@@ -64,7 +63,7 @@ pub struct FileSettings {
     pub application_id: i32,
     /// `PRAGMA journal_mode=WAL`
     pub wal: bool,
-    /// How many times SQLite changed the schema: the header's schema cookie.
+    /// Number of schema changes by SQLite: the header's schema cookie.
     pub schema_cookie: u32,
 }
 
@@ -72,13 +71,13 @@ pub struct FileSettings {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Table {
-    /// Name as SQLite keeps it.
+    /// The name as SQLite keeps it.
     pub name: String,
-    /// Where its CREATE TABLE statement stands in [`Schema::text`] (comments in front of it included).
+    /// Range of its CREATE TABLE statement in [`Schema::text`], including comments before it.
     pub span: Range<usize>,
-    /// Columns in the order of their definition, generated and hidden ones included.
+    /// The columns in the order of their definition, including generated and hidden ones.
     pub columns: Vec<Column>,
-    /// Which column is the INTEGER PRIMARY KEY, an alias of the rowid.
+    /// The column that is the INTEGER PRIMARY KEY, an alias of the rowid.
     pub rowid_alias: Option<usize>,
     /// Declared `WITHOUT ROWID`.
     pub without_rowid: bool,
@@ -86,21 +85,21 @@ pub struct Table {
     pub strict: bool,
     /// Its INTEGER PRIMARY KEY is declared `AUTOINCREMENT`.
     pub autoincrement: bool,
-    /// The number of an AUTOINCREMENT table in `sqlite_sequence`, if the text sets one, as dumps do: rowids up to it are
-    /// not given again.
+    /// The number of an AUTOINCREMENT table in `sqlite_sequence`, if the text sets one, as dumps do. Rowids up to it are not
+    /// assigned again.
     pub last_sequence: Option<i64>,
     /// A virtual table.
     pub is_virtual: bool,
-    /// Indexes, automatic ones included, in SQLite's order of creation.
+    /// The indexes, including automatic ones, in SQLite's order of creation.
     pub indexes: Vec<Index>,
-    /// Foreign keys in the order of their definition.
+    /// The foreign keys in the order of their definition.
     pub foreign_keys: Vec<ForeignKey>,
-    /// Whether a CHECK constraint stands in the statement.
+    /// The table has a CHECK constraint.
     pub has_check: bool,
-    /// Whether an ON CONFLICT clause of the statement has rows left out or replaced.
+    /// An ON CONFLICT clause of the statement may leave out or replace rows.
     pub has_conflict_clause: bool,
-    /// Whether some of its data have its INTEGER PRIMARY KEY and others lack it: rowids are chosen among those that are given.
-    /// A source of rows says so; the schema cannot.
+    /// Some of its data have the INTEGER PRIMARY KEY and others lack it, so rowids are chosen among given ones. Set by a source
+    /// of rows; the schema does not show it.
     pub has_mixed_rowids: bool,
 }
 
@@ -110,26 +109,26 @@ pub struct Table {
 pub struct Column {
     /// Name.
     pub name: String,
-    /// Declared type, as written; empty where none is.
+    /// The declared type as written. Empty if there is none.
     pub declared_type: String,
-    /// Affinity that follows from the declared type (in a STRICT table: from its exact type).
+    /// The affinity of the declared type (in a STRICT table: of its exact type).
     pub affinity: Affinity,
     /// NULL is refused (`NOT NULL`, and the primary key of STRICT and WITHOUT ROWID tables).
     pub not_null: bool,
     /// Position in the primary key, counted from 0.
     pub key_position: Option<usize>,
-    /// Whether the column alone is unique: PRIMARY KEY or UNIQUE of this one column.
+    /// The column alone is unique: it is the only one of a PRIMARY KEY or UNIQUE constraint or index.
     pub unique: bool,
-    /// DEFAULT expression as written.
+    /// The DEFAULT expression as written.
     pub default: Option<String>,
-    /// How it comes by its value.
+    /// The origin of its values.
     pub generated: Generated,
 }
 
-/// How a column comes by its value.
+/// The origin of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generated {
-    /// It is given one: an ordinary column.
+    /// An ordinary column, whose values are given.
     No,
     /// `GENERATED ALWAYS AS ... VIRTUAL`: not in the record.
     Virtual,
@@ -145,20 +144,20 @@ pub enum Generated {
 pub struct Index {
     /// Name (`sqlite_autoindex_T_N` for automatic ones).
     pub name: String,
-    /// No two rows may agree on its key.
+    /// No two rows may have equal keys.
     pub unique: bool,
-    /// Where it comes from.
+    /// The statement that created it.
     pub origin: IndexOrigin,
     /// It has a WHERE clause.
     pub partial: bool,
     /// The key columns as declared.
     pub columns: Vec<IndexColumn>,
-    /// The columns behind the key. Of a WITHOUT ROWID table: those of its primary key that the index does not have;
-    /// behind the primary key itself all others. Of a rowid table none: the rowid stands there.
+    /// The columns after the key. In a WITHOUT ROWID table, an index appends the missing columns of the primary key, and the
+    /// primary key itself appends all others. In a rowid table there are none: the rowid follows the key.
     pub appended: Vec<IndexColumn>,
 }
 
-/// Where an index comes from.
+/// The statement that created an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexOrigin {
     /// CREATE INDEX
@@ -173,7 +172,7 @@ pub enum IndexOrigin {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct IndexColumn {
-    /// Position of the column in its table; `None` for an expression.
+    /// Position of the column in its table. `None` for an expression.
     pub column: Option<usize>,
     /// Sorted in descending order.
     pub descending: bool,
@@ -189,31 +188,31 @@ pub struct ForeignKey {
     pub columns: Vec<usize>,
     /// Name of the parent table as written.
     pub parent: String,
-    /// Names of the parent's columns; empty where the parent's primary key is meant.
+    /// Names of the parent's columns. Empty if they are its primary key.
     pub parent_columns: Vec<String>,
 }
 
 impl Schema {
-    /// Has SQLite read `text`.
+    /// Reads `text` with SQLite.
     ///
     /// # Errors
-    /// [`ErrorKind::Schema`](crate::ErrorKind::Schema) with file, line and character where SQLite refuses a
-    /// statement (with SQLite's own message) or where a statement does more than define.
+    /// [`ErrorKind::Schema`](crate::ErrorKind::Schema) with file, line and character, if SQLite refuses a statement (with its own
+    /// message) or a statement does more than define.
     pub fn from_sql(text: &str, origin: &str) -> Result<Self> {
         let ran = run::run(text, origin)?;
         read::schema(text, origin, &ran)
     }
 
-    /// The table of this name, compared as SQLite compares names.
+    /// Returns the table of this name. Names are compared as in SQLite.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.position(name).map(|position| &self.tables[position])
     }
 
-    /// The position in [`tables`](Self::tables) of the table of this name, compared as SQLite compares names.
+    /// Returns the position in [`tables`](Self::tables) of the table of this name. Names are compared as in SQLite.
     pub fn position(&self, name: &str) -> Option<usize> {
         let is_named = |table: &Table| table.name.eq_ignore_ascii_case(name);
         let known = self.positions.get(&name.to_ascii_lowercase()).copied();
-        // Whoever holds the schema may have moved its tables, added some or taken some away.
+        // The owner of the schema may have moved, added or removed tables.
         known
             .filter(|&position| self.tables.get(position).is_some_and(is_named))
             .or_else(|| self.tables.iter().position(is_named))
@@ -221,14 +220,14 @@ impl Schema {
 }
 
 impl Table {
-    /// Positions of the columns that are given values: neither computed nor hidden.
+    /// Returns the positions of the columns that are given values: those neither computed nor hidden.
     pub fn ordinary_columns(&self) -> impl Iterator<Item = usize> + '_ {
         let is_ordinary = |column: &Column| column.generated == Generated::No;
         (0..self.columns.len()).filter(move |&position| is_ordinary(&self.columns[position]))
     }
 
-    /// Positions of the columns that a record of the table holds, in its order. A WITHOUT ROWID table puts those of its
-    /// primary key first, as SQLite itself tells.
+    /// Returns the positions of the columns in a record of the table, in record order. A WITHOUT ROWID table has its primary key
+    /// first, as SQLite reports it.
     pub fn stored_columns(&self) -> Vec<usize> {
         let is_stored = |&position: &usize| self.columns[position].generated != Generated::Virtual;
         match self.primary_index().filter(|_| self.without_rowid) {
@@ -237,7 +236,7 @@ impl Table {
         }
     }
 
-    /// A rowid table of these columns alone, in this order, without keys and constraints but NOT NULL and STRICT types.
+    /// Returns a rowid table with only these columns, in this order. It keeps only NOT NULL and STRICT types as constraints.
     #[must_use]
     pub fn narrow(&self, columns: &[usize]) -> Self {
         Self {
@@ -255,18 +254,18 @@ impl Table {
         }
     }
 
-    /// The index of its primary key, where that is not the rowid. In a WITHOUT ROWID table it is the table itself.
+    /// Returns the index of the primary key, if that is not the rowid. In a WITHOUT ROWID table, the index is the table itself.
     pub fn primary_index(&self) -> Option<&Index> {
         self.indexes.iter().find(|index| index.origin == IndexOrigin::PrimaryKey)
     }
 
-    /// The column of this name, compared as SQLite compares names.
+    /// Returns the position of the column of this name. Names are compared as in SQLite.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 }
 
-/// Line and character, both counted from 1, of a byte offset of a text.
+/// Returns line and character, both counted from 1, of a byte offset in a text.
 pub fn line_and_character(text: &str, offset: usize) -> (u64, u64) {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);

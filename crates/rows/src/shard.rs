@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// One of N databases that together hold the rows of a plan. Each has one range of consecutive rows of every table;
-/// the ranges differ in length by one row at most.
+/// One of N databases that together hold the rows of a plan. Each has one range of consecutive rows of every table; the
+/// lengths of the ranges differ by at most one row.
 ///
 /// A shard's rows are the same as in the whole database, including rowids, keys and references.
 ///

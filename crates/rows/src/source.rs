@@ -1,109 +1,108 @@
-//! Where rows come from, as the engine sees it.
+//! The engine's interface to sources of rows.
 
 use crate::{RecordChunk, Result};
 use std::ops::Range;
 
-/// A supplier of the rows of one table, cut into parts that are numbered by the order in which they are handed out.
+/// A source of the rows of one table, divided into parts that are numbered in the order of their creation.
 ///
-/// Workers take parts one after another and read different parts at the same time. The rows of a table are the
-/// rows of part 0, then of part 1, and so on. **Where parts begin and end must not depend on the number of workers
-/// or on the memory budget**: each part starts a new page, so part boundaries show in the file.
+/// Workers take parts one after another and read them in parallel. The rows of a table are those of part 0, then of part 1,
+/// and so on. **The boundaries of parts must not depend on the number of workers or on the memory budget**: each part starts
+/// a new page, so its boundaries show in the file.
 pub trait Source: Sync {
-    /// The next part, or `None` after the last. Called by one worker at a time; should be cheap.
+    /// Returns the next part, or `None` after the last. One worker at a time calls it, so it should be cheap.
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>>;
 
-    /// Number of rows where it is known beforehand.
+    /// Returns the number of rows if it is known in advance.
     fn rows(&self) -> Option<u64>;
 
-    /// What is known of the order of rowids.
+    /// Returns the known order of rowids.
     fn rowid_order(&self) -> RowidOrder {
         RowidOrder::Unknown
     }
 
-    /// Whether the input gives no row a value for the INTEGER PRIMARY KEY: the rowids are the rows' numbers, and SQLite
-    /// would choose them as it inserts the rows that stay.
+    /// Returns whether no row has a value for the INTEGER PRIMARY KEY. The rowids are then the rows' numbers, and SQLite would
+    /// choose them as it inserts the rows that stay.
     fn has_automatic_rowids(&self) -> bool {
         false
     }
 
-    /// Mean bytes that a row takes of the table's pages, as well as it is known beforehand: for estimates of size.
+    /// Estimates the mean number of bytes that a row takes in the table's pages.
     fn page_bytes(&self) -> f64;
 
-    /// The largest rowid that an AUTOINCREMENT table must not give again, though no row may have it any more.
+    /// Returns the largest rowid that an AUTOINCREMENT table must not assign again, even if no row has it any more.
     fn last_sequence(&self) -> Option<i64> {
         None
     }
 
-    /// Shows some rows, from all over the table, for estimates of size: the parts are as they were. Without any, nothing
-    /// is known of sizes but [`page_bytes`](Self::page_bytes).
+    /// Passes sample rows from all over the table to `look`, for estimates of size. Does not consume parts. Without a sample, only
+    /// [`page_bytes`](Self::page_bytes) is known about sizes.
     fn sample(&self, _look: &mut dyn FnMut(&RecordChunk)) -> Result<()> {
         Ok(())
     }
 
-    /// The same rows by their numbers, where they can be made again in any order at the price of making them: whoever
-    /// sorts them needs to keep no more than keys then.
+    /// Returns random access to the rows, if they can be made again in any order. A sort then needs to keep only keys, at the
+    /// price of making the rows.
     fn numbered(&self) -> Option<&dyn NumberedRows> {
         None
     }
 }
 
-/// Rows that can be made in any order, by their numbers: their positions in the input, counted from 1.
+/// Random access to rows by their numbers: their positions in the input, counted from 1.
 pub trait NumberedRows: Sync {
-    /// The numbers of all rows, in the order of the source.
+    /// Returns the numbers of all rows, in source order.
     fn numbers(&self) -> Range<u64>;
 
-    /// What makes these columns of the table alone, which differ, for one thread.
+    /// Returns a maker of only these columns, which must be distinct, for one thread.
     fn key_maker(&self, columns: &[usize]) -> Box<dyn KeyMaker + '_>;
 
-    /// Whether all rows have integers in these columns, which a [`RowMaker`] can be given.
+    /// Returns whether all rows have integers in these columns. A [`RowMaker`] can then be given them.
     fn are_integers(&self, columns: &[usize]) -> bool;
 
-    /// What makes rows, for one thread; `given` are columns [of integers](Self::are_integers) that it need not make.
+    /// Returns a maker of rows, for one thread. It need not make the `given` columns [of integers](Self::are_integers).
     fn row_maker(&self, given: &[usize]) -> Box<dyn RowMaker + '_>;
 }
 
-/// Makes some columns of rows.
+/// A maker of some columns of rows.
 pub trait KeyMaker: Send {
-    /// The columns of the rows of these numbers: at most [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS) of them.
+    /// Returns the columns of the rows of these numbers, at most [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS).
     fn make(&mut self, numbers: Range<u64>) -> Result<Keys<'_>>;
 }
 
-/// Some columns of consecutive rows, in the order in which they were asked for.
+/// Some columns of consecutive rows, in the requested order.
 pub enum Keys<'a> {
-    /// They are integers, and stored as such: a slice for each column.
+    /// Integers that are stored as such, one slice per column.
     Integers(Vec<&'a [i64]>),
-    /// Anything: records of these columns.
+    /// Records of these columns, with values of any kind.
     Records(&'a RecordChunk),
 }
 
-/// Makes rows by their numbers.
+/// A maker of rows by their numbers.
 pub trait RowMaker: Send {
-    /// Appends the rows of these numbers to `chunk`, in this order: at most
-    /// [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS) of them. `given` has for each column that was said to be given the
-    /// integers of these rows. What rowids they get says nothing.
+    /// Appends the rows of these numbers to `chunk`, in this order, at most [`BLOCK_ROWS`](crate::cells::BLOCK_ROWS). `given` has
+    /// the integers of these rows for each given column. The rowids of the rows have no meaning.
     fn make(&mut self, numbers: &[u64], given: &[Vec<i64>], chunk: &mut RecordChunk) -> Result<()>;
 }
 
-/// What a source knows beforehand of the rowids of its rows, in the order in which it hands them out.
+/// The known order of the rowids of a source's rows.
 ///
-/// Of a WITHOUT ROWID table only [`Unordered`](Self::Unordered) says anything, of the order of its key.
+/// For a WITHOUT ROWID table, only [`Unordered`](Self::Unordered) has a meaning: it concerns the order of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowidOrder {
-    /// Each is above the one before: one that is not is an error.
+    /// Each rowid is above the one before. A violation is an error.
     Ascending,
-    /// Nothing: rows are printed as they come, and sorted from where they turn out not to ascend.
+    /// The order is unknown. Rows are written as they come, and sorted from the first violation of the order on.
     Unknown,
-    /// They are in any order: all rows are sorted.
+    /// The rowids are in any order: all rows are sorted.
     Unordered,
 }
 
-/// Some consecutive rows of a table.
+/// Consecutive rows of a table.
 pub trait Part: Send {
-    /// Appends rows to the empty `chunk` until it [is full](RecordChunk::is_full) or the part ends; no row added
-    /// means that the part has ended.
+    /// Appends rows to the empty `chunk` until it [is full](RecordChunk::is_full) or the part ends. A chunk without rows is the
+    /// end of the part.
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()>;
 }
 
-/// How many bytes of leaf pages a part should fill: large enough that one write of it runs at the disk's full
-/// speed and that the page it leaves partly empty does not matter, small enough to stay in the processor's cache.
+/// Target size of a part's leaf pages in bytes. It is large enough for one write at the disk's full speed, and for its last,
+/// partly empty page not to matter; and small enough to stay in the processor's cache.
 pub const PART_BYTES: usize = 4 << 20;

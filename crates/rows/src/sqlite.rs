@@ -1,13 +1,13 @@
-//! Databases that SQLite opens as they lie there.
+//! Opens databases with SQLite as immutable files.
 
 use rusqlite::{Connection, OpenFlags};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Opens a database for reading, as it lies there: nothing is locked or made, and a `-wal` is not looked at.
+/// Opens a database for reading as an immutable file: nothing is locked or created, and a `-wal` is ignored.
 ///
 /// # Errors
-/// A file that SQLite cannot open.
+/// If SQLite cannot open the file.
 pub fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(immutable_uri(path), flags)

@@ -1,4 +1,4 @@
-//! The schema is what SQLite understood, and a schema file defines and does nothing else.
+//! The schema is the one that SQLite understood, and a schema file may only define.
 
 use litepress_rows::schema::{Generated, IndexOrigin};
 use litepress_rows::{Affinity, ErrorKind, Schema};
@@ -35,7 +35,7 @@ fn columns_keys_and_indexes_are_read_back() {
     assert!(!schema.objects[4].has_btree);
 }
 
-/// Lookups panicked, or found another table, once a caller had taken a table away or moved it.
+/// Lookups panicked, or found another table, after a caller had removed or moved a table.
 #[test]
 fn tables_are_found_wherever_a_caller_puts_them() {
     let mut schema = read("CREATE TABLE a (x); CREATE TABLE \"b \"\" c\" (y); CREATE TABLE Cd (z)");
@@ -103,8 +103,8 @@ fn a_statement_that_does_more_than_define_is_refused_with_its_place() {
     }
 }
 
-/// Migrations, one after the other, are a schema. SQLite's own statements within ALTER TABLE were taken for the user's:
-/// "PRAGMA quick_check is not supported in a schema", "UPDATE of rows (sqlite_sequence) is not allowed".
+/// A sequence of migrations is a schema. SQLite's own statements within ALTER TABLE were taken for the user's: "PRAGMA
+/// quick_check is not supported in a schema", "UPDATE of rows (sqlite_sequence) is not allowed".
 #[test]
 fn whatever_is_altered_is_still_a_schema() {
     for (sql, columns) in [
@@ -129,7 +129,7 @@ fn whatever_is_altered_is_still_a_schema() {
     }
     let schema = read("CREATE TABLE t(a); ALTER TABLE t ADD COLUMN b CHECK(b > 0)");
     assert!(schema.tables[0].has_check);
-    // Without an argument a PRAGMA asks and changes nothing.
+    // Without an argument, a PRAGMA only asks.
     assert!(read("PRAGMA quick_check").objects.is_empty());
     for sql in [
         "CREATE TABLE t(a); PRAGMA quick_check(t)",
@@ -140,8 +140,8 @@ fn whatever_is_altered_is_still_a_schema() {
     }
 }
 
-/// `.schema` of SQLite's shell was refused for a database with AUTOINCREMENT or statistics: "object name reserved for
-/// internal use".
+/// The output of `.schema` in SQLite's shell was refused for databases with AUTOINCREMENT or statistics: "object name reserved
+/// for internal use".
 #[test]
 fn what_the_shell_prints_as_schema_is_one() {
     let schema = read(
@@ -171,12 +171,12 @@ fn what_the_shell_prints_as_schema_is_one() {
         let error = Schema::from_sql(sql, "schema.sql").unwrap_err();
         assert!(error.message().contains("object name reserved for internal use"), "{error}");
     }
-    // The place of an error behind such a table is that of the whole text.
+    // The place of an error after such a table counts from the start of the text.
     let error = Schema::from_sql("CREATE TABLE sqlite_sequence(name,seq);\n\nCREATE TABEL t(a)", "s.sql").unwrap_err();
     assert_eq!((error.place().line, error.place().character), (Some(3), Some(8)));
 }
 
-/// A dump without rows of tables is a schema, and was refused. What it says of the next rowids is kept.
+/// A dump of tables without rows is a schema, but was refused. Its numbers for the next rowids are kept.
 #[test]
 fn a_dump_without_rows_is_a_schema() {
     let schema = read(
@@ -222,8 +222,8 @@ fn altered_and_odd_tables_keep_their_statement() {
     assert!(empty.tables.is_empty() && empty.objects.is_empty());
 }
 
-/// SQLite takes a foreign key to a table that is missing, or to a column that is not unique, and so must we: asking
-/// whether the table has a CHECK constraint failed with "no such table".
+/// SQLite accepts a foreign key to a missing table or to a column that is not unique, and so must litepress: checking for a
+/// CHECK constraint failed with "no such table".
 #[test]
 fn a_foreign_key_may_point_at_nothing() {
     let schema =
@@ -232,7 +232,7 @@ fn a_foreign_key_may_point_at_nothing() {
     assert!(schema.tables[1].has_check);
 }
 
-/// Dropping a table deletes its rows, which the authorizer took for a statement of the user's.
+/// Dropping a table deletes its rows, which the authorizer took for a statement of the user.
 #[test]
 fn what_is_made_may_be_dropped() {
     let schema = read("CREATE TABLE t(a); CREATE INDEX i ON t(a); DROP INDEX i; DROP TABLE t; CREATE TABLE u(a);");
@@ -263,7 +263,7 @@ fn what_stands_behind_an_index_key_is_known() {
     assert_eq!(schema.tables[0].ordinary_columns().collect::<Vec<_>>(), [0, 1, 2, 4]);
 }
 
-/// The byte code of an insert lists that of triggers too, and the table was taken for one with a CHECK constraint.
+/// The byte code of an insert includes that of triggers, so a table seemed to have another table's CHECK constraint.
 #[test]
 fn a_check_of_another_table_is_not_this_tables() {
     let schema = read(
@@ -273,7 +273,7 @@ fn a_check_of_another_table_is_not_this_tables() {
     assert!(schema.tables[0].has_check && !schema.tables[1].has_check);
 }
 
-/// SQLite compiles a DEFAULT or a trigger when a row comes, not when it is defined.
+/// SQLite compiles a DEFAULT or a trigger with the first row, not with its definition.
 #[test]
 fn what_would_fail_for_a_row_is_still_a_schema() {
     let schema = read(
@@ -283,7 +283,7 @@ fn what_would_fail_for_a_row_is_still_a_schema() {
     assert!(!schema.tables[0].has_check && schema.tables[1].has_check);
 }
 
-/// `UNIQUE ON CONFLICT REPLACE` was taken for UNIQUE, and the run failed where SQLite would have gone on.
+/// `UNIQUE ON CONFLICT REPLACE` was treated as UNIQUE, and the run failed although SQLite would have continued.
 #[test]
 fn conflict_clauses_that_change_something_are_seen() {
     for (columns, expected) in [
@@ -294,7 +294,7 @@ fn conflict_clauses_that_change_something_are_seen() {
         ("a, b AS (a) UNIQUE ON CONFLICT IGNORE", true),
         ("a NOT NULL /* ON */ ON\nCONFLICT IGNORE", true),
         ("a NOT NULL ON CONFLICT REPLACE DEFAULT 3", true),
-        // Without a DEFAULT there is nothing to put in the place of NULL, and a CHECK fails in any case.
+        // Without a DEFAULT, nothing can replace NULL; and a CHECK always fails.
         ("a NOT NULL ON CONFLICT REPLACE, CHECK (a > 0) ON CONFLICT IGNORE", false),
         ("a UNIQUE ON CONFLICT FAIL, b NOT NULL ON CONFLICT ROLLBACK, c UNIQUE ON CONFLICT ABORT", false),
         ("\"ON CONFLICT IGNORE\" DEFAULT 'ON CONFLICT IGNORE' UNIQUE -- ON CONFLICT IGNORE\n", false),
@@ -305,8 +305,8 @@ fn conflict_clauses_that_change_something_are_seen() {
     }
 }
 
-/// Every look-up went through all tables, and SQLite was asked once a table for the kinds of all: 5,000 tables took as
-/// long again as SQLite needs to define them.
+/// Each lookup scanned all tables, and SQLite was asked for the kinds of all tables once per table: 5,000 tables doubled the
+/// time that SQLite needs to define them.
 #[test]
 fn tables_are_found_by_name() {
     let schema = read("CREATE TABLE \"Grün\" (a); CREATE TABLE other (a); CREATE VIEW v AS SELECT 1;");

@@ -1,6 +1,6 @@
 //! Replaces a database again and again under eight clients, in both journal modes.
 //!
-//! `race [SECONDS [REPLACEMENTS]]`: for each journal mode so many seconds, and at most so many replacements.
+//! `race [SECONDS [REPLACEMENTS]]`: races for this time in each journal mode, or up to this number of replacements.
 //! `race client ROLE NAME FOLDER DATABASE`: one of the clients.
 
 use litepress_conformance::folder::Folder;

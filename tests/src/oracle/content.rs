@@ -49,7 +49,7 @@ pub fn assert_same_content(ours: &Connection, theirs: &Connection, what: &str) {
             continue;
         };
         let from = format!("FROM {} NOT INDEXED ORDER BY {rowid}", quoted_name(&table));
-        // Apart from the columns, of which there may be as many as a query can have.
+        // A separate query: the columns alone may be as many as a query can have.
         assert_same_rows(ours, theirs, &format!("SELECT {rowid} {from}"), what);
         assert_same_rows(ours, theirs, &format!("SELECT * {from}"), what);
     }

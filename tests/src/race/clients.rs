@@ -130,7 +130,7 @@ impl Role {
 /// Runs a client until the file `stop` lies in the folder of the race.
 ///
 /// # Errors
-/// What no client may meet: a database that is corrupt or that mixes generations.
+/// Errors that no client may get: a database that is corrupt or that mixes generations.
 pub fn client(client: &Client) -> Result<(), String> {
     let path = |suffix: &str| client.folder.join(format!("{}.{suffix}", client.name));
     let mut log = File::create(path("log")).map_err(|error| error.to_string())?;

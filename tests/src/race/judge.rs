@@ -1,4 +1,4 @@
-//! Holds a database against what clients have written down.
+//! Compares a database with the logs of the clients.
 
 use rusqlite::{Connection, OpenFlags};
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A row as a client has written it down.
+/// A row as a client has logged it.
 type Row = (String, i64);
 
 /// A client's log, read up to its last whole line.
@@ -17,7 +17,7 @@ struct Log {
     begun: String,
 }
 
-/// All that clients have written down.
+/// The logged rows of all clients.
 pub struct Judge {
     logs: Vec<Log>,
     /// Rows of the present generation.
@@ -32,7 +32,7 @@ impl Judge {
         Self { logs, expected: HashSet::new(), generation: 0, committed: 0 }
     }
 
-    /// Rows that clients have committed to any generation.
+    /// Returns the number of rows that clients have committed to any generation.
     pub fn committed(&self) -> u64 {
         self.committed
     }
@@ -54,7 +54,7 @@ impl Judge {
                 }
             }
         }
-        // A connection may wait for a lock of another for as long as its busy handler does.
+        // A connection may wait for another one's lock as long as its busy handler does.
         match read(path, generation) {
             Ok((rows, faults)) => {
                 bad.extend(faults.into_iter().map(|fault| format!("generation {generation}: {fault}")));
@@ -83,7 +83,7 @@ impl Log {
     }
 }
 
-/// Reads the rows that clients have added, and what is wrong with the database.
+/// Reads the rows that clients have added, and the faults of the database.
 fn read(path: &Path, generation: u64) -> rusqlite::Result<(HashSet<Row>, Vec<String>)> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(Duration::from_secs(10))?;

@@ -119,7 +119,7 @@ fn options_and_names() {
         (TABLE, "gen t.db none.sql --rows 1", 1, &["none.sql"]),
         (TABLE, "gen t.db . --rows 1", 1, &["cannot read the schema"]),
         (TABLE, "gen t.db schema.sql --rows 1 --page-size 1000", 2, &["'1000'", "power of two"]),
-        (TABLE, "gen t.db schema.sql --rows 1 --page-size 128k", 2, &["65536"]),
+        (TABLE, "gen t.db schema.sql --rows 1 --page-size 128KiB", 2, &["65536"]),
         (TABLE, "gen t.db schema.sql --rows 1 --threads 0", 2, &["--threads"]),
         (TABLE, "gen t.db schema.sql --rows 1 --memory 1MiB", 2, &["64.0 MiB"]),
         (TABLE, "gen t.db schema.sql --rows 1 --sync maybe", 2, &["full", "off"]),

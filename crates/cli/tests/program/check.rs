@@ -74,8 +74,8 @@ fn what_is_no_file_is_refused_at_once() {
         ("check", "fifo", "no regular file"),
         ("check --sqlite", "/dev/null", "no regular file"),
         ("check", ".", "a folder"),
-        ("dump", "fifo", "no regular file"),
-        ("dump", ".", "a folder"),
+        ("inspect", "fifo", "no regular file"),
+        ("inspect", ".", "a folder"),
     ] {
         let ended = room.run(&format!("{command} {file}"));
         assert!(ended.code == Some(1) && ended.err.contains(what), "{command} {file}: {ended:#?}");

@@ -111,7 +111,7 @@ fn less_memory_than_is_allowed() {
 #[test]
 fn page_sizes() {
     let room = Room::new();
-    for (size, bytes) in [("512", 512), ("64k", 65_536), ("1KiB", 1024)] {
+    for (size, bytes) in [("512", 512), ("64KiB", 65_536), ("1KiB", 1024)] {
         room.done(&format!("gen u.db --preset user --rows 1k --replace --page-size {size}"));
         assert_eq!(room.query("u.db", "PRAGMA page_size"), bytes.to_string());
         assert_eq!(room.query("u.db", "PRAGMA integrity_check"), "ok");
@@ -196,7 +196,7 @@ fn a_reader_that_goes_away_is_no_error() {
     let room = Room::new();
     room.done("gen u.db --preset user --rows 20k");
     let pages: Vec<String> = (1..=80).map(|page| page.to_string()).collect();
-    for arguments in [format!("dump u.db {}", pages.join(" ")), "gen --list".to_owned(), "check u.db".to_owned()] {
+    for arguments in [format!("inspect u.db {}", pages.join(" ")), "gen --list".to_owned(), "check u.db".to_owned()] {
         let mut child = room.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let ended = child.wait_with_output().unwrap();

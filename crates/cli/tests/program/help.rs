@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const COMMANDS: [&str; 6] = ["gen", "load", "plan", "profile", "check", "dump"];
+const COMMANDS: [&str; 6] = ["gen", "load", "plan", "profile", "check", "inspect"];
 
 /// The long options that a command's help shows.
 fn options_of(command: &str) -> BTreeSet<String> {
@@ -20,8 +20,8 @@ fn options_of(command: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_option_works() {
-    let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1k --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort --analyze";
-    let how = "--page-size 1k --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort --analyze --sync off --verify full --progress plain --json";
+    let makes = "--preset user --rows 10 --set area=uuid --seed 3 --page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort --analyze";
+    let how = "--page-size 1KiB --threads 2 --memory 64MiB --temp-dir . --replace --on-conflict abort --analyze --sync off --verify full --progress plain --json";
     let reads = "--format csv --delimiter , --quote none --escape % --no-header --columns id,p --comment # --encoding utf-8 --null NA --sample 2";
     let defines = "--table t --primary-key id --without-rowid --strict --type p=TEXT --not-null p --index p --unique p,id --foreign-key p=t.id";
     let judges = "--on-error reject --max-rejects 5 --ragged reject --invalid-utf8 replace";
@@ -47,9 +47,9 @@ fn every_option_works() {
         ("profile", "profile u.db --json --threads 2 --keep-values".to_owned()),
         ("profile", "profile u.db --compare u.db".to_owned()),
         ("profile", "profile --help".to_owned()),
-        ("check", "check u.db --sqlite --threads 1 --memory 64m --max-faults 1 --progress json --json".to_owned()),
+        ("check", "check u.db --sqlite --threads 1 --memory 64MiB --max-faults 1 --progress json --json".to_owned()),
         ("check", "check --help".to_owned()),
-        ("dump", "dump --help".to_owned()),
+        ("inspect", "inspect --help".to_owned()),
     ];
     let room = Room::new();
     room.write("in.csv", "1,2\n2,1\n");
@@ -68,11 +68,11 @@ fn every_option_works() {
 fn every_example_works() {
     let program_folder = Path::new(LITEPRESS).parent().unwrap().display();
     let path = format!("{program_folder}:{}", std::env::var("PATH").unwrap());
-    for command in ["", "gen", "load", "plan", "profile", "check", "dump"] {
+    for command in ["", "gen", "load", "plan", "profile", "check", "inspect"] {
         let room = Room::with_schema("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);");
         room.write("shop.sql", "CREATE TABLE customer (id INTEGER PRIMARY KEY);\nCREATE TABLE purchase (a TEXT);");
         write_examples(&room);
-        if ["profile", "check", "dump"].contains(&command) {
+        if ["profile", "check", "inspect"].contains(&command) {
             room.done("gen user.db --preset user --rows 1k");
             room.done("gen large.db --preset user --rows 2k");
         }

@@ -2,10 +2,10 @@
 
 mod bad_input;
 mod check;
-mod dump;
 mod r#gen;
 mod guide;
 mod help;
+mod inspect;
 mod interrupt;
 mod keys;
 mod load;

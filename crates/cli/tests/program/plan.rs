@@ -166,7 +166,7 @@ fn sizes_are_those_of_the_file() {
     for (sql, rows) in
         [(user, 100_000), (user, 3000), (mixed, 20_000), (keyed, 50_000), (shuffled, 60_000), (large, 2000)]
     {
-        for page_size in ["1k", "4k", "32k"] {
+        for page_size in ["1KiB", "4KiB", "32KiB"] {
             let room = Room::with_schema(sql);
             let plan = json(&room.done(&format!("plan schema.sql --rows {rows} --page-size {page_size} --json")));
             room.done(&format!("gen t.db schema.sql --rows {rows} --page-size {page_size}"));

@@ -12,8 +12,8 @@ mod database;
 mod walk;
 
 use database::{Database, Shape, every_shape};
-use litepress_format::dump::{Role, dump_page};
 use litepress_format::header::{DatabaseHeader, TextEncoding};
+use litepress_format::inspect::{Role, describe_page};
 use litepress_format::page::{FILE_HEADER_LEN, PageKind, PageReader, PageSize, PageWriter};
 use litepress_format::{cell::Cell, freelist, overflow, ptrmap, record, schema, value::Value};
 use walk::{Entry, File, Walk};
@@ -205,9 +205,9 @@ fn the_dump_complains_about_no_sound_page() {
         walk.everything();
         for (number, page_use) in &walk.uses {
             let page = file.page(*number);
-            let text = dump_page(*number, page, file.header.page_size, file.usable(), page_use.role);
+            let text = describe_page(*number, page, file.header.page_size, file.usable(), page_use.role);
             assert!(!text.lines().any(|line| line.starts_with('!')), "{layout:?}\n{text}");
-            let _ = dump_page(*number, page, file.header.page_size, file.usable(), Role::Unknown);
+            let _ = describe_page(*number, page, file.header.page_size, file.usable(), Role::Unknown);
         }
     }
 }

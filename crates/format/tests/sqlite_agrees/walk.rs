@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use litepress_format::cell::CellPayload;
-use litepress_format::dump::Role;
 use litepress_format::freelist::Trunk;
 use litepress_format::header::DatabaseHeader;
+use litepress_format::inspect::Role;
 use litepress_format::overflow;
 use litepress_format::page::{FILE_HEADER_LEN, PageKind, PageReader};
 use litepress_format::payload;

@@ -1,8 +1,8 @@
-//! Record batches in memory: a stream of them that somebody else makes.
+//! Reads record batches in memory from a stream of another producer.
 //!
-//! Batches are pulled one by one, as pieces are asked for, and cut into pieces without a copy. Producers in other languages do
-//! not always keep the promise that texts are UTF-8, so nothing here looks at texts as such: arrays of texts are turned into
-//! arrays of byte strings first ([`array_as_bytes`]), and what is no UTF-8 is told row by row, as for files.
+//! Batches are pulled one at a time, as pieces are requested, and cut into pieces without a copy. Producers in other languages
+//! may break the rule that texts are UTF-8. So arrays of texts are first converted to arrays of byte strings
+//! ([`array_as_bytes`]), and invalid UTF-8 is reported row by row, as for files.
 
 use super::convert::{self, Arrays, Column};
 use super::form::Meaning;
@@ -14,15 +14,15 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use litepress_rows::{Error, ErrorKind, Result};
 
-/// Rows that a piece has at most: enough for [`PIECE_BYTES`] where rows are short.
+/// Maximum rows of a piece: enough for [`PIECE_BYTES`] if rows are short.
 const PIECE_ROWS: usize = 1 << 18;
-/// Levels of types within one another: as many as Parquet schemas may have.
+/// Maximum depth of nested types, as for Parquet schemas.
 const MAX_DEPTH: usize = super::depth::MAX_DEPTH;
 
-/// Reads a stream of record batches. Of these, one is in memory at a time, and those of which pieces are under way.
+/// Reads a stream of record batches. Only the current batch is in memory, and earlier ones whose pieces are in use.
 ///
 /// # Errors
-/// A schema without columns, with two columns of one name, or nested deeper than 64 levels: [`ErrorKind::Data`].
+/// [`ErrorKind::Data`] if the schema has no columns, repeats a name, or is nested deeper than 64 levels.
 pub fn batches(reader: Box<dyn RecordBatchReader + Send>, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     Ok(Box::new(BatchReader::new(reader, options)?))
 }
@@ -33,22 +33,22 @@ struct BatchReader {
     fields: Vec<Field>,
     types: Vec<(FieldRef, Meaning)>,
     columns: Vec<Column>,
-    /// Positions in a batch of the columns wanted.
+    /// Positions of the requested columns in a batch.
     projection: Vec<usize>,
-    /// The batch that pieces are cut from, and what is left of it.
+    /// The batch that is being cut into pieces.
     current: Option<Cut>,
     record: u64,
-    /// The stream has ended, or failed.
+    /// The stream has ended or failed.
     is_over: bool,
 }
 
-/// A batch that is cut into pieces.
+/// A batch that is being cut into pieces.
 struct Cut {
     columns: Vec<ArrayRef>,
     rows: usize,
-    /// Rows that pieces have already.
+    /// Number of rows that pieces have already.
     given: usize,
-    /// Rows that a piece has, but for the last.
+    /// Number of rows of each piece, except the last.
     piece_rows: usize,
 }
 
@@ -79,7 +79,7 @@ impl BatchReader {
         Ok(reader)
     }
 
-    /// The next batch that has rows.
+    /// Returns the next batch that has rows.
     fn next_batch(&mut self) -> Result<Option<Cut>> {
         while !self.is_over {
             let next = guard(|| self.reader.next().transpose().map_err(|error| told(&error)));
@@ -130,7 +130,7 @@ impl Reader for BatchReader {
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         if self.current.as_ref().is_none_or(|cut| cut.given == cut.rows) {
-            // The batch before goes first: producers often fill the same memory again.
+            // Drop the previous batch first: producers often reuse its memory.
             self.current = None;
             self.current = self.next_batch()?;
         }
@@ -146,7 +146,7 @@ impl Reader for BatchReader {
     }
 }
 
-/// What the producer says, without what Arrow puts in front of it.
+/// Returns the producer's message without Arrow's prefix.
 fn told(error: &ArrowError) -> String {
     match error {
         ArrowError::ExternalError(error) => error.to_string(),
@@ -155,7 +155,7 @@ fn told(error: &ArrowError) -> String {
     }
 }
 
-/// What the schema calls the type of a field: `Arrow Int64`.
+/// Returns the schema's name of a field's type: `Arrow Int64`.
 fn origin(field: &FieldRef) -> String {
     let data_type = field.data_type().to_string();
     format!("Arrow {}", data_type.split(['(', '<']).next().unwrap_or_default())
@@ -171,7 +171,7 @@ fn refuse_twins(fields: &[Field]) -> Result<()> {
     Ok(())
 }
 
-/// Whether a type is nested at most so deep.
+/// Returns whether a type is nested at most `levels` deep.
 fn is_within(data_type: &DataType, levels: usize) -> bool {
     let is_inner_within = |field: &FieldRef| levels > 0 && is_within(field.data_type(), levels - 1);
     match data_type {
@@ -189,11 +189,11 @@ fn is_within(data_type: &DataType, levels: usize) -> bool {
     }
 }
 
-/// Some rows of a record batch.
+/// Consecutive rows of a record batch.
 struct BatchPiece {
     columns: Vec<Column>,
     arrays: Arrays,
-    /// The next row that is not given yet.
+    /// The next row to return.
     next: usize,
     first_record: u64,
 }
@@ -213,7 +213,7 @@ impl Piece for BatchPiece {
             return Ok(());
         }
         let Self { columns, arrays, next, .. } = self;
-        // What the producer says of its arrays is believed as it stands, and a lie ends here.
+        // The arrays are taken as the producer describes them. If a description is wrong, the panic ends here.
         let filled = guard(|| {
             convert::fill_batch(columns, arrays, *next, batch);
             Ok(())

@@ -1,18 +1,18 @@
-//! Days, times of day and spans of time as text: what SQLite's date functions read, with all digits that the file has.
+//! Writes dates, times and durations as text that SQLite's date functions read, with all digits of the file.
 
 use arrow_schema::TimeUnit;
 use litepress_rows::calendar::Date;
 
 /// Julian day number of 1970-01-01T00:00.
 const EPOCH_JULIAN_DAY: f64 = 2_440_587.5;
-/// Days from 1970-01-01 to the first and behind the last day whose year has four digits.
+/// Days since 1970-01-01 whose year has four digits: 0000-01-01 to 9999-12-31.
 const FOUR_DIGIT_YEARS: std::ops::Range<i64> = -719_528..2_932_897;
 
 pub(super) const SECONDS_PER_DAY: i64 = 86_400;
-/// Bytes of `YYYY-MM-DD`.
+/// Length of `YYYY-MM-DD` in bytes.
 pub(super) const DATE_BYTES: usize = 10;
 
-/// A unit of time: how many of it make a second, and how many digits tell them.
+/// A unit of time: its count per second, and its number of decimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     pub(super) per_second: i64,
@@ -31,7 +31,7 @@ impl Unit {
         Self { per_second, digits, name }
     }
 
-    /// The unit of this symbol: `s`, `ms`, `us` or `ns`.
+    /// Returns the unit of this symbol: `s`, `ms`, `us` or `ns`.
     pub fn of_symbol(symbol: &str) -> Option<Self> {
         let unit = match symbol {
             "s" => TimeUnit::Second,
@@ -47,25 +47,25 @@ impl Unit {
         SECONDS_PER_DAY * self.per_second
     }
 
-    /// Bytes of `HH:MM:SS.fff` with this unit's digits.
+    /// Returns the length in bytes of `HH:MM:SS.fff` with this unit's digits.
     pub(super) fn time_bytes(self) -> usize {
         8 + if self.digits == 0 { 0 } else { 1 + self.digits }
     }
 }
 
-/// Whether the day's year has four digits, so that its date has [`DATE_BYTES`].
+/// Returns whether the day's year has four digits, so that its date has [`DATE_BYTES`].
 #[inline]
 pub(super) fn has_four_digit_year(days: i64) -> bool {
     FOUR_DIGIT_YEARS.contains(&days)
 }
 
-/// Both digits of a number below 100.
+/// Returns both digits of a number below 100.
 #[inline]
 fn two_digits(number: u8) -> [u8; 2] {
     [b'0' + number / 10, b'0' + number % 10]
 }
 
-/// Writes `YYYY-MM-DD` of a day that [has four digits of year](has_four_digit_year) to the front of `out`.
+/// Writes `YYYY-MM-DD` to the front of `out`. The day's year must [have four digits](has_four_digit_year).
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a year of four digits is two numbers below 100")]
 pub(super) fn write_date(days: i64, out: &mut [u8]) {
@@ -76,7 +76,7 @@ pub(super) fn write_date(days: i64, out: &mut [u8]) {
     out[..DATE_BYTES].copy_from_slice(&text);
 }
 
-/// Appends the date of any day; years beyond four digits have a sign, as ISO 8601 asks.
+/// Appends the date of any day. A year with more than four digits, or a negative one, has a sign, as ISO 8601 requires.
 pub fn push_date(days: i64, out: &mut Vec<u8>) {
     if has_four_digit_year(days) {
         let start = out.len();
@@ -89,8 +89,8 @@ pub fn push_date(days: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("{sign}{:04}-{month:02}-{day:02}", year.abs()).as_bytes());
 }
 
-/// Writes `HH:MM:SS` and the digits of the unit to the front of `out`, [`Unit::time_bytes`] in all. `time` is at least 0 and
-/// at most a day.
+/// Writes `HH:MM:SS` and the digits of the unit to the front of `out`, [`Unit::time_bytes`] in all. `time` must be between 0
+/// and a day, inclusive.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "hours, minutes and seconds have two digits, and digits have one")]
 pub(super) fn write_time(time: i64, unit: Unit, out: &mut [u8]) {
@@ -115,7 +115,7 @@ pub(super) fn push_time(time: i64, unit: Unit, out: &mut Vec<u8>) {
     write_time(time, unit, &mut out[start..]);
 }
 
-/// Appends `YYYY-MM-DD HH:MM:SS.fff`, and `Z` to what is an instant and not a reading of some clock.
+/// Appends `YYYY-MM-DD HH:MM:SS.fff`, and `Z` if it is an instant and not a local time.
 pub fn push_timestamp(value: i64, unit: Unit, is_instant: bool, out: &mut Vec<u8>) {
     push_day_and_time(value.div_euclid(unit.per_day()), value.rem_euclid(unit.per_day()), unit, out);
     if is_instant {
@@ -130,14 +130,14 @@ pub(super) fn push_day_and_time(days: i64, time: i64, unit: Unit, out: &mut Vec<
     push_time(time, unit, out);
 }
 
-/// The Julian day number of a count of the unit since 1970.
+/// Returns the Julian day number of a count of units since 1970.
 pub(super) fn julian_day(value: i64, per_day: i64) -> f64 {
-    // Whole days and the rest apart: together they would lose digits.
+    // Convert days and the rest separately: their sum would lose digits.
     let (days, rest) = (value.div_euclid(per_day), value.rem_euclid(per_day));
     days as f64 + EPOCH_JULIAN_DAY + rest as f64 / per_day as f64
 }
 
-/// A span of time in its three parts, which do not convert into one another.
+/// A span of time in three parts, which cannot be converted into one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
     pub months: i64,
@@ -145,7 +145,7 @@ pub(super) struct Span {
     pub nanos: i128,
 }
 
-/// Appends a span as ISO 8601 writes durations: `P1Y2M3DT4H5M6.5S`; each part has its own sign.
+/// Appends a span as an ISO 8601 duration: `P1Y2M3DT4H5M6.5S`. Each part has its own sign.
 pub(super) fn push_span(span: Span, out: &mut Vec<u8>) {
     const NANOS: i128 = 1_000_000_000;
     let Span { months, days, nanos } = span;
@@ -166,7 +166,7 @@ pub(super) fn push_span(span: Span, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends those numbers that are not 0, each with its letter.
+/// Appends the numbers that are not 0, each with its letter.
 fn push_parts(parts: &[(i128, char)], out: &mut Vec<u8>) {
     for (number, letter) in parts.iter().filter(|(number, _)| *number != 0) {
         out.extend_from_slice(format!("{number}{letter}").as_bytes());

@@ -1,4 +1,4 @@
-//! Arrays become blocks of cells, a column at a time.
+//! Converts arrays to blocks of cells, column by column.
 
 use super::calendar::{self, DATE_BYTES, Span, Unit};
 use super::form::{DOUBLE_DIGITS, Form, Meaning};
@@ -17,11 +17,11 @@ use litepress_rows::cells::{BLOCK_ROWS, Cells, OwnedValue, Strings};
 use litepress_rows::{CellBlock, Error, ErrorKind, OptionName, message, quote};
 use std::sync::Arc;
 
-/// Bytes of values that a block should not pass, unless one row alone does.
+/// Target size of a block in bytes of values. A single row may exceed it.
 const BLOCK_BYTES: usize = 4 << 20;
-/// Dictionaries of at most so many values become choices, which are encoded once.
+/// Maximum number of values of a dictionary that becomes a list of choices, which is encoded once.
 const MOST_CHOICES: usize = 1024;
-/// Nor may the values of a choice have more bytes than this.
+/// Maximum size of such a list in bytes of values.
 const MOST_CHOICE_BYTES: usize = 64 << 10;
 
 const NO_INTEGER: Refusal = "the value is no integer of 64 bits";
@@ -29,25 +29,25 @@ const NO_WHOLE_SECOND: Refusal = "the value is no whole number of seconds";
 const TOO_MANY_DIGITS: Refusal = "the decimal has more digits than its type says";
 const OUT_OF_RANGE: Refusal = "nanoseconds since 1970 do not fit 64 bits";
 
-/// A column of a file on its way to a column of the table.
+/// The conversion of a file's column to a table's column.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
-    /// The field of the file; its name is the one that errors show.
+    /// The field of the file. Its name appears in errors.
     pub field: Arc<Field>,
     pub meaning: Meaning,
     pub form: Form,
     pub invalid_utf8: InvalidUtf8,
     scratch: Vec<i64>,
-    /// The dictionary that was seen last, and what became of it.
+    /// The last dictionary, and its converted values.
     choices: Option<(ArrayRef, Arc<[OwnedValue]>)>,
 }
 
-/// The rows of one block as arrays: those of the columns in the order wanted, and what completes them.
+/// Rows as arrays of the requested columns, in order, with their companions.
 #[derive(Clone, Debug)]
 pub(super) struct Arrays {
     pub rows: usize,
     pub columns: Vec<ArrayRef>,
-    /// Seconds of INT96 timestamps, months of intervals: what the array itself cannot hold.
+    /// The parts that an array cannot hold: seconds of INT96 timestamps, months of intervals.
     pub companions: Vec<Option<ArrayRef>>,
 }
 
@@ -59,7 +59,7 @@ impl Arrays {
     }
 }
 
-/// Fills `batch` with rows of `arrays` from `from` on: as many as a block takes. `from` is below the number of rows.
+/// Fills `batch` with rows of `arrays` from `from` on, up to a full block. `from` must be below the number of rows.
 pub(super) fn fill_batch(columns: &mut [Column], arrays: &Arrays, from: usize, batch: &mut Batch) {
     batch.clear(columns.len());
     let rows = rows_that_fit(arrays, from);
@@ -74,7 +74,7 @@ pub(super) fn fill_batch(columns: &mut [Column], arrays: &Arrays, from: usize, b
     }
 }
 
-/// One entry for each bad row, and its cells NULL.
+/// Leaves one error for each bad row, and sets the row's cells to NULL.
 fn settle_bad_rows(batch: &mut Batch) {
     batch.bad.sort_by_key(|bad| bad.row);
     batch.bad.dedup_by_key(|bad| bad.row);
@@ -96,10 +96,10 @@ fn rows_that_fit(arrays: &Arrays, from: usize) -> usize {
     rows
 }
 
-/// About how many bytes the values of variable length take.
+/// Returns the approximate size in bytes of values with variable length.
 fn byte_weight(array: &ArrayRef, from: usize, rows: usize) -> usize {
     let of_views = |views: &[u128]| {
-        // The lowest 32 bits of a view are its length.
+        // The lowest 32 bits of a view are the length of the value.
         views[from..from + rows].iter().map(|view| (view & u128::from(u32::MAX)) as usize).sum()
     };
     let narrow = |offsets: &[i32]| (offsets[from + rows] - offsets[from]).unsigned_abs() as usize;
@@ -129,7 +129,7 @@ fn byte_weight(array: &ArrayRef, from: usize, rows: usize) -> usize {
     }
 }
 
-/// An array of the rows of one column, and where what is wrong with them goes.
+/// An array of one column's rows, its target block, and the list of bad rows.
 struct Filling<'a> {
     array: &'a dyn Array,
     block: &'a mut CellBlock,
@@ -142,7 +142,7 @@ impl Filling<'_> {
         self.array.len()
     }
 
-    /// Says that a row cannot be stored; what stands in the place of a NULL is not looked at.
+    /// Marks a row as bad. Ignores rows that are NULL, whose placeholder is arbitrary.
     fn refuse(&mut self, row: usize, refusal: Refusal, value: Option<String>) {
         if self.array.is_null(row) {
             return;
@@ -168,7 +168,7 @@ impl Filling<'_> {
         self.bad.push(BadRecord { row, error, is_left_out: false });
     }
 
-    /// Fills the block with texts made one by one.
+    /// Fills the block with texts that `push` writes one by one.
     fn texts(&mut self, mut push: impl FnMut(usize, &mut Vec<u8>) -> Result<(), Refusal>) {
         let mut refused = Vec::new();
         let texts = self.block.texts();
@@ -189,7 +189,7 @@ impl Filling<'_> {
         }
     }
 
-    /// Fills the block with integers, each made of a raw one; `None` refuses it.
+    /// Fills the block with integers that `make` converts one by one. `None` refuses a value.
     fn ints(&mut self, raw: &[i64], refusal: Refusal, make: impl Fn(i64) -> Option<i64>) {
         let mut refused = Vec::new();
         let ints = self.block.ints();
@@ -204,7 +204,7 @@ impl Filling<'_> {
         }
     }
 
-    /// Fills the block with byte strings as they are.
+    /// Fills the block with unchanged byte strings.
     fn bytes(&mut self, is_text: bool) {
         if let (DataType::FixedSizeBinary(len), false) = (self.array.data_type(), is_text) {
             let (values, len) = (self.array.as_fixed_size_binary(), len.unsigned_abs() as usize);
@@ -228,13 +228,13 @@ impl Filling<'_> {
         }
     }
 
-    /// Fills the block with texts of views: the kind that Parquet files are read as.
+    /// Fills the block with texts from views, the type as which texts of Parquet files are decoded.
     fn text_views(&mut self) {
         let views = self.array.as_string_view();
         if views.null_count() > 0 || self.array.len() == 1 {
             return self.bytes(true);
         }
-        // What is longer than SQLite allows stands alone in its block.
+        // A text longer than SQLite's limit is alone in its block, and was handled above.
         let texts = self.block.texts();
         for text in views.iter().flatten() {
             texts.push(text.as_bytes());
@@ -257,7 +257,7 @@ impl Column {
         match array.data_type() {
             DataType::Dictionary(_, _) => return self.fill_dictionary(array, block, bad),
             DataType::RunEndEncoded(_, _) => {
-                // Values behind runs may be a dictionary in their turn.
+                // The values of runs may be a dictionary.
                 return self.fill(&expand_runs(array), companion, block, bad);
             }
             _ => {}
@@ -289,7 +289,7 @@ impl Column {
         self.fill(&plain, None, block, bad);
     }
 
-    /// The values of a short dictionary, converted; `None` where it is long, or a value cannot be stored.
+    /// Converts the values of a short dictionary. Returns `None` if it is long, or one of its values cannot be stored.
     fn choices_of(&mut self, values: &ArrayRef) -> Option<Arc<[OwnedValue]>> {
         if values.len() > MOST_CHOICES || byte_weight(values, 0, values.len()) > MOST_CHOICE_BYTES {
             return None;
@@ -350,7 +350,7 @@ impl Column {
         }
     }
 
-    /// Integers, days, times and spans, whose arrays hold integers; and what has a text only.
+    /// Fills the block from arrays of integers: integers, dates, times and durations. Handles values that have only a text, too.
     fn fill_from_integers(&mut self, filling: &mut Filling<'_>) {
         let mut raw = std::mem::take(&mut self.scratch);
         raw.clear();
@@ -405,7 +405,7 @@ impl Column {
         let most = 10_i64.pow(u32::from(DOUBLE_DIGITS));
         match self.form {
             Form::Real if is_short && (0..=22).contains(&scale) && raw.iter().all(|value| value.abs() < most) => {
-                // Both numbers are exact as doubles, so that the quotient is the double nearest to the decimal.
+                // Both numbers are exact as doubles, so the quotient is the double nearest to the decimal.
                 let divisor = 10_f64.powi(scale.into());
                 filling.block.reals().extend(raw.iter().map(|&value| value as f64 / divisor));
             }
@@ -416,11 +416,11 @@ impl Column {
         self.scratch = raw;
     }
 
-    /// Does what is to be done with texts of the block that are no UTF-8.
+    /// Applies `--invalid-utf8` to the block's texts.
     fn settle_invalid(&self, filling: &mut Filling<'_>) {
         let rows = 0..filling.array.len();
         let Cells::Text(texts) = filling.block.cells_mut() else { return };
-        // The whole is UTF-8 where all texts are; the reverse holds where each of them begins with a character.
+        // The texts are all valid if their concatenation is, and each one begins at the start of a character.
         let begins = |row: usize| texts.get(row).first().is_none_or(|byte| byte & 0xc0 != 0x80);
         if std::str::from_utf8(texts.data()).is_ok() && rows.clone().all(begins) {
             return;
@@ -446,7 +446,7 @@ impl Column {
         }
     }
 
-    /// Timestamps and intervals whose array is not the whole of them.
+    /// Fills the block with timestamps or intervals whose array holds only a part of them.
     fn fill_with_companion(&mut self, companion: &ArrayRef, filling: &mut Filling<'_>) {
         if self.meaning == Meaning::Nested {
             self.fill_plain(filling);
@@ -518,11 +518,11 @@ impl Column {
 
 const NANOS: i64 = 1_000_000_000;
 
-/// Seconds and nanoseconds of an INT96 timestamp, from its seconds and its nanoseconds modulo 2^64.
+/// Returns seconds and nanoseconds of an INT96 timestamp, from its seconds and its nanoseconds modulo 2^64.
 ///
-/// The nanoseconds have wrapped around; beside the seconds, their last nine digits are still right. Where the seconds are beyond
-/// 64 bits of microseconds (292,277 years), it was the writer that wrapped around: Spark reckons in microseconds and writes
-/// the year 290000 as a day 294,554 years before our era. Such values mean what 64 bits of microseconds make of them.
+/// The nanoseconds have wrapped around, but their last nine digits are right, and the seconds give the rest. If the seconds do
+/// not fit 64 bits of microseconds (292,277 years), the writer has wrapped around: Spark computes in microseconds, and writes
+/// the year 290000 as a day 294,554 years before our era. Such values are reduced to 64 bits of microseconds, as in Spark.
 fn wide_time(seconds: i64, nanos: i64) -> (i64, i64) {
     const MICROS: i64 = 1_000_000;
     let rest = nanos.wrapping_sub(seconds.wrapping_mul(NANOS));
@@ -534,14 +534,14 @@ fn wide_time(seconds: i64, nanos: i64) -> (i64, i64) {
     (micros.div_euclid(MICROS), micros.rem_euclid(MICROS) * 1000)
 }
 
-/// The type of the months that belong to the days of an interval.
+/// Returns the type for reading the months of an interval, if its array holds only days and milliseconds.
 pub(super) fn months_type(data_type: &DataType) -> Option<DataType> {
     let is_split = *data_type == DataType::Interval(IntervalUnit::DayTime);
     is_split.then_some(DataType::Interval(IntervalUnit::YearMonth))
 }
 
-/// The type in which INT96 timestamps are seconds, in which no day of 32 bits wraps around. `is_int96` says it of one leaf
-/// after another.
+/// Returns the type with INT96 timestamps in seconds, which no 32-bit day overflows. `is_int96` is called once for each leaf, in
+/// order.
 pub(super) fn seconds_type(data_type: &DataType, is_int96: &mut dyn FnMut() -> bool) -> DataType {
     let mut inner = |field: &FieldRef| {
         let data_type = seconds_type(field.data_type(), is_int96);
@@ -564,7 +564,7 @@ pub(super) fn seconds_type(data_type: &DataType, is_int96: &mut dyn FnMut() -> b
     }
 }
 
-/// Whether a nested value holds nanoseconds that 64 bits cannot: its seconds say something else.
+/// Returns whether a nested value has nanoseconds that overflowed 64 bits: its seconds differ.
 fn has_wrapped(nanos: &dyn Array, seconds: &dyn Array, row: usize) -> bool {
     if nanos.is_null(row) || nanos.data_type() == seconds.data_type() {
         return false;
@@ -609,7 +609,7 @@ fn owned(value: Value<'_>) -> OwnedValue {
     }
 }
 
-/// The value of each row behind its run.
+/// Returns the value of each row of a run-end encoded array.
 fn expand_runs(array: &ArrayRef) -> ArrayRef {
     fn expand<R: RunEndIndexType>(runs: &RunArray<R>) -> ArrayRef {
         let rows = (0..runs.len()).map(|row| Some(runs.get_physical_index(row) as u64));
@@ -623,7 +623,7 @@ fn expand_runs(array: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// `value / unit` where nothing is left over.
+/// Returns `value / unit`, or `None` if there is a remainder.
 fn whole(value: i64, unit: i64) -> Option<i64> {
     (value % unit == 0).then(|| value / unit)
 }
@@ -673,7 +673,7 @@ fn fill_integral_doubles(filling: &mut Filling<'_>) {
     scalar::raw_doubles(filling.array, &mut raw);
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates; what is no integer is refused below")]
     filling.block.ints().extend(raw.iter().map(|&real| real as i64));
-    // 2^63 itself saturates to an integer that differs from it.
+    // 2^63 itself saturates to another integer.
     let beyond = 2_f64.powi(63);
     let is_integer = |real: f64| real.trunc() == real && (-beyond..beyond).contains(&real);
     for (row, &real) in raw.iter().enumerate().filter(|(_, real)| !is_integer(**real)) {
@@ -681,7 +681,7 @@ fn fill_integral_doubles(filling: &mut Filling<'_>) {
     }
 }
 
-/// The doubles nearest to decimals of any width.
+/// Fills the block with the doubles nearest to decimals of any width.
 fn fill_doubles_of_decimals(filling: &mut Filling<'_>, precision: u8, scale: i8) {
     let mut reals = Vec::with_capacity(filling.rows());
     let mut text = Vec::new();

@@ -1,16 +1,16 @@
-//! How deep the schema of a Parquet file is nested, before a decoder sees it.
+//! Limits the nesting of a Parquet file's schema, before a decoder sees it.
 //!
-//! The decoder builds the tree of a schema by recursion, and so do all who walk through it: a schema nested some thousand
-//! levels deep, which a file of some kilobytes can have, would overflow the stack, and nothing catches that. So the metadata,
-//! Thrift in its compact protocol, is passed through first. Of Arrow IPC, the check of its FlatBuffers refuses such schemas.
+//! The decoder builds the schema's tree recursively, and all code that walks the tree recurses, too. A file of some kilobytes can
+//! nest its schema some thousand levels deep, which would overflow the stack, and a stack overflow cannot be caught. So this
+//! module scans the metadata first: Thrift in the compact protocol. For Arrow IPC, the check of FlatBuffers refuses such schemas.
 
-/// Groups within one another that a Parquet schema may have: as many as an Arrow schema.
+/// Maximum depth of groups in a Parquet schema, equal to that of Arrow schemas.
 pub(super) const MAX_DEPTH: usize = 64;
 
 const TOO_DEEP: &str = "its schema is nested deeper than 64 levels";
 const NO_THRIFT: &str = "it is not Thrift as Parquet has it";
 
-/// Types of the compact protocol.
+/// Type codes of the compact protocol.
 mod kind {
     pub const STOP: u8 = 0;
     pub const I32: u8 = 5;
@@ -18,11 +18,11 @@ mod kind {
     pub const STRUCT: u8 = 12;
 }
 
-/// Fields of `FileMetaData` and `SchemaElement`.
+/// Field numbers of `FileMetaData` and `SchemaElement`.
 const SCHEMA: i64 = 2;
 const NUM_CHILDREN: i64 = 5;
 
-/// Refuses metadata of a Parquet file (`FileMetaData`) whose schema is too deep.
+/// Fails if the schema in a Parquet file's metadata (`FileMetaData`) is too deep.
 pub(super) fn refuse_deep_schema(metadata: &[u8]) -> Result<(), &'static str> {
     let mut thrift = Thrift { bytes: metadata };
     let mut id = 0;
@@ -70,7 +70,7 @@ impl Thrift<'_> {
         Ok((zigzag >> 1).cast_signed() ^ -((zigzag & 1).cast_signed()))
     }
 
-    /// The type of the next field of a struct, and its number in `id`; `None` at the end.
+    /// Returns the type of the next field of a struct, and its number in `id`; `None` at the end.
     fn field(&mut self, id: &mut i64) -> Result<Option<u8>, &'static str> {
         let header = self.byte()?;
         let kind = header & 15;
@@ -79,13 +79,13 @@ impl Thrift<'_> {
         }
         *id = match header >> 4 {
             0 => self.signed()?,
-            // Numbers have 16 bits.
+            // Valid numbers have 16 bits. Wrapping keeps a damaged one from causing a panic.
             delta => id.wrapping_add(i64::from(delta)),
         };
         Ok(Some(kind))
     }
 
-    /// Type of a list's items, and how many there are.
+    /// Returns the type and number of a list's items.
     fn list(&mut self) -> Result<(u8, u64), &'static str> {
         let header = self.byte()?;
         let len = if header >> 4 == 15 { self.varint()? } else { u64::from(header >> 4) };
@@ -128,18 +128,18 @@ impl Thrift<'_> {
         }
     }
 
-    /// An item of a list or map, where a boolean has a byte of its own.
+    /// Skips an item of a list or map, in which a boolean takes a byte.
     fn skip_item(&mut self, kind: u8, depth: usize) -> Result<(), &'static str> {
         if matches!(kind, 1 | 2) { self.pass(1) } else { self.skip(kind, depth) }
     }
 
-    /// The list of a schema's elements: groups come before their children.
+    /// Checks the list of a schema's elements, in which groups come before their children.
     fn schema(&mut self) -> Result<(), &'static str> {
         let (item, len) = self.list()?;
         if item != kind::STRUCT {
             return Err(NO_THRIFT);
         }
-        // Children that are still to come, of each group that is open.
+        // Number of missing children of each open group.
         let mut open: Vec<i64> = Vec::new();
         for _ in 0..len {
             let children = self.schema_element()?;
@@ -152,7 +152,7 @@ impl Thrift<'_> {
             while open.last() == Some(&0) {
                 open.pop();
             }
-            // The root is no level.
+            // The root does not count as a level.
             if open.len() > MAX_DEPTH + 1 {
                 return Err(TOO_DEEP);
             }

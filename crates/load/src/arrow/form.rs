@@ -1,11 +1,11 @@
-//! What a column's values mean, and in which forms they can be stored.
+//! Defines the meanings of columns, and the forms in which each can be stored.
 
 use super::calendar::Unit;
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, IntervalUnit};
 use litepress_rows::{Affinity, Error, ErrorKind, Message, OptionName, Result, message};
 
-/// What the values of a column mean, whatever array they come in.
+/// The meaning of a column's values, independent of their array type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Null,
@@ -29,14 +29,14 @@ pub(super) enum Meaning {
     Interval(IntervalUnit),
     Text,
     JsonText,
-    /// Bytes that their file calls names of a list (Parquet ENUM).
+    /// Bytes that their file declares as names of a list (Parquet ENUM).
     Enum,
     Binary,
     Uuid,
     Nested,
 }
 
-/// In which form a column is stored.
+/// The form in which a column is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Integer,
@@ -80,13 +80,13 @@ impl Form {
     }
 }
 
-/// The type to declare for a column in the form of this name (`unixepoch`: `INTEGER`); `None` where there is no such form.
+/// Returns the type to declare for a column in the form of this name (`unixepoch`: `INTEGER`). `None` for an unknown form.
 pub fn declared_type_of_form(form: &str) -> Option<&'static str> {
     Form::of_name(form).map(Form::declared_type)
 }
 
 impl Meaning {
-    /// What an Arrow field's values mean. Dictionaries and runs mean what their values do.
+    /// Returns the meaning of an Arrow field. Dictionaries and runs have the meaning of their values.
     pub fn of_field(field: &Field) -> Self {
         match (Self::of_type(field.data_type()), field.metadata().get(EXTENSION_TYPE_NAME_KEY).map(String::as_str)) {
             (Self::Binary, Some("arrow.uuid")) if *value_type(field.data_type()) == DataType::FixedSizeBinary(16) => {
@@ -130,7 +130,7 @@ impl Meaning {
         }
     }
 
-    /// The forms that the values can be stored in.
+    /// Returns the forms in which the values can be stored.
     fn forms(self) -> &'static [Form] {
         use Form::{Blob, Hex, Integer, Json, JulianDay, Real, Text, UnixEpoch};
         match self {
@@ -150,7 +150,7 @@ impl Meaning {
         }
     }
 
-    /// The form that loses nothing and that a reader of the table would expect.
+    /// Returns the lossless form that a reader of the table would expect.
     pub fn default_form(self) -> Form {
         match self {
             Self::Boolean | Self::Integer | Self::Unsigned64 | Self::Duration(_) => Form::Integer,
@@ -163,13 +163,13 @@ impl Meaning {
         }
     }
 
-    /// The form for a column of the table: the one asked for, else the one that suits its affinity.
+    /// Returns the form for a column of the table: the requested one, else the one that suits its affinity.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] where the values do not have the form asked for; the advice lists those that they have.
+    /// [`ErrorKind::Usage`] if the values do not have the requested form. The advice lists their forms.
     pub fn form(self, asked: Option<&str>, affinity: Affinity, column: &str) -> Result<Form> {
         let Some(asked) = asked else {
-            // A TEXT column would turn numbers into text anyhow; from here they come with all of their digits.
+            // A TEXT column converts numbers to text anyway. Texts made here keep all digits.
             let is_exact_as_text = matches!(self, Self::Decimal { .. } | Self::Unsigned64);
             return Ok(if affinity == Affinity::Text && is_exact_as_text { Form::Text } else { self.default_form() });
         };
@@ -182,7 +182,7 @@ impl Meaning {
         })
     }
 
-    /// What the values are, in words.
+    /// Describes the values in words.
     fn describe(self) -> String {
         match self {
             Self::Null => "a column of nothing but NULL".to_owned(),
@@ -239,15 +239,15 @@ impl Meaning {
     }
 }
 
-/// Significant decimal digits that a double keeps, whatever they are.
+/// Number of significant decimal digits that every double keeps.
 pub(super) const DOUBLE_DIGITS: u8 = 15;
 
-/// Digits of the integers of a decimal without fraction.
+/// Returns the number of digits of a decimal without fraction, as an integer.
 fn digits(precision: u8, scale: i8) -> u32 {
     u32::from(precision) + u32::from(scale.unsigned_abs())
 }
 
-/// The type of the values behind dictionaries and runs.
+/// Returns the type of the values of dictionaries and runs.
 pub(super) fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => value_type(values),

@@ -1,8 +1,8 @@
-//! Arrow IPC: messages are found by their headers, and bodies are read and decoded by the worker that takes a piece of them.
+//! Reads Arrow IPC. Messages are found by their headers; the worker that takes a piece reads and decodes its body.
 //!
-//! The file format says where its messages are; in a stream each header says where the next one begins. Both are read by
-//! position. A record batch that is large is several pieces: the worker that comes first decodes it for all of them, so that as
-//! many batches are in memory as there are pieces under way at most. Dictionaries are decoded as they come, for all workers.
+//! The footer of the file format has the positions of messages. In a stream, each header has the position of the next one. Both
+//! are read by position. A large record batch becomes several pieces, and the first worker decodes it for all of them. So at most
+//! as many batches are in memory as pieces are in use. Dictionaries are decoded in file order, for all workers.
 
 use super::convert::{self, Arrays, Column};
 use super::form::Meaning;
@@ -23,56 +23,56 @@ use std::sync::{Arc, OnceLock};
 
 const MAGIC: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Bytes behind the footer: its length, and the magic.
+/// Size of the trailer after the footer: its length, and the magic.
 const TRAILER_BYTES: u64 = 10;
-/// How many bytes one compressed byte can stand for: a block of zeros in zstd is 4 bytes for 128 KiB.
+/// Maximum ratio of compression: a block of zeros takes 4 bytes in zstd for 128 KiB.
 const MOST_PER_BYTE: u64 = 1 << 16;
 
-/// An Arrow IPC file or stream.
+/// A reader of an Arrow IPC file or stream.
 pub(super) struct IpcReader {
     file: Positioned,
     options: ReadOptions,
-    /// The schema with the bytes of texts as they are: whether they are UTF-8 is told row by row.
+    /// The schema with texts as byte strings: invalid UTF-8 is reported row by row.
     schema: SchemaRef,
     fields: Vec<Field>,
     types: Vec<(FieldRef, Meaning)>,
     columns: Vec<Column>,
-    /// Positions in the schema of the columns wanted.
+    /// Positions of the requested columns in the schema.
     projection: Arc<Vec<usize>>,
     walk: Walk,
     dictionaries: Arc<HashMap<i64, ArrayRef>>,
-    /// The record batch that pieces are cut from, and how many of its rows are handed out.
+    /// The record batch that is being cut into pieces, and the number of its rows handed out.
     current: Option<(Arc<SharedBatch>, u64)>,
     batches: u64,
     record: u64,
 }
 
-/// Where messages are.
+/// The positions of messages.
 enum Walk {
-    /// Positions, from the footer; dictionaries first.
+    /// Position and header length of each message, from the footer. Dictionaries come first.
     File(std::vec::IntoIter<(u64, u64)>),
-    /// Where the next message begins, and where the stream ends at the latest.
+    /// Position of the next message, or of the end of the stream.
     Stream(u64),
 }
 
 /// A message without its body.
 struct Message {
-    /// The flatbuffer.
+    /// The FlatBuffers header.
     header: Vec<u8>,
     body: std::ops::Range<u64>,
 }
 
-/// A record batch, decoded when it is first needed.
+/// A record batch that is decoded at its first use.
 struct SharedBatch {
     file: Positioned,
     message: Message,
     schema: SchemaRef,
     dictionaries: Arc<HashMap<i64, ArrayRef>>,
     projection: Arc<Vec<usize>>,
-    /// Its number in the file, counted from 1.
+    /// Number of the batch in the file, counted from 1.
     number: u64,
     rows: u64,
-    /// Rows that a piece has, but for the last.
+    /// Number of rows of each piece, except the last.
     piece_rows: u64,
     bytes_read: Arc<AtomicU64>,
     decoded: OnceLock<Result<RecordBatch, String>>,
@@ -116,7 +116,7 @@ impl IpcReader {
         Ok(reader)
     }
 
-    /// Goes on to the next record batch that has rows, and takes in the dictionaries before it.
+    /// Returns the next record batch that has rows, and decodes the dictionaries before it.
     fn next_batch(&mut self) -> Result<Option<Arc<SharedBatch>>, String> {
         loop {
             let message = match &mut self.walk {
@@ -189,7 +189,7 @@ impl Reader for IpcReader {
         if self.current.as_ref().is_none_or(|(batch, given)| *given == batch.rows) {
             self.current = None;
             let file = self.file.clone();
-            // Not within a closure of its own error type: the number of the batch is known only afterwards.
+            // Map the error outside of the closure: the number of the batch is known only afterwards.
             let next = guard(|| self.next_batch());
             let number = self.batches + 1;
             let next = next.map_err(|why| {
@@ -218,7 +218,7 @@ fn io_error(error: std::io::Error) -> String {
     error.to_string()
 }
 
-/// Schema and positions of a file that begins with the magic.
+/// Returns schema and positions of messages of a file that begins with the magic.
 fn open_file(file: &Positioned) -> Result<(SchemaRef, Walk), String> {
     const TRUNCATED: &str = "the file begins as an Arrow file and does not end as one: it is truncated";
     let trailer_at = file.len.checked_sub(TRAILER_BYTES).ok_or(TRUNCATED)?;
@@ -239,7 +239,7 @@ fn open_file(file: &Positioned) -> Result<(SchemaRef, Walk), String> {
     Ok((schema, Walk::File(positions?.into_iter())))
 }
 
-/// Schema of a stream, and where its other messages begin.
+/// Returns the schema of a stream, and the position of its next message.
 fn open_stream(file: &Positioned) -> Result<(SchemaRef, Walk), String> {
     const NO_ARROW: &str = "this is no Arrow IPC file, nor a stream: it does not begin with a schema";
     let mut at = 0;
@@ -258,7 +258,7 @@ fn schema_of(schema: Option<arrow_ipc::Schema<'_>>) -> Result<SchemaRef, String>
     Ok(Arc::new(schema))
 }
 
-/// The message that begins here. `whole_len`: bytes of prefix and header, where they are known.
+/// Reads the header of the message at `at`. `whole_len` is the size of prefix and header in bytes, if known.
 fn message_at(file: &Positioned, at: u64, whole_len: Option<u64>) -> Result<Message, String> {
     let mut start = at + 4;
     let mut len = file.read(at, 4).map_err(io_error)?;
@@ -282,7 +282,7 @@ fn message_at(file: &Positioned, at: u64, whole_len: Option<u64>) -> Result<Mess
     Ok(Message { header, body: body_at..end })
 }
 
-/// The next message of a stream; `None` where it ends, marked or not.
+/// Returns the next message of a stream, or `None` at its end, which may lack the end marker.
 fn next_of_stream(file: &Positioned, at: &mut u64) -> Result<Option<Message>, String> {
     if *at == file.len {
         return Ok(None);
@@ -298,7 +298,7 @@ fn read_body(file: &Positioned, message: &Message) -> Result<Buffer, String> {
     Ok(Buffer::from_vec(file.read(message.body.start, len).map_err(io_error)?))
 }
 
-/// Compressed buffers say how long they become, and the decoder takes that much memory at once: what cannot be is refused before.
+/// Fails if the lengths of compressed buffers are impossible: the decoder would allocate that much memory at once.
 fn refuse_unlikely_lengths(batch: Option<arrow_ipc::RecordBatch<'_>>, body: &[u8]) -> Result<(), String> {
     let Some(batch) = batch.filter(|batch| batch.compression().is_some()) else { return Ok(()) };
     let mut total = 0_u64;
@@ -332,7 +332,7 @@ impl SharedBatch {
         if decoded.num_rows() as u64 == self.rows { Ok(decoded) } else { Err("rows are missing".to_owned()) }
     }
 
-    /// The rows of a piece.
+    /// Returns rows `start` to `end` of the batch, decoding it if no worker has.
     fn rows(&self, start: u64, end: u64) -> Result<Arrays> {
         let decoded = self.decoded.get_or_init(|| guard(|| self.decode()));
         let decoded = decoded.as_ref().map_err(|why| {
@@ -348,11 +348,11 @@ impl SharedBatch {
     }
 }
 
-/// Some rows of a record batch.
+/// Consecutive rows of a record batch.
 struct IpcPiece {
     columns: Vec<Column>,
     batch: Arc<SharedBatch>,
-    /// The next row that is not given yet.
+    /// The next row to return.
     next: u64,
     end: u64,
     rows: u64,

@@ -1,8 +1,8 @@
-//! Parquet files: row groups are cut into ranges of rows, each decoded by the worker that takes it.
+//! Reads Parquet files. Row groups are cut into ranges of rows, and the worker that takes a range decodes it.
 //!
-//! A range begins in the middle of its row group: pages before it are passed by (by the page index where the file has one, else
-//! by their headers), and the group's dictionaries are read once a range. So memory is that of a few pages a worker, however
-//! large row groups are.
+//! A range may begin in the middle of its row group. Earlier pages are skipped, by the page index if the file has one, else by
+//! their headers. The group's dictionaries are read once per range. So each worker needs memory for only a few pages, however
+//! large the row groups are.
 
 use super::convert::{self, Arrays, Column};
 use super::depth;
@@ -32,13 +32,13 @@ use std::io::BufReader;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Rows that are decoded at one go, at most.
+/// Maximum number of rows decoded at a time.
 const DECODE_ROWS: usize = 8192;
-/// Bytes that they should not pass.
+/// Target size of these rows in bytes.
 const DECODE_BYTES: usize = 4 << 20;
-/// A dictionary of at most so many bytes is kept as one: its texts are encoded once.
+/// Maximum size in bytes of a dictionary that stays one, so that its texts are encoded once.
 const DICTIONARY_BYTES: i64 = 4096;
-/// What a text is taken to be long where the file does not say it.
+/// Assumed length of a text in bytes, if the file does not state it.
 const TEXT_BYTES: f64 = 16.0;
 
 impl Length for Positioned {
@@ -51,7 +51,7 @@ impl ChunkReader for Positioned {
     type T = BufReader<PositionedRead>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        // It reads a page's header and is dropped.
+        // Only the header of a page is read from this stream.
         Ok(BufReader::with_capacity(1024, PositionedRead { file: self.file.clone(), at: start }))
     }
 
@@ -60,38 +60,38 @@ impl ChunkReader for Positioned {
     }
 }
 
-/// A Parquet file.
+/// A reader of a Parquet file.
 pub(super) struct ParquetReader {
     file: Positioned,
     options: ReadOptions,
     metadata: ArrowReaderMetadata,
     fields: Vec<Field>,
     types: Vec<(FieldRef, Meaning)>,
-    /// How rows are decoded; made anew by `want`.
+    /// The plan for decoding rows. `want` replaces it.
     plan: Arc<Plan>,
     group: usize,
     row: usize,
     record: u64,
 }
 
-/// What all pieces of a file share.
+/// The state that all pieces of a file share.
 struct Plan {
     file: Positioned,
     columns: Vec<Column>,
     main: Projection,
-    /// A second look at columns that one array cannot hold.
+    /// A second reading of columns whose values do not fit one array.
     companion: Option<Projection>,
-    /// As `main`, with the bytes of texts as they are: for ranges that cannot be decoded, for it may be that some text is no
-    /// UTF-8. `None` where no text is read.
+    /// `main` with texts as byte strings. Used for ranges that fail to decode, because one of their texts may not be UTF-8. `None`
+    /// if no text is read.
     as_bytes: OnceLock<Option<Projection>>,
     bytes_read: Arc<AtomicU64>,
 }
 
-/// Columns read together.
+/// A set of columns that are read together.
 struct Projection {
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
-    /// For each wanted column its position among the columns read; `None` where it is not among them.
+    /// Position of each requested column among the columns read. `None` if it is not among them.
     order: Vec<Option<usize>>,
 }
 
@@ -116,7 +116,7 @@ impl ParquetReader {
         Ok(Self { file, options: options.clone(), metadata, fields, types, plan, group: 0, row: 0, record: 1 })
     }
 
-    /// Rows that a piece of this row group has, but for the last.
+    /// Returns the number of rows of each piece of this row group, except the last.
     fn piece_rows(&self, group: &RowGroupMetaData) -> usize {
         let rows = usize::try_from(group.num_rows()).unwrap_or(0);
         let piece_bytes = self.options.piece_bytes.unwrap_or(PIECE_BYTES) as f64;
@@ -172,7 +172,7 @@ fn load(file: &Positioned) -> Result<ArrowReaderMetadata> {
     drop(metadata);
     let options = || ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
     let load = |options| guard(|| ArrowReaderMetadata::load(file, options).map_err(|error| error.to_string()));
-    // The Arrow schema that a writer has left beside Parquet's own is only a help, and broken ones occur; so are statistics.
+    // Both the Arrow schema beside Parquet's own and the statistics are optional, and some writers break them: retry without.
     let loaded = load(options()).or_else(|first| {
         load(options().with_skip_arrow_metadata(true)).or_else(|_| load(without_help())).map_err(|_| first)
     });
@@ -180,7 +180,7 @@ fn load(file: &Positioned) -> Result<ArrowReaderMetadata> {
     loaded.map_err(|why| unreadable(&why))
 }
 
-/// The metadata as it stands in front of the file's end.
+/// Reads the metadata before the file's trailer.
 fn read_metadata(file: &Positioned) -> Result<Vec<u8>> {
     const TRAILER_BYTES: u64 = 8;
     let read = |at, len| file.read(at, len).map_err(|error| Error::io("read", file.name(), error));
@@ -194,10 +194,10 @@ fn read_metadata(file: &Positioned) -> Result<Vec<u8>> {
     read(at, len as usize)
 }
 
-/// Metadata whose row groups and file say the same number of rows.
+/// Returns the metadata with the file's row count set to the sum of its row groups.
 ///
-/// Some writer has left 0 for the file (repeated_no_annotation.parquet of parquet-testing); the decoder takes that for the most
-/// rows of a batch, and ends before it has begun.
+/// Some writers leave 0 as the file's count (repeated_no_annotation.parquet of parquet-testing). The decoder uses the count as the
+/// maximum size of a batch, and would return no rows.
 fn with_row_count(loaded: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, String> {
     let metadata = loaded.metadata();
     let (said, rows) = (metadata.file_metadata(), row_count(metadata));
@@ -221,7 +221,7 @@ fn row_count(metadata: &ParquetMetaData) -> i64 {
     metadata.row_groups().iter().fold(0, |rows, group| rows.saturating_add(group.num_rows().max(0)))
 }
 
-/// Options to read nothing but what is needed: neither page indexes nor statistics.
+/// Returns options that read only the essential metadata: no page index, no statistics, no Arrow schema.
 fn without_help() -> ArrowReaderOptions {
     ArrowReaderOptions::new()
         .with_skip_arrow_metadata(true)
@@ -230,7 +230,7 @@ fn without_help() -> ArrowReaderOptions {
         .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)
 }
 
-/// What is seen at the ends of the file.
+/// Fails if the first and last bytes are not those of a readable Parquet file.
 fn refuse_other_files(file: &Positioned) -> Result<()> {
     const SMALLEST: u64 = 12;
     if file.len < SMALLEST {
@@ -248,7 +248,7 @@ fn refuse_other_files(file: &Positioned) -> Result<()> {
     }
 }
 
-/// What a column means by what Parquet says of it beyond its Arrow type.
+/// Returns the meaning of a column. Parquet's own type may refine its Arrow type.
 fn meaning(field: &FieldRef, root: &Type) -> Meaning {
     let meaning = Meaning::of_field(field);
     if !root.is_primitive() {
@@ -265,7 +265,7 @@ fn meaning(field: &FieldRef, root: &Type) -> Meaning {
     }
 }
 
-/// Bytes that a row of the group becomes, as far as the metadata tells it.
+/// Estimates the size of a decoded row of the group in bytes, from the metadata.
 fn row_bytes(group: &RowGroupMetaData) -> f64 {
     let rows = group.num_rows().max(1) as f64;
     let column_bytes = |column: &parquet::file::metadata::ColumnChunkMetaData| match column.column_type() {
@@ -321,7 +321,7 @@ impl Plan {
     }
 }
 
-/// The type as which the second half of a value is read, where it has one: INT96 timestamps, and intervals.
+/// Returns the type as which the second part of a value is read, for INT96 timestamps and intervals.
 fn companion(metadata: &ArrowReaderMetadata, position: usize, field: &FieldRef) -> Option<DataType> {
     let schema = metadata.parquet_schema();
     let root = &schema.root_schema().get_fields()[position];
@@ -337,7 +337,7 @@ fn companion(metadata: &ArrowReaderMetadata, position: usize, field: &FieldRef) 
     Some(convert::seconds_type(field.data_type(), &mut || is_int96.next().unwrap_or(false)))
 }
 
-/// The type as which a column is decoded fastest: texts as views of their pages, short dictionaries as such, decimals in 64 bits.
+/// Returns the type that decodes fastest: texts as views of pages, short dictionaries as such, decimals in 64 bits.
 fn quick_type(metadata: &ArrowReaderMetadata, position: usize, field: &FieldRef) -> Option<DataType> {
     let quick = match field.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if is_all_dictionary(metadata, position) => {
@@ -353,13 +353,13 @@ fn quick_type(metadata: &ArrowReaderMetadata, position: usize, field: &FieldRef)
     Some(quick)
 }
 
-/// Whether the file stores a column as 32 or 64 bits.
+/// Returns whether the file stores a column in 32 or 64 bits.
 fn is_integer(metadata: &ArrowReaderMetadata, root: usize) -> bool {
     let root = &metadata.parquet_schema().root_schema().get_fields()[root];
     root.is_primitive() && matches!(root.get_physical_type(), Physical::INT32 | Physical::INT64)
 }
 
-/// Whether all pages of a column pick from short dictionaries.
+/// Returns whether all pages of a column use short dictionaries.
 fn is_all_dictionary(metadata: &ArrowReaderMetadata, root: usize) -> bool {
     let schema = metadata.parquet_schema();
     let Some(leaf) = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == root) else {
@@ -375,7 +375,7 @@ fn is_all_dictionary(metadata: &ArrowReaderMetadata, root: usize) -> bool {
     })
 }
 
-/// The same file, with columns read as other types; as before where the decoder does not take them.
+/// Returns the metadata with other column types, or unchanged if the decoder does not support these.
 fn with_types(
     metadata: &ArrowReaderMetadata,
     retype: impl Fn(usize, &FieldRef) -> Option<DataType>,
@@ -395,8 +395,8 @@ fn with_types(
     retyped(&retype).unwrap_or_else(|_| metadata.clone())
 }
 
-/// The same file, with the bytes of texts as they are. The decoder takes what its schema calls text for nothing else, so the
-/// schema calls it that no more.
+/// Returns the metadata with texts as byte strings. The decoder insists on text for columns that the Parquet schema calls text,
+/// so this changes that schema, too.
 fn with_bytes(metadata: &ArrowReaderMetadata) -> Result<ArrowReaderMetadata, String> {
     let said = metadata.metadata().file_metadata();
     let file = FileMetaData::new(
@@ -414,7 +414,7 @@ fn with_bytes(metadata: &ArrowReaderMetadata) -> Result<ArrowReaderMetadata, Str
     guard(|| ArrowReaderMetadata::try_new(Arc::new(builder.build()), options).map_err(|error| error.to_string()))
 }
 
-/// A type whose texts are byte strings.
+/// Returns the type with its texts as byte strings.
 fn without_texts(all: Arc<Type>) -> Result<Arc<Type>, String> {
     let info = all.get_basic_info();
     let (name, id) = (info.name(), info.has_id().then(|| info.id()));
@@ -446,7 +446,7 @@ fn is_text(leaf: &Type) -> bool {
 }
 
 impl Projection {
-    /// `positions`: for each wanted column the position of its root in the file.
+    /// Creates a projection. `positions` has the position of each requested column's root in the file.
     fn new(metadata: ArrowReaderMetadata, positions: &[Option<usize>]) -> Self {
         let mut roots: Vec<usize> = positions.iter().copied().flatten().collect();
         roots.sort_unstable();
@@ -472,7 +472,7 @@ impl Projection {
     }
 }
 
-/// Rows of a row group.
+/// Consecutive rows of a row group.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     group: usize,
@@ -480,21 +480,21 @@ struct Range {
     rows: usize,
 }
 
-/// A range of rows, decoded when it is first read.
+/// A range of rows that is decoded at its first read.
 struct ParquetPiece {
     plan: Arc<Plan>,
     columns: Vec<Column>,
     range: Range,
     first_record: u64,
     batch_rows: usize,
-    /// Compressed bytes of the file that these rows take.
+    /// Size of these rows in the file, in compressed bytes.
     share: f64,
     decoders: Option<(ParquetRecordBatchReader, Option<ParquetRecordBatchReader>)>,
-    /// What was decoded last, and how many of its rows were given.
+    /// The last decoded rows, and the number of them returned.
     arrays: Option<Arrays>,
     given: usize,
     decoded: usize,
-    /// Texts are decoded as bytes: the range could not be decoded as it is.
+    /// Texts are decoded as bytes, because the range failed to decode as text.
     as_bytes: bool,
 }
 
@@ -505,7 +505,7 @@ impl ParquetPiece {
         Self { plan, columns, range, first_record, batch_rows, share, decoders, arrays, given, decoded, as_bytes }
     }
 
-    /// Decodes the next rows; `None` at the end of the range.
+    /// Decodes the next rows. Returns `None` at the end of the range.
     fn decode(&mut self) -> Result<Option<Arrays>, String> {
         self.decode_more().or_else(|why| {
             if std::mem::replace(&mut self.as_bytes, true) || self.plan.as_bytes().is_none() {
@@ -551,7 +551,7 @@ impl ParquetPiece {
         Ok(Some(Arrays { rows: batch.num_rows(), columns, companions }))
     }
 
-    /// Says in which column the range cannot be decoded: the first that fails alone.
+    /// Names the column that makes the range fail to decode: the first one that fails alone.
     fn blame(&self, why: String) -> Error {
         let place = format!("row group {} cannot be decoded", self.range.group + 1);
         let culprit = self.columns.iter().enumerate().find_map(|(index, column)| {

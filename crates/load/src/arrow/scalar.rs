@@ -1,4 +1,4 @@
-//! One value of an array as text: plain, or as JSON.
+//! Writes one value of an array as text, plain or in JSON.
 
 use super::calendar::{self, Span, Unit};
 use super::form::{Meaning, value_type};
@@ -15,18 +15,18 @@ use arrow_array::{Array, RunArray, UnionArray};
 use arrow_schema::{DataType, Field, FieldRef, IntervalUnit, TimeUnit};
 use std::io::Write;
 
-/// SQLite's limit for a text or a blob.
+/// SQLite's default limit for a text or a blob, in bytes.
 pub(super) const MOST_BYTES: usize = 1_000_000_000;
 
-/// Why a value cannot be stored.
+/// The reason why a value cannot be stored.
 pub(super) type Refusal = &'static str;
 
 pub(super) const TOO_LONG: Refusal = "the value is longer than the 1,000,000,000 bytes that SQLite allows";
 pub(super) const NO_TIME_OF_DAY: Refusal = "a time of day is not within the 24 hours of a day";
 pub(super) const NO_UTF8: Refusal = "the bytes are no UTF-8 text";
 
-/// Appends the integers of an array whose values are integers at heart: integers, dates, times, durations, months. `false`
-/// where it holds something else. What stands in the place of a NULL is arbitrary.
+/// Appends the integers of an array of integers, dates, times, durations or months. Returns `false` for other arrays. The
+/// integers in place of NULLs are arbitrary.
 pub(super) fn raw_integers(array: &dyn Array, out: &mut Vec<i64>) -> bool {
     fn widen<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &dyn Array, out: &mut Vec<i64>) {
         out.extend(array.as_primitive::<T>().values().iter().map(|&value| value.into()));
@@ -74,7 +74,7 @@ pub(super) fn raw_doubles(array: &dyn Array, out: &mut Vec<f64>) {
     }
 }
 
-/// The bytes of a text or byte string.
+/// Returns the bytes of a text or byte string.
 pub(super) fn bytes(array: &dyn Array, row: usize) -> &[u8] {
     match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().value(row).as_bytes(),
@@ -87,7 +87,7 @@ pub(super) fn bytes(array: &dyn Array, row: usize) -> &[u8] {
     }
 }
 
-/// The digits of a decimal before its scale counts.
+/// Returns the digits of a decimal's unscaled integer.
 fn unscaled(array: &dyn Array, row: usize) -> String {
     match array.data_type() {
         DataType::Decimal32(_, _) => array.as_primitive::<Decimal32Type>().value(row).to_string(),
@@ -120,7 +120,7 @@ pub(super) fn push_decimal(array: &dyn Array, row: usize, scale: i8, out: &mut V
     }
 }
 
-/// Appends the shortest text that reads back as the number in the width that the array has.
+/// Appends the shortest text that reads back as the number, in the width of the array.
 fn push_float(array: &dyn Array, row: usize, out: &mut Vec<u8>) {
     let written = match array.data_type() {
         DataType::Float16 => write!(out, "{:?}", array.as_primitive::<Float16Type>().value(row).to_f32()),
@@ -150,7 +150,7 @@ fn hex_digits(byte: u8, digits: &[u8; 16]) -> [u8; 2] {
     [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]
 }
 
-/// The parts of an interval.
+/// Returns the parts of an interval.
 fn span(array: &dyn Array, row: usize, unit: IntervalUnit) -> Span {
     match unit {
         IntervalUnit::YearMonth => {
@@ -168,7 +168,7 @@ fn span(array: &dyn Array, row: usize, unit: IntervalUnit) -> Span {
     }
 }
 
-/// Appends what a date column stores: the day, and the time where a count of milliseconds is not that of a whole day.
+/// Appends the date, and the time if a count of milliseconds is not a whole number of days.
 pub(super) fn push_date_value(value: i64, per_day: i64, out: &mut Vec<u8>) {
     let rest = value.rem_euclid(per_day);
     if rest == 0 {
@@ -181,7 +181,7 @@ pub(super) fn push_date_value(value: i64, per_day: i64, out: &mut Vec<u8>) {
 /// Appends a value as plain text. The array is neither a dictionary nor nested, and the row is not NULL.
 ///
 /// # Errors
-/// What the value is that has no text.
+/// If the value has no text. The error describes the value.
 pub(super) fn push_text(array: &dyn Array, row: usize, meaning: Meaning, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let integer = || {
         let mut value = Vec::with_capacity(1);
@@ -217,7 +217,7 @@ pub(super) fn push_text(array: &dyn Array, row: usize, meaning: Meaning, out: &m
     Ok(())
 }
 
-/// Where a value really stands: behind dictionaries and runs. `None` where it is NULL.
+/// Returns the array and row that hold the value, through dictionaries and runs. `None` if it is NULL.
 fn resolve(array: &dyn Array, row: usize) -> Option<(&dyn Array, usize)> {
     fn in_runs<R: RunEndIndexType>(runs: &RunArray<R>, row: usize) -> (&dyn Array, usize) {
         (runs.values().as_ref(), runs.get_physical_index(row))
@@ -246,11 +246,11 @@ fn resolve(array: &dyn Array, row: usize) -> Option<(&dyn Array, usize)> {
     resolve(values, index)
 }
 
-/// Appends a value as JSON. Numbers have all of their digits; what JSON has no number for (NaN, infinities) is a string, as are
-/// dates and times; byte strings are hexadecimal digits; maps are objects.
+/// Appends a value as JSON. Numbers have all their digits. NaN, infinities, dates and times are strings; byte strings are
+/// hexadecimal digits; maps are objects.
 ///
 /// # Errors
-/// Where what is in `out` since `start` has become longer than SQLite allows, or a value has no text.
+/// If `out` since `start` exceeds SQLite's limit, or a value has no text.
 pub(super) fn push_json(
     field: &Field,
     array: &dyn Array,
@@ -304,7 +304,7 @@ pub(super) fn push_json(
     }
 }
 
-/// `data_type`: that of the file, in which texts are texts; those of the array may be byte strings.
+/// Appends a nested value as JSON. `data_type` is the file's type, with texts; the array may hold them as byte strings.
 fn push_nested(
     data_type: &DataType,
     array: &dyn Array,
@@ -365,7 +365,7 @@ fn push_object<'a>(
     Ok(())
 }
 
-/// An object whose names are the map's keys; keys that are not strings stand as strings of their JSON.
+/// Appends a map as an object whose names are the map's keys. Keys that are not strings become strings of their JSON.
 fn push_map(
     entries_field: &Field,
     array: &dyn Array,
@@ -395,7 +395,7 @@ fn push_map(
     Ok(())
 }
 
-/// Appends a JSON string; only what JSON demands is escaped, and what is no UTF-8 stays as it is.
+/// Appends a JSON string. Escapes only what JSON requires, and keeps invalid UTF-8.
 fn push_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &byte in text {

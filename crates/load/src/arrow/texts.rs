@@ -1,4 +1,4 @@
-//! Types in which texts are byte strings: Arrow's arrays of text cannot hold what is no UTF-8.
+//! Converts texts to byte strings, in types and arrays: Arrow's arrays of texts cannot hold invalid UTF-8.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
@@ -9,7 +9,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, UnionFields};
 use std::sync::Arc;
 
-/// A field of the same layout whose texts, at any depth, are byte strings.
+/// Returns a field of the same layout whose texts, at any depth, are byte strings.
 pub(super) fn texts_as_bytes(field: &FieldRef) -> FieldRef {
     let data_type = bytes_type(field.data_type());
     Arc::new(Field::clone(field).with_data_type(data_type))
@@ -37,7 +37,7 @@ fn bytes_type(data_type: &DataType) -> DataType {
     }
 }
 
-/// The array with its texts, at any depth, as byte strings, over the same memory: no text is looked at.
+/// Returns the array with its texts, at any depth, as byte strings in the same memory. No text is read.
 pub(super) fn array_as_bytes(array: &ArrayRef) -> Result<ArrayRef, String> {
     converted(array).map_err(|error| error.to_string())
 }
@@ -73,7 +73,7 @@ fn converted(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::Struct(_) => Arc::new(structure(array.as_struct(), |field, _| field)?),
         DataType::Map(_, _) => {
             let (entries, offsets, pairs, nulls, is_sorted) = array.as_map().clone().into_parts();
-            // Of keys Arrow asks that there be no NULL, and producers do not always say so.
+            // Arrow requires map keys without NULLs, but producers do not always declare that.
             let pairs = structure(&pairs, |field, position| field.with_nullable(position > 0))?;
             let data_type = pairs.data_type().clone();
             let entries = Arc::new(Field::clone(&entries).with_data_type(data_type).with_nullable(false));
@@ -89,8 +89,8 @@ fn converted(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// A field for values that were converted. Whether there may be NULL among them is not asked again: of a slice of a list, values
-/// beside the slice are there, too.
+/// Returns a field for converted values. It is always nullable: the values of a sliced list include those outside of the slice,
+/// which may be NULL.
 fn as_nullable(field: &FieldRef, values: &ArrayRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(values.data_type().clone()).with_nullable(true))
 }
@@ -117,7 +117,7 @@ fn list_view<O: OffsetSizeTrait>(list: &GenericListViewArray<O>) -> Result<Array
     Ok(Arc::new(GenericListViewArray::try_new(as_nullable(&item, &values), offsets, sizes, values, nulls)?))
 }
 
-/// `adjust` has the last word on each field, by its position.
+/// Converts a struct. `adjust` changes each field after that, by its position.
 fn structure(array: &StructArray, adjust: impl Fn(Field, usize) -> Field) -> Result<StructArray, ArrowError> {
     let len = array.len();
     let (fields, columns, nulls) = array.clone().into_parts();

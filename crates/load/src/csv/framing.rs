@@ -1,4 +1,4 @@
-//! Where the records of a CSV file end, found by one worker at a time: whole lines, but for those in which quotes are open.
+//! Finds the ends of CSV records, in one worker at a time: line ends outside of quotes.
 
 use super::syntax::{RecordEnd, Syntax};
 use crate::cut::{Framed, Framing};
@@ -6,7 +6,7 @@ use litepress_rows::encode::MAX_RECORD_BYTES;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// Cuts between records. It agrees with [`Rows`](super::rows::Rows) on what a record is.
+/// The framing of CSV. It agrees with [`Rows`](super::rows::Rows) on the ends of records.
 #[derive(Debug)]
 pub(super) struct Records(pub Arc<Syntax>);
 
@@ -36,7 +36,7 @@ impl Framing for Records {
     }
 }
 
-/// No record grows for ever.
+/// Returns the error for a record that exceeds SQLite's limit: reading on would use unbounded memory.
 fn too_long(text: &[u8], end: RecordEnd) -> Error {
     if let RecordEnd::Open(at) = end {
         return never_closed(text, at);
@@ -52,13 +52,13 @@ pub(super) fn never_closed(text: &[u8], at: usize) -> Error {
         .advise("close it, or say that the file has another quote character, or none")
 }
 
-/// Line and character of a byte of `text`, both counted from 1.
+/// Returns line and character of a byte of `text`, both counted from 1.
 pub(super) fn place(text: &[u8], at: usize) -> (u64, u64) {
     let line = 1 + memchr::memchr_iter(b'\n', &text[..at]).count();
     (line as u64, character(text, at))
 }
 
-/// Which character of its line a byte of `text` is, counted from 1.
+/// Returns the position of a byte of `text` within its line in characters, counted from 1.
 pub(super) fn character(text: &[u8], at: usize) -> u64 {
     let line_start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
     // Bytes of the form 10xxxxxx continue a character.

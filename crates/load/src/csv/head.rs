@@ -1,4 +1,4 @@
-//! The beginning of a CSV file: which delimiter it has, and what its columns are called.
+//! Detects a CSV file's delimiter and reads its column names.
 
 use super::framing::{never_closed, place};
 use super::name_by_position;
@@ -12,36 +12,36 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-/// What the beginning of a file says.
+/// The beginning of a file.
 pub(super) struct Head {
     pub syntax: Syntax,
     pub names: Vec<String>,
-    /// What was read of the records.
+    /// Bytes of the records that were read already.
     pub rest: Vec<u8>,
-    /// The line in which they begin, counted from 1.
+    /// The line in which the records begin, counted from 1.
     pub line: u64,
 }
 
-/// Among delimiters of which the first record has as many, the first.
+/// Candidates for the delimiter. If several split the first record into as many fields, the first wins.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// How long the first record can be.
+/// Maximum length of the first record.
 const MOST_BYTES: usize = 16 << 20;
 
-/// The first record, in a syntax.
+/// The first record as a syntax splits it.
 struct First {
     syntax: Syntax,
-    /// Without its line end.
+    /// Its range without the line end.
     record: Range<usize>,
-    /// Where the next line begins.
+    /// Start of the next line.
     next: usize,
     fields: Vec<Range<usize>>,
-    /// Where quotes are open until the end of the file.
+    /// Position of a quote that is open until the end of the file.
     open: Option<usize>,
 }
 
 impl Head {
-    /// Reads as much of `stream` as it takes.
+    /// Reads the first record from `stream`, and possibly some bytes behind it (`rest`).
     pub fn read(stream: &mut dyn Read, name: &Path, options: &ReadOptions) -> Result<Self> {
         let in_file = |error: Error| error.in_file(name);
         let dialect = &options.dialect;
@@ -49,7 +49,7 @@ impl Head {
             Some(delimiter) => std::slice::from_ref(delimiter),
             None => &DELIMITERS[..],
         };
-        // A delimiter that is found out is none that has another role.
+        // A detected delimiter must not have another role.
         let is_free = |byte: &&u8| {
             dialect.delimiter.is_some() || ![dialect.quote, dialect.escape, dialect.comment].contains(&Some(**byte))
         };
@@ -74,7 +74,7 @@ impl Head {
         first.into_head(text, options).map_err(in_file)
     }
 
-    /// The head of a file without records.
+    /// Returns the head of a file without records.
     fn of_nothing(text: Vec<u8>, syntax: &Syntax, options: &ReadOptions) -> Result<Self> {
         let Some(names) = &options.dialect.columns else {
             let error = Error::new(ErrorKind::Data, "the file is empty: nothing says which columns it has");
@@ -91,7 +91,7 @@ impl Head {
 }
 
 impl First {
-    /// The first record in the syntax in which it has most fields; `None` where it is not whole, or where there is none.
+    /// Returns the first record in the syntax that gives it most fields. `None` if it is incomplete or there is none.
     fn find(text: &[u8], syntaxes: &[Syntax], is_end: bool) -> Result<Option<Self>> {
         let mut best: Option<Self> = None;
         for syntax in syntaxes {
@@ -140,8 +140,7 @@ impl First {
         Ok(Head { syntax: Syntax { columns: names.len(), ..self.syntax }, names, rest, line })
     }
 
-    /// The names that the header says. A field that is empty gets the name of its position: files often have one, over row
-    /// numbers.
+    /// Returns the names in the header. An empty field is named by its position: many files have one, above row numbers.
     fn names(&self, text: &[u8], invalid_utf8: InvalidUtf8) -> Result<Vec<String>> {
         let record = &text[self.record.clone()];
         let mut names: Vec<String> = Vec::with_capacity(self.fields.len());
@@ -175,7 +174,7 @@ impl First {
             return Err("text behind the closing quote of a column's name".to_owned());
         }
         let name = syntax.value(record, field);
-        // A file whose lines end with CR alone is one long header.
+        // A file whose lines end with a single CR is one long header.
         match name.iter().find(|&&byte| byte == 0 || (byte == b'\r' && !syntax.is_quoted(record, field))) {
             Some(&byte) => Err(format!("the name of a column holds the character {}", shown(byte))),
             None => Ok(name),
@@ -188,7 +187,7 @@ impl First {
     }
 }
 
-/// Names of columns that are given are told apart as SQLite tells them apart.
+/// Checks names from the caller: they must be distinct to SQLite, and not empty.
 fn check_names(names: &[String]) -> Result<()> {
     let mut positions = HashMap::new();
     for (position, name) in names.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Fields become cells, one column after another.
+//! Converts fields to cells, column by column.
 
 use super::framing::{character, place};
 use super::rows::{Fault, FaultKind, Most, Rows};
@@ -15,42 +15,42 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is to be made of records.
+/// The options for reading records.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub syntax: Arc<Syntax>,
-    /// Of all columns of the file.
+    /// Names of all columns of the file.
     pub names: Vec<String>,
-    /// Positions of those that are read.
+    /// Positions of the columns to read.
     pub wanted: Vec<usize>,
-    /// For each of them whether empty texts are NULL.
+    /// Whether empty texts are NULL, for each column in `wanted`.
     pub empty_is_null: Vec<bool>,
-    /// Fields without quotes that mean NULL.
+    /// Unquoted fields that mean NULL.
     pub nulls: Vec<Vec<u8>>,
     pub invalid_utf8: InvalidUtf8,
     pub ragged: Ragged,
 }
 
-/// A batch ends where its records take so many bytes.
+/// Size at which a batch ends, in bytes of its records.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Some records of a CSV file.
+/// Consecutive records of a CSV file.
 pub(super) struct CsvPiece {
     text: Text,
     task: Arc<Task>,
-    /// Whether all of it is UTF-8, which spares a look at every field; asked when it is first read.
+    /// Whether the whole text is UTF-8, so that fields need no check. Computed at the first read.
     is_utf8: Option<bool>,
-    /// Where the next batch begins.
+    /// Start of the next batch.
     next: usize,
-    /// Rows of earlier batches.
+    /// Number of rows in earlier batches.
     rows_before: u64,
     rows: Rows,
     spans: Vec<Range<usize>>,
-    /// A byte of the text and its line, as asked last: rows are asked for in their order.
+    /// The last queried byte and its line. Queries mostly ascend, so lines are counted from there.
     line: Cell<(usize, u64)>,
 }
 
-/// A field that is no UTF-8.
+/// A field that is not UTF-8.
 struct InvalidField {
     row: usize,
     field: usize,
@@ -64,7 +64,7 @@ impl CsvPiece {
         Self { text, task, is_utf8: None, next: 0, rows_before: 0, rows, spans, line }
     }
 
-    /// Finds the next rows; whether there are any.
+    /// Finds the rows of the next batch. Returns whether there are any.
     fn find_rows(&mut self) -> bool {
         let text = &self.text.bytes;
         self.is_utf8.get_or_insert_with(|| std::str::from_utf8(text).is_ok());
@@ -79,7 +79,7 @@ impl CsvPiece {
         self.is_utf8 == Some(true)
     }
 
-    /// Fills `block` with a column. NULL flags are set by others.
+    /// Fills `block` with a column. [`set_nulls`](Self::set_nulls) sets its NULL flags.
     fn fill(&mut self, field: usize, block: &mut CellBlock, invalid: &mut Vec<InvalidField>) {
         let (text, syntax) = (&self.text.bytes[..], &*self.task.syntax);
         if !self.is_utf8() && self.has_invalid(field) {
@@ -101,7 +101,7 @@ impl CsvPiece {
             return;
         }
         for (row, content) in self.spans.iter().enumerate() {
-            // Quotes that are text in a field without quotes stay as they are.
+            // In an unquoted field, quotes are text and stay as they are.
             if syntax.is_quoted(text, &self.rows.field(row, field)) {
                 syntax.unescape(&text[content.clone()], texts.arena());
             } else {
@@ -119,7 +119,7 @@ impl CsvPiece {
         (0..self.rows.len).any(|row| std::str::from_utf8(&self.value(row, field)).is_err())
     }
 
-    /// Fills `block` with a column in which not all is UTF-8.
+    /// Fills `block` with a column that has invalid UTF-8.
     fn fill_checked(&self, field: usize, block: &mut CellBlock, invalid: &mut Vec<InvalidField>) {
         let values = (0..self.rows.len).map(|row| match String::from_utf8(self.value(row, field).into_owned()) {
             Ok(text) => OwnedValue::Text(text),
@@ -135,12 +135,12 @@ impl CsvPiece {
         block.values().extend(values);
     }
 
-    /// Makes those fields of a column NULL that say so, and those that a short record lacks.
+    /// Sets fields to NULL that mean NULL or that a short record lacks.
     fn set_nulls(&self, field: usize, empty_is_null: bool, block: &mut CellBlock) {
         let rows = self.rows.len;
         if empty_is_null {
             for (row, span) in self.rows.column(field).enumerate() {
-                // Two bytes may be quotes with nothing between them.
+                // A field of two bytes may be an empty quoted one.
                 if span.is_empty() || (span.len() == 2 && self.value(row, field).is_empty()) {
                     block.set_null(row, rows);
                 }
@@ -164,7 +164,7 @@ impl CsvPiece {
     }
 
     fn means_null(&self, span: &Range<usize>) -> bool {
-        // A null text that begins with a quote equals no field without quotes.
+        // A null text that begins with a quote never equals an unquoted field.
         let field = &self.text.bytes[span.clone()];
         self.task.nulls.iter().any(|null| null == field) && !self.task.syntax.is_quoted(&self.text.bytes, span)
     }
@@ -289,7 +289,7 @@ impl Piece for CsvPiece {
 }
 
 impl CsvPiece {
-    /// A flag for each row that reading would find wrong.
+    /// Returns a flag for each row: whether reading it would fail.
     fn wrong_rows(&self) -> Vec<bool> {
         let mut wrong = vec![false; self.rows.len];
         for fault in &self.rows.faults {

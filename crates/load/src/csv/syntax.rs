@@ -1,4 +1,4 @@
-//! What separates fields and records, byte by byte.
+//! Separates fields and records, byte by byte.
 
 use crate::options::Dialect;
 use litepress_rows::{Error, ErrorKind, Result};
@@ -6,32 +6,34 @@ use memchr::{memchr, memchr2};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A dialect in which nothing is left to be found out.
+/// A dialect whose delimiter is known.
 #[derive(Clone, Debug)]
 pub(super) struct Syntax {
     pub delimiter: u8,
     pub quote: Option<u8>,
-    /// Stands in front of a quote or of itself within quotes. Without it quotes are doubled.
+    /// The byte before a quote or an escape within quotes. Without it, quotes are doubled.
     pub escape: Option<u8>,
     pub comment: Option<u8>,
-    /// Fields of a record; 0 where that is not known yet.
+    /// Number of fields in a record. 0 while unknown.
     pub columns: usize,
 }
 
-/// Where the record that begins somewhere ends.
+/// The end of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordEnd {
-    /// Behind its line end, here.
+    /// The record ends before this byte, with its line end.
     Behind(usize),
-    /// Not within the text.
+    /// The record does not end within the text.
     NotYet,
-    /// Not within the text: quotes are open since here.
+    /// The record does not end within the text: the quote at this byte is still open.
     Open(usize),
 }
 
 impl Syntax {
+    /// Creates the syntax of a dialect with this delimiter.
+    ///
     /// # Errors
-    /// [`ErrorKind::Usage`] where one byte would mean two things.
+    /// [`ErrorKind::Usage`] if one byte has two roles, or cannot have its role.
     pub fn new(dialect: &Dialect, delimiter: u8) -> Result<Self> {
         let Dialect { quote, escape, comment, .. } = *dialect;
         let roles = [("delimiter", Some(delimiter)), ("quote", quote), ("comment", comment), ("escape", escape)];
@@ -41,7 +43,7 @@ impl Syntax {
                 let message = format!("{} cannot be the {role} of a CSV file", shown(byte));
                 return Err(Error::new(ErrorKind::Usage, message).advise("choose another ASCII character"));
             }
-            // An escape that is the quote is the doubled quote that all files have.
+            // An escape that is the quote means doubled quotes.
             let same = roles[..position].iter().find(|other| other.1 == Some(byte));
             if let Some((other, _)) = same.filter(|(other, _)| (role, *other) != ("escape", "quote")) {
                 let message = format!("{} cannot be both the {other} and the {role} of a CSV file", shown(byte));
@@ -52,8 +54,8 @@ impl Syntax {
         Ok(Self { delimiter, quote, escape, comment, columns: 0 })
     }
 
-    /// Where the next line begins, if the line at `at` is no record: a comment, or blank where a record has several fields. (A
-    /// blank line of a file with one column is a record: an empty field.)
+    /// Returns the start of the next line if the line at `at` is not a record: a comment, or a blank line. (With a single column,
+    /// a blank line is a record: an empty field.)
     #[inline]
     pub fn passed_by(&self, text: &[u8], at: usize) -> Option<usize> {
         match text[at..] {
@@ -66,7 +68,7 @@ impl Syntax {
         }
     }
 
-    /// Where the record that begins at `start` ends.
+    /// Returns the end of the record that begins at `start`.
     #[inline]
     pub fn record_end(&self, text: &[u8], start: usize) -> RecordEnd {
         let mut from = start;
@@ -86,7 +88,7 @@ impl Syntax {
         RecordEnd::NotYet
     }
 
-    /// Behind the quote that closes the field whose content begins at `from`.
+    /// Returns the byte after the quote that closes the field whose content begins at `from`.
     #[inline]
     pub fn quoted_end(&self, text: &[u8], mut from: usize) -> Option<usize> {
         let quote = self.quote?;
@@ -109,13 +111,13 @@ impl Syntax {
         }
     }
 
-    /// Whether what stands between quotes is not what it says.
+    /// Returns whether the content of a quoted field may contain escapes.
     #[inline]
     pub fn has_escapes(&self, quoted: &[u8]) -> bool {
         self.escape.or(self.quote).is_some_and(|escape| memchr(escape, quoted).is_some())
     }
 
-    /// Appends what the text between two quotes says.
+    /// Appends the content of a quoted field without its escapes.
     pub fn unescape(&self, mut quoted: &[u8], out: &mut Vec<u8>) {
         let Some(escape) = self.escape.or(self.quote) else { return out.extend_from_slice(quoted) };
         while let Some(at) = memchr(escape, quoted) {
@@ -130,13 +132,13 @@ impl Syntax {
         out.extend_from_slice(quoted);
     }
 
-    /// Whether the field that a record holds there is quoted.
+    /// Returns whether a field is quoted.
     #[inline]
     pub fn is_quoted(&self, text: &[u8], field: &Range<usize>) -> bool {
         !field.is_empty() && Some(text[field.start]) == self.quote
     }
 
-    /// The value of a field without mistakes.
+    /// Returns the value of a well-formed field.
     pub fn value<'a>(&self, text: &'a [u8], field: &Range<usize>) -> Cow<'a, [u8]> {
         if !self.is_quoted(text, field) {
             return Cow::Borrowed(&text[field.clone()]);
@@ -150,7 +152,7 @@ impl Syntax {
         Cow::Owned(value)
     }
 
-    /// The fields of one record, given without its line end: one after another, not for speed.
+    /// Returns the fields of one record, given without its line end. Slow: for the first record and for errors.
     pub fn fields(&self, record: &[u8]) -> Vec<Range<usize>> {
         let (mut fields, mut start) = (Vec::new(), 0);
         loop {
@@ -166,12 +168,12 @@ impl Syntax {
     }
 }
 
-/// A byte as a message shows it.
+/// Returns a byte as errors show it.
 pub(super) fn shown(byte: u8) -> String {
     if byte.is_ascii_graphic() { char::from(byte).to_string() } else { format!("'{}'", byte.escape_ascii()) }
 }
 
-/// A text without the line end behind it.
+/// Returns a text without its line end.
 pub(super) fn without_line_end(text: &[u8]) -> &[u8] {
     match text {
         [record @ .., b'\r', b'\n'] | [record @ .., b'\n'] => record,

@@ -1,4 +1,4 @@
-//! Files that are well formed mean what sqlite3's `.import` and the crate `csv` say; files that are not are told so, and where.
+//! Compares well-formed files with sqlite3's `.import` and the crate `csv`, and checks the errors of malformed ones.
 
 use super::CsvReader;
 use crate::infer::Findings;
@@ -11,14 +11,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// All that a file gives.
+/// The whole content of a file.
 #[derive(Debug, Default, PartialEq)]
 struct Table {
     columns: Vec<String>,
     rows: Vec<Vec<Cell>>,
-    /// Of each row: its line, and how it stands in the file.
+    /// Line and raw bytes of each row.
     raw: Vec<(u64, Vec<u8>)>,
-    /// Rows that are wrong, and why.
+    /// Bad rows and their errors.
     bad: Vec<(usize, String)>,
 }
 
@@ -76,7 +76,7 @@ fn rows(reader: &mut CsvReader) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// Reads a file in pieces of every size that makes a difference; the table is the same each time.
+/// Reads a file in pieces of many sizes. The table must be the same each time.
 fn read_in_pieces(file: &[u8], options: &ReadOptions) -> Result<Table, Error> {
     let whole = read(file, options);
     for piece_bytes in 1..=file.len().min(300) {
@@ -303,7 +303,7 @@ fn wanted_columns_are_given_in_the_order_asked_for() {
     }
 }
 
-/// Records that are longer than a block, than a batch, and than 64 bytes by one.
+/// Records longer than a block, than a batch, and around multiples of 64 bytes.
 #[test]
 fn long_records_and_many() {
     let mut file = b"a,b\n".to_vec();
@@ -335,7 +335,7 @@ fn csv_spectrum_is_read_as_its_json_says() {
     for entry in std::fs::read_dir(folder.join("csvs")).unwrap() {
         let path = entry.unwrap().path();
         files += 1;
-        // The JSON of this one is no list, and about another number.
+        // The JSON beside this file is not a list, and describes other data.
         if path.ends_with("location_coordinates.csv") {
             let table = read_in_pieces(&std::fs::read(&path).unwrap(), &ReadOptions::default()).unwrap();
             assert_eq!(table.rows[0][2..], [text("Modesto"), text("Stanislaus")]);
@@ -356,7 +356,7 @@ fn csv_spectrum_is_read_as_its_json_says() {
     assert_eq!(files, 12);
 }
 
-/// What sqlite3's `.import` makes of a file without header; `None` where the program is not there.
+/// Returns the rows of a file without header as sqlite3's `.import` reads them. `None` if the program is not installed.
 fn imported(file: &[u8], columns: usize) -> Option<Vec<Vec<Cell>>> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("in.csv"), file).unwrap();
@@ -382,7 +382,7 @@ fn imported(file: &[u8], columns: usize) -> Option<Vec<Vec<Cell>>> {
     Some(rows.map(Result::unwrap).collect())
 }
 
-/// A field as it may stand in a well-formed file: without quotes, or with quotes around whatever stands in it.
+/// Generates a field of a well-formed file: unquoted, or with quotes around any content.
 fn any_field() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => "[a-c0-9 ;|\té☃]{0,6}",
@@ -392,20 +392,20 @@ fn any_field() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A well-formed file without header, and how many columns it has.
+/// Generates a well-formed file without header, and its number of columns.
 fn any_file() -> impl Strategy<Value = (String, usize)> {
     let record = |columns| (prop::collection::vec(any_field(), columns), prop_oneof![Just("\n"), Just("\r\n")]);
     let file = move |columns: usize| (prop::collection::vec(record(columns), 1..8), any::<bool>(), Just(columns));
     (1..5_usize).prop_flat_map(file).prop_map(|(records, has_last_end, columns)| {
         let mut file = String::new();
         for (fields, end) in &records {
-            // A record of empty fields is a blank line where it is one field.
+            // A single empty field makes a blank line.
             file += &fields.join(",");
             file += end;
         }
         let unended = file.trim_end_matches(['\r', '\n']);
         let (fields, _) = records.last().expect("there is a record");
-        // Without its line end, an empty record is none.
+        // Without a line end, an empty record does not exist.
         if !has_last_end && fields.iter().any(|field| !field.is_empty()) && !fields[columns - 1].is_empty() {
             file.truncate(unended.len());
         }
@@ -413,7 +413,7 @@ fn any_file() -> impl Strategy<Value = (String, usize)> {
     })
 }
 
-/// Anything made of the bytes that mean something.
+/// Generates any sequence of bytes that are special in CSV.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop::sample::select(&b"aaab,,,\"\"\"\n\n\r;#\\\xe4\xc3\xa4\0"[..]), 0..150)
 }
@@ -422,7 +422,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
     fn well_formed_files_are_what_import_makes_of_them((file, columns) in any_file()) {
-        // Blank lines alone do not say that there is one column.
+        // Blank lines alone do not reveal that there is one column.
         let names = (1..=columns).map(|column| format!("c{column}")).collect();
         let options = dialect(|dialect| (dialect.header, dialect.delimiter, dialect.columns) = (false, Some(b','), Some(names)));
         let table = read_in_pieces(file.as_bytes(), &options).unwrap();
@@ -430,7 +430,7 @@ proptest! {
         if let Some(imported) = imported(file.as_bytes(), columns) {
             prop_assert_eq!(&table.rows, &imported);
         }
-        // The crate takes a CR for a line end, and passes by the blank lines of a single column.
+        // The crate accepts CR as a line end, and skips the blank lines of a single column.
         if columns > 1 && !file.replace("\r\n", "").contains('\r') {
             let mut crate_csv = csv::ReaderBuilder::new().has_headers(false).from_reader(file.as_bytes());
             let records = crate_csv.records().map(|record| record.unwrap().iter().map(text).collect::<Vec<_>>());
@@ -440,7 +440,7 @@ proptest! {
 }
 
 proptest! {
-    /// No file makes the reader stumble, and where it is cut changes nothing, not even what it says of mistakes.
+    /// No input makes the reader panic, and the size of pieces changes nothing, not even error messages.
     #[test]
     fn any_bytes_are_read_alike_however_they_are_cut(
         file in any_bytes(),
@@ -456,7 +456,7 @@ proptest! {
         let dialect = Dialect { header, comment, escape, quote, ragged, ..Dialect::default() };
         let options = ReadOptions { dialect, invalid_utf8, nulls: null.into_iter().collect(), ..ReadOptions::default() };
         let read = read_in_pieces(&file, &options);
-        // A survey passes by exactly the records that are wrong.
+        // A survey skips exactly the bad records.
         if let (Ok(table), Ok(mut reader)) = (read, open(&file, &options)) {
             let mut findings = Findings::default();
             while let Some(mut piece) = reader.next_piece().unwrap() {

@@ -1,4 +1,4 @@
-//! A bounded run of every fuzz entry: mutations of small files, the same each time.
+//! A bounded, reproducible run of every fuzz entry over mutations of small files.
 
 use super::*;
 use arrow_array::builder::{Int32Builder, ListBuilder};
@@ -10,10 +10,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Small enough for a file of the shared data to be a seed.
+/// Maximum size in bytes of a file of the shared data that serves as a seed.
 const MOST_SEED_BYTES: u64 = 2 << 10;
 
-/// The same numbers each time (xorshift).
+/// A reproducible generator of random numbers (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -38,7 +38,7 @@ impl Random {
     }
 }
 
-/// Bytes that mean something to a reader.
+/// Bytes that are special to a reader.
 const TELLING: &[u8] = b"\"',;\t\n\r\\{}[]:0 \0\xff\x80\xc3\xed";
 
 fn mutated(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
@@ -72,9 +72,9 @@ fn mutate(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
     }
 }
 
-/// Runs an entry over mutations; where it panics, the panic says over what.
+/// Runs an entry over mutations. If it panics, prints the input.
 fn run(entry: fn(&[u8]), seeds: &[Vec<u8>], times: usize) {
-    // LITEPRESS_FUZZ=100 runs a hundred times as many, other ones.
+    // LITEPRESS_FUZZ=100 runs a hundred times as many mutations, and different ones.
     let more: usize = std::env::var("LITEPRESS_FUZZ").ok().and_then(|more| more.parse().ok()).unwrap_or(1);
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (more as u64 - 1));
     let over = |options: [u8; 2], file: &[u8]| {
@@ -97,7 +97,7 @@ fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// Small files of the shared data, where it is.
+/// Returns small files of the shared data, if it is present.
 fn shared(folder: &str) -> Vec<Vec<u8>> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("LITEPRESS_SHARED_DATA").map_or_else(beside, PathBuf::from).join(folder);

@@ -1,17 +1,17 @@
-//! Which type a column gets, and why.
+//! Decides the type of a column, and gives the reason.
 //!
 //! | All values are | Type | In a STRICT table |
 //! |---|---|---|
 //! | none, NULL, empty fields | TEXT | TEXT |
-//! | whole numbers of 64 bits | INTEGER | INTEGER |
-//! | decimals just as SQLite writes them | REAL | REAL |
-//! | decimals of one number of digits behind the point (12.50) | REAL | REAL |
-//! | whole numbers, and decimals as SQLite writes them that are not whole | NUMERIC | TEXT |
+//! | 64-bit integers | INTEGER | INTEGER |
+//! | decimals in SQLite's spelling | REAL | REAL |
+//! | decimals with the same number of digits after the point (12.50) | REAL | REAL |
+//! | 64-bit integers, and decimals in SQLite's spelling that are not whole | NUMERIC | TEXT |
 //! | JSON true and false | INTEGER | INTEGER |
-//! | JSON numbers that SQLite writes in just this way, and strings | none | ANY |
+//! | JSON numbers in SQLite's spelling, and strings | none | ANY |
 //! | anything else | TEXT | TEXT |
 //!
-//! Empty fields beside numbers are NULL: there is no other text that they could be confused with. In TEXT columns they stay
+//! Empty fields beside numbers are NULL, since no other text is in the column to be confused with. In TEXT columns they are
 //! empty texts.
 
 use super::{Finding, Findings, Kind, Seen, Tally, number};
@@ -19,18 +19,18 @@ use crate::reader::{Field, FieldKind};
 use litepress_rows::{Affinity, Message, OptionName, grouped, message, quote};
 use std::fmt;
 
-/// The type of a column, and why it has it.
+/// The type of a column and the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Name of the column in the file.
     pub name: String,
-    /// The type to declare; empty where none is.
+    /// The type to declare. Empty for no type.
     pub declared_type: String,
-    /// The file promises that there is no NULL.
+    /// The file declares that the column has no NULL.
     pub not_null: bool,
     /// Empty fields are NULL.
     pub empty_is_null: bool,
-    /// How many decimals all values have, where `printf` with so many gives back the texts and SQLite's own text does not.
+    /// The number of decimals of all values, if `printf` with this number gives back the texts but SQLite's own spelling does not.
     pub decimals: Option<u8>,
     /// Why: `all 1,000 values are whole numbers`.
     pub reason: Message,
@@ -38,7 +38,7 @@ pub struct Decision {
     kept: u16,
 }
 
-/// A type that inference chooses.
+/// A type that inference can choose.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chosen {
     Integer,
@@ -46,15 +46,14 @@ enum Chosen {
     Real,
     Fixed(u8),
     Numeric,
-    /// Numbers and strings as they are.
+    /// Both numbers and strings, unchanged.
     Any,
     Text,
 }
 
 impl Findings {
-    /// The types of the columns: of `fields`, or of those that the records name where there are no fields. In a table that
-    /// is `strict` only the types of STRICT tables are chosen. Where a part of the records was looked at, because so many were
-    /// asked for, reasons say how many it was.
+    /// Returns the types of `fields`, or of the columns that the records name if `fields` is empty. For a `strict` table, chooses
+    /// only types of STRICT tables. If the scan was limited to `sampled` records, the reasons state their number.
     pub fn decide(&self, fields: &[Field], strict: bool, sampled: Option<u64>) -> Vec<Decision> {
         let text = |finding: &Finding| {
             let mut decision = self.decide_by_values(finding, strict);
@@ -166,7 +165,7 @@ impl Findings {
         (Chosen::Text, self.why_text(finding))
     }
 
-    /// Which value it is that no type for numbers keeps.
+    /// Describes the value that no numeric type keeps.
     fn why_text(&self, finding: &Finding) -> String {
         let [other, padded] = [Kind::Other, Kind::Padded].map(|kind| finding.tally(kind));
         if other.count > 0 {
@@ -175,12 +174,12 @@ impl Findings {
         if padded.count > 0 {
             return format!("{} {}", self.place(padded), number::why_not_padded(&padded.text));
         }
-        // Whole numbers beside doubles that are whole.
+        // Integers beside doubles that are whole.
         let [integer, double] = [Kind::Integer, Kind::Whole].map(|kind| self.place(finding.tally(kind)));
         format!("{integer} is written as a whole number and {double} as a decimal, which no type for numbers keeps")
     }
 
-    /// `'007' in record 12`
+    /// Returns `'007' in record 12`.
     fn place(&self, tally: &Tally) -> String {
         let value = quote(&litepress_format::value::Value::Text(&tally.text));
         let file = match self.files.get(&tally.first.file).filter(|_| self.files.len() > 1) {
@@ -217,7 +216,7 @@ impl Chosen {
     }
 }
 
-/// What TEXT columns keep: the text of a value, whatever it is.
+/// The kinds that TEXT columns keep: all, since they store the text of any value.
 const EVERYTHING: u16 = u16::MAX;
 
 impl Decision {
@@ -238,8 +237,7 @@ impl Decision {
         }
     }
 
-    /// The decision with another type, which the user asks for with an `option`. Empty fields are NULL where it is a type
-    /// for numbers.
+    /// Replaces the type by one that the user chose with `option`. Empty fields become NULL if it is a numeric type.
     #[must_use]
     pub fn overridden(&self, declared_type: &str, strict: bool, option: OptionName) -> Self {
         let affinity = if strict { Affinity::of_strict_type } else { Affinity::of_declared_type };
@@ -254,9 +252,9 @@ impl Decision {
         }
     }
 
-    /// Whether the column gives back this value as it is written. Every value does that the decision was made from; of others
-    /// it must be asked: `007` in a column that is INTEGER after the first thousand records. A type that was not decided
-    /// upon but given takes what SQLite makes of the value.
+    /// Returns whether the value round-trips through this type. Needed only for values that inference did not scan: `007` in a
+    /// column that is INTEGER after the first thousand records. A type that was given and not inferred accepts every value, as
+    /// SQLite stores it.
     #[inline]
     pub fn accepts(&self, value: Seen<'_>) -> bool {
         if self.kept == EVERYTHING {
@@ -275,7 +273,7 @@ impl Decision {
 }
 
 impl fmt::Display for Decision {
-    /// `INTEGER: all 1,000 values are whole numbers`
+    /// Writes `INTEGER: all 1,000 values are whole numbers`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let declared = if self.declared_type.is_empty() { "no type" } else { &self.declared_type };
         write!(f, "{declared}: {}", self.reason)
@@ -285,7 +283,7 @@ impl fmt::Display for Decision {
 /// The types of STRICT tables.
 pub(crate) const STRICT_TYPES: [&str; 6] = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"];
 
-/// The type that a STRICT table has in place of one that it does not know.
+/// Returns the type that a STRICT table uses in place of one that it does not support.
 fn strict_type(declared: &str) -> Option<&'static str> {
     if STRICT_TYPES.iter().any(|strict| strict.eq_ignore_ascii_case(declared)) {
         return None;
@@ -299,7 +297,7 @@ fn strict_type(declared: &str) -> Option<&'static str> {
     })
 }
 
-/// `1,234 values`, `1 value`
+/// Returns `1,234 values` or `1 value`.
 fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }

@@ -1,37 +1,37 @@
-//! Which texts are numbers that SQLite writes in just this way, whichever of its versions is asked.
+//! Classifies texts: is a text a number that every version of SQLite writes in the same spelling?
 //!
-//! Versions until 3.51 or so write 15 significant digits of a double. SQLite 3.54 writes 17 of them, and fewer where the 14th to
-//! 16th are zeros, or the 15th and 16th nines, and what remains is the same double. The double that is nearest to a decimal
-//! of 13 digits is within half a unit of its last place, which is below one unit of the 16th digit: so such a decimal comes
-//! back from both. That holds from 0.001 to 10^15; below, between 2^-10 and 0.001, half a unit of the double is more.
+//! Versions up to about 3.51 write 15 significant digits of a double. SQLite 3.54 writes 17, or fewer if the 14th to 16th digits
+//! are zeros, or the 15th and 16th nines, and the shorter text is the same double. The double nearest to a decimal of 13 digits
+//! differs from it by at most half a unit in the double's last place, which is less than one unit of the 16th digit. So both
+//! versions give back such a decimal. This holds from 0.001 to 10^15. Between 2^-10 and 0.001, half a unit of the double is larger.
 //!
-//! Up to 15 digits are kept by every double, and `printf('%.2f')` gives them back where their number of decimals is known.
-//! Texts with exponents are no numbers here: what is written with one depends on who writes.
+//! Every double keeps up to 15 digits, and `printf('%.2f')` gives them back if their number of decimals is known. Texts with
+//! exponents are no numbers here, because their spelling depends on the writer.
 //!
-//! Whoever changes this: the property tests beside compare with the SQLite that is built in; run them against 3.40 too.
+//! If you change this file, run its property tests with SQLite 3.40, too: by default they compare with the bundled version.
 
 use super::Kind;
 use std::cmp::Ordering;
 
-/// Significant decimal digits that every double keeps.
+/// Number of significant decimal digits that every double keeps.
 const DIGITS: usize = 15;
 
-/// Significant digits of decimals that every version of SQLite writes back.
+/// Maximum number of significant digits of decimals that every version of SQLite gives back.
 const WRITTEN_DIGITS: usize = 13;
 
-/// Zeros behind the point of decimals that every version of SQLite writes back.
+/// Maximum number of zeros after the point of decimals that every version of SQLite gives back.
 const MOST_LEADING_ZEROS: usize = 2;
 
-/// Most decimals of texts that are given back by `printf('%.2f')`.
+/// Maximum number of decimals that `printf('%.2f')` gives back.
 const MOST_DECIMALS: usize = 15;
 
-/// What a text that is not empty is, and how many decimals it has; 0 where it is not written with a fixed number of them.
+/// Returns the kind of a nonempty text, and its number of decimals: 0 if it is not a decimal.
 #[inline]
 pub(super) fn classify(text: &[u8]) -> (Kind, u8) {
     const OTHER: (Kind, u8) = (Kind::Other, 0);
     let unsigned = if text[0] == b'-' { &text[1..] } else { text };
     let whole = digits(unsigned);
-    // Also where there is no digit at all.
+    // This includes texts without a digit.
     if whole == 0 || (unsigned[0] == b'0' && whole > 1) {
         return OTHER;
     }
@@ -47,7 +47,7 @@ fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Whether digits without leading zeros are a number of 64 bits, and not `-0`.
+/// Returns whether digits without leading zeros are a 64-bit integer other than `-0`.
 #[inline]
 fn is_integer(text: &[u8], digits: &[u8]) -> bool {
     let is_negative = digits.len() < text.len();
@@ -59,7 +59,7 @@ fn is_integer(text: &[u8], digits: &[u8]) -> bool {
     }
 }
 
-/// `whole` digits, a point, and what follows.
+/// Classifies `whole` digits, a point, and the text after it.
 fn decimal(text: &[u8], whole: usize, is_negative: bool) -> (Kind, u8) {
     const OTHER: (Kind, u8) = (Kind::Other, 0);
     let behind = &text[whole + 1..];
@@ -79,7 +79,7 @@ fn decimal(text: &[u8], whole: usize, is_negative: bool) -> (Kind, u8) {
     };
     let is_written = significant <= WRITTEN_DIGITS && !(is_below_1 && leading_zeros > MOST_LEADING_ZEROS);
     if fraction == b"0" {
-        // Whole numbers of 14 digits are doubles exactly.
+        // Integers of 14 digits are exact as doubles.
         (Kind::Whole, fixed)
     } else if is_written && fraction[decimals - 1] != b'0' {
         (Kind::Fraction, fixed)
@@ -88,7 +88,7 @@ fn decimal(text: &[u8], whole: usize, is_negative: bool) -> (Kind, u8) {
     }
 }
 
-/// Why a text that is a number to some is none that a column keeps: `has a leading zero`.
+/// Explains why a text that looks like a number is not one that a column keeps: `has a leading zero`.
 pub(super) fn why_not(text: &[u8]) -> String {
     const NO_NUMBER: &str = "is no number";
     let trimmed = text.trim_ascii();
@@ -130,13 +130,13 @@ fn is_not_written(text: &[u8], value: f64) -> String {
     format!("is not what {written} is written as")
 }
 
-/// What is said of a number that `printf` alone would give back.
+/// Explains a number that only `printf` would give back.
 pub(super) fn why_not_padded(text: &[u8]) -> String {
     let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()).unwrap_or_default();
     is_not_written(text, value)
 }
 
-/// Sign, digits before the point, digits behind it, exponent: of anything that looks like a number.
+/// Sign, integer digits, fraction digits and exponent of a text that looks like a number.
 type Parts<'a> = (&'a [u8], &'a [u8], Option<&'a [u8]>, Option<&'a [u8]>);
 
 fn parts(text: &[u8]) -> Option<Parts<'_>> {
@@ -163,7 +163,7 @@ fn parts(text: &[u8]) -> Option<Parts<'_>> {
     }
 }
 
-/// A double of at most 15 significant digits as SQLite writes it.
+/// Returns SQLite's spelling of a double with at most 15 significant digits.
 fn written(value: f64) -> String {
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

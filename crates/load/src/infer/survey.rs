@@ -1,20 +1,20 @@
-//! Looking through a file with many threads.
+//! Scans a file for types, with several threads.
 
 use super::Findings;
 use crate::reader::{Piece, Reader};
 use litepress_rows::{Error, Result};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Looks through the records of a file, with so many threads, and calls `go_on` before every piece.
+/// Scans the records of a file with `threads` threads. Calls `go_on` before every piece.
 ///
-/// With a `limit` it ends behind the piece in which this record stands. Which pieces are looked at does not depend on the
-/// number of threads, nor does what is found.
+/// With a `limit`, the scan ends after the piece that contains this record. Neither the scanned pieces nor the findings depend
+/// on the number of threads.
 ///
 /// # Errors
-/// What the reader reports, or `go_on`; of several errors the one of the lowest record.
+/// Any error of the reader or of `go_on`. If there are several, the one of the lowest record.
 ///
 /// # Panics
-/// Where the reader does.
+/// If the reader panics.
 pub fn survey(
     reader: &mut dyn Reader,
     threads: usize,
@@ -35,7 +35,7 @@ pub fn survey(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // Where the system refuses to start so many threads, fewer do the work.
+            // If the system refuses to start another thread, fewer do the work.
             if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -54,11 +54,11 @@ pub fn survey(
 
 struct Progress<'a> {
     reader: &'a mut dyn Reader,
-    /// The record behind those that were handed out.
+    /// Number of the record after those handed out.
     next: u64,
     limit: Option<u64>,
     has_ended: bool,
-    /// The error of the lowest record, and that record.
+    /// The lowest record with an error, and the error.
     failed: Option<(u64, Error)>,
     found: Findings,
 }
@@ -69,7 +69,7 @@ impl Progress<'_> {
         if progress.has_ended || progress.limit.is_some_and(|limit| progress.next > limit) {
             return None;
         }
-        // Whoever panics here leaves nothing for others to take.
+        // Set in advance, so that other threads stop if this one panics.
         progress.has_ended = true;
         match go_on().and_then(|()| progress.reader.next_piece()) {
             Ok(Some(piece)) => {
@@ -94,7 +94,7 @@ impl Progress<'_> {
     }
 }
 
-/// A mutex whose holder panicked is as good as any: the panic ends the survey anyway.
+/// Locks the mutex even if its holder panicked: the panic ends the survey anyway.
 fn lock<'m, 'a>(mutex: &'m Mutex<Progress<'a>>) -> MutexGuard<'m, Progress<'a>> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

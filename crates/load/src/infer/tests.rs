@@ -1,4 +1,4 @@
-//! Decisions, and SQLite as the judge of whether they keep every value.
+//! Decisions. SQLite judges whether they keep every value.
 
 use super::*;
 use crate::reader::{Batch, FieldKind, Piece, Reader, Wanted};
@@ -187,7 +187,7 @@ fn files_meet_by_name_and_reasons_name_the_file() {
     }
 }
 
-/// Texts of all sorts that numbers are near to.
+/// Generates texts that are numbers or similar to numbers.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => any::<i64>().prop_map(|int| int.to_string()),
@@ -203,7 +203,7 @@ fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What a column of this type gives back of the texts: as text, or NULL.
+/// Returns the texts that a column of this type gives back, or NULL.
 fn loaded(decision: &Decision, texts: &[String]) -> Vec<Option<String>> {
     let sqlite = Connection::open_in_memory().unwrap();
     let name = quoted_name("c");
@@ -300,7 +300,7 @@ proptest! {
     }
 }
 
-/// Pieces of ten records, one value each.
+/// A reader whose pieces have ten records with one value each.
 struct Tens {
     next: u64,
     records: u64,
@@ -389,7 +389,7 @@ fn a_panic_of_a_worker_is_not_lost() {
     let mut reader = Tens { next: 1, records: 1000, fails_in: Vec::new() };
     let main = std::thread::current().id();
     let go_on = || {
-        // Whoever is not the test's thread panics; that one waits for it.
+        // Threads other than the test's panic, and the test's thread waits for them.
         assert_eq!(std::thread::current().id(), main, "a worker");
         std::thread::sleep(std::time::Duration::from_millis(20));
         Ok(())
@@ -397,7 +397,7 @@ fn a_panic_of_a_worker_is_not_lost() {
     drop(survey(&mut reader, 3, None, &go_on));
 }
 
-/// Nanoseconds of CPU a value; run by hand: `cargo test --release -p litepress-load -- --ignored --nocapture cost_of`.
+/// Measures nanoseconds of CPU per value. Run by hand: `cargo test --release -p litepress-load -- --ignored --nocapture cost_of`.
 #[test]
 #[ignore = "measures"]
 fn cost_of_a_value() {

@@ -1,4 +1,4 @@
-//! Compressed text.
+//! Decompresses text.
 
 use flate2::bufread::MultiGzDecoder;
 use litepress_rows::{Error, ErrorKind};
@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Compressed bytes that are read at one go.
+/// Number of compressed bytes per read.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// How a text is compressed.
+/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     /// One or more gzip members.
@@ -27,7 +27,7 @@ impl Compression {
         }
     }
 
-    /// The text within; errors say how far it went.
+    /// Returns the decompressed text. Its errors say how far decompression got.
     pub fn decompress(self, bytes: impl Read + Send + 'static, name: &Path) -> Box<dyn Read + Send> {
         let own = Arc::new(AtomicU64::new(0));
         let bytes = BufReader::with_capacity(BUFFER_BYTES, Counted::new(bytes, own.clone()));
@@ -42,7 +42,7 @@ impl Compression {
     }
 }
 
-/// Counts bytes as they are read.
+/// A stream that counts its bytes as they are read.
 pub(super) struct Counted<R> {
     bytes: R,
     count: Arc<AtomicU64>,
@@ -62,7 +62,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// A decompressor that could not be made.
+/// A stream that fails with the error of creating its decompressor.
 struct Failed(Option<io::Error>);
 
 impl Read for Failed {
@@ -71,14 +71,14 @@ impl Read for Failed {
     }
 }
 
-/// What comes out of a decompressor.
+/// The output of a decompressor.
 struct Decompressed {
     text: Box<dyn Read + Send>,
     compression: Compression,
     name: String,
-    /// Compressed bytes that were read.
+    /// Number of compressed bytes read.
     bytes: Arc<AtomicU64>,
-    /// Bytes of text that were given.
+    /// Number of bytes of text returned.
     given: u64,
 }
 

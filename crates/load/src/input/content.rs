@@ -1,4 +1,4 @@
-//! What a file is, by its first bytes.
+//! Detects a file's format by its first bytes.
 
 use super::compressed::Compression;
 use super::decoded;
@@ -7,13 +7,13 @@ use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// First bytes that are looked at.
+/// Number of first bytes that are examined.
 const HEAD_BYTES: u64 = 4096;
 
-/// First bytes that are looked at where they are compressed: a block of zstd comes as a whole.
+/// Number of first bytes of a compressed file that are examined: a block of zstd is decompressed as a whole.
 const COMPRESSED_HEAD_BYTES: u64 = 256 << 10;
 
-/// What is recognised and not read: where its mark stands, the mark, what it is and what to do.
+/// Formats that are recognized but not supported: offset of the magic bytes, magic bytes, name, and advice.
 const REFUSED: [(usize, &[u8], &str, &str); 19] = [
     (4, b"1AY&SY", "bzip2", "pipe it in: bzip2 -dc FILE | litepress load ..."),
     (0, b"\xFD7zXZ\0", "xz", "pipe it in: xz -dc FILE | litepress load ..."),
@@ -41,7 +41,7 @@ const REFUSED: [(usize, &[u8], &str, &str); 19] = [
     (8, b"DUCK", "a DuckDB database", "export its tables as Parquet: COPY t TO 't.parquet'"),
 ];
 
-/// The first bytes; fewer where there are no more.
+/// Reads the first bytes, or all if there are fewer.
 pub(super) fn read_head(stream: &mut (dyn Read + Send)) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     stream.take(HEAD_BYTES).read_to_end(&mut head)?;
@@ -51,7 +51,7 @@ pub(super) fn read_head(stream: &mut (dyn Read + Send)) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Kind and compression of a file that begins so.
+/// Returns format and compression of a file with these first bytes.
 pub(super) fn examine(name: &Path, head: &[u8], options: &ReadOptions) -> Result<(Format, Option<Compression>)> {
     let data = |message: String| Error::new(ErrorKind::Data, message).in_file(name);
     if head.is_empty() {
@@ -100,13 +100,13 @@ fn called(format: Format) -> &'static str {
 fn compression_of(head: &[u8]) -> Option<Compression> {
     match head {
         [0x1F, 0x8B, 8, ..] => Some(Compression::Gzip),
-        // A frame, and one that is to be passed by.
+        // A data frame, and a skippable frame.
         [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Compression::Zstd),
         _ => None,
     }
 }
 
-/// The first bytes within; what is wrong further on is for whoever reads the text.
+/// Decompresses the first bytes. Errors further on are reported when the text is read.
 fn decompressed_head(compression: Compression, head: &[u8], name: &Path) -> Result<Vec<u8>> {
     let mut inner = Vec::new();
     let read = compression.decompress(io::Cursor::new(head.to_vec()), name).take(HEAD_BYTES).read_to_end(&mut inner);
@@ -117,7 +117,7 @@ fn decompressed_head(compression: Compression, head: &[u8], name: &Path) -> Resu
 }
 
 fn binary_format(head: &[u8]) -> Option<Format> {
-    // A text may begin with these letters, but not with what follows them.
+    // A text may begin with these letters, but not followed by a control character.
     let is_control = |at: usize| head.get(at).is_none_or(|byte| *byte < b' ' && !b"\t\n\r".contains(byte));
     match head {
         [b'P', b'A', b'R', b'1', ..] if is_control(4) => Some(Format::Parquet),
@@ -128,7 +128,7 @@ fn binary_format(head: &[u8]) -> Option<Format> {
     }
 }
 
-/// Whether a continuation marker of an Arrow stream is followed by the length of a schema message.
+/// Returns whether the length of a schema message follows the continuation marker of an Arrow stream.
 fn is_arrow_message(rest: &[u8]) -> bool {
     const MOST: u32 = 1 << 28;
     let Some(&[a, b, c, d]) = rest.get(..4) else { return false };
@@ -153,7 +153,7 @@ fn text_format(name: &Path, head: &[u8], options: &ReadOptions) -> Result<Format
     Ok(if looks_like_json(&text) { Format::Json } else { Format::Csv })
 }
 
-/// Whether this is how an object or an array begins, which a CSV file might by accident: `[id],name`.
+/// Returns whether the text begins like an object or an array. A CSV file may do so by accident: `[id],name`.
 fn looks_like_json(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let Some((first, rest)) = text.split_first() else { return false };

@@ -1,4 +1,4 @@
-//! Text in other encodings than UTF-8.
+//! Converts text of other encodings to UTF-8.
 
 use crate::options::{InvalidUtf8, ReadOptions};
 use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
@@ -6,12 +6,12 @@ use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes that are decoded at one go.
+/// Number of bytes decoded at a time.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A byte-order mark at the front of a text, and what it says.
+/// Returns the byte-order mark at the start of a text, and its meaning.
 fn byte_order_mark(head: &[u8]) -> Option<(&'static [u8], Mark)> {
-    // That of UTF-32LE begins as that of UTF-16LE does.
+    // The mark of UTF-32LE begins with the one of UTF-16LE, so it comes first.
     const MARKS: [(&[u8], Mark); 5] = [
         (b"\xEF\xBB\xBF", Mark::Utf(UTF_8)),
         (b"\xFF\xFE\0\0", Mark::Utf32),
@@ -28,7 +28,7 @@ enum Mark {
     Utf32,
 }
 
-/// The encoding of a text that begins so, and how many bytes of byte-order mark stand in front of it.
+/// Returns the encoding of a text with these first bytes, and the length of its byte-order mark in bytes.
 pub(super) fn encoding_of(head: &[u8], name: &Path, options: &ReadOptions) -> Result<(&'static Encoding, usize)> {
     let mark = byte_order_mark(head);
     if matches!(mark, Some((_, Mark::Utf32))) && options.encoding.is_none() {
@@ -48,7 +48,7 @@ pub(super) fn encoding_of(head: &[u8], name: &Path, options: &ReadOptions) -> Re
                       windows-1251, koi8-r, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr";
         Error::new(ErrorKind::Usage, message).advise(advice)
     })?;
-    // `utf-16` alone leaves the order to the mark.
+    // With `utf-16`, the mark decides the byte order.
     let is_either = label.trim().eq_ignore_ascii_case("utf-16");
     match marked {
         Some((marked, bytes)) if marked == encoding || (is_either && marked == UTF_16BE) => Ok((marked, bytes)),
@@ -56,7 +56,7 @@ pub(super) fn encoding_of(head: &[u8], name: &Path, options: &ReadOptions) -> Re
     }
 }
 
-/// What UTF-16 without a byte-order mark looks like: every other byte of its first letters is zero.
+/// Returns the likely encoding of UTF-16 without a byte-order mark: every other byte of its first letters is zero.
 pub(super) fn looks_like_utf16(head: &[u8]) -> Option<&'static str> {
     let head = &head[..head.len().min(64) & !1];
     let all = |zero: usize| head.chunks_exact(2).all(|pair| pair[zero] == 0 && pair[1 - zero] != 0);
@@ -68,12 +68,12 @@ pub(super) fn looks_like_utf16(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The beginning of a text in UTF-8, as well as it can be told.
+/// Returns the beginning of a text in UTF-8. Invalid bytes become U+FFFD.
 pub(super) fn head_in_utf8(head: &[u8], encoding: &'static Encoding, mark: usize) -> Vec<u8> {
     encoding.decode_without_bom_handling(&head[mark..]).0.into_owned().into_bytes()
 }
 
-/// The text in UTF-8 and without byte-order mark. What is UTF-8 already is not touched.
+/// Returns the text in UTF-8, without byte-order mark. UTF-8 text is passed through unchecked.
 pub(super) fn to_utf8(
     mut bytes: Box<dyn Read + Send>,
     name: &Path,
@@ -102,22 +102,22 @@ pub(super) fn to_utf8(
     }))
 }
 
-/// Decodes as it is read.
+/// A stream that is decoded as it is read.
 struct Decoded<R> {
     bytes: R,
     decoder: Decoder,
-    /// U+FFFD takes the place of what is wrong.
+    /// U+FFFD replaces invalid bytes.
     replaces: bool,
-    /// Bytes that were read; those from `start` to `end` are not decoded yet.
+    /// Bytes from the stream. The part from `start` to `end` is not decoded yet.
     undecoded: Vec<u8>,
     start: usize,
     end: usize,
     has_ended: bool,
-    /// Nothing more is decoded.
+    /// Decoding has ended or failed.
     is_finished: bool,
-    /// Bytes that were decoded.
+    /// Number of bytes decoded.
     consumed: u64,
-    /// Text that was decoded; that from `given` to `decoded` was not given yet.
+    /// Decoded text. The part from `given` to `decoded` is not returned yet.
     text: Vec<u8>,
     given: usize,
     decoded: usize,
@@ -134,7 +134,7 @@ impl<R: Read> Read for Decoded<R> {
             if self.is_finished {
                 return Ok(0);
             }
-            // A decoder that has finished, or failed, must not be asked again.
+            // A decoder must not be called again after it has finished or failed.
             self.is_finished = true;
             self.is_finished = !self.decode()? && self.has_ended;
         }
@@ -146,7 +146,7 @@ impl<R: Read> Read for Decoded<R> {
 }
 
 impl<R> Decoded<R> {
-    /// Decodes what was read; whether there may be more in it.
+    /// Decodes the buffered bytes. Returns whether the output was full, so that more may follow.
     fn decode(&mut self) -> io::Result<bool> {
         let undecoded = &self.undecoded[self.start..self.end];
         let (is_full, read, written) = if self.replaces {

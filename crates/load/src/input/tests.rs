@@ -1,4 +1,4 @@
-//! Files of all kinds, as arguments name them.
+//! Inputs of all formats, by path, pattern and stream.
 
 use super::*;
 use crate::options::InvalidUtf8;
@@ -26,7 +26,7 @@ fn zstd(text: &[u8]) -> Vec<u8> {
     zstd::encode_all(text, 1).unwrap()
 }
 
-/// What a file of these bytes is and gives, read whole and in small bits, from a path, from a stream, and from a spooled one.
+/// Returns format and text of a file, read whole and in small steps, from a path, a stream and a spooled stream.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<(Format, Vec<u8>)> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("file");
@@ -205,7 +205,7 @@ fn text_comes_out_as_utf8() {
     assert_eq!(text(&utf16(&long, false), &encoding("utf-16le")), long);
     let json = marked(b"\xFF\xFE", &utf16(" [{\"ä\":1}]", false));
     assert_eq!(read(&json, &options()).unwrap().0, Format::Json);
-    // What is wrong in UTF-8 is for the parser to say.
+    // Invalid UTF-8 is left to the parser.
     assert_eq!(read(b"a\xFFb\n", &options()).unwrap().1, b"a\xFFb\n");
     assert!(mistake(b"a\n", &encoding("utf-32")).starts_with("--encoding utf-32: no such encoding"));
 }
@@ -213,7 +213,7 @@ fn text_comes_out_as_utf8() {
 #[test]
 fn what_an_encoding_does_not_know_is_an_error_or_replaced() {
     let replace = |label: &str| ReadOptions { invalid_utf8: InvalidUtf8::Replace, ..encoding(label) };
-    // An unpaired surrogate; half a unit at the end; a byte that Shift_JIS does not have.
+    // An unpaired surrogate; half a unit at the end; a byte that is invalid in Shift_JIS.
     for (bytes, label, at, replaced) in [
         (&b"a\0\0\xD8b\0"[..], "utf-16le", 2, "a\u{FFFD}b"),
         (b"a\0b\0c", "utf-16le", 4, "ab\u{FFFD}"),
@@ -266,7 +266,7 @@ fn arguments_are_files_and_patterns() {
     let twice = Input::from_arguments(&["-".into(), "-".into()], &options()).unwrap_err();
     assert_eq!(twice.message(), "standard input (-) can be read once only");
     std::fs::set_permissions(path("a.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
-    // Root may read it all the same.
+    // Root may read it regardless of its mode.
     if File::open(path("a.csv")).is_err() {
         assert!(message(&["a.csv"]).starts_with("cannot open: Permission denied"));
     }

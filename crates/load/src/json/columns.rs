@@ -1,4 +1,4 @@
-//! The values of one column, gathered row by row: integers, doubles or texts as long as all of a batch are, else any values.
+//! Gathers the values of columns row by row: as integers, doubles or texts while a batch has one kind, else as any values.
 
 use super::record::{Item, NOBODY, Sink};
 use litepress_format::value::Value;
@@ -12,7 +12,7 @@ const BEYOND_RANGE: &str = "number beyond the range of a double";
 pub(super) struct Columns(Vec<Column>);
 
 impl Columns {
-    /// For columns of these affinities.
+    /// Creates columns of these affinities.
     pub fn new(affinities: &[Affinity]) -> Self {
         let column = |&affinity| Column {
             affinity,
@@ -24,14 +24,14 @@ impl Columns {
         Self(affinities.iter().map(column).collect())
     }
 
-    /// Begins without a row, in the memory of `blocks`.
+    /// Begins a batch without rows. Reuses the memory of `blocks`.
     pub fn begin(&mut self, blocks: &mut [CellBlock]) {
         for (column, block) in self.0.iter_mut().zip(blocks) {
             column.begin(std::mem::take(block));
         }
     }
 
-    /// Completes a row: columns without a value are NULL, and all of them where the row is bad.
+    /// Completes a row: columns without a value become NULL, or all columns if the row is bad.
     #[inline]
     pub fn end_row(&mut self, row: usize, is_bad: bool) {
         for column in &mut self.0 {
@@ -43,7 +43,7 @@ impl Columns {
         }
     }
 
-    /// Hands the columns over.
+    /// Moves the columns to `blocks`.
     pub fn finish(&mut self, blocks: &mut [CellBlock]) {
         for (column, block) in self.0.iter_mut().zip(blocks) {
             *block = column.finish();
@@ -63,16 +63,16 @@ struct Column {
     affinity: Affinity,
     rows: usize,
     filling: Filling,
-    /// Flags up to the last row that is NULL.
+    /// NULL flags up to the last row that is NULL.
     nulls: Vec<bool>,
-    /// Lends its memory to the filling and gets it back.
+    /// The block whose memory the filling uses, and gets back.
     block: CellBlock,
 }
 
-/// The values so far; something stands in the place of NULLs.
+/// The values so far, with placeholders for NULLs.
 #[derive(Debug)]
 enum Filling {
-    /// All are NULL.
+    /// All values are NULL.
     Nothing,
     Ints(Vec<i64>),
     Reals(Vec<f64>),
@@ -109,7 +109,7 @@ impl Column {
     fn push_int(&mut self, int: i64) {
         match &mut self.filling {
             Filling::Ints(ints) => ints.push(int),
-            // What the column makes of it anyway.
+            // The column converts integers to doubles anyway.
             Filling::Reals(reals) if self.affinity == Affinity::Real => reals.push(int as f64),
             _ => return self.push_value(Value::Int(int)),
         }
@@ -163,7 +163,7 @@ impl Column {
         self.nulls[row] = true;
     }
 
-    /// A value of another kind than those so far.
+    /// Appends a value of another kind than the values so far.
     #[cold]
     #[inline(never)]
     fn push_value(&mut self, value: Value<'_>) {
@@ -183,7 +183,7 @@ impl Column {
         self.rows += 1;
     }
 
-    /// The first value that is not NULL says what the others are likely to be.
+    /// Chooses the filling for the first value that is not NULL: the others are likely to be of its kind.
     fn begin_with(&mut self, value: Value<'_>) {
         let rows = self.rows;
         self.filling = match value {

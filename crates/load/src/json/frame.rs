@@ -1,39 +1,39 @@
-//! Where records of JSON text begin and end.
+//! Finds the records in JSON text.
 //!
-//! NDJSON is cut at line ends, which stand in no string. A top-level array is cut in front of the commas between its elements:
-//! `[` element, `,` element, ..., `]`. So each element comes with the byte that opens it, a text that is not looked at yet
-//! is never empty within the array, and a file that ends there cannot pass for a whole one.
+//! NDJSON is cut at line ends, which no string contains. A top-level array is cut before the commas between its elements:
+//! `[` element, `,` element, ..., `]`. So each element comes with the byte before it. The carried text is then never empty
+//! within the array, so a truncated file is always noticed.
 
 use crate::block::Block;
 use crate::cut::{Framed, Framing};
 use litepress_rows::{Error, ErrorKind, Result};
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
-/// The longest text of one record: a row of SQLite's largest size is shorter, even with an escape here and there.
+/// Maximum length of a record's text in bytes. A row of SQLite's maximum size is shorter, even with some escapes.
 pub const MAX_RECORD_TEXT_BYTES: usize = 2 << 30;
 
-/// How records stand in a file.
+/// The layout of records in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One a line.
+    /// One record per line.
     Lines,
-    /// In one array.
+    /// One array of records.
     Array,
 }
 
-/// Finds where records end.
+/// The framing of JSON.
 #[derive(Debug)]
 pub(super) struct JsonFraming {
     layout: Layout,
     scan: Scan,
-    /// An element has been seen: `]` at once makes an array without any.
+    /// An element was found. Without one, a `]` closes an empty array.
     has_element: bool,
-    /// The array has been closed.
+    /// The array was closed.
     is_closed: bool,
 }
 
 impl JsonFraming {
-    /// For text that begins with the first record, or with the `[` in front of it.
+    /// Creates a framing for text that begins with the first record, or with the `[` before it.
     pub fn new(layout: Layout) -> Self {
         Self { layout, scan: Scan::behind_opener(0), has_element: false, is_closed: false }
     }
@@ -90,10 +90,10 @@ fn lines(text: &[u8], from: usize, is_end: bool) -> Framed {
     Framed { bytes, records: count_records(text, lines), lines }
 }
 
-/// Lines that are not blank.
+/// Counts the lines that are not blank.
 fn count_records(text: &[u8], line_ends: u64) -> u64 {
     let Some((&first, behind_first)) = text.split_first() else { return 0 };
-    // Lines that may be blank are rare: whether there is any costs much less than a look at every line.
+    // Blank lines are rare. Detecting that there is none is much cheaper than checking every line.
     let may_be_blank = |byte: u8| byte <= b' ';
     let pairs = text.chunks(128).zip(behind_first.chunks(128));
     let doubtful = |(bytes, next): (&[u8], &[u8])| {
@@ -106,7 +106,7 @@ fn count_records(text: &[u8], line_ends: u64) -> u64 {
     line_ends + u64::from(text.last() != Some(&b'\n'))
 }
 
-/// What stands behind the array's end: nothing.
+/// Fails if more than white space follows the array's end.
 fn behind(text: &[u8]) -> Result<Framed> {
     match text.iter().position(|&byte| !is_space(byte)) {
         None => Ok(Framed { bytes: text.len(), records: 0, lines: count_lines(text) }),
@@ -120,10 +120,11 @@ fn misplaced(text: &[u8], at: usize, message: &str) -> Error {
     Error::new(ErrorKind::Data, message).at(1 + line, 1 + character)
 }
 
-/// Line ends in a text, and characters behind the last of them: where the next character stands, counted from 0.
+/// Returns the number of line ends in a text, and the number of characters after the last one: the next character's place,
+/// counted from 0.
 pub(super) fn place_in(text: &[u8]) -> (u64, u64) {
     let last_line = memrchr(b'\n', text).map_or(text, |at| &text[at + 1..]);
-    // Every byte that does not continue a character begins one.
+    // Every byte begins a character, except UTF-8 continuation bytes.
     let characters = last_line.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
     (count_lines(text), characters as u64)
 }
@@ -132,7 +133,7 @@ fn count_lines(text: &[u8]) -> u64 {
     memchr_iter(b'\n', text).count() as u64
 }
 
-/// White space as JSON has it.
+/// Returns whether a byte is white space in JSON.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
@@ -141,36 +142,36 @@ pub(super) fn is_blank(text: &[u8]) -> bool {
     text.iter().all(|&byte| is_space(byte))
 }
 
-/// Where elements of the top-level array end: strings and depth are all that it needs to know.
+/// A scanner for the ends of the top-level array's elements. It tracks only strings and depth.
 #[derive(Debug)]
 struct Scan {
-    /// How far the text was looked through.
+    /// Number of bytes scanned.
     at: usize,
-    /// Open brackets of the element: a number, so that any depth will do.
+    /// Number of the element's open brackets. A counter allows any depth.
     depth: u64,
     is_in_string: bool,
 }
 
-/// What was found in some bytes.
+/// The result of scanning some bytes.
 enum Passed {
-    /// Neither a comma nor a bracket of the top-level array.
+    /// The bytes contain no comma or bracket of the top-level array.
     Nothing,
-    /// One.
+    /// The position of such a comma or bracket.
     End(usize),
-    /// None in all the text that is there.
+    /// The rest of the text contains none.
     All,
 }
 
 impl Scan {
-    /// From the element on whose opening byte stands at `opener`.
+    /// Creates a scanner for elements from the one whose opening byte is at `opener`.
     fn behind_opener(opener: usize) -> Self {
         Self { at: opener + 1, depth: 0, is_in_string: false }
     }
 
-    /// The next comma or closing bracket that belongs to the top-level array; `None` where the text ends before.
+    /// Returns the next comma or closing bracket of the top-level array, or `None` if the text ends before it.
     ///
-    /// 64 bytes at a time become bit masks. What stands in strings is masked out, so that of an element within which nothing is
-    /// nested, only the brackets around it are looked at one by one. Where something is escaped, strings are passed by one by one.
+    /// Converts 64 bytes at a time to bit masks, as simdjson does, and masks out strings. So a flat element costs only a look at
+    /// its outer brackets. Text with escapes is scanned string by string.
     #[inline]
     fn next_end(&mut self, text: &[u8]) -> Option<usize> {
         while self.at < text.len() {
@@ -185,16 +186,16 @@ impl Scan {
         None
     }
 
-    /// Goes through 64 bytes in which nothing is escaped.
+    /// Scans 64 bytes without escapes.
     #[inline]
     fn pass_block(&mut self, text: &[u8], block: Block) -> Passed {
-        // Bits within strings, the quotes that begin them too.
+        // Prefix XOR: bits within strings, including their opening quotes.
         let mut within = block.find(b'"');
         for shift in [1, 2, 4, 8, 16, 32] {
             within ^= within << shift;
         }
         within ^= if self.is_in_string { u64::MAX } else { 0 };
-        // Square brackets differ from the others in this bit.
+        // `[` and `{` differ in this bit only, and so do `]` and `}`.
         let folded = block.with_bits(b'{' ^ b'[');
         let brackets = (folded.find(b'{') | folded.find(b'}')) & !within;
         let commas = || block.find(b',') & !within;
@@ -226,7 +227,7 @@ impl Scan {
         Passed::Nothing
     }
 
-    /// Goes through 64 bytes or more.
+    /// Scans at least 64 bytes, string by string.
     fn pass_escapes(&mut self, text: &[u8]) -> Passed {
         let enough = self.at + 64;
         while self.at < enough {
@@ -250,7 +251,7 @@ impl Scan {
         Passed::Nothing
     }
 
-    /// Goes behind the quote that ends the string; `false` where the text ends before.
+    /// Moves past the quote that ends the string. Returns `false` if the text ends before it.
     fn leave_string(&mut self, text: &[u8]) -> bool {
         while let Some(found) = memchr2(b'"', b'\\', &text[self.at..]) {
             let at = self.at + found;
@@ -260,7 +261,7 @@ impl Scan {
                 return true;
             }
             if at + 1 == text.len() {
-                // What is escaped is not there yet.
+                // The escaped character is not read yet.
                 self.at = at;
                 return false;
             }
@@ -286,16 +287,16 @@ fn is_structure(byte: u8) -> bool {
     STRUCTURE[byte as usize]
 }
 
-/// Where a record stands in the text of a piece, without white space around it.
+/// The position of a record in the text of a piece, without surrounding white space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub start: usize,
     pub end: usize,
-    /// Number of the line in which it begins.
+    /// Number of the line in which the record begins.
     pub line: u64,
 }
 
-/// Goes through the records of a piece, one after another.
+/// An iterator over the records of a piece.
 #[derive(Debug)]
 pub(super) struct Records {
     layout: Layout,
@@ -305,12 +306,12 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Of a piece that begins in this line.
+    /// Creates an iterator for a piece that begins in line `line`.
     pub fn new(layout: Layout, line: u64) -> Self {
         Self { layout, at: 0, line }
     }
 
-    /// The next record of `text`, which has one.
+    /// Returns the next record of `text`, which must have one.
     #[inline]
     pub fn next(&mut self, text: &[u8]) -> Span {
         match self.layout {

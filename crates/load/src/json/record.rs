@@ -1,14 +1,14 @@
-//! One record: an object, whose values are handed out key by key.
+//! Parses one record: an object whose values go to a sink, key by key.
 //!
-//! Records of a file mostly have the same keys in the same order, written in the same way. So what stands between the values of
-//! one record is compared as bytes with what stood there in the record before: `{"id":`, `,"area":`, ... As long as it is the
-//! same, the keys are known, and plain values (short integers and decimals, short texts without escapes, true, false, null) are read on the
-//! spot. From where a record differs on, and for all other values, jiter reads: a strict parser that goes from token to token.
+//! Records of a file mostly have the same keys in the same order and spelling. So the text between values is compared with that
+//! of the record before as bytes: `{"id":`, `,"area":`, ... As long as it is equal, the keys are known, and plain values are
+//! read at once: short integers and decimals, short texts without escapes, true, false and null. From the first difference on,
+//! and for all other values, jiter reads: a strict parser that goes from token to token.
 //!
 //! ```text
 //! {"id":1,"area":"002134","age":10}
-//! ------- -------- ------ ------- -      steps: text in front of a value; the key that it names
-//!        =        ========       ==      values
+//! ------- -------- ------ ------- -        steps: the text before a value, and its key
+//!        =        ========       ==        values
 //! ```
 
 use crate::options::InvalidUtf8;
@@ -19,50 +19,50 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How deep arrays and objects may be nested in a value: as deep as SQLite's own JSON functions take it.
+/// Maximum depth of arrays and objects in a value: the limit of SQLite's JSON functions.
 pub const MAX_DEPTH: usize = 1000;
 
-/// A value as it stands in a record.
+/// A value of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Item<'a> {
     Null,
     Boolean(bool),
-    /// An integer of 64 bits, and how it is written.
+    /// A 64-bit integer, and its text.
     Int(i64, &'a [u8]),
-    /// Any other number, as it is written.
+    /// The text of any other number.
     Number(&'a [u8]),
-    /// Decoded, in UTF-8.
+    /// A decoded string, in UTF-8.
     Text(&'a [u8]),
-    /// An array or an object, as it is written, in UTF-8.
+    /// The text of an array or an object, in UTF-8.
     Nested(&'a [u8]),
-    /// What would be a text or nested, but is no UTF-8 and may be stored as a blob.
+    /// A string, or the text of an array or object, that is not UTF-8 and may be stored as a blob.
     Blob(&'a [u8]),
 }
 
-/// Takes the values of a record.
+/// A consumer of a record's values.
 pub(super) trait Sink {
-    /// A value for a target, which [`Targets`] has named.
+    /// Takes a value for a target of [`Targets`].
     ///
     /// # Errors
-    /// Why the target cannot hold it.
+    /// If the target cannot hold the value. The error is the reason.
     fn take(&mut self, target: usize, item: Item<'_>) -> Result<(), &'static str>;
 }
 
-/// The target of values that nobody wants.
+/// The target of ignored values.
 pub(super) const NOBODY: usize = usize::MAX;
 
-/// Says whom the values of a key are for.
+/// The assignment of keys to targets.
 #[derive(Clone, Debug)]
 pub(super) enum Targets {
-    /// Columns, by these names: as they are written, else but for upper and lower case of ASCII letters. Where other keys are
-    /// not simply passed by, those that are.
+    /// Columns of these names, matched exactly or else ignoring the case of ASCII letters. The second list names the keys to
+    /// ignore; without it all other keys are ignored.
     Columns(Arc<[String]>, Option<Arc<[String]>>),
-    /// Every key is a target of its own, in order of appearance.
+    /// A target for each key, in order of appearance.
     Keys,
 }
 
 impl Targets {
-    /// The target of a key; `None` for one that nothing is known of.
+    /// Returns the target of a key, or `None` if the key is not allowed.
     fn of(&self, key: &str, position: usize) -> Option<usize> {
         let Self::Columns(names, passed_by) = self else { return Some(position) };
         let exact = names.iter().position(|name| name == key);
@@ -73,14 +73,14 @@ impl Targets {
     }
 }
 
-/// What is wrong with a record.
+/// A fault in a record.
 #[derive(Debug)]
 pub(super) struct Fault {
-    /// Where in the record.
+    /// Its byte in the record.
     pub at: usize,
-    /// Where the value begins in which that is; none outside of values.
+    /// Start of the value with the fault. `None` outside of values.
     pub start: Option<usize>,
-    /// Bytes of the value that is wrong; none where it is unknown.
+    /// Length of the bad value in bytes, if known.
     pub len: Option<usize>,
     pub message: Cow<'static, str>,
     pub advice: Option<Message>,
@@ -97,7 +97,7 @@ impl Fault {
         Self { advice: Some(advice.into()), ..self }
     }
 
-    /// A fault that was found in a part of the record, which begins at `base`.
+    /// Moves a fault in a part of the record, which begins at `base`, to its place in the record.
     fn behind(self, base: usize) -> Self {
         Self { at: self.at + base, start: self.start.map(|start| start + base), ..self }
     }
@@ -157,16 +157,16 @@ impl From<JiterError> for Fault {
     }
 }
 
-/// A key that was met.
+/// A key of some record so far.
 #[derive(Debug)]
 struct Key {
     name: String,
     target: usize,
-    /// The last record that had it.
+    /// Number of the last record with the key.
     seen_in: u64,
 }
 
-/// The text in front of a value, and the key that it names.
+/// The text before a value, and the key that it names.
 #[derive(Debug)]
 struct Step {
     text: Box<[u8]>,
@@ -174,29 +174,29 @@ struct Step {
     target: usize,
 }
 
-/// Reads records, and learns what they look like.
+/// A parser that learns the layout of records.
 #[derive(Debug)]
 pub(super) struct RecordParser {
     targets: Targets,
     keys: Vec<Key>,
     positions: HashMap<String, usize>,
-    /// For each column the last record that had it.
+    /// Number of the last record with a value for each column.
     target_seen_in: Vec<u64>,
     steps: Vec<Step>,
-    /// Number of the record, for `seen_in`.
+    /// Number of the current record, for `seen_in`.
     record: u64,
     values: Values,
 }
 
-/// What it takes to read values.
+/// The options and buffers for parsing values.
 #[derive(Debug)]
 struct Values {
     /// Strings that mean NULL.
     nulls: Arc<[String]>,
     invalid_utf8: InvalidUtf8,
-    /// Memory for strings with escapes.
+    /// Buffer for strings with escapes.
     tape: Vec<u8>,
-    /// The open brackets around a nested value: whether they are of objects.
+    /// The open brackets around a nested value: `true` for objects.
     open: Vec<bool>,
 }
 
@@ -207,13 +207,13 @@ impl RecordParser {
         Self { targets, keys, positions, target_seen_in, steps: Vec::new(), record: 0, values }
     }
 
-    /// The keys that were met, in order of appearance.
+    /// Returns the name of a key, by order of appearance.
     pub fn key(&self, position: usize) -> &str {
         &self.keys[position].name
     }
 
-    /// Hands out the values of a record without white space around it. What was handed out of a record that turns out to
-    /// be wrong is the sink's to forget.
+    /// Passes the values of a record, given without surrounding white space, to the sink. If the record turns out to be bad, the
+    /// sink must discard its values.
     pub fn parse<S: Sink>(&mut self, record: &[u8], sink: &mut S) -> Result<(), Fault> {
         self.record += 1;
         match self.follow_steps(record, sink)? {
@@ -222,8 +222,8 @@ impl RecordParser {
         }
     }
 
-    /// Reads as long as the record looks like the one before: `None` where it does so to its end, else how far it came in
-    /// bytes and in steps.
+    /// Parses as long as the record has the layout of the one before. Returns `None` if it does to its end, else the number of
+    /// bytes and steps up to the difference.
     #[inline]
     fn follow_steps<S: Sink>(&mut self, record: &[u8], sink: &mut S) -> Result<Option<(usize, usize)>, Fault> {
         let mut at = 0;
@@ -243,7 +243,7 @@ impl RecordParser {
         Ok((!is_whole).then_some((at, self.steps.len())))
     }
 
-    /// Reads the rest of a record, from behind the value of step `steps - 1` on, and learns what it looks like.
+    /// Parses the rest of a record after the value of step `steps - 1`, and learns its layout.
     #[cold]
     #[inline(never)]
     fn go_on<S: Sink>(&mut self, record: &[u8], at: usize, steps: usize, sink: &mut S) -> Result<(), Fault> {
@@ -257,12 +257,12 @@ impl RecordParser {
         let mut jiter = Jiter::with_tape(&record[at..], std::mem::take(&mut self.values.tape));
         let done = self.members(record, at, steps, &mut jiter, sink);
         self.values.tape = jiter.into_tape();
-        // A record that is wrong is no example.
+        // Do not learn the layout of a bad record.
         self.steps.truncate(*done.as_ref().unwrap_or(&steps));
         done.map(|_| ())
     }
 
-    /// Returns the number of steps.
+    /// Parses members up to the end of the object. Returns the number of steps.
     fn members<S: Sink>(
         &mut self,
         record: &[u8],
@@ -303,7 +303,7 @@ impl RecordParser {
         Ok(steps)
     }
 
-    /// The key of this name, which is most likely the one of this step; `None` for one that must not be there.
+    /// Returns the key of this name, most likely the one of this step. `None` if the key is not allowed.
     fn find(&mut self, step: usize, name: &str) -> Option<usize> {
         if let Some(step) = self.steps.get(step)
             && self.keys[step.key].name == name
@@ -320,7 +320,7 @@ impl RecordParser {
         Some(key)
     }
 
-    /// Notes that this record has the key; `false` where it had it, or another one for the same target, before.
+    /// Records that this record has the key. Returns `false` if it had the key, or another key for the target, before.
     fn mark(&mut self, key: usize, target: usize) -> bool {
         let is_new = std::mem::replace(&mut self.keys[key].seen_in, self.record) != self.record;
         if target == NOBODY {
@@ -354,7 +354,7 @@ fn refused(why: &'static str, at: usize, len: usize) -> Fault {
 }
 
 impl Values {
-    /// A value of the most frequent kinds at the front of `text`, and its length; `None` where it takes a closer look.
+    /// Parses a value of a frequent kind at the start of `text`. Returns it and its length, or `None` if jiter must parse it.
     #[inline]
     fn plain<'a>(&self, text: &'a [u8]) -> Option<(Item<'a>, usize)> {
         match *text.first()? {
@@ -376,7 +376,7 @@ impl Values {
         !self.nulls.is_empty() && self.nulls.iter().any(|null| null.as_bytes() == text)
     }
 
-    /// Takes the value at the front of `text`: its length.
+    /// Parses the value at the start of `text` with jiter. Returns its length.
     fn take_first<S: Sink>(&mut self, text: &[u8], target: usize, sink: &mut S) -> Result<usize, Fault> {
         let mut jiter = Jiter::with_tape(text, std::mem::take(&mut self.tape));
         let taken = match jiter.peek() {
@@ -388,7 +388,7 @@ impl Values {
         taken.map(|()| len)
     }
 
-    /// Takes the value that comes next in `jiter`, which goes through `text`.
+    /// Parses the next value of `jiter`, which reads `text`.
     fn take<S: Sink>(
         &mut self,
         jiter: &mut Jiter<'_>,
@@ -463,7 +463,7 @@ impl Values {
         }
     }
 
-    /// Goes behind an array or object: a loop, so that depth costs no stack.
+    /// Skips an array or object. A loop, so that depth costs no stack.
     fn pass_nested(&mut self, jiter: &mut Jiter<'_>, mut first: Peek) -> Result<(), Fault> {
         self.open.clear();
         loop {
@@ -486,7 +486,7 @@ impl Values {
             };
             match next {
                 Some(next) => first = next,
-                // The innermost bracket has closed at once.
+                // The innermost bracket was empty.
                 None if matches!(first, Peek::Array | Peek::Object) => {
                     self.open.pop();
                     match self.next_in_open(jiter)? {
@@ -499,7 +499,7 @@ impl Values {
         }
     }
 
-    /// What follows a value: the next one within the brackets that are open; `None` where all are closed.
+    /// Returns the next value within the open brackets, or `None` if all are closed.
     fn next_in_open(&mut self, jiter: &mut Jiter<'_>) -> Result<Option<Peek>, Fault> {
         while let Some(&is_object) = self.open.last() {
             let next = if is_object {
@@ -536,7 +536,7 @@ fn too_deep(at: usize) -> Fault {
     Fault::new(at, message)
 }
 
-/// Whether `text` begins with `front`, which is mostly short: compared as a word or two, which overlap, without a call.
+/// Returns whether `text` begins with `front`. Compares short texts as one or two overlapping words, without a call.
 #[inline]
 fn begins_with(text: &[u8], front: &[u8]) -> bool {
     let Some(text) = text.get(..front.len()) else { return false };
@@ -547,7 +547,8 @@ fn begins_with(text: &[u8], front: &[u8]) -> bool {
     }
 }
 
-/// Bytes up to the quote that ends a short string, where all of them are plain: ASCII, no escape, no control character.
+/// Returns the length of a short string up to its closing quote, if all bytes are plain: ASCII without escapes or control
+/// characters.
 #[inline]
 fn plain_string(text: &[u8]) -> Option<usize> {
     const SHORT: usize = 24;
@@ -570,7 +571,7 @@ fn is_plain(byte: u8) -> bool {
     PLAIN[byte as usize]
 }
 
-/// An integer of at most 18 digits, or a decimal number without exponent.
+/// Parses an integer of at most 18 digits, or a decimal number without exponent.
 #[inline]
 fn plain_number(text: &[u8]) -> Option<(Item<'_>, usize)> {
     const SURE_DIGITS: usize = 18;
@@ -599,18 +600,18 @@ fn plain_number(text: &[u8]) -> Option<(Item<'_>, usize)> {
     }
 }
 
-/// A number that is written as JSON has it.
+/// Returns a valid JSON number as an item.
 fn number_item(number: &[u8]) -> Item<'_> {
     let int = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
     int.map_or(Item::Number(number), |int| Item::Int(int, number))
 }
 
-/// Decodes the escapes of a string that is valid but for its UTF-8.
+/// Decodes the escapes of a string that is valid except for its UTF-8.
 fn unescape_bytes(string: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut decoded = Vec::with_capacity(string.len());
     for run in string.chunk_by(|byte, next| byte.is_ascii() == next.is_ascii()) {
         if run[0].is_ascii() {
-            // Escapes are ASCII from end to end, and so is a pair of them.
+            // Escapes and surrogate pairs of them are pure ASCII, so no run splits one.
             let quoted = [b"\"", run, b"\""].concat();
             decoded.extend_from_slice(Jiter::new(&quoted).next_str()?.as_bytes());
         } else {
@@ -620,7 +621,7 @@ fn unescape_bytes(string: &[u8]) -> Result<Vec<u8>, Fault> {
     Ok(decoded)
 }
 
-/// The record with U+FFFD in the place of what is no UTF-8, and of escapes of surrogates that stand alone.
+/// Returns the record with U+FFFD in place of invalid UTF-8 and of escaped lone surrogates.
 pub(super) fn replace_invalid(record: &[u8]) -> Cow<'_, [u8]> {
     let mut text = match String::from_utf8_lossy(record) {
         Cow::Borrowed(_) => Cow::Borrowed(record),
@@ -645,7 +646,7 @@ pub(super) fn replace_invalid(record: &[u8]) -> Cow<'_, [u8]> {
     text
 }
 
-/// The half of a surrogate pair whose escape stands here.
+/// Returns the surrogate whose escape is at `at`, if there is one.
 fn surrogate_at(text: &[u8], at: usize) -> Option<u16> {
     let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
     if !digits.iter().all(u8::is_ascii_hexdigit) {

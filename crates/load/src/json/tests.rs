@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use serde_json::Value as Json;
 use std::path::PathBuf;
 
-/// What a record has become.
+/// A record as it was read.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     line: u64,
     raw: String,
-    /// Its values, or why it is wrong.
+    /// Its values, or its error.
     values: std::result::Result<Vec<OwnedValue>, String>,
 }
 
@@ -45,7 +45,7 @@ fn reader(file: &[u8], columns: &[(&str, Affinity)], options: &ReadOptions) -> J
     reader
 }
 
-/// All records of a file; an error of the file as such ends them.
+/// Reads all records of a file, up to an error of the file itself.
 fn load(file: &[u8], columns: &[(&str, Affinity)], options: &ReadOptions) -> (Vec<Row>, Option<String>) {
     let mut reader = reader(file, columns, options);
     let (mut rows, mut batch) = (Vec::new(), Batch::default());
@@ -88,7 +88,7 @@ fn load_usual(file: &str, columns: &[(&str, Affinity)]) -> Vec<Row> {
     rows
 }
 
-/// The value of column `v` of the only record of a file.
+/// Returns the value of column `v` in a file of one record.
 fn single(file: &str, affinity: Affinity) -> std::result::Result<OwnedValue, String> {
     let mut rows = load_usual(file, &[("v", affinity)]);
     assert_eq!(rows.len(), 1, "{file}");
@@ -142,7 +142,7 @@ fn numbers_beyond_range_are_errors_unless_they_are_kept_as_text() {
     assert_eq!(single(r#"{"v":0,"unasked":1e400}"#, ANY), Ok(OwnedValue::Int(0)));
 }
 
-/// Columns change their kind from value to value; NULLs stand in front, between and behind.
+/// Columns change their kind from value to value, with NULLs before, between and after.
 #[test]
 fn columns_of_any_mixture_hold_what_came() {
     let kinds =
@@ -154,7 +154,7 @@ fn columns_of_any_mixture_hold_what_came() {
         for (row, (_, value)) in rows.iter().zip(&picks) {
             assert_eq!(row.values, Ok(vec![value.clone(), OwnedValue::Null]), "{file}");
         }
-        // The encoder makes doubles of integers in such a column; so may the reader.
+        // The encoder converts integers to doubles in such a column; the reader may do so, too.
         for (row, (_, value)) in load_usual(&file, &[("v", Affinity::Real)]).iter().zip(&picks) {
             let as_real = if *value == OwnedValue::Int(1) { OwnedValue::Real(1.0) } else { value.clone() };
             let held = row.values.clone().unwrap().remove(0);
@@ -185,7 +185,7 @@ fn keys_that_stand_twice_are_errors() {
         let why = single(file, ANY).unwrap_err();
         assert!(why.starts_with(&format!("line 1, character {character}: column ")), "{why}");
         assert!(why.contains("stands twice in the object"), "{why}");
-        // Behind a record that looks the same up to there, too.
+        // The fault is also found after records that are equal up to it.
         let usual = r#"{"v":1,"w":2,"x":3}"#;
         let rows = load_usual(&format!("{usual}\n{usual}\n{file}\n{usual}"), &[("v", ANY)]);
         let bad: Vec<_> = rows.iter().map(|row| row.values.is_err()).collect();
@@ -268,7 +268,7 @@ fn arrays_are_whole_or_an_error() {
     assert!(error.unwrap().contains("test.json:1:4: expected `,` or `]`"));
 }
 
-/// Everything that can confuse who looks for the ends of records.
+/// Text that can confuse a search for the ends of records.
 const NASTY: &str = "\n \t\n{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"\\\"]},{[\"}\r\n\r\n{\"b\":\"ä\\\\\",\"a\":[[],{}]}\n{\"a\":3,\"b\":\n\
     17\n  {\"a\":4 , \"b\":null}  \n{\"a\":5,\"b\":\"x\",\"c\":{\"d\":\"[\"}}\n{\"a\":1e999,\"b\":\"x\"}\n\n{\"a\":6}";
 
@@ -290,8 +290,8 @@ fn pieces_of_any_size_give_the_same_records() {
     assert_eq!(lines, [3, 4, 6, 7, 8, 9, 10, 11, 13]);
 }
 
-/// A pipe whose writer dies, or a file that is cut off: each beginning of the text gives the records that are whole, and says
-/// in which line it ends.
+/// A pipe whose writer dies, or a truncated file: each prefix of the text gives its whole records, and the error names the
+/// line in which it ends.
 #[test]
 fn text_that_stops_within_a_record_names_the_line() {
     let file = "{\"v\":1,\"w\":\"x\"}\n{\"v\":[2],\"w\":\"\\u0041é\"}";
@@ -311,7 +311,7 @@ fn depth_is_bounded_and_costs_no_stack() {
     assert!(why.starts_with("line 1, character 1006: column v: expected at most 1000 arrays and objects"), "{why}");
     let million = 1_000_000;
     for bomb in [nested(million), "[".repeat(million), "{\"a\":".repeat(million), "[{\"a\":".repeat(million)] {
-        // As a value, of a key that nobody asks for too, in a line and in an array; and as a file.
+        // As a value (also of an ignored key), in a line and in an array; and as the file.
         for (file, is_whole) in [
             (format!("{{\"v\":{bomb}}}"), true),
             (format!("{{\"v\":1}}\n{{\"v\":1,\"w\":{bomb}}}"), true),
@@ -365,7 +365,7 @@ fn strings_that_mean_null_are_null() {
     assert_eq!(nulls, [true, true, true, true, false]);
 }
 
-/// Blocks are emptied and filled again, batches end where a block is full or the text is long.
+/// Blocks are reused, and batches end at a full block or after much text.
 #[test]
 fn batches_stay_within_their_bounds() {
     let long = "x".repeat(BATCH_BYTES / 3);
@@ -402,7 +402,7 @@ fn a_form_or_a_key_for_two_columns_cannot_be_asked_for() {
     }
 }
 
-/// What a survey is told, record by record.
+/// Returns the values that a survey gets, one text per record.
 fn sights(file: &[u8]) -> Vec<String> {
     let mut parser = RecordParser::new(Targets::Keys, Arc::new([]), InvalidUtf8::Error);
     let mut sight = Sight::default();
@@ -445,7 +445,7 @@ fn a_survey_sees_all_keys_of_records_that_are_right() {
     assert_eq!(names, ["a", "b", "c", "A"], "in order of appearance, none of the bad record");
 }
 
-/// From the file's bytes on, as everyone else calls it: compressed, and of unknown kind.
+/// The public path from the bytes of a file: compressed, and of unknown format.
 #[test]
 fn a_file_is_opened_by_its_content() {
     let file = b"{\"v\":1}\n{\"v\":\"\xc3\xa9\"}\n";
@@ -472,12 +472,12 @@ fn shared_data() -> Option<PathBuf> {
     Some(suite)
 }
 
-/// What a column without affinity holds for a value, as serde_json understands it.
+/// Returns the value that a column without affinity must hold for a value of serde_json.
 fn oracle(value: &Json, written: &str) -> OwnedValue {
     match value {
         Json::Null => OwnedValue::Null,
         Json::Bool(flag) => OwnedValue::Int((*flag).into()),
-        // serde_json makes a double of it; an integer has no sign of zero.
+        // serde_json parses it as a double; as an integer it has no sign.
         Json::Number(_) if written == "-0" => OwnedValue::Int(0),
         Json::Number(number) => {
             number.as_i64().map_or_else(|| OwnedValue::Real(number.as_f64().unwrap()), OwnedValue::Int)
@@ -487,7 +487,7 @@ fn oracle(value: &Json, written: &str) -> OwnedValue {
     }
 }
 
-/// JSONTestSuite: every file as the value of a key, in a line and in an array, read afresh and behind a record that looks alike.
+/// JSONTestSuite: every file as the value of a key, in a line and in an array, read first and after a similar record.
 #[test]
 fn the_json_test_suite_is_taken_and_refused_as_it_says() {
     let Some(suite) = shared_data() else { return };
@@ -549,7 +549,7 @@ fn any_json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Some of these keys in this order, which is the usual one, or turned round.
+/// Generates a record with some of these keys, mostly in this order, else reversed.
 fn any_record() -> impl Strategy<Value = Vec<(&'static str, Json)>> {
     const KEYS: [&str; 4] = ["id", "näme", "a\"b", ""];
     let members = prop::collection::vec(prop::option::weighted(0.8, any_json()), KEYS.len());
@@ -562,7 +562,7 @@ fn any_record() -> impl Strategy<Value = Vec<(&'static str, Json)>> {
     })
 }
 
-/// A record as text, with its values as they are written.
+/// Returns the text of a record.
 fn write_record(members: &[(&str, Json)], space: &str) -> String {
     let member = |(key, value): &(&str, Json)| format!("{space}{}:{space}{value}{space}", Json::from(*key));
     format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
@@ -587,7 +587,7 @@ proptest! {
                 let read: Json = serde_json::from_str(written).unwrap();
                 let expected = columns.map(|(name, _)| {
                     let member = members.iter().find(|(key, _)| *key == name);
-                    // serde_json's own double may be the neighbour of the right one, unless it is what was written.
+                    // serde_json's double may be off by one unit, unless it is the one that was written.
                     member.map_or(OwnedValue::Null, |(key, value)| match (value, &read[*key]) {
                         (Json::Number(_), _) => oracle(value, &value.to_string()),
                         (_, read) => oracle(read, &value.to_string()),
@@ -599,7 +599,7 @@ proptest! {
         }
     }
 
-    /// Any change to a record is either still JSON with these values, or refused: never taken where serde_json refuses it.
+    /// A changed record is either still JSON with these values, or refused. It is never accepted if serde_json refuses it.
     #[test]
     fn broken_records_are_refused_where_serde_json_refuses_them(
         record in any_record(), at in any::<prop::sample::Index>(), byte in prop::sample::select(b"\"{}[]:,\\u0x -.e\0tn".to_vec()),
@@ -613,9 +613,9 @@ proptest! {
         prop_assert_eq!(error, None);
         let is_refused = rows.get(1).is_none_or(|row| row.values.is_err());
         match serde_json::from_slice::<Json>(&broken) {
-            // Numbers beyond a double's range are kept as text.
+            // Numbers beyond the range of a double are kept as text.
             Err(error) => prop_assert!(is_refused || error.to_string().contains("number out of range"), "{error}"),
-            // Only serde_json takes a key twice.
+            // Only serde_json accepts a repeated key.
             Ok(Json::Object(members)) => prop_assert!(!is_refused || members.len() < record.len()),
             Ok(_) => prop_assert!(is_refused),
         }

@@ -1,4 +1,4 @@
-//! CREATE statements for tables that are made for files.
+//! CREATE statements for tables that are defined from files.
 
 use super::listed;
 use super::name::in_sql;
@@ -7,44 +7,44 @@ use litepress_rows::{Error, ErrorKind, Hint, Message, OptionName, Schema, messag
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// A table to be made for a file, or for several.
+/// A table to create for one or several files.
 #[derive(Clone, Debug)]
 pub struct NewTable {
     /// Its name.
     pub name: String,
-    /// Its columns, and why they are what they are.
+    /// Its columns, with the reasons for their types.
     pub columns: Vec<Decision>,
 }
 
-/// What is asked of the tables. A column is named `COLUMN`, which means that column of every table that has it, or
-/// `TABLE.COLUMN`. Names are compared as SQLite compares them: upper and lower case of ASCII letters are one.
+/// Options for new tables. `COLUMN` names that column of every table that has it; `TABLE.COLUMN` names one column. As in
+/// SQLite, names are equal if they differ only in the case of ASCII letters.
 #[derive(Clone, Debug, Default)]
 pub struct TableOptions {
-    /// `--primary-key C,..`: one list a table.
+    /// `--primary-key C,..`: at most one list per table.
     pub primary_key: Vec<Vec<String>>,
     /// `--without-rowid`
     pub without_rowid: bool,
     /// `--strict`
     pub strict: bool,
-    /// `--type C=T`: types in place of those that were decided upon.
+    /// `--type C=T`: types that replace the inferred ones.
     pub types: Vec<(String, String)>,
     /// `--not-null C,..`
     pub not_null: Vec<String>,
-    /// `--index C,..`: each a list.
+    /// `--index C,..`: one list per index.
     pub indexes: Vec<Vec<String>>,
-    /// `--unique C,..`: each a list.
+    /// `--unique C,..`: one list per constraint.
     pub unique: Vec<Vec<String>>,
     /// `--foreign-key C=T.C`
     pub foreign_keys: Vec<(String, String)>,
 }
 
-/// The statements that make the tables and their indexes, as `.schema` would show them. Types that the options ask for take
-/// the place of those in `tables`.
+/// Returns the statements that create the tables and their indexes, in the style of `.schema`. Types in the options replace
+/// those in `tables`.
 ///
 /// # Errors
-/// Every mistake in the options: unknown columns (those that are known are listed), types that SQLite or STRICT tables do
-/// not know, two primary keys of one table, foreign keys to what is not unique; and columns or tables whose names SQLite
-/// takes for one.
+/// Lists every mistake in the options: unknown columns (with the known ones), types that SQLite or STRICT tables do not
+/// know, two primary keys of one table, and foreign keys to columns that are not unique. Also lists columns and tables
+/// whose names are equal to SQLite.
 pub fn create(tables: &mut [NewTable], options: &TableOptions) -> Result<String, Vec<Error>> {
     let mut mistakes = Vec::new();
     same_names(tables, &mut mistakes);
@@ -61,18 +61,18 @@ pub fn create(tables: &mut [NewTable], options: &TableOptions) -> Result<String,
     Ok(sql)
 }
 
-/// A table with its constraints; columns are positions.
+/// A table with its constraints. Columns are given by position.
 struct Draft<'a> {
     table: &'a NewTable,
     primary_key: Vec<usize>,
     not_null: Vec<bool>,
     unique: Vec<Vec<usize>>,
     indexes: Vec<Vec<usize>>,
-    /// By column: table and column that it refers to.
+    /// The table and column that each column refers to.
     references: Vec<Vec<(String, String)>>,
 }
 
-/// A column: position of its table, and its own.
+/// The position of a table and of a column in it.
 type Place = (usize, usize);
 
 fn usage(message: impl Into<Message>) -> Error {
@@ -125,13 +125,13 @@ fn set_types(tables: &mut [NewTable], options: &TableOptions, mistakes: &mut Vec
     }
 }
 
-/// What is wrong with a type: SQLite itself is asked whether it takes it for one, and for nothing else.
+/// Returns an error if SQLite does not accept this as a type, or accepts it as more than a type.
 fn type_mistake(declared: &str, strict: bool) -> Option<Error> {
     let sql = format!("CREATE TABLE t (c {declared}\n){}", if strict { " STRICT" } else { "" });
     let is_type = |schema: &Schema| {
         let [table] = &schema.tables[..] else { return false };
         let [column] = &table.columns[..] else { return false };
-        // SQLite keeps the spaces of a type, and writes those of STRICT tables in capitals.
+        // SQLite keeps the spaces of a type, and returns types of STRICT tables in capitals.
         let words = |declared: &str| declared.to_ascii_uppercase().split_whitespace().collect::<Vec<_>>().join(" ");
         schema.objects.len() == 1 && words(&column.declared_type) == words(declared)
     };
@@ -157,7 +157,7 @@ fn places(tables: &[NewTable], option: &Hint, name: &str) -> Result<Vec<Place>, 
     if !places.is_empty() {
         return Ok(places);
     }
-    // Names may hold dots: every way to cut one is tried.
+    // Names may contain dots, so each dot may be the separator.
     for (dot, _) in name.match_indices('.') {
         let (table_name, column) = (&name[..dot], &name[dot + 1..]);
         let table = tables.iter().position(|table| table.name.eq_ignore_ascii_case(table_name));
@@ -304,7 +304,7 @@ impl Draft<'_> {
         writeln!(sql, "CREATE TABLE {name} (\n  {lines}\n){space}{words};").expect("a string takes everything");
     }
 
-    /// `name TYPE PRIMARY KEY NOT NULL UNIQUE REFERENCES parent (column)`
+    /// Returns `name TYPE PRIMARY KEY NOT NULL UNIQUE REFERENCES parent (column)`, without the parts that do not apply.
     fn column_line(&self, column: usize) -> String {
         let decision = &self.table.columns[column];
         let mut line = in_sql(&decision.name).into_owned();
@@ -332,7 +332,7 @@ impl Draft<'_> {
     }
 }
 
-/// CREATE INDEX statements, whose names nothing else in the database has.
+/// Writes CREATE INDEX statements with names that are unique in the database.
 fn write_indexes(drafts: &[Draft<'_>], sql: &mut String) {
     let mut taken: HashSet<String> = drafts.iter().map(|draft| draft.table.name.to_ascii_lowercase()).collect();
     for draft in drafts {

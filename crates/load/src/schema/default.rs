@@ -1,26 +1,26 @@
-//! The values of a column that the file lacks: its DEFAULT.
+//! Evaluates the DEFAULT of a column that the file lacks.
 
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::{CellBlock, Error, ErrorKind, Result};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-/// A DEFAULT that has another value in every row: `randomblob(16)`.
+/// A DEFAULT whose value differs by row: `randomblob(16)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowDefault {
     /// The table's name.
     pub table: String,
     /// The column's name.
     pub column: String,
-    /// The DEFAULT, as SQLite tells it.
+    /// The DEFAULT's expression as SQLite returns it.
     pub expression: String,
 }
 
 impl RowDefault {
-    /// Fills `block` with a value for each of these rows.
+    /// Fills `block` with one value per row.
     ///
     /// # Errors
-    /// The first row for which SQLite cannot evaluate the DEFAULT, numbered from `first_record` on.
+    /// If SQLite cannot evaluate the DEFAULT. Names the first such row, numbered from `first_record` on.
     pub(crate) fn fill(&self, block: &mut CellBlock, first_record: u64, rows: usize) -> Result<()> {
         thread_local! {
             static SQLITE: Connection = Connection::open_in_memory().expect("SQLite opens a database in memory");
@@ -44,8 +44,8 @@ impl RowDefault {
     }
 }
 
-/// Evaluates a DEFAULT. SQLite tells an expression without the parentheses around it, so they are given back; of a word that is
-/// a text it does without quotes (`DEFAULT yes`), so that is tried without them.
+/// Evaluates a DEFAULT. SQLite returns an expression without its parentheses, so they are added. It returns a bare word
+/// that is a text without quotes (`DEFAULT yes`), so the expression is also tried without parentheses.
 pub(super) fn constant(expression: &str) -> rusqlite::Result<OwnedValue> {
     let evaluate = |default: &str| -> rusqlite::Result<Value> {
         let sqlite = Connection::open_in_memory()?;

@@ -1,4 +1,4 @@
-//! Which column of a file goes where in a table that is given.
+//! Maps the columns of a file to the columns of a given table.
 
 use super::default::{RowDefault, constant};
 use super::listed;
@@ -8,26 +8,26 @@ use litepress_rows::cells::OwnedValue;
 use litepress_rows::schema::{DefaultKind, Generated};
 use litepress_rows::{Error, ErrorKind, Message, OptionName, Table, message};
 
-/// How the columns of a file are named.
+/// The origin of a file's column names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
-    /// By the file, once for all records: a header, a schema.
+    /// The file names them once for all records: a header, a schema.
     Header,
-    /// Not at all: they stand in the order of the table's.
+    /// The columns have no names and stand in the order of the table's.
     Position,
-    /// By every record: those are the columns that a survey found.
+    /// Every record names them. A survey found these columns.
     Records,
-    /// By whoever gives data that are no file's: as a header does, but advice that speaks of files and options is of no use.
+    /// The caller names the columns of data in memory. They are matched like a header, without advice about files and options.
     Given,
 }
 
 impl Naming {
-    /// What has the columns.
+    /// Returns the noun for the input.
     fn noun(self) -> &'static str {
         if self == Self::Given { "data" } else { "file" }
     }
 
-    /// `file lacks`, `data lack`
+    /// Returns `file lacks` or `data lack`.
     fn lacks(self) -> &'static str {
         if self == Self::Given { "data lack" } else { "file lacks" }
     }
@@ -38,25 +38,25 @@ impl Naming {
     }
 }
 
-/// How the columns of a file become those of a table.
+/// The mapping from a file's columns to a table's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// What the reader is asked for: blocks in this order.
+    /// The columns to request from the reader. Its blocks have this order.
     pub wanted: Vec<Wanted>,
-    /// Where each [ordinary column](Table::ordinary_columns) of the table gets its values.
+    /// The origin of the values of each [ordinary column](Table::ordinary_columns) of the table.
     pub supplies: Vec<Supply>,
 }
 
-/// Finds the column of the table for each column of the file: what `map` says (`FILE_COLUMN`, `TABLE_COLUMN`; nothing on the
-/// right leaves the column out), else the one of its name as SQLite compares names, or the next one where columns have none.
+/// Finds the table column of each file column. An entry of `map` decides (`FILE_COLUMN`, `TABLE_COLUMN`; an empty table
+/// column drops the file column). Otherwise it is the column of the same name to SQLite, or the next one if the file has no
+/// names.
 ///
-/// Columns that the file lacks take their DEFAULT, or NULL. A DEFAULT is evaluated once (CURRENT_TIMESTAMP too), but for every
-/// row if it calls `random()` or the like. An INTEGER PRIMARY KEY is numbered from 1 in the order of the records.
+/// Columns that the file lacks take their DEFAULT, or NULL. A DEFAULT is evaluated once (even CURRENT_TIMESTAMP), or for
+/// every row if it calls `random()` or the like. An INTEGER PRIMARY KEY is numbered from 1 in record order.
 ///
 /// # Errors
-/// Everything that does not fit: columns of the file that the table lacks, columns that may not be NULL and get no value,
-/// columns that are computed, names in `map` that neither has, two columns for one, a DEFAULT that follows from the rows that
-/// SQLite inserted before.
+/// Lists every mismatch: file columns that the table lacks, NOT NULL columns without a value, computed columns, unknown
+/// names in `map`, two columns for one, and a DEFAULT that depends on rows that SQLite inserted before.
 pub fn matching(table: &Table, fields: &[Field], naming: Naming, map: &[(String, String)]) -> Result<Fit, Vec<Error>> {
     let mut mistakes = Vec::new();
     let targets = targets(table, fields, naming, map, &mut mistakes);
@@ -98,7 +98,7 @@ fn mistake(message: impl Into<Message>) -> Error {
     Error::new(ErrorKind::Schema, message)
 }
 
-/// The table's column of each column of the file; `None` where it is left out, or wrong.
+/// Returns the table column of each file column. `None` if it is dropped or wrong.
 fn targets(
     table: &Table,
     fields: &[Field],
@@ -160,7 +160,7 @@ fn targets(
     targets
 }
 
-/// The column of the file of this name: the very name first, then as SQLite compares names.
+/// Returns the file column of this name. An exact match goes before one that is equal to SQLite.
 fn field_named(fields: &[Field], name: &str) -> Option<usize> {
     let exactly = fields.iter().position(|field| field.name == name);
     exactly.or_else(|| fields.iter().position(|field| field.name.eq_ignore_ascii_case(name)))
@@ -183,7 +183,7 @@ fn refuse_computed(
     }
 }
 
-/// What a column holds that the file lacks.
+/// Returns the values of a column that the file lacks.
 fn without_file(table: &Table, position: usize, naming: Naming) -> Result<Supply, Error> {
     let column = &table.columns[position];
     if table.rowid_alias == Some(position) {

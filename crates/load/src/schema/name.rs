@@ -1,9 +1,9 @@
-//! Names in SQL.
+//! Quotes names in SQL.
 
 use litepress_rows::quoted_name;
 use std::borrow::Cow;
 
-/// Words that mean something to SQLite (lang_keywords.html), sorted.
+/// Keywords of SQLite (lang_keywords.html), sorted.
 const KEYWORDS: [&str; 147] = [
     "ABORT",
     "ACTION",
@@ -154,7 +154,7 @@ const KEYWORDS: [&str; 147] = [
     "WITHOUT",
 ];
 
-/// The name as it is where SQL takes it so, else in quotes.
+/// Returns the name, quoted unless it is a plain word and not a keyword.
 pub(super) fn in_sql(name: &str) -> Cow<'_, str> {
     let mut letters = name.bytes();
     let is_word = letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')

@@ -1,4 +1,4 @@
-//! Rows of files that are lists of texts: what they are as records, and what becomes of those that are wrong.
+//! Rows of files that are lists of texts: their records, and the treatment of bad ones.
 
 use super::*;
 use crate::infer::Findings;
@@ -9,8 +9,8 @@ use litepress_rows::{ErrorKind, Schema};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// A file of one column: pieces of batches of texts. `?` is a record that cannot be read, `!` one that
-/// is left out in any case.
+/// A file of one column, as pieces of batches of texts. `?` is a record that cannot be read, `!` one that is always left
+/// out.
 struct Texts {
     pieces: VecDeque<Vec<Vec<&'static str>>>,
     next_record: u64,
@@ -69,7 +69,7 @@ impl Piece for TextPiece {
         unreachable!("rows are read here")
     }
 
-    /// Records begin behind a header line.
+    /// Returns the line of a row; records begin after a header line.
     fn line(&self, row: usize) -> Option<u64> {
         Some(self.first_record + self.read + row as u64 + 1)
     }
@@ -97,7 +97,7 @@ fn rejecting(sql: &str, files: Vec<OpenFile>, on_error: OnError, rejects: Reject
     LoadSource::new(&table(sql), files, Conflict::Abort, on_error, Arc::new(rejects), Outlook::default())
 }
 
-/// All rows: position in the input, rowid and the first value.
+/// Returns all rows: position in the input, rowid and first value.
 fn rows(source: &LoadSource) -> Result<Vec<(u64, i64, String)>> {
     let (mut rows, mut chunk) = (Vec::new(), RecordChunk::new());
     while let Some(mut part) = source.next_part()? {
@@ -155,7 +155,7 @@ fn a_record_that_cannot_be_read_fails_where_nothing_else_is_wanted() {
     }
 }
 
-/// What is left out leaves its number unused, in chunks too: positions are those of the file.
+/// Rows that are left out leave a gap in the numbers, also within chunks: positions are those in the file.
 #[test]
 fn rows_that_are_wrong_are_left_out_and_written_down() {
     let folder = tempfile::tempdir().unwrap();
@@ -207,8 +207,8 @@ fn columns_that_files_do_not_have_are_constants_or_numbers() {
     }
 }
 
-/// Rows of a batch that was judged took a path of their own: each has its value there, too, and a DEFAULT that SQLite cannot
-/// evaluate for one of them is told with its place.
+/// Rows of a judged batch are encoded on another path. There, too, each row has its own value, and the error for a DEFAULT
+/// that SQLite cannot evaluate names the row's place.
 #[test]
 fn defaults_of_every_row_are_evaluated_once_a_row() {
     for on_error in [OnError::Abort, OnError::Reject] {

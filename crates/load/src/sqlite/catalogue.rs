@@ -1,4 +1,4 @@
-//! A database's tables, and the objects that are not copied with them.
+//! Lists a database's tables, and the objects that are not copied with them.
 
 use super::Settings;
 use crate::reader::{Field, FieldKind};
@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Table {
     /// Its name.
     pub name: String,
-    /// Its CREATE TABLE.
+    /// Its CREATE TABLE statement.
     pub sql: String,
-    /// Its CREATE INDEX and CREATE TRIGGER, in the order in which they were made.
+    /// Its indexes and triggers, in the order of their creation.
     pub objects: Vec<Object>,
-    /// The columns that are stored: not the generated ones.
+    /// The stored columns, without generated ones.
     pub(super) fields: Vec<Field>,
     /// The entry of `sqlite_sequence`, if it is an AUTOINCREMENT table that ever had a row.
     pub(super) last_sequence: Option<i64>,
@@ -47,18 +47,18 @@ pub struct Other {
 }
 
 impl Table {
-    /// Whether its rows, which were read, have rowids that no column holds, and other ones than the numbers of the rows. The
-    /// rows of a table that is not the first one to be read are numbered from another number on.
+    /// Returns whether the copy gives its rows new rowids. Valid once the rows are read. Rows of a table that is not the first
+    /// to be read (`is_first`) are not numbered from 1, so they always get new rowids, unless a column holds these.
     pub fn is_renumbered(&self, is_first: bool) -> bool {
         self.is_renumbered.load(Ordering::Relaxed) || self.hidden_rowid.is_some() && !is_first
     }
 }
 
-/// The content of `sqlite_schema`, sorted out.
+/// The content of `sqlite_schema`, by kind of object.
 pub(super) struct Catalogue {
     pub tables: Vec<Arc<Table>>,
     pub others: Vec<Other>,
-    /// Tables in which virtual tables keep their data.
+    /// Shadow tables, in which virtual tables keep their data.
     pub shadows: Vec<String>,
     pub settings: Settings,
 }
@@ -75,7 +75,7 @@ struct SchemaRow {
 type Kinds = HashMap<String, (String, bool)>;
 
 impl Catalogue {
-    /// Reads the schema. Cost: linear in its objects, so no query looks for the objects of one table.
+    /// Reads the schema, in time linear in its objects: no query searches the objects of one table.
     pub fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let kinds = read_kinds(connection)?;
         let rows = read_rows(connection)?;
@@ -93,7 +93,7 @@ impl Catalogue {
             } else if row.kind == "table" && kind_of(&row.name) == Some("shadow") {
                 shadows.push(row.name);
             } else if row.kind == "index" || row.kind == "trigger" {
-                // A trigger keeps the name of its table as its own statement writes it.
+                // A trigger stores its table's name in the spelling of its own statement.
                 let of_table = objects.entry(row.table.to_ascii_lowercase()).or_default();
                 of_table.push(Object { name: row.name, sql, is_trigger: row.kind == "trigger" });
             }
@@ -112,7 +112,7 @@ impl Catalogue {
     }
 }
 
-/// Returns whether SQLite keeps such names for itself.
+/// Returns whether SQLite reserves the name for itself.
 fn is_internal(name: &str) -> bool {
     name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"))
 }
@@ -125,14 +125,14 @@ fn read_kinds(connection: &Connection) -> rusqlite::Result<Kinds> {
 fn read_rows(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
     let mut rows = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")?;
     let rows = rows.query_map([], |row| {
-        // NULL stands in damaged schemas, and SQLite passes over it.
+        // Damaged schemas contain NULLs, and SQLite skips them.
         let text = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default());
         Ok(SchemaRow { kind: text(0)?, name: text(1)?, table: text(2)?, sql: row.get(3)? })
     })?;
     rows.collect()
 }
 
-/// Returns views and virtual tables by name, then triggers of views and virtual tables, then tables of statistics.
+/// Returns views and virtual tables by name, then triggers of views and virtual tables, then statistics tables.
 fn others(kinds: &Kinds, rows: &[SchemaRow]) -> Vec<Other> {
     let other = |kind, name: &str| Other { kind, name: name.to_owned() };
     let without_rows = kinds.iter().filter_map(|(name, (kind, _))| match kind.as_str() {
@@ -151,7 +151,7 @@ fn others(kinds: &Kinds, rows: &[SchemaRow]) -> Vec<Other> {
     others
 }
 
-/// Returns the entries of `sqlite_sequence`, by the names of tables.
+/// Returns the entries of `sqlite_sequence` by table name.
 fn read_sequences(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::Result<HashMap<String, Option<i64>>> {
     if !rows.iter().any(|row| row.name == "sqlite_sequence") {
         return Ok(HashMap::new());
@@ -163,7 +163,7 @@ fn read_sequences(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::Resu
     connection.prepare(sql)?.query_map([], |row| Ok((name(row)?, row.get(1)?)))?.collect()
 }
 
-/// Returns the columns that are stored, and a name of the rowid if no column holds it.
+/// Returns the stored columns, and a name of the rowid if no column holds it.
 fn read_columns(
     connection: &Connection,
     table: &str,
@@ -190,7 +190,7 @@ fn read_columns(
             kind: FieldKind::Typed { declared_type, reason: reason.into(), not_null: row.get(2)? },
         });
     }
-    // A primary key of a rowid table without an index is the rowid.
+    // In a rowid table, a primary key without an index is the rowid.
     let is_hidden = !without_rowid && (!has_key || has_key_index(connection, table)?);
     let free_name = || ["rowid", "_rowid_", "oid"].into_iter().find(|name| !names.iter().any(|column| column == name));
     Ok((fields, if is_hidden { free_name() } else { None }))

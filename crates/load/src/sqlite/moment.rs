@@ -1,12 +1,12 @@
-//! One read transaction on a database: every table is read through it, so all of them are of one moment.
+//! Holds one read transaction on a database, so that all tables are read from one snapshot.
 //!
-//! The connection may only read. In WAL mode SQLite makes `-wal` and `-shm` beside the database all the same, and such a
-//! connection leaves them there; [`Beside`] removes those that were not there before.
+//! The connection is read-only. In WAL mode, SQLite nevertheless creates `-wal` and `-shm` beside the database, and a read-only
+//! connection leaves them there. [`Beside`] removes those that did not exist before.
 //!
 //! ```text
-//! SQLite can make its files beside the database     a connection with locks
-//! it cannot, and no log with content lies there     the file as it is (immutable), if nobody changes it meanwhile
-//! it cannot, and there is one                       an error: commits in the log cannot be read
+//! SQLite can create its files beside the database        a connection with locks
+//! it cannot, and there is no log with content            the file as it is (immutable), if it does not change meanwhile
+//! it cannot, and there is one                            an error: commits in the log cannot be read
 //! ```
 
 use crate::input::Input;
@@ -26,31 +26,31 @@ pub(super) struct Moment {
     /// The name of the file in errors.
     name: PathBuf,
     connection: Mutex<Connection>,
-    /// The file at the beginning, if no lock keeps others from changing it.
+    /// Size and time of the file at the beginning, if no lock keeps others from changing it.
     unlocked: Option<Stamp>,
-    /// Dropped after the connection is closed.
+    /// Declared last, so that it is dropped after the connection is closed.
     _beside: Beside,
 }
 
 impl Moment {
-    /// Begins the transaction; nothing is changed, and a database in use may be read.
+    /// Begins the transaction. Nothing is changed, and others may use the database meanwhile.
     ///
     /// # Errors
-    /// A file that cannot be opened, is no database or is encrypted; a journal or a log that must be applied first.
+    /// If the file cannot be opened, is not a database, is encrypted, or has a journal or log that must be applied first.
     pub fn begin(input: &Input) -> Result<Self> {
         if input.path().is_none() {
-            // Only a file with a name can be a database; the error says what to do.
+            // Only a file with a name can be a database; this error says what to do.
             drop(input.file()?);
         }
         let name = input.name.clone();
-        // Absolute, because SQLite takes a name that begins with `file:` for a URI. Without links, because SQLite keeps its
-        // files beside the file that a link leads to.
+        // The path must be absolute, because SQLite takes a name that begins with `file:` for a URI. It must have no symbolic links,
+        // because SQLite keeps its files beside the file that a link points to.
         let path = fs::canonicalize(&name).map_err(|error| Error::io("open", &name, error))?;
         let beside = Beside::look(&path);
         let stamp = Stamp::of(&path);
         let (connection, unlocked) = match connect(&path) {
             Ok(connection) => (connection, None),
-            // SQLite does not say why it cannot open a file.
+            // SQLite does not report why it cannot open a file, so the file is opened here.
             Err(error) => match input.file() {
                 Err(error) => return Err(error),
                 Ok(_) => (as_it_is(&name, &path, error)?, stamp.ok()),
@@ -59,7 +59,7 @@ impl Moment {
         Ok(Self { name, connection: Mutex::new(connection), unlocked, _beside: beside })
     }
 
-    /// Waits for the connection.
+    /// Returns the connection once it is free.
     pub fn connection(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,24 +84,24 @@ impl Moment {
         Ok(())
     }
 
-    /// Tells a failure of SQLite.
+    /// Converts an error of SQLite.
     pub fn failure(&self, error: rusqlite::Error) -> Error {
         failure(&self.name, error)
     }
 }
 
-/// Opens a database for reading, and begins the transaction.
+/// Opens a database for reading and begins the transaction.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    // A writer may hold its lock for a moment.
+    // A writer may hold its lock briefly.
     connection.busy_timeout(Duration::from_secs(10))?;
     connection.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema")?;
     Ok(connection)
 }
 
-/// Opens a database in WAL mode without locks, if `error` says that SQLite cannot make its files beside it and no log with
-/// content lies there.
+/// Opens a database in WAL mode without locks, if `error` means that SQLite cannot create its files beside it and there is no
+/// log with content.
 fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<Connection> {
     let code = error.sqlite_error().map_or(0, |error| error.extended_code);
     let is_hot = code == ffi::SQLITE_READONLY_ROLLBACK;
@@ -121,7 +121,7 @@ fn as_it_is(name: &Path, path: &Path, error: rusqlite::Error) -> Result<Connecti
     Ok(connection)
 }
 
-/// Returns whether the header says that the database is in WAL mode.
+/// Returns whether the header states WAL mode.
 fn is_in_wal_mode(path: &Path) -> bool {
     const READ_VERSION_AT: usize = 19;
     let mut header = [0; READ_VERSION_AT + 1];
@@ -135,7 +135,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Tells a failure of SQLite, with what to do about it.
+/// Converts an error of SQLite and adds advice.
 fn failure(name: &Path, error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode;
     if error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK) {
@@ -161,7 +161,7 @@ fn failure(name: &Path, error: rusqlite::Error) -> Error {
     }
 }
 
-/// Length and time of change of a file.
+/// Size in bytes and modification time of a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp(u64, Option<SystemTime>);
 
@@ -172,7 +172,7 @@ impl Stamp {
     }
 }
 
-/// The files of WAL mode that lay beside a database before it was opened. Dropped, it removes those that came since, unless
+/// The WAL files that existed beside a database before it was opened. Dropping it removes those that were added since, unless
 /// another program uses them.
 #[derive(Debug)]
 struct Beside {
@@ -198,11 +198,11 @@ impl Beside {
         let connection = Connection::open_with_flags(&self.database, flags)?;
         connection.busy_timeout(Duration::ZERO)?;
         if has_new_log {
-            // The last connection that may write removes both files when it is closed.
+            // The last connection with write access removes both files when it is closed.
             connection.execute_batch("SELECT 1 FROM sqlite_schema")?;
         } else {
-            // Commits stay in the log, as they were. Under an exclusive lock no other program uses the index, nor does this
-            // connection, which keeps its own in memory.
+            // Keep the commits in the log. Under an exclusive lock, no other program uses the index. This connection does not use
+            // it either: it keeps its own in memory.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema")?;
             let _ = fs::remove_file(index);
@@ -213,7 +213,7 @@ impl Beside {
 
 impl Drop for Beside {
     fn drop(&mut self) {
-        // Best effort: if another program has the database open, the files are its own.
+        // Best effort: if another program has the database open, the files belong to it.
         let _ = self.tidy();
     }
 }

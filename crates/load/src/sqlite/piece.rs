@@ -1,4 +1,4 @@
-//! Rows of a table on their way into a piece.
+//! Collects rows of a table into a piece.
 
 use super::{BLOCK_BYTES, Stepping};
 use crate::options::InvalidUtf8;
@@ -7,13 +7,13 @@ use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
 use litepress_rows::{CellBlock, Cells, Error, ErrorKind, OptionName, Result, message};
 use rusqlite::types::ValueRef;
 
-/// Rows on their way into a piece.
+/// A builder that collects rows into a piece.
 pub(super) struct PieceBuilder<'a> {
     stepping: &'a Stepping,
     pub first_record: u64,
     batches: Vec<Batch>,
     pub bytes: usize,
-    /// What the rows take in the database, about.
+    /// Approximate size of the rows in the database.
     pub stored_bytes: u64,
     block_bytes: usize,
 }
@@ -55,7 +55,7 @@ impl<'a> PieceBuilder<'a> {
             }
         }
         batch.rows += 1;
-        // A number takes three bytes and its type in the mean; the row a pointer, a length and a rowid.
+        // On average, a number takes three bytes with its serial type. A row also takes a cell pointer, a length and a rowid.
         const ROW_BYTES: usize = 8;
         self.stored_bytes += (ROW_BYTES + bytes - 4 * batch.blocks.len()) as u64;
         self.bytes += bytes;
@@ -72,7 +72,7 @@ impl<'a> PieceBuilder<'a> {
     }
 }
 
-/// Text that is no UTF-8, by what the options say of it.
+/// Appends text that is not UTF-8 as `option` says. Returns an error for the row if the text is not allowed.
 fn push_invalid(block: &mut CellBlock, row: usize, text: &[u8], name: &str, option: InvalidUtf8) -> Option<BadRecord> {
     match option {
         InvalidUtf8::Error => {
@@ -89,11 +89,11 @@ fn push_invalid(block: &mut CellBlock, row: usize, text: &[u8], name: &str, opti
     None
 }
 
-/// Appends a value as row `row` of a block that holds one kind of values as long as no other kind comes.
+/// Appends a value as row `row` of a block. The block keeps one kind of values as long as only that kind comes.
 fn push_value(block: &mut CellBlock, row: usize, value: ValueRef<'_>) {
     if !push_same_kind(block.cells_mut(), value) {
         if block.nulls().len() == row && block.nulls().iter().all(|null| *null) {
-            // There was nothing but NULL: the kind is not settled yet.
+            // All values so far are NULL, so the kind is still open.
             begin_kind(block, row, value);
         } else {
             let values = (0..row).map(|row| owned_cell(block, row)).collect();
@@ -109,7 +109,7 @@ fn push_value(block: &mut CellBlock, row: usize, value: ValueRef<'_>) {
     }
 }
 
-/// Appends a value, or something in the place of NULL; `false` where the cells are of another kind.
+/// Appends a value, or a placeholder for NULL. Returns `false` if the cells are of another kind.
 fn push_same_kind(cells: &mut Cells, value: ValueRef<'_>) -> bool {
     match (cells, value) {
         (Cells::Int(ints), ValueRef::Integer(int)) => ints.push(int),
@@ -125,7 +125,7 @@ fn push_same_kind(cells: &mut Cells, value: ValueRef<'_>) -> bool {
     true
 }
 
-/// Makes the block hold this kind of values, `rows` times NULL to begin with.
+/// Makes the block hold this kind of values, and fills it with `rows` NULLs.
 fn begin_kind(block: &mut CellBlock, rows: usize, value: ValueRef<'_>) {
     match value {
         ValueRef::Null | ValueRef::Integer(_) => block.ints().resize(rows, 0),
@@ -152,7 +152,7 @@ fn owned(value: ValueRef<'_>) -> OwnedValue {
     }
 }
 
-/// The value of a row that was pushed before.
+/// Returns the value of a row that was pushed before.
 fn owned_cell(block: &CellBlock, row: usize) -> OwnedValue {
     use litepress_format::value::Value;
     match block.value(row) {
@@ -164,7 +164,7 @@ fn owned_cell(block: &CellBlock, row: usize) -> OwnedValue {
     }
 }
 
-/// One entry for each bad row, and its cells NULL.
+/// Leaves one error for each bad row, and sets the row's cells to NULL.
 fn settle(batch: &mut Batch) {
     batch.bad.dedup_by_key(|bad| bad.row);
     for bad in &batch.bad {
@@ -172,7 +172,7 @@ fn settle(batch: &mut Batch) {
     }
 }
 
-/// Rows that were read already.
+/// Rows that are read already.
 #[derive(Debug)]
 pub(super) struct TablePiece {
     first_record: u64,

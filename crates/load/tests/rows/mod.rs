@@ -1,4 +1,4 @@
-//! Reads whole files as texts that tell what each cell is.
+//! Reads whole files as texts that show each cell's type and value.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
@@ -11,7 +11,7 @@ use litepress_rows::hint::Flags;
 use litepress_rows::{Affinity, Result};
 use std::path::{Path, PathBuf};
 
-/// A column and the form it is asked for in.
+/// A column and its requested form.
 pub type Form = (&'static str, &'static str);
 
 /// A file's columns and rows.
@@ -46,7 +46,7 @@ pub fn read_path(path: &Path, format: Format, options: &ReadOptions, forms: &[Fo
     read_in_forms(arrow::open(&input, options)?, forms)
 }
 
-/// Record batches as they are in memory.
+/// Reads record batches in memory.
 pub fn read_batches(batches: Vec<RecordBatch>, options: &ReadOptions, forms: &[Form]) -> Result<Table> {
     let schema = batches[0].schema();
     let batches = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
@@ -118,7 +118,7 @@ pub fn show(value: Value<'_>) -> String {
     }
 }
 
-/// The shared data, where it is.
+/// Returns a folder of the shared data, if it is present.
 pub fn shared_data(folder: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("LITEPRESS_SHARED_DATA").map_or_else(beside, PathBuf::from).join(folder);

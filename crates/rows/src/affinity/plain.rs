@@ -1,22 +1,21 @@
-//! Numbers as programs write them, read fast: digits, perhaps with a sign in front and a point among them.
+//! Parses plain numbers fast: digits with an optional sign in front and an optional point (SWAR: eight bytes as one word).
 //!
-//! Eight bytes are looked at as one word. Whatever is longer than some digits or written otherwise is left to the way that
-//! knows all literals; what is read here is what is read there.
+//! Longer numbers and other spellings are left to the parser of all literals, with which this one agrees.
 
 use litepress_format::value::Value;
 use std::ops::Range;
 
-/// Powers of ten that a double holds exactly, as far as they are needed.
+/// The powers of ten needed here. A double holds each of them exactly.
 const POWERS: [f64; 18] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17];
 
-/// The same byte eight times.
+/// Repeats a byte eight times.
 const fn eight(byte: u8) -> u64 {
     u64::from_be_bytes([byte; 8])
 }
 
-/// The number that the text at `span` of `data` stands for: an integer, or where it has a point a double; `None` where it is no
-/// number or has to be read otherwise.
+/// Parses the text at `span` of `data`: an integer, or a double if it has a point. `None` if it is not a number, or not a plain
+/// one.
 #[inline]
 pub(super) fn number(data: &[u8], span: Range<usize>) -> Option<Value<'static>> {
     let is_negative = data[span.clone()].first() == Some(&b'-');
@@ -32,7 +31,7 @@ pub(super) fn number(data: &[u8], span: Range<usize>) -> Option<Value<'static>> 
     }?;
     let signed = if is_negative { -mantissa } else { mantissa };
     let Some(decimals) = decimals else { return Some(Value::Int(signed)) };
-    // Both are exact, so the one rounding of the division is the right one.
+    // Both operands are exact, so the division rounds once and correctly.
     if mantissa > 1 << 53 {
         return None;
     }
@@ -40,16 +39,16 @@ pub(super) fn number(data: &[u8], span: Range<usize>) -> Option<Value<'static>> 
     Some(Value::Real(if is_negative { -real } else { real }))
 }
 
-/// Whether a text is no number, seen at a glance: words, dates, times. `false` means nothing.
+/// Returns whether a text is obviously not a number: words, dates, times. `false` decides nothing.
 #[inline]
 pub(super) fn is_no_number(text: &[u8]) -> bool {
     let mut before = 0_u8;
     for &byte in text {
         match byte {
             b'0'..=b'9' | b'.' | b'e' | b'E' | b' ' | b'\t'..=b'\r' => {}
-            // Of a number, a sign stands in front, or behind its `e`.
+            // In a number, a sign comes first or after the `e`.
             b'+' | b'-' if !before.is_ascii_digit() => {}
-            // SQLite reads no further.
+            // SQLite stops reading here.
             0 => return false,
             _ => return true,
         }
@@ -58,12 +57,13 @@ pub(super) fn is_no_number(text: &[u8]) -> bool {
     text.is_empty()
 }
 
-/// The digits of a text of `len` bytes in the lowest bytes of a word, as one integer, and how many of them are behind a point.
+/// Parses a text of `len` bytes, held in the lowest bytes of a word. Returns its digits as an integer, and the number of digits
+/// after the point, if it has one.
 #[inline]
 fn short(word: u64, len: usize) -> Option<(i64, Option<usize>)> {
     const POINT: u64 = (b'.' ^ b'0') as u64;
     let word = word ^ (eight(b'0') >> (64 - 8 * len));
-    // The highest bit of each byte that is above 9. (A carry can only come from such a byte.)
+    // The highest bit of each byte above 9. (Only such a byte can produce a carry.)
     let others = (word.wrapping_add(eight(0x7f - 9)) | word) & eight(0x80);
     if others == 0 {
         return Some((value_of_digits(word), None));
@@ -77,7 +77,7 @@ fn short(word: u64, len: usize) -> Option<(i64, Option<usize>)> {
     Some((value_of_digits(whole << (8 * decimals) | fraction), Some(decimals)))
 }
 
-/// Eight digits, the last one in the lowest byte: neighbours are joined three times.
+/// Converts eight digits, the last one in the lowest byte, by joining neighbours three times.
 #[inline]
 fn value_of_digits(word: u64) -> i64 {
     const ONES: u64 = 0x00ff_00ff_00ff_00ff;
@@ -87,7 +87,7 @@ fn value_of_digits(word: u64) -> i64 {
     ((fours >> 32) * 10_000 + (fours & 0xffff_ffff)).cast_signed()
 }
 
-/// As [`short`], for at most 18 bytes.
+/// Does the same as [`short`] for up to 18 bytes.
 fn long(text: &[u8]) -> Option<(i64, Option<usize>)> {
     let (mut mantissa, mut point) = (0, None);
     for (at, &byte) in text.iter().enumerate() {

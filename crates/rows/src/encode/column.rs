@@ -1,4 +1,4 @@
-//! One column of a block: affinity and rules, then serial types and bodies.
+//! Encodes one column of a block: affinity and rules, then serial types and bodies.
 
 use crate::affinity::{self, Affinity};
 use crate::cells::{CellBlock, Cells, Choice, OwnedValue, Strings};
@@ -8,7 +8,7 @@ use litepress_format::record::{self, int_serial, serial};
 use litepress_format::value::Value;
 use std::sync::Arc;
 
-/// What a column asks of its values.
+/// The rules of a column.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub name: String,
@@ -27,30 +27,29 @@ enum StrictType {
     Any,
 }
 
-/// The serial types of a column's rows, and where their bodies are.
+/// The serial types and bodies of a column's rows.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
-    /// Serial type of each row; text and blob lengths stay below 10^9, so that they fit.
+    /// Serial type of each row. Texts and blobs are shorter than 10^9 bytes, so it fits.
     pub serials: Vec<u32>,
-    /// For [`Bodies::Words`]: the body of each row in the highest bytes, so that writing the word big-endian writes
-    /// the body first.
+    /// For [`Bodies::Words`]: the body of each row in the highest bytes, so that a big-endian write begins with the body.
     pub words: Vec<u64>,
     pub bodies: Bodies,
     /// For [`Bodies::Own`]: converted bodies.
     pub own: Strings,
-    /// Set where every row has a one-byte serial type and a body of one length.
+    /// The common shape, if every row has a one-byte serial type and a body of one length.
     pub shape: Option<Shape>,
-    /// Bytes of all bodies together.
+    /// Total size of all bodies in bytes.
     pub body_bytes: u64,
     /// The largest serial type.
     pub max_serial: u32,
-    /// False where no row can be NULL.
+    /// `false` if no row can be NULL.
     may_hold_null: bool,
     /// Rows whose text is cut at a NUL to become a number.
     pub cut: Vec<usize>,
 }
 
-/// Where the bodies of a slot are.
+/// The location of a slot's bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Bodies {
     /// In [`Slot::words`].
@@ -62,12 +61,12 @@ pub(super) enum Bodies {
     Own,
 }
 
-/// What all rows of a slot have in common.
+/// The common properties of all rows of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// The serial type, where it is the same in every row.
+    /// The serial type, if it is the same in every row.
     pub serial: Option<u8>,
-    /// Bytes of each body.
+    /// Size of each body in bytes.
     pub body_len: usize,
 }
 
@@ -75,7 +74,7 @@ pub(super) struct Shape {
 pub(super) struct Fault {
     pub row: usize,
     why: String,
-    /// A STRICT table does not take the value's type.
+    /// The value's type is wrong for a STRICT table.
     pub is_type: bool,
 }
 
@@ -91,23 +90,23 @@ pub(super) struct Exempt<'e> {
 /// Rows of a block that get no record.
 #[derive(Debug, Default)]
 pub struct LeftOut {
-    /// A flag a row; none where all rows stay.
+    /// One flag per row. Empty if all rows stay.
     flags: Vec<bool>,
 }
 
 impl LeftOut {
-    /// Whether this row gets no record.
+    /// Returns whether this row gets no record.
     #[inline]
     pub fn has(&self, row: usize) -> bool {
         !self.flags.is_empty() && self.flags[row]
     }
 
-    /// Whether all rows stay.
+    /// Returns whether all rows stay.
     pub fn is_empty(&self) -> bool {
         self.flags.is_empty()
     }
 
-    /// Lets all rows stay.
+    /// Makes all rows stay.
     pub fn clear(&mut self) {
         self.flags.clear();
     }
@@ -141,7 +140,7 @@ impl Rule {
         Self { name: column.name.clone(), affinity: column.affinity, not_null, strict, choices: None }
     }
 
-    /// Fills `slot` with what the column stores for the first `rows` rows of `block`; whatever the rows that are left out hold.
+    /// Fills `slot` with the stored values of the first `rows` rows of `block`. Rows that are left out may hold any value.
     pub fn fill(&mut self, block: &CellBlock, rows: usize, exempt: Exempt<'_>, slot: &mut Slot) -> Result<(), Fault> {
         slot.clear();
         match block.cells() {
@@ -162,12 +161,12 @@ impl Rule {
         self.refuse_nulls(exempt.left_out, slot)
     }
 
-    /// Whether NULL breaks a rule.
+    /// Returns whether NULL breaks a rule.
     pub fn refuses_null(&self) -> bool {
         self.not_null
     }
 
-    /// Whether integers are stored as they are.
+    /// Returns whether integers are stored unchanged.
     pub fn keeps_ints(&self) -> bool {
         matches!(self.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Blob)
             && matches!(self.strict, None | Some(StrictType::Int | StrictType::Any))
@@ -212,20 +211,20 @@ impl Rule {
         slot.settle_words();
     }
 
-    /// Whether texts may become numbers.
+    /// Returns whether texts may become numbers.
     fn prefers_numbers(&self) -> bool {
         matches!(self.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Real)
     }
 
-    /// Whether texts that are no numbers stay texts, and none of these is one: dates in a column that is declared as DATE.
+    /// Returns whether the column keeps all these texts, because none is a number: dates in a DATE column.
     fn keeps_all(&self, texts: &Strings, nulls: &[bool], rows: usize) -> bool {
         self.strict.is_none()
             && self.prefers_numbers()
             && (0..rows).all(|row| nulls.get(row) == Some(&true) || affinity::is_plainly_no_number(texts.get(row)))
     }
 
-    /// Fills `slot` with the numbers that texts stand for, if every one is a number that the column takes and is plainly
-    /// written. Otherwise the slot is empty.
+    /// Fills `slot` with the numbers in texts, if every text is a plain number that the column accepts. Otherwise empties the slot
+    /// and returns `false`.
     fn fill_plain_numbers(&self, texts: &Strings, nulls: &[bool], rows: usize, slot: &mut Slot) -> bool {
         let takes_reals = self.strict != Some(StrictType::Int);
         let is_real = self.affinity == Affinity::Real;
@@ -326,8 +325,8 @@ impl Rule {
         if fits { Ok(()) } else { Err(format!("the value cannot be stored in a {name} column of a STRICT table")) }
     }
 
-    /// Appends the block's values to `rowids`: this column is the INTEGER PRIMARY KEY. The rows whose text is cut at a NUL
-    /// go to `cut`.
+    /// Appends the block's values to `rowids`, if this column is the INTEGER PRIMARY KEY. Rows whose text is cut at a NUL go to
+    /// `cut`.
     pub fn rowids(
         &self,
         block: &CellBlock,
@@ -379,7 +378,7 @@ impl Rule {
     }
 }
 
-/// Whether SQLite stores the value as NULL.
+/// Returns whether SQLite stores the value as NULL.
 pub(super) fn is_null(value: &Value<'_>) -> bool {
     match value {
         Value::Null => true,
@@ -388,7 +387,7 @@ pub(super) fn is_null(value: &Value<'_>) -> bool {
     }
 }
 
-/// The integer that a text stands for, where it is plainly written.
+/// Parses a text as an integer, if it is a plain one.
 #[inline]
 fn plain_integer(texts: &Strings, row: usize) -> Option<i64> {
     match affinity::apply_to_plain_number(texts.data(), texts.span(row), Affinity::Integer) {
@@ -410,12 +409,12 @@ impl Slot {
         self.cut.clear();
     }
 
-    /// Whether a row is NULL.
+    /// Returns whether a row is NULL.
     pub fn is_null(&self, row: usize) -> bool {
         u64::from(self.serials[row]) == serial::NULL
     }
 
-    /// Every row NULL: what a record holds in the place of its INTEGER PRIMARY KEY.
+    /// Sets every row to NULL, which records hold in place of the INTEGER PRIMARY KEY.
     pub fn be_null(&mut self) {
         self.clear();
         self.serials.resize(crate::cells::BLOCK_ROWS, 0);
@@ -444,7 +443,7 @@ impl Slot {
         self.settle_words();
     }
 
-    /// Finds out whether numbers have a common shape.
+    /// Sets the shape of numbers, if they have a common one.
     fn settle_words(&mut self) {
         self.max_serial = 9;
         let Some(&first) = self.serials.first() else { return };
@@ -499,14 +498,14 @@ impl Slot {
     }
 }
 
-/// The lowest `width` bytes (0 to 8) of `body`, moved to the top.
+/// Moves the lowest `width` bytes (0 to 8) of `body` to the top.
 #[inline]
 fn left_aligned(body: u64, width: usize) -> u64 {
-    // A shift by all 64 bits is none.
+    // Shifting by all 64 bits is not defined.
     if width == 0 { 0 } else { body << (64 - 8 * width) }
 }
 
-/// Bytes of the body of a serial type that an encoder has chosen.
+/// Returns the size in bytes of the body for a serial type that an encoder has chosen.
 #[inline]
 pub(super) fn body_len(serial: u32) -> usize {
     const NUMBERS: [u8; 12] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0];
@@ -516,16 +515,16 @@ pub(super) fn body_len(serial: u32) -> usize {
     }
 }
 
-/// The values of a [`Choice`], converted and encoded.
+/// The converted and encoded values of a [`Choice`].
 #[derive(Debug)]
 struct Choices {
     values: Arc<[OwnedValue]>,
-    /// Serial types and, where all bodies are short, their words.
+    /// Serial types, and words if all bodies are short.
     encoded: Slot,
-    /// Bodies of at most eight bytes each, kept as words.
+    /// All bodies have at most eight bytes and are kept as words.
     short: bool,
     shape: Option<Shape>,
-    /// Values that the column refuses, by index, and why; they stand as NULL among the others.
+    /// Indexes of values that the column refuses, with the reasons. They are encoded as NULL.
     refused: Vec<(u32, String)>,
 }
 

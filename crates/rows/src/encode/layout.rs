@@ -1,4 +1,4 @@
-//! Writing the records of a block, once every column has its serial types and bodies.
+//! Writes the records of a block from the serial types and bodies of its columns.
 
 use super::MAX_RECORD_BYTES;
 use super::column::{Bodies, Shape, Slot, body_len};
@@ -7,12 +7,12 @@ use crate::chunk::arena_end;
 use litepress_format::copy::copy_short;
 use litepress_format::{record, varint};
 
-/// A header whose own length takes one byte holds this many serial types of one byte at most.
+/// Maximum number of one-byte serial types in a header whose own length takes one byte.
 const MAX_ONE_BYTE_HEADER: usize = 126;
 
-/// Appends the records of the first `rows` rows to `arena` and where each one ends to `ends`.
+/// Appends the first `rows` records to `arena`, and their ends to `ends`.
 ///
-/// On failure the row whose record is above [`MAX_RECORD_BYTES`].
+/// The error is the row whose record is longer than [`MAX_RECORD_BYTES`].
 pub(super) fn write(
     columns: &[(&Slot, &CellBlock)],
     rows: usize,
@@ -29,7 +29,7 @@ pub(super) fn write(
     }
 }
 
-/// All records have one layout: a template is copied to every row, then each column writes what varies.
+/// Writes records of one layout: copies a template to every row, then each column writes its varying parts.
 fn write_uniform(
     columns: &[(&Slot, &CellBlock)],
     shapes: &[Shape],
@@ -66,7 +66,7 @@ fn write_uniform(
     ends.extend((0..rows).map(|row| arena_end(first_end + row * record_len)));
 }
 
-/// Appends `rows` copies of `template`, doubling what is there: few large copies and not many small ones.
+/// Appends `rows` copies of `template` by repeated doubling: a few large copies instead of many small ones.
 fn repeat(template: &[u8], rows: usize, arena: &mut Vec<u8>) {
     let start = arena.len();
     let end = start + rows * template.len();
@@ -79,7 +79,7 @@ fn repeat(template: &[u8], rows: usize, arena: &mut Vec<u8>) {
     }
 }
 
-/// Calls `$body` with `$n` as a constant where `$len` is small, so that copies become single moves.
+/// Calls `$call` with a constant length if `$len` is small, so that copies become single moves.
 macro_rules! with_constant_len {
     ($len:expr, $call:ident $args:tt, [$($n:literal),*], $otherwise:expr) => {
         match $len {
@@ -122,10 +122,10 @@ fn put_strings<const LEN: usize>(data: &[u8], records: &mut [u8], record_len: us
     }
 }
 
-/// A body is written as a block of this many bytes where it is no longer; what follows overwrites the rest.
+/// Size of the block in which short bodies are copied. The next body overwrites the excess.
 const BLOCK: usize = 16;
 
-/// Any rows: one record after another.
+/// Writes records of any layout, one after another.
 fn write_varying(
     columns: &[(&Slot, &CellBlock)],
     rows: usize,
@@ -161,7 +161,7 @@ fn write_varying(
     Ok(())
 }
 
-/// The strings that hold the slot's bodies; `None` where they are words.
+/// Returns the strings with the slot's bodies, or `None` if these are words.
 fn strings<'a>(slot: &'a Slot, block: &'a CellBlock) -> Option<&'a Strings> {
     match (slot.bodies, block.cells()) {
         (Bodies::Cells, Cells::Text(strings) | Cells::Blob(strings)) => Some(strings),
@@ -193,7 +193,7 @@ fn wide_header(columns: &[(&Slot, Option<&Strings>)], row: usize, arena: &mut [u
 
 #[inline]
 fn put_string(strings: &Strings, row: usize, len: usize, out: &mut [u8]) {
-    // A NULL row's string stays unread: `len` comes from its serial type.
+    // The string of a NULL row is not read: `len` is 0 by its serial type.
     let start = strings.span(row).start;
     match strings.data().get(start..start + BLOCK) {
         Some(block) if len <= BLOCK => out[..BLOCK].copy_from_slice(block),

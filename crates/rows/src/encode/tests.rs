@@ -1,4 +1,4 @@
-//! Whatever the shape of a block, the records are those of the plain encoder.
+//! The encoder writes the same records as the plain one, for any shape of a block.
 
 use super::{BadValue, Encoder, LeftOut, RowNumbers, Verdict};
 use crate::affinity;
@@ -12,7 +12,7 @@ fn schema(sql: &str) -> Schema {
     Schema::from_sql(sql, "<test>").unwrap()
 }
 
-/// Encodes one block and decodes each record.
+/// Encodes one block into a chunk.
 fn encode(sql: &str, blocks: &[CellBlock], rows: usize) -> crate::Result<RecordChunk> {
     let schema = schema(sql);
     let mut chunk = RecordChunk::new();
@@ -83,7 +83,7 @@ fn broken_rules_name_the_row() {
     assert_eq!(error.place().record, Some(3));
 }
 
-/// A value of a list that the column refuses was reported for the first row, whatever that had picked.
+/// A list's value that the column refuses was reported for the first row, even if that row had picked another value.
 #[test]
 fn a_refused_choice_is_an_error_of_the_row_that_picks_it() {
     let values = [OwnedValue::Int(1), OwnedValue::Text("x".into())].into();
@@ -94,7 +94,7 @@ fn a_refused_choice_is_an_error_of_the_row_that_picks_it() {
     assert_eq!((error.place().record, error.place().value.as_deref()), (Some(3), Some("'x'")));
 }
 
-/// Rows that are left out leave neither bytes nor numbers of records behind.
+/// Rows that are left out leave neither bytes nor record numbers behind.
 #[test]
 fn rows_with_null_are_left_out() {
     let schema = schema("CREATE TABLE t (a TEXT NOT NULL, b REAL NOT NULL, c)");
@@ -126,7 +126,7 @@ fn rows_with_null_are_left_out() {
     }
 }
 
-/// What SQLite is to judge, it must see.
+/// Rows that SQLite must judge are not refused before.
 #[test]
 fn nulls_that_sqlite_judges_pass() {
     for (sql, conflict) in [
@@ -155,7 +155,7 @@ fn any_value() -> impl Strategy<Value = OwnedValue> {
     ]
 }
 
-/// One column of cells: of one kind, or mixed, or a choice; with NULL flags or without.
+/// Generates a column of cells: of one kind, mixed, or a choice, with or without NULL flags.
 fn any_block(rows: usize) -> impl Strategy<Value = CellBlock> {
     let flags = prop_oneof![Just(vec![]), prop::collection::vec(any::<bool>(), rows)];
     (0..8, prop::collection::vec(any_value(), rows), flags).prop_map(|(kind, values, nulls)| {
@@ -176,7 +176,7 @@ fn any_block(rows: usize) -> impl Strategy<Value = CellBlock> {
                 |value| texts.push(text(value).as_bytes())
             }),
             4 => block.blobs().fixed(values.len(), 5).fill(b'x'),
-            // Dates; numbers as text, now and then with something else among them.
+            // Dates; numbers as texts, with an occasional other text.
             6 => values.iter().for_each({
                 let texts = block.texts();
                 |value| match value {
@@ -199,8 +199,8 @@ fn any_block(rows: usize) -> impl Strategy<Value = CellBlock> {
     })
 }
 
-/// Rows that break rules are left out or hold NULL, as the judge says; all others are as they would be without them, with
-/// the rowids of their positions.
+/// The judge decides whether rows that break rules are left out or hold NULL. All others are encoded as without them, with the
+/// rowids of their positions.
 #[test]
 fn rows_that_break_rules_are_judged() {
     let sql = "CREATE TABLE t (a INT, b TEXT NOT NULL, c INT NOT NULL) STRICT";
@@ -228,7 +228,7 @@ fn rows_that_break_rules_are_judged() {
     assert_eq!(chunk.record(1), plain(&[Value::Null, Value::Text(b"t"), Value::Int(7)]));
 }
 
-/// A row with NULL in a NOT NULL column was an error of another value's type; SQLite looks for NULL first.
+/// A row with NULL in a NOT NULL column was refused for the type of another value; SQLite checks NULL first.
 #[test]
 fn null_decides_before_types() {
     let blocks = |key: &str| {
@@ -246,7 +246,7 @@ fn null_decides_before_types() {
     };
     let strict = "CREATE TABLE t (k INTEGER PRIMARY KEY, a INT, b ANY NOT NULL) STRICT";
     assert_eq!(encoded(strict, "6", Conflict::Ignore).unwrap().rowids(), [5, 7]);
-    // No NULL makes up for a wrong INTEGER PRIMARY KEY.
+    // NULL does not excuse an invalid INTEGER PRIMARY KEY.
     let wrong_key = encoded(strict, "x", Conflict::Ignore).unwrap_err();
     assert_eq!(wrong_key.place().column.as_deref(), Some("k"));
     for conflict in [Conflict::Abort, Conflict::Replace] {
@@ -254,7 +254,7 @@ fn null_decides_before_types() {
     }
     let computed = "CREATE TABLE t (k INTEGER PRIMARY KEY, a INT, b ANY NOT NULL, g ANY AS (a)) STRICT";
     assert!(encoded(computed, "6", Conflict::Ignore).is_err());
-    // SQLite decides, and sees the value as it is.
+    // SQLite decides, and gets the value unchanged.
     let clause = "CREATE TABLE t (k INTEGER PRIMARY KEY, a INT, b ANY NOT NULL ON CONFLICT IGNORE) STRICT";
     let chunk = encoded(clause, "6", Conflict::Abort).unwrap();
     assert_eq!(chunk.rowids(), [5, 6, 7]);
@@ -262,7 +262,7 @@ fn null_decides_before_types() {
     assert!(encoded(clause, "6", Conflict::Replace).is_err());
 }
 
-/// Rowids that are texts are those that SQLite makes of them, whichever way they are read.
+/// Texts give the rowids that SQLite reads from them, by the fast and the exact parser.
 #[test]
 fn rowids_are_read_from_texts() {
     let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY)";
@@ -303,9 +303,7 @@ fn rowids_of_rows_that_are_left_out_are_not_asked_for() {
     assert_eq!((chunk.rowids(), chunk.len()), (&[5, 7][..], 2));
 }
 
-/// A fault in a column behind the INTEGER PRIMARY KEY took the rowids that were read before.
-/// Numbers were made of texts with a NUL, and what stood behind it was lost without a word: now it is counted, once a row
-/// that is stored.
+/// Texts with a NUL became numbers, and the part after it was lost silently. Now each cut text of a stored row is counted.
 #[test]
 fn texts_that_are_cut_at_a_nul_are_counted() {
     let schema = schema("CREATE TABLE t (id INTEGER PRIMARY KEY, i INTEGER, r REAL, s TEXT, c INTEGER) STRICT");
@@ -334,6 +332,7 @@ fn texts_that_are_cut_at_a_nul_are_counted() {
     assert_eq!((encoder.take_cut_texts(), encoder.take_cut_texts()), (4, 0));
 }
 
+/// A fault in a column after the INTEGER PRIMARY KEY removed the rowids that were read before.
 #[test]
 fn a_fault_behind_the_rowids_leaves_them_as_they_are() {
     let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER) STRICT";

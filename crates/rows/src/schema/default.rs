@@ -1,35 +1,35 @@
-//! How long the value of a DEFAULT holds.
+//! Classifies DEFAULTs: does the value differ by run, row or connection?
 
 use rusqlite::ffi::SQLITE_DETERMINISTIC;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Functions whose value follows from what their connection has inserted so far.
+/// Functions whose value depends on earlier inserts of their connection.
 const OF_CONNECTION: [&str; 3] = ["changes", "last_insert_rowid", "total_changes"];
 
-/// Functions that tell the time, which may be one for all rows of a run. (SQLite counts `date('now')` among deterministic ones.)
+/// Functions that return the time, which may be the same for all rows of a run. (SQLite counts `date('now')` as deterministic.)
 const OF_RUN: [&str; 3] = ["current_date", "current_time", "current_timestamp"];
 
-/// How long the value of a DEFAULT holds.
+/// The lifetime of a DEFAULT's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefaultKind {
-    /// All rows of a run have the same value. The time of day is one of a run, too.
+    /// All rows of a run have the same value, even if it is the time.
     Constant,
     /// Every row has its own value: `randomblob(16)`.
     PerRow,
-    /// The value follows from the rows that SQLite inserted before: it calls this function.
+    /// The value depends on the rows that SQLite inserted before: it calls this function.
     OfConnection(String),
 }
 
 impl DefaultKind {
-    /// Returns the kind of a DEFAULT, which is written as [`Column::default`](super::Column::default) has it. One that SQLite
-    /// cannot evaluate counts as a constant: its evaluation gives the error.
+    /// Returns the kind of a DEFAULT, given as in [`Column::default`](super::Column::default). A DEFAULT that SQLite cannot
+    /// evaluate counts as constant: evaluating it gives the error.
     ///
     /// # Errors
-    /// No database in memory can be opened.
+    /// If no database can be opened in memory.
     pub fn of(expression: &str) -> Result<Self> {
-        // Most are literals. A word that is a function without parentheses, as CURRENT_TIMESTAMP is, tells the time.
+        // Most are literals. Functions without parentheses, such as CURRENT_TIMESTAMP, return the time.
         if !expression.contains('(') {
             return Ok(Self::Constant);
         }
@@ -47,7 +47,7 @@ impl DefaultKind {
     }
 }
 
-/// Returns the functions that an expression calls, as SQLite tells its authorizer; none if it is no expression.
+/// Returns the functions that an expression calls, as reported to SQLite's authorizer. Empty if it is not an expression.
 fn functions_of(sqlite: &mut Connection, expression: &str) -> Result<Vec<String>> {
     let called = Arc::new(Mutex::new(Vec::new()));
     let seen = called.clone();
@@ -63,7 +63,7 @@ fn functions_of(sqlite: &mut Connection, expression: &str) -> Result<Vec<String>
     Ok(if is_expression { called } else { Vec::new() })
 }
 
-/// Whether SQLite says that the value of a function follows from its arguments.
+/// Returns whether SQLite declares that the value of a function depends only on its arguments.
 fn is_deterministic(sqlite: &Connection, function: &str) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?1 COLLATE NOCASE AND flags & ?2)";
     sqlite.query_row(sql, (function, SQLITE_DETERMINISTIC), |row| row.get(0))

@@ -1,4 +1,4 @@
-//! Asking SQLite what it understood.
+//! Asks SQLite for the schema that it understood.
 
 use super::run::{Ran, sqlite_failed};
 use super::{
@@ -62,13 +62,13 @@ fn table(ran: &Ran, text: &str, name: &str) -> rusqlite::Result<Table> {
     let (has_check, has_conflict_clause) = match byte_code(sqlite, &table, "INSERT") {
         _ if table.is_virtual => (false, false),
         Ok(plain) => {
-            // What ABORT changes was not ABORT. Whether the run fails by ABORT, FAIL or ROLLBACK is an operand.
+            // If OR ABORT changes the code, the table's own policy differs. ABORT, FAIL and ROLLBACK differ only in an operand.
             let aborts = byte_code(sqlite, &table, "INSERT OR ABORT")?;
             let opcodes = |code: &[Instruction]| code.iter().map(|(opcode, _)| opcode.clone()).collect::<Vec<_>>();
             (plain.iter().any(fails_check), opcodes(&plain) != opcodes(&aborts))
         }
-        // An insert may not compile where the table does: a DEFAULT may call a function that is missing. Then the words
-        // count wherever they stand.
+        // An insert may not compile though the table does: a DEFAULT may call a missing function. Then the words count
+        // wherever they are.
         Err(_) => {
             let span = ran.spans.get(name);
             let mentions = |word| span.is_none_or(|span| text[span.clone()].to_ascii_uppercase().contains(word));
@@ -80,7 +80,7 @@ fn table(ran: &Ran, text: &str, name: &str) -> rusqlite::Result<Table> {
     Ok(Table { span, last_sequence, has_check, has_conflict_clause, ..table })
 }
 
-/// Returns the number of a table in `sqlite_sequence`: AUTOINCREMENT tables that ever had a row have one.
+/// Returns the number of a table in `sqlite_sequence`, which AUTOINCREMENT tables have once they had a row.
 ///
 /// # Errors
 /// If SQLite cannot read `sqlite_sequence`.
@@ -92,7 +92,7 @@ pub fn last_sequence(sqlite: &Connection, table: &str) -> rusqlite::Result<Optio
     sqlite.query_row(sql, [table], |row| row.get(0))
 }
 
-/// Of what kind each table of an open database is. SQLite looks through all of them to tell, so it is asked once.
+/// The kind of each table of an open database. SQLite scans all tables to report it, so it is asked once.
 #[derive(Debug)]
 pub struct TableKinds(HashMap<String, Kind>);
 
@@ -105,10 +105,10 @@ struct Kind {
 }
 
 impl TableKinds {
-    /// Asks SQLite.
+    /// Reads the kinds from SQLite.
     ///
     /// # Errors
-    /// Where SQLite cannot read the schema.
+    /// If SQLite cannot read the schema.
     pub fn read(sqlite: &Connection) -> rusqlite::Result<Self> {
         let sql = "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main'";
         let kinds = all(sqlite, sql, [], |row| {
@@ -122,19 +122,18 @@ impl TableKinds {
         self.0.iter().filter(|(_, kind)| kind.name == "virtual").map(|(name, _)| name.as_str())
     }
 
-    /// Whether a table of this name is there, and neither virtual nor a part of one.
+    /// Returns whether a table of this name exists and is neither virtual nor a shadow table.
     pub fn is_ordinary(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|kind| kind.name == "table")
     }
 }
 
-/// The table of this name, as the schema writes it, in any open database, whatever its encoding; `None` where it has
-/// none.
+/// Returns the table of this name, in the schema's spelling, from any open database in any encoding. `None` if there is none.
 ///
-/// `span`, `last_sequence`, `has_check` and `has_conflict_clause` are left empty: they are asked of a schema that was just run.
+/// Leaves `span`, `last_sequence`, `has_check` and `has_conflict_clause` empty, which need a schema that was just run.
 ///
 /// # Errors
-/// Where SQLite cannot read what defines the table. Of a corrupt schema other tables may well be read.
+/// If SQLite cannot read the table's definition. In a corrupt schema, other tables may still be readable.
 pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite::Result<Option<Table>> {
     let Some(&Kind { name: ref kind, without_rowid, strict }) = kinds.0.get(name) else { return Ok(None) };
     let is_virtual = kind == "virtual";
@@ -171,8 +170,8 @@ pub fn table_of(sqlite: &Connection, kinds: &TableKinds, name: &str) -> rusqlite
     }))
 }
 
-/// Returns whether the statement that makes this table has a CHECK constraint. It is run in memory: SQLite does not read
-/// these constraints from a database that is opened read-only.
+/// Returns whether the table's CREATE statement has a CHECK constraint. Runs it in memory, because SQLite ignores these
+/// constraints in a database that is opened read-only.
 pub fn has_check(create_sql: &str, table: &Table) -> bool {
     let is_mentioned = create_sql.to_ascii_uppercase().contains("CHECK");
     let code = || {
@@ -181,12 +180,12 @@ pub fn has_check(create_sql: &str, table: &Table) -> bool {
         sqlite.execute(create_sql, [])?;
         byte_code(&sqlite, table, "INSERT")
     };
-    // An insert may not compile where the table does: then the word counts wherever it stands.
+    // An insert may not compile though the table does: then the word counts wherever it is.
     is_mentioned && !table.is_virtual && code().map_or(true, |code| code.iter().any(fails_check))
 }
 
-/// SQLite takes a foreign key whose parent is missing; asking for the byte code of an insert must not fail for it. Nor are
-/// the CHECK constraints of a table that a trigger writes to this table's.
+/// Turns off foreign keys and triggers. SQLite accepts a foreign key whose parent is missing, but could not compile an insert.
+/// And a trigger's byte code would include the CHECK constraints of other tables.
 fn prepare_for_byte_code(sqlite: &Connection) -> rusqlite::Result<()> {
     sqlite.execute_batch("PRAGMA foreign_keys = OFF")?;
     sqlite.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map(drop)
@@ -215,14 +214,14 @@ fn columns(sqlite: &Connection, table: &str, strict: bool) -> rusqlite::Result<V
     })
 }
 
-/// A rowid table's primary key that has no index is the rowid itself.
+/// Returns the primary key of a rowid table, if it has no index: then it is the rowid itself.
 fn rowid_alias(columns: &[Column], indexes: &[Index]) -> Option<usize> {
     let has_key_index = indexes.iter().any(|index| index.origin == IndexOrigin::PrimaryKey);
     columns.iter().position(|column| column.key_position.is_some()).filter(|_| !has_key_index)
 }
 
 fn indexes(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Index>> {
-    // index_list numbers the newest index 0.
+    // index_list gives the newest index number 0.
     let sql = "SELECT name, \"unique\", origin, partial FROM pragma_index_list(?) ORDER BY seq DESC";
     let mut indexes = all(sqlite, sql, [table], |row| {
         Ok(Index {
@@ -266,7 +265,7 @@ fn foreign_keys(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Foreig
                JOIN pragma_table_xinfo(?1) AS x ON x.name = f.\"from\" COLLATE NOCASE ORDER BY f.id DESC, f.seq";
     let parts: Vec<(i64, String, usize, Option<String>)> =
         all(sqlite, sql, [table], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-    // foreign_key_list numbers the last key 0; the parts of a key share its number.
+    // foreign_key_list gives the last key number 0; the parts of a key share its number.
     let keys = parts.chunk_by(|one, next| one.0 == next.0).map(|key| ForeignKey {
         columns: key.iter().map(|part| part.2).collect(),
         parent: key[0].1.clone(),
@@ -278,17 +277,17 @@ fn foreign_keys(sqlite: &Connection, table: &str) -> rusqlite::Result<Vec<Foreig
 /// An opcode and its first operand.
 type Instruction = (String, i64);
 
-/// What SQLite would do to insert a row: its own byte code says which constraints a table has, and what they lead to.
+/// Returns the byte code of SQLite for inserting a row, which shows the table's constraints and their consequences.
 fn byte_code(sqlite: &Connection, table: &Table, verb: &str) -> rusqlite::Result<Vec<Instruction>> {
     let columns: Vec<String> =
         table.ordinary_columns().map(|column| quoted_name(&table.columns[column].name)).collect();
-    // A parameter: of a constant SQLite might know that it breaks nothing.
+    // Insert a parameter: SQLite might know of a constant that it breaks no constraint.
     let (names, values) = (columns.join(","), vec!["?1"; columns.len()].join(","));
     let explain = format!("EXPLAIN {verb} INTO {} ({names}) VALUES ({values})", quoted_name(&table.name));
     sqlite.prepare(&explain)?.query_map([None::<i64>], |row| Ok((row.get(1)?, row.get(2)?)))?.collect()
 }
 
-/// Whether this is where a row ends that breaks a CHECK constraint.
+/// Returns whether the instruction ends a row that breaks a CHECK constraint.
 fn fails_check((opcode, operand): &Instruction) -> bool {
     const SQLITE_CONSTRAINT_CHECK: i64 = 275;
     opcode == "Halt" && *operand == SQLITE_CONSTRAINT_CHECK

@@ -1,4 +1,4 @@
-//! Running the user's DDL, statement by statement, in a database in memory.
+//! Runs the user's DDL, statement by statement, in a database in memory.
 
 use super::{TableKinds, line_and_character};
 use crate::{Error, ErrorKind, Result, quoted_name};
@@ -11,22 +11,22 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A database in memory that holds the schema, and which statement made which table.
+/// A database in memory with the schema, and the statement of each table.
 pub(super) struct Ran {
     pub sqlite: Connection,
-    /// The span of the CREATE statement of each table.
+    /// The range of each table's CREATE statement.
     pub spans: HashMap<String, Range<usize>>,
     pub kinds: TableKinds,
-    /// Tables in which virtual tables keep their data.
+    /// Shadow tables, in which virtual tables keep their data.
     pub shadows: HashSet<String>,
     pub wal: bool,
     pub page_size: Option<u32>,
 }
 
-/// PRAGMAs that say something about the file and are honoured.
+/// PRAGMAs that describe the file. They take effect.
 const FILE_PRAGMAS: [&str; 4] = ["user_version", "application_id", "page_size", "journal_mode"];
 
-/// PRAGMAs that concern a connection only and change nothing that is printed; dumps are full of them.
+/// PRAGMAs that concern only a connection and do not change the file. Dumps are full of them.
 const CONNECTION_PRAGMAS: [&str; 9] = [
     "foreign_keys",
     "synchronous",
@@ -39,8 +39,8 @@ const CONNECTION_PRAGMAS: [&str; 9] = [
     "recursive_triggers",
 ];
 
-/// Tables that SQLite makes by itself, as it defines them. `.schema` of its shell prints them with the others, and no
-/// CREATE TABLE may name them.
+/// SQLite's own tables, as it defines them. `.schema` in its shell prints them with the others, but no CREATE TABLE may name
+/// them.
 const OWN_TABLES: [&str; 4] = [
     "createtablesqlite_sequence(name,seq)",
     "createtablesqlite_stat1(tbl,idx,stat)",
@@ -48,29 +48,29 @@ const OWN_TABLES: [&str; 4] = [
     "createtablesqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
 ];
 
-/// The start of the names of tables that hold statistics for SQLite's planner.
+/// The prefix of tables with statistics for SQLite's planner.
 const STATISTICS: &str = "sqlite_stat";
 
-/// The way from a dump to its schema.
+/// The advice for using a dump as a schema.
 const SCHEMA_ALONE: &str = "give the schema alone, which `sqlite3 old.db .schema` prints; `litepress load` takes rows from \
                             files and other databases";
 
-/// PRAGMAs that belong to the file and are taken at these values only.
+/// PRAGMAs of the file that are accepted only with these values.
 const RESTRICTED_PRAGMAS: [(&str, &[&str]); 2] = [("encoding", &["UTF-8", "UTF8"]), ("auto_vacuum", &["0", "NONE"])];
 
-/// How long the statements may run. Definitions take no time; a query in one of them (CREATE TABLE AS SELECT) may have no
+/// Maximum running time of the statements. Definitions take no time, but a query in one (CREATE TABLE AS SELECT) may never
 /// end.
 const MOST_TIME: Duration = Duration::from_secs(20);
 
-/// Instructions of SQLite's byte code between two looks at the clock.
+/// Number of byte-code instructions of SQLite between two checks of the clock.
 const INSTRUCTIONS_PER_LOOK: i32 = 1_000_000;
 
-/// What the authorizer saw of the statement that is being prepared or run.
+/// The authorizer's observations about the current statement.
 #[derive(Default)]
 struct Watch {
     denied: Option<Refusal>,
     created: Vec<String>,
-    /// Whether the statement is an ALTER TABLE.
+    /// The statement is an ALTER TABLE.
     altered: bool,
     /// The table that the statement drops.
     dropped: Option<String>,
@@ -80,7 +80,7 @@ struct Watch {
     page_size: Option<u32>,
 }
 
-/// Why a statement is refused.
+/// The reason for refusing a statement.
 struct Refusal {
     why: String,
     advice: Option<&'static str>,
@@ -109,7 +109,7 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     sqlite.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(|error| sqlite_failed(&error))?;
     drop_statistics(&sqlite).map_err(|error| sqlite_failed(&error))?;
     let kinds = TableKinds::read(&sqlite).map_err(|error| sqlite_failed(&error))?;
-    // A table that was dropped again has no kind; virtual tables may hold rows of their own.
+    // A table that was dropped again has no kind. Virtual tables may have their own rows.
     for (table, span) in spans.iter().filter(|(table, _)| kinds.is_ordinary(table)) {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
     }
@@ -118,7 +118,7 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     Ok(Ran { sqlite, spans, kinds, shadows, wal: watch.wal, page_size: watch.page_size })
 }
 
-/// Ends statements that take longer than any definition does.
+/// Stops statements that run longer than any definition does.
 pub(super) fn limit_time(sqlite: &mut Connection) -> Result<()> {
     let deadline = Instant::now() + MOST_TIME;
     sqlite
@@ -133,7 +133,7 @@ fn run_statements(
     watch: &Mutex<Watch>,
 ) -> Result<HashMap<String, Range<usize>>> {
     let mut spans = HashMap::new();
-    // SQLite copies the rest of a text for each of its statements, unless it ends with a NUL.
+    // SQLite copies the rest of the text for each statement, unless it ends with a NUL.
     let terminated = format!("{text}\0");
     let mut batch = Batch::new(sqlite, &terminated);
     let mut at = 0;
@@ -176,26 +176,26 @@ fn end_of_own_table(text: &str, from: usize) -> Option<usize> {
     let len = text[start..].find(';').unwrap_or(text.len() - start);
     let is_blank_or_quote = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'[' | b']');
     let bytes = text[start..start + len].bytes().filter(|byte| !is_blank_or_quote(byte));
-    // Longer than each of them, with IF NOT EXISTS.
+    // Longer than any of them with IF NOT EXISTS.
     let bare: Vec<u8> = bytes.take(100).map(|byte| byte.to_ascii_lowercase()).collect();
     let bare = String::from_utf8_lossy(&bare).replacen("createtableifnotexists", "createtable", 1);
     let end = text.len().min(start + len + 1);
     OWN_TABLES.contains(&bare.as_str()).then_some(end)
 }
 
-/// Drops what a dump says of the rows that its database had: they are not those of the new one.
+/// Drops the statistics of a dump: they describe the rows of the old database.
 fn drop_statistics(sqlite: &Connection) -> rusqlite::Result<()> {
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'sqlite\\_stat%' ESCAPE '\\'";
     let names: Vec<String> = sqlite.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     names.iter().try_for_each(|name| sqlite.execute(&format!("DROP TABLE {name}"), []).map(drop))
 }
 
-/// Where the statement stands: SQLite keeps its text as it was given, comments in front of it included.
+/// Returns the range of the statement. SQLite keeps its text as given, including comments before it.
 fn span_of(statement: &Statement<'_>, text: &str, at: usize) -> Range<usize> {
     let sql = statement.expanded_sql().unwrap_or_default();
     match text[at..].find(&sql) {
         Some(offset) => at + offset..at + offset + sql.len(),
-        // A parameter is not kept as it was given.
+        // A parameter is not kept as given.
         None => at..text.len(),
     }
 }
@@ -211,7 +211,7 @@ fn is_pragma(statement: &str) -> bool {
     statement[token..].get(..6).is_some_and(|word| word.eq_ignore_ascii_case("pragma"))
 }
 
-/// Offset of the first token at or behind `from`: blanks, comments and empty statements are passed over.
+/// Returns the offset of the first token at or after `from`. Skips blanks, comments and empty statements.
 fn first_token(text: &str, from: usize) -> usize {
     let mut at = from;
     loop {
@@ -228,7 +228,7 @@ fn first_token(text: &str, from: usize) -> usize {
     }
 }
 
-/// Lets a statement define, and nothing else.
+/// Allows definitions and nothing else.
 fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
     let denied = |why: &str| Some(Refusal::from(why.to_owned()));
     let refusal = match action {
@@ -236,8 +236,8 @@ fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
             watch.shadows.insert((*table_name).to_owned());
             None
         }
-        // SQLite's own: it adds sqlite_sequence to AUTOINCREMENT tables. ANALYZE of the schema itself, which stands in
-        // dumps, makes the tables of statistics and counts nothing.
+        // SQLite adds sqlite_sequence for AUTOINCREMENT tables. In dumps, ANALYZE of the schema itself creates the statistics
+        // tables and counts nothing.
         AuthAction::CreateTable { table_name } if table_name.starts_with("sqlite_") => None,
         AuthAction::CreateTable { table_name } => {
             watch.created.push((*table_name).to_owned());
@@ -280,8 +280,8 @@ fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
     }
 }
 
-/// SQLite writes its own tables while it defines, and virtual tables write theirs. Dumps write the numbers of
-/// AUTOINCREMENT tables, which are kept, and statistics, which are dropped. Other rows are refused.
+/// Refuses writes of rows. SQLite itself writes its own tables while it defines, and virtual tables write theirs. Dumps write
+/// the numbers of AUTOINCREMENT tables, which are kept, and statistics, which are dropped.
 fn write_refusal(verb: &str, table: &str, watch: &Watch) -> Option<Refusal> {
     let own = ["sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_sequence"].contains(&table)
         || table.starts_with(STATISTICS);
@@ -294,7 +294,7 @@ fn write_refusal(verb: &str, table: &str, watch: &Watch) -> Option<Refusal> {
 
 fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<Refusal> {
     let name = name.to_ascii_lowercase();
-    // ALTER TABLE ADD COLUMN has it look for rows that break a CHECK constraint or a type, and there are none.
+    // ALTER TABLE ADD COLUMN runs it to find rows that break a CHECK constraint or a type, but there are no rows.
     if name == "quick_check" && watch.altered {
         return None;
     }
@@ -304,7 +304,7 @@ fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<Refusal>
         return (!taken).then(|| format!("PRAGMA {name}={value} is not supported, only {name}={}", allowed[0]).into());
     }
     if name == "page_size" {
-        // SQLite takes it for an empty database only, and one whose other settings are written is not empty.
+        // SQLite accepts it only for an empty database, and a database with other settings written is not empty.
         watch.page_size = value.parse().ok().filter(|&bytes| PageSize::new(bytes).is_some());
         return watch
             .page_size
@@ -322,7 +322,7 @@ fn pragma(name: &str, value: Option<&str>, watch: &mut Watch) -> Option<Refusal>
     })
 }
 
-/// After ALTER TABLE: a table that has gone and one that has come are the same, renamed.
+/// Follows renames after ALTER TABLE: a table that disappeared and one that appeared are the same.
 fn follow_renames(sqlite: &Connection, spans: &mut HashMap<String, Range<usize>>) -> Result<()> {
     let names: Vec<String> = sqlite
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -339,7 +339,7 @@ fn follow_renames(sqlite: &Connection, spans: &mut HashMap<String, Range<usize>>
     Ok(())
 }
 
-/// CREATE TABLE ... AS SELECT defines a table, and may fill it: rows would be lost silently.
+/// Fails if CREATE TABLE ... AS SELECT filled the table: its rows would be lost silently.
 fn refuse_rows(sqlite: &Connection, table: &str, text: &str, origin: &str, start: usize) -> Result<()> {
     let sql = format!("SELECT EXISTS (SELECT 1 FROM {})", quoted_name(table));
     if sqlite.query_row(&sql, [], |row| row.get(0)).map_err(|error| sqlite_failed(&error))? {
@@ -349,7 +349,7 @@ fn refuse_rows(sqlite: &Connection, table: &str, text: &str, origin: &str, start
     Ok(())
 }
 
-/// SQLite's message, or why the authorizer said no, with the place.
+/// Returns SQLite's message, or the authorizer's refusal, with the place.
 fn explain(error: &rusqlite::Error, denied: Option<Refusal>, text: &str, origin: &str, start: usize) -> Error {
     if let Some(Refusal { why, advice }) = denied {
         let error = refused(&why, text, origin, first_token(text, start));
@@ -367,7 +367,7 @@ fn explain(error: &rusqlite::Error, denied: Option<Refusal>, text: &str, origin:
     }
     match error {
         rusqlite::Error::SqlInputError { msg, sql, offset, .. } => {
-            // The text that SQLite got ends with a NUL.
+            // The text given to SQLite ends with a NUL.
             let offset = text.len() + 1 - sql.len() + usize::try_from(*offset).unwrap_or(0);
             refused(&format!("SQLite says: {msg}"), text, origin, offset)
         }
@@ -383,7 +383,7 @@ fn refused(message: &str, text: &str, origin: &str, offset: usize) -> Error {
     Error::new(ErrorKind::Schema, message).in_file(origin).at(line, character)
 }
 
-/// A failure of SQLite that has nothing to do with the user's text.
+/// Converts a failure of SQLite that the user's text did not cause.
 pub(super) fn sqlite_failed(error: &rusqlite::Error) -> Error {
     Error::new(ErrorKind::Schema, format!("SQLite says: {error}"))
 }

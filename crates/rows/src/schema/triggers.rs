@@ -1,9 +1,9 @@
-//! Triggers that cannot run for lack of an object that they name.
+//! Finds triggers that cannot run because an object that they name is missing.
 //!
-//! SQLite takes a trigger without looking at its statements. It compiles them with the first INSERT, UPDATE or DELETE of the
-//! trigger's table, which fails then. So each trigger is defined in memory, alone, beside the tables, and such statements are
-//! prepared. A function that is missing here says nothing: an extension may bring it where the database is used. A function that
-//! does nothing takes its place, because SQLite tells the first thing that it lacks, and no other.
+//! SQLite accepts a trigger without checking its statements. It compiles them with the first INSERT, UPDATE or DELETE on the
+//! trigger's table, which then fails. So each trigger is defined alone beside the tables, in memory, and such statements are
+//! prepared. A missing function does not count: an extension may provide it where the database is used. A function that does
+//! nothing replaces it, because SQLite reports only the first missing object.
 
 use super::run::{self, limit_time, sqlite_failed};
 use crate::{Result, quoted_name};
@@ -11,22 +11,22 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use std::collections::HashSet;
 
-/// A trigger that is to be copied.
+/// A trigger to be copied.
 #[derive(Clone, Copy, Debug)]
 pub struct Trigger<'t> {
     /// Its name.
     pub name: &'t str,
-    /// The table whose changes it follows.
+    /// The table whose changes fire it.
     pub table: &'t str,
-    /// Its CREATE TRIGGER.
+    /// Its CREATE TRIGGER statement.
     pub sql: &'t str,
 }
 
-/// Returns for each trigger an object of `absent` (names in lower case) without which SQLite cannot run it beside the tables of
-/// `text`; `None` if it runs, or fails for another reason.
+/// Returns for each trigger an object of `absent` (lower-case names) that it needs to run beside the tables of `text`. `None`
+/// if it runs, or fails for another reason.
 ///
 /// # Errors
-/// As [`Schema::from_sql`](super::Schema::from_sql) of `text`.
+/// As [`Schema::from_sql`](super::Schema::from_sql) for `text`.
 pub fn missing_objects(
     text: &str,
     origin: &str,
@@ -35,7 +35,7 @@ pub fn missing_objects(
 ) -> Result<Vec<Option<String>>> {
     let mut sqlite = run::run(text, origin)?.sqlite;
     limit_time(&mut sqlite)?;
-    // Deleting rows of a parent would compile what follows for its children.
+    // Deleting rows of a parent would compile its children's actions, too.
     sqlite.execute_batch("PRAGMA foreign_keys = OFF").map_err(|error| sqlite_failed(&error))?;
     let missing = |trigger: &Trigger<'_>| {
         sqlite.execute(trigger.sql, [])?;
@@ -43,11 +43,11 @@ pub fn missing_objects(
         sqlite.execute(&format!("DROP TRIGGER main.{}", quoted_name(trigger.name)), [])?;
         missing
     };
-    // What else is wrong with a trigger, SQLite says when it is defined for good.
+    // SQLite reports other errors in a trigger when the trigger is defined for good.
     Ok(triggers.iter().map(|trigger| missing(trigger).unwrap_or_default()).collect())
 }
 
-/// Compiles the statements that the table's only trigger may follow.
+/// Compiles the statements that can fire the table's only trigger.
 fn missing_object(sqlite: &Connection, table: &str, absent: &HashSet<String>) -> rusqlite::Result<Option<String>> {
     for statement in statements(sqlite, table)? {
         let mut functions = HashSet::new();
@@ -95,7 +95,7 @@ fn statements(sqlite: &Connection, table: &str) -> rusqlite::Result<[String; 3]>
 mod tests {
     use super::*;
 
-    /// Returns the object that the body of a trigger lacks: `f` is a table that was left out.
+    /// Returns the object that the body of a trigger lacks. `f` is a table that was left out.
     fn missing(head: &str, body: &str) -> Option<String> {
         let text = "CREATE TABLE t(a, b AS (a) STORED); CREATE TABLE log(x);";
         let sql = format!("CREATE TRIGGER \"odd name\" {head} BEGIN {body}; END");

@@ -1,11 +1,11 @@
-//! What SQLite makes of the statements, and what is said of mistakes.
+//! SQLite accepts the statements, and mistakes in options are reported.
 
 use super::*;
 use crate::infer::{Findings, Seen};
 use litepress_rows::hint::Flags;
 use litepress_rows::schema::IndexOrigin;
 
-/// A table whose columns are found from one value each.
+/// Returns a table whose columns are inferred from one value each.
 fn table(name: &str, columns: &[(&str, &str)]) -> NewTable {
     let mut findings = Findings::default();
     for (column, value) in columns {

@@ -1,4 +1,4 @@
-//! Files and tables that fit, and those that do not.
+//! Files that match their tables, and files that do not.
 
 use super::*;
 use crate::reader::FieldKind;

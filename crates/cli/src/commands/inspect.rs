@@ -1,25 +1,25 @@
-//! `litepress dump`: the bytes of a database file, explained. Nothing in it trusts the file.
+//! `litepress inspect`: the bytes of a database file, explained. Nothing in it trusts the file.
 
 use crate::failure::DONE;
 use crate::output::print;
 use crate::text_table::{Align, format_table};
 use clap::Args;
-use litepress::engine::dump::DatabaseFile;
+use litepress::engine::inspect::DatabaseFile;
 use litepress::{Error, ErrorKind, Result, units};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  litepress dump user.db               the file header and the b-trees
-  litepress dump user.db 1             page 1, field by field
-  litepress dump user.db 2 3 4         some pages
-  litepress dump user.db 2 | head -20  the beginning of a page
+  litepress inspect user.db               the file header and the b-trees
+  litepress inspect user.db 1             page 1, field by field
+  litepress inspect user.db 2 3 4         some pages
+  litepress inspect user.db 2 | head -20  the beginning of a page
 ";
 
 /// Show the bytes of a database, explained: header and b-trees, or pages
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub struct DumpArguments {
+pub struct InspectArguments {
     /// The database, in whatever state it is
     #[arg(value_name = "DB")]
     database: PathBuf,
@@ -28,7 +28,7 @@ pub struct DumpArguments {
     pages: Vec<u32>,
 }
 
-pub fn run(arguments: &DumpArguments) -> Result<u8> {
+pub fn run(arguments: &InspectArguments) -> Result<u8> {
     let file = DatabaseFile::open(&arguments.database)?;
     if arguments.pages.is_empty() {
         print(&overview(&file)?)?;

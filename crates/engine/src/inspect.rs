@@ -3,9 +3,9 @@
 
 use crate::sqlite::open_file;
 use crate::{Error, ErrorKind, PageSize, Result};
-use litepress_format::dump::dump_page;
 use litepress_format::freelist::Trunk;
 use litepress_format::header::DatabaseHeader;
+use litepress_format::inspect::describe_page;
 use litepress_format::page::{FILE_HEADER_LEN, MIN_USABLE};
 use litepress_format::ptrmap::{self, Entry, EntryKind};
 use litepress_rows::sqlite::open_immutable;
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-pub use litepress_format::dump::Role;
+pub use litepress_format::inspect::Role;
 
 /// A file that may be a database.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl DatabaseFile {
     /// If the file cannot be read.
     pub fn page_text(&self, number: u32) -> Result<Option<String>> {
         let Some(bytes) = self.page(number)? else { return Ok(None) };
-        Ok(Some(dump_page(number, &bytes, self.page_size, self.usable, self.role(number)?)))
+        Ok(Some(describe_page(number, &bytes, self.page_size, self.usable, self.role(number)?)))
     }
 
     /// Returns the file header, which is the first part of page 1, as annotated text. It is empty if there is no page.

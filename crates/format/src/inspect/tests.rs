@@ -16,8 +16,8 @@ const ROLES: [Role; 7] = [
     Role::Unknown,
 ];
 
-fn dump(page_number: u32, page: &[u8], role: Role) -> String {
-    dump_page(page_number, page, PageSize::MIN, 512, role)
+fn describe(page_number: u32, page: &[u8], role: Role) -> String {
+    describe_page(page_number, page, PageSize::MIN, 512, role)
 }
 
 fn has_complaint(text: &str) -> bool {
@@ -79,7 +79,7 @@ cell 1: 120 bytes
 0193  09 09 09 09 09 09 09 09..                     column 2: 92 of 600 bytes stand here
 01ef  00 00 00 09                 9                 overflow page, for 508 bytes more
 ";
-    let text = dump(2, &leaf(), Role::BTree);
+    let text = describe(2, &leaf(), Role::BTree);
     assert_eq!(text, expected, "\n{text}");
 }
 
@@ -88,13 +88,13 @@ fn page_1_shows_the_file_header() {
     let mut page = [0; 512];
     PageWriter::new(&mut page, 100, PageKind::LeafTable, 512).finish(None);
     page[..100].copy_from_slice(&DatabaseHeader::new(PageSize::MIN).encode());
-    let text = dump(1, &page, Role::Unknown);
+    let text = describe(1, &page, Role::Unknown);
     assert!(text.contains("\n0000  53 51 4c 69 74 65 20 66..   \"SQLite format 3\\0\"  magic\n"), "{text}");
     assert!(text.contains("\n0010  02 00                       512               page size"), "{text}");
     assert!(text.contains("\n0064  0d                          table leaf        kind of page\n"), "{text}");
     assert!(!has_complaint(&text), "{text}");
     page[21] = 1;
-    assert!(dump(1, &page, Role::BTree).contains("\n! 0015: payload fractions are not 64, 32, 32\n"));
+    assert!(describe(1, &page, Role::BTree).contains("\n! 0015: payload fractions are not 64, 32, 32\n"));
 }
 
 #[test]
@@ -111,9 +111,9 @@ fn pages_outside_the_trees_are_explained_and_guessed() {
         (5, chained, Role::Overflow, "0000  01 00 00 07                 16777223          next overflow page\n"),
         (2_097_153, [0; 512], Role::LockByte, "0000  512 bytes, never in use\n"),
     ] {
-        let text = dump(page_number, &page, role);
+        let text = describe(page_number, &page, role);
         assert!(text.contains(expected) && !has_complaint(&text), "{text}");
-        let guessed = dump(page_number, &page, Role::Unknown);
+        let guessed = describe(page_number, &page, Role::Unknown);
         assert_eq!(guessed.replace(" (guessed)", ""), text);
     }
 }
@@ -122,17 +122,17 @@ fn pages_outside_the_trees_are_explained_and_guessed() {
 fn what_does_not_decode_is_shown_with_the_reason() {
     let mut page = leaf();
     page[0] = 3;
-    let text = dump(2, &page, Role::BTree);
+    let text = describe(2, &page, Role::BTree);
     assert!(text.contains("! 0000: 3 is no kind of b-tree page\n"), "{text}");
 
     page = leaf();
     page[0x1f8] = 10;
-    let text = dump(2, &page, Role::BTree);
+    let text = describe(2, &page, Role::BTree);
     assert!(text.contains("! serial type 10 is reserved\n"), "{text}");
 
     page = leaf();
     page[8] = 0;
-    let text = dump(2, &page, Role::BTree);
+    let text = describe(2, &page, Role::BTree);
     assert!(text.contains("! 0008: pointer of cell 0 is 243, outside the cell content\n"), "{text}");
 }
 
@@ -140,7 +140,7 @@ fn what_does_not_decode_is_shown_with_the_reason() {
 fn no_usable_size_panics() {
     for role in ROLES {
         for usable in 0..520 {
-            let text = dump_page(2, &leaf(), PageSize::MIN, usable, role);
+            let text = describe_page(2, &leaf(), PageSize::MIN, usable, role);
             assert!(has_complaint(&text) || (480..=512).contains(&usable), "{role:?} {usable}");
         }
     }
@@ -173,7 +173,7 @@ fn cells_that_overlap_do_not_make_the_text_explode() {
         page.copy_within(8..10, 8 + 2 * index);
     }
     page[3..5].copy_from_slice(&10_000_u16.to_be_bytes());
-    let text = dump_page(2, &page, PageSize::MAX, 65_536, Role::BTree);
+    let text = describe_page(2, &page, PageSize::MAX, 65_536, Role::BTree);
     assert!(has_complaint(&text) && text.len() < 100 * page.len());
 }
 
@@ -189,7 +189,7 @@ proptest! {
         for (byte, plausible) in page.iter_mut().zip(start) {
             *byte = plausible % 16;
         }
-        let _ = dump_page(page_number, &page, PageSize::MIN, usable, role);
+        let _ = describe_page(page_number, &page, PageSize::MIN, usable, role);
     }
 
     #[test]
@@ -202,6 +202,6 @@ proptest! {
         for (offset, byte) in damage {
             page[offset] = byte;
         }
-        let _ = dump(page_number, &page, role);
+        let _ = describe(page_number, &page, role);
     }
 }

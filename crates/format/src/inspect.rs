@@ -4,14 +4,14 @@
 //! shown as hex below a line that begins with `!` and says why. A sound page has no such line.
 //!
 //! ```
-//! use litepress_format::dump::{Role, dump_page};
+//! use litepress_format::inspect::{Role, describe_page};
 //! use litepress_format::page::{PageKind, PageSize, PageWriter};
 //!
 //! let mut page = [0; 512];
 //! let mut writer = PageWriter::new(&mut page, 0, PageKind::LeafTable, 512);
 //! assert!(writer.push(b"\x0b\x07\x04\x00\x17\x02hello\x01\x2c"));
 //! writer.finish(None);
-//! let text = dump_page(2, &page, PageSize::MIN, 512, Role::BTree);
+//! let text = describe_page(2, &page, PageSize::MIN, 512, Role::BTree);
 //! assert_eq!(text, r#"page 2, b-tree page, 512 bytes
 //! page header
 //! 0000  0d                          table leaf        kind of page
@@ -62,7 +62,7 @@ pub enum Role {
     PointerMap,
     /// The lock-byte page.
     LockByte,
-    /// Not known: the dump guesses and says that it did.
+    /// Not known: the description guesses, and says so.
     Unknown,
 }
 
@@ -85,7 +85,7 @@ impl Role {
 /// `page` is the complete page, and `usable` its size without the reserved bytes. Accepts any bytes: nothing here
 /// panics, and the text is at most a few hundred times as long as the page.
 #[must_use]
-pub fn dump_page(page_number: u32, page: &[u8], page_size: PageSize, usable: usize, role: Role) -> String {
+pub fn describe_page(page_number: u32, page: &[u8], page_size: PageSize, usable: usize, role: Role) -> String {
     let mut lines = Lines::new(page);
     let known_role = if role == Role::Unknown { guess(page_number, page, page_size, usable) } else { role };
     let guessed = if known_role == role { "" } else { " (guessed)" };

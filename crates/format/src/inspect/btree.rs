@@ -65,7 +65,7 @@ fn show_content(lines: &mut Lines<'_>, reader: &PageReader<'_>, usable: usize) {
         show_pointer(lines, reader, index);
     }
     show_gap(lines, reader.pointers_end()..reader.content_start());
-    // The cells of a sound page are together no longer than the page. This bounds the dump of a page whose cells
+    // The cells of a sound page are together no longer than the page. This bounds the description of a page whose cells
     // overlap.
     let mut budget = usable;
     for index in 0..reader.cell_count() {

@@ -1,4 +1,4 @@
-//! `litepress dump`.
+//! `litepress inspect`.
 
 use crate::Room;
 
@@ -6,17 +6,17 @@ use crate::Room;
 fn header_and_pages_of_a_sound_database() {
     let room = Room::new();
     room.done("gen u.db --preset user --rows 5k");
-    let out = room.done("dump u.db");
+    let out = room.done("inspect u.db");
     for part in ["SQLite format 3", "page size", "sqlite_schema", "user", "root page"] {
         assert!(out.contains(part), "{part}: {out}");
     }
-    let out = room.done("dump u.db 1 2");
+    let out = room.done("inspect u.db 1 2");
     assert!(out.contains("page 1, b-tree page, 4096 bytes") && out.contains("page 2, "), "{out}");
     assert!(out.contains("CREATE TABLE user"), "{out}");
     assert!(!out.contains("\n!"), "{out}");
-    let ended = room.run("dump u.db 99999");
+    let ended = room.run("inspect u.db 99999");
     assert!(ended.code == Some(2) && ended.err.contains("no page 99999"), "{ended:#?}");
-    assert_eq!(room.run("dump u.db 0").code, Some(2));
+    assert_eq!(room.run("inspect u.db 0").code, Some(2));
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn pages_are_called_what_header_freelist_and_pointer_map_say() {
     room.sqlite("a.db").execute_batch(&sql).unwrap();
     let pages: u32 = room.query("a.db", "PRAGMA page_count").parse().unwrap();
     let numbers: Vec<String> = (1..=pages).map(|page| page.to_string()).collect();
-    let out = room.done(&format!("dump a.db {}", numbers.join(" ")));
+    let out = room.done(&format!("inspect a.db {}", numbers.join(" ")));
     let count = |role: &str| out.lines().filter(|line| line.starts_with("page ") && line.contains(role)).count();
     assert!(count("pointer map") >= 1 && count("overflow page") >= 100, "{pages}");
     assert!(count("freelist trunk") >= 1 && count("freelist leaf") >= 100, "{pages}");
@@ -51,17 +51,17 @@ fn garbage_is_shown_and_never_fails() {
         }
         bytes.truncate(bytes.len() - 37 * round);
         room.write("g.db", &bytes);
-        room.done("dump g.db");
-        room.done("dump g.db 1 2");
+        room.done("inspect g.db");
+        room.done("inspect g.db 1 2");
     }
     for content in [&b""[..], b"x", b"SQLite format 3\0", &[0xff; 5000], &[0; 5000]] {
         room.write("g.db", content);
-        room.done("dump g.db");
+        room.done("inspect g.db");
         if !content.is_empty() {
-            room.done("dump g.db 1");
+            room.done("inspect g.db 1");
         }
     }
     for file in ["none.db", "."] {
-        assert_eq!(room.run(&format!("dump {file}")).code, Some(1));
+        assert_eq!(room.run(&format!("inspect {file}")).code, Some(1));
     }
 }
