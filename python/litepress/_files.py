@@ -14,7 +14,6 @@ from ._options import (
     Lists,
     Pairs,
     SchemaLike,
-    chosen,
     flag,
     is_plan,
     is_schema_file,
@@ -24,14 +23,15 @@ from ._options import (
     number,
     optional_text,
     pairs,
+    pick_options,
     plan_text,
+    raise_type_error,
     refuse_own_lock,
     schema_text,
     table_options,
     text,
-    wrong,
 )
-from ._progress import ProgressFunction, Telling
+from ._progress import ProgressCallback, ProgressFunction
 from ._result import Summary
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -142,8 +142,8 @@ def load(
     Whatever is raised, also by Ctrl-C: ``path`` is as it was.
     """
     arguments = _load_arguments(locals())
-    with Telling(progress) as telling:
-        return Summary.of(_litepress.load(_path(path), *arguments, telling.tell))
+    with ProgressCallback(progress) as callback:
+        return Summary.of(_litepress.load(_path(path), *arguments, callback.call))
 
 
 def generate(
@@ -201,8 +201,8 @@ def generate(
     Whatever is raised, also by Ctrl-C: ``path`` is as it was.
     """
     arguments = _generate_arguments(locals())
-    with Telling(progress) as telling:
-        return Summary.of(_litepress.generate(_path(path), *arguments, telling.tell))
+    with ProgressCallback(progress) as callback:
+        return Summary.of(_litepress.generate(_path(path), *arguments, callback.call))
 
 
 def plan(
@@ -368,7 +368,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         reading[name] = number(name, given[name], words=True)
     for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8"):
         reading[name] = optional_text(name, given[name])
-    return reading, chosen(table_options, given), chosen(making_options, given)
+    return reading, pick_options(table_options, given), pick_options(making_options, given)
 
 
 def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, Arguments]:
@@ -389,7 +389,7 @@ def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, A
         "scale": _scale(given["scale"]),
         "part": _part(given["part"]),
     }
-    return read, rows, chosen(making_options, given)
+    return read, rows, pick_options(making_options, given)
 
 
 def _defaults(function: Callable[..., Any]) -> Arguments:
@@ -417,7 +417,7 @@ def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
 
 def _path(path: PathLike, name: str = "path") -> str:
     if not isinstance(path, (str, os.PathLike)):
-        wrong(name, "a path", path)
+        raise_type_error(name, "a path", path)
     refuse_own_lock(path)
     return os.fspath(path)
 
@@ -426,7 +426,7 @@ def _paths(files: Any) -> list[str]:
     if isinstance(files, (str, os.PathLike)):
         return [_path(files, "files")]
     if not isinstance(files, Iterable) or isinstance(files, (bytes, Mapping)):
-        wrong("files", "a path or several", files)
+        raise_type_error("files", "a path or several", files)
     paths = [_path(file, "each of files") for file in files]
     if not paths:
         raise ValueError("files: no file is named")
@@ -437,7 +437,7 @@ def _map(value: Mapping[str, str | None] | None) -> list[tuple[str, str]]:
     if value is None:
         return []
     if not isinstance(value, Mapping):
-        wrong("map", "a dict of str", value)
+        raise_type_error("map", "a dict of str", value)
     return pairs("map", {key: "" if column is None else column for key, column in value.items()})
 
 
@@ -452,15 +452,15 @@ def _rows(rows: Rows | None) -> list[tuple[str | None, str]]:
 def _scale(scale: float | None) -> str | None:
     if scale is None or (isinstance(scale, (int, float)) and not isinstance(scale, bool)):
         return None if scale is None else str(scale)
-    wrong("scale", "a number", scale)
+    raise_type_error("scale", "a number", scale)
 
 
 def _part(part: str | tuple[int, int] | None) -> str | None:
     if isinstance(part, tuple) and len(part) == 2:
         return f"{number('part', part[0])}/{number('part', part[1])}"
-    return part if part is None or isinstance(part, str) else wrong("part", 'a pair such as (1, 4), or "1/4"', part)
+    return part if part is None or isinstance(part, str) else raise_type_error("part", 'a pair such as (1, 4), or "1/4"', part)
 
 
 def _count(name: str, count: int | str) -> str:
     given = number(name, count, words=True)
-    return wrong(name, "a whole number", count) if given is None else str(given)
+    return raise_type_error(name, "a whole number", count) if given is None else str(given)

@@ -75,7 +75,7 @@ def making_options(
     }
 
 
-def chosen(function: Callable[..., dict[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+def pick_options(function: Callable[..., dict[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
     """What a function that sees to some of the arguments makes of them; others among them have their defaults."""
     return function(**{name: given[name] for name in function.__kwdefaults__ or {} if name in given})
 
@@ -85,7 +85,7 @@ def schema_text(schema: SchemaLike) -> tuple[str, str]:
     if isinstance(schema, str) and not is_schema_file(schema):
         return schema, "<schema>"
     if not isinstance(schema, (str, os.PathLike)):
-        wrong("schema", "CREATE statements, or a path to a file of them", schema)
+        raise_type_error("schema", "CREATE statements, or a path to a file of them", schema)
     read: tuple[str, str] = _litepress.schema_file(os.fspath(schema))
     return read
 
@@ -102,7 +102,7 @@ def plan_text(plan: SchemaLike) -> tuple[str, str]:
     if isinstance(plan, str) and "algorithm_version" in plan:
         return plan, "<plan>"
     if not isinstance(plan, (str, os.PathLike)):
-        wrong("plan", "the text of a plan file, or a path to one", plan)
+        raise_type_error("plan", "the text of a plan file, or a path to one", plan)
     read: tuple[str, str] = _litepress.schema_file(os.fspath(plan))
     return read
 
@@ -142,7 +142,7 @@ def is_schema_file(source: object) -> bool:
 
 def text(name: str, value: str) -> str:
     """The argument, which is a text."""
-    return value if isinstance(value, str) else wrong(name, "a str", value)
+    return value if isinstance(value, str) else raise_type_error(name, "a str", value)
 
 
 def optional_text(name: str, value: str | None) -> str | None:
@@ -152,7 +152,7 @@ def optional_text(name: str, value: str | None) -> str | None:
 
 def flag(name: str, value: bool) -> bool:
     """The argument, which is True or False."""
-    return value if isinstance(value, bool) else wrong(name, "True or False", value)
+    return value if isinstance(value, bool) else raise_type_error(name, "True or False", value)
 
 
 def number(name: str, value: Any, words: bool = False) -> int | str | None:
@@ -164,7 +164,7 @@ def number(name: str, value: Any, words: bool = False) -> int | str | None:
             return operator.index(value)
         except TypeError:
             pass
-    wrong(name, 'a whole number, or one in words ("1m", "512MiB")' if words else "a whole number", value)
+    raise_type_error(name, 'a whole number, or one in words ("1m", "512MiB")' if words else "a whole number", value)
 
 
 def names(name: str, value: Any) -> list[str]:
@@ -177,7 +177,7 @@ def pairs(name: str, value: Any) -> list[tuple[str, str]]:
     if value is None:
         return []
     if not isinstance(value, Mapping):
-        wrong(name, "a dict of str", value)
+        raise_type_error(name, "a dict of str", value)
     spread: list[tuple[str, str]] = []
     for key, of_key in value.items():
         if isinstance(of_key, Mapping):
@@ -187,7 +187,7 @@ def pairs(name: str, value: Any) -> list[tuple[str, str]]:
     return spread
 
 
-def wrong(name: str, wanted: str, value: object) -> NoReturn:
+def raise_type_error(name: str, wanted: str, value: object) -> NoReturn:
     """An argument of a wrong type."""
     raise TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
 
@@ -196,7 +196,7 @@ def _names(name: str, value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Sequence) or isinstance(value, (bytes, bytearray)):
-        wrong(name, "a str or several of them", value)
+        raise_type_error(name, "a str or several of them", value)
     return [text(f"each of {name}", one) for one in value]
 
 

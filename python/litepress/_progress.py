@@ -45,19 +45,19 @@ class _Line:
             sys.stderr.flush()
 
 
-class Telling:
-    """What ``progress=`` asks for, as the extension calls it: with rows, bytes and stage, or not at all."""
+class ProgressCallback:
+    """The function that the extension calls with rows, bytes and stage; ``call`` is ``None`` without ``progress=``."""
 
     def __init__(self, progress: bool | ProgressFunction) -> None:
         if not isinstance(progress, bool) and not callable(progress):
             raise TypeError(f"progress must be True, False or a function, not {type(progress).__name__}")
         self._line = _Line() if progress is True else None
         function = self._line if isinstance(progress, bool) else progress
-        self.tell: Callable[[int, int, str], object] | None = None
+        self.call: Callable[[int, int, str], object] | None = None
         if function is not None:
-            self.tell = lambda rows, bytes, stage: function(Progress(rows, bytes, stage))
+            self.call = lambda rows, bytes, stage: function(Progress(rows, bytes, stage))
 
-    def __enter__(self) -> Telling:
+    def __enter__(self) -> ProgressCallback:
         return self
 
     def __exit__(self, *_: object) -> None:

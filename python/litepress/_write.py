@@ -18,14 +18,14 @@ from ._options import (
     Lists,
     Pairs,
     SchemaLike,
-    chosen,
     making_options,
     pairs,
+    pick_options,
     refuse_own_lock,
     schema_text,
     table_options,
 )
-from ._progress import ProgressFunction, Telling
+from ._progress import ProgressCallback, ProgressFunction
 from ._result import Summary
 
 #: What SQLite takes for the same in names: letters of ASCII.
@@ -147,7 +147,7 @@ def write(
     new database, whole and synced, had just got its name.
     """
     given = locals()
-    report, _ = _pressed(Path(path), given)
+    report, _ = _build(Path(path), given)
     return Summary.of(report)
 
 
@@ -180,7 +180,7 @@ def to_bytes(
     data that are not in a mapping need a ``schema`` of one table, which names it.
     """
     given = locals()
-    report, data = _pressed(None, given)
+    report, data = _build(None, given)
     cut_texts = Summary.of(report).details["cut_texts"]
     if cut_texts:
         message = f"cut {cut_texts} texts in numeric columns at a NUL character, as SQLite does: declare the columns TEXT"
@@ -237,9 +237,9 @@ def _opened(data: bytes) -> sqlite3.Connection:
     return connection
 
 
-def _pressed(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]:
+def _build(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]:
     """The report in JSON of a database, made as the arguments of :func:`write` say, and its bytes where it has no path."""
-    shape, making, columns = chosen(table_options, given), chosen(making_options, given), given["columns"]
+    shape, making, columns = pick_options(table_options, given), pick_options(making_options, given), given["columns"]
     text = None if given["schema"] is None else schema_text(given["schema"])
     asked = [name for name, value in shape.items() if value]
     if text is not None and asked:
@@ -250,8 +250,8 @@ def _pressed(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | Non
     _refuse_twins(named)
     described = [(name, describe(data, _names(columns, name))) for name, data in named.items()]
     forms, adapters = pairs("forms", given["forms"]), dict(given["adapters"] or {})
-    with Telling(given["progress"]) as telling:
-        return _litepress.write(path, described, text, shape, forms, making, adapters, telling.tell)
+    with ProgressCallback(given["progress"]) as callback:
+        return _litepress.write(path, described, text, shape, forms, making, adapters, callback.call)
 
 
 def _refuse_special(path: Path) -> None:

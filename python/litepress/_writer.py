@@ -13,7 +13,7 @@ from typing import Any
 
 from . import _litepress
 from ._data import Rows, describe
-from ._options import SchemaLike, chosen, making_options, refuse_own_lock, schema_text
+from ._options import SchemaLike, making_options, pick_options, refuse_own_lock, schema_text
 from ._result import Summary
 
 Adapters = Mapping[type, Callable[[Any], Any]]
@@ -55,7 +55,7 @@ def create(
     if_exists, page_size, threads, memory, temp_dir, analyze, sync, verify, on_conflict, adapters
         As for :func:`write`.
     """
-    making = chosen(making_options, locals())
+    making = pick_options(making_options, locals())
     file = None if path is None or path == ":memory:" else Path(path)
     if file is not None:
         refuse_own_lock(file)

@@ -40,10 +40,10 @@ pub enum Sent {
 }
 
 /// A table that is fed: the two ends.
-pub fn channel(fields: Vec<Field>) -> (Feed, FedReader) {
+pub fn channel(fields: Vec<Field>) -> (Feed, ChannelReader) {
     let (sender, receiver) = crossbeam_channel::bounded(WAITING_PIECES);
     let columns = (0..fields.len()).collect();
-    (Feed { sender }, FedReader { fields, receiver, columns })
+    (Feed { sender }, ChannelReader { fields, receiver, columns })
 }
 
 impl Feed {
@@ -59,14 +59,14 @@ impl Feed {
 
 /// The pieces that are sent, as a file of them.
 #[derive(Debug)]
-pub struct FedReader {
+pub struct ChannelReader {
     fields: Vec<Field>,
     receiver: Receiver<Box<dyn Piece>>,
     /// Positions in a piece of the columns that are wanted.
     columns: Arc<[usize]>,
 }
 
-impl Reader for FedReader {
+impl Reader for ChannelReader {
     fn columns(&self) -> &[Field] {
         &self.fields
     }

@@ -94,7 +94,7 @@ impl Caller<'_> {
 }
 
 /// A table whose rows only the interpreter can read.
-pub struct Supply {
+pub struct TableInput {
     /// What makes its pieces.
     pub maker: Box<dyn PieceMaker>,
     /// Where they go.
@@ -109,7 +109,7 @@ pub fn run<T: Send>(
     py: Python<'_>,
     progress: &Arc<Progress>,
     watcher: Option<Watcher>,
-    supplies: Vec<Supply>,
+    supplies: Vec<TableInput>,
     job: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
     let (done, over) = bounded::<()>(0);
@@ -154,7 +154,7 @@ fn end_fork(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Makes pieces as long as somebody wants them; a table that is complete ends.
-fn serve(py: Python<'_>, caller: &mut Caller<'_>, supplies: &mut Vec<Supply>) -> PyResult<()> {
+fn serve(py: Python<'_>, caller: &mut Caller<'_>, supplies: &mut Vec<TableInput>) -> PyResult<()> {
     while let Some(supply) = supplies.first_mut() {
         while let Some(piece) = supply.maker.next_piece(py)? {
             if !caller.send(py, &supply.feed, Box::new(piece))? {

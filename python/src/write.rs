@@ -3,7 +3,7 @@
 use crate::errors::exception;
 use crate::feed;
 use crate::options::{making_options, table_options};
-use crate::press::{self, Supply, Watcher};
+use crate::press::{self, TableInput, Watcher};
 use crate::{arrow_in, rows};
 use litepress::BuildReport;
 use litepress::{Database, Finished, Options, PageSize, Result, Schema, Target};
@@ -75,7 +75,7 @@ pub fn write<'py>(
 struct Data {
     given: Vec<Given>,
     /// With the table's name.
-    supplies: Vec<(String, Supply)>,
+    supplies: Vec<(String, TableInput)>,
 }
 
 impl Data {
@@ -94,7 +94,7 @@ impl Data {
                 let known = schema.and_then(|schema| schema.table(&table));
                 let maker = rows::piece_maker(py, &described, &table, adapters, known)?;
                 let (feed, reader) = feed::channel(maker.fields().to_vec());
-                opened.supplies.push((table.clone(), Supply { maker, feed }));
+                opened.supplies.push((table.clone(), TableInput { maker, feed }));
                 Box::new(reader)
             };
             opened.given.push(Given { table, reader });
@@ -104,7 +104,7 @@ impl Data {
 }
 
 /// What supplies the tables, in the order in which these are filled.
-fn in_order(plan: &LoadPlan, order: &[usize], mut supplies: Vec<(String, Supply)>) -> Vec<Supply> {
+fn in_order(plan: &LoadPlan, order: &[usize], mut supplies: Vec<(String, TableInput)>) -> Vec<TableInput> {
     let position = |name: &str| {
         let table = plan.schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
         order.iter().position(|filled| Some(*filled) == table)
