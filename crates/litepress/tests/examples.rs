@@ -1,4 +1,5 @@
 //! The examples run, and what they write is what they say.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 #[path = "../examples/generate.rs"]
 #[expect(dead_code, reason = "an example has a main function")]

@@ -1,4 +1,5 @@
 //! Rows of Rust values become a database that SQLite reads, and what is wrong with a row is told.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use litepress::{Conflict, ErrorKind, Options, Row, RowValues, Target, UnsupportedValue, Writer, Written};
 use rusqlite::Connection;
