@@ -19,7 +19,7 @@ pub struct LoadArgs {
     pub wrong: BadRecordArgs,
 }
 
-/// Which files are read, and how.
+/// The format of the files.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArgs {
@@ -97,7 +97,7 @@ pub struct TableArgs {
     pub foreign_key: Vec<(String, String)>,
 }
 
-/// What becomes of records that are wrong.
+/// The treatment of wrong records.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Wrong records")]
 pub struct BadRecordArgs {
@@ -270,7 +270,7 @@ impl From<InvalidUtf8Arg> for InvalidUtf8 {
     }
 }
 
-/// `A=B`, cut at the last `=`: names of columns may hold some.
+/// Parses `A=B`. Cuts at the last `=`, because a column name on the left may contain others.
 fn pair(text: &str) -> Result<(String, String), String> {
     match pair_or_nothing(text)? {
         (_, right) if right.is_empty() => Err("there is nothing behind the '='".to_owned()),

@@ -1,4 +1,4 @@
-//! The options that all commands which make a database share, as clap reads them and as the engine takes them.
+//! Options that all commands which make a database share, and their conversion to those of the engine.
 
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
@@ -139,7 +139,7 @@ mod tests {
     use crate::load_args::{FormatArg, InvalidUtf8Arg, OnErrorArg, RaggedArg};
     use litepress::{Choice, FileFormat, InvalidUtf8, OnError, Ragged};
 
-    /// The program's choices are those of all faces, under the same names.
+    /// Compares the program's choices with those of the library, by names and values.
     fn have_the_same_names<A: ValueEnum + Into<C>, C: Choice>() {
         assert_eq!(A::value_variants().len(), C::CHOICES.len());
         for choice in A::value_variants() {
