@@ -67,6 +67,19 @@ class Limits(unittest.TestCase):
     def test_a_folder_at_its_limit_passes(self):
         self.assertEqual(self.run_lint(50), (0, ""))
 
+    def test_a_folder_without_a_limit_fails_and_is_named(self):
+        """Three crates were missing in the table, and nothing checked their comments."""
+        with tempfile.TemporaryDirectory() as root, contextlib.redirect_stderr(io.StringIO()) as said:
+            for folder in ("crates/new", "crates/target", "tools", ".hidden", "target", "data"):
+                (pathlib.Path(root) / folder).mkdir(parents=True)
+            for file in ("crates/new/lib.rs", "crates/target/lib.rs", "tools/run.py", ".hidden/a.py", "target/a.rs", "data/a.csv"):
+                (pathlib.Path(root) / file).write_text("")
+            patches = {"ROOT": pathlib.Path(root), "LIMITS": {"tools": 1}}
+            with mock.patch.multiple(plain_english, **patches), mock.patch("sys.argv", ["lint"]):
+                with contextlib.redirect_stdout(io.StringIO()):
+                    self.assertEqual(plain_english.main(), 1)
+        self.assertEqual(said.getvalue(), "crates/new: the folder has sources and no limit; add it to LIMITS in lint\n")
+
     def test_a_folder_over_its_limit_fails_and_is_named(self):
         status, said = self.run_lint(49)
         self.assertEqual(status, 1)

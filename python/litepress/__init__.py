@@ -18,7 +18,7 @@ or absent.
 :func:`check`                whether every page of a database is as it should be
 ===========================  ====================================================================
 
-Whatever goes wrong is a subclass of :class:`Error`, or the TypeError or ValueError of a wrong argument.
+All errors are subclasses of :class:`Error`, except the TypeError or ValueError of a wrong argument.
 """
 
 from ._adapt import __doc__ as _values
@@ -44,7 +44,7 @@ from ._result import Summary
 from ._write import connect, to_bytes, write
 from ._writer import TableWriter, Writer, create
 
-# What values become is part of what the package says of itself.
+# help(litepress) includes the table of Python values and their stored forms.
 __doc__ = f"{__doc__}\n{_values}"
 
 __all__ = [

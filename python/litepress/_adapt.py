@@ -1,7 +1,7 @@
-"""What Python values are stored as.
+"""The stored forms of Python values.
 
-Values whose type is exactly ``int``, ``float``, ``str``, ``bool``, ``bytes`` or ``None`` never come here, unless an adapter is
-given for that very type. All others are taken as follows; subclasses as their class.
+The extension stores values whose type is exactly ``int``, ``float``, ``str``, ``bool``, ``bytes`` or ``None`` by itself, unless
+an adapter is given for that type. All others are converted by this table; a subclass is treated as its class.
 
 =============================================== ==========================================================================
 Python value                                    stored as
@@ -28,8 +28,8 @@ arrays of numbers, other buffers                BLOB, as ``sqlite3`` has it
 and mappings                                    TEXT: JSON, in which dates and the like are strings
 =============================================== ==========================================================================
 
-Everything else is refused, sets among it, whose order is nobody's. ``adapters={type: function}`` says what to store for a type
-and its subclasses; it is asked first, and what its function gives is adapted in turn by the table above.
+Everything else is refused, also sets, which have no order. ``adapters={type: function}`` converts the values of a type and its
+subclasses. It comes before the table, and the table then converts the function's result.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from typing import Any
 Stored = None | int | float | str | bytes
 Adapters = Mapping[type, Callable[[Any], object]]
 
-#: Types that the extension reads by itself.
+#: Types that the extension stores without a call to this module.
 PLAIN_TYPES = (type(None), bool, int, float, str, bytes)
 
 
 class Refused(Exception):
-    """A value that cannot be stored. The extension tells where it stands."""
+    """A value that cannot be stored. The extension adds its table, row and column."""
 
     def __init__(self, message: str, advice: str | None = None) -> None:
         super().__init__(message)
@@ -64,22 +64,22 @@ class Refused(Exception):
 
 
 class DecimalText(str):
-    """The digits of a decimal: the column says whether they are a number."""
+    """The digits of a decimal: the type of the column decides between number and text."""
 
     __slots__ = ()
 
 
 class Adapter:
-    """Adapts values of any type; knows the adapters that were given."""
+    """The conversion of values of any type, with the adapters of the user."""
 
     def __init__(self, adapters: Adapters | None = None) -> None:
         self._given = dict(adapters or {})
         for kind, function in self._given.items():
             if not isinstance(kind, type) or not callable(function):
                 raise TypeError(f"adapters: {{type: function}} is expected, and not {{{kind!r}: {function!r}}}")
-        #: Plain values need not come here.
+        #: No adapter is for a plain type: the extension may store plain values by itself.
         self.passes_plain = not any(issubclass(plain, kind) for plain in PLAIN_TYPES for kind in self._given)
-        #: The functions of all types that came so far. The extension looks here before it calls.
+        #: The functions of all types seen so far. The extension looks here first, which saves a call.
         self.known: dict[type, Callable[[Any], object]] = {}
 
     def __call__(self, value: object) -> Stored | DecimalText:
@@ -98,12 +98,12 @@ class Adapter:
 
 
 def adapt(value: object) -> Stored | DecimalText:
-    """What is stored for a value, by the table above."""
+    """Returns the stored form of a value by the table above, without adapters of the user."""
     return built_in(type(value), adapt)(value)  # type: ignore[return-value]
 
 
 def built_in(kind: type, adapt: Callable[[Any], object]) -> Callable[[Any], object]:
-    """The function for values of a type, without the adapters that users give. ``adapt`` is for what values hold."""
+    """Returns the function for values of a type, without adapters of the user. ``adapt`` converts the value of an ``Enum``."""
     if issubclass(kind, enum.Enum):
         return lambda value: adapt(value.value)
     for base in kind.__mro__:
@@ -178,7 +178,7 @@ def nothing(_value: object) -> None:
 def buffer(value: object) -> bytes:
     try:
         view = memoryview(value)  # type: ignore[arg-type]
-        # Objects in a buffer are addresses.
+        # A buffer of objects holds their addresses, not their values.
         if "O" not in view.format:
             return view.tobytes()
     except (TypeError, ValueError, BufferError, NotImplementedError):
@@ -224,7 +224,7 @@ def numpy_array(value: Any) -> bytes | str:
 
 
 def json_text(value: object) -> str:
-    """Compact JSON. Texts stay as they are; what JSON has no form for is a string of what would be stored."""
+    """Returns compact JSON, with texts as they are. Values that JSON has no form for become strings of their stored form."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
@@ -236,7 +236,7 @@ def json_text(value: object) -> str:
 
 
 def json_of(value: object) -> str:
-    """The same for values that ``json`` does not know."""
+    """Returns the JSON of values that ``json`` refuses."""
     if isinstance(value, enum.Enum):
         return json_of(value.value)
     if isinstance(value, (str, bool, int)) or value is None or (isinstance(value, float) and math.isfinite(value)):
@@ -261,7 +261,7 @@ def json_key(key: object) -> str:
 
 
 def type_name(kind: type) -> str:
-    """``decimal.Decimal``; of built-in types the name alone."""
+    """Returns the name of a type with its module (``decimal.Decimal``), or the name alone of a built-in type."""
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 

@@ -1,7 +1,7 @@
-"""What data are: Arrow, rows or columns.
+"""Recognition of the user's data: Arrow, rows or columns.
 
-:func:`describe` tells them apart without taking a row. What a row is shows when the first one comes: :func:`look` says how
-its values are had, and it is the same for all rows of a table.
+:func:`describe` decides between them without taking a row. :func:`look` examines the first row of a table and decides the
+access to the values of all its rows.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Columns:
 
 @dataclass(frozen=True)
 class Column:
-    """The values of a column, from which some are read at a time.
+    """A column whose values are read a block at a time.
 
-    ``kind`` says what ``read(start, stop)`` gives:
+    ``kind`` is the form of the values that ``read(start, stop)`` returns:
 
     =============  ===================================================================================
     ``values``     a list of Python objects
@@ -58,7 +58,7 @@ class Column:
     ``span``       bytes: integers of 64 bits
     =============  ===================================================================================
 
-    ``nulls(start, stop)`` gives one byte a row, 1 where the value is NULL.
+    ``nulls(start, stop)`` returns one byte a row, 1 if the value is NULL.
     """
 
     kind: str
@@ -71,9 +71,9 @@ class Column:
 
 
 def describe(data: Any, names: Sequence[str] | None = None) -> Arrow | Rows | Columns:
-    """What the data are. ``names``: those of their columns, as the caller gives them.
+    """Describes the data of a table. ``names`` are the columns' names, if the caller gives them.
 
-    Raises ``TypeError`` for what is no data of a table, ``ValueError`` for columns that do not fit together.
+    Raises ``TypeError`` for objects that are no data of a table, ``ValueError`` for columns that do not fit together.
     """
     given = _checked_names(names)
     _refuse_what_is_no_table(data)
@@ -99,8 +99,11 @@ def describe(data: Any, names: Sequence[str] | None = None) -> Arrow | Rows | Co
 
 
 def _of_polars(data: Any) -> Any:
-    """A polars frame without what it hands out wrongly: columns of type Null have a buffer that Arrow does not allow, and
-    those of type Object are addresses. Other data as they are."""
+    """Repairs a polars frame for export; returns other data unchanged.
+
+    polars gives columns of type Null a buffer, which Arrow forbids: they are cast. Its columns of type Object hold
+    addresses: they are refused.
+    """
     if type(data).__module__.partition(".")[0] != "polars" or not hasattr(data, "schema"):
         return data
     kinds = {name: str(kind) for name, kind in data.schema.items()}
@@ -116,7 +119,7 @@ def _of_polars(data: Any) -> Any:
 
 
 def _without_index(data: Any) -> Any:
-    """A pandas frame whose index is a column where it has a name, and nothing where it has none, whatever its values are."""
+    """Returns a pandas frame whose index became a column if it has a name, and is dropped if not, whatever its values are."""
     if any(name is not None for name in data.index.names):
         return data.reset_index()
     return data if type(data.index).__name__ == "RangeIndex" else data.reset_index(drop=True)
@@ -150,10 +153,10 @@ def _refuse_what_is_no_table(data: Any) -> None:
 
 
 def look(row: Any) -> tuple[str, tuple[str, ...] | None, bool]:
-    """How the values of a row are had, the names of its columns where it is the same for all rows, and whether all rows of
-    its type have these names.
+    """Returns the access to a row's values, the names that they have in the row, and whether its type fixes these names.
 
-    ``sequence``: by position; ``mapping``: by key; ``attributes``: by attribute.
+    The access is ``sequence`` (by position), ``mapping`` (by key) or ``attributes``. The names are ``None`` for plain
+    sequences and for mappings, whose keys may differ from row to row.
     """
     if isinstance(row, sqlite3.Row):
         return "sequence", tuple(row.keys()), False
@@ -179,15 +182,17 @@ def look(row: Any) -> tuple[str, tuple[str, ...] | None, bool]:
 
 
 def is_sequence(row: Any) -> bool:
-    """Whether the values of a row stand in an order of its own."""
+    """Returns whether the values of a row have positions."""
     if isinstance(row, (str, bytes, bytearray, memoryview)):
         return False
     return isinstance(row, (tuple, list, collections.abc.Sequence, sqlite3.Row)) or hasattr(row, "__array_interface__")
 
 
 def _fields(row: Any) -> tuple[Iterable[str], bool]:
-    """The fields of an object: of dataclasses, attrs and pydantic those that they declare, of others what they have; and
-    whether the type declares them."""
+    """Returns the fields of an object, and whether its type declares them.
+
+    Dataclasses, attrs, pydantic and msgspec declare their fields. Other objects have slots and attributes.
+    """
     kind = type(row)
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind)], True
@@ -235,7 +240,7 @@ def _columns(items: Iterable[tuple[Any, Any]], given: tuple[str, ...] | None) ->
 
 
 def _column(name: str, values: Any) -> tuple[Column, int]:
-    """A column and its length."""
+    """Returns a column and its length."""
     if values is None or isinstance(values, _SCALARS):
         raise TypeError(f"column {name!r} is one {type(values).__name__}: pass a sequence of values")
     if isinstance(values, Mapping) or isinstance(values, collections.abc.Set):
@@ -259,7 +264,7 @@ def _column(name: str, values: Any) -> tuple[Column, int]:
 
 
 def _of_series(values: Any) -> Any:
-    """The values of a column of a frame. What NumPy has no type for comes as objects, or as Python values."""
+    """Returns the values of a frame's column: a NumPy array if its type is one of NumPy's, else Python values."""
     if hasattr(values, "to_pylist"):
         return values.to_pylist()
     kind = getattr(values, "dtype", None)
@@ -268,7 +273,7 @@ def _of_series(values: Any) -> Any:
 
 
 def _buffer_column(name: str, view: memoryview) -> Column:
-    """A column of numbers that lie side by side."""
+    """Describes a buffer of numbers."""
     if view.ndim != 1:
         raise ValueError(f"column {name!r} has {view.ndim} dimensions: a column has one")
     order, code = ("@", view.format) if len(view.format) == 1 else (view.format[0], view.format[1:])
@@ -290,7 +295,7 @@ def _is_numpy_array(data: Any) -> bool:
 
 
 def _numpy_columns(data: Any, given: tuple[str, ...] | None) -> Columns | Rows:
-    """The columns of a structured array, or of one with two dimensions."""
+    """Returns the columns of a structured or two-dimensional array; an array of objects is one of rows."""
     if data.dtype.names and data.ndim == 1:
         if given is not None and len(given) == len(data.dtype.names) and not set(given) <= set(data.dtype.names):
             return _columns(((name, data[field]) for name, field in zip(given, data.dtype.names)), None)
@@ -300,7 +305,7 @@ def _numpy_columns(data: Any, given: tuple[str, ...] | None) -> Columns | Rows:
     if data.ndim != 2:
         raise ValueError(f"an array of {data.ndim} dimension(s) is no table: pass one of 2, or columns {{'name': array}}")
     if given is None:
-        # A schema may say what they are called; columns stand by position then.
+        # A schema may name the columns: they are then matched by position.
         return Columns((), tuple(_numpy_column(str(at + 1), data[:, at]) for at in range(data.shape[1])), len(data))
     if len(given) != data.shape[1]:
         raise ValueError(f"the array has {data.shape[1]} columns, and columns= names {len(given)}")
@@ -319,7 +324,7 @@ def _numpy_column(name: str, values: Any) -> Column:
         plain, mask = values.data, numpy.ma.getmaskarray(values)
         nulls = lambda start, stop: mask[start:stop].tobytes()  # noqa: E731
         if kind == "u":
-            # What lies under the mask may be beyond 63 bits.
+            # Masked values may be anything, also integers beyond 63 bits, which would be refused.
             plain = values.filled(0)
     if kind in _NUMPY_KINDS and values.dtype.itemsize <= 8:
         if values.dtype.itemsize == 2 and kind == "f":
@@ -343,7 +348,7 @@ _NUMPY_KINDS = {"b": "uint", "u": "uint", "i": "int", "f": "real"}
 
 
 def _numpy_times(name: str, values: Any, origin: str, nulls: Callable[[int, int], bytes] | None) -> Column:
-    """Moments and spans of time. Those in weeks, months and years are days, those in hours and minutes seconds."""
+    """Describes a column of moments or spans. Moments in weeks, months and years become days, in hours and minutes seconds."""
     import numpy
 
     unit, count = numpy.datetime_data(values.dtype)
@@ -365,7 +370,7 @@ def _is_pandas_frame(data: Any) -> bool:
 
 
 def _pandas_columns(frame: Any, given: tuple[str, ...] | None) -> Columns:
-    """The columns of a frame, with its index where that has a name."""
+    """Returns the columns of a frame, and its index if that has a name."""
     frame = _without_index(frame)
     items = [(_pandas_name(name), frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
     twice = next((name for at, (name, _) in enumerate(items) if name in [other for other, _ in items[:at]]), None)

@@ -1,6 +1,6 @@
-"""What goes wrong, as exceptions.
+"""The exceptions of the package.
 
-``Error`` is the base of all. Each also is the built-in exception that Python has for its like, where there is one.
+``Error`` is the base of all. Most also derive from the built-in exception for that kind of error.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ _FIELDS = ("advice", "file", "record", "line", "character", "table", "column", "
 
 
 class Error(Exception):
-    """Anything that litepress refuses or fails with.
+    """The base of all errors of litepress.
 
-    ``str(error)`` says what is wrong, where, and what to do about it. The parts are attributes, each ``None`` where it
-    does not apply.
+    ``str(error)`` names the mistake, its place and the remedy. The parts are attributes, each ``None`` if it does not
+    apply.
     """
 
     message: str
-    """What is wrong and where, without the advice."""
+    """The mistake and its place, without the advice."""
     advice: str | None
-    """What to do about it."""
+    """The remedy."""
     file: str | None
     """The file that was read or written."""
     record: int | None
@@ -34,9 +34,9 @@ class Error(Exception):
     column: str | None
     """Name of the column."""
     value: str | None
-    """The offending value as SQL writes it, cut where it is long."""
+    """The offending value as SQL writes it, cut if it is long."""
     constraint: str | None
-    """The sort of constraint that a row breaks: ``UNIQUE``, ``NOT NULL``, ``CHECK``, ``FOREIGN KEY``."""
+    """The kind of constraint that a row violates: ``UNIQUE``, ``NOT NULL``, ``CHECK``, ``FOREIGN KEY``, ``PRIMARY KEY``."""
 
     def __init__(self, message: str = "", **fields: Any) -> None:
         unknown = fields.keys() - set(_FIELDS)
@@ -50,7 +50,7 @@ class Error(Exception):
     def __str__(self) -> str:
         if not self.advice:
             return self.message
-        # Behind a line of the user's text, with a caret below it, advice has a line of its own.
+        # A message with several lines ends in an excerpt of the input: the advice goes on the next line.
         return f"{self.message}{chr(10) if chr(10) in self.message else '; '}{self.advice}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -58,7 +58,7 @@ class Error(Exception):
 
 
 def _rebuilt(kind: type[Error], message: str, fields: dict[str, Any]) -> Error:
-    """Errors cross processes whole."""
+    """Rebuilds a pickled error with all its fields: errors cross process borders whole."""
     return kind(message, **fields)
 
 
@@ -83,7 +83,7 @@ class DataError(Error, ValueError):
 
 
 class ConstraintError(DataError):
-    """A row breaks a rule of its table: ``constraint`` says which."""
+    """A row violates a constraint of its table, whose kind is ``constraint``."""
 
 
 class LimitError(Error, ValueError):
@@ -99,11 +99,11 @@ class NoSpaceError(FileError):
 
 
 class TargetError(FileError):
-    """The target cannot be had: it is in use, or not what may be replaced."""
+    """The target cannot be made or replaced: it is in use, or not a file that may be replaced."""
 
 
 class TargetExistsError(TargetError, FileExistsError):
-    """The target exists and nobody allowed its replacement: ``if_exists="replace"``."""
+    """The target exists. ``if_exists="replace"`` allows its replacement."""
 
 
 class CorruptError(Error, ValueError):

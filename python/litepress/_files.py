@@ -1,4 +1,4 @@
-"""``load``, ``generate``, ``plan``, ``profile`` and ``check``: what the program ``litepress`` does."""
+"""``load``, ``generate``, ``plan``, ``profile`` and ``check``: the commands of the program ``litepress`` as functions."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def load(
     path
         The file to make.
     files
-        A path or several; patterns (``"logs/*.csv"``) are those that match, by name.
+        A path or several; a pattern (``"logs/*.csv"``) stands for the files that match, sorted by name.
     table
-        The table of all files.
+        One table for all files.
     schema
         ``CREATE`` statements for the tables, or a path to a file of them; columns are matched by name.
     map
@@ -99,14 +99,14 @@ def load(
     primary_key, without_rowid, strict, types, not_null, indexes, unique, foreign_keys
         As of :func:`write`.
     format
-        ``"csv"``, ``"tsv"``, ``"ndjson"``, ``"json"``, ``"parquet"``, ``"arrow"``, ``"sqlite"``; by default what the
-        content says.
+        ``"csv"``, ``"tsv"``, ``"ndjson"``, ``"json"``, ``"parquet"``, ``"arrow"``, ``"sqlite"``; by default found from the
+        content.
     delimiter, quote, escape, comment
         Characters of CSV; ``quote=None`` for files without quotes.
     header, columns
         Whether the first record of CSV names its columns, and names in place of these.
     encoding
-        Of text: ``"latin1"``; by default what a byte-order mark says, or UTF-8.
+        Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
     null
         Fields without quotes that mean NULL: ``""``, or ``["", "NA"]``.
     forms
@@ -114,32 +114,32 @@ def load(
     sample
         Find out types from this many records instead of all.
     on_error
-        Of records that are wrong: ``"abort"``, ``"reject"`` leaves them out, ``"null"`` stores NULL in place of a value.
-        By default ``"abort"``; ``"reject"`` where ``rejects`` or ``max_rejects`` say what becomes of them.
+        Wrong records: ``"abort"`` fails, ``"reject"`` leaves them out, ``"null"`` stores NULL in place of a wrong value.
+        By default ``"abort"``; ``"reject"`` if ``rejects`` or ``max_rejects`` is given.
     rejects, max_rejects
-        A CSV file for records that are left out, and how many may be.
+        A CSV file for the records that are left out, and their greatest number.
     ragged
-        Of CSV records with too many or too few fields: ``"error"``, ``"pad"``, ``"reject"``.
+        CSV records with too many or too few fields: ``"error"``, ``"pad"``, ``"reject"``.
     invalid_utf8
-        Of text that is no UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
+        Text that is not UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
     if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
         As of :func:`write`.
 
     Returns
     -------
     Summary
-        Rows, bytes, seconds; in ``details`` also each column's type and why, and what was left out.
+        Rows, bytes, seconds; in ``details`` also each column's type with its reason, and the records left out.
 
     Raises
     ------
     TypeError, ValueError
         Arguments that are wrong by themselves.
     DataError, ConstraintError
-        What cannot be read, or what a table does not take: with ``file``, ``record``, ``line``, ``column``, ``value``.
+        A record that cannot be read, or that its table refuses: with ``file``, ``record``, ``line``, ``column``, ``value``.
     TargetExistsError, FileError
         The file exists, or a file cannot be read or written.
 
-    Whatever is raised, also by Ctrl-C: ``path`` is as it was.
+    After any exception, also Ctrl-C, ``path`` is as it was.
     """
     arguments = _load_arguments(locals())
     with ProgressCallback(progress) as callback:
@@ -177,17 +177,18 @@ def generate(
         The name of a built-in schema (``"user"``), ``CREATE`` statements with annotations (``-- gen: digits(6)``), or a
         path to a file of them.
     rows
-        Rows of each table that nothing says them of (``1_000_000`` or ``"1m"``), or by table: ``{"user": 1000, "order": "1m"}``.
+        Rows of each table without a number of its own (``1_000_000`` or ``"1m"``), or by table:
+        ``{"user": 1000, "order": "1m"}``.
     plan
-        Instead of a schema a plan: the text of a plan file, such as :func:`profile` gives, or a path to one.
+        A plan instead of a schema: the text of a plan file, such as :func:`profile` returns, or a path to one.
     scale
-        Factor for the numbers of rows that the plan, the schema or the built-in schema gives; those of ``rows`` stay.
+        Factor for the numbers of rows in the plan, the schema or the built-in schema; those of ``rows`` stay.
     part
-        Only the rows of one of so many equal stretches of every table, counted from 1: ``(1, 4)`` or ``"1/4"``.
+        One of several equal parts of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter.
     set
-        Generators of columns, before those of the schema: ``{"user.area": "hex(6)"}``.
+        Generators of columns, which override those of the schema: ``{"user.area": "hex(6)"}``.
     seed
-        Another seed, other rows.
+        Seed of the rows: another seed makes other rows.
     if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
         As of :func:`write`.
 
@@ -196,9 +197,9 @@ def generate(
     TypeError, ValueError
         Arguments that are wrong by themselves.
     SchemaError, GeneratorError
-        What is wrong with the schema, the plan and their annotations: with ``table``, ``column``, ``line`` and ``character``.
+        Mistakes in the schema, the plan and their annotations: with ``table``, ``column``, ``line`` and ``character``.
 
-    Whatever is raised, also by Ctrl-C: ``path`` is as it was.
+    After any exception, also Ctrl-C, ``path`` is as it was.
     """
     arguments = _generate_arguments(locals())
     with ProgressCallback(progress) as callback:
@@ -210,11 +211,11 @@ def plan(
     path: PathLike | None = None,
     **arguments: Any,
 ) -> dict[str, Any]:
-    """Tell what :func:`generate` or :func:`load` would do with the same arguments, and why, and make nothing.
+    """Predict the work of :func:`generate` or :func:`load` for the same arguments, without making a database.
 
-    ``source`` is a schema or a plan as for :func:`generate`, or files as for :func:`load`; further arguments are theirs, and
-    ``path`` is the file that would be made. What is told: expected bytes and memory, tables with their columns, and how
-    each table, index and constraint is made.
+    ``source`` is a schema or a plan as for :func:`generate`, or files as for :func:`load`. ``path`` is the file that would be
+    made; further arguments are those of the function. The result has the expected bytes and memory, the tables with their
+    columns, and the lane of each table, index and constraint with its reason.
     """
     target = None if path is None else _path(path)
     if _is_generated(source, arguments):
@@ -231,17 +232,17 @@ def plan(
 
 
 def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = None) -> str:
-    """Look at all rows of a database and write a plan for one that looks alike: for ``generate(plan=)``.
+    """Read all rows of a database and return a plan for one that looks alike: for ``generate(plan=)``.
 
     Parameters
     ----------
     path
         The database, which is only read.
     keep_values
-        Whether texts are kept where a column has few different ones: states, countries, but names, too. Without it the plan
-        has no texts of the rows, but numbers and days, as ends of ranges and bins.
+        Whether the plan keeps the texts of columns with few distinct ones: states and countries, but also names. Without it
+        the plan has no text of the rows; it has numbers and days as bounds of ranges and bins.
     threads
-        How many threads read; by default one a core.
+        Number of threads that read; by default one a core.
 
     Returns
     -------
@@ -258,16 +259,16 @@ def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is wrong with a database."""
+    """A place in a database that violates the file format."""
 
     page: int
     """The page, counted from 1."""
     offset: int | None
-    """Where in the page, in bytes."""
+    """Offset in the page, in bytes."""
     object: str | None
     """The table or index that the page belongs to."""
     what: str
-    """What is wrong."""
+    """Description of the fault."""
 
     def __str__(self) -> str:
         offset = "" if self.offset is None else f" at {self.offset}"
@@ -277,18 +278,18 @@ class Fault:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What :func:`check` found. It is true where nothing is wrong."""
+    """The result of :func:`check`, true if no fault was found."""
 
     ok: bool
-    """Whether nothing is wrong."""
+    """Whether no fault was found."""
     faults: list[Fault]
-    """What is wrong, the first 100 faults."""
+    """The first 100 faults."""
     faults_total: int
-    """How many faults there are."""
+    """Number of all faults."""
     notes: list[str]
-    """What was not looked at, or is odd without being wrong."""
+    """Parts that were not checked, and oddities that are no faults."""
     sqlite: list[str] | None
-    """Complaints of SQLite's ``integrity_check`` and ``foreign_key_check``; ``None`` where it was not asked."""
+    """Complaints of SQLite's ``integrity_check`` and ``foreign_key_check``; ``None`` if SQLite was not asked."""
     pages: int
     """Pages of the database."""
     page_size: int
@@ -296,9 +297,9 @@ class CheckReport:
     bytes: int
     """Bytes of the file."""
     seconds: float
-    """How long the check took."""
+    """Duration of the check."""
     details: dict[str, Any] = field(repr=False)
-    """All that is known, as ``litepress check --json`` prints it: each b-tree with its rows and pages."""
+    """The whole report, as ``litepress check --json`` prints it: each b-tree with its rows and pages."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -310,21 +311,21 @@ class CheckReport:
 
 
 def check(path: PathLike, *, sqlite: bool = False, threads: int | None = None) -> CheckReport:
-    """Look at every page of a database, made by litepress or not.
+    """Check every page of a database, made by litepress or not.
 
     Parameters
     ----------
     path
-        The database. Nobody may change it meanwhile.
+        The database. No program may change it meanwhile.
     sqlite
-        Whether SQLite is asked, too: ``integrity_check`` and ``foreign_key_check``.
+        Whether SQLite checks it too: ``integrity_check`` and ``foreign_key_check``.
     threads
-        How many threads read pages; by default one a core.
+        Number of threads that read pages; by default one a core.
 
     Returns
     -------
     CheckReport
-        What is wrong with the database: that is no exception.
+        The faults of the database: they are a result, not an exception.
 
     Raises
     ------
@@ -351,7 +352,7 @@ Arguments = dict[str, Any]
 
 
 def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
-    """Files, tables and making, as the extension's ``load`` takes them, out of the arguments of :func:`load`."""
+    """Convert the arguments of :func:`load` to the three dicts that the extension's ``load`` takes."""
     schema, quote, rejects = given["schema"], given["quote"], given["rejects"]
     reading: Arguments = {
         "files": _paths(given["files"]),
@@ -372,7 +373,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
 
 
 def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, Arguments]:
-    """Schema, rows and making, as the extension's ``generate`` takes them, out of the arguments of :func:`generate`."""
+    """Convert the arguments of :func:`generate` to the schema and the two dicts that the extension's ``generate`` takes."""
     schema, plan = given["schema"], given["plan"]
     if (schema is None) == (plan is None):
         raise TypeError("either a schema or a plan is given")
@@ -393,12 +394,12 @@ def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, A
 
 
 def _defaults(function: Callable[..., Any]) -> Arguments:
-    """The keyword arguments of a function, as they are where they are not given."""
+    """Return the defaults of a function's keyword arguments."""
     return dict(function.__kwdefaults__ or {})
 
 
 def _given(what: str, defaults: Arguments, arguments: Arguments) -> Arguments:
-    """The arguments of a plan, with those that are missing."""
+    """Complete the arguments of a plan with the defaults. Refuse unknown ones, and ``progress``."""
     for name in arguments:
         if name not in defaults or name == "progress":
             raise TypeError(f"plan() of {what} takes no argument '{name}'")
@@ -406,7 +407,7 @@ def _given(what: str, defaults: Arguments, arguments: Arguments) -> Arguments:
 
 
 def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
-    """Whether a plan is about invented rows."""
+    """Return whether a plan is about generated rows, not loaded ones."""
     if arguments.keys() & {"format", "schema", "table"}:
         return False
     if is_plan(source):

@@ -1,6 +1,6 @@
-"""Keyword arguments that functions share: their types are seen to, and their short forms spread out.
+"""Checks the types of keyword arguments that functions share, and expands their short forms.
 
-What values mean (sizes, choices, names of columns) is decided by the extension.
+The extension interprets the values: sizes, choices, names of columns.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ._errors import TargetError
 SchemaLike = Union[str, "os.PathLike[str]"]
 """CREATE statements, or a path to a file of them."""
 Columns = Union[str, Sequence[str], Mapping[str, Union[str, Sequence[str]]]]
-"""One column, several, or those by table."""
+"""One column, several columns, or columns by table."""
 Lists = Union[str, Sequence[Union[str, Sequence[str]]], Mapping[str, Union[str, Sequence[Union[str, Sequence[str]]]]]]
-"""Several lists of columns: a list holds several, a tuple is one of several columns; or those by table."""
+"""Several lists of columns, or such lists by table. In a ``list`` each item is one; a tuple is one list of several columns."""
 Pairs = Mapping[str, Union[str, Mapping[str, str]]]
-"""Something for each column: by ``"column"``, by ``"table.column"``, or by table and column."""
+"""A text for each column, keyed by ``"column"``, by ``"table.column"``, or by table and then column."""
 
 
 def table_options(
@@ -36,7 +36,7 @@ def table_options(
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
 ) -> dict[str, Any]:
-    """What tables have beyond columns, as ``options::table_options`` of the extension takes it."""
+    """Returns the keys, types, indexes and constraints for the extension's ``options::table_options``."""
     return {
         "primary_key": _by_table("primary_key", primary_key, lambda key: [_names("primary_key", key)]),
         "without_rowid": flag("without_rowid", without_rowid),
@@ -61,7 +61,7 @@ def making_options(
     sync: str = "full",
     verify: str = "none",
 ) -> dict[str, Any]:
-    """How a database is made, as ``options::making_options`` of the extension takes it."""
+    """Returns the build options for the extension's ``options::making_options``."""
     return {
         "if_exists": text("if_exists", if_exists),
         "on_conflict": text("on_conflict", on_conflict),
@@ -76,12 +76,12 @@ def making_options(
 
 
 def pick_options(function: Callable[..., dict[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a function that sees to some of the arguments makes of them; others among them have their defaults."""
+    """Calls a function with those of the given arguments that it takes. The others keep the function's defaults."""
     return function(**{name: given[name] for name in function.__kwdefaults__ or {} if name in given})
 
 
 def schema_text(schema: SchemaLike) -> tuple[str, str]:
-    """CREATE statements, and what errors call them: those of a file, or ``schema`` itself."""
+    """Returns CREATE statements, from a file or ``schema`` itself, and their name in errors."""
     if isinstance(schema, str) and not is_schema_file(schema):
         return schema, "<schema>"
     if not isinstance(schema, (str, os.PathLike)):
@@ -91,14 +91,14 @@ def schema_text(schema: SchemaLike) -> tuple[str, str]:
 
 
 def is_plan(source: object) -> bool:
-    """Whether this is the text of a plan file, or names one."""
+    """Returns whether this is the text of a plan file, or names one."""
     if isinstance(source, os.PathLike):
         source = os.fspath(source)
     return isinstance(source, str) and ("algorithm_version" in source or source.lower().endswith(".toml"))
 
 
 def plan_text(plan: SchemaLike) -> tuple[str, str]:
-    """A plan file, and what errors call it."""
+    """Returns the text of a plan file, and its name in errors."""
     if isinstance(plan, str) and "algorithm_version" in plan:
         return plan, "<plan>"
     if not isinstance(plan, (str, os.PathLike)):
@@ -108,10 +108,10 @@ def plan_text(plan: SchemaLike) -> tuple[str, str]:
 
 
 def refuse_own_lock(path: str | os.PathLike[str]) -> None:
-    """Refuses a database on which this program itself holds a lock: a transaction of ``sqlite3``'s, say.
+    """Refuses a database on which this process holds a lock, such as an open transaction of ``sqlite3``.
 
-    Whoever opens and closes a file within a program gives up all locks that the program has on it (POSIX says so), and
-    another program could then write into the middle of that transaction.
+    Closing any descriptor of a file drops all POSIX locks that the process has on it. Another process could then write
+    into the middle of that transaction.
     """
     try:
         inode = os.stat(path).st_ino
@@ -129,34 +129,34 @@ def refuse_own_lock(path: str | os.PathLike[str]) -> None:
 
 
 def is_sql(source: str) -> bool:
-    """Whether this text holds CREATE statements, and does not name a file."""
+    """Returns whether this text is CREATE statements, and not the name of a file."""
     return re.search(r"\bcreate\s", source, re.IGNORECASE) is not None
 
 
 def is_schema_file(source: object) -> bool:
-    """Whether this names a file of CREATE statements."""
+    """Returns whether this names a file of CREATE statements."""
     if isinstance(source, str):
         return source.lower().endswith(".sql") and not is_sql(source)
     return isinstance(source, os.PathLike)
 
 
 def text(name: str, value: str) -> str:
-    """The argument, which is a text."""
+    """Returns an argument that must be a text."""
     return value if isinstance(value, str) else raise_type_error(name, "a str", value)
 
 
 def optional_text(name: str, value: str | None) -> str | None:
-    """The argument, which is a text where it is given."""
+    """Returns an argument that must be a text or ``None``."""
     return None if value is None else text(name, value)
 
 
 def flag(name: str, value: bool) -> bool:
-    """The argument, which is True or False."""
+    """Returns an argument that must be True or False."""
     return value if isinstance(value, bool) else raise_type_error(name, "True or False", value)
 
 
 def number(name: str, value: Any, words: bool = False) -> int | str | None:
-    """The argument, which is a whole number, or one in words ("1m", "512MiB") where these are allowed."""
+    """Returns an argument that must be a whole number, ``None``, or one in words ("1m", "512MiB") if ``words`` allows these."""
     if value is None or (words and isinstance(value, str)):
         return value
     if not isinstance(value, bool):
@@ -168,12 +168,12 @@ def number(name: str, value: Any, words: bool = False) -> int | str | None:
 
 
 def names(name: str, value: Any) -> list[str]:
-    """The argument, which is a text or several."""
+    """Returns the texts of an argument that must be one text, several, or ``None``."""
     return [] if value is None else _names(name, value)
 
 
 def pairs(name: str, value: Any) -> list[tuple[str, str]]:
-    """The argument, which has a text for each name: ``{"column": ...}`` or ``{"table": {"column": ...}}``."""
+    """Returns the pairs of ``{"column": text}`` or ``{"table": {"column": text}}``, the latter as ``table.column``."""
     if value is None:
         return []
     if not isinstance(value, Mapping):
@@ -188,7 +188,7 @@ def pairs(name: str, value: Any) -> list[tuple[str, str]]:
 
 
 def raise_type_error(name: str, wanted: str, value: object) -> NoReturn:
-    """An argument of a wrong type."""
+    """Raises the error for an argument of a wrong type."""
     raise TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
 
 
@@ -204,7 +204,7 @@ Spread = Callable[[Any], list[list[str]]]
 
 
 def _each(name: str) -> Spread:
-    """Spreads lists of columns: a list holds several, everything else is one."""
+    """Returns a function that expands lists of columns: in a ``list`` each item is one, everything else is one list."""
 
     def each(value: Any) -> list[list[str]]:
         return [_names(name, one) for one in value] if isinstance(value, list) else [_names(name, value)]
@@ -213,7 +213,7 @@ def _each(name: str) -> Spread:
 
 
 def _by_table(name: str, value: Any, spread: Spread) -> list[list[str]]:
-    """Lists of columns, those of a table with its name in front."""
+    """Returns lists of columns. If they are given by table, each column gets its table's name in front."""
     if value is None:
         return []
     if isinstance(value, Mapping):

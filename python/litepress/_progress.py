@@ -1,4 +1,4 @@
-"""How far a run is, told while it runs."""
+"""Progress reports of a run."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """The state of a run."""
 
     rows: int
-    """Rows that were taken from their sources, of all tables so far."""
+    """Rows read from their sources so far, of all tables."""
     bytes: int
-    """Bytes that were written."""
+    """Bytes written so far."""
     stage: str
-    """What is being done: ``rows of user``, ``index user_area``."""
+    """The current step: ``rows of user``, ``index user_area``."""
 
 
 ProgressFunction = Callable[[Progress], object]
 
 
 class _Line:
-    """One line on standard error, written over and over."""
+    """A line on standard error that each report overwrites."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -39,14 +39,14 @@ class _Line:
         self._width = len(text)
 
     def close(self) -> None:
-        """Ends the line, where there is one."""
+        """Ends the line, if one was written."""
         if self._width:
             sys.stderr.write("\n")
             sys.stderr.flush()
 
 
 class ProgressCallback:
-    """The function that the extension calls with rows, bytes and stage; ``call`` is ``None`` without ``progress=``."""
+    """The reports that ``progress=`` asks for. The extension calls ``call``, unless it is ``None``, with rows, bytes, stage."""
 
     def __init__(self, progress: bool | ProgressFunction) -> None:
         if not isinstance(progress, bool) and not callable(progress):

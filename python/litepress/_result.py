@@ -1,4 +1,4 @@
-"""What functions that make a database return."""
+"""The result of functions that make a database."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Summary:
     bytes: int
     """Bytes of the database."""
     seconds: float
-    """The whole run, syncs included."""
+    """Duration of the whole run, syncs included."""
     tables: dict[str, int]
     """Rows by table, in the order of the schema."""
     details: dict[str, Any] = field(repr=False)
-    """All that is known, as ``litepress --json`` prints it: times by stage, memory, threads, types and why."""
+    """The whole report, as ``litepress --json`` prints it: times by stage, memory, threads, column types with reasons."""
 
     @classmethod
     def of(cls, report: str) -> Summary:
-        """The summary of a report in JSON."""
+        """Reads the summary from a report in JSON."""
         details = json.loads(report)
         return cls(
             path=details["file"],

@@ -1,4 +1,4 @@
-"""``write``, ``to_bytes`` and ``connect``: databases of data that are all there."""
+"""``write``, ``to_bytes`` and ``connect``: databases of data that are complete."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ._options import (
 from ._progress import ProgressCallback, ProgressFunction
 from ._result import Summary
 
-#: What SQLite takes for the same in names: letters of ASCII.
+#: Names are equal to SQLite if they differ only in the case of ASCII letters.
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 Adapters = Mapping[type, Callable[[Any], Any]]
@@ -63,24 +63,29 @@ def write(
 ) -> Summary:
     """Make a SQLite database of tables: a file that is whole, or absent.
 
-    ``tables`` maps names to data; where there is one table, its data alone will do: it is called as the schema's only
-    table, or as the file. Data are
+    ``tables`` maps names to data. The data of a single table need no name: the table is called like the schema's only
+    table, or like the file. Data are
 
     * anything with the Arrow PyCapsule interface: tables, frames and readers of pyarrow, polars, pandas, DuckDB, ADBC;
-      batches are taken as they come and never copied whole;
+      batches are read one after another and never copied whole;
     * any iterable of rows: tuples, lists, dicts, dataclasses, named tuples, objects with attributes. It is read once, in
       the calling thread, a piece at a time;
     * columns: a mapping of names to sequences of one length, NumPy arrays among them, or a structured array.
 
-    What values become is said by ``help(litepress)``. Nothing changes a value in silence. The index of a pandas frame is a
-    column where it has a name. Of one DuckDB connection one relation can be read at a time.
+    ``help(litepress)`` lists the stored form of each Python type. No value changes in silence. The index of a pandas frame
+    becomes a column if it has a name. Each DuckDB connection can supply one relation at a time.
 
-    Without a ``schema`` each table has the columns of its data: those of Arrow by their types, others by the values of the
-    first rows. With one (CREATE statements, or a path to a file of them) columns are matched by name, rows of tuples by
-    position, and values are stored as SQLite would store them: a column that no row has gets its DEFAULT, which is another
-    in every row if it calls ``random()`` or the like, or is numbered where it is the INTEGER PRIMARY KEY; a key that some
-    dicts lack is NULL there. Of a text with a NUL character behind a number a numeric column stores the number alone, as
-    SQLite does: ``details["cut_texts"]`` of the summary counts such texts.
+    Without a ``schema`` each table has the columns of its data. Arrow's types decide the types of its columns, the values of
+    the first rows those of others.
+
+    With a schema (CREATE statements, or a path to a file of them) columns are matched by name, tuples by position, and
+    values are stored as SQLite would store them:
+
+    * A column that no row has gets its DEFAULT, evaluated for every row if it calls ``random()`` or the like. An INTEGER
+      PRIMARY KEY is numbered.
+    * A key that only some dicts lack is NULL in these rows.
+    * A numeric column cuts a text that is a number, a NUL character and more at that character, and stores the number, as
+      SQLite does. ``details["cut_texts"]`` of the summary counts such texts.
 
     Parameters
     ----------
@@ -111,19 +116,19 @@ def write(
     if_exists
         ``"fail"``, or ``"replace"``: the old file stays until the new one takes its place.
     on_conflict
-        Of rows with one key: ``"abort"``, ``"ignore"`` keeps the first, ``"replace"`` the last.
+        Rows with the same key: ``"abort"`` fails, ``"ignore"`` keeps the first, ``"replace"`` the last.
     page_size
         Bytes of a page: a power of two from 512 to 65536.
     threads
-        How many threads build pages; by default one a core.
+        Number of threads that build pages; by default one a core.
     memory
         Bytes to work in, or ``"512MiB"``; by default a quarter of the machine's or the container's.
     temp_dir
-        Folder for what a sort cannot keep in memory; by default that of ``path``.
+        Folder for temporary files of sorts that exceed the memory; by default that of ``path``.
     analyze
         Whether SQLite's planner gets statistics, as from ``ANALYZE``.
     sync
-        ``"full"``: the file survives a power cut once this returns. ``"off"``: the system writes when it likes.
+        ``"full"``: the file survives a power cut once this returns. ``"off"``: the system decides when to write.
     verify
         ``"quick"`` or ``"full"`` checks the file before it gets its name.
     progress
@@ -139,12 +144,12 @@ def write(
     TypeError, ValueError
         Arguments that are wrong by themselves, and data of no known shape.
     DataError, ConstraintError
-        A value that cannot be stored, a row that breaks a rule: with ``table``, ``record``, ``column``, ``value``.
+        A value that cannot be stored, a row that violates a constraint: with ``table``, ``record``, ``column``, ``value``.
     TargetExistsError, FileError
         The file exists, or cannot be written.
 
-    Whatever is raised, also by an iterator of yours: ``path`` is as it was. So it is after Ctrl-C, unless that came when the
-    new database, whole and synced, had just got its name.
+    After any exception, also one of your own iterators, ``path`` is as it was. Ctrl-C leaves it so too, unless it came just
+    after the complete database, whole and synced, got its name.
     """
     given = locals()
     report, _ = _build(Path(path), given)
@@ -225,7 +230,7 @@ def _opened(data: bytes) -> sqlite3.Connection:
     if hasattr(connection, "deserialize"):
         connection.deserialize(data)
         return connection
-    # Before Python 3.11 a database in memory can only be filled from another one.
+    # Before Python 3.11 only a backup of another database can fill one in memory.
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "database.db"
         file.write_bytes(data)
@@ -238,7 +243,7 @@ def _opened(data: bytes) -> sqlite3.Connection:
 
 
 def _build(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]:
-    """The report in JSON of a database, made as the arguments of :func:`write` say, and its bytes where it has no path."""
+    """Make a database by the arguments of :func:`write`. Return the report as JSON, and the bytes if there is no path."""
     shape, making, columns = pick_options(table_options, given), pick_options(making_options, given), given["columns"]
     text = None if given["schema"] is None else schema_text(given["schema"])
     asked = [name for name, value in shape.items() if value]
@@ -261,7 +266,7 @@ def _refuse_special(path: Path) -> None:
 
 
 def _refuse_twins(tables: Mapping[str, Any]) -> None:
-    """One name for two tables, and one iterator for two, of which each would get some rows."""
+    """Refuse two tables of one name, and one iterator for two tables: each would get only some of its rows."""
     names: dict[str, str] = {}
     for name in tables:
         other = names.setdefault(name.translate(_LOWER), name)
@@ -273,7 +278,7 @@ def _refuse_twins(tables: Mapping[str, Any]) -> None:
 
 
 def _named(tables: Any, path: Path | None, schema: tuple[str, str] | None) -> Mapping[str, Any]:
-    """The data by the names of their tables."""
+    """Return the data by the names of their tables."""
     if isinstance(tables, Mapping):
         for name in tables:
             if not isinstance(name, str):
@@ -290,7 +295,7 @@ def _named(tables: Any, path: Path | None, schema: tuple[str, str] | None) -> Ma
 
 
 def _names(columns: Columns | None, table: str) -> Sequence[str] | None:
-    """The names that ``columns=`` gives to the columns of a table."""
+    """Return the names that ``columns=`` gives to the columns of a table."""
     names = columns.get(table) if isinstance(columns, Mapping) else columns
     if names is None:
         return None

@@ -1,4 +1,4 @@
-"""``create``: a writer for programs whose rows come as they run."""
+"""``create``: a writer for programs that produce rows while they run."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def create(
     on_conflict: str = "abort",
     adapters: Adapters | None = None,
 ) -> Writer:
-    """Begin a SQLite database whose rows come while the program runs.
+    """Begin a SQLite database whose rows arrive while the program runs.
 
         with litepress.create("metrics.db", "CREATE TABLE metrics(name TEXT NOT NULL, value REAL NOT NULL)") as db:
             metrics = db["metrics"]
             metrics.append(("load", 0.5))
             metrics.extend({"name": names, "value": array})
 
-    The file gets its name when the block ends. Where an exception ends it, no file is there, and an old one is as it was.
+    The file gets its name when the block ends. If an exception ends the block, no file is made and an old one stays as it was.
 
-    Rows go to any table at any time. The table of which the first mebibytes come first is printed while the program
-    runs; rows of others are kept, beyond a part of ``memory`` in a temporary file, and printed at the end.
+    Any table takes rows at any time. The first table to get some mebibytes of rows is printed while the program runs.
+    Rows of the others wait in a part of ``memory``, then in a temporary file, and are printed at the end.
 
     Parameters
     ----------
     path
-        The file to make; ``None`` or ``":memory:"`` for a database in memory, which :meth:`Writer.to_bytes` gives.
+        The file to make; ``None`` or ``":memory:"`` for a database in memory, which :meth:`Writer.to_bytes` returns.
     schema
         ``CREATE`` statements for all tables, or a path to a file of them.
     if_exists, page_size, threads, memory, temp_dir, analyze, sync, verify, on_conflict, adapters
@@ -87,7 +87,7 @@ class Writer:
         return writer
 
     def __getitem__(self, table: str) -> TableWriter:
-        """The table of this name. ``KeyError`` where there is none."""
+        """Return the table of this name. Raise ``KeyError`` if there is none."""
         position = self._inner.position(table) if isinstance(table, str) else None
         if position is None:
             raise KeyError(f"there is no table {table!r}: the schema has {', '.join(self.tables)}")
@@ -106,13 +106,13 @@ class Writer:
 
     @property
     def summary(self) -> Summary | None:
-        """What was made; ``None`` before it is published."""
+        """The summary of the published database; ``None`` before."""
         return self._summary
 
     def close(self) -> Summary:
-        """Complete the database and give it its name. Where that fails, nothing is left of it.
+        """Complete the database and give it its name. If that fails, nothing is left of it.
 
-        Closing a writer again changes nothing.
+        Closing a published writer again returns the same summary.
         """
         if self._summary is not None:
             return self._summary
@@ -125,12 +125,12 @@ class Writer:
         return self._summary
 
     def abort(self) -> None:
-        """Give the database up: nothing is left of it, and an old file is as it was. A published one stays."""
+        """Give the database up: nothing is left of it, and an old file stays as it was. A published database stays, too."""
         self._inner.abort()
         self._is_over = True
 
     def to_bytes(self) -> bytes:
-        """The bytes of a database in memory, once the writer is closed."""
+        """Return the bytes of a database in memory, once the writer is closed."""
         if self._summary is None:
             raise ValueError("the database is not complete: close the writer first")
         if self._bytes is None:
@@ -150,7 +150,7 @@ class Writer:
             self.close()
 
     def _was_aborted(self) -> bool:
-        """Whether the user gave the database up within the block, which is no mistake at its end."""
+        """Return whether the database was given up within the block: its end must not fail for that."""
         return self._is_over and self._summary is None
 
     def __repr__(self) -> str:
@@ -198,16 +198,16 @@ class TableWriter:
     def append(self, row: Any) -> None:
         """Add a row: a tuple or list of the values of all columns, a dict, a dataclass or another object with attributes.
 
-        A row that is refused is not added; the writer goes on. A rule of the table that a row breaks (NOT NULL, the
-        types of STRICT tables, UNIQUE) may be told by a later call, and is the end of the writer.
+        A refused row is not added, and the writer stays open. If a row violates a constraint of its table (NOT NULL, the
+        types of STRICT tables, UNIQUE), a later call may report it. That gives the database up.
         """
         self._append(row, self._position)
 
     def extend(self, data: Any) -> None:
         """Add many rows at once: any data that :func:`write` takes.
 
-        Where an iterator raises something in the middle, the rows before are in, as for ``list.extend``. Of columns and
-        Arrow data that are refused in the middle some rows may be in; what is wrong within Arrow data ends the writer.
+        If an iterator raises an exception, the rows before stay, as for ``list.extend``. If columns or Arrow data are
+        refused in the middle, some of their rows may stay. A mistake within Arrow data gives the database up.
         """
         described = describe(data)
         if isinstance(described, Rows):
@@ -216,7 +216,7 @@ class TableWriter:
             self._inner.extend(described, self._position)
 
     def __len__(self) -> int:
-        """How many rows were added so far."""
+        """Return the number of rows added so far."""
         return self._inner.rows(self._position)
 
     def __bool__(self) -> bool:
@@ -230,7 +230,7 @@ _open: weakref.WeakSet[Writer] = weakref.WeakSet()
 
 
 def _give_up_all() -> None:
-    """A program that ends leaves no half of a database behind."""
+    """Give up all open writers at the end of the program, so that no unfinished file stays behind."""
     for writer in list(_open):
         writer._give_up(stacklevel=1)
 

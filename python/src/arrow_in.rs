@@ -1,10 +1,10 @@
-//! Arrow data of other libraries, through the capsules that they hand out (the Arrow PyCapsule interface).
+//! Imports Arrow data of other libraries through the Arrow PyCapsule interface.
 //!
-//! A capsule holds a pointer to a struct of the Arrow C data interface. Whoever takes the data moves the struct out and leaves
-//! one behind that is released, so that the capsule's destructor has nothing to release, and nobody takes the data twice.
+//! A capsule holds a pointer to a struct of the Arrow C data interface. The consumer moves the struct out and leaves a released
+//! one behind. So the capsule's destructor has nothing to release, and a second consumer finds no data.
 //!
-//! **All of the crate's `unsafe` is here.** What the structs say of lengths and buffers is believed: there is no way to check
-//! it. What can be checked later is not believed (`array_as_bytes` in `crates/load`: texts need not be UTF-8).
+//! **All of the crate's `unsafe` is here.** The lengths and buffers in the structs are trusted: there is no way to check them.
+//! Contents are checked later (`array_as_bytes` in `crates/load`: texts need not be UTF-8).
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
@@ -22,11 +22,11 @@ use std::sync::Arc;
 
 type Batches = Box<dyn RecordBatchReader + Send>;
 
-/// The record batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`. Nothing of them is read yet.
+/// Returns the record batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`. Reads no batch of a stream yet.
 ///
 /// # Errors
 /// `TypeError` for objects that have neither, and for data that are no table; `ValueError` for a capsule that was taken
-/// before; what the object itself raises.
+/// before; exceptions of the object itself.
 pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Batches> {
     if data.hasattr("__arrow_c_stream__")? {
         return of_stream(&data.call_method0("__arrow_c_stream__")?);
@@ -45,8 +45,8 @@ pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Batches> {
 
 fn of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Batches> {
     let pointer = pointer::<FFI_ArrowArrayStream>(capsule, c"arrow_array_stream")?;
-    // SAFETY: a capsule of this name points to an initialised stream, which lives as long as the capsule. The interpreter is held,
-    // so that nobody else uses it meanwhile. The stream is moved out, and what stays is released.
+    // SAFETY: a capsule of this name points to an initialised stream, which lives as long as the capsule. This thread holds
+    // the interpreter, so no other uses the stream meanwhile. The stream is moved out and leaves a released one behind.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     if stream.release().is_none() {
         return Err(taken());
@@ -61,20 +61,20 @@ fn of_array(schema: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<Bat
     let array = pointer::<FFI_ArrowArray>(array, c"arrow_array")?;
     // SAFETY: as for streams: a capsule of this name points to an initialised schema, and it is moved out.
     let schema = unsafe { FFI_ArrowSchema::from_raw(schema.as_ptr()) };
-    // SAFETY: the same of an array.
+    // SAFETY: as above: a capsule of this name points to an initialised array, and it is moved out.
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
     if array.is_released() || schema.release().is_none() {
         return Err(taken());
     }
     let field = Field::try_from(&schema).map_err(|error| refused(&error))?;
     let table = schema_of(&field)?;
-    // SAFETY: both come from one call of `__arrow_c_array__`, whose schema says what the array is.
+    // SAFETY: both come from one call of `__arrow_c_array__`, whose schema describes the array.
     let data = unsafe { from_ffi_and_data_type(array, field.data_type().clone()) };
     let batch = data.and_then(|data| as_batch(&make_array(data), &table)).map_err(|error| refused(&error))?;
     Ok(Box::new(RecordBatchIterator::new([Ok(batch)], table)))
 }
 
-/// The pointer that a capsule of this name holds.
+/// Returns the pointer in a capsule of this name.
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
     let wrong = |_| {
         let name = name.to_string_lossy();
@@ -84,7 +84,7 @@ fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
     Ok(capsule.pointer_checked(Some(name)).map_err(wrong)?.cast())
 }
 
-/// The columns of what should be a table.
+/// Returns the columns of a table: the fields of its struct.
 fn schema_of(field: &Field) -> PyResult<SchemaRef> {
     match field.data_type() {
         DataType::Struct(fields) => Ok(Arc::new(Schema::new(fields.clone()))),
@@ -106,7 +106,7 @@ fn refused(error: &ArrowError) -> PyErr {
     PyValueError::new_err(format!("the Arrow data cannot be taken: {error}"))
 }
 
-/// A stream of structs as one of record batches.
+/// A stream of struct arrays, read as record batches.
 struct Tables {
     arrays: ArrayStreamReader,
     schema: SchemaRef,
@@ -139,7 +139,7 @@ fn as_batch(array: &ArrayRef, schema: &SchemaRef) -> Result<RecordBatch, ArrowEr
     RecordBatch::try_new_with_options(schema.clone(), table.columns().to_vec(), &options)
 }
 
-/// What the producer says of its error, without what the reader puts in front.
+/// Reduces an error of a stream to the producer's own message, without the reader's prefix.
 fn told(error: ArrowError) -> ArrowError {
     const MARK: &str = "Producer error: ";
     match &error {

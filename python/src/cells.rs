@@ -1,7 +1,7 @@
-//! One Python value after another becomes a block of cells.
+//! Converts Python values to blocks of cells.
 //!
 //! Values whose type is exactly `int`, `str`, `float`, `bool`, `bytes` or `None` are read here; all others go through
-//! `litepress/_adapt.py` first. A column begins with the kind of its first value; where kinds mix within a block, the block
+//! `litepress/_adapt.py` first. A column begins with the kind of its first value. If kinds mix within a block, the block
 //! holds values of any kind.
 
 use crate::errors::exception;
@@ -13,19 +13,19 @@ use litepress_rows::error::grouped;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 
-/// A piece ends with the row that brings its values to so many bytes,
+/// A piece ends with the row that brings its values to this number of bytes.
 pub const PIECE_BYTES: usize = 4 << 20;
-/// or with this one.
+/// Most rows of a piece, however small they are.
 pub const PIECE_ROWS: u64 = 1 << 17;
 
-/// Integers up to here are doubles, all of them.
+/// A double represents every integer up to this one exactly.
 const MOST_EXACT: u64 = 1 << 53;
-/// Digits of a decimal that a double keeps, whatever they are.
+/// Decimal digits that a double always preserves.
 const DOUBLE_DIGITS: usize = 15;
-/// Decimal exponents of which doubles have all digits.
+/// Decimal exponents at which doubles preserve all [`DOUBLE_DIGITS`].
 const DOUBLE_EXPONENTS: std::ops::RangeInclusive<i64> = -290..=290;
 
-/// Which kinds of values there are, as a set.
+/// A set of kinds of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kinds(u16);
 
@@ -33,10 +33,10 @@ impl Kinds {
     pub const NONE: Self = Self(0);
     pub const BOOL: Self = Self(1);
     pub const INT: Self = Self(1 << 1);
-    /// An integer that may be no double.
+    /// An integer beyond [`MOST_EXACT`], which a double may round.
     pub const LARGE_INT: Self = Self(1 << 2);
     pub const REAL: Self = Self(1 << 3);
-    /// A decimal of which a double keeps all digits.
+    /// A decimal whose digits a double preserves.
     pub const DECIMAL: Self = Self(1 << 4);
     pub const LONG_DECIMAL: Self = Self(1 << 5);
     pub const TEXT: Self = Self(1 << 6);
@@ -69,7 +69,7 @@ impl Kinds {
         Self(!self.0)
     }
 
-    /// `int and float`
+    /// Lists the kinds for people: `int and float`.
     pub fn names(self) -> String {
         let has_int = self.meets(Self::INT);
         let is_told = |kind: Self| self.meets(kind) && !(kind == Self::LARGE_INT && has_int);
@@ -81,8 +81,7 @@ impl Kinds {
         }
     }
 
-    /// The type of a column whose values are of these kinds, such that it gives back all of them as they are; none (an empty
-    /// name) where they have no such type together.
+    /// Returns the declared type that stores all values of these kinds unchanged, or an empty name if no type does.
     pub fn declared_type(self) -> &'static str {
         let types = [("INTEGER", Self::INTEGERS), ("REAL", Self::REALS), ("TEXT", Self::TEXTS), ("BLOB", Self::BLOB)];
         match types.into_iter().find(|(_, kinds)| self.is_within(*kinds)) {
@@ -91,7 +90,7 @@ impl Kinds {
         }
     }
 
-    /// What a column that was given this type by [`declared_type`](Self::declared_type) takes.
+    /// Returns the kinds that a column of this type stores unchanged: the inverse of [`declared_type`](Self::declared_type).
     pub fn of_declared_type(declared_type: &str) -> Self {
         match declared_type {
             "INTEGER" => Self::INTEGERS,
@@ -107,12 +106,12 @@ impl Kinds {
     const TEXTS: Self = Self::TEXT.and(Self::DECIMAL).and(Self::LONG_DECIMAL);
 }
 
-/// Why a value is not taken.
+/// The reason why a value is refused.
 #[derive(Debug)]
 pub enum Refusal {
     /// Python code raised this.
     Raised(PyErr),
-    /// It cannot be stored: why, and what to do about it.
+    /// SQLite has no form for it: the message, and the advice.
     Value(String, Option<String>),
     /// It is of a kind that the column does not take.
     Kind(Kinds),
@@ -129,7 +128,7 @@ impl Refusal {
         Self::Value(message.to_owned(), None)
     }
 
-    /// The exception for a value that stands there.
+    /// Makes the exception. `reason` tells why the column has its type.
     #[cold]
     fn exception(self, table: &str, column: &str, record: u64, value: &Bound<'_, PyAny>, reason: &str) -> PyErr {
         let (message, advice) = match self {
@@ -147,7 +146,7 @@ impl Refusal {
     }
 }
 
-/// Where a value stands, for errors.
+/// The position of a value, for errors.
 pub struct Place<'a> {
     pub table: &'a str,
     /// The columns, once they are settled.
@@ -157,7 +156,7 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The exception for a value that its column does not take.
+    /// Makes the exception for a value that its column refuses.
     #[cold]
     pub fn refused(&self, refusal: Refusal, column: &str, value: &Bound<'_, PyAny>) -> PyErr {
         let field = self.fields.and_then(|fields| fields.iter().find(|field| field.name == column));
@@ -168,7 +167,7 @@ impl Place<'_> {
         refusal.exception(self.table, column, self.record, value, &reason)
     }
 
-    /// The exception for a row that lacks an attribute.
+    /// Makes the exception for a row that lacks an attribute.
     #[cold]
     pub fn no_attribute(&self, row: &Bound<'_, PyAny>, column: &str) -> PyErr {
         let message = format!("the row, of type {}, has no such attribute", type_name(row));
@@ -177,12 +176,12 @@ impl Place<'_> {
     }
 }
 
-/// The name of a value's type.
+/// Returns the name of a value's type.
 pub fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "unknown".to_owned(), |name| name.to_string())
 }
 
-/// What a column is by the kinds of its values in the first rows.
+/// Describes a column by the kinds of its values in the first `rows` rows.
 pub fn field(name: String, kinds: Kinds, rows: u64) -> Field {
     let reason = match rows {
         1 => format!("{} in the first row", kinds.names()),
@@ -192,7 +191,7 @@ pub fn field(name: String, kinds: Kinds, rows: u64) -> Field {
     Field { name, kind: FieldKind::Typed { declared_type, reason: reason.into(), not_null: false } }
 }
 
-/// A value as Python writes it, cut where it is long.
+/// Returns a value's `repr`, cut after 60 characters.
 pub fn shown(value: &Bound<'_, PyAny>) -> String {
     const SHOWN: usize = 60;
     let Ok(text) = value.repr() else { return "?".to_owned() };
@@ -201,11 +200,11 @@ pub fn shown(value: &Bound<'_, PyAny>) -> String {
     if shown.len() < text.len() { format!("{shown}...") } else { shown }
 }
 
-/// What becomes of values of other types.
+/// The conversion of values that are not of a plain type, by `litepress._adapt.Adapter`.
 #[derive(Debug)]
 pub struct Adapter {
     call: Py<PyAny>,
-    /// The functions of types that came so far.
+    /// The functions of types that were seen before, shared with the Python object: a lookup here saves a call.
     known: Py<PyDict>,
     decimal_text: Py<PyAny>,
     refused: Py<PyAny>,
@@ -214,7 +213,7 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// `adapters`: a dict of functions by type, or nothing.
+    /// Makes an adapter with the user's functions by type, if any.
     pub fn new(py: Python<'_>, adapters: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let module = py.import("litepress._adapt")?;
         let call = module.getattr("Adapter")?.call1((adapters,))?;
@@ -291,7 +290,7 @@ impl PythonColumn {
         }
     }
 
-    /// Appends a value of a plain type. Returns `None` if it is of another.
+    /// Appends a value of a plain type and returns its approximate size, or `None` if its type is not plain.
     #[inline]
     fn push_plain(&mut self, value: &Bound<'_, PyAny>) -> Result<Option<usize>, Refusal> {
         const NUMBER_BYTES: usize = 8;
@@ -338,7 +337,7 @@ impl PythonColumn {
         Ok(())
     }
 
-    /// Appends a double. NaN becomes NULL, and says nothing about the column.
+    /// Appends a double. NaN becomes NULL, and leaves the column's kinds as they are.
     #[inline]
     fn push_real(&mut self, value: f64) -> Result<(), Refusal> {
         if value.is_nan() {
@@ -365,7 +364,7 @@ impl PythonColumn {
         Ok(blob.len())
     }
 
-    /// Appends NULL.
+    /// Appends NULL, which is of no kind.
     pub fn push_null(&mut self) {
         self.column.push_null();
     }
@@ -392,7 +391,7 @@ fn check_length(bytes: usize) -> Result<(), Refusal> {
     Err(Refusal::value("the value is longer than the 1,000,000,000 bytes that SQLite allows"))
 }
 
-/// Whether a double keeps all digits of a decimal: there are 15 at most, and it is neither huge nor tiny.
+/// Returns whether a double preserves all digits of a decimal: it has 15 at most, and is neither huge nor tiny.
 fn is_double(decimal: &str) -> bool {
     let (mantissa, exponent) = decimal.split_once(['E', 'e']).unwrap_or((decimal, "0"));
     let digits = mantissa.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit).count();

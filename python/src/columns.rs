@@ -1,6 +1,6 @@
-//! Columns, each whole, become pieces.
+//! Converts whole columns to pieces.
 //!
-//! `litepress/_data.py` says what each column is and reads a block of it at a time: numbers and times as the bytes of a buffer,
+//! `litepress/_data.py` describes each column and reads a block of it at a time: numbers and times as the bytes of a buffer,
 //! everything else as a list of Python values. The numbers of a buffer never become Python objects.
 
 use crate::cells::{Adapter, Kinds, PIECE_BYTES, PIECE_ROWS, Place, PythonColumn, field};
@@ -17,9 +17,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use std::collections::VecDeque;
 
-/// NumPy's "not a time".
+/// NumPy's NaT ("not a time").
 const NOT_A_TIME: i64 = i64::MIN;
-/// About how many bytes a number or a time is in a record.
+/// Approximate bytes of a number or a time in a record.
 const VALUE_BYTES: usize = 8;
 
 /// Columns of one length.
@@ -31,25 +31,25 @@ pub struct Columns {
     length: usize,
     /// Rows that were read.
     at: usize,
-    /// The piece that said what types the columns of Python values have.
+    /// The first piece, read ahead: its values decide the types of the columns of Python values.
     first: Option<RowsInMemory>,
 }
 
 struct Column {
     name: String,
-    /// What it is, for people: `NumPy int64`.
+    /// Type of the source, for messages: `NumPy int64`.
     origin: String,
     kind: Kind,
-    /// `read(start, stop)`
+    /// `read(start, stop)` returns the values of these rows.
     read: Py<PyAny>,
-    /// `nulls(start, stop)`
+    /// `nulls(start, stop)` returns a byte for each of these rows, nonzero for NULL.
     nulls: Option<Py<PyAny>>,
 }
 
 enum Kind {
     /// Python values.
     Values(PythonColumn),
-    /// Integers of so many bytes.
+    /// Signed integers.
     Int(Layout),
     Uint(Layout),
     Real(Layout),
@@ -57,21 +57,23 @@ enum Kind {
     Date,
     /// Counts of a unit since 1970.
     Time(Unit),
-    /// Counts of some unit.
+    /// Durations: counts of the source's own unit, stored as they are.
     Span,
 }
 
-/// How numbers lie in a buffer.
+/// The layout of numbers in a buffer.
 #[derive(Clone, Copy)]
 struct Layout {
     bytes: usize,
-    /// In the byte order of other machines.
+    /// The byte order is not this machine's.
     is_swapped: bool,
 }
 
 impl Columns {
+    /// Opens columns that `_data.describe` describes, and reads the first piece.
+    ///
     /// # Errors
-    /// What Python code raises; columns without names; values that cannot be stored.
+    /// Exceptions of Python code; columns without names; values that cannot be stored.
     pub fn new(
         py: Python<'_>,
         described: &Bound<'_, PyAny>,
@@ -109,7 +111,7 @@ impl Columns {
         Ok(if piece.batches.is_empty() { None } else { Some(piece) })
     }
 
-    /// The next rows, and about how many bytes they have.
+    /// Reads the next rows. Returns them with their approximate size in bytes.
     fn read_batch(&mut self, py: Python<'_>) -> PyResult<(Batch, usize)> {
         let most = BLOCK_ROWS.min(self.length - self.at);
         let (rows, mut bytes) = self.push_values(py, most)?;
@@ -128,8 +130,8 @@ impl Columns {
         Ok((batch, bytes))
     }
 
-    /// Appends the next values of all columns that hold Python values, row by row: fewer than `most` rows where their bytes
-    /// fill a piece. How many rows and bytes it was.
+    /// Appends the next values of all columns that hold Python values, row by row, until `most` rows or the bytes of a piece.
+    /// Returns the number of rows and their approximate bytes.
     fn push_values(&mut self, py: Python<'_>, most: usize) -> PyResult<(usize, usize)> {
         let range = (self.at, self.at + most);
         let mut lists = Vec::new();
@@ -172,7 +174,7 @@ impl PieceMaker for Columns {
     }
 }
 
-/// The names of the columns: those of a given table where they have none themselves.
+/// Returns the columns' own names, or by position those of the known table if they have none.
 fn names(named: Vec<String>, columns: usize, table: &str, known: Option<&Table>) -> PyResult<Vec<String>> {
     if !named.is_empty() {
         return Ok(named);
@@ -221,7 +223,7 @@ impl Column {
         })
     }
 
-    /// What the column is, after the first piece.
+    /// Describes the column. Python values of the first `rows` rows decide its type.
     fn field(&self, rows: u64) -> Field {
         let declared_type = match &self.kind {
             Kind::Values(builder) => return field(self.name.clone(), builder.kinds(), rows),
@@ -236,7 +238,7 @@ impl Column {
         }
     }
 
-    /// From now on no value is taken that the column's type would change.
+    /// Refuses values that the column's type would change from now on.
     fn guard(&mut self) {
         if let Kind::Values(builder) = &mut self.kind {
             builder.take_only(Kinds::of_declared_type(builder.kinds().declared_type()));
@@ -283,7 +285,7 @@ impl Column {
 }
 
 impl Kind {
-    /// Bytes of a value in a buffer.
+    /// Returns the bytes of a value in a buffer.
     fn size(&self) -> usize {
         match self {
             Self::Int(layout) | Self::Uint(layout) | Self::Real(layout) => layout.bytes,
@@ -315,7 +317,7 @@ impl Kind {
     }
 }
 
-/// The numbers of a buffer, each of one type: `from_ne_bytes`, or with the bytes turned round.
+/// Iterates over the numbers of a buffer, and reverses the bytes of each if they are swapped.
 macro_rules! numbers {
     ($type:ty, $data:expr, $is_swapped:expr) => {
         $data.as_chunks::<{ size_of::<$type>() }>().0.iter().map(|bytes| {
@@ -338,8 +340,10 @@ fn push_ints(data: &[u8], Layout { bytes, is_swapped }: Layout, out: &mut Vec<i6
     }
 }
 
+/// Appends unsigned integers to a column of signed ones.
+///
 /// # Errors
-/// Position and value of the first that is beyond 63 bits.
+/// Position and value of the first integer beyond 63 bits.
 fn push_uints(data: &[u8], Layout { bytes, is_swapped }: Layout, out: &mut Vec<i64>) -> Result<(), (usize, u64)> {
     match bytes {
         1 => out.extend(numbers!(u8, data, is_swapped).map(i64::from)),

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Makes the exception of an error. The classes stand in `litepress/_errors.py`.
+/// Makes the Python exception for an error. The classes are defined in `litepress/_errors.py`.
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
     if error.kind() == ErrorKind::Interrupted {
         return PyKeyboardInterrupt::new_err(error.message().to_owned());
@@ -33,7 +33,7 @@ fn built(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(raised))
 }
 
-/// The class for errors of a kind.
+/// Returns the name of the exception class for errors of a kind.
 fn class(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Usage => "UsageError",
@@ -52,7 +52,7 @@ fn class(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// What sort of constraint a row breaks, as SQL writes it.
+/// Returns the kind of constraint that a row violates, in SQL's words. Only the message knows it: `Error` has no field for it.
 fn constraint(error: &Error) -> Option<&'static str> {
     const KINDS: [&str; 5] = ["NOT NULL", "UNIQUE", "CHECK", "FOREIGN KEY", "PRIMARY KEY"];
     if error.kind() != ErrorKind::Constraint {

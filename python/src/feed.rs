@@ -1,4 +1,4 @@
-//! From the thread that has the Python data to the workers of the press: pieces through a bounded channel.
+//! A bounded channel of pieces from the thread that has the Python data to the workers of the press.
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 use litepress::pipeline::RowsInMemory;
@@ -8,38 +8,38 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Pieces that wait for a worker: enough to keep all of them busy, few enough to stay small.
+/// Capacity of the channel: enough pieces to keep all workers busy, few enough to stay small in memory.
 const WAITING_PIECES: usize = 4;
 
-/// Data of one table that only the interpreter can read. Called in the thread that has it.
+/// Data of one table that only the interpreter can read. Only the thread that holds the interpreter calls it.
 pub trait PieceMaker {
-    /// Names and types of the columns that pieces have, in their order.
+    /// Returns the names and types of the columns of a piece, in their order.
     fn fields(&self) -> &[Field];
 
-    /// The next rows, all values converted; `None` after the last. How many there are follows from the data alone.
+    /// Returns the next rows with all values converted, or `None` after the last. The size of a piece depends on the data alone.
     ///
     /// # Errors
-    /// What Python code raises, as it is; a value that cannot be stored, as `litepress.DataError`.
+    /// Exceptions of Python code, unchanged; `litepress.DataError` for a value that cannot be stored.
     fn next_piece(&mut self, py: Python<'_>) -> PyResult<Option<RowsInMemory>>;
 }
 
-/// Where pieces are sent from. Dropped, it ends the table.
+/// The sending end of a table's channel. Dropping it ends the table.
 #[derive(Debug)]
 pub struct Feed {
     sender: Sender<Box<dyn Piece>>,
 }
 
-/// What became of a piece that was to be sent.
+/// The result of an attempt to send a piece.
 pub enum Sent {
-    /// It is on its way.
+    /// The piece is in the channel.
     Done,
-    /// There is no room yet: it comes back.
+    /// The channel is full: the piece comes back.
     Full(Box<dyn Piece>),
-    /// Nobody wants it: the press has failed, and says why at its end.
+    /// The receiver is gone: the press has failed, and its thread returns the reason.
     Over,
 }
 
-/// A table that is fed: the two ends.
+/// Makes the two ends of a table's channel.
 pub fn channel(fields: Vec<Field>) -> (Feed, ChannelReader) {
     let (sender, receiver) = crossbeam_channel::bounded(WAITING_PIECES);
     let columns = (0..fields.len()).collect();
@@ -47,7 +47,7 @@ pub fn channel(fields: Vec<Field>) -> (Feed, ChannelReader) {
 }
 
 impl Feed {
-    /// Sends a piece, and waits this long for room. To be called without the interpreter.
+    /// Sends a piece, and waits up to `patience` for room. The caller must not hold the interpreter.
     pub fn send(&self, piece: Box<dyn Piece>, patience: Duration) -> Sent {
         match self.sender.send_timeout(piece, patience) {
             Ok(()) => Sent::Done,
@@ -57,12 +57,12 @@ impl Feed {
     }
 }
 
-/// The pieces that are sent, as a file of them.
+/// The receiving end: a reader whose pieces come from the channel instead of a file.
 #[derive(Debug)]
 pub struct ChannelReader {
     fields: Vec<Field>,
     receiver: Receiver<Box<dyn Piece>>,
-    /// Positions in a piece of the columns that are wanted.
+    /// Positions of the wanted columns in a piece.
     columns: Arc<[usize]>,
 }
 

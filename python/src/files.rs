@@ -1,5 +1,5 @@
 //! `load`, `generate`, `plan`, `profile` and `check`: functions of the crate `litepress`. Arguments come from
-//! `litepress/_files.py`, which has seen to their types.
+//! `litepress/_files.py`, which has checked their types.
 
 use crate::errors::exception;
 use crate::options::{Keywords, making_options, table_options};
@@ -16,10 +16,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A schema: CREATE statements, and their name in errors.
+/// The CREATE statements of a schema, and their name in errors.
 type Schema = (String, String);
 
-/// Loads a database; returns the report as JSON.
+/// Makes a database of files and returns the report as JSON.
 #[pyfunction]
 pub fn load(
     py: Python<'_>,
@@ -34,7 +34,7 @@ pub fn load(
     run(py, &options.build.progress, tell, job)
 }
 
-/// Generates a database; returns the report as JSON.
+/// Generates a database and returns the report as JSON.
 #[pyfunction]
 pub fn generate(
     py: Python<'_>,
@@ -77,7 +77,7 @@ pub fn plan_generate(
     run(py, &options.build.progress, None, job)
 }
 
-/// Checks a database; returns the result as JSON.
+/// Checks a database and returns the result as JSON.
 #[pyfunction]
 pub fn check(py: Python<'_>, path: PathBuf, asks_sqlite: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
     let mut options = CheckOptions::default().ask_sqlite(asks_sqlite);
@@ -85,7 +85,7 @@ pub fn check(py: Python<'_>, path: PathBuf, asks_sqlite: bool, arguments: &Bound
     run(py, &options.progress, None, || Ok(litepress::check(&path, &options)?.to_json()))
 }
 
-/// Returns a plan for a database that looks alike, as a plan file.
+/// Returns a plan (TOML) for a database that looks like this one.
 #[pyfunction]
 pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bound<'_, PyDict>) -> PyResult<String> {
     let mut options = ProfileOptions::default().keep_values(keep_values);
@@ -94,33 +94,33 @@ pub fn profile(py: Python<'_>, path: PathBuf, keep_values: bool, arguments: &Bou
     press::run(py, &progress, None, Vec::new(), || Ok(litepress::profile(&path, &options)?.to_toml()))
 }
 
-/// The schema in a file.
+/// Reads the schema or the plan in a file.
 #[pyfunction]
 pub fn schema_file(py: Python<'_>, path: PathBuf) -> PyResult<Schema> {
     let read = py.detach(|| SchemaText::from_file(&path)).map_err(|error| exception(py, &error))?;
     Ok((read.text, read.origin))
 }
 
-/// A built-in schema.
+/// Returns a built-in schema.
 #[pyfunction]
 pub fn preset(py: Python<'_>, name: &str) -> PyResult<Schema> {
     let preset = SchemaText::from_preset(name).map_err(|error| exception(py, &error))?;
     Ok((preset.text, preset.origin))
 }
 
-/// Names of all built-in schemas.
+/// Returns the names of all built-in schemas.
 #[pyfunction]
 pub fn presets() -> Vec<&'static str> {
     SchemaText::presets().collect()
 }
 
-/// Runs the program `litepress`, once in a process; returns its exit code. Signals are the program's from now on.
+/// Runs the program `litepress` and returns its exit code. A process may call it once: the program keeps the signal handlers.
 #[pyfunction]
 pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| litepress_cli::main_with(arguments))
 }
 
-/// Runs a job in a thread, and returns its report.
+/// Runs a job in a thread of the press and returns its report as JSON.
 fn run(
     py: Python<'_>,
     progress: &Arc<Progress>,

@@ -13,9 +13,9 @@
 //!  cells.rs     one Python value    -+
 //! ```
 //!
-//! **Python code runs in the thread that called**: iterators, adapters and progress functions are called there, and the press
-//! works in other threads meanwhile, without the interpreter. The calling thread waits for them in short naps, so that Ctrl-C
-//! is heard. Arrow streams alone are pulled by the press, as they promise that any thread may.
+//! **Python code runs in the calling thread**: iterators, adapters and progress functions are called there. The press works in
+//! other threads meanwhile, without the interpreter. The calling thread waits for them in short naps, to notice Ctrl-C.
+//! Only Arrow streams are pulled by the press: their interface allows any thread to do so.
 
 mod arrow_in;
 mod cells;

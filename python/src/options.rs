@@ -1,7 +1,7 @@
-//! Keyword arguments as the crates take them.
+//! Conversion of keyword arguments to the options of the crates.
 //!
-//! `litepress/_options.py` has seen to their types and spread out their short forms; what values mean is decided here, by the
-//! crate `litepress`, so that all faces know the same choices and the same sizes.
+//! `litepress/_options.py` has checked their types and expanded their short forms. The parsers of the crate `litepress` read the
+//! values, so all faces know the same choices and sizes.
 
 use litepress::{Choice, Options, TableOptions, parse};
 use pyo3::conversion::FromPyObjectOwned;
@@ -9,22 +9,22 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Keyword arguments; those that are missing or `None` were not given.
+/// Keyword arguments. A missing argument and `None` both mean: not given.
 pub struct Keywords<'a, 'py>(pub &'a Bound<'py, PyDict>);
 
 impl<'py> Keywords<'_, 'py> {
-    /// The argument, if it was given.
+    /// Returns the argument, or `None` if it was not given.
     pub fn get<T: FromPyObjectOwned<'py>>(&self, name: &str) -> PyResult<Option<T>> {
         let given = self.0.get_item(name)?.filter(|value| !value.is_none());
         given.map(|value| value.extract().map_err(Into::into)).transpose()
     }
 
-    /// The argument, or what is usual.
+    /// Returns the argument, or its type's default if it was not given.
     pub fn or_default<T: FromPyObjectOwned<'py> + Default>(&self, name: &str) -> PyResult<T> {
         Ok(self.get(name)?.unwrap_or_default())
     }
 
-    /// The argument as the program reads it: texts, and numbers in digits.
+    /// Parses the argument, a text or a number, with the parser that the program uses.
     pub fn parsed<T>(&self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> PyResult<Option<T>> {
         let Some(value) = self.get::<Bound<'py, PyAny>>(name)? else { return Ok(None) };
         let parsed = parse(value.str()?.to_str()?);
@@ -32,7 +32,7 @@ impl<'py> Keywords<'_, 'py> {
     }
 }
 
-/// What tables have beyond columns, out of `_options.table_options`.
+/// Returns the keys, types, indexes and constraints from `_options.table_options`.
 ///
 /// # Errors
 /// Arguments of another type.
@@ -50,7 +50,7 @@ pub fn table_options(arguments: &Bound<'_, PyDict>) -> PyResult<TableOptions> {
     })
 }
 
-/// How a database is made, out of `_options.making_options`.
+/// Returns the build options from `_options.making_options`.
 ///
 /// # Errors
 /// Arguments of another type, unknown choices, sizes out of range.
@@ -69,7 +69,7 @@ pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
     Ok(options)
 }
 
-/// Whether an existing database is replaced.
+/// Parses `if_exists`. Returns whether an existing database is replaced.
 fn if_exists(choice: &str) -> Result<bool, String> {
     match choice {
         "fail" => Ok(false),

@@ -1,5 +1,5 @@
-//! The press at work in its own threads, while the thread that called serves Python: it supplies what only the interpreter
-//! can read, hears Ctrl-C, and tells about progress.
+//! Runs the press in its own threads while the calling thread serves Python: it supplies the rows that only the interpreter
+//! can read, handles Ctrl-C, and reports progress.
 
 use crate::errors::exception;
 use crate::feed::{Feed, PieceMaker, Sent};
@@ -10,20 +10,20 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long Ctrl-C may go unheard.
+/// Longest wait between two checks for Ctrl-C.
 const NAP: Duration = Duration::from_millis(50);
-/// Between two calls of a progress function.
+/// Least time between two calls of a progress function.
 const TELLING: Duration = Duration::from_millis(100);
 
-/// A function of the user's that is told how far a run is.
+/// The user's progress function.
 pub struct Watcher {
-    /// `tell(rows, bytes, stage)`, by the thread that called.
+    /// Called as `tell(rows, bytes, stage)`, in the calling thread only.
     tell: Py<PyAny>,
     told: Instant,
 }
 
 impl Watcher {
-    /// `tell` is called as `tell(rows, bytes, stage)`; `None` tells nobody.
+    /// Makes a watcher of the function `tell`, or `None` if there is none.
     pub fn new(tell: Option<Py<PyAny>>) -> Option<Self> {
         tell.map(|tell| Self { tell, told: Instant::now() })
     }
@@ -34,7 +34,7 @@ impl Watcher {
     }
 }
 
-/// The thread that called, as long as the press works.
+/// The calling thread's view of a running press.
 pub struct Caller<'a> {
     over: Receiver<()>,
     progress: &'a Progress,
@@ -43,10 +43,10 @@ pub struct Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// What the thread has to do now and then: signals, and telling.
+    /// Checks for signals and reports progress. To be called at least every [`NAP`].
     ///
     /// # Errors
-    /// `KeyboardInterrupt`, and what the watcher raises.
+    /// `KeyboardInterrupt`, and exceptions of the watcher.
     pub fn look_around(&mut self, py: Python<'_>) -> PyResult<()> {
         if std::process::id() != self.process {
             return end_fork(py);
@@ -58,7 +58,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Tells that the run begins, so that a function that fails does so before anything is done.
+    /// Reports that the run begins: a progress function that fails should do so before any work is done.
     fn begin(&mut self, py: Python<'_>) -> PyResult<()> {
         match &mut self.watcher {
             Some(watcher) => watcher.tell(py, self.progress),
@@ -66,7 +66,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Waits until the press is done.
+    /// Waits for the press, and looks around meanwhile.
     fn wait(&mut self, py: Python<'_>) -> PyResult<()> {
         while py.detach(|| self.over.recv_timeout(NAP)) == Err(RecvTimeoutError::Timeout) {
             self.look_around(py)?;
@@ -74,7 +74,7 @@ impl Caller<'_> {
         Ok(())
     }
 
-    /// Sends a piece, however long it takes; whether anybody still wants pieces.
+    /// Sends a piece, however long it takes. Returns `false` if the press takes no more pieces.
     ///
     /// # Errors
     /// As [`look_around`](Self::look_around).
@@ -85,7 +85,7 @@ impl Caller<'_> {
             piece = match sent {
                 Sent::Done => return Ok(true),
                 Sent::Over => return Ok(false),
-                // The press ended early, and what it would read from is still there.
+                // The press ended early, but the channel's receiver still exists: sending would never report the end.
                 Sent::Full(_) if self.over.try_recv() == Err(TryRecvError::Disconnected) => return Ok(false),
                 Sent::Full(piece) => piece,
             };
@@ -95,16 +95,16 @@ impl Caller<'_> {
 
 /// A table whose rows only the interpreter can read.
 pub struct TableInput {
-    /// What makes its pieces.
+    /// The source of its pieces.
     pub maker: Box<dyn PieceMaker>,
-    /// Where they go.
+    /// The channel to the press.
     pub feed: Feed,
 }
 
-/// Runs `job` in a thread of its own, and meanwhile feeds the tables of `supplies`, which it must take in this order.
+/// Runs `job` in a new thread and feeds the tables of `supplies` meanwhile. The job must read them in this order.
 ///
 /// # Errors
-/// What Python code raises, `KeyboardInterrupt` among it: the job is stopped then. Else what the job fails with.
+/// Exceptions of Python code and `KeyboardInterrupt`, which stop the job; otherwise the job's own error.
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: &Arc<Progress>,
@@ -116,7 +116,7 @@ pub fn run<T: Send>(
     let mut caller = Caller { over, progress, watcher, process: std::process::id() };
     std::thread::scope(|scope| {
         let job = move || {
-            // Dropped when the job is over, also where it panics.
+            // Dropped when the job ends, even by a panic: the caller waits for that.
             let _done = done;
             job()
         };
@@ -128,7 +128,7 @@ pub fn run<T: Send>(
             end_fork(py)?;
         }
         if served.is_err() {
-            // Before the feeds end: a table that is cut short must not look complete.
+            // Stop first, drop the feeds second: the end of a feed would make a truncated table look complete.
             progress.stop();
         }
         drop(supplies);
@@ -138,14 +138,14 @@ pub fn run<T: Send>(
         if let (Ok(_), Some(watcher)) = (&made, &mut caller.watcher)
             && let Err(error) = watcher.tell(py, progress)
         {
-            // The database has its name already: what is wrong now is no reason to deny that.
+            // The database is published: an exception now would deny that.
             error.write_unraisable(py, None);
         }
         made.map_err(|error| exception(py, &error))
     })
 }
 
-/// A child that was forked in the middle of a run has no threads that could end it, and would wait for them for ever.
+/// Ends a child process that was forked during a run. It has none of the press's threads and would wait for them forever.
 fn end_fork(py: Python<'_>) -> PyResult<()> {
     let message =
         "litepress: a process that was forked while rows were supplied ends here: its press is in the parent\n";
@@ -153,7 +153,7 @@ fn end_fork(py: Python<'_>) -> PyResult<()> {
     py.import("os")?.call_method1("_exit", (1,)).map(drop)
 }
 
-/// Makes pieces as long as somebody wants them; a table that is complete ends.
+/// Sends the pieces of one table after another until the press takes no more. Dropping a supply ends its table.
 fn serve(py: Python<'_>, caller: &mut Caller<'_>, supplies: &mut Vec<TableInput>) -> PyResult<()> {
     while let Some(supply) = supplies.first_mut() {
         while let Some(piece) = supply.maker.next_piece(py)? {

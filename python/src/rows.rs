@@ -1,10 +1,10 @@
-//! Rows, one by one, become pieces.
+//! Converts rows, one by one, to pieces.
 //!
-//! The first row says how the values of all rows are had: by position, by key or by attribute (`look` in
-//! `litepress/_data.py`). The first piece of a table says what its columns are, where no schema does: their names, where rows
-//! name their values themselves, and their types. From then on no value is taken that its type would change.
+//! The first row decides the access to the values of all rows: by position, by key or by attribute (`look` in
+//! `litepress/_data.py`). Without a schema the first piece decides the columns: their types, and the names if rows name
+//! their values themselves. Later values that a column's type would change are refused.
 //!
-//! Where a piece ends follows from its values alone.
+//! The end of a piece depends on its values alone.
 
 use crate::cells::{Adapter, Kinds, PIECE_BYTES, PIECE_ROWS, Place, PythonColumn, field, shown, type_name};
 use crate::columns::Columns;
@@ -21,10 +21,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use std::collections::VecDeque;
 
-/// What makes pieces of `_data.Rows` or `_data.Columns`. `known`: the table, where a schema is given.
+/// Opens `_data.Rows` or `_data.Columns` as a source of pieces. `known` is the table of the schema, if one is given.
 ///
 /// # Errors
-/// What Python code raises; rows and columns of no known shape; values that cannot be stored.
+/// Exceptions of Python code; rows and columns of unknown shape; values that cannot be stored.
 pub fn piece_maker(
     py: Python<'_>,
     described: &Bound<'_, PyAny>,
@@ -45,7 +45,7 @@ struct Rows {
     iterator: Py<PyIterator>,
     rows: TableRows,
     fields: Vec<Field>,
-    /// The piece that said what the columns are.
+    /// The first piece, read ahead: it decides the columns.
     first: Option<RowsInMemory>,
     has_ended: bool,
 }
@@ -87,7 +87,7 @@ impl PieceMaker for Rows {
     }
 }
 
-/// How the values of a row are had.
+/// The access to the values of a row: by position, by key or by attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Sequence,
@@ -98,12 +98,12 @@ enum Shape {
 /// A column of the rows.
 struct Column {
     name: String,
-    /// What rows call it.
+    /// The column's name as rows spell it.
     key: Py<PyString>,
     builder: PythonColumn,
-    /// Number of the first row that has it; 0 where none has.
+    /// Number of the first row that has it; 0 if none has.
     first_seen: u64,
-    /// The table can do without it: it has a DEFAULT, or is numbered.
+    /// Rows may lack it: it has a DEFAULT, or is numbered.
     is_optional: bool,
 }
 
@@ -123,19 +123,19 @@ impl Column {
     }
 }
 
-/// What the first row says of the names of its values, where it is no plain tuple or list.
+/// The names that the first row gives its values. Plain tuples and lists give none.
 #[derive(Default)]
 struct Naming {
     kind: Option<Py<PyType>>,
     names: Option<Vec<String>>,
-    /// The names, of rows whose type does not settle them.
+    /// The names of the first row, if rows of its type may have others.
     keys: Option<Py<PyAny>>,
-    /// Rows without names cannot stand beside those that have some, in another order than the table.
+    /// The first row names its values in another order than the table: plain rows, which go by position, would be misread.
     refuses_plain: bool,
 }
 
 impl Naming {
-    /// Whether a row has the names of the first one, as far as a glance tells.
+    /// Returns whether a row surely has the names of the first one. A cheap test: `false` calls for a full comparison.
     #[inline]
     fn is_of(&self, row: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Some(kind) = &self.kind else { return Ok(false) };
@@ -149,7 +149,7 @@ impl Naming {
     }
 }
 
-/// The names of a row that has a list of them by itself: one of sqlite3, or an object's attributes.
+/// Returns the names that this very row has: the keys of a `sqlite3.Row`, or the attributes of an object.
 fn own_keys<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     if row.hasattr("keys")? {
         return row.call_method0("keys").map(Some);
@@ -160,20 +160,20 @@ fn own_keys<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
     }
 }
 
-/// Rows of one table as they come, and the pieces that they fill. After an error everything is as before the row.
+/// The rows of one table, collected into pieces. A row that fails leaves no trace.
 pub struct TableRows {
     table: String,
     /// Names of the columns that the caller gave.
     names: Option<Vec<String>>,
-    /// Ordinary columns of a table that is given: name, and whether it can do without.
+    /// Ordinary columns of the schema's table: the name, and whether rows may lack it.
     known: Option<Vec<(String, bool)>>,
     adapter: Adapter,
     shape: Option<Shape>,
     naming: Naming,
     columns: Vec<Column>,
-    /// The columns that the table has, once the first piece is whole.
+    /// The table's columns, once the first piece is complete.
     fields: Option<Vec<Field>>,
-    /// Columns that were left out with the first piece: no later row may have them.
+    /// Optional columns that no row of the first piece has: later rows may not have them.
     left_out: Vec<String>,
     batches: VecDeque<Batch>,
     block_rows: usize,
@@ -183,10 +183,10 @@ pub struct TableRows {
 }
 
 impl TableRows {
-    /// No row yet. `names`: those of the columns, where the caller gives them.
+    /// Starts without rows. `names` are the columns' names, if the caller gives them.
     ///
     /// # Errors
-    /// Adapters that are none.
+    /// Adapters that are not functions by type.
     pub fn new(
         py: Python<'_>,
         table: &str,
@@ -212,17 +212,17 @@ impl TableRows {
         })
     }
 
-    /// Whether the piece is whole: it is to be [taken](Self::take) before the next row comes.
+    /// Returns whether the piece is complete: it must be [taken](Self::take) before the next row.
     pub fn is_full(&self) -> bool {
         self.piece_bytes >= PIECE_BYTES || self.piece_rows >= PIECE_ROWS
     }
 
-    /// So many rows of the table came another way: errors count on from there.
+    /// Numbers the next row `rows + 1` in errors: the table got its first rows from another source.
     pub fn count_from(&mut self, rows: u64) {
         self.rows_before = rows;
     }
 
-    /// How many rows the table has so far.
+    /// Returns the number of rows that the table has so far.
     pub fn rows(&self) -> u64 {
         self.rows_before + self.piece_rows
     }
@@ -231,16 +231,15 @@ impl TableRows {
         self.block_rows == 0
     }
 
-    /// The number of the row that comes next, counted from 1.
+    /// Returns the number of the next row, counted from 1.
     fn next_record(&self) -> u64 {
         self.rows_before + self.piece_rows + 1
     }
 
-    /// The columns: of a table that is not given their names and types, as the first piece has them. It is the first piece from
-    /// here on.
+    /// Returns the columns. The first call ends the first piece: without a schema its rows decide names and types.
     ///
     /// # Errors
-    /// Nobody says what columns there are: there is no row, no name and no schema.
+    /// The columns are unknown: there is no row, no name and no schema.
     pub fn fields(&mut self) -> PyResult<&[Field]> {
         if self.fields.is_none() {
             self.settle()?;
@@ -251,7 +250,7 @@ impl TableRows {
     /// Appends a row.
     ///
     /// # Errors
-    /// What Python code raises; a row of another shape or length, a value that cannot be stored.
+    /// Exceptions of Python code; a row of another shape or length, a value that cannot be stored.
     pub fn push(&mut self, row: &Bound<'_, PyAny>) -> PyResult<()> {
         let shape = match self.shape {
             Some(shape) => shape,
@@ -279,7 +278,7 @@ impl TableRows {
         Ok(())
     }
 
-    /// Takes back the row that has come in part.
+    /// Removes the values of a row that failed halfway.
     #[cold]
     fn take_back(&mut self) {
         let (rows, record) = (self.block_rows, self.next_record());
@@ -291,7 +290,7 @@ impl TableRows {
         }
     }
 
-    /// The rows that came since the last piece; `None` where there are none.
+    /// Returns the rows since the last piece, or `None` if there are none.
     ///
     /// # Errors
     /// As [`fields`](Self::fields).
@@ -316,7 +315,7 @@ impl TableRows {
         }
     }
 
-    /// Looks at the first row.
+    /// Decides shape, names and columns by the first row.
     #[cold]
     fn begin(&mut self, row: &Bound<'_, PyAny>) -> PyResult<Shape> {
         let py = row.py();
@@ -355,7 +354,7 @@ impl TableRows {
         PyValueError::new_err(message)
     }
 
-    /// Refuses a row whose values have other names than those of the first row: by position they would go astray.
+    /// Refuses a row whose values have other names than those of the first row: by position they would land in wrong columns.
     #[inline]
     fn check_names(&self, row: &Bound<'_, PyAny>) -> PyResult<()> {
         if row.is_exact_instance_of::<PyTuple>() || row.is_exact_instance_of::<PyList>() {
@@ -366,7 +365,7 @@ impl TableRows {
 
     #[cold]
     fn compare_names(&self, row: &Bound<'_, PyAny>) -> PyResult<()> {
-        // What is no row at all is told as one of another shape.
+        // Values that are not rows at all pass here: the next step reports them as rows of another shape.
         let Ok(looked) = row.py().import("litepress._data")?.call_method1("look", (row,)) else { return Ok(()) };
         let (shape, names, _): (String, Option<Vec<String>>, bool) = looked.extract()?;
         let is_right = match (&names, self.shape) {
@@ -458,7 +457,8 @@ impl TableRows {
         if found < dict.len() { Ok(bytes + self.push_new_keys(dict)?) } else { Ok(bytes) }
     }
 
-    /// Columns for those keys of a row that no row before had. In the first piece only, and not beyond those of a given table.
+    /// Appends the values of keys that have no column yet. Only the first piece may add columns, and none that a given table
+    /// lacks.
     #[cold]
     fn push_new_keys(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<usize> {
         let py = dict.py();
@@ -481,7 +481,7 @@ impl TableRows {
         Ok(bytes)
     }
 
-    /// The column for a key that was not there so far.
+    /// Returns the position of the column for a key that is new, and adds the column if there is none.
     fn column_of_key(&mut self, dict: &Bound<'_, PyDict>, name: &str) -> PyResult<usize> {
         let py = dict.py();
         let is_open = self.known.is_none() && self.names.is_none() && self.fields.is_none();
@@ -489,7 +489,7 @@ impl TableRows {
             self.columns.push(Column::new(py, name, self.block_rows));
             return Ok(self.columns.len() - 1);
         }
-        // SQLite's names have no case; a row that has the name twice is wrong.
+        // SQLite ignores the case of names. A row with the same name in two spellings is refused.
         let is_same = |column: &Column| column.name.eq_ignore_ascii_case(name);
         let is_free = |at: &usize| !dict.contains(self.columns[*at].key.bind(py)).unwrap_or(true);
         let found = self.columns.iter().position(is_same).filter(|_| self.known.is_some());
@@ -555,7 +555,7 @@ impl TableRows {
         exception(py, &error)
     }
 
-    /// The first piece is whole: what columns there are.
+    /// Completes the first piece: decides the columns, and drops optional ones that no row has.
     fn settle(&mut self) -> PyResult<()> {
         self.end_block();
         if self.shape.is_none() {
@@ -589,7 +589,7 @@ impl TableRows {
         Ok(())
     }
 
-    /// The columns of a table that gets no row.
+    /// Returns the columns of a table without rows.
     fn fields_of_nothing(&self) -> PyResult<Vec<Field>> {
         let names = match (&self.names, &self.known) {
             (Some(names), _) => names.clone(),
@@ -604,7 +604,7 @@ impl TableRows {
     }
 }
 
-/// The ordinary columns of a table, and whether it can do without them.
+/// Returns the names of a table's ordinary columns, each with whether rows may lack it: it has a DEFAULT, or is numbered.
 pub fn known_columns(table: &Table) -> Vec<(String, bool)> {
     let column = |position: usize| {
         let column = &table.columns[position];

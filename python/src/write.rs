@@ -18,10 +18,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A table and its data, as `litepress._data.describe` tells them.
+/// A table's name and its data, as `litepress._data.describe` returns them.
 type Table<'py> = (String, Bound<'py, PyAny>);
 
-/// Makes a database of these tables: a file, or bytes where there is no path. The report of it as JSON, and the bytes.
+/// Makes a database of these tables: a file, or bytes if `path` is `None`. Returns the report as JSON, and the bytes.
 #[pyfunction]
 #[pyo3(signature = (path, tables, schema, table_options, forms, making_options, adapters, tell))]
 #[expect(clippy::too_many_arguments, reason = "called by the package alone, which names them")]
@@ -70,7 +70,7 @@ pub fn write<'py>(
     Ok((report.to_string(), bytes))
 }
 
-/// The data of all tables: readers for the plan, and what supplies those that the interpreter reads.
+/// The data of all tables: readers for the plan, and the supplies of tables that only the interpreter can read.
 #[derive(Default)]
 struct Data {
     given: Vec<Given>,
@@ -103,7 +103,7 @@ impl Data {
     }
 }
 
-/// What supplies the tables, in the order in which these are filled.
+/// Sorts the supplies by the order in which the database fills their tables.
 fn in_order(plan: &LoadPlan, order: &[usize], mut supplies: Vec<(String, TableInput)>) -> Vec<TableInput> {
     let position = |name: &str| {
         let table = plan.schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
@@ -113,7 +113,7 @@ fn in_order(plan: &LoadPlan, order: &[usize], mut supplies: Vec<(String, TableIn
     supplies.into_iter().map(|(_, supply)| supply).collect()
 }
 
-/// The rows of all tables, by their position in the schema.
+/// Returns the source of each planned table, with the table's position in the schema.
 fn sources(plan: &LoadPlan, options: &Options, rejects: &Arc<Rejects>) -> Result<Vec<(usize, LoadSource)>> {
     let page_size = options.page_size.or(plan.schema.settings.page_size.and_then(PageSize::new));
     let page_size = page_size.unwrap_or(PageSize::DEFAULT);
@@ -133,7 +133,7 @@ fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)]
     database.finish()
 }
 
-/// The table of a schema that has but one.
+/// Returns the name of the schema's table, or `None` if it does not have exactly one.
 #[pyfunction]
 pub fn only_table(py: Python<'_>, text: &str, origin: &str) -> PyResult<Option<String>> {
     let schema = Schema::from_sql(text, origin).map_err(|error| exception(py, &error))?;

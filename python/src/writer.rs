@@ -1,14 +1,14 @@
-//! `create`: a database of rows that come while the program runs.
+//! `create`: a database whose rows arrive while the program runs.
 //!
 //! ```text
 //! append, extend --pending.rs--> batches --litepress::pipeline--> encoded, streamed or spooled, published
 //! ```
 //!
-//! Values are looked at when they are given, and a wrong one is told then. A rule about all rows (UNIQUE, CHECK) is told by a
-//! later call or the last one.
+//! A value is checked by the call that appends it. A violation of a rule about all rows (UNIQUE, CHECK) is reported by a later
+//! call, at the latest by `close`.
 //!
-//! One call at a time has the writer: others wait, in short naps, without the interpreter. A process that was forked has a copy
-//! of the writer without its threads: it may do nothing with it, and throws it away as it is.
+//! One call at a time has the writer. Other threads wait in short naps, without the interpreter. A forked process has a copy of
+//! the writer without its threads: every call on it fails, and it is dropped without a cleanup.
 
 mod pending;
 
@@ -26,9 +26,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-/// How long Ctrl-C may go unheard.
+/// Longest wait between two checks for Ctrl-C.
 const NAP: Duration = Duration::from_millis(50);
-/// Between two looks whether another thread is done with the writer.
+/// Wait between two attempts to get the writer while another thread has it.
 const TURN: Duration = Duration::from_millis(1);
 
 /// A database in the making. `litepress/_writer.py` shows it to users.
@@ -37,7 +37,7 @@ pub struct Writer {
     process: u32,
     names: Vec<String>,
     adapters: Py<PyDict>,
-    /// The thread that has the writer, as Python numbers them; 0 for none.
+    /// The [number](this_thread) of the thread that has the writer; 0 for none.
     owner: AtomicU64,
     state: Mutex<State>,
 }
@@ -45,11 +45,11 @@ pub struct Writer {
 enum State {
     Open(Box<Work>),
     Published,
-    /// Why there will be no database.
+    /// The reason why there is no database.
     GivenUp(String),
 }
 
-/// What an open writer has.
+/// The state of an open writer.
 struct Work {
     pipeline: Pipeline,
     pending: Vec<PendingRows>,
@@ -58,7 +58,7 @@ struct Work {
 
 #[pymethods]
 impl Writer {
-    /// Begins a database: in a file, or in memory where there is no path.
+    /// Begins a database: in a file, or in memory if `path` is `None`.
     #[new]
     fn new(
         py: Python<'_>,
@@ -75,13 +75,13 @@ impl Writer {
         Ok(Self { process: std::process::id(), names, adapters, owner: AtomicU64::new(0), state })
     }
 
-    /// Names of the tables.
+    /// Returns the names of the tables.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.names.clone()
     }
 
-    /// The position of the table of this name, as SQLite compares names.
+    /// Returns the position of the table of this name; ASCII case does not matter, as in SQLite.
     fn position(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|table| table.eq_ignore_ascii_case(name))
     }
@@ -110,7 +110,7 @@ impl Writer {
         })
     }
 
-    /// Appends data of columns or of Arrow to a table, as `_data.describe` tells them.
+    /// Appends columns or Arrow data, as `_data.describe` returns them, to a table.
     fn extend(&self, described: &Bound<'_, PyAny>, table: usize) -> PyResult<()> {
         let py = described.py();
         self.with_work(py, |work| {
@@ -123,12 +123,12 @@ impl Writer {
         })
     }
 
-    /// How many rows a table was given.
+    /// Returns the number of rows that a table was given.
     fn rows(&self, py: Python<'_>, table: usize) -> PyResult<u64> {
         self.with_work(py, |work| Ok(work.pending[table].total(work.pipeline.encoder(table))))
     }
 
-    /// Publishes the database: the report of it as JSON, and its bytes where it has no path. Whatever is raised, it is given up.
+    /// Publishes the database. Returns the report as JSON, and the bytes of a database in memory. Any exception gives it up.
     fn close<'py>(&self, py: Python<'py>) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
         self.refuse_forked()?;
         let mut turn = self.turn(py)?;
@@ -148,7 +148,7 @@ impl Writer {
         Ok((report, bytes.map(|bytes| PyBytes::new(py, &bytes))))
     }
 
-    /// Gives the database up: the target is as it was. Nothing to do where it is published or given up already.
+    /// Gives the database up and leaves the target as it was. Has no effect on a database that is published or given up.
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
         self.refuse_forked()?;
         let mut turn = self.turn(py)?;
@@ -168,7 +168,7 @@ impl Writer {
         Err(PyRuntimeError::new_err(message))
     }
 
-    /// Does something with an open writer. An error of the engine is the end of it.
+    /// Runs `act` on the open writer. An error of the engine gives the database up, an exception does not.
     fn with_work<T>(&self, py: Python<'_>, act: impl FnOnce(&mut Work) -> Result<T, Failure>) -> PyResult<T> {
         self.refuse_forked()?;
         let mut turn = self.turn(py)?;
@@ -214,7 +214,7 @@ struct Turn<'w> {
 }
 
 impl Turn<'_> {
-    /// What an open writer has.
+    /// Returns the state of the open writer, or the exception for one that is closed or given up.
     fn work(&mut self) -> PyResult<&mut Work> {
         match &mut *self.state {
             State::Open(work) => Ok(work),
@@ -223,7 +223,7 @@ impl Turn<'_> {
         }
     }
 
-    /// The writer is open no more. What is under way stops before this returns.
+    /// Ends the writer in this state. Stops the engine before it returns.
     fn end(&mut self, py: Python<'_>, end: State) {
         let mut before = mem::replace(&mut *self.state, end);
         if let State::Open(work) = &mut before {
@@ -239,7 +239,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// A number for the thread that asks, above 0.
+/// Returns the calling thread's number, above 0.
 fn this_thread() -> u64 {
     static THREADS: AtomicU64 = AtomicU64::new(1);
     thread_local! {
@@ -270,8 +270,7 @@ impl Work {
         self.send_parts(row.py(), table)
     }
 
-    /// Sends the whole parts of a table, however long it takes. If something is raised meanwhile, the rest is sent by a later
-    /// call.
+    /// Sends the complete parts of a table, however long it takes. After an exception (Ctrl-C) a later call sends the rest.
     fn send_parts(&mut self, py: Python<'_>, table: usize) -> Result<(), Failure> {
         let pipeline = &mut self.pipeline;
         if pipeline.has_news(table) {
@@ -282,7 +281,7 @@ impl Work {
         Ok(())
     }
 
-    /// Has the database completed and published.
+    /// Completes the database and publishes it.
     fn finish(&mut self, py: Python<'_>) -> Result<Finished, Failure> {
         for (table, pending) in self.pending.iter_mut().enumerate() {
             pending.encode(py, self.pipeline.encoder(table))?;

@@ -1,4 +1,4 @@
-"""What the tests share: a folder, and looking at databases with the standard library's sqlite3."""
+"""Fixtures of all tests: a target path, queries through the standard library's sqlite3, and a check for leftover files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def queried(path: Path | bytes, sql: str) -> Rows:
-    """The rows of a query; the database is a file, or the bytes of one."""
+    """Returns the rows of a query on a database, given as a file or as bytes."""
     with closing(sqlite3.connect(":memory:" if isinstance(path, bytes) else path)) as database:
         if isinstance(path, bytes):
             if not hasattr(database, "deserialize"):
@@ -31,19 +31,19 @@ def query() -> Callable[[Path | bytes, str], Rows]:
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Where a test's database goes."""
+    """The path of a test's database."""
     return tmp_path / "made.db"
 
 
 @pytest.fixture(autouse=True, scope="session")
 def ctrl_c_is_heard_by_the_tests() -> None:
-    """A shell that runs them in the background has them ignore it: a test of Ctrl-C then wrote rows until the disk was full."""
+    """Restores Python's SIGINT handler: a shell's background jobs ignore the signal, and a test then filled the disk."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind(tmp_path: Path) -> Any:
-    """Whatever a test does: no temporary file of ours stays beside its databases."""
+    """Fails a test that leaves a temporary file of litepress beside its databases."""
     yield
     left = [path.name for path in tmp_path.rglob("*") if ".litepress" in path.name or path.name.endswith(".tmp")]
     assert left == []

@@ -1,4 +1,4 @@
-"""Arrow data of other libraries: what capsules give, what is wrong with them, and that each is taken once."""
+"""Arrow data of other libraries: values, mistakes in capsules, and that each capsule is taken only once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROWS = [(1, "Ada", 0.5), (2, None, 2.0), (3, "Grace", None)]
 
 
 def written(db: Path, data: Any, **arguments: Any) -> list[tuple[Any, ...]]:
-    """The rows that SQLite has of these data."""
+    """Returns the rows that SQLite reads from a database of these data."""
     litepress.write(db, {"t": data}, if_exists="replace", **arguments)
     assert queried(db, "PRAGMA integrity_check") == [("ok",)]
     return queried(db, "SELECT * FROM t ORDER BY rowid")
@@ -36,7 +36,7 @@ def reader_of(*batches: pa.RecordBatch) -> pa.RecordBatchReader:
 
 
 class OnlyArray:
-    """A table that knows ``__arrow_c_array__`` alone."""
+    """A table that has only ``__arrow_c_array__``."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -46,7 +46,7 @@ class OnlyArray:
 
 
 class OnlyStream:
-    """A table that knows ``__arrow_c_stream__`` alone."""
+    """A table that has only ``__arrow_c_stream__``."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -259,7 +259,7 @@ def test_python_generators_behind_a_stream_run_while_the_press_waits(db: Path) -
 
 
 def spoiled(texts: list[str], kind: pa.DataType) -> pa.Array:
-    """Texts of which one holds a byte that no UTF-8 has, as producers make them that do not check."""
+    """Returns texts, one with a byte that is not UTF-8: a producer that does not check makes such arrays."""
     array = pa.array(texts, kind)
     for buffer in array.buffers():
         data = b"" if buffer is None else buffer.to_pybytes()

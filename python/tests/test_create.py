@@ -1,4 +1,4 @@
-"""The writer: rows that come while the program runs, and all the ways in which that can end."""
+"""The writer: rows that arrive while the program runs, and every way in which it can end."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ NUMBERED = [
 
 
 def some_without_key(on_conflict: str, columns: str) -> Iterator[dict[str, int | str | None]]:
-    """Rows of which every seventh has a key; of those that may be ignored every fifth is."""
+    """Yields rows of which every seventh has a key. With ``on_conflict="ignore"`` every fifth breaks a constraint."""
     for number in range(400):
         is_ignored = on_conflict == "ignore" and number % 5 == 1
         row: dict[str, int | str | None] = {"a": f"a{number}", "b": f"b{number}"}
@@ -351,7 +351,7 @@ def test_rows_without_their_key_get_the_next_one(
             places = ", ".join("?" * len(row))
             sqlite.execute(f"INSERT OR {on_conflict} INTO t({', '.join(row)}) VALUES ({places})", list(row.values()))
         expected = sqlite.execute("SELECT id, a, b FROM t ORDER BY id").fetchall()
-    # A table that is printed first has the rows of the other kept until it is complete.
+    # With a table that is printed first, the rows of this one wait in memory or a temporary file.
     for first in ["", "CREATE TABLE first(x);"]:
         with litepress.create(db, first + schema, on_conflict=on_conflict, if_exists="replace") as writer:
             for row in rows:

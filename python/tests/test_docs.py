@@ -1,4 +1,4 @@
-"""The Python in the README files runs, and so do the examples."""
+"""Runs the Python of the README files, and the examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files become databases, rows are invented, plans told, databases checked; and the program."""
+"""``load``, ``generate``, ``plan``, ``profile``, ``check``, and the program ``litepress``."""
 
 from __future__ import annotations
 
@@ -593,7 +593,7 @@ def test_what_cannot_be_checked(tmp_path: Path) -> None:
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """Ctrl-C is pressed once this much time has passed."""
+    """Sends SIGINT to this process after this time, as Ctrl-C does."""
     timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     try:
@@ -623,7 +623,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("schema", [None, "CREATE TABLE large (a INTEGER, b INTEGER, c TEXT); CREATE INDEX i ON large (c)"])
 def test_ctrl_c_while_a_file_is_loaded(db: Path, large: Path, schema: str | None) -> None:
-    """With and without a look at all records before."""
+    """Without a schema all records are read first to find the types; with one the load begins at once."""
     litepress.generate(db, "user", 10)
     before = db.read_bytes()
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):

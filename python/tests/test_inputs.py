@@ -1,4 +1,4 @@
-"""Each case through every kind of input: what is stored does not depend on how the rows came."""
+"""Runs each case through every kind of input: the stored values must not depend on the kind."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from conftest import queried
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """Columns of Python values, and what SQLite must have of them."""
+    """Columns of Python values, and the rows that SQLite must read."""
 
     columns: dict[str, list[Any]]
     types: dict[str, pa.DataType]
     stored: list[tuple[Any, ...]] | None = None
-    """Where it is not the values themselves."""
+    """The expected rows if they differ from the values."""
 
     @property
     def names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rows and columns of every shape: names, types, and what is refused."""
+"""Rows and columns of every shape: names, types and refusals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS_OF_FIRST_PIECE = 140_000
 
 
 def made(data: Any, **options: Any) -> tuple[dict[str, str], list[tuple[Any, ...]]]:
-    """The declared types, and the rows, of a table of these data."""
+    """Returns the declared types and the rows of a table of these data."""
     with closing(litepress.connect({"t": data}, **options)) as database:
         columns = database.execute("SELECT name, type FROM pragma_table_info('t')").fetchall()
         return dict(columns), database.execute("SELECT * FROM t ORDER BY rowid").fetchall()

@@ -1,4 +1,4 @@
-"""What values of each type become, wherever they stand, and what is refused."""
+"""The stored form of values of each type, in rows and in columns, and refusals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Opaque:
 
 
 D = decimal.Decimal
-#: value, what is stored, declared type
+#: value, stored value, declared type
 VALUES: list[tuple[Any, Any, str]] = [
     (True, 1, "INTEGER"),
     (-5, -5, "INTEGER"),
@@ -138,14 +138,14 @@ REFUSED: list[tuple[Any, str]] = [
 
 
 def made(data: Any, **options: Any) -> tuple[str, list[Any]]:
-    """The declared type, and the values, of the only column."""
+    """Returns the declared type and the values of the only column."""
     with closing(litepress.connect({"t": data}, **options)) as database:
         ((declared,),) = database.execute("SELECT type FROM pragma_table_info('t')").fetchall()
         return declared, [value for (value,) in database.execute("SELECT * FROM t ORDER BY rowid")]
 
 
 def shapes(value: Any) -> list[Any]:
-    """The value in a row, and in a column."""
+    """Returns the value as data of rows, and as data of columns."""
     return [[(value,)], [{"a": value}], {"a": [value, None]}]
 
 

@@ -1,4 +1,4 @@
-"""`write`, `to_bytes` and `connect`: what they make, what they refuse, and what they leave behind."""
+"""`write`, `to_bytes` and `connect`: their databases, their refusals, and the files that they leave behind."""
 
 from __future__ import annotations
 
@@ -378,7 +378,7 @@ def test_a_thousand_small_databases_leave_nothing() -> None:
 
 
 def in_time(seconds: float, function: Any) -> Any:
-    """What a function returns or raises, unless it takes too long: then the run ends here, and the thread with it."""
+    """Calls a function. Interrupts the main thread, and so fails the test, if it takes longer than ``seconds``."""
     timer = threading.Timer(seconds, _thread.interrupt_main)
     timer.start()
     try:
@@ -390,7 +390,7 @@ def in_time(seconds: float, function: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["rows", "columns", "arrow beside rows"])
 def test_a_failure_ends_the_supply_of_rows(kind: str, db: Path) -> None:
-    """The press was gone, its channel was full and still there: more pieces than the channel takes waited for ever."""
+    """The press had failed, but its full channel still existed: the caller waited forever to send the next piece."""
     count = 1_000_000
     values = [None if number == 10 else number for number in range(count)]
     data: dict[str, Any] = {"t": ((value,) for value in values)}
@@ -405,7 +405,7 @@ def test_a_failure_ends_the_supply_of_rows(kind: str, db: Path) -> None:
 
 
 def test_a_transaction_of_this_program_keeps_its_locks(db: Path) -> None:
-    """Opening the file and closing it again gave up the locks of the transaction: another program wrote into its middle."""
+    """Opening and closing the file dropped the locks of an open transaction: another program wrote into its middle."""
     litepress.write(db, {"t": {"a": [1]}})
     with closing(sqlite3.connect(db, isolation_level=None)) as database:
         database.execute("BEGIN IMMEDIATE")
@@ -430,7 +430,7 @@ def test_a_transaction_of_this_program_keeps_its_locks(db: Path) -> None:
 def test_a_progress_function_that_fails_at_the_end_does_not_deny_the_database(
     db: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It was called last when the file had its name, and what it raised said that nothing had happened."""
+    """The last call came after the file got its name: an exception there claimed that nothing had happened."""
     calls: list[litepress.Progress] = []
     unraisable: list[Any] = []
 
@@ -446,7 +446,7 @@ def test_a_progress_function_that_fails_at_the_end_does_not_deny_the_database(
 
 
 def test_what_a_schema_says_is_not_said_beside_it(db: Path) -> None:
-    """Keys, indexes and types beside a schema were passed over in silence."""
+    """Keys, indexes and types beside a schema were ignored in silence."""
     for option in ({"primary_key": "a"}, {"indexes": ["zz"]}, {"strict": True}, {"types": {"a": "TEXT"}}):
         with pytest.raises(ValueError, match="schema= says what the tables are"):
             litepress.write(db, {"t": {"a": [1]}}, schema="CREATE TABLE t (a)", **option)
@@ -472,7 +472,7 @@ def test_tables_of_one_name_are_refused(db: Path) -> None:
 
 
 def test_objects_in_a_polars_frame_are_refused(db: Path) -> None:
-    """polars hands out their addresses, which were stored as blobs."""
+    """polars exports the addresses of objects: these were stored as blobs."""
     frame = pl.DataFrame({"o": pl.Series([object()], dtype=pl.Object)})
     with pytest.raises(TypeError, match="Python objects"):
         litepress.write(db, {"t": frame})

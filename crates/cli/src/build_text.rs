@@ -41,7 +41,7 @@ pub fn load_text(report: &LoadReport) -> String {
     build_text(&report.build) + &additions(report) + &verify_text(&report.build)
 }
 
-/// Types of columns, and what was left out.
+/// Describes the inferred types, then the records, values and objects that were left out or changed.
 fn additions(report: &LoadReport) -> String {
     let mut text = String::new();
     for (table, decisions) in &report.inferred {

@@ -1,4 +1,4 @@
-//! The commands, one file each: arguments, help, and what is printed.
+//! The commands, one file each: arguments, help and output.
 
 mod check;
 mod r#gen;

@@ -4,13 +4,13 @@
 use crate::output;
 use litepress::{Error, ErrorKind, Flags};
 
-/// Exit code of a command that did what it was to do.
+/// Exit code of a command that succeeded.
 pub const DONE: u8 = 0;
 /// Exit code of data and I/O errors, and of a check that found something.
 pub const FAILED: u8 = 1;
 /// Exit code of wrong options and arguments.
 pub const USAGE: u8 = 2;
-/// Exit code after Ctrl-C, as shells have it: 128 and the number of the signal.
+/// Exit code after Ctrl-C, by the convention of shells: 128 plus the number of SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
 /// Prints an error and returns its exit code.
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use litepress::{OptionName, message};
 
-    /// The library named one option itself, and the program put another behind any advice about a target that exists.
+    /// The library's advice named one option, and the program added another to any advice about an existing target.
     #[test]
     fn advice_names_the_option_that_it_is_done_with() {
         let advice = message!["choose another name, or allow its replacement with ", OptionName::Replace.alone()];

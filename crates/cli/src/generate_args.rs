@@ -7,7 +7,7 @@ use litepress::{Error, ErrorKind, Flags, GenerateOptions, Options, Result, Schem
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is to be made of what.
+/// The schema and the rows to generate.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Rows")]
 pub struct GenerateArgs {
@@ -43,7 +43,7 @@ pub struct GenerateArgs {
     pub discard: bool,
 }
 
-/// The database and the schema among the names that a user gives.
+/// The positional arguments of a command: database and schema.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names<'a> {
     /// The database to make.
@@ -53,12 +53,12 @@ pub struct Names<'a> {
 }
 
 impl GenerateArgs {
-    /// Whether a schema is still to be named.
+    /// Returns whether the options name no schema: a positional argument must.
     pub(crate) fn has_no_schema(&self) -> bool {
         self.preset.is_none() && self.plan.is_none()
     }
 
-    /// The schema: of this file, or what the arguments name. Of a plan file it is the text of the plan.
+    /// Reads the schema from this file, or the built-in schema or the plan file that the options name.
     pub(crate) fn read(&self, schema: Option<&Path>) -> Result<SchemaText> {
         let usage = |message: &str| Error::new(ErrorKind::Usage, message);
         match (&self.plan, schema, self.preset.as_deref()) {
@@ -72,7 +72,7 @@ impl GenerateArgs {
         }
     }
 
-    /// The database and the schema file among the arguments.
+    /// Decides which positional arguments are the database and the schema file. Without `needs_out` a lone name is the schema.
     pub(crate) fn files<'a>(&self, names: Names<'a>, needs_out: bool) -> Result<Names<'a>> {
         let Names { out, schema } = names;
         if self.plan.is_some() && schema.is_some() {
@@ -120,12 +120,12 @@ fn preset(name: &str) -> Result<SchemaText> {
     })
 }
 
-/// Whether a file is called one of SQL.
+/// Returns whether a file name ends with `.sql`.
 pub fn is_sql(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sql"))
 }
 
-/// `N` or `TABLE=N`
+/// Parses `N` or `TABLE=N`.
 fn rows(text: &str) -> Result<(Option<String>, u64), String> {
     match text.rsplit_once('=') {
         None => Ok((None, units::count(text)?)),
@@ -134,7 +134,7 @@ fn rows(text: &str) -> Result<(Option<String>, u64), String> {
     }
 }
 
-/// `COL=GENERATOR` or `TABLE.COL=GENERATOR`, cut at the first `=`: generators may hold more of them.
+/// Parses `COL=GENERATOR` or `TABLE.COL=GENERATOR`. Cuts at the first `=`, because a generator may contain others.
 fn set(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((column, generator)) if !column.is_empty() && !generator.trim().is_empty() => {

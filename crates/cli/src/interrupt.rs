@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: the first asks the run to stop, which leaves nothing behind; the second does not wait. SIGXFSZ does
-//! nothing.
+//! Signal handlers. The first Ctrl-C or SIGTERM asks the run to stop and clean up, the second exits at once. SIGXFSZ is
+//! ignored.
 
 use crate::failure::INTERRUPTED;
 use crate::output;
@@ -7,14 +7,14 @@ use litepress::{Error, ErrorKind, Progress, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the next signal does.
+/// The effect of the next signal: exit at once, or stop the run.
 #[derive(Debug, Default)]
 pub struct Interrupt {
     exits_at_once: AtomicBool,
 }
 
 impl Interrupt {
-    /// From now on a signal stops `progress`; to be called once.
+    /// Installs the handlers: a signal stops `progress` from now on. Fails if it is called twice in a process.
     pub fn stops(progress: Arc<Progress>) -> Result<Arc<Self>> {
         let interrupt = Arc::new(Self::default());
         let seen = interrupt.clone();
@@ -32,14 +32,14 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Whether a signal ends the program at once: there is nothing to clean up.
+    /// Sets whether the next signal ends the program at once, because there is nothing to clean up.
     pub fn exits_at_once(&self, at_once: bool) {
         self.exits_at_once.store(at_once, Ordering::Relaxed);
     }
 }
 
-/// A write beyond the limit on the size of files (`ulimit -f`) is to fail like any other, and not to kill the program,
-/// which would leave its temporary file behind. Nobody reads the flag.
+/// Lets a write beyond the limit on file sizes (`ulimit -f`) fail like any other. Without a handler SIGXFSZ kills the program,
+/// whose temporary file then stays. The handler's flag has no reader.
 fn fail_writes_at_the_limit() -> Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
         .map(drop)

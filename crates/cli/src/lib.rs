@@ -1,4 +1,4 @@
-//! The program `litepress`: arguments, help, and what is printed. What it does stands in the crate `litepress`.
+//! The program `litepress`: arguments, help and output. The crate `litepress` does the work.
 //!
 //! ```text
 //! main_with -> commands/{gen, load, plan, profile, check, inspect}  one file a command
@@ -62,13 +62,13 @@ enum Command {
     Inspect(commands::InspectArguments),
 }
 
-/// Runs the program: the name it was called by, then its arguments. What it prints, and how it ends on Ctrl-C, is the
-/// program's; so this is to be called once in a process, which then ends with the exit code that is given back.
+/// Runs the program and returns its exit code. The first argument is the program's name. It prints and installs signal
+/// handlers, so a process must call it only once, and end with the exit code.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let command = match Cli::try_parse_from(arguments) {
         Ok(Cli { command }) => command,
         Err(error) => {
-            // Help and the version come this way, too. Where standard output is closed, nobody wants them.
+            // clap returns help and the version as errors, too. A closed output is no reason to fail.
             let _ = error.print();
             return u8::try_from(error.exit_code()).unwrap_or(failure::USAGE);
         }

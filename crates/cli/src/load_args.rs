@@ -19,11 +19,11 @@ pub struct LoadArgs {
     pub wrong: BadRecordArgs,
 }
 
-/// Which files are read, and how.
+/// The format of the files.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArgs {
-    /// What the files are [default: what their content says]
+    /// Format of the files [default: found from the content]
     #[arg(long, value_name = "KIND", value_enum)]
     pub format: Option<FormatArg>,
     /// Between the fields of CSV: one character, or tab [default: the one of , tab ; | that the first record has most of]
@@ -97,11 +97,11 @@ pub struct TableArgs {
     pub foreign_key: Vec<(String, String)>,
 }
 
-/// What becomes of records that are wrong.
+/// The treatment of wrong records.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Wrong records")]
 pub struct BadRecordArgs {
-    /// What becomes of records that cannot be read or that their table does not take [default: abort]
+    /// Action for records that cannot be read or that their table does not take [default: abort]
     #[arg(long, value_name = "HOW", value_enum)]
     pub on_error: Option<OnErrorArg>,
     /// Write records that are left out to this CSV file, with file, record, line, column and reason
@@ -110,10 +110,10 @@ pub struct BadRecordArgs {
     /// Leave out this many records at most [default: any number]
     #[arg(long, value_name = "N", value_parser = units::count)]
     pub max_rejects: Option<u64>,
-    /// What becomes of CSV records with too many or too few fields
+    /// Action for CSV records with too many or too few fields
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub ragged: RaggedArg,
-    /// What becomes of text that is no UTF-8
+    /// Action for text that is not valid UTF-8
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub invalid_utf8: InvalidUtf8Arg,
 }
@@ -270,7 +270,7 @@ impl From<InvalidUtf8Arg> for InvalidUtf8 {
     }
 }
 
-/// `A=B`, cut at the last `=`: names of columns may hold some.
+/// Parses `A=B`. Cuts at the last `=`, because a column name on the left may contain others.
 fn pair(text: &str) -> Result<(String, String), String> {
     match pair_or_nothing(text)? {
         (_, right) if right.is_empty() => Err("there is nothing behind the '='".to_owned()),

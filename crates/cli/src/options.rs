@@ -1,4 +1,4 @@
-//! The options that all commands which make a database share, as clap reads them and as the engine takes them.
+//! Options that all commands which make a database share, and their conversion to those of the engine.
 
 use crate::progress::Style;
 use clap::{Args, ValueEnum};
@@ -24,7 +24,7 @@ pub struct BuildArgs {
     /// Replace the database if it exists
     #[arg(long)]
     pub replace: bool,
-    /// What becomes of a row whose key is there already: abort fails, ignore keeps the first, replace the last
+    /// Action for a row whose key exists: abort fails, ignore keeps the first row, replace the last
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub on_conflict: ConflictArg,
     /// Give SQLite's planner its statistics (sqlite_stat1), as ANALYZE would
@@ -139,7 +139,7 @@ mod tests {
     use crate::load_args::{FormatArg, InvalidUtf8Arg, OnErrorArg, RaggedArg};
     use litepress::{Choice, FileFormat, InvalidUtf8, OnError, Ragged};
 
-    /// The program's choices are those of all faces, under the same names.
+    /// Compares the program's choices with those of the library, by names and values.
     fn have_the_same_names<A: ValueEnum + Into<C>, C: Choice>() {
         assert_eq!(A::value_variants().len(), C::CHOICES.len());
         for choice in A::value_variants() {

@@ -1,10 +1,10 @@
-//! Standard output, which may be closed at any time by whoever reads it.
+//! Standard output and standard error. A reader may close either at any time.
 
 use litepress::{Error, Result};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-/// Prints `text` as it is. A reader that has gone, as `head` does, wants no more: that is no error.
+/// Prints `text` as it is. A reader that closes the pipe early, as `head` does, causes no error.
 pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -20,12 +20,12 @@ pub fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&format!("{value}\n"))
 }
 
-/// Says something on standard error; where that is closed, nobody wants to know.
+/// Prints `text` on standard error. Ignores errors, because there is no other place to report them.
 pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Refuses names of databases that SQLite and shells give a meaning of their own.
+/// Refuses database names with a special meaning to SQLite or shells.
 pub fn refuse_special_name(out: &Path) -> Result<()> {
     litepress::refuse_special_name(out).map_err(|error| match out.to_str() {
         Some(":memory:") => error.advise(

@@ -1,4 +1,4 @@
-//! What a command would do, for people.
+//! The report of a plan, for people.
 
 use crate::build_text::left_out_text;
 use crate::text_table::{Align, format_table};
@@ -6,7 +6,7 @@ use litepress::engine::Estimate;
 use litepress::engine::plan::Step;
 use litepress::{Choice, Flags, PlanReport, TableOrigin, TableReport, lane_words, units};
 
-/// Describes what a run would do.
+/// Describes the work of a planned run.
 pub fn plan_text(report: &PlanReport) -> String {
     PlanText(report).to_text()
 }
@@ -14,7 +14,7 @@ pub fn plan_text(report: &PlanReport) -> String {
 struct PlanText<'a>(&'a PlanReport);
 
 impl PlanText<'_> {
-    /// Returns the command that would do it.
+    /// Returns the command that executes the plan.
     fn command(&self) -> &'static str {
         if self.0.left_out.is_some() { "load" } else { "gen" }
     }
@@ -76,7 +76,7 @@ impl PlanText<'_> {
         }
     }
 
-    /// Whether the disk has room.
+    /// Compares the free space of the disk with the estimated size.
     fn room(&self) -> String {
         match self.0.free_bytes() {
             None => format!("there is no folder '{}'", self.0.folder().display()),
@@ -87,7 +87,7 @@ impl PlanText<'_> {
         }
     }
 
-    /// A table with its columns.
+    /// Describes a table and its columns.
     fn table(&self, table: &TableReport) -> String {
         let bytes = self.0.table_bytes(table).map_or(String::new(), |bytes| format!(", {}", about(bytes)));
         let rows = table.rows.map_or("an unknown number of".to_owned(), units::grouped);
@@ -100,7 +100,7 @@ impl PlanText<'_> {
         format!("table {}: {rows} rows{bytes}{origin}\n", table.name) + &format_table(&columns, &[Align::Left; 3], 2)
     }
 
-    /// Kind, name, lane, size, memory and reason.
+    /// Returns kind, name, lane, size, memory and reason of a step.
     fn step_words(&self, step: &Step) -> Vec<String> {
         let name = match step.kind {
             "table" | "view" => step.name.clone(),

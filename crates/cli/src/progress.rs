@@ -1,6 +1,6 @@
-//! What is done so far, on standard error: a bar on a terminal, lines elsewhere.
+//! Progress on standard error: a bar on a terminal, lines elsewhere.
 //!
-//! Workers only count; a thread of its own looks at the counters ten times a second, so that watching costs nothing.
+//! Workers only count. A separate thread reads the counters ten times a second, so progress costs the workers nothing more.
 
 use crate::output;
 use clap::ValueEnum;
@@ -28,15 +28,15 @@ pub enum Style {
 
 /// A unit of progress in words.
 trait UnitWords {
-    /// The name of a member of a JSON object.
+    /// Returns the unit's name in JSON.
     fn name(self) -> &'static str;
-    /// `450,000 of 1,000,000 rows`, `340 MB of 766 MB`
+    /// Describes progress with a total: `450,000 of 1,000,000 rows`, `340 MB of 766 MB read`.
     fn describe(self, done: u64, total: u64) -> String;
-    /// `450 million rows`, `340 MB read`
+    /// Describes progress without the total: `450 million rows`, `340 MB read`.
     fn describe_shortly(self, done: u64) -> String;
-    /// `85.2 million rows/s`, `340 MB/s`
+    /// Describes the speed: `85.2 million rows/s`, `340 MB/s`.
     fn rate(self, per_second: f64) -> String;
-    /// What has been written beside what is counted.
+    /// Describes the bytes written. Adds "written" if the unit counts bytes, too.
     fn written(self, bytes: u64) -> String;
 }
 
@@ -81,7 +81,7 @@ impl UnitWords for Unit {
 /// Shows progress until it is dropped.
 #[derive(Debug)]
 pub struct Watch {
-    /// Closing it ends the thread.
+    /// Dropping the sender ends the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -89,7 +89,7 @@ pub struct Watch {
 const TICK: Duration = Duration::from_millis(100);
 
 impl Watch {
-    /// Shows what a meter measures.
+    /// Starts the thread that shows a meter's samples.
     pub fn start(style: Style, meter: Meter) -> Self {
         let Some(mut view) = View::new(style, meter.unit) else { return Self { stop: None, thread: None } };
         let (stop, stopped) = mpsc::channel();
@@ -175,7 +175,7 @@ fn bar() -> ProgressBar {
     ProgressBar::new(0).with_style(style.progress_chars("#>-"))
 }
 
-/// `450,000,000 of 1,000,000,000 rows (45 %), 9.10 GB, 85.2 million rows/s, 6.46 s left`
+/// Describes progress in a line: `450,000,000 of 1,000,000,000 rows (45 %), 9.10 GB, 85.2 million rows/s, 6.46 s left`.
 fn describe(sample: &Sample, unit: Unit, passed: Duration) -> String {
     let speed = describe_speed(sample, unit, passed);
     if sample.total == 0 {
@@ -184,7 +184,7 @@ fn describe(sample: &Sample, unit: Unit, passed: Duration) -> String {
     format!("{} ({} %), {speed}", unit.describe(sample.done, sample.total), percent(sample))
 }
 
-/// `45 %, 450 million rows, 9.10 GB, 85.2 million rows/s, 6.46 s left`: fits beside a bar.
+/// Describes progress beside a bar: `45 %, 450 million rows, 9.10 GB, 85.2 million rows/s, 6.46 s left`.
 fn describe_shortly(sample: &Sample, unit: Unit, passed: Duration) -> String {
     let (done, speed) = (unit.describe_shortly(sample.done), describe_speed(sample, unit, passed));
     if sample.total == 0 { format!("{done}, {speed}") } else { format!("{} %, {done}, {speed}", percent(sample)) }
@@ -220,7 +220,7 @@ fn to_json(sample: &Sample, unit: Unit, passed: Duration) -> serde_json::Value {
     })
 }
 
-/// The time left at the mean rate so far, where there is one.
+/// Returns the time left at the mean rate so far. Returns `None` if the total or the rate is unknown.
 fn time_left(sample: &Sample, passed: Duration) -> Option<Duration> {
     if sample.total == 0 {
         return None;

@@ -1,4 +1,4 @@
-//! How a run is watched: progress on standard error, and what Ctrl-C does.
+//! The observer of a run: shows progress on standard error, and decides the effect of Ctrl-C.
 
 use crate::interrupt::Interrupt;
 use crate::progress::{Style, Watch};
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Shows the progress of a run to the user of the program.
 #[derive(Debug)]
 pub struct Reporter {
-    /// How progress is shown on standard error.
+    /// The form of progress on standard error.
     style: Style,
-    /// What Ctrl-C does, which depends on how far a run is.
+    /// The effect of Ctrl-C, which depends on the stage of the run.
     interrupt: Option<Arc<Interrupt>>,
     watch: Mutex<Option<Watch>>,
 }

@@ -1,15 +1,15 @@
-//! Rows of words in aligned columns.
+//! Tables of text with aligned columns.
 
-/// How the words of a column stand.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// At its left edge: names, explanations.
+    /// For names and explanations.
     Left,
-    /// At its right edge: numbers.
+    /// For numbers.
     Right,
 }
 
-/// The rows below one another, each indented by `indent` blanks, columns two blanks apart.
+/// Formats one row a line, indented by `indent` blanks, with two blanks between columns.
 ///
 /// Rows may be shorter than `aligns`. No line ends with blanks.
 pub fn format_table(rows: &[Vec<String>], aligns: &[Align], indent: usize) -> String {

@@ -633,8 +633,8 @@ fn header_bytes_that_sqlite_overlooks_are_notes() {
         (19, 2, "write version 1 and read version 2 differ"),
         (44, 7, "byte 44: schema format is over 4"),
         (47, 1, "table t: t.a holds the serial types 8 or 9"),
-        (58, 1, "byte 56: text encoding 257 is none"),
-        (59, 5, "byte 56: text encoding 5 is none"),
+        (58, 1, "byte 56: text encoding 257 is invalid"),
+        (59, 5, "byte 56: text encoding 5 is invalid"),
         (72, 1, "byte 72: reserved header byte is not zero"),
         (91, 255, "byte 91: reserved header byte is not zero"),
     ] {

@@ -1,16 +1,16 @@
-//! What a program hears of a run while it lasts.
+//! Progress reports of a run, for programs that show them.
 
 use std::fmt;
 
-/// Hears of the stages of a run. All methods do nothing by default.
+/// A receiver of a run's stages and progress. All methods do nothing by default.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// Hears that a stage begins.
+    /// Receives the stage that begins.
     fn enter(&self, _stage: Stage) {}
 
-    /// Hears that progress can be measured from now on, from any thread.
+    /// Receives a meter, which measures the progress from any thread until [`end_measure`](Self::end_measure).
     fn measure(&self, _meter: Meter) {}
 
-    /// Hears that progress can be measured no more.
+    /// Marks the end of the measurable work.
     fn end_measure(&self) {}
 }
 
@@ -26,7 +26,7 @@ pub enum Stage {
     Over,
 }
 
-/// Measures how far a run is.
+/// A source of samples of a run's progress.
 pub struct Meter {
     /// The unit that is counted.
     pub unit: Unit,
@@ -54,7 +54,7 @@ pub struct Sample {
     pub total: u64,
     /// Bytes written or read.
     pub bytes: u64,
-    /// What is being done, if there are several steps.
+    /// The current step, or an empty text if there is only one.
     pub stage: String,
 }
 
@@ -75,13 +75,13 @@ impl fmt::Debug for Meter {
     }
 }
 
-/// Hears and says nothing.
+/// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
 impl Observer for Silent {}
 
-/// Lets an observer measure as long as it lives.
+/// A guard that ends an observer's measurement when it is dropped.
 pub(crate) struct Measured<'o>(&'o dyn Observer);
 
 impl<'o> Measured<'o> {

@@ -1,4 +1,4 @@
-//! What a run would do, without doing it: sizes, the builder of each object, and every table.
+//! The prediction of a run: sizes, the lane of each object, and every table.
 
 use crate::choices::Choice;
 use crate::{Options, PageSize, Schema, Target};
@@ -9,7 +9,7 @@ use litepress_rows::{Message, Words};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What a run would do.
+/// The prediction of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PlanReport {

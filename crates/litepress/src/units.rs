@@ -1,4 +1,4 @@
-//! Numbers as people write them, and as people like to read them.
+//! Parses and formats counts, sizes and durations for people.
 //!
 //! Counts are decimal: `k`, `m`, `b` are a thousand, a million, a billion. Sizes name their unit: `KiB` to `TiB` are powers of
 //! 1024, `kB` to `TB` powers of 1000. A single letter would mean one thing in a count and another in a size, so a size refuses it.
@@ -19,13 +19,13 @@ const SIZE_UNITS: [(&str, u128); 9] = [
     ("tb", 1_000_000_000_000),
 ];
 
-/// A count: `1000`, `1_000_000`, `10k`, `2.5m`, `1b`, `1e6`.
+/// Parses a count: `1000`, `1_000_000`, `10k`, `2.5m`, `1b`, `1e6`.
 pub fn count(text: &str) -> Result<u64, String> {
     whole_number(text, &COUNT_UNITS)
         .ok_or_else(|| "a count is a whole number such as 1000, 10k, 2.5m, 1b or 1e6".to_owned())
 }
 
-/// Reads a size in bytes: `65536`, `64KiB`, `512MiB`, `1.5GiB`, `2GB`.
+/// Parses a size in bytes: `65536`, `64KiB`, `512MiB`, `1.5GiB`, `2GB`.
 pub fn size(text: &str) -> Result<u64, String> {
     whole_number(text, &SIZE_UNITS).ok_or_else(|| {
         let number = text.trim_end_matches(|it: char| it.is_ascii_alphabetic());
@@ -41,7 +41,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     })
 }
 
-/// `20.5 MB`: decimal units, as disks are sold and speeds are told.
+/// Formats bytes of a disk in decimal units: `20.5 MB`.
 pub fn bytes(bytes: u64) -> String {
     let scale = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     match scale.iter().find(|(least, _)| bytes as f64 >= *least) {
@@ -50,7 +50,7 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
-/// `256 MiB`: binary units, as memory is counted.
+/// Formats bytes of memory in binary units: `256 MiB`.
 pub fn memory(bytes: u64) -> String {
     let scale = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match scale.iter().find(|(least, _)| bytes >= *least) {
@@ -59,7 +59,7 @@ pub fn memory(bytes: u64) -> String {
     }
 }
 
-/// `105 million`, `12,345`: a number of things a second.
+/// Formats a large number with three digits and its scale: `105 million`, or in full below a million: `12,345`.
 pub fn rate(number: f64) -> String {
     let scale = [(1e9, "billion"), (1e6, "million")];
     match scale.iter().find(|(least, _)| number >= *least) {
@@ -68,7 +68,7 @@ pub fn rate(number: f64) -> String {
     }
 }
 
-/// `12 ms`, `9.50 s`, `1 min 05 s`, `2 h 03 min`
+/// Formats a duration: `12 ms`, `9.50 s`, `1 min 05 s`, `2 h 03 min`.
 pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -79,12 +79,12 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// So many a second; 0 for no time at all.
+/// Divides a number by a time in seconds. Returns 0 if the time is zero.
 pub fn per_second(number: u64, time: Duration) -> f64 {
     if time.is_zero() { 0.0 } else { number as f64 / time.as_secs_f64() }
 }
 
-/// The nearest whole number; 0 for what is below it.
+/// Rounds to the nearest whole number, and negative numbers to 0.
 pub fn rounded(number: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "a conversion that saturates")]
     #[expect(clippy::cast_sign_loss, reason = "a conversion that saturates")]

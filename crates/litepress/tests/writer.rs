@@ -172,7 +172,7 @@ fn a_broken_rule_is_told_by_the_call_that_breaks_it() {
     check(alias, &|t| t.insert(["no number"]));
 }
 
-/// SQLite stores the number before a NUL in a numeric column: whoever gives such a text is told how many there were.
+/// In a numeric column SQLite stores only the number before a NUL: the result counts such texts.
 #[test]
 fn texts_that_are_cut_at_a_nul_are_counted() {
     let mut db = in_memory("CREATE TABLE t (a INTEGER, b TEXT)");

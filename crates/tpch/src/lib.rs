@@ -143,7 +143,7 @@ impl TpchTable {
 /// Returns whether the benchmark gives some parts the same supplier twice. Its formula does so at scales below those
 /// that it was made for. The second such row is left out, because partsupp has a key.
 fn repeats_suppliers(scale: f64) -> bool {
-    // Of S suppliers, part p has numbers p + i * (S / 4 + p / S), modulo S, for i below 4; p / S is 19 at most.
+    // With S suppliers, part p has numbers p + i * (S / 4 + p / S), modulo S, for i below 4; p / S is 19 at most.
     const SAFE: i64 = 12 * 19;
     SupplierGenerator::calculate_row_count(scale, 1, 1) <= SAFE
 }

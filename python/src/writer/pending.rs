@@ -1,4 +1,4 @@
-//! Rows of one table that are converted from Python objects and not encoded yet.
+//! Rows of one table between their conversion from Python objects and their encoding.
 
 use crate::arrow_in;
 use crate::errors::exception;
@@ -18,10 +18,10 @@ use pyo3::types::{PyDict, PyFrozenSet};
 /// The pending rows of one table: a piece at most, about 4 MiB.
 pub struct PendingRows {
     rows: Option<TableRows>,
-    /// The table has a column that rows may lack: it has a DEFAULT, or is numbered.
+    /// Rows may lack a column of the table: it has a DEFAULT, or is numbered.
     has_optional: bool,
-    /// The keys of the pending rows, if these are dicts of such a table. A row that lacks a column has its DEFAULT
-    /// whatever the rows beside it have; so rows are converted together only if they have the same keys.
+    /// The keys of the pending rows, if these are dicts and the table has such a column. Only rows with the same keys are
+    /// converted together: a lacking column must get its DEFAULT, not the NULL of a row beside others that have it.
     keys: Option<Py<PyFrozenSet>>,
 }
 
@@ -37,10 +37,10 @@ impl PendingRows {
         self.rows.as_ref().map_or(encoder.rows(), TableRows::rows)
     }
 
-    /// Appends a row. A row that is refused is not there afterwards.
+    /// Appends a row. A refused row leaves no trace.
     ///
     /// # Errors
-    /// Exceptions of Python code; rows and values that cannot be stored; of rows before: as [`encode`](Self::encode).
+    /// Exceptions of Python code; rows and values that cannot be stored; errors of [`encode`](Self::encode) in earlier rows.
     pub fn append(
         &mut self,
         row: &Bound<'_, PyAny>,
@@ -58,7 +58,7 @@ impl PendingRows {
         if let Some(rows) = &mut self.rows {
             match rows.push(row) {
                 Ok(()) => return self.encode_if_full(row.py(), encoder),
-                // Its kind is another than that of the rows before, or it has other columns: these go first.
+                // The row may differ from the pending ones in shape or columns: encode these, and start anew with it.
                 Err(error) if is_of_data(row.py(), &error) => self.encode(row.py(), encoder)?,
                 Err(error) => return Err(Failure::Raised(error)),
             }
@@ -78,7 +78,7 @@ impl PendingRows {
         Ok(())
     }
 
-    /// Encodes the pending rows. The next row may have other columns.
+    /// Encodes the pending rows. The next row may then have other columns.
     ///
     /// # Errors
     /// Rows that break a rule.
@@ -89,7 +89,7 @@ impl PendingRows {
         py.detach(|| encoder.encode(&mut piece, &supplies)).map_err(Failure::Engine)
     }
 
-    /// Encodes the rows of the next piece. Returns whether there was one.
+    /// Encodes the rows of the next piece. Returns `false` after the last.
     ///
     /// # Errors
     /// Exceptions of Python code; values that cannot be stored, rows that break a rule.
@@ -117,7 +117,7 @@ impl PendingRows {
     }
 }
 
-/// Data on their way into a table.
+/// Columns or Arrow data that are being appended to a table, piece by piece.
 pub struct Pieces {
     data: Data,
     supplies: Vec<Supply>,
@@ -129,7 +129,7 @@ enum Data {
 }
 
 impl Pieces {
-    /// Opens data of columns or of Arrow, as `_data.describe` tells them.
+    /// Opens columns or Arrow data, as `_data.describe` returns them.
     ///
     /// # Errors
     /// Data that are no table, and columns that are not the table's.
@@ -149,9 +149,9 @@ impl Pieces {
     }
 }
 
-/// The reason why rows are not taken.
+/// The reason why rows are refused.
 pub enum Failure {
-    /// An exception; the rows before are as they were.
+    /// An exception. The writer stays open with the rows before.
     Raised(PyErr),
     /// An error of the encoder or the engine: the database is lost.
     Engine(Error),

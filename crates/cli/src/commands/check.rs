@@ -1,4 +1,4 @@
-//! `litepress check`: is every page of a database as it should be?
+//! `litepress check`: checks every page of a database.
 
 use crate::failure::{DONE, FAILED};
 use crate::options::OutputArgs;
@@ -83,7 +83,7 @@ pub fn check_text(result: &CheckResult) -> String {
     out
 }
 
-/// How long it took and how fast that was: by the pages that were read, which may be few of a broken file.
+/// Describes duration and speed. The speed counts only the pages of known b-trees: a broken file may have few.
 fn time(report: &Report) -> String {
     let read = report.btrees.iter().map(pages).sum::<u64>() * u64::from(report.page_size);
     let time = Duration::try_from_secs_f64(report.seconds).unwrap_or_default();
@@ -93,7 +93,7 @@ fn time(report: &Report) -> String {
     format!(" in {}, {:.2} GB/s", units::duration(time), units::per_second(read, time) / 1e9)
 }
 
-/// Every b-tree, one a line.
+/// Lists the b-trees, one a line.
 fn btrees(report: &Report) -> String {
     let mut rows = vec![["b-tree", "kind", "rows", "pages", "depth", "fill"].map(str::to_owned).to_vec()];
     rows.extend(report.btrees.iter().map(|tree| {
@@ -112,7 +112,7 @@ fn btrees(report: &Report) -> String {
     format_table(&rows, &aligns, 0) + &free
 }
 
-/// The share of a tree's pages that is in use.
+/// Returns the used share of the bytes in a tree's pages.
 fn fill(report: &Report, tree: &BtreeReport) -> f64 {
     let bytes = pages(tree).saturating_mul(report.page_size.into());
     if bytes == 0 { 0.0 } else { 1.0 - tree.free_bytes as f64 / bytes as f64 }

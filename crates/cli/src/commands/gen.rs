@@ -1,4 +1,4 @@
-//! `litepress gen`: invents the rows of a new database.
+//! `litepress gen`: makes a database of generated rows.
 
 use crate::build_text::{build_text, verify_text};
 use crate::failure::DONE;

@@ -1,4 +1,4 @@
-//! `litepress inspect`: the bytes of a database file, explained. Nothing in it trusts the file.
+//! `litepress inspect`: explains the bytes of a database file. The file may be broken in any way.
 
 use crate::failure::DONE;
 use crate::output::print;
@@ -49,7 +49,7 @@ fn one_page(file: &DatabaseFile, number: u32) -> Result<String> {
     file.page_text(number)?.ok_or_else(missing)
 }
 
-/// The header, and the b-trees that the schema names.
+/// Describes the header, and the b-trees in the schema.
 fn overview(file: &DatabaseFile) -> Result<String> {
     let pages = units::grouped(file.pages());
     let mut out = format!("{}: {} bytes, {pages} pages\n", file.path().display(), units::grouped(file.bytes()));

@@ -41,7 +41,7 @@ pub fn run(arguments: LoadArguments) -> Result<u8> {
     refuse_special_name(&out)?;
     let options = build.options();
     let (schema, output) = (load.read_schema()?, build.output);
-    // From here on Ctrl-C stops the run instead of the program.
+    // Installed after the schema was read: Ctrl-C still ends the program while that waits for standard input.
     let reporter = Reporter::new(output.progress, Some(Interrupt::stops(options.progress.clone())?));
     let report = litepress::load(&*out, files, &load.options(options, schema, reporter))?;
     if output.json {

@@ -1,4 +1,4 @@
-//! `litepress plan`: what `litepress gen` or `litepress load` would do with the same arguments, and why.
+//! `litepress plan`: predicts the work of `litepress gen` or `litepress load` for the same arguments.
 
 use crate::failure::DONE;
 use crate::generate_args::{GenerateArgs, Names, is_sql};
@@ -76,7 +76,7 @@ pub fn run(arguments: PlanArguments) -> Result<u8> {
 }
 
 impl PlanArguments {
-    /// Whether this is a file to load, and not a schema or the database that a built-in one is for.
+    /// Returns whether this is a file to load. Otherwise it is a schema, or the database of a built-in schema or a plan.
     fn is_of_load(&self, file: &Path) -> bool {
         let load = &self.load;
         let is_said = load.reading.format.is_some() || load.tables.schema.is_some() || load.tables.table.is_some();

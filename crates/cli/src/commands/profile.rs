@@ -1,4 +1,4 @@
-//! `litepress profile`: what a database looks like, as a plan for one that looks alike.
+//! `litepress profile`: makes a plan for a database that looks like an existing one, or compares two databases.
 
 use crate::failure::DONE;
 use crate::output::{print, print_json};
@@ -82,7 +82,7 @@ fn as_json(profile: &Profile) -> Value {
     })
 }
 
-/// What is compared, in words.
+/// Names the measure of a comparison.
 fn measured(measure: Measure) -> &'static str {
     match measure {
         Measure::Nothing => "nothing to compare",
@@ -95,7 +95,7 @@ fn measured(measure: Measure) -> &'static str {
     }
 }
 
-/// Bars for people; the columns that are farthest apart come once more at the end.
+/// Shows both histograms of every column as bars, and the most different columns once more at the end.
 fn side_by_side(comparison: &Comparison) -> String {
     const WORST: usize = 5;
     let mut out = String::new();

@@ -1,11 +1,11 @@
-//! What is wrong is named, has its exit code, and leaves neither target nor temporary file.
+//! Mistakes of the user: the message names them, the exit code fits, and neither target nor temporary file stays.
 
 use crate::{Ended, LITEPRESS, Room};
 use std::process::{Command, Stdio};
 
 const TABLE: &str = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);\n";
 
-/// One mistake: schema, arguments, exit code, what standard error must name.
+/// One mistake: schema, arguments, exit code, parts of standard error.
 type Case = (&'static str, &'static str, i32, &'static [&'static str]);
 
 fn expect(room: &Room, arguments: &str, code: i32, parts: &[&str]) -> Ended {
@@ -159,8 +159,8 @@ fn targets() {
     expect(&room, "gen folder.db schema.sql --rows 1 --replace", 1, &["folder.db", "not a regular file"]);
 }
 
-/// A limit on the size of files fails a write in the middle, as a full disk does. It killed the program, whose temporary
-/// file stayed.
+/// A limit on file sizes makes a write fail in the middle, as a full disk does. It killed the program, and the temporary file
+/// stayed.
 #[test]
 fn a_write_that_fails_in_the_middle() {
     let room = Room::new();

@@ -64,7 +64,7 @@ fn what_is_no_database() {
     assert!(ended.code == Some(1) && ended.err.contains("u.db-wal") && ended.err.contains("help: "), "{ended:#?}");
 }
 
-/// Both waited for ever for somebody to write into the FIFO.
+/// Both commands waited forever for a writer of the FIFO.
 #[test]
 fn what_is_no_file_is_refused_at_once() {
     let room = Room::new();
@@ -82,7 +82,7 @@ fn what_is_no_file_is_refused_at_once() {
     }
 }
 
-/// The value stood there as the program has it: `Int(92738)`.
+/// The message showed the value in Rust's form: `Int(92738)`.
 #[test]
 fn faults_show_values_as_sql_does() {
     let room = Room::new();

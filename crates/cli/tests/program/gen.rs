@@ -1,4 +1,4 @@
-//! `litepress gen`, when all goes well.
+//! `litepress gen`, mostly its successful runs.
 
 use crate::{LITEPRESS, Room, json};
 use std::io::Write;
@@ -61,7 +61,7 @@ fn a_file_that_is_not_as_it_should_be_does_not_get_its_name() {
         let ended = room.run(&format!("{broken} --replace"));
         assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{ended:#?}");
         assert!(ended.err.contains("c, rowid 1: no such row for (p) REFERENCES p (id); c, rowid 2:"), "{ended:#?}");
-        // Five of eight were shown, and nothing said that there are more, in which file, and what to do.
+        // The message showed five of eight rows, without the number of the others, the file and advice.
         for part in ["k.db: rows break", "c, rowid 5: no such row", "; and 3 more\n", "help: "] {
             assert!(ended.err.contains(part), "{part}: {ended:#?}");
         }
@@ -95,7 +95,7 @@ fn the_same_bytes_for_every_number_of_threads_and_memory() {
     assert!(files[0] == files[1] && files[0] == files[2]);
 }
 
-/// As much memory was asked for as was allowed, for 50,000 rows too: where the system had less, the program was killed.
+/// Even 50,000 rows allocated all of the allowed memory: on a system with less the program was killed.
 #[test]
 fn less_memory_than_is_allowed() {
     let room = Room::new();
@@ -217,7 +217,7 @@ fn names_that_begin_as_a_uri_are_names() {
     }
 }
 
-/// A folder that is missing was noticed only once a sort spilled.
+/// A missing folder was noticed only when a sort spilled.
 #[test]
 fn a_folder_for_temporary_files_that_is_missing_is_refused_at_once() {
     let room = Room::new();

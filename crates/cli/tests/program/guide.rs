@@ -1,9 +1,9 @@
-//! The schemas of docs/generators.md become databases in which every constraint holds.
+//! Makes databases of the schemas in docs/generators.md, and checks every constraint.
 
 use crate::Room;
 use std::path::Path;
 
-/// The SQL blocks of one section.
+/// Returns the SQL blocks of a section.
 fn schemas(section: &str) -> Vec<String> {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/generators.md");
     let guide = std::fs::read_to_string(guide).expect("the guide");

@@ -1,4 +1,4 @@
-//! Everything that `--help` promises works.
+//! Tests that the options and examples in `--help` work.
 
 use crate::{LITEPRESS, Room};
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 const COMMANDS: [&str; 6] = ["gen", "load", "plan", "profile", "check", "inspect"];
 
-/// The long options that a command's help shows.
+/// Returns the long options in a command's help.
 fn options_of(command: &str) -> BTreeSet<String> {
     let help = Room::new().done(&format!("{command} --help"));
     let option = |line: &str| {
@@ -80,7 +80,7 @@ fn every_example_works() {
         let examples = help.lines().skip_while(|line| *line != "Examples:").filter_map(|line| line.strip_prefix("  "));
         let mut count = 0;
         for example in examples {
-            // What stands behind two blanks explains it. A thousandth of the rows will do.
+            // An explanation may follow behind two blanks. Fewer rows are enough.
             let example = example.split("  ").next().unwrap();
             let small = example.replace("1b", "10k").replace("100m", "10k").replace("1m", "10k");
             let run = Command::new("sh").args(["-c", &small]).current_dir(room.path("")).env("PATH", &path).output();
@@ -92,7 +92,7 @@ fn every_example_works() {
     }
 }
 
-/// The files that examples of `load` are about.
+/// Writes the files that the examples of `load` read.
 fn write_examples(room: &Room) {
     let lineitem = "l_orderkey,l_linenumber,l_shipdate\n1,1,1996-03-13\n1,2,1996-04-12\n";
     room.write("lineitem.csv", lineitem);

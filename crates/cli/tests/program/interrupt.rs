@@ -4,7 +4,7 @@ use crate::Room;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts a run that takes many seconds, and waits until its temporary file is there and grows.
+/// Starts a run that takes many seconds, and waits until its temporary file grows.
 fn start(room: &Room) -> Child {
     let mut command = room.command("gen u.db --preset user --rows 200m --progress none");
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");

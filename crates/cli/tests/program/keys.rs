@@ -1,4 +1,4 @@
-//! Keys of every kind, which nobody annotated, do not repeat.
+//! Keys of every kind without annotations: they must not repeat.
 
 use crate::{Room, json};
 
@@ -57,7 +57,7 @@ const ROWS: [(&str, u64); 10] = [
     ("note", 3000),
 ];
 
-/// Two foreign keys that are a key together repeated, and SQLite would have refused the table.
+/// A key of two foreign keys repeated: SQLite would have refused the table.
 #[test]
 fn ten_tables_without_annotations() {
     let room = Room::with_schema(SCHEMA);
@@ -88,7 +88,7 @@ fn shuffled_rowids() {
     assert_eq!(room.query("s.db", "PRAGMA foreign_key_check"), "");
 }
 
-/// Few ids for many rows: an error, unless somebody says which of them stay.
+/// Few ids for many rows are an error, unless `--on-conflict` decides which rows stay.
 #[test]
 fn ids_that_repeat() {
     let room = Room::with_schema(

@@ -8,7 +8,7 @@ const CSV: &str = "id,area,price,note\n1,002134,12.50,\"a, b\"\n2,112233,7.00,\n
 
 const ROWS: &str = "1|002134|12.5|a, b\n2|112233|7|\n3||3.25|x \"y\"";
 
-/// Types come from all values, and the summary says why.
+/// All values decide the types, and the summary gives the reasons.
 #[test]
 fn types_are_found_out_and_told() {
     let room = Room::new();
@@ -62,7 +62,7 @@ fn a_schema_is_filled_as_sqlite_would() {
     assert!(!room.path("u.db").exists());
 }
 
-/// What is wrong is told with file, record, line and column, and leaves the target as it was.
+/// The error of a wrong record has file, record, line and column, and the target stays as it was.
 #[test]
 fn a_wrong_record_is_told_and_nothing_is_lost() {
     let room = Room::new();
@@ -84,8 +84,8 @@ fn a_wrong_record_is_told_and_nothing_is_lost() {
     assert_eq!(room.files(), ["in.csv", "t.db", "wrong.csv"]);
 }
 
-/// The disk was full when the last rejects were written: the target was replaced already, without the wrong records, and
-/// these were recorded nowhere.
+/// The disk was full when the last rejects were written. The target was already replaced, without the wrong records, which
+/// were lost.
 #[test]
 fn rejects_that_cannot_be_written_leave_the_target_as_it_was() {
     let room = Room::new();
@@ -142,7 +142,7 @@ fn another_database_is_copied_with_its_indexes() {
     assert_eq!(room.query("copy.db", "PRAGMA integrity_check"), "ok");
 }
 
-/// The plan says what would be done, all that does not fit at once, and writes nothing.
+/// The plan lists the types, or all mismatches at once, and writes no file.
 #[test]
 fn the_plan_tells_types_and_all_mismatches() {
     let room = Room::new();
@@ -159,12 +159,12 @@ fn the_plan_tells_types_and_all_mismatches() {
     assert_eq!(room.files(), ["a.csv", "s.sql"]);
 }
 
-/// A type from a sample is held against every value: none is changed.
+/// A type from a sample is checked against every later value: none is changed.
 #[test]
 fn a_sample_does_not_change_what_comes_later() {
     let room = Room::new();
     let mut csv = "code\n".to_owned();
-    // Pieces are looked at as a whole: this is more than one.
+    // Enough records for several pieces: the last one is beyond the piece of the sample.
     (1..=600_000).for_each(|code| csv += &format!("{}\n", 1_000_000 + code));
     room.write("in.csv", csv + "007\n");
     let ended = room.run("load t.db in.csv --sample 10 --progress none");
@@ -177,7 +177,7 @@ fn a_sample_does_not_change_what_comes_later() {
     assert_eq!(room.query("t.db", "SELECT max(rowid), min(code), typeof(code) FROM \"in\""), "600001|007|text");
 }
 
-/// A key that was given to a row which is gone was given again in the copy; views and virtual tables went without a word.
+/// A copy reused the AUTOINCREMENT key of a deleted row, and lost views and virtual tables without a message.
 #[test]
 fn a_copied_database_gives_no_key_again_and_tells_what_it_lacks() {
     let room = Room::new();
@@ -205,8 +205,8 @@ fn a_copied_database_gives_no_key_again_and_tells_what_it_lacks() {
     assert_eq!(room.query("copy.db", "PRAGMA integrity_check"), "ok");
 }
 
-/// Copies of GeoPackages refused every DELETE: "no such table: main.rtree_...", because the triggers of what was left out
-/// came along. Their `application_id` was lost, without which they were no GeoPackages.
+/// Copies of GeoPackages refused every DELETE ("no such table: main.rtree_..."): triggers were copied without the tables that
+/// they use. The `application_id`, which makes a file a GeoPackage, was lost.
 #[test]
 fn triggers_that_cannot_run_in_the_copy_are_left_out_and_told() {
     let room = Room::new();
@@ -270,7 +270,7 @@ fn triggers_that_cannot_run_in_the_copy_are_left_out_and_told() {
     room.sqlite("one.db").execute_batch("INSERT INTO point (name) VALUES ('x'); DELETE FROM point").unwrap();
 }
 
-/// Two databases with different fields in their headers: neither may speak for the copy in silence.
+/// Two databases with different header fields: the copy takes neither in silence.
 #[test]
 fn fields_of_the_header_that_differ_are_left_out_and_told() {
     let room = Room::new();
@@ -282,8 +282,8 @@ fn fields_of_the_header_that_differ_are_left_out_and_told() {
     assert_eq!(room.query("ab.db", "PRAGMA user_version"), "0");
 }
 
-/// Each table had a connection, with a copy of the schema: 2,000 tables took a minute and 3 GB, and the files that a program
-/// may open were spent after 1,000.
+/// Each table had its own connection with a copy of the schema: 2,000 tables took a minute and 3 GB, and the limit of open
+/// files was reached after 1,000.
 #[test]
 fn the_tables_of_a_database_take_few_open_files() {
     let room = Room::new();
@@ -308,7 +308,7 @@ fn a_name_that_looks_like_a_uri_is_a_name() {
     assert_eq!(room.query("copy.db", "SELECT a FROM t"), "1");
 }
 
-/// A source that was the target, too, was "in use by another program".
+/// A target that was also a source was reported as "in use by another program".
 #[test]
 fn the_target_is_no_source() {
     let room = Room::new();
@@ -321,7 +321,7 @@ fn the_target_is_no_source() {
     assert_eq!(room.query("x.db", "SELECT a FROM t"), "1");
 }
 
-/// `--map` was for given tables only: a column that was left out became one of NULLs, and a new name was an error.
+/// `--map` worked only with a schema: without one a column left out became one of NULLs, and a new name was an error.
 #[test]
 fn columns_of_tables_that_are_found_out_are_renamed_and_left_out() {
     let room = Room::new();
@@ -337,7 +337,7 @@ fn columns_of_tables_that_are_found_out_are_renamed_and_left_out() {
     assert_eq!(room.query("u.db", "SELECT a.why, b.why FROM a, b"), "7|8");
 }
 
-/// A misspelt column was passed over in silence.
+/// A misspelt column was ignored in silence.
 #[test]
 fn another_form_is_for_a_column_that_is_there() {
     let room = Room::new();
@@ -347,7 +347,7 @@ fn another_form_is_for_a_column_that_is_there() {
     assert!(ended.err.contains("there are id, day"), "{ended:?}");
 }
 
-/// SQLite's own words about DDL that no user had written were all that was said of these.
+/// The errors were SQLite's, about DDL that the user had not written.
 #[test]
 fn what_no_table_can_be_made_of_is_told() {
     let room = Room::new();
@@ -368,7 +368,7 @@ fn what_no_table_can_be_made_of_is_told() {
     assert!(!room.path("t.db").exists());
 }
 
-/// NULL took the place of values, as was asked for, and nobody was told how often.
+/// The report did not count the values that `--on-error null` replaced by NULL.
 #[test]
 fn values_that_became_null_are_counted() {
     let room = Room::new();
@@ -379,7 +379,7 @@ fn values_that_became_null_are_counted() {
     assert_eq!(room.query("t.db", "SELECT count(*), count(a) FROM t"), "4|2");
 }
 
-/// Two records of one key in different files were told by numbers that neither file has.
+/// The error about two records with the same key in different files named record numbers that neither file has.
 #[test]
 fn records_of_one_key_are_told_with_where_files_begin() {
     let room = Room::new();

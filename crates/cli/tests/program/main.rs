@@ -22,10 +22,10 @@ use std::process::{Command, Output, Stdio};
 /// The program under test.
 const LITEPRESS: &str = env!("CARGO_BIN_EXE_litepress");
 
-/// A folder to run the program in; it goes with the test.
+/// A temporary folder to run the program in.
 struct Room(tempfile::TempDir);
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug)]
 struct Ended {
     code: Option<i32>,
@@ -38,7 +38,7 @@ impl Room {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
 
-    /// A room with this text in `schema.sql`.
+    /// Makes a room with this text in `schema.sql`.
     fn with_schema(sql: &str) -> Self {
         let room = Self::new();
         room.write("schema.sql", sql);
@@ -53,7 +53,7 @@ impl Room {
         std::fs::write(self.path(name), content).expect(name);
     }
 
-    /// The program, ready to run in this folder; arguments as a shell would split them at blanks.
+    /// Returns a command that runs the program in this folder. Arguments are split at blanks.
     fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(LITEPRESS);
         command.args(arguments.split_whitespace()).current_dir(self.0.path()).stdin(Stdio::null());
@@ -64,14 +64,14 @@ impl Room {
         self.command(arguments).output().expect("the program starts").into()
     }
 
-    /// Runs it and wants success.
+    /// Runs the program, asserts success, and returns its standard output.
     fn done(&self, arguments: &str) -> String {
         let ended = self.run(arguments);
         assert_eq!(ended.code, Some(0), "{arguments}: {ended:#?}");
         ended.out
     }
 
-    /// Names of all files in the folder, in order.
+    /// Returns the names of all files in the folder, sorted.
     fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the folder");
         let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
@@ -84,7 +84,7 @@ impl Room {
         rusqlite::Connection::open(self.path(name)).expect(name)
     }
 
-    /// What SQLite answers, columns joined with `|`.
+    /// Returns the result of a query, one row a line, columns joined with `|`.
     fn query(&self, name: &str, sql: &str) -> String {
         let connection = self.sqlite(name);
         let mut statement = connection.prepare(sql).expect(sql);

@@ -48,7 +48,7 @@ fn as_json() {
     assert!((0.7..1.3).contains(&(bytes / expected)), "{bytes} of {expected}");
 }
 
-/// Everything that SQLite accepts is made: printed, or by SQLite on the printed file, and the plan says which.
+/// Every object that SQLite accepts is printed, or made by SQLite on the printed file; the plan names its lane.
 #[test]
 fn every_object_has_a_lane() {
     let sql = "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT UNIQUE, y INTEGER CHECK (y >= 0), z REAL);
@@ -95,7 +95,7 @@ fn every_object_has_a_lane() {
     assert_eq!(room.files(), ["schema.sql", "t.db"]);
 }
 
-/// Which rows stay: by one key litepress tells, by several SQLite does.
+/// The conflict policy of one unique key is applied by litepress, of several together by SQLite.
 #[test]
 fn the_policy_decides_about_lanes() {
     let one = "CREATE TABLE one (a INTEGER, b TEXT UNIQUE);";
@@ -151,7 +151,7 @@ fn a_target_that_exists_is_said() {
     assert!(room.done("plan t.db schema.sql --rows 1").contains("gen needs --replace"));
 }
 
-/// Every tree, and with them the file, is as large as the plan says; with indexes it was said to be a third of that.
+/// The sizes of all trees and of the file match the plan. With indexes the plan's file size was a third of the true one.
 #[test]
 fn sizes_are_those_of_the_file() {
     let user = "CREATE TABLE user (id INTEGER PRIMARY KEY, area CHAR(6), /* gen: digits(6) */ age INTEGER /* gen: choice(5, 10, 15) */);
@@ -179,7 +179,7 @@ fn sizes_are_those_of_the_file() {
             near(file["bytes"].as_f64().unwrap(), &plan["expected_bytes"], page_size);
             let steps = plan["steps"].as_array().unwrap();
             let trees = &file["btrees"].as_array().unwrap()[1..];
-            // The plan says behind a name what the index is there for.
+            // The plan adds the purpose of an index to its name, in parentheses.
             let name = |of: &serde_json::Value| of["name"].as_str().unwrap().split(" (").next().unwrap().to_owned();
             let names = |of: &[serde_json::Value]| of.iter().map(name).collect::<Vec<_>>();
             assert_eq!(names(steps), names(trees), "a pair for each, or trees would go unseen");
@@ -192,7 +192,7 @@ fn sizes_are_those_of_the_file() {
     }
 }
 
-/// What SQLite makes is a rough number or unknown, never nothing; sorts that do not fit the memory say where they go.
+/// The size of an object that SQLite makes is rough or unknown, never zero. A sort beyond the memory names its folder.
 #[test]
 fn what_is_rough_unknown_or_spilled_is_said() {
     let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT /* gen: text(50, 60) */);
@@ -228,7 +228,7 @@ fn what_is_rough_unknown_or_spilled_is_said() {
     }
 }
 
-/// Both were told by `gen` alone, when it was too late.
+/// Only `gen` reported page size and free space, when it was too late.
 #[test]
 fn page_size_and_room() {
     let room = Room::new();

@@ -1,4 +1,4 @@
-//! Plan files, scale, shards and what they leave in a database.
+//! Plan files, scale and shards, and their records in a database.
 
 use crate::Room;
 
@@ -79,7 +79,7 @@ fn mistakes_point_into_the_plan() {
     assert_eq!(room.files(), ["bad.toml", "plan.toml", "schema.sql"]);
 }
 
-/// More rows leave the first ones as they are.
+/// A larger number of rows does not change the first ones.
 #[test]
 fn more_rows_begin_with_the_same() {
     let room = Room::with_schema(SCHEMA);

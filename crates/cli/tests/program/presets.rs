@@ -1,4 +1,4 @@
-//! Built-in schemas: every one makes a database that SQLite finds nothing wrong with.
+//! Built-in schemas: each makes a database in which SQLite finds no fault.
 
 use crate::Room;
 use rusqlite::Connection;
@@ -44,7 +44,7 @@ fn the_shop_hangs_together() {
     ] {
         assert_eq!(room.query("shop.db", query), expected, "{query}");
     }
-    // The lines of a part refer to purchases that may be in another one.
+    // The lines of a part may refer to purchases of another part.
     let mut lines = 0;
     for part in ["1/3", "2/3", "3/3"] {
         room.done(&format!("gen part.db --preset shop --scale 0.01 --part {part} --replace"));
@@ -58,7 +58,7 @@ fn the_shop_hangs_together() {
     assert_eq!(room.query("shop.db", "SELECT count(*) FROM line"), lines.to_string());
 }
 
-/// The rows as the crate writes them to CSV, inserted by SQLite: but for suppliers that a part has twice at this scale.
+/// Inserts the rows that the crate writes to CSV, without the suppliers that a part has twice at this scale.
 fn inserted(schema: &str, scale: f64) -> Connection {
     let connection = Connection::open_in_memory().expect("a database");
     connection.execute_batch(schema).expect(schema);

@@ -3,7 +3,7 @@
 use crate::{Room, json};
 use std::path::{Path, PathBuf};
 
-/// Profile and plan, then the look-alike `made.db`.
+/// Profiles `source` and makes the look-alike `made.db` of the plan.
 fn look_alike(room: &Room, source: &str, scale: &str) {
     let plan = room.done(&format!("profile {source}"));
     room.write("plan.toml", plan);
@@ -32,7 +32,7 @@ fn a_look_alike_looks_alike() {
     }
 }
 
-/// Annotations stay in the schema that a database keeps: numbers of rows that follow from those of parents are not said.
+/// A database keeps the annotations of its schema: the plan must not fix row counts that follow from those of parents.
 #[test]
 fn a_look_alike_of_another_seed() {
     let room = Room::new();
@@ -56,7 +56,7 @@ fn as_json_and_with_values() {
     assert_eq!(room.run("profile nobody.db").code, Some(1));
 }
 
-/// Ten tables as people write them, no annotation: keys of all kinds, odd names, generated columns, views, triggers.
+/// Tables as people write them, without annotations: keys of all kinds, odd names, generated columns, views, triggers.
 const UNANNOTATED: &str = r#"
 CREATE TABLE country (code TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE) WITHOUT ROWID;
 CREATE TABLE "group by" (id INTEGER PRIMARY KEY, "full name" TEXT NOT NULL, "we""ird" REAL, [from] DATE);
@@ -78,7 +78,7 @@ CREATE INDEX line_amount ON line(amount) WHERE amount > 10;
 CREATE UNIQUE INDEX person_lower ON person(lower(email));
 "#;
 
-/// The distances of a comparison, the largest first.
+/// Returns the distances of all columns, the largest first.
 fn distances(room: &Room, source: &str, made: &str) -> Vec<(f64, String)> {
     let comparison = json(&room.done(&format!("profile {source} --compare {made} --json")));
     let mut found = Vec::new();
@@ -133,7 +133,7 @@ fn a_schema_without_annotations_there_and_back() {
     assert!(ended.code == Some(1) && ended.err.contains("there is no table country to compare with"), "{ended:#?}");
 }
 
-/// Whatever lies in a database that SQLite made: profile and plan never fail.
+/// Odd databases that SQLite can make: profile, look-alike and comparison must not fail.
 #[test]
 fn odd_databases() {
     let room = Room::new();
@@ -181,7 +181,7 @@ fn a_real_database() {
     room.done("check made.db --sqlite");
     let plan = std::fs::read_to_string(room.path("plan.toml")).expect("the plan");
     assert_no_text_of(&room, "source.db", &plan);
-    // As many rows, and as many children of as many parents, to the row.
+    // The numbers of rows, and of children of each parent, are exactly in proportion.
     for table in ["Album", "Artist", "Customer", "Employee", "Invoice", "InvoiceLine", "PlaylistTrack", "Track"] {
         let count =
             |name: &str| room.query(name, &format!("SELECT count(*) FROM {table}")).parse::<u64>().expect("a number");
@@ -197,11 +197,11 @@ fn a_real_database() {
         assert_eq!(room.query("made.db", &sql(1)), room.query("source.db", &sql(100)), "{child} of {parent}");
     }
     let distances = distances(&room, "source.db", "made.db");
-    // Days of eight rows, lengths of a few names and keys of five rows are the farthest.
+    // The largest distances are those of columns with few values: days of eight rows, lengths of names, keys of five rows.
     assert!(distances[0].0 < 0.35 && distances[10].0 < 0.12, "{distances:?}");
 }
 
-/// No text of more than three characters in a column of the database stands in the plan.
+/// Asserts that the plan has no text of the database of more than three characters.
 fn assert_no_text_of(room: &Room, database: &str, plan: &str) {
     let columns = room.query(
         database,

@@ -1,11 +1,11 @@
-//! The commands of README.md and of the documents work.
+//! Runs the commands of README.md and of the documents.
 
 use crate::{LITEPRESS, Room};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Commands that take too long or leave the folder. The test sees that their `make` targets exist; the Python package has
-/// tests of its own.
+/// Commands that take too long or leave the folder. Their `make` targets are checked to exist; the Python package has other
+/// tests.
 const NOT_RUN: [&str; 4] = ["make install", "pip install ./python", "make demo", "make demo ROWS=1b"];
 
 fn repository() -> PathBuf {
@@ -16,17 +16,17 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(repository().join(name)).expect(name)
 }
 
-/// The lines of all blocks of shell commands, without the comments behind them.
+/// Returns the lines of all blocks of shell commands, without their comments.
 fn commands(text: &str) -> Vec<String> {
     let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
     let lines = blocks.flat_map(str::lines).map(|line| line.split(" #").next().unwrap_or_default().trim());
     lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// Runs all commands of a document with fewer rows, in a folder with the examples. Returns those that are not run.
+/// Runs the commands of a document with fewer rows, in a folder with the examples. Returns the commands that were skipped.
 fn run_all(document: &str, room: &Room) -> Vec<String> {
     std::fs::create_dir_all(room.path("examples")).expect("a folder");
-    // A thousandth of the rows is enough.
+    // Fewer rows are enough.
     let shop = read("examples/shop.sql").replace("rows=1m", "rows=1k").replace("00k", "00").replace("50k", "50");
     room.write("examples/shop.sql", shop);
     room.write("examples/lineitem.csv", read("examples/lineitem.csv"));
@@ -44,7 +44,7 @@ fn run_all(document: &str, room: &Room) -> Vec<String> {
     not_run
 }
 
-/// The commands were read again and again, and never run.
+/// The commands were reviewed repeatedly and never run.
 #[test]
 fn every_command_of_the_readme_works() {
     assert_eq!(run_all("README.md", &Room::new()), NOT_RUN, "a command that is not run has gone from README.md");

@@ -1,8 +1,8 @@
-//! What is stored for values that files lack, and for those that SQLite changes.
+//! Stored values of columns that files lack, and of texts that SQLite changes.
 
 use crate::{Room, json};
 
-/// Rows of the tables below: their other columns are not in the file.
+/// Number of rows in the file, which lacks some columns of the tables below.
 const ROWS: u64 = 3000;
 
 fn room_with_rows() -> Room {
@@ -12,8 +12,8 @@ fn room_with_rows() -> Room {
     room
 }
 
-/// A load of a table with `DEFAULT (lower(hex(randomblob(8))))` gave all rows the same UUID, and one with such a primary key
-/// failed: the DEFAULT was evaluated once a run.
+/// A DEFAULT such as `(lower(hex(randomblob(8))))` was evaluated once a run: all rows got the same UUID, and a load with such
+/// a primary key failed.
 #[test]
 fn every_row_has_a_default_of_its_own() {
     const UUID: &str = "DEFAULT (lower(hex(randomblob(8))))";
@@ -39,7 +39,7 @@ fn every_row_has_a_default_of_its_own() {
     }
 }
 
-/// Also the values of such a DEFAULT have the affinity of their column, and what they break is an error that names the row.
+/// Values of such a DEFAULT get the affinity of their column, and a wrong one is an error with its reason.
 #[test]
 fn defaults_of_rows_are_values_as_any_others() {
     let room = room_with_rows();
@@ -65,7 +65,7 @@ fn defaults_of_rows_are_values_as_any_others() {
     }
 }
 
-/// With `--on-conflict replace` the DEFAULT stands in for NULL, and of random bytes it is another in every row, too.
+/// With `--on-conflict replace` the DEFAULT replaces NULL, and is evaluated for every row.
 #[test]
 fn a_default_in_the_place_of_null_is_another_in_every_row() {
     let room = Room::new();
@@ -75,8 +75,8 @@ fn a_default_in_the_place_of_null_is_another_in_every_row() {
     assert_eq!(room.query("t.db", "SELECT count(DISTINCT u) FROM t WHERE length(u) = 16"), "200");
 }
 
-/// A text with a NUL behind digits stayed a text on printed pages, which integrity_check calls unsound, and became a number
-/// where SQLite inserted it; nothing was said.
+/// A text with a NUL behind digits stayed a text on printed pages, which integrity_check reports. If SQLite inserted the row
+/// it became a number, without a message.
 #[test]
 fn texts_with_a_nul_are_what_sqlite_stores_and_counted() {
     const STORED: &str = "integer|35\ninteger|37\ntext|780035";

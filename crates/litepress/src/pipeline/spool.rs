@@ -1,6 +1,6 @@
 //! Encoded rows that wait for their table's turn: in memory, and beyond a share of it in an unnamed temporary file.
 //!
-//! A part is read back as it was stored. Where parts begin does not depend on the available memory.
+//! A part is read back as it was stored. The limits of parts do not depend on the available memory.
 //!
 //! ```text
 //! part   per row: rowid (8 bytes, big-endian), length of the record (4 bytes; highest bit: automatic rowid), record
