@@ -560,7 +560,8 @@ fn check_temp_dir(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let error = Error::new(ErrorKind::Io, "the folder for temporary files does not exist").in_file(folder);
+    let what = if folder.exists() { "is no folder" } else { "does not exist" };
+    let error = Error::new(ErrorKind::Io, format!("the folder for temporary files {what}")).in_file(folder);
     Err(error.advise("make it, or choose another folder for temporary files"))
 }
 

@@ -110,6 +110,8 @@ fn whatever_is_altered_is_still_a_schema() {
     for (sql, columns) in [
         ("CREATE TABLE t(a INTEGER CHECK(a > 0)); ALTER TABLE t ADD COLUMN b TEXT CHECK(b <> '')", 2),
         ("CREATE TABLE t(a INTEGER) STRICT; ALTER TABLE t ADD COLUMN b TEXT", 2),
+        // SQLite asks for the right to delete the view's rows, and that was refused.
+        ("CREATE TABLE t(a); CREATE VIEW v AS SELECT 1; DROP VIEW IF EXISTS v", 1),
         ("CREATE TABLE t(a INTEGER); ALTER TABLE t ADD COLUMN b TEXT NOT NULL DEFAULT 'x'", 2),
         ("CREATE TABLE t(a INTEGER); ALTER TABLE t ADD COLUMN b AS (a + 1)", 2),
         ("CREATE TABLE u(a INTEGER PRIMARY KEY AUTOINCREMENT, b); ALTER TABLE u RENAME TO t", 2),

@@ -66,10 +66,42 @@ impl Access {
 }
 
 fn read_acl(path: &Path) -> Option<Vec<u8>> {
-    let mut none: [u8; 0] = [];
-    let length = rustix::fs::getxattr(path, ACL, &mut none[..]).ok().filter(|length| *length > 0)?;
-    let mut list = vec![0; length];
-    let length = rustix::fs::getxattr(path, ACL, &mut list[..]).ok()?;
+    /// Greatest length of an extended attribute (xattr(7)).
+    const MAX_BYTES: usize = 1 << 16;
+    let mut list = vec![0; MAX_BYTES];
+    let length = rustix::fs::getxattr(path, ACL, &mut list[..]).ok().filter(|length| *length > 0)?;
     list.truncate(length);
     Some(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The list was lost, and the owning group got the rights of its mask: more than it had.
+    #[test]
+    #[expect(clippy::little_endian_bytes, reason = "the format of the attribute")]
+    fn an_access_control_list_is_kept() {
+        const ANY: u32 = u32::MAX;
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+        let [old_file, new_file] = [&old, &new].map(|path| File::create(path).unwrap());
+        // Version 2; user::rw-, user:1234:rw-, group::---, mask::rw-, other::---
+        let mut list = vec![2, 0, 0, 0];
+        for (tag, rights, id) in [(1_u16, 6_u16, ANY), (2, 6, 1234), (4, 0, ANY), (16, 6, ANY), (32, 0, ANY)] {
+            list.extend([tag.to_le_bytes(), rights.to_le_bytes()].concat());
+            list.extend(id.to_le_bytes());
+        }
+        if rustix::fs::fsetxattr(&old_file, ACL, &list, rustix::fs::XattrFlags::empty()).is_err() {
+            println!("skipped: this file system has no access control lists");
+            return;
+        }
+        let access = Access::of(&old, &old_file.metadata().unwrap());
+        access.apply(&new_file, &new).unwrap();
+        assert_eq!(read_acl(&new), Some(list));
+        assert_eq!(new_file.metadata().unwrap().mode() & PERMISSIONS, 0o660);
+        // A group that cannot be kept gets no more than everybody has.
+        access.apply_permissions(&new_file, false).unwrap();
+        assert_eq!(new_file.metadata().unwrap().mode() & 0o070, 0);
+    }
 }

@@ -248,7 +248,9 @@ fn authorize(action: &AuthAction<'_>, watch: &mut Watch) -> Authorization {
             watch.created.push((*table_name).to_owned());
             None
         }
-        AuthAction::DropTable { table_name } | AuthAction::DropVtable { table_name, .. } => {
+        AuthAction::DropTable { table_name }
+        | AuthAction::DropView { view_name: table_name }
+        | AuthAction::DropVtable { table_name, .. } => {
             watch.dropped = Some((*table_name).to_owned());
             None
         }
