@@ -22,7 +22,7 @@ use litepress_format::page::PageSize;
 use litepress_format::record;
 use litepress_format::value::Value;
 use litepress_rows::schema::{Index, SchemaObject};
-use litepress_rows::{Part, RecordChunk, Schema, Source, Table};
+use litepress_rows::{OptionName, Part, RecordChunk, Schema, Source, Table, message};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -562,7 +562,8 @@ fn check_temp_dir(folder: &Path) -> Result<()> {
     }
     let what = if folder.exists() { "is no folder" } else { "does not exist" };
     let error = Error::new(ErrorKind::Io, format!("the folder for temporary files {what}")).in_file(folder);
-    Err(error.advise("make it, or choose another folder for temporary files"))
+    Err(error
+        .advise(message!["make it, or name another folder for temporary files with ", OptionName::TempDir.alone()]))
 }
 
 /// Returns the options with memory capped at the machine's, and builders at the number of blocks in half of it.
