@@ -229,30 +229,29 @@ fn is_named(target: &Path, file: FileId) -> bool {
 
 /// Fails if the file has content and is no database. A corrupt database passes: no program can read it.
 fn check_database(file: &File, target: &Path) -> Result<()> {
-    let mut start = Vec::new();
-    read_start(file, &mut start).map_err(|error| Error::io("read", target, error))?;
+    let start = read_start(file, target)?;
     if start.is_empty() || start.starts_with(&header::MAGIC) {
         return Ok(());
     }
     Err(no_database(target))
 }
 
-fn read_start(file: &File, start: &mut Vec<u8>) -> io::Result<()> {
-    start.resize(header::VERSIONS_OFFSET + header::VERSIONS_BYTES, 0);
+/// Reads the file header up to its versions; less if the file is shorter.
+fn read_start(file: &File, target: &Path) -> Result<Vec<u8>> {
+    let mut start = vec![0; header::VERSIONS_OFFSET + header::VERSIONS_BYTES];
     let mut read = 0;
     while read < start.len() {
-        match file.read_at(&mut start[read..], read as u64)? {
+        match file.read_at(&mut start[read..], read as u64).map_err(|error| Error::io("read", target, error))? {
             0 => break,
             more => read += more,
         }
     }
     start.truncate(read);
-    Ok(())
+    Ok(start)
 }
 
 fn is_in_wal_mode(file: &File, target: &Path) -> Result<bool> {
-    let mut start = Vec::new();
-    read_start(file, &mut start).map_err(|error| Error::io("read", target, error))?;
+    let start = read_start(file, target)?;
     Ok(start.get(header::VERSIONS_OFFSET..).is_some_and(|mode| mode.contains(&header::WAL_VERSION)))
 }
 
