@@ -37,7 +37,7 @@ pub struct LoadRequest {
     pub options: TableOptions,
     /// Columns of files and their columns in the table. An empty table column drops the file's column.
     pub map: Vec<(String, String)>,
-    /// Columns and the forms in which they are stored (`--as`).
+    /// Columns and the forms in which they are stored (`--store-as`).
     pub forms: Vec<(String, String)>,
     /// Options for reading the files.
     pub read: ReadOptions,
@@ -526,7 +526,7 @@ impl LoadRequest {
         }
         for (column, form) in &self.forms {
             if !taken.iter().any(|(table, name)| is_named(table, name, column)) {
-                let given = OptionName::As.pair(column, form).given();
+                let given = OptionName::StoreAs.pair(column, form).given();
                 let message = message![given, format!(": no table takes a column {column}")];
                 let error = Error::new(ErrorKind::Usage, message);
                 let names: Vec<&str> = taken.iter().map(|(_, name)| *name).collect();
@@ -607,7 +607,7 @@ impl LoadRequest {
             // An unknown form is reported by the column itself, which lists its forms.
             let Some(declared) = arrow::declared_type_of_form(form) else { continue };
             for decision in decisions.iter_mut().filter(|decision| is_named(table, &decision.name, column)) {
-                *decision = decision.overridden(declared, self.options.strict, OptionName::As);
+                *decision = decision.overridden(declared, self.options.strict, OptionName::StoreAs);
             }
         }
     }
