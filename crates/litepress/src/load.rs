@@ -360,7 +360,7 @@ impl<'o> LoadJob<'o> {
             schema: options.schema.as_ref().map(|schema| (schema.text.clone(), schema.origin.clone())),
             options: options.tables.clone(),
             map: options.map.clone(),
-            forms: options.store_as.clone(),
+            store_as: options.store_as.clone(),
             sample: options.sample,
             conflict: build.on_conflict,
             threads: build.threads,

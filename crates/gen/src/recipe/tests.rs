@@ -37,7 +37,7 @@ fn the_file_comes_before_the_schema_and_behind_the_request() {
     assert_eq!(sizes, [(1000, 7, false), (25, u64::MAX, true), (10_000, 7, true)]);
     let columns = &plan.tables()[0].columns;
     assert_eq!((columns[0].expression.as_str(), &columns[0].provenance), ("shuffle", &Provenance::Annotation));
-    assert_eq!((columns[1].expression.as_str(), &columns[1].provenance), ("hex(6)", &Provenance::Plan));
+    assert_eq!((columns[1].expression.as_str(), &columns[1].provenance), ("hex(6)", &Provenance::Recipe));
     let request =
         Request { scale: Some(2.5), seed: Some(1), rows: vec![(Some("C".to_owned()), 3)], ..Request::default() };
     let plan = planned(FILE, request).expect("a good recipe");
