@@ -6,7 +6,7 @@ use crate::output::{print, print_json};
 use crate::reporter::Reporter;
 use crate::text_table::{Align, format_table};
 use clap::Args;
-use litepress::engine::check::{BtreeReport, Report};
+use litepress::checker::{BtreeReport, Report};
 use litepress::{CheckOptions, CheckResult, Result, parse, units};
 use std::path::PathBuf;
 use std::time::Duration;
