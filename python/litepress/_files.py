@@ -63,6 +63,10 @@ def load(
     json_path: str | None = None,
     flatten: bool = False,
     nan: str = "error",
+    sheet: str | Sequence[str] | None = None,
+    select: str | Sequence[str] | None = None,
+    limit: int | str | None = None,
+    source_column: str | None = None,
     encoding: str | None = None,
     null_value: str | Sequence[str] | None = None,
     store_as: Pairs | None = None,
@@ -83,7 +87,9 @@ def load(
     verify: str = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
-    """Make a SQLite database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite; plain, gzip or zstd.
+    """Make a SQLite database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite, spreadsheets.
+
+    They may be compressed by gzip, zstd, bzip2, xz or LZ4, or lie in ZIP archives.
 
     Each file becomes a table of its name, with types that hold all of its values; or all become one ``table``.
 
@@ -92,7 +98,7 @@ def load(
     path
         The file to make.
     files
-        A path or several; a pattern (``"logs/*.csv"``) stands for the files that match, sorted by name.
+        A path or several; a pattern (``"logs/*.csv"``) or a folder stands for the files that match, sorted by name.
     table
         One table for all files.
     schema
@@ -114,6 +120,14 @@ def load(
         Whether nested objects of JSON become columns: ``{"a": {"b": 1}}`` has a column ``a_b``.
     nan
         NaN and Infinity in JSON: ``"error"``, ``"null"``, ``"text"``.
+    sheet
+        Sheets of workbooks; by default all that have a value.
+    select
+        Columns of the files to read; by default all.
+    limit
+        Load the first records of each table only.
+    source_column
+        A column that holds the name of each record's file.
     encoding
         Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
     null_value
@@ -373,11 +387,11 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }
-    for name in ("columns", "null_value"):
+    for name in ("columns", "null_value", "sheet", "select"):
         reading[name] = names(name, given[name])
-    for name in ("sample", "max_rejects"):
+    for name in ("sample", "max_rejects", "limit"):
         reading[name] = number(name, given[name], words=True)
-    for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8", "json_path", "nan"):
+    for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8", "json_path", "nan", "source_column"):
         reading[name] = optional_text(name, given[name])
     return reading, pick_options(table_options, given), pick_options(making_options, given)
 

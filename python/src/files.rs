@@ -148,6 +148,10 @@ fn load_options(
     options.header = !given.or_default::<bool>("no_header")?;
     options.columns = given.or_default("columns")?;
     options.comment = given.parsed("comment", parse::ascii)?;
+    options.sheets = given.or_default("sheet")?;
+    options.select = given.or_default("select")?;
+    options.limit = given.parsed("limit", units::count)?;
+    options.source_column = given.get("source_column")?;
     options.json_path = given.get("json_path")?;
     options.flatten = given.or_default("flatten")?;
     options.nan = given.parsed("nan", Choice::from_name)?.unwrap_or_default();

@@ -64,6 +64,7 @@ fn additions(report: &LoadReport) -> String {
         );
     }
     text += &left_out_text(&report.left_out);
+    text += &notes_text(&report.notes);
     if !renumbered.is_empty() {
         text += &format!("rowids that no column holds are numbered from 1: {}\n", renumbered.join(", "));
     }
@@ -71,6 +72,11 @@ fn additions(report: &LoadReport) -> String {
         text.insert(0, '\n');
     }
     text
+}
+
+/// Lists remarks about the files, one a line.
+pub fn notes_text(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("{note}\n")).collect()
 }
 
 /// Lists the objects of databases that are not copied, for people; empty if there are none.

@@ -84,6 +84,14 @@ pub struct LoadOptions {
     pub flatten: bool,
     /// Fate of NaN and Infinity in JSON.
     pub nan: NanPolicy,
+    /// Sheets of workbooks; by default all that have a value.
+    pub sheets: Vec<String>,
+    /// Columns of files to read, as `COLUMN` or `TABLE.COLUMN`; by default all.
+    pub select: Vec<String>,
+    /// Largest number of records of each table; by default there is no limit.
+    pub limit: Option<u64>,
+    /// Column of the tables that holds the name of each record's file.
+    pub source_column: Option<String>,
     /// Encoding of text (`latin1`, `utf-16le`); by default what a byte-order mark says, else UTF-8.
     pub encoding: Option<String>,
     /// Fields without quotes that mean NULL.
@@ -129,6 +137,10 @@ impl Default for LoadOptions {
             json_path: None,
             flatten: false,
             nan: NanPolicy::default(),
+            sheets: Vec::new(),
+            select: Vec::new(),
+            limit: None,
+            source_column: None,
             encoding: None,
             null_values: Vec::new(),
             store_as: Vec::new(),
@@ -185,6 +197,14 @@ setters! {
     flatten(flatten: bool) => |options| options.flatten = flatten;
     /// Sets the fate of NaN and Infinity in JSON.
     nan(nan: NanPolicy) => |options| options.nan = nan;
+    /// Adds a sheet of the workbooks.
+    sheet(sheet: impl Into<String>) => |options| options.sheets.push(sheet.into());
+    /// Adds columns of files to read.
+    select(columns: &[&str]) => |options| options.select.extend(owned(columns));
+    /// Sets the largest number of records of each table.
+    limit(records: u64) => |options| options.limit = Some(records);
+    /// Sets the column that holds the name of each record's file.
+    source_column(column: impl Into<String>) => |options| options.source_column = Some(column.into());
     /// Sets the encoding of text.
     encoding(encoding: impl Into<String>) => |options| options.encoding = Some(encoding.into());
     /// Adds a field without quotes that means NULL.
@@ -245,6 +265,8 @@ pub struct LoadReport {
     pub left_out: Vec<String>,
     /// Copied tables whose rowids are numbered from 1, since no column holds them: `log of shop.db`.
     pub renumbered: Vec<String>,
+    /// Remarks about the files: parts that are left out, values that have no place in a table.
+    pub notes: Vec<String>,
     /// Number of rejected records.
     pub rejected: u64,
     /// Number of values that their columns did not take and that are NULL instead.
@@ -258,6 +280,7 @@ impl LoadReport {
     pub fn to_json(&self, words: &dyn Words) -> Value {
         let mut json = self.build.to_json();
         json["left_out"] = json!(self.left_out);
+        json["notes"] = json!(self.notes);
         json["renumbered"] = json!(self.renumbered);
         json["rejected"] = json!(self.rejected);
         json["nulls"] = json!(self.nulls);
@@ -275,8 +298,8 @@ impl LoadReport {
     }
 }
 
-/// Builds a database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite. A file may be a pattern of paths; gzip and
-/// zstd are recognised by their content.
+/// Builds a database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite, spreadsheets. A file may be a pattern of paths, a
+/// folder, or a ZIP archive; gzip, zstd, bzip2, xz and LZ4 are recognised by their content.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -333,6 +356,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         estimate: Estimate::new(&schema, &listed, &place, &build)?,
         steps: steps(&schema, build.on_conflict),
         left_out: Some(job.plan.left_out.clone()),
+        notes: job.plan.notes(),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
         options: build,
         schema,
@@ -380,6 +404,10 @@ impl<'o> LoadJob<'o> {
             map: options.map.clone(),
             store_as: options.store_as.clone(),
             sample: options.sample,
+            sheets: options.sheets.clone(),
+            select: options.select.clone(),
+            source_column: options.source_column.clone(),
+            limit: options.limit,
             conflict: build.on_conflict,
             threads: build.threads,
             temp_dir: build.temp_dir.clone().unwrap_or_else(folder),
@@ -445,6 +473,7 @@ impl<'o> LoadJob<'o> {
             build,
             inferred: self.plan.tables.iter().filter_map(inferred).collect(),
             left_out: self.plan.left_out.clone(),
+            notes: self.plan.notes(),
             renumbered: self.plan.renumbered(),
             rejected: rejects.count(),
             nulls: rejects.nulls(),
@@ -489,7 +518,7 @@ impl From<&Decision> for PlannedColumn {
 fn refuse_target_among(inputs: &[Input], out: &Path) -> Result<()> {
     let file = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
     let Some(target) = file(out) else { return Ok(()) };
-    match inputs.iter().filter_map(Input::path).find(|path| file(path) == Some(target)) {
+    match inputs.iter().filter_map(Input::outer_path).find(|path| file(path) == Some(target)) {
         None => Ok(()),
         Some(source) => {
             let error = Error::new(ErrorKind::Usage, "the target is also a source").in_file(source);

@@ -29,6 +29,8 @@ pub struct PlanReport {
     pub steps: Vec<Step>,
     /// Objects of the files that are not copied; `None` if rows are generated.
     pub left_out: Option<Vec<String>>,
+    /// Remarks about the files.
+    pub notes: Vec<String>,
     /// Tables that get rows.
     pub tables: Vec<TableReport>,
 }
@@ -168,6 +170,7 @@ impl PlanReport {
         });
         if let Some(left_out) = &self.left_out {
             json["left_out"] = json!(left_out);
+            json["notes"] = json!(self.notes);
         }
         json
     }

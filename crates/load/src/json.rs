@@ -32,8 +32,10 @@ mod record;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use columns::Columns;
 pub use frame::MAX_RECORD_TEXT_BYTES;
 pub use record::MAX_DEPTH;
+pub(crate) use record::{Item, Sink};
 
 use crate::cut::{Cutter, PIECE_BYTES, Position, Text};
 use crate::infer::{Findings, Seen};
@@ -42,14 +44,13 @@ use crate::input::{Input, read_failed};
 use crate::options::JsonOptions;
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{BadRecord, Batch, Field, Piece, Reader, Wanted};
-use columns::Columns;
 use fault::{Fault, Mistake};
 use frame::{JsonFraming, Layout, Records, Span, is_space, place_in};
 use layout::layout_of;
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result, quote};
-use record::{Item, RecordParser, Rules, Sink, Targets, replace_invalid};
+use record::{RecordParser, Rules, Targets, replace_invalid};
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 use std::path::Path;

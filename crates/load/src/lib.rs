@@ -4,6 +4,7 @@
 //! Input (path, standard input; decompressed, decoded)  --->  Reader: columns, pieces of records in order
 //!   csv, json: text is cut into pieces (cut.rs)                |
 //!   arrow, parquet: row groups, batches                        |--- survey --->  Findings ---> types, DDL (infer)
+//!   spreadsheet: cells of a sheet                             |
 //!   sqlite: tables of another database                         |
 //!                                                               `-- LoadSource ---> RecordChunk (source)
 //! ```
@@ -31,4 +32,5 @@ pub mod reader;
 pub mod rejects;
 pub mod schema;
 pub mod source;
+pub mod spreadsheet;
 pub mod sqlite;

@@ -16,8 +16,10 @@ use crate::reader::{Field, FieldKind, Reader};
 use crate::rejects::Rejects;
 use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{LoadSource, OnError, OpenFile, Supply, numbers_rows};
+use crate::spreadsheet::{self, Sheet, SheetReader};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
+use litepress_rows::cells::OwnedValue;
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -41,6 +43,14 @@ pub struct LoadRequest {
     pub store_as: Vec<(String, String)>,
     /// Options for reading the files.
     pub read: ReadOptions,
+    /// Sheets of workbooks. By default all that have a value.
+    pub sheets: Vec<String>,
+    /// Columns of files to read, as `COLUMN` or `TABLE.COLUMN`. By default all.
+    pub select: Vec<String>,
+    /// The column that holds the name of each record's file.
+    pub source_column: Option<String>,
+    /// Largest number of records of a table.
+    pub limit: Option<u64>,
     /// Number of records of each file to infer types from. By default all.
     pub sample: Option<u64>,
     /// Policy for rows whose key exists already.
@@ -63,6 +73,7 @@ pub struct LoadPlan {
     is_copy: bool,
     read: ReadOptions,
     conflict: Conflict,
+    limit: Option<u64>,
 }
 
 /// A table that gets rows.
@@ -89,8 +100,8 @@ pub struct Given {
 pub struct PlannedFile {
     content: Content,
     fit: Fit,
-    /// Columns that are dropped.
-    passed_by: Vec<String>,
+    /// Columns that are dropped. `None` drops all that no column of the table takes.
+    passed_by: Option<Vec<String>>,
     /// Columns whose type was inferred from a sample of their values, by position in [`Fit::wanted`].
     guards: Vec<(usize, Decision)>,
     /// Number of records, if the file states it.
@@ -109,6 +120,12 @@ enum Content {
         input: Input,
         database: Arc<sqlite::Database>,
         table: Arc<sqlite::Table>,
+    },
+    /// A sheet of a workbook.
+    Sheet {
+        /// The workbook.
+        input: Input,
+        sheet: Arc<Sheet>,
     },
     /// A reader from the caller, until it is taken.
     Given(Mutex<Option<Box<dyn Reader>>>),
@@ -139,6 +156,7 @@ impl Content {
         let input = match self {
             Self::File(input) => input,
             Self::Table { database, table, .. } => return database.reader(&table.name, read),
+            Self::Sheet { sheet, .. } => return Ok(Box::new(SheetReader::new(sheet.clone(), read))),
             Self::Given(reader) => {
                 let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
                 return reader.ok_or_else(|| Error::new(ErrorKind::Usage, "these data can be read only once"));
@@ -148,14 +166,14 @@ impl Content {
             Format::Csv => csv::open(input, read),
             Format::Json => json::open(input, read),
             Format::Parquet | Format::Arrow => arrow::open(input, read),
-            Format::Sqlite => unreachable!("a database is opened table by table"),
+            Format::Sqlite | Format::Spreadsheet => unreachable!("these are opened table by table"),
         }
     }
 
     /// Returns the file, if there is one.
     fn input(&self) -> Option<&Input> {
         match self {
-            Self::File(input) | Self::Table { input, .. } => Some(input),
+            Self::File(input) | Self::Table { input, .. } | Self::Sheet { input, .. } => Some(input),
             Self::Given(_) => None,
         }
     }
@@ -168,8 +186,12 @@ impl Content {
         match self.input().map(|input| input.format) {
             None => Naming::Given,
             Some(Format::Json) => Naming::Records,
-            Some(Format::Csv) if !read.dialect.header && read.dialect.columns.is_none() => Naming::Position,
-            Some(Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite) => Naming::Header,
+            Some(Format::Csv | Format::Spreadsheet) if !read.dialect.header && read.dialect.columns.is_none() => {
+                Naming::Position
+            }
+            Some(Format::Spreadsheet | Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite) => {
+                Naming::Header
+            }
         }
     }
 
@@ -256,7 +278,9 @@ impl PlannedFile {
         let opened = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut reader = opened.map_or_else(|| self.content.open(read), Ok)?;
         reader.want(&self.fit.wanted)?;
-        reader.pass_by(&self.passed_by);
+        if let Some(passed_by) = &self.passed_by {
+            reader.pass_by(passed_by);
+        }
         let (supplies, guards) = (self.fit.supplies.clone(), self.guards.clone());
         Ok(OpenFile { name: self.input().map(|input| input.name.clone()), reader, supplies, guards })
     }
@@ -269,8 +293,13 @@ impl LoadPlan {
     /// # Errors
     /// If a file cannot be read or SQLite refuses the schema. Lists **all** columns that do not match, in one error.
     pub fn new(request: LoadRequest, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Self> {
+        let mut request = request;
+        for input in &mut request.inputs {
+            input.unpack(&request.temp_dir, &request.read, &|| go_on())?;
+        }
         let mut copy = DatabaseCopy::default();
         let groups = request.group(&mut copy)?;
+        request.refuse_selection_of_copies(&groups)?;
         Self::of_groups(request, groups, copy, go_on)
     }
 
@@ -313,7 +342,7 @@ impl LoadPlan {
         let mut tables = Vec::new();
         let mut mismatches = Vec::new();
         for (group, found) in groups.into_iter().zip(found) {
-            match request.plan_table(&schema, group, found) {
+            match request.plan_table(&schema, group, found, go_on) {
                 Ok(table) => tables.push(table),
                 Err(errors) => mismatches.extend(errors),
             }
@@ -326,7 +355,8 @@ impl LoadPlan {
             schema.tables[planned.table].has_mixed_rowids = planned.has_mixed_rowids();
         }
         let (left_out, is_copy) = (copy.left_out, request.schema.is_none());
-        Ok(Self { schema, tables, left_out, is_copy, read: request.read, conflict: request.conflict })
+        let (read, conflict, limit) = (request.read, request.conflict, request.limit);
+        Ok(Self { schema, tables, left_out, is_copy, read, conflict, limit })
     }
 
     /// Returns the copied tables whose rows got new rowids: `log of shop.db`. Complete once the tables are read. Rowids that a
@@ -357,7 +387,12 @@ impl LoadPlan {
         let outlook = self.outlook(table, page_size);
         let open = |file: &PlannedFile| file.open(&self.read);
         let files = table.files.iter().map(open).collect::<Result<Vec<OpenFile>>>()?;
-        Ok(LoadSource::new(definition, files, self.conflict, on_error, rejects.clone(), outlook))
+        Ok(LoadSource::new(definition, files, self.conflict, on_error, rejects.clone(), outlook).limited_to(self.limit))
+    }
+
+    /// Returns remarks about the files: parts that are left out, values that have no place in a table.
+    pub fn notes(&self) -> Vec<String> {
+        self.read.notes.all()
     }
 
     /// Returns the number of bytes of all files, if all sizes are known.
@@ -378,7 +413,10 @@ impl LoadPlan {
     /// Estimates the size of a table from the first records of its first file.
     fn outlook(&self, table: &PlannedTable, page_size: PageSize) -> Outlook {
         let definition = &self.schema.tables[table.table];
-        let nothing = || Outlook { rows: table.records, ..Outlook::default() };
+        let nothing = || Outlook {
+            rows: table.records.map(|rows| rows.min(self.limit.unwrap_or(u64::MAX))),
+            ..Outlook::default()
+        };
         let Some(file) = table.files.iter().find(|file| file.content.can_be_read_twice()) else {
             return nothing();
         };
@@ -398,6 +436,7 @@ impl LoadPlan {
             let rows = u128::from(bytes?) * u128::from(first.records) / u128::from(read);
             Some(u64::try_from(rows).unwrap_or(u64::MAX))
         });
+        let rows = rows.map(|rows| rows.min(self.limit.unwrap_or(u64::MAX)));
         Outlook::new(definition, rows, first.rows, page_size)
     }
 }
@@ -417,14 +456,29 @@ impl LoadRequest {
     }
 
     fn groups_of(&self, input: &Input, copy: &mut DatabaseCopy) -> Result<Vec<Group>> {
-        if input.format == Format::Sqlite {
-            return self.groups_of_database(input, copy);
+        match input.format {
+            Format::Sqlite => return self.groups_of_database(input, copy),
+            Format::Spreadsheet => return self.groups_of_workbook(input),
+            Format::Csv | Format::Json | Format::Parquet | Format::Arrow => {}
         }
         let Some(name) = self.table.clone().or_else(|| self.only_table()).or_else(|| input.table_name()) else {
             let error = Error::new(ErrorKind::Usage, "the table has no name").in_file(&input.name);
             return Err(error.advise(message!["say it with ", OptionName::Table.alone()]));
         };
         Ok(vec![Group { name, contents: vec![Content::File(input.clone())], copied: None }])
+    }
+
+    /// Returns a group for each sheet. A sheet that has no sibling is named after its workbook.
+    fn groups_of_workbook(&self, input: &Input) -> Result<Vec<Group>> {
+        let sheets = spreadsheet::open_sheets(input, &self.sheets, &self.read)?;
+        let group = |sheet: Sheet| {
+            let of_workbook = || input.table_name().filter(|_| sheet.place == input.name);
+            let name = self.table.clone().or_else(|| self.only_table()).or_else(of_workbook);
+            let name = name.unwrap_or_else(|| sheet.name.clone());
+            let input = input.part(sheet.place.clone());
+            Group { name, contents: vec![Content::Sheet { input, sheet: Arc::new(sheet) }], copied: None }
+        };
+        Ok(sheets.into_iter().map(group).collect())
     }
 
     /// Returns the name of the schema's table if it has only one.
@@ -470,6 +524,7 @@ impl LoadRequest {
                 Some(_) => of_group.decisions.clear(),
                 None => {
                     self.rename(&mut of_group.decisions);
+                    self.add_source_column(group, &mut of_group.decisions)?;
                     refuse_impossible(group, &of_group.decisions, of_group.first_bad.take())?;
                     new.push(NewTable { name: group.name.clone(), columns: of_group.decisions.clone() });
                 }
@@ -477,6 +532,7 @@ impl LoadRequest {
             found.push(of_group);
         }
         self.refuse_unknown_names(&found)?;
+        self.refuse_unknown_selection(groups, &found)?;
         let created = if new.is_empty() {
             String::new()
         } else {
@@ -498,6 +554,69 @@ impl LoadRequest {
             decision.name = self.name_in_table(name, &names).to_owned();
         }
         decisions.retain(|decision| !decision.name.is_empty());
+    }
+
+    /// Adds the column for the name of the file.
+    fn add_source_column(&self, group: &Group, decisions: &mut Vec<Decision>) -> Result<()> {
+        let Some(column) = &self.source_column else { return Ok(()) };
+        if decisions.is_empty() {
+            return Ok(());
+        }
+        if decisions.iter().any(|decision| decision.name.eq_ignore_ascii_case(column)) {
+            let given = OptionName::SourceColumn.word(column.clone()).given();
+            let error = Error::new(ErrorKind::Usage, message![given, ": the files have a column of this name"]);
+            return Err(group.contents[0].in_file(error).advise("say another name"));
+        }
+        let reason = message!["the name of the file (", OptionName::SourceColumn.alone(), ")"];
+        decisions.push(Decision::of_text(column, reason));
+        Ok(())
+    }
+
+    /// Fails if a column is selected, or added, in a table that is copied with its definition.
+    fn refuse_selection_of_copies(&self, groups: &[Group]) -> Result<()> {
+        let given = match (self.select.is_empty(), &self.source_column) {
+            (false, _) => OptionName::Select.alone().given(),
+            (true, Some(_)) => OptionName::SourceColumn.alone().given(),
+            (true, None) => return Ok(()),
+        };
+        let copied = groups.iter().find(|group| group.copied.is_some() && self.schema.is_none());
+        let Some(copied) = copied else { return Ok(()) };
+        let message = message![given, " cannot change a table that is copied with its definition"];
+        let error = Error::new(ErrorKind::Usage, message).in_table(&copied.name);
+        Err(error.advise(message!["define the table: ", OptionName::Schema.word("FILE.sql")]))
+    }
+
+    /// Returns whether a column of a table's files is read.
+    fn selects(&self, table: &str, column: &str) -> bool {
+        self.select.is_empty() || self.select.iter().any(|asked| is_named(table, column, asked))
+    }
+
+    /// Fails if `select` names a column that no file has.
+    fn refuse_unknown_selection(&self, groups: &[Group], found: &[Found]) -> Result<()> {
+        let fields = |found: &Found| found.fields.iter().flatten().map(|field| field.name.clone()).collect::<Vec<_>>();
+        let known: Vec<(&str, Vec<String>)> =
+            groups.iter().zip(found).map(|(group, found)| (group.name.as_str(), fields(found))).collect();
+        for asked in &self.select {
+            if !known.iter().any(|(table, names)| names.iter().any(|name| is_named(table, name, asked))) {
+                let given = OptionName::Select.word(asked.clone()).given();
+                let error = Error::new(ErrorKind::Usage, message![given, ": no file has such a column"]);
+                let mut names: Vec<&str> = known.iter().flat_map(|(_, names)| names).map(String::as_str).collect();
+                names.dedup();
+                return Err(error.advise(format!("there are {}", names.join(", "))));
+            }
+        }
+        let is_read = |column: &str| {
+            let known = known.iter().flat_map(|(table, names)| names.iter().map(move |name| (table, name)));
+            known.into_iter().any(|(table, name)| name.eq_ignore_ascii_case(column) && self.selects(table, name))
+        };
+        match self.map.iter().find(|(from, to)| !to.is_empty() && !is_read(from)) {
+            None => Ok(()),
+            Some((from, to)) => {
+                let (map, select) = (OptionName::Map.pair(from, to).given(), OptionName::Select.alone().given());
+                let error = Error::new(ErrorKind::Usage, message![map, ": ", select, format!(" leaves out {from}")]);
+                Err(error.advise("select it, too"))
+            }
+        }
     }
 
     /// Fails if `map` names a column that no file has.
@@ -547,9 +666,17 @@ impl LoadRequest {
         mapped.or_else(|| self.map.iter().find(alike)).map_or(name, |(_, to)| to)
     }
 
+    /// Returns the targets of the columns of one file: the entries of `map` for them, and nothing for those that are not selected.
+    fn map_of(&self, table: &str, known: &[Field]) -> Vec<(String, String)> {
+        let is_mapped = |name: &str| self.map.iter().any(|(from, _)| from.eq_ignore_ascii_case(name));
+        let unselected = known.iter().filter(|field| !self.selects(table, &field.name) && !is_mapped(&field.name));
+        let unselected = unselected.map(|field| (field.name.clone(), String::new()));
+        self.given_map_of(known).into_iter().chain(unselected).collect()
+    }
+
     /// Returns the entries of `map` for the columns of one file. With a schema and a single file these are all entries, so that
     /// an unknown column is an error.
-    fn map_of(&self, known: &[Field]) -> Vec<(String, String)> {
+    fn given_map_of(&self, known: &[Field]) -> Vec<(String, String)> {
         if self.schema.is_some() && self.inputs.len() == 1 {
             return self.map.clone();
         }
@@ -573,9 +700,17 @@ impl LoadRequest {
             found.fields.push(columns);
         }
         found.decisions = findings.decide(&fields, self.options.strict, self.sample);
+        self.select_columns(&group.name, &mut found.decisions);
         self.declare_forms(&group.name, &mut found.decisions);
-        found.records = records;
+        found.records = records.map(|records| records.min(self.limit.unwrap_or(u64::MAX)));
         Ok(found)
+    }
+
+    /// Keeps the selected columns of a table, in the order of the selection.
+    fn select_columns(&self, table: &str, decisions: &mut Vec<Decision>) {
+        let place = |name: &str| self.select.iter().position(|asked| is_named(table, name, asked));
+        decisions.retain(|decision| self.selects(table, &decision.name));
+        decisions.sort_by_key(|decision| place(&decision.name));
     }
 
     /// Scans one file of a table. Returns its columns, and its number of records if that is known now.
@@ -589,16 +724,17 @@ impl LoadRequest {
         if let Some((columns, records)) = content.known() {
             return Ok((columns, records));
         }
-        if let Content::File(input) | Content::Table { input, .. } = content {
+        if let Content::File(input) = content {
             input.spool(&self.temp_dir, &|| go_on())?;
         }
         let mut reader = content.open(&self.read)?;
-        let text = |input: &&Input| matches!(input.format, Format::Csv | Format::Json);
+        let text = |input: &&Input| matches!(input.format, Format::Csv | Format::Json | Format::Spreadsheet);
         let Some(input) = content.input().filter(text) else {
             return Ok((reader.columns().to_vec(), reader.records()));
         };
         let mut of_file =
-            infer::survey(&mut *reader, self.threads, self.sample, go_on).map_err(|error| content.in_file(error))?;
+            infer::survey(&mut *reader, self.threads, self.sample.into_iter().chain(self.limit).min(), go_on)
+                .map_err(|error| content.in_file(error))?;
         of_file.in_file(number, &input.name);
         let all = if self.sample.is_none() { Some(of_file.records) } else { None };
         let columns = fields_of(&*reader, &of_file);
@@ -618,7 +754,13 @@ impl LoadRequest {
     }
 
     /// Plans the files of a table: the target of each column.
-    fn plan_table(&self, schema: &Schema, group: Group, found: Found) -> Result<PlannedTable, Vec<Error>> {
+    fn plan_table(
+        &self,
+        schema: &Schema,
+        group: Group,
+        found: Found,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<PlannedTable, Vec<Error>> {
         let Some(position) = schema.position(&group.name) else {
             let known: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
             let error = Error::new(ErrorKind::Schema, format!("the schema has no table {}", group.name));
@@ -633,7 +775,7 @@ impl LoadRequest {
         let (mut files, mut mistakes) = (Vec::new(), Vec::new());
         for (number, content) in group.contents.into_iter().enumerate() {
             let fields = found.fields.get(number).map(Vec::as_slice);
-            match self.plan_file(table, content, fields, &found.decisions) {
+            match self.plan_file(table, content, fields, &found.decisions, go_on) {
                 Ok(file) => files.push(file),
                 Err(errors) => mistakes.extend(errors),
             }
@@ -642,25 +784,31 @@ impl LoadRequest {
             return Err(mistakes);
         }
         let records = found.records.or_else(|| files.iter().map(|file| file.records).sum());
+        let records = records.map(|records: u64| records.min(self.limit.unwrap_or(u64::MAX)));
         Ok(PlannedTable { table: position, decisions: found.decisions, records, files })
     }
 
     fn plan_file(
         &self,
         table: &Table,
-        content: Content,
+        mut content: Content,
         fields: Option<&[Field]>,
         decisions: &[Decision],
+        go_on: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<PlannedFile, Vec<Error>> {
-        let reader = content.open(&self.read).map_err(|error| vec![error])?;
         let naming = content.naming(&self.read);
-        let known = match fields {
-            Some(fields) => fields.to_vec(),
-            None if naming == Naming::Records => fields_of_table(table, &self.map),
-            None => reader.columns().to_vec(),
+        let by_key = match (fields, naming) {
+            (None, Naming::Records) => {
+                Some(self.fields_by_key(table, &mut content, go_on).map_err(|error| vec![error])?)
+            }
+            _ => None,
         };
+        let reader = content.open(&self.read).map_err(|error| vec![error])?;
+        let known = by_key.or(fields.map(<[Field]>::to_vec)).unwrap_or_else(|| reader.columns().to_vec());
         let of_file = |error: Error| content.in_file(error);
-        let mut fit = schema::matching(table, &known, naming, &self.map_of(&known))
+        let added = self.source_column.as_deref().zip(content.input());
+        let added = added.map(|(column, input)| (column, OwnedValue::Text(input.name.display().to_string())));
+        let mut fit = schema::matching(table, &known, naming, &self.map_of(&table.name, &known), added)
             .map_err(|errors| errors.into_iter().map(of_file).collect::<Vec<Error>>())?;
         for (column, form) in &self.store_as {
             let wanted = fit.wanted.iter_mut().filter(|wanted| is_named(&table.name, &wanted.name, column));
@@ -677,8 +825,69 @@ impl LoadRequest {
         let records = reader.records();
         let reader = (!content.can_be_read_twice()).then_some(reader);
         let passed_by = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
+        let passed_by = self.select.is_empty().then_some(passed_by);
         Ok(PlannedFile { content, fit, passed_by, guards, records, reader: Mutex::new(reader) })
     }
+}
+
+/// The keys of JSON files that are loaded into a given table.
+impl LoadRequest {
+    /// Returns the columns of a file whose records name them: those of the table, by the names that `map` gives them. A column
+    /// whose key no record has gets its DEFAULT, or a row number. So the file is scanned for such keys, up to the place where all
+    /// were seen: for most files that is the first piece.
+    fn fields_by_key(
+        &self,
+        table: &Table,
+        content: &mut Content,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+    ) -> Result<Vec<Field>> {
+        let mut fields = fields_of_table(table, &self.map);
+        fields.retain(|field| {
+            let is_added = self.source_column.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(&field.name));
+            !is_added && self.selects(&table.name, &field.name)
+        });
+        let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+        let has_value_of_its_own = |name: &str| {
+            let column = table.column(self.name_in_table(name, &names));
+            column.is_some_and(|at| table.columns[at].default.is_some() || table.rowid_alias == Some(at))
+        };
+        let mut missing: Vec<String> = names.iter().filter(|name| has_value_of_its_own(name)).cloned().collect();
+        let Content::File(input) = &mut *content else { return Ok(fields) };
+        self.find_keys_in_beginning(input, &mut missing)?;
+        if !missing.is_empty() {
+            input.spool(&self.temp_dir, &|| go_on())?;
+            // Bytes of this scan do not count: the progress is that of the load.
+            let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
+            let found = infer::survey(&mut *content.open(&read)?, self.threads, self.limit, go_on);
+            let found = found.map_err(|error| content.in_file(error))?;
+            leave_missing(&mut missing, &found);
+        }
+        fields.retain(|field| !missing.contains(&field.name));
+        Ok(fields)
+    }
+
+    /// Removes the keys that the first records have from `missing`. Errors are left to the load.
+    fn find_keys_in_beginning(&self, input: &Input, missing: &mut Vec<String>) -> Result<()> {
+        const BYTES: u64 = 4 << 20;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
+        let Ok(mut reader) = json::open(&input.beginning(BYTES)?, &read) else { return Ok(()) };
+        if let Ok(Some(mut piece)) = reader.next_piece() {
+            let mut found = Findings::default();
+            if piece.survey(&mut found).is_ok() {
+                leave_missing(missing, &found);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the keys that no record has.
+fn leave_missing(missing: &mut Vec<String>, found: &Findings) {
+    let columns = found.columns();
+    missing.retain(|key| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(key)));
 }
 
 /// The default limit of columns in a table of SQLite (`SQLITE_MAX_COLUMN`).

@@ -130,6 +130,52 @@ pub struct Batch {
     pub bad: Vec<BadRecord>,
 }
 
+/// The first records of a piece.
+pub struct FirstRecords {
+    piece: Box<dyn Piece>,
+    /// Number of records to read.
+    most: u64,
+    /// Number of records read.
+    read: u64,
+}
+
+impl FirstRecords {
+    /// Limits a piece to its first `most` records.
+    pub fn new(piece: Box<dyn Piece>, most: u64) -> Self {
+        Self { piece, most, read: 0 }
+    }
+}
+
+impl Piece for FirstRecords {
+    fn first_record(&self) -> u64 {
+        self.piece.first_record()
+    }
+
+    fn records(&self) -> u64 {
+        self.piece.records().min(self.most)
+    }
+
+    fn read(&mut self, batch: &mut Batch) -> Result<()> {
+        if self.read == self.most {
+            batch.clear(batch.blocks.len());
+            return Ok(());
+        }
+        self.piece.read(batch)?;
+        let rows = usize::try_from(self.most - self.read).unwrap_or(usize::MAX).min(batch.rows);
+        batch.truncate(rows);
+        self.read += rows as u64;
+        Ok(())
+    }
+
+    fn line(&self, row: usize) -> Option<u64> {
+        self.piece.line(row)
+    }
+
+    fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
+        self.piece.raw(row)
+    }
+}
+
 /// A record that cannot be read.
 #[derive(Debug)]
 pub struct BadRecord {
@@ -148,5 +194,14 @@ impl Batch {
         self.blocks.resize_with(columns, CellBlock::default);
         self.rows = 0;
         self.bad.clear();
+    }
+
+    /// Removes all rows from number `rows` on.
+    pub fn truncate(&mut self, rows: usize) {
+        if rows < self.rows {
+            self.rows = rows;
+            self.blocks.iter_mut().for_each(|block| block.truncate(rows));
+            self.bad.retain(|bad| bad.row < rows);
+        }
     }
 }

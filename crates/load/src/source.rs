@@ -6,7 +6,7 @@
 
 use crate::infer::{Decision, Seen};
 use crate::outlook::Outlook;
-use crate::reader::{BadRecord, Batch, Piece, Reader};
+use crate::reader::{BadRecord, Batch, FirstRecords, Piece, Reader};
 use crate::rejects::Rejects;
 use crate::schema::RowDefault;
 use litepress_format::value::Value;
@@ -64,6 +64,8 @@ pub struct LoadSource {
     rejects: Arc<Rejects>,
     outlook: Outlook,
     last_sequence: Option<i64>,
+    /// Largest number of records.
+    limit: u64,
     files: Mutex<Files>,
 }
 
@@ -97,7 +99,23 @@ impl LoadSource {
         assert!(files.iter().all(|file| file.supplies.len() == columns), "one supply a column");
         let last_sequence = files.iter().filter_map(|file| file.reader.last_sequence()).max();
         let files = Files { files, current: 0, records_before: 0, records_of_current: 0, starts: vec![0] };
-        Self { table: table.clone(), conflict, on_error, rejects, outlook, last_sequence, files: Mutex::new(files) }
+        Self {
+            table: table.clone(),
+            conflict,
+            on_error,
+            rejects,
+            outlook,
+            last_sequence,
+            limit: u64::MAX,
+            files: Mutex::new(files),
+        }
+    }
+
+    /// Limits the table to its first records, if there is a limit.
+    #[must_use]
+    pub fn limited_to(mut self, limit: Option<u64>) -> Self {
+        self.limit = limit.unwrap_or(u64::MAX);
+        self
     }
 
     /// Replaces the record number through all files in an error by the file and its record number there. Data in memory keep
@@ -145,10 +163,17 @@ impl Source for LoadSource {
     fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
         let mut files = self.lock();
         while files.current < files.files.len() {
+            let left = self.limit - (files.records_before + files.records_of_current);
+            if left == 0 {
+                break;
+            }
             let current = files.current;
             let file = &mut files.files[current];
             let piece = file.reader.next_piece().map_err(|error| in_file(error, file.name.as_deref()))?;
-            if let Some(piece) = piece {
+            if let Some(mut piece) = piece {
+                if piece.records() > left {
+                    piece = Box::new(FirstRecords::new(piece, left));
+                }
                 let (name, supplies, guards) = (file.name.clone(), file.supplies.clone(), file.guards.clone());
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);

@@ -76,7 +76,7 @@ impl TableEncoder {
     /// # Errors
     /// All fields and columns that do not fit, in one error.
     pub fn supplies(&self, fields: &[Field]) -> Result<Vec<Supply>> {
-        let fit = matching(&self.table, fields, Naming::Given, &[]).map_err(Error::all_of)?;
+        let fit = matching(&self.table, fields, Naming::Given, &[], None).map_err(Error::all_of)?;
         let of_fields = |supply: Supply| match supply {
             Supply::File(at) => Supply::File(fit.wanted[at].field.unwrap_or(at)),
             other => other,
@@ -89,7 +89,7 @@ impl TableEncoder {
     /// # Errors
     /// As [`supplies`](Self::supplies); a column that the reader cannot give in the form of the table.
     pub fn supplies_of_reader(&self, reader: &mut dyn Reader) -> Result<Vec<Supply>> {
-        let fit = matching(&self.table, reader.columns(), Naming::Given, &[]).map_err(Error::all_of)?;
+        let fit = matching(&self.table, reader.columns(), Naming::Given, &[], None).map_err(Error::all_of)?;
         reader.want(&fit.wanted)?;
         Ok(fit.supplies)
     }

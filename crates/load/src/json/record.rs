@@ -27,7 +27,7 @@ pub const MAX_DEPTH: usize = 1000;
 
 /// A value of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Item<'a> {
+pub(crate) enum Item<'a> {
     Null,
     Boolean(bool),
     /// A 64-bit integer, and its text.
@@ -43,7 +43,7 @@ pub(super) enum Item<'a> {
 }
 
 /// A consumer of a record's values.
-pub(super) trait Sink {
+pub(crate) trait Sink {
     /// Takes a value for a target of [`Targets`].
     ///
     /// # Errors
