@@ -391,7 +391,20 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         reading[name] = names(name, given[name])
     for name in ("sample", "max_rejects", "limit"):
         reading[name] = number(name, given[name], words=True)
-    for name in ("table", "format", "delimiter", "escape", "comment", "encoding", "on_error", "ragged", "invalid_utf8", "json_path", "nan", "source_column"):
+    for name in (
+        "table",
+        "format",
+        "delimiter",
+        "escape",
+        "comment",
+        "encoding",
+        "on_error",
+        "ragged",
+        "invalid_utf8",
+        "json_path",
+        "nan",
+        "source_column",
+    ):
         reading[name] = optional_text(name, given[name])
     return reading, pick_options(table_options, given), pick_options(making_options, given)
 

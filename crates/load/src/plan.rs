@@ -7,6 +7,9 @@
 //! Schema + columns of the files --match--> supplies of every file --> LoadSource
 //! ```
 
+mod keys;
+mod selection;
+
 use crate::copy::{CopiedTable, DatabaseCopy};
 use crate::infer::{self, Decision, Findings};
 use crate::input::Input;
@@ -524,6 +527,7 @@ impl LoadRequest {
                 Some(_) => of_group.decisions.clear(),
                 None => {
                     self.rename(&mut of_group.decisions);
+                    self.refuse_empty_selection(group, &of_group)?;
                     self.add_source_column(group, &mut of_group.decisions)?;
                     refuse_impossible(group, &of_group.decisions, of_group.first_bad.take())?;
                     new.push(NewTable { name: group.name.clone(), columns: of_group.decisions.clone() });
@@ -547,96 +551,6 @@ impl LoadRequest {
         Ok((Schema::from_sql(&sql, "<schema found out>")?, found))
     }
 
-    /// Renames columns as `map` says and drops those with an empty name.
-    fn rename(&self, decisions: &mut Vec<Decision>) {
-        let names: Vec<String> = decisions.iter().map(|decision| decision.name.clone()).collect();
-        for (decision, name) in decisions.iter_mut().zip(&names) {
-            decision.name = self.name_in_table(name, &names).to_owned();
-        }
-        decisions.retain(|decision| !decision.name.is_empty());
-    }
-
-    /// Adds the column for the name of the file.
-    fn add_source_column(&self, group: &Group, decisions: &mut Vec<Decision>) -> Result<()> {
-        let Some(column) = &self.source_column else { return Ok(()) };
-        if decisions.is_empty() {
-            return Ok(());
-        }
-        if decisions.iter().any(|decision| decision.name.eq_ignore_ascii_case(column)) {
-            let given = OptionName::SourceColumn.word(column.clone()).given();
-            let error = Error::new(ErrorKind::Usage, message![given, ": the files have a column of this name"]);
-            return Err(group.contents[0].in_file(error).advise("say another name"));
-        }
-        let reason = message!["the name of the file (", OptionName::SourceColumn.alone(), ")"];
-        decisions.push(Decision::of_text(column, reason));
-        Ok(())
-    }
-
-    /// Fails if a column is selected, or added, in a table that is copied with its definition.
-    fn refuse_selection_of_copies(&self, groups: &[Group]) -> Result<()> {
-        let given = match (self.select.is_empty(), &self.source_column) {
-            (false, _) => OptionName::Select.alone().given(),
-            (true, Some(_)) => OptionName::SourceColumn.alone().given(),
-            (true, None) => return Ok(()),
-        };
-        let copied = groups.iter().find(|group| group.copied.is_some() && self.schema.is_none());
-        let Some(copied) = copied else { return Ok(()) };
-        let message = message![given, " cannot change a table that is copied with its definition"];
-        let error = Error::new(ErrorKind::Usage, message).in_table(&copied.name);
-        Err(error.advise(message!["define the table: ", OptionName::Schema.word("FILE.sql")]))
-    }
-
-    /// Returns whether a column of a table's files is read.
-    fn selects(&self, table: &str, column: &str) -> bool {
-        self.select.is_empty() || self.select.iter().any(|asked| is_named(table, column, asked))
-    }
-
-    /// Fails if `select` names a column that no file has.
-    fn refuse_unknown_selection(&self, groups: &[Group], found: &[Found]) -> Result<()> {
-        let fields = |found: &Found| found.fields.iter().flatten().map(|field| field.name.clone()).collect::<Vec<_>>();
-        let known: Vec<(&str, Vec<String>)> =
-            groups.iter().zip(found).map(|(group, found)| (group.name.as_str(), fields(found))).collect();
-        for asked in &self.select {
-            if !known.iter().any(|(table, names)| names.iter().any(|name| is_named(table, name, asked))) {
-                let given = OptionName::Select.word(asked.clone()).given();
-                let error = Error::new(ErrorKind::Usage, message![given, ": no file has such a column"]);
-                let mut names: Vec<&str> = known.iter().flat_map(|(_, names)| names).map(String::as_str).collect();
-                names.dedup();
-                return Err(error.advise(format!("there are {}", names.join(", "))));
-            }
-        }
-        let is_read = |column: &str| {
-            let known = known.iter().flat_map(|(table, names)| names.iter().map(move |name| (table, name)));
-            known.into_iter().any(|(table, name)| name.eq_ignore_ascii_case(column) && self.selects(table, name))
-        };
-        match self.map.iter().find(|(from, to)| !to.is_empty() && !is_read(from)) {
-            None => Ok(()),
-            Some((from, to)) => {
-                let (map, select) = (OptionName::Map.pair(from, to).given(), OptionName::Select.alone().given());
-                let error = Error::new(ErrorKind::Usage, message![map, ": ", select, format!(" leaves out {from}")]);
-                Err(error.advise("select it, too"))
-            }
-        }
-    }
-
-    /// Fails if `map` names a column that no file has.
-    fn refuse_unknown_names(&self, found: &[Found]) -> Result<()> {
-        let fields: Vec<&Field> = found.iter().flat_map(|found| &found.fields).flatten().collect();
-        for (from, to) in &self.map {
-            if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(from)) {
-                let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-                let error = if self.inputs.is_empty() {
-                    Error::new(ErrorKind::Usage, format!("no data have a column {from}, which is to be called {to}"))
-                } else {
-                    let given = OptionName::Map.pair(from, to).given();
-                    Error::new(ErrorKind::Usage, message![given, format!(": no file has a column {from}")])
-                };
-                return Err(error.advise(format!("there are {}", known.join(", "))));
-            }
-        }
-        Ok(())
-    }
-
     /// Fails if `store_as` names a column that no table takes from a file.
     fn refuse_forms_of_no_column(&self, schema: &Schema, tables: &[PlannedTable]) -> Result<()> {
         let mut taken = Vec::new();
@@ -655,33 +569,6 @@ impl LoadRequest {
             }
         }
         Ok(())
-    }
-
-    /// Returns the table's name of a file column, one of `names`. Empty if the column is dropped. An entry of `map` is for the
-    /// column of exactly its name, or else for those that differ in case.
-    fn name_in_table<'n>(&'n self, name: &'n str, names: &[impl AsRef<str>]) -> &'n str {
-        let is_for_another = |from: &str| names.iter().any(|name| name.as_ref() == from);
-        let mapped = self.map.iter().find(|(from, _)| from == name);
-        let alike = |(from, _): &&(String, String)| from.eq_ignore_ascii_case(name) && !is_for_another(from);
-        mapped.or_else(|| self.map.iter().find(alike)).map_or(name, |(_, to)| to)
-    }
-
-    /// Returns the targets of the columns of one file: the entries of `map` for them, and nothing for those that are not selected.
-    fn map_of(&self, table: &str, known: &[Field]) -> Vec<(String, String)> {
-        let is_mapped = |name: &str| self.map.iter().any(|(from, _)| from.eq_ignore_ascii_case(name));
-        let unselected = known.iter().filter(|field| !self.selects(table, &field.name) && !is_mapped(&field.name));
-        let unselected = unselected.map(|field| (field.name.clone(), String::new()));
-        self.given_map_of(known).into_iter().chain(unselected).collect()
-    }
-
-    /// Returns the entries of `map` for the columns of one file. With a schema and a single file these are all entries, so that
-    /// an unknown column is an error.
-    fn given_map_of(&self, known: &[Field]) -> Vec<(String, String)> {
-        if self.schema.is_some() && self.inputs.len() == 1 {
-            return self.map.clone();
-        }
-        let has = |name: &str| known.iter().any(|field| field.name.eq_ignore_ascii_case(name));
-        self.map.iter().filter(|(from, _)| has(from)).cloned().collect()
     }
 
     /// Scans the files of a table: text files in full, to infer types.
@@ -704,13 +591,6 @@ impl LoadRequest {
         self.declare_forms(&group.name, &mut found.decisions);
         found.records = records.map(|records| records.min(self.limit.unwrap_or(u64::MAX)));
         Ok(found)
-    }
-
-    /// Keeps the selected columns of a table, in the order of the selection.
-    fn select_columns(&self, table: &str, decisions: &mut Vec<Decision>) {
-        let place = |name: &str| self.select.iter().position(|asked| is_named(table, name, asked));
-        decisions.retain(|decision| self.selects(table, &decision.name));
-        decisions.sort_by_key(|decision| place(&decision.name));
     }
 
     /// Scans one file of a table. Returns its columns, and its number of records if that is known now.
@@ -830,66 +710,6 @@ impl LoadRequest {
     }
 }
 
-/// The keys of JSON files that are loaded into a given table.
-impl LoadRequest {
-    /// Returns the columns of a file whose records name them: those of the table, by the names that `map` gives them. A column
-    /// whose key no record has gets its DEFAULT, or a row number. So the file is scanned for such keys, up to the place where all
-    /// were seen: for most files that is the first piece.
-    fn fields_by_key(
-        &self,
-        table: &Table,
-        content: &mut Content,
-        go_on: &(dyn Fn() -> Result<()> + Sync),
-    ) -> Result<Vec<Field>> {
-        let mut fields = fields_of_table(table, &self.map);
-        fields.retain(|field| {
-            let is_added = self.source_column.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(&field.name));
-            !is_added && self.selects(&table.name, &field.name)
-        });
-        let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
-        let has_value_of_its_own = |name: &str| {
-            let column = table.column(self.name_in_table(name, &names));
-            column.is_some_and(|at| table.columns[at].default.is_some() || table.rowid_alias == Some(at))
-        };
-        let mut missing: Vec<String> = names.iter().filter(|name| has_value_of_its_own(name)).cloned().collect();
-        let Content::File(input) = &mut *content else { return Ok(fields) };
-        self.find_keys_in_beginning(input, &mut missing)?;
-        if !missing.is_empty() {
-            input.spool(&self.temp_dir, &|| go_on())?;
-            // Bytes of this scan do not count: the progress is that of the load.
-            let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
-            let found = infer::survey(&mut *content.open(&read)?, self.threads, self.limit, go_on);
-            let found = found.map_err(|error| content.in_file(error))?;
-            leave_missing(&mut missing, &found);
-        }
-        fields.retain(|field| !missing.contains(&field.name));
-        Ok(fields)
-    }
-
-    /// Removes the keys that the first records have from `missing`. Errors are left to the load.
-    fn find_keys_in_beginning(&self, input: &Input, missing: &mut Vec<String>) -> Result<()> {
-        const BYTES: u64 = 4 << 20;
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
-        let Ok(mut reader) = json::open(&input.beginning(BYTES)?, &read) else { return Ok(()) };
-        if let Ok(Some(mut piece)) = reader.next_piece() {
-            let mut found = Findings::default();
-            if piece.survey(&mut found).is_ok() {
-                leave_missing(missing, &found);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Keeps the keys that no record has.
-fn leave_missing(missing: &mut Vec<String>, found: &Findings) {
-    let columns = found.columns();
-    missing.retain(|key| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(key)));
-}
-
 /// The default limit of columns in a table of SQLite (`SQLITE_MAX_COLUMN`).
 const MOST_COLUMNS: usize = 2000;
 
@@ -931,16 +751,6 @@ fn fields_of(reader: &dyn Reader, findings: &Findings) -> Vec<Field> {
     }
     let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
     findings.columns().iter().map(|finding| field(&finding.name)).collect()
-}
-
-/// Returns the columns that an unread file with named fields may have: the table's columns, by the names that `map` gives
-/// them.
-fn fields_of_table(table: &Table, map: &[(String, String)]) -> Vec<Field> {
-    let field = |name: &str| Field { name: name.to_owned(), kind: FieldKind::Text };
-    let is_mapped = |name: &str| map.iter().any(|(_, to)| to.eq_ignore_ascii_case(name));
-    let own = table.ordinary_columns().map(|position| table.columns[position].name.as_str());
-    let own = own.filter(|name| !is_mapped(name)).map(field);
-    map.iter().map(|(from, _)| field(from)).chain(own).collect()
 }
 
 /// Returns whether `asked` means this column: `COLUMN` or `TABLE.COLUMN`.

@@ -9,6 +9,7 @@ mod inspect;
 mod interrupt;
 mod json_shapes;
 mod keys;
+mod kinds;
 mod load;
 mod plan;
 mod presets;

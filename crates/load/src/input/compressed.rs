@@ -49,6 +49,15 @@ impl Compression {
         }
     }
 
+    /// Returns the number of first bytes that surely hold some text: a block is decompressed as a whole.
+    pub fn head_bytes(self) -> u64 {
+        match self {
+            Self::Gzip | Self::Zstd | Self::Xz | Self::Deflate => 256 << 10,
+            Self::Bzip2 => 1 << 20,
+            Self::Lz4 => (4 << 20) + 1024,
+        }
+    }
+
     /// Returns the format whose magic bytes a file begins with.
     pub fn of(head: &[u8]) -> Option<Self> {
         match head {
@@ -181,8 +190,8 @@ impl Decompressed {
 /// Returns whether a decompressor says that no further stream begins behind the last one.
 fn is_no_stream(compression: Compression, text: &str) -> bool {
     match compression {
-        Compression::Bzip2 => text.contains("bz header missing") || text.contains("invalid header"),
-        Compression::Xz => text.contains("magic"),
+        Compression::Bzip2 => text.contains("header missing"),
+        Compression::Xz => text.contains("after stream"),
         Compression::Lz4 => text.contains("WrongMagicNumber"),
         Compression::Gzip | Compression::Zstd | Compression::Deflate => false,
     }

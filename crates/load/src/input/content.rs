@@ -11,9 +11,6 @@ use std::path::Path;
 /// Number of first bytes that are examined.
 const HEAD_BYTES: u64 = 4096;
 
-/// Number of first bytes of a compressed file that are examined: a block of zstd is decompressed as a whole.
-const COMPRESSED_HEAD_BYTES: u64 = 256 << 10;
-
 /// Formats that are recognized but not supported: offset of the magic bytes, magic bytes, name, and advice.
 const REFUSED: [(usize, &[u8], &str, &str); 15] = [
     (0, b"LZIP\x01", "lzip", "pipe it in: lzip -dc FILE | litepress load ..."),
@@ -47,8 +44,8 @@ const REFUSED: [(usize, &[u8], &str, &str); 15] = [
 pub(super) fn read_head(stream: &mut (dyn Read + Send)) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     stream.take(HEAD_BYTES).read_to_end(&mut head)?;
-    if Compression::of(&head).is_some() {
-        stream.take(COMPRESSED_HEAD_BYTES).read_to_end(&mut head)?;
+    if let Some(compression) = Compression::of(&head) {
+        stream.take(compression.head_bytes()).read_to_end(&mut head)?;
     }
     Ok(head)
 }
