@@ -1,7 +1,7 @@
 """Recognition of the user's data: Arrow, rows or columns.
 
-:func:`describe` decides between them without taking a row. :func:`look` examines the first row of a table and decides the
-access to the values of all its rows.
+:func:`describe` decides between them and takes at most the first row. :func:`look` examines the first row of a table and decides
+the access to the values of all its rows. ``_frames.py`` knows the frames of pandas, polars, DuckDB and pyarrow.
 """
 
 from __future__ import annotations
@@ -9,15 +9,25 @@ from __future__ import annotations
 import array
 import collections.abc
 import dataclasses
-import importlib.util
+import datetime
+import itertools
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+from ._errors import DataError, Error
 
 _SCALARS = (str, bytes, bytearray, int, float, complex)
 _ADVICE = "pass an iterable of rows (tuples, dicts, objects), columns {'name': values}, or something that speaks Arrow"
+
+
+@dataclass
+class Failure:
+    """The exception that an iterator raised while a stream of Arrow took its batches."""
+
+    error: BaseException | None = None
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,11 @@ class Arrow:
     """Something with the Arrow PyCapsule interface, whose columns have names."""
 
     data: Any
+    is_in_memory: bool = False
+    """All batches exist: no query or file has to be read for them."""
+    untyped: tuple[str, ...] = ()
+    """Columns without a type, whose values are all NULL."""
+    failure: Failure = field(default_factory=Failure)
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,8 @@ class Column:
     ``int``        bytes: signed integers of ``size`` bytes; ``uint`` unsigned, ``real`` floats
     ``date``       bytes: days since 1970, 64 bits
     ``time``       bytes: counts of ``unit`` since 1970, 64 bits
-    ``span``       bytes: integers of 64 bits
+    ``span``       bytes: durations as counts of ``unit``, 64 bits
+    ``arrow``      nothing: ``data`` are the values, an array or a stream of arrays that speaks Arrow
     =============  ===================================================================================
 
     ``nulls(start, stop)`` returns one byte a row, 1 if the value is NULL.
@@ -63,66 +79,133 @@ class Column:
 
     kind: str
     origin: str
-    read: Callable[[int, int], Any]
+    read: Callable[[int, int], Any] | None = None
     size: int = 8
     unit: str = ""
     is_swapped: bool = False
+    is_instant: bool = False
+    """Times are of a time zone, counted in UTC."""
+    declared: str = ""
+    """The type to declare if all values are NULL."""
     nulls: Callable[[int, int], bytes] | None = None
+    data: Any = None
 
 
-def describe(data: Any, names: Sequence[str] | None = None) -> Arrow | Rows | Columns:
+class Refused(Exception):
+    """Data that cannot be stored. :func:`describe` adds the table."""
+
+    def __init__(self, message: str, column: str | None = None, advice: str | None = None, value: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.column, self.advice, self.value = message, column, advice, value
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """Arguments of the user that decide how data are read."""
+
+    names: tuple[str, ...] | None = None
+    """Names of the columns, from ``columns=``."""
+    adapters: Mapping[type, Callable[[Any], Any]] = field(default_factory=dict)
+    index: bool | None = None
+    """Whether the index of a pandas frame becomes a column; by default if it has a name or is no ``RangeIndex``."""
+
+    def adapts(self, *kinds: type) -> bool:
+        """Returns whether there is an adapter for values of one of these types."""
+        return any(issubclass(kind, adapted) for kind in kinds for adapted in self.adapters if isinstance(adapted, type))
+
+
+def describe(
+    data: Any,
+    names: Sequence[str] | None = None,
+    *,
+    table: str | None = None,
+    adapters: Mapping[type, Callable[[Any], Any]] | None = None,
+    index: bool | None = None,
+) -> Arrow | Rows | Columns:
     """Describes the data of a table. ``names`` are the columns' names, if the caller gives them.
 
-    Raises ``TypeError`` for objects that are no data of a table, ``ValueError`` for columns that do not fit together.
+    Raises ``TypeError`` for objects that are no data of a table, ``ValueError`` for columns that do not fit together, and
+    ``DataError`` for data that cannot be stored.
     """
-    given = _checked_names(names)
-    _refuse_what_is_no_table(data)
-    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        if _is_pandas_frame(data) and importlib.util.find_spec("pyarrow") is None:
-            return _pandas_columns(data, given)
-        if given is not None:
-            raise ValueError("columns= names the columns of rows that have no names, and Arrow data have names: rename them there")
-        return Arrow(_without_index(data) if _is_pandas_frame(data) else _of_polars(data))
-    if _is_pandas_frame(data):
-        return _pandas_columns(data, given)
-    if _is_numpy_array(data):
-        return _numpy_columns(data, given)
+    from . import _frames
+
+    wishes = Wishes(_checked_names(names), adapters or {}, index)
+    try:
+        _refuse_what_is_no_table(data)
+        described = _frames.describe(data, wishes)
+        if described is None:
+            described = _of_python(data, wishes)
+    except Refused as refused:
+        raise _error(refused, table) from refused.__cause__
+    if isinstance(described, Columns):
+        _refuse_bad_names(described.names, table)
+    return described
+
+
+def _error(refused: Refused, table: str | None) -> Error:
+    place = ".".join(name for name in (table, refused.column) if name is not None)
+    if place and (table is None or refused.column is None):
+        place = f"{'table' if refused.column is None else 'column'} {place}"
+    headline = f"{place}: {refused.message}" if place else refused.message
+    return DataError(
+        headline + ("" if refused.value is None else f" (value {refused.value})"),
+        table=table, column=refused.column, advice=refused.advice, value=refused.value,
+    )  # fmt: skip
+
+
+def _refuse_bad_names(names: Sequence[str], table: str | None) -> None:
+    """Refuses names that SQLite cannot keep."""
+    for at, name in enumerate(names):
+        if not name:
+            raise _error(Refused(f"column {at + 1} of the data has an empty name", None, "give it a name"), table)
+        if "\0" in name:
+            shown = name.replace("\0", "\\0")
+            raise _error(Refused(f"the name '{shown}' of a column holds a NUL character", None, "rename it"), table)
+
+
+def _of_python(data: Any, wishes: Wishes) -> Rows | Columns:
+    """Describes NumPy arrays, mappings and iterables."""
+    if is_numpy_array(data):
+        return _numpy_columns(data, wishes)
     if isinstance(data, Mapping):
         if data and all(value is None or isinstance(value, _SCALARS) for value in data.values()):
             raise TypeError(f"a dict of single values is one row and no table: pass a list of rows, [{{...}}]; or {_ADVICE}")
-        return _columns(data.items(), given)
+        return columns_of(data.items(), wishes)
     if type(data).__name__ == "LazyFrame":
         raise TypeError("a LazyFrame has no rows yet: pass .collect() of it")
     if not isinstance(data, collections.abc.Iterable) and not hasattr(type(data), "__getitem__"):
         raise TypeError(f"{type(data).__name__} is no data of a table: {_ADVICE}")
-    return Rows(data, given)
+    names = wishes.names or _names_of_cursor(data)
+    first, data = _first_and_rest(data)
+    if speaks_arrow(first):
+        from . import _frames
+
+        return _frames.of_batches(data, wishes)
+    return Rows(data, names)
 
 
-def _of_polars(data: Any) -> Any:
-    """Repairs a polars frame for export; returns other data unchanged.
-
-    polars gives columns of type Null a buffer, which Arrow forbids: they are cast. Its columns of type Object hold
-    addresses: they are refused.
-    """
-    if type(data).__module__.partition(".")[0] != "polars" or not hasattr(data, "schema"):
-        return data
-    kinds = {name: str(kind) for name, kind in data.schema.items()}
-    for name, kind in kinds.items():
-        if kind == "Object":
-            raise TypeError(f"column {name!r} is one of Python objects: turn them into values of a type that polars knows")
-    nulls = [name for name, kind in kinds.items() if kind == "Null"]
-    if not nulls:
-        return data
-    import polars
-
-    return data.with_columns(polars.col(name).cast(polars.Binary) for name in nulls)
+def speaks_arrow(data: Any) -> bool:
+    """Returns whether an object has the Arrow PyCapsule interface."""
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
-def _without_index(data: Any) -> Any:
-    """Returns a pandas frame whose index became a column if it has a name, and is dropped if not, whatever its values are."""
-    if any(name is not None for name in data.index.names):
-        return data.reset_index()
-    return data if type(data.index).__name__ == "RangeIndex" else data.reset_index(drop=True)
+def _names_of_cursor(data: Any) -> tuple[str, ...] | None:
+    """Returns the names of the columns of a DB-API cursor that has run a query."""
+    described = getattr(data, "description", None)
+    if not described or not hasattr(data, "fetchmany"):
+        return None
+    return tuple(str(column[0]) for column in described)
+
+
+def _first_and_rest(data: Any) -> tuple[Any, Any]:
+    """Returns the first item of an iterable, or ``None``, and the data with this item still in it."""
+    if isinstance(data, (list, tuple)):
+        return (data[0] if data else None), data
+    if not isinstance(data, Iterator):
+        return None, data
+    for first in data:
+        return first, itertools.chain([first], data)
+    return None, iter(())
 
 
 def _checked_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -196,6 +279,9 @@ def _fields(row: Any) -> tuple[Iterable[str], bool]:
     kind = type(row)
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind)], True
+    if isinstance(model := getattr(kind, "model_fields", None), Mapping) and _allows_extra_fields(kind):
+        # The fields beyond those that the class declares differ from row to row.
+        return [*model, *(getattr(row, "model_extra", None) or {})], False
     for declared in ("__attrs_attrs__", "model_fields", "__fields__", "__struct_fields__"):
         fields = getattr(kind, declared, None)
         if isinstance(fields, Mapping):
@@ -210,6 +296,12 @@ def _fields(row: Any) -> tuple[Iterable[str], bool]:
     return own, not hasattr(row, "__dict__")
 
 
+def _allows_extra_fields(kind: type) -> bool:
+    """Returns whether objects of a class of pydantic keep fields that the class does not declare."""
+    config = getattr(kind, "model_config", None)
+    return isinstance(config, Mapping) and config.get("extra") == "allow"
+
+
 def _slots(kind: type) -> Iterable[str]:
     slots = kind.__dict__.get("__slots__", ())
     return (slots,) if isinstance(slots, str) else slots
@@ -218,8 +310,10 @@ def _slots(kind: type) -> Iterable[str]:
 # Columns
 
 
-def _columns(items: Iterable[tuple[Any, Any]], given: tuple[str, ...] | None) -> Columns:
+def columns_of(items: Iterable[tuple[Any, Any]], wishes: Wishes) -> Columns:
+    """Describes columns by their names and values."""
     pairs = list(items)
+    given = wishes.names
     for name, _ in pairs:
         if not isinstance(name, str):
             raise TypeError(f"names of columns are str, not {type(name).__name__}: {name!r}")
@@ -231,7 +325,7 @@ def _columns(items: Iterable[tuple[Any, Any]], given: tuple[str, ...] | None) ->
         pairs = [(name, by_name[name]) for name in given]
     if not pairs:
         raise ValueError("the data have no columns: a table has at least one")
-    described = [(name, *_column(name, values)) for name, values in pairs]
+    described = [(name, *_column(name, values, wishes)) for name, values in pairs]
     first, _, length = described[0]
     for name, _, other in described:
         if other != length:
@@ -239,40 +333,37 @@ def _columns(items: Iterable[tuple[Any, Any]], given: tuple[str, ...] | None) ->
     return Columns(tuple(name for name, _, _ in described), tuple(column for _, column, _ in described), length)
 
 
-def _column(name: str, values: Any) -> tuple[Column, int]:
+def _column(name: str, values: Any, wishes: Wishes) -> tuple[Column, int]:
     """Returns a column and its length."""
     if values is None or isinstance(values, _SCALARS):
         raise TypeError(f"column {name!r} is one {type(values).__name__}: pass a sequence of values")
     if isinstance(values, Mapping) or isinstance(values, collections.abc.Set):
         raise TypeError(f"column {name!r} is a {type(values).__name__}, which has no order of values: pass a sequence")
-    if hasattr(values, "to_numpy") and not _is_numpy_array(values):
-        values = _of_series(values)
-    if _is_numpy_array(values):
-        return _numpy_column(name, values), len(values)
+    from . import _frames
+
+    series = _frames.series_column(name, values, wishes)
+    if series is not None:
+        return series, len(values)
+    if is_numpy_array(values):
+        return numpy_column(name, values, wishes), len(values)
     if isinstance(values, array.array) and values.typecode in "uw":
         return Column("values", "array of characters", lambda start, stop: values[start:stop].tolist()), len(values)
     if isinstance(values, (array.array, memoryview)):
-        return _buffer_column(name, memoryview(values)), len(values)
-    if isinstance(values, list):
-        return Column("values", "list", lambda start, stop: values[start:stop]), len(values)
-    if isinstance(values, (tuple, range)):
-        return Column("values", type(values).__name__, lambda start, stop: list(values[start:stop])), len(values)
+        return _buffer_column(name, memoryview(values), wishes), len(values)
+    if isinstance(values, (list, tuple, range)):
+        return values_column(values, type(values).__name__), len(values)
     if not isinstance(values, collections.abc.Iterable):
         raise TypeError(f"column {name!r} is {type(values).__name__}: pass a sequence of values")
     listed = list(values)
-    return Column("values", type(values).__name__, lambda start, stop: listed[start:stop]), len(listed)
+    return values_column(listed, type(values).__name__), len(listed)
 
 
-def _of_series(values: Any) -> Any:
-    """Returns the values of a frame's column: a NumPy array if its type is one of NumPy's, else Python values."""
-    if hasattr(values, "to_pylist"):
-        return values.to_pylist()
-    kind = getattr(values, "dtype", None)
-    is_plain = type(kind).__module__.partition(".")[0] == "numpy"
-    return values.to_numpy() if is_plain else list(values)
+def values_column(values: Sequence[Any], origin: str, declared: str = "") -> Column:
+    """Describes a column of Python values."""
+    return Column("values", origin, lambda start, stop: list(values[start:stop]), declared=declared)
 
 
-def _buffer_column(name: str, view: memoryview) -> Column:
+def _buffer_column(name: str, view: memoryview, wishes: Wishes) -> Column:
     """Describes a buffer of numbers."""
     if view.ndim != 1:
         raise ValueError(f"column {name!r} has {view.ndim} dimensions: a column has one")
@@ -281,6 +372,8 @@ def _buffer_column(name: str, view: memoryview) -> Column:
     origin = f"buffer of {view.format!r}"
     if kind is None:
         raise TypeError(f"column {name!r} is a {origin}, which has no form in SQLite: convert it first")
+    if wishes.adapts(float if kind == "real" else bool if code == "?" else int):
+        return values_column(view.tolist(), origin)
     is_swapped = order in (">", "!")
     return Column(
         kind, origin, lambda start, stop: view[start:stop].tobytes(), size=view.itemsize, is_swapped=is_swapped
@@ -290,32 +383,38 @@ def _buffer_column(name: str, view: memoryview) -> Column:
 _CODES = {"int": "bhilqn", "uint": "BHILQN?", "real": "fd"}
 
 
-def _is_numpy_array(data: Any) -> bool:
+def is_numpy_array(data: Any) -> bool:
+    """Returns whether this is an array of NumPy, or looks like one."""
     return hasattr(data, "__array_interface__") and hasattr(data, "dtype") and hasattr(data, "ndim")
 
 
-def _numpy_columns(data: Any, given: tuple[str, ...] | None) -> Columns | Rows:
+def _numpy_columns(data: Any, wishes: Wishes) -> Columns | Rows:
     """Returns the columns of a structured or two-dimensional array; an array of objects is one of rows."""
+    given, unnamed = wishes.names, dataclasses.replace(wishes, names=None)
     if data.dtype.names and data.ndim == 1:
         if given is not None and len(given) == len(data.dtype.names) and not set(given) <= set(data.dtype.names):
-            return _columns(((name, data[field]) for name, field in zip(given, data.dtype.names)), None)
-        return _columns(((name, data[name]) for name in data.dtype.names), given)
+            return columns_of(((name, data[field]) for name, field in zip(given, data.dtype.names)), unnamed)
+        return columns_of(((name, data[name]) for name in data.dtype.names), wishes)
     if data.ndim == 1 and data.dtype.kind == "O":
         return Rows(data, given)
     if data.ndim != 2:
         raise ValueError(f"an array of {data.ndim} dimension(s) is no table: pass one of 2, or columns {{'name': array}}")
     if given is None:
         # A schema may name the columns: they are then matched by position.
-        return Columns((), tuple(_numpy_column(str(at + 1), data[:, at]) for at in range(data.shape[1])), len(data))
+        return Columns((), tuple(numpy_column(str(at + 1), data[:, at], wishes) for at in range(data.shape[1])), len(data))
     if len(given) != data.shape[1]:
         raise ValueError(f"the array has {data.shape[1]} columns, and columns= names {len(given)}")
-    return _columns(((name, data[:, at]) for at, name in enumerate(given)), None)
+    return columns_of(((name, data[:, at]) for at, name in enumerate(given)), unnamed)
 
 
-def _numpy_column(name: str, values: Any) -> Column:
+def numpy_column(name: str, values: Any, wishes: Wishes, *, is_instant: bool = False) -> Column:
+    """Describes a column of a NumPy array, which may have a mask."""
     kind, origin = values.dtype.kind, f"NumPy {values.dtype.name}"
     if values.ndim != 1:
         raise ValueError(f"column {name!r} has {values.ndim} dimensions: a column has one")
+    adapted = _adapted_numpy_values(values, wishes)
+    if adapted is not None:
+        return values_column(adapted, origin)
     nulls = None
     plain = values
     if hasattr(values, "mask") and hasattr(values, "filled"):
@@ -338,46 +437,62 @@ def _numpy_column(name: str, values: Any) -> Column:
             nulls=nulls,
         )
     if kind in "mM":
-        return _numpy_times(name, plain, origin, nulls)
+        return _numpy_times(name, plain, origin, nulls, is_instant)
     if kind in "OUST":
         return Column("values", origin, lambda start, stop: values[start:stop].tolist())
-    raise TypeError(f"column {name!r} is {origin}, which has no form in SQLite: convert it first")
+    raise Refused(f"a column of {origin} has no form in SQLite", name, "convert it first")
+
+
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {"b": (bool,), "u": (int,), "i": (int,), "f": (float,)}
+
+
+def _adapted_numpy_values(values: Any, wishes: Wishes) -> list[Any] | None:
+    """Returns the values of an array of numbers or times as objects, if there is an adapter for them."""
+    if not wishes.adapters or values.dtype.kind not in "buifmMc":
+        return None
+    if wishes.adapts(values.dtype.type):
+        return list(values)
+    if wishes.adapts(*_PYTHON_TYPES.get(values.dtype.kind, ())):
+        listed: list[Any] = values.tolist()
+        return listed
+    kinds = {"M": (datetime.datetime, datetime.date), "m": (datetime.timedelta,)}.get(values.dtype.kind, ())
+    if not wishes.adapts(*kinds):
+        return None
+    import numpy
+
+    unit = numpy.datetime_data(values.dtype)[0]
+    is_day = unit in ("Y", "M", "W", "D") and values.dtype.kind == "M"
+    micro = values.astype(f"{values.dtype.kind}8[{'D' if is_day else 'us'}]")
+    is_same = (micro.astype(values.dtype) == values) | numpy.isnat(values)
+    if not is_same.all():
+        return list(values)
+    listed = micro.tolist()
+    return listed
 
 
 _NUMPY_KINDS = {"b": "uint", "u": "uint", "i": "int", "f": "real"}
 
 
-def _numpy_times(name: str, values: Any, origin: str, nulls: Callable[[int, int], bytes] | None) -> Column:
+def _numpy_times(
+    name: str, values: Any, origin: str, nulls: Callable[[int, int], bytes] | None, is_instant: bool = False
+) -> Column:
     """Describes a column of moments or spans. Moments in weeks, months and years become days, in hours and minutes seconds."""
     import numpy
 
-    unit, count = numpy.datetime_data(values.dtype)
-    kind = {"m": "span"}.get(values.dtype.kind, "date" if unit in ("Y", "M", "W", "D") else "time")
-    if kind == "time" and unit not in ("h", "m", "s", "ms", "us", "ns"):
-        raise TypeError(f"column {name!r} is {origin}: convert it to datetime64[ns], whose 9 digits are all that is stored")
-    finer = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s"}.get(unit, unit)
-    target = values.dtype.newbyteorder("=") if kind == "span" else f"datetime64[{finer}]"
-    return Column(
-        kind, origin, lambda start, stop: values[start:stop].astype(target).tobytes(), unit=finer, nulls=nulls
-    )
+    unit, _ = numpy.datetime_data(values.dtype)
+    if values.dtype.kind == "m":
+        if unit not in _SPANS:
+            raise Refused(f"durations in {_LONG_UNITS.get(unit, unit)} are no number of microseconds", name, "convert them first")
+        target, kind, finer = f"timedelta64[{unit}]", "span", unit
+    else:
+        kind = "date" if unit in ("Y", "M", "W", "D") else "time"
+        if kind == "time" and unit not in ("h", "m", "s", "ms", "us", "ns"):
+            raise Refused(f"a column of {origin} has more digits than 9", name, "convert it to datetime64[ns]")
+        finer = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s"}.get(unit, unit)
+        target = f"datetime64[{finer}]"
+    read = lambda start, stop: values[start:stop].astype(target).tobytes()  # noqa: E731
+    return Column(kind, origin, read, unit=finer, nulls=nulls, is_instant=is_instant)
 
 
-# pandas without pyarrow
-
-
-def _is_pandas_frame(data: Any) -> bool:
-    return type(data).__name__ == "DataFrame" and hasattr(data, "iloc") and hasattr(data, "index")
-
-
-def _pandas_columns(frame: Any, given: tuple[str, ...] | None) -> Columns:
-    """Returns the columns of a frame, and its index if that has a name."""
-    frame = _without_index(frame)
-    items = [(_pandas_name(name), frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
-    twice = next((name for at, (name, _) in enumerate(items) if name in [other for other, _ in items[:at]]), None)
-    if twice is not None:
-        raise ValueError(f"two columns are called {twice!r}")
-    return _columns(items, given)
-
-
-def _pandas_name(name: Any) -> str:
-    return name if isinstance(name, str) else str(name)
+_SPANS = ("W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
+_LONG_UNITS = {"Y": "years", "M": "months", "generic": "no unit"}

@@ -143,7 +143,8 @@ def load(
     """
     arguments = _load_arguments(locals())
     with ProgressCallback(progress) as callback:
-        return Summary.of(_litepress.load(_path(path), *arguments, callback.call))
+        target = _path(path)
+        return Summary.of(_litepress.load(target, *arguments, callback.call), target)
 
 
 def generate(
@@ -203,7 +204,8 @@ def generate(
     """
     arguments = _generate_arguments(locals())
     with ProgressCallback(progress) as callback:
-        return Summary.of(_litepress.generate(_path(path), *arguments, callback.call))
+        target = _path(path)
+        return Summary.of(_litepress.generate(target, *arguments, callback.call), target)
 
 
 def plan(

@@ -155,6 +155,23 @@ def flag(name: str, value: bool) -> bool:
     return value if isinstance(value, bool) else raise_type_error(name, "True or False", value)
 
 
+def optional_flag(name: str, value: bool | None) -> bool | None:
+    """Returns an argument that must be True, False or ``None``."""
+    return None if value is None else flag(name, value)
+
+
+def checked_adapters(adapters: Any) -> dict[type, Callable[[Any], Any]]:
+    """Returns the user's functions by type."""
+    if adapters is None:
+        return {}
+    if not isinstance(adapters, Mapping):
+        raise_type_error("adapters", "a dict of functions by type", adapters)
+    for kind, function in adapters.items():
+        if not isinstance(kind, type) or not callable(function):
+            raise TypeError(f"adapters: {{type: function}} is expected, and not {{{kind!r}: {function!r}}}")
+    return dict(adapters)
+
+
 def number(name: str, value: Any, words: bool = False) -> int | str | None:
     """Returns an argument that must be a whole number, ``None``, or one in words ("1m", "512MiB") if ``words`` allows these."""
     if value is None or (words and isinstance(value, str)):

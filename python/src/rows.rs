@@ -21,7 +21,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use std::collections::VecDeque;
 
-/// Opens `_data.Rows` or `_data.Columns` as a source of pieces. `known` is the table of the schema, if one is given.
+/// Opens `_data.Rows` or `_data.Columns` as a source of pieces. `known` is the table of the schema, if one is given; `forms` are
+/// the forms in which columns of Arrow are stored.
 ///
 /// # Errors
 /// Exceptions of Python code; rows and columns of unknown shape; values that cannot be stored.
@@ -31,9 +32,10 @@ pub fn piece_maker(
     table: &str,
     adapters: Option<&Bound<'_, PyAny>>,
     known: Option<&Table>,
+    forms: &[(String, String)],
 ) -> PyResult<Box<dyn PieceMaker + Send>> {
     if described.hasattr("columns")? {
-        return Ok(Box::new(Columns::new(py, described, table, adapters, known)?));
+        return Ok(Box::new(Columns::new(py, described, table, adapters, known, forms)?));
     }
     let names: Option<Vec<String>> = described.getattr("names")?.extract()?;
     let rows = TableRows::new(py, table, names, adapters, known)?;
@@ -154,10 +156,15 @@ fn own_keys<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
     if row.hasattr("keys")? {
         return row.call_method0("keys").map(Some);
     }
-    match row.getattr("__dict__") {
-        Ok(attributes) => Ok(Some(attributes.cast::<PyDict>()?.keys().into_any())),
-        Err(_) => Ok(None),
+    let Ok(attributes) = row.getattr("__dict__") else { return Ok(None) };
+    let keys = attributes.cast::<PyDict>()?.keys();
+    // Objects of pydantic keep fields that their class does not declare in a dict of their own.
+    if let Ok(extra) = row.getattr("__pydantic_extra__")
+        && let Ok(extra) = extra.cast::<PyDict>()
+    {
+        extra.keys().iter().try_for_each(|key| keys.append(key))?;
     }
+    Ok(Some(keys.into_any()))
 }
 
 /// The rows of one table, collected into pieces. A row that fails leaves no trace.

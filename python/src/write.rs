@@ -7,8 +7,6 @@ use crate::press::{self, TableInput, Watcher};
 use crate::{arrow_in, rows};
 use litepress::BuildReport;
 use litepress::{Database, Finished, Options, PageSize, Result, Schema, Target};
-use litepress_load::arrow;
-use litepress_load::options::ReadOptions;
 use litepress_load::plan::{Given, LoadPlan, LoadRequest, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::source::{LoadSource, OnError};
@@ -50,7 +48,7 @@ pub fn write<'py>(
     let raise = |error| exception(py, &error);
     let known = request.schema.as_ref().map(|(text, origin)| Schema::from_sql(text, origin));
     let known = known.transpose().map_err(raise)?;
-    let data = Data::open(py, tables, known.as_ref(), adapters)?;
+    let data = Data::open(py, tables, known.as_ref(), adapters, &request.forms)?;
     let plan = LoadPlan::of_given(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
     let target = path.clone().map_or(Target::Memory, Target::File);
     let made = py.detach(|| {
@@ -84,16 +82,17 @@ impl Data {
         tables: Vec<Table<'py>>,
         schema: Option<&Schema>,
         adapters: Option<&Bound<'py, PyAny>>,
+        forms: &[(String, String)],
     ) -> PyResult<Self> {
         let mut opened = Self::default();
         for (table, described) in tables {
             let reader = if described.get_type().name()? == "Arrow" {
-                let batches = arrow_in::batches(&described.getattr("data")?)?;
-                arrow::batches(batches, &ReadOptions::default()).map_err(|error| exception(py, &error))?
+                arrow_in::reader(&described, &table)?
             } else {
                 let known = schema.and_then(|schema| schema.table(&table));
-                let maker = rows::piece_maker(py, &described, &table, adapters, known)?;
-                let (feed, reader) = feed::channel(maker.fields().to_vec());
+                let maker = rows::piece_maker(py, &described, &table, adapters, known, forms)?;
+                let formed = maker.formed();
+                let (feed, reader) = feed::channel(maker.fields().to_vec(), formed);
                 opened.supplies.push((table.clone(), TableInput { maker, feed }));
                 Box::new(reader)
             };
