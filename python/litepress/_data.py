@@ -15,12 +15,30 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, Union
 
 from ._errors import DataError, Error
 
 _SCALARS = (str, bytes, bytearray, int, float, complex)
 _ADVICE = "pass an iterable of rows (tuples, dicts, objects), columns {'name': values}, or something that speaks Arrow"
+
+
+class SupportsArrowStream(Protocol):
+    """Data with the Arrow PyCapsule interface: tables, frames and readers."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class SupportsArrowArray(Protocol):
+    """Record batches with the Arrow PyCapsule interface."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> object: ...
+
+
+Data = Union[SupportsArrowStream, SupportsArrowArray, Mapping[str, Any], Iterable[Any]]
+"""The data of a table: something that speaks Arrow, columns by name, or an iterable of rows or of record batches."""
+Tables = Union[Mapping[str, Any], Data]
+"""Data by the names of their tables, or the data of a single table."""
 
 
 @dataclass
@@ -40,6 +58,8 @@ class Arrow:
     untyped: tuple[str, ...] = ()
     """Columns without a type, whose values are all NULL."""
     failure: Failure = field(default_factory=Failure)
+    index: tuple[str, ...] = ()
+    """Columns that are the index of a frame, which has no name of its own."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +77,8 @@ class Columns:
     names: tuple[str, ...]
     columns: tuple[Column, ...]
     length: int
+    index: tuple[str, ...] = ()
+    """Columns that are the index of a frame, which has no name of its own."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +162,15 @@ def describe(
     if isinstance(described, Columns):
         _refuse_bad_names(described.names, table)
     return described
+
+
+def refuse_index(described: Arrow | Rows | Columns, table: str, columns: Sequence[str] | None) -> None:
+    """Refuses a frame whose index has no name and no column in the given table."""
+    known = {name.lower() for name in columns or ()}
+    lacking = [] if columns is None or isinstance(described, Rows) else [name for name in described.index if name not in known]
+    if lacking:
+        message = f"the table has no column {lacking[0]!r} for the index of the frame"
+        raise _error(Refused(message, None, "leave the index out with index=False, or name it like a column"), table)
 
 
 def _error(refused: Refused, table: str | None) -> Error:

@@ -6,41 +6,105 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, TypedDict, Union
 
 from . import _litepress
 from ._options import (
     Columns,
+    Format,
+    IfExists,
+    InvalidUtf8,
     Lists,
+    OnConflict,
+    OnError,
     Pairs,
+    Ragged,
     SchemaLike,
+    Sync,
+    Verify,
+    expanded,
     flag,
-    is_plan,
+    is_recipe,
     is_schema_file,
     is_sql,
+    keyword_defaults,
     making_options,
+    meant,
     names,
     number,
     optional_text,
     pairs,
     pick_options,
-    plan_text,
     raise_type_error,
+    recipe_text,
     refuse_own_lock,
     schema_text,
+    suggests,
     table_options,
     text,
 )
 from ._progress import ProgressCallback, ProgressFunction
 from ._result import Summary
+from ._sources import FileLike, LocalFiles
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 PathLike = Union[str, "os.PathLike[str]"]
 Rows = Union[int, str, Mapping[str, Union[int, str]]]
 
 
+class PlanArguments(TypedDict, total=False):
+    """Arguments of :func:`load` and :func:`generate` that :func:`plan` takes."""
+
+    rows: Rows | None
+    scale: float | None
+    shard: str | tuple[int, int] | None
+    set: Pairs | None
+    seed: int | None
+    table: str | None
+    schema: SchemaLike | None
+    map: Mapping[str, str | None] | None
+    primary_key: Columns | None
+    without_rowid: bool
+    strict: bool
+    types: Pairs | None
+    not_null: Columns | None
+    indexes: Lists | None
+    unique: Lists | None
+    foreign_keys: Pairs | None
+    format: Format | None
+    delimiter: str | None
+    quote: str | None
+    escape: str | None
+    header: bool
+    columns: Sequence[str] | None
+    comment: str | None
+    encoding: str | None
+    null_value: str | Sequence[str] | None
+    store_as: Pairs | None
+    sample: int | str | None
+    on_error: OnError | None
+    rejects: PathLike | None
+    max_rejects: int | str | None
+    ragged: Ragged
+    invalid_utf8: InvalidUtf8
+    if_exists: IfExists
+    on_conflict: OnConflict
+    page_size: int | None
+    threads: int | None
+    memory: int | str | None
+    temp_dir: PathLike | None
+    analyze: bool
+    sync: Sync
+    verify: Verify
+
+
+
+@suggests
 def load(
     path: PathLike,
-    files: PathLike | Iterable[PathLike],
+    files: FileLike | Iterable[FileLike],
     *,
     table: str | None = None,
     schema: SchemaLike | None = None,
@@ -53,7 +117,7 @@ def load(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
-    format: str | None = None,
+    format: Format | None = None,
     delimiter: str | None = None,
     quote: str | None = '"',
     escape: str | None = None,
@@ -61,23 +125,23 @@ def load(
     columns: Sequence[str] | None = None,
     comment: str | None = None,
     encoding: str | None = None,
-    null: str | Sequence[str] | None = None,
-    forms: Pairs | None = None,
+    null_value: str | Sequence[str] | None = None,
+    store_as: Pairs | None = None,
     sample: int | str | None = None,
-    on_error: str | None = None,
+    on_error: OnError | None = None,
     rejects: PathLike | None = None,
     max_rejects: int | str | None = None,
-    ragged: str = "error",
-    invalid_utf8: str = "error",
-    if_exists: str = "fail",
-    on_conflict: str = "abort",
+    ragged: Ragged = "error",
+    invalid_utf8: InvalidUtf8 = "error",
+    if_exists: IfExists = "fail",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
+    sync: Sync = "full",
+    verify: Verify = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
     """Make a SQLite database of files: CSV, TSV, NDJSON, JSON, Parquet, Arrow IPC, SQLite; plain, gzip or zstd.
@@ -89,7 +153,9 @@ def load(
     path
         The file to make.
     files
-        A path or several; a pattern (``"logs/*.csv"``) stands for the files that match, sorted by name.
+        A path, an open file or a URL, or several; a pattern (``"logs/*.csv"``) stands for the files that match, sorted by name.
+        URLs and files of ``fsspec`` (``"s3://bucket/*.parquet"``) are what it opens; ``https:`` works without it. Open files are
+        read from where they are, and stay open. These are copied to ``temp_dir`` first.
     table
         One table for all files.
     schema
@@ -107,9 +173,9 @@ def load(
         Whether the first record of CSV names its columns, and names in place of these.
     encoding
         Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
-    null
+    null_value
         Fields without quotes that mean NULL: ``""``, or ``["", "NA"]``.
-    forms
+    store_as
         Other forms for typed columns of Parquet and Arrow: ``{"created": "unixepoch"}``.
     sample
         Find out types from this many records instead of all.
@@ -141,34 +207,36 @@ def load(
 
     After any exception, also Ctrl-C, ``path`` is as it was.
     """
-    arguments = _load_arguments(locals())
-    with ProgressCallback(progress) as callback:
-        target = _path(path)
-        return Summary.of(_litepress.load(target, *arguments, callback.call), target)
+    given = locals()
+    target = _path(path)
+    with ProgressCallback(progress) as callback, _local_files(files, given) as local:
+        arguments = _load_arguments({**given, "files": local.checked(encoding)})
+        return Summary.of(local.renamed_report(_litepress.load(target, *arguments, callback.call)), target)
 
 
+@suggests
 def generate(
     path: PathLike,
     schema: SchemaLike | None = None,
     rows: Rows | None = None,
     *,
-    plan: SchemaLike | None = None,
+    recipe: SchemaLike | None = None,
     scale: float | None = None,
-    part: str | tuple[int, int] | None = None,
+    shard: str | tuple[int, int] | None = None,
     set: Pairs | None = None,
     seed: int | None = None,
-    if_exists: str = "fail",
-    on_conflict: str = "abort",
+    if_exists: IfExists = "fail",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: PathLike | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
+    sync: Sync = "full",
+    verify: Verify = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
-    """Make a SQLite database of invented rows: the same for the same schema and seed, on every machine.
+    """Make a SQLite database of generated rows: the same for the same schema and seed, on every machine.
 
     Parameters
     ----------
@@ -180,12 +248,12 @@ def generate(
     rows
         Rows of each table without a number of its own (``1_000_000`` or ``"1m"``), or by table:
         ``{"user": 1000, "order": "1m"}``.
-    plan
-        A plan instead of a schema: the text of a plan file, such as :func:`profile` returns, or a path to one.
+    recipe
+        A recipe instead of a schema: its text, such as :func:`profile` returns, or a path to one.
     scale
-        Factor for the numbers of rows in the plan, the schema or the built-in schema; those of ``rows`` stay.
-    part
-        One of several equal parts of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter.
+        Factor for the numbers of rows in the recipe, the schema or the built-in schema; those of ``rows`` stay.
+    shard
+        One of several equal shards of every table, counted from 1: ``(1, 4)`` or ``"1/4"`` makes the first quarter.
     set
         Generators of columns, which override those of the schema: ``{"user.area": "hex(6)"}``.
     seed
@@ -198,7 +266,7 @@ def generate(
     TypeError, ValueError
         Arguments that are wrong by themselves.
     SchemaError, GeneratorError
-        Mistakes in the schema, the plan and their annotations: with ``table``, ``column``, ``line`` and ``character``.
+        Mistakes in the schema, the recipe and their annotations: with ``table``, ``column``, ``line`` and ``character``.
 
     After any exception, also Ctrl-C, ``path`` is as it was.
     """
@@ -209,47 +277,50 @@ def generate(
 
 
 def plan(
-    source: PathLike | Iterable[PathLike],
+    source: FileLike | Iterable[FileLike],
     path: PathLike | None = None,
-    **arguments: Any,
+    **arguments: Unpack[PlanArguments],
 ) -> dict[str, Any]:
     """Predict the work of :func:`generate` or :func:`load` for the same arguments, without making a database.
 
-    ``source`` is a schema or a plan as for :func:`generate`, or files as for :func:`load`. ``path`` is the file that would be
+    ``source`` is a schema or a recipe as for :func:`generate`, or files as for :func:`load`. ``path`` is the file that would be
     made; further arguments are those of the function. The result has the expected bytes and memory, the tables with their
     columns, and the lane of each table, index and constraint with its reason.
     """
     target = None if path is None else _path(path)
     if _is_generated(source, arguments):
-        given = _given("a schema", {"rows": None, **_defaults(generate)}, arguments)
-        if given["plan"] is not None:
-            raise TypeError("plan() takes a plan as its first argument")
-        named = {"plan": source, "schema": None} if is_plan(source) else {"schema": source}
+        given = _given("a schema", {"rows": None, **_defaults(generate)}, dict(arguments))
+        if given["recipe"] is not None:
+            raise TypeError("plan() takes a recipe as its first argument")
+        named = {"recipe": source, "schema": None} if is_recipe(source) else {"schema": source}
         told = _litepress.plan_generate(target, *_generate_arguments({**given, **named}))
     else:
-        given = _given("files", _defaults(load), arguments)
-        told = _litepress.plan_load(target, *_load_arguments({"files": source, **given}))
+        given = _given("files", _defaults(load), dict(arguments))
+        with _local_files(source, given, keeps_position=True) as local:
+            paths = local.checked(given["encoding"])
+            told = local.renamed_report(_litepress.plan_load(target, *_load_arguments({"files": paths, **given})))
     report: dict[str, Any] = json.loads(told)
     return report
 
 
+@suggests
 def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = None) -> str:
-    """Read all rows of a database and return a plan for one that looks alike: for ``generate(plan=)``.
+    """Read all rows of a database and return a recipe for one that looks alike: for ``generate(recipe=)``.
 
     Parameters
     ----------
     path
         The database, which is only read.
     keep_values
-        Whether the plan keeps the texts of columns with few distinct ones: states and countries, but also names. Without it
-        the plan has no text of the rows; it has numbers and days as bounds of ranges and bins.
+        Whether the recipe keeps the texts of columns with few distinct ones: states and countries, but also names. Without it
+        the recipe has no text of the rows; it has numbers and days as bounds of ranges and bins.
     threads
         Number of threads that read; by default one a core.
 
     Returns
     -------
     str
-        A plan file (TOML), to be looked at, changed and kept.
+        A recipe (TOML), to be looked at, changed and kept.
 
     Raises
     ------
@@ -312,14 +383,15 @@ class CheckReport:
         return "ok" if self.ok else "\n".join(lines + [f"SQLite: {line}" for line in self.sqlite or []])
 
 
-def check(path: PathLike, *, sqlite: bool = False, threads: int | None = None) -> CheckReport:
+@suggests
+def check(path: PathLike, *, full: bool = False, threads: int | None = None) -> CheckReport:
     """Check every page of a database, made by litepress or not.
 
     Parameters
     ----------
     path
         The database. No program may change it meanwhile.
-    sqlite
+    full
         Whether SQLite checks it too: ``integrity_check`` and ``foreign_key_check``.
     threads
         Number of threads that read pages; by default one a core.
@@ -335,7 +407,7 @@ def check(path: PathLike, *, sqlite: bool = False, threads: int | None = None) -
         The file cannot be read.
     """
     options = {"threads": number("threads", threads)}
-    details = json.loads(_litepress.check(_path(path), flag("sqlite", sqlite), options))
+    details = json.loads(_litepress.check(_path(path), flag("full", full), options))
     return CheckReport(
         ok=details["ok"],
         faults=[Fault(**fault) for fault in details["faults"]],
@@ -357,15 +429,15 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
     """Convert the arguments of :func:`load` to the three dicts that the extension's ``load`` takes."""
     schema, quote, rejects = given["schema"], given["quote"], given["rejects"]
     reading: Arguments = {
-        "files": _paths(given["files"]),
+        "files": given["files"],
         "schema": None if schema is None else schema_text(schema),
         "map": _map(given["map"]),
         "quote": "none" if quote is None else text("quote", quote),
         "no_header": not flag("header", given["header"]),
-        "forms": pairs("forms", given["forms"]),
+        "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }
-    for name in ("columns", "null"):
+    for name in ("columns", "null_value"):
         reading[name] = names(name, given[name])
     for name in ("sample", "max_rejects"):
         reading[name] = number(name, given[name], words=True)
@@ -374,37 +446,49 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
     return reading, pick_options(table_options, given), pick_options(making_options, given)
 
 
+def _local_files(files: Any, given: Arguments, keeps_position: bool = False) -> LocalFiles:
+    """Return the files of a run as paths. Those without a name are called like the only table."""
+
+    def table() -> str | None:
+        named: str | None = given["table"]
+        if named is None and given["schema"] is not None:
+            return _litepress.only_table(*schema_text(given["schema"]))
+        return named
+
+    return LocalFiles(files, given["temp_dir"], table, keeps_position)
+
+
 def _generate_arguments(given: Arguments) -> tuple[tuple[str, str], Arguments, Arguments]:
     """Convert the arguments of :func:`generate` to the schema and the two dicts that the extension's ``generate`` takes."""
-    schema, plan = given["schema"], given["plan"]
-    if (schema is None) == (plan is None):
-        raise TypeError("either a schema or a plan is given")
-    is_preset = plan is None and isinstance(schema, str) and not is_sql(schema) and not is_schema_file(schema)
-    if plan is not None:
-        read = plan_text(plan)
+    schema, recipe = given["schema"], given["recipe"]
+    if (schema is None) == (recipe is None):
+        raise TypeError("either a schema or a recipe is given")
+    is_preset = recipe is None and isinstance(schema, str) and not is_sql(schema) and not is_schema_file(schema)
+    if recipe is not None:
+        read = recipe_text(recipe)
     else:
         read = _litepress.preset(schema) if is_preset else schema_text(schema)
     rows = {
         "rows": _rows(given["rows"]),
         "set": pairs("set", given["set"]),
         "seed": number("seed", given["seed"]),
-        "is_plan": plan is not None,
+        "is_recipe": recipe is not None,
         "scale": _scale(given["scale"]),
-        "part": _part(given["part"]),
+        "shard": _shard(given["shard"]),
     }
     return read, rows, pick_options(making_options, given)
 
 
 def _defaults(function: Callable[..., Any]) -> Arguments:
     """Return the defaults of a function's keyword arguments."""
-    return dict(function.__kwdefaults__ or {})
+    return keyword_defaults(function)
 
 
 def _given(what: str, defaults: Arguments, arguments: Arguments) -> Arguments:
     """Complete the arguments of a plan with the defaults. Refuse unknown ones, and ``progress``."""
     for name in arguments:
         if name not in defaults or name == "progress":
-            raise TypeError(f"plan() of {what} takes no argument '{name}'")
+            raise TypeError(f"plan() of {what} takes no argument '{name}'{meant(name, list(defaults))}")
     return {**defaults, **arguments}
 
 
@@ -412,7 +496,7 @@ def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
     """Return whether a plan is about generated rows, not loaded ones."""
     if arguments.keys() & {"format", "schema", "table"}:
         return False
-    if is_plan(source):
+    if is_recipe(source):
         return True
     is_schema = isinstance(source, str) and (is_sql(source) or source in _litepress.presets())
     return is_schema or (isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith(".sql"))
@@ -421,19 +505,9 @@ def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
 def _path(path: PathLike, name: str = "path") -> str:
     if not isinstance(path, (str, os.PathLike)):
         raise_type_error(name, "a path", path)
-    refuse_own_lock(path)
-    return os.fspath(path)
-
-
-def _paths(files: Any) -> list[str]:
-    if isinstance(files, (str, os.PathLike)):
-        return [_path(files, "files")]
-    if not isinstance(files, Iterable) or isinstance(files, (bytes, Mapping)):
-        raise_type_error("files", "a path or several", files)
-    paths = [_path(file, "each of files") for file in files]
-    if not paths:
-        raise ValueError("files: no file is named")
-    return paths
+    file = expanded(path)
+    refuse_own_lock(file)
+    return file
 
 
 def _map(value: Mapping[str, str | None] | None) -> list[tuple[str, str]]:
@@ -458,10 +532,12 @@ def _scale(scale: float | None) -> str | None:
     raise_type_error("scale", "a number", scale)
 
 
-def _part(part: str | tuple[int, int] | None) -> str | None:
-    if isinstance(part, tuple) and len(part) == 2:
-        return f"{number('part', part[0])}/{number('part', part[1])}"
-    return part if part is None or isinstance(part, str) else raise_type_error("part", 'a pair such as (1, 4), or "1/4"', part)
+def _shard(shard: str | tuple[int, int] | None) -> str | None:
+    if isinstance(shard, tuple) and len(shard) == 2:
+        return f"{number('shard', shard[0])}/{number('shard', shard[1])}"
+    if shard is None or isinstance(shard, str):
+        return shard
+    raise_type_error("shard", 'a pair such as (1, 4), or "1/4"', shard)
 
 
 def _count(name: str, count: int | str) -> str:

@@ -272,7 +272,7 @@ def _is_pandas_frame(data: Any) -> bool:
 
 def _pandas(frame: Any, wishes: Wishes) -> Arrow | Columns:
     """Describes a pandas frame, with its index. Columns of objects are read as Python values."""
-    frame = _with_index(frame, wishes.index)
+    frame, index = _with_index(frame, wishes.index)
     series = [frame.iloc[:, at] for at in range(frame.shape[1])]
     if not series:
         raise ValueError("the data have no columns: a table has at least one")
@@ -280,16 +280,19 @@ def _pandas(frame: Any, wishes: Wishes) -> Arrow | Columns:
     pyarrow = _pyarrow()
     if pyarrow is not None and all(names) and all(_goes_by_arrow(one, wishes) for one in series) and "\0" not in "".join(names):
         try:
-            return Arrow(pyarrow.Table.from_pandas(frame, preserve_index=False), is_in_memory=True)
+            return Arrow(pyarrow.Table.from_pandas(frame, preserve_index=False), is_in_memory=True, index=index)
         except (pyarrow.ArrowException, ValueError, TypeError, OverflowError):
             # Such as lone surrogates: read as Python values, the one that is wrong is named.
             pass
     columns = tuple(_pandas_column(name, one, wishes) for name, one in zip(names, series))
-    return Columns(names, columns, len(frame))
+    return Columns(names, columns, len(frame), index)
 
 
-def _with_index(frame: Any, index: bool | None) -> Any:
-    """Returns a frame whose columns have names that are texts, and whose index is the first columns if it is wanted."""
+def _with_index(frame: Any, index: bool | None) -> tuple[Any, tuple[str, ...]]:
+    """Returns a frame whose columns have names that are texts, and whose index is the first columns if it is wanted.
+
+    Also returns the names of those of these columns that have none in the frame.
+    """
     names = [name if isinstance(name, str) else str(name) for name in frame.columns]
     labels = frame.index
     is_named = any(name is not None for name in labels.names)
@@ -310,7 +313,7 @@ def _with_index(frame: Any, index: bool | None) -> Any:
         frame = frame.copy(deep=False)
     for at, name in enumerate(added):
         frame.insert(at, name, labels.get_level_values(at).array)
-    return frame
+    return frame, tuple(name for name, label in zip(added, labels.names) if label is None)
 
 
 def _goes_by_arrow(series: Any, wishes: Wishes) -> bool:

@@ -5,11 +5,14 @@ The extension interprets the values: sizes, choices, names of columns.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import os
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, Union
+from typing import Any, Literal, NoReturn, TypeVar, Union
 
 from . import _litepress
 from ._errors import TargetError
@@ -21,6 +24,14 @@ Columns = Union[str, Sequence[str], Mapping[str, Union[str, Sequence[str]]]]
 """One column, several columns, or columns by table."""
 Lists = Union[str, Sequence[Union[str, Sequence[str]]], Mapping[str, Union[str, Sequence[Union[str, Sequence[str]]]]]]
 """Several lists of columns, or such lists by table. In a ``list`` each item is one; a tuple is one list of several columns."""
+IfExists = Literal["fail", "overwrite"]
+OnConflict = Literal["abort", "ignore", "replace"]
+Sync = Literal["full", "off"]
+Verify = Literal["none", "quick", "full"]
+Format = Literal["csv", "tsv", "ndjson", "json", "parquet", "arrow", "sqlite"]
+OnError = Literal["abort", "reject", "null"]
+Ragged = Literal["error", "pad", "reject"]
+InvalidUtf8 = Literal["error", "replace", "blob"]
 Pairs = Mapping[str, Union[str, Mapping[str, str]]]
 """A text for each column, keyed by ``"column"``, by ``"table.column"``, or by table and then column."""
 
@@ -51,15 +62,15 @@ def table_options(
 
 def making_options(
     *,
-    if_exists: str = "fail",
-    on_conflict: str = "abort",
+    if_exists: IfExists = "fail",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
+    sync: Sync = "full",
+    verify: Verify = "none",
 ) -> dict[str, Any]:
     """Returns the build options for the extension's ``options::making_options``."""
     return {
@@ -73,6 +84,55 @@ def making_options(
         "sync": text("sync", sync),
         "verify": text("verify", verify),
     }
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OF_OTHERS = {
+    "chunksize": "memory", "dtype": "types", "dtypes": "types", "type": "types", "column_types": "types", "schema_overrides": "types",
+    "forms": "store_as", "as_": "store_as", "null": "null_value", "nulls": "null_value", "na_values": "null_value",
+    "null_values": "null_value", "nullstr": "null_value", "sep": "delimiter", "delim": "delimiter", "separator": "delimiter",
+    "quotechar": "quote", "quote_char": "quote", "escapechar": "escape", "names": "columns", "column_names": "columns",
+    "has_header": "header", "comment_prefix": "comment", "replace": "if_exists", "overwrite": "if_exists", "append": "if_exists",
+    "if_table_exists": "if_exists", "mode": "if_exists", "pk": "primary_key", "key": "primary_key", "index": "indexes",
+    "foreign_key": "foreign_keys", "recipe_file": "recipe", "plan": "recipe", "part": "shard", "sqlite": "full",
+}  # fmt: skip
+"""Words of the program and of other libraries, and the keyword that stands for them here."""
+
+
+def suggests(function: Function) -> Function:
+    """Wraps a function: for an unknown keyword, its TypeError names the one that was probably meant."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in known:
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'{meant(name, known)}")
+        return function(*args, **given)
+
+    return call  # type: ignore[return-value]
+
+
+def meant(name: str, known: Sequence[str]) -> str:
+    """Returns the end of a message about an unknown keyword: the known one that was probably meant."""
+    plain = name.lower().replace("-", "_")
+    word = plain if plain in known else _OF_OTHERS.get(plain)
+    if word not in known:
+        import difflib
+
+        word = next(iter(difflib.get_close_matches(plain, known, 1, 0.7)), None)
+    return "" if word is None else f". Did you mean '{word}'?"
+
+
+def keyword_defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """Returns the defaults of a function's keyword arguments."""
+    return dict(inspect.unwrap(function).__kwdefaults__ or {})
+
+
+def expanded(path: str | os.PathLike[str]) -> str:
+    """Returns a path as a text. In a text, ``~`` in front is the home of the user, as for pandas."""
+    return os.path.expanduser(path) if isinstance(path, str) else os.fspath(path)
 
 
 def pick_options(function: Callable[..., dict[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,42 +150,53 @@ def schema_text(schema: SchemaLike) -> tuple[str, str]:
     return read
 
 
-def is_plan(source: object) -> bool:
-    """Returns whether this is the text of a plan file, or names one."""
+def is_recipe(source: object) -> bool:
+    """Returns whether this is the text of a recipe, or names one."""
     if isinstance(source, os.PathLike):
         source = os.fspath(source)
     return isinstance(source, str) and ("algorithm_version" in source or source.lower().endswith(".toml"))
 
 
-def plan_text(plan: SchemaLike) -> tuple[str, str]:
-    """Returns the text of a plan file, and its name in errors."""
-    if isinstance(plan, str) and "algorithm_version" in plan:
-        return plan, "<plan>"
-    if not isinstance(plan, (str, os.PathLike)):
-        raise_type_error("plan", "the text of a plan file, or a path to one", plan)
-    read: tuple[str, str] = _litepress.schema_file(os.fspath(plan))
+def recipe_text(recipe: SchemaLike) -> tuple[str, str]:
+    """Returns the text of a recipe, and its name in errors."""
+    if isinstance(recipe, str) and "algorithm_version" in recipe:
+        return recipe, "<recipe>"
+    if not isinstance(recipe, (str, os.PathLike)):
+        raise_type_error("recipe", "the text of a recipe, or a path to one", recipe)
+    read: tuple[str, str] = _litepress.schema_file(os.fspath(recipe))
     return read
+
+
+_PATIENCE = 0.5
+"""Seconds to wait for a lock of this process to end: another thread may just be publishing the same database."""
 
 
 def refuse_own_lock(path: str | os.PathLike[str]) -> None:
     """Refuses a database on which this process holds a lock, such as an open transaction of ``sqlite3``.
 
     Closing any descriptor of a file drops all POSIX locks that the process has on it. Another process could then write
-    into the middle of that transaction.
+    into the middle of that transaction. Locks of this package end within moments: they are waited for.
     """
+    deadline = time.monotonic() + _PATIENCE
+    while _has_own_lock(path):
+        if time.monotonic() >= deadline:
+            raise TargetError(
+                "this program itself has a lock on the database",
+                file=os.fspath(path),
+                advice="end its transaction, or close its connection",
+            )
+        time.sleep(0.005)
+
+
+def _has_own_lock(path: str | os.PathLike[str]) -> bool:
     try:
         inode = os.stat(path).st_ino
         with open("/proc/locks", encoding="ascii") as locks:
             held = [line.split() for line in locks]
     except (OSError, ValueError):
-        return
+        return False
     own = str(os.getpid())
-    if any("POSIX" in lock[1:3] and own in lock[4:6] and lock[-3].endswith(f":{inode}") for lock in held if len(lock) >= 8):
-        raise TargetError(
-            "this program itself has a lock on the database",
-            file=os.fspath(path),
-            advice="end its transaction, or close its connection",
-        )
+    return any("POSIX" in lock[1:3] and own in lock[4:6] and lock[-3].endswith(f":{inode}") for lock in held if len(lock) >= 8)
 
 
 def is_sql(source: str) -> bool:

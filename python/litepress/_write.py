@@ -13,19 +13,25 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _litepress
-from ._data import Arrow, describe
+from ._data import Arrow, Tables, describe, refuse_index
 from ._options import (
     Columns,
+    IfExists,
     Lists,
+    OnConflict,
     Pairs,
     SchemaLike,
+    Sync,
+    Verify,
     checked_adapters,
+    expanded,
     making_options,
     optional_flag,
     pairs,
     pick_options,
     refuse_own_lock,
     schema_text,
+    suggests,
     table_options,
 )
 from ._progress import ProgressCallback, ProgressFunction
@@ -37,9 +43,10 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 Adapters = Mapping[type, Callable[[Any], Any]]
 
 
+@suggests
 def write(
     path: str | os.PathLike[str],
-    tables: Any,
+    tables: Tables,
     *,
     schema: SchemaLike | None = None,
     columns: Columns | None = None,
@@ -51,18 +58,18 @@ def write(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
-    forms: Pairs | None = None,
+    store_as: Pairs | None = None,
     adapters: Adapters | None = None,
     index: bool | None = None,
-    if_exists: str = "fail",
-    on_conflict: str = "abort",
+    if_exists: IfExists = "fail",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
+    sync: Sync = "full",
+    verify: Verify = "none",
     progress: bool | ProgressFunction = False,
 ) -> Summary:
     """Make a SQLite database of tables: a file that is whole, or absent.
@@ -113,7 +120,7 @@ def write(
         Lists of columns and tuples of columns: ``["area", ("age", "active")]``, or by table.
     foreign_keys
         ``{"order.customer": "customer.id"}``
-    forms
+    store_as
         Other forms for columns of Arrow data: ``{"created": "unixepoch"}``, ``{"big": "text"}``.
     adapters
         Functions for values of a type, which return what can be stored: ``{Point: str}``. They hold for the values of typed
@@ -122,7 +129,7 @@ def write(
         Whether the index of pandas frames becomes a column, called ``index`` if it has no name. By default a ``RangeIndex``
         without a name does not.
     if_exists
-        ``"fail"``, or ``"replace"``: the old file stays until the new one takes its place.
+        ``"fail"``, or ``"overwrite"``: the old file stays until the new one takes its place.
     on_conflict
         Rows with the same key: ``"abort"`` fails, ``"ignore"`` keeps the first, ``"replace"`` the last.
     page_size
@@ -160,13 +167,14 @@ def write(
     after the complete database, whole and synced, got its name.
     """
     given = locals()
-    file = Path(path)
+    file = Path(expanded(path))
     report, _ = _build(file, given)
     return Summary.of(report, file)
 
 
+@suggests
 def to_bytes(
-    tables: Any,
+    tables: Tables,
     *,
     schema: SchemaLike | None = None,
     columns: Columns | None = None,
@@ -178,10 +186,10 @@ def to_bytes(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
-    forms: Pairs | None = None,
+    store_as: Pairs | None = None,
     adapters: Adapters | None = None,
     index: bool | None = None,
-    on_conflict: str = "abort",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -199,13 +207,14 @@ def to_bytes(
     cut_texts = Summary.of(report, None).details["cut_texts"]
     if cut_texts:
         message = f"cut {cut_texts} texts in numeric columns at a NUL character, as SQLite does: declare the columns TEXT"
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(message, stacklevel=3)
     assert data is not None, "a database without a path is bytes"
     return data
 
 
+@suggests
 def connect(
-    tables: Any,
+    tables: Tables,
     *,
     schema: SchemaLike | None = None,
     columns: Columns | None = None,
@@ -217,10 +226,10 @@ def connect(
     indexes: Lists | None = None,
     unique: Lists | None = None,
     foreign_keys: Pairs | None = None,
-    forms: Pairs | None = None,
+    store_as: Pairs | None = None,
     adapters: Adapters | None = None,
     index: bool | None = None,
-    on_conflict: str = "abort",
+    on_conflict: OnConflict = "abort",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -288,14 +297,18 @@ def _build(path: Path | None, given: dict[str, Any]) -> tuple[str, bytes | None]
         _refuse_special(path)
     named = _named(given["tables"], path, text)
     _refuse_twins(named)
-    forms, adapters = pairs("forms", given["forms"]), checked_adapters(given["adapters"])
+    store_as, adapters = pairs("store_as", given["store_as"]), checked_adapters(given["adapters"])
     index = optional_flag("index", given["index"])
     described = [
         (name, describe(data, _names(columns, name), table=name, adapters=adapters, index=index)) for name, data in named.items()
     ]
+    if text is not None:
+        for name, data in described:
+            if getattr(data, "index", ()):
+                refuse_index(data, name, _litepress.columns_of(*text, name))
     with ProgressCallback(given["progress"]) as callback:
         try:
-            return _litepress.write(path, described, text, shape, forms, making, adapters, callback.call)
+            return _litepress.write(path, described, text, shape, store_as, making, adapters, callback.call)
         except Exception:
             raise_failure(described)
             raise

@@ -12,27 +12,42 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from . import _litepress
-from ._data import Rows, describe, is_sequence
-from ._options import SchemaLike, checked_adapters, making_options, optional_flag, pick_options, refuse_own_lock, schema_text
+from ._data import Rows, describe, is_sequence, refuse_index
+from ._options import (
+    IfExists,
+    OnConflict,
+    SchemaLike,
+    Sync,
+    Verify,
+    checked_adapters,
+    expanded,
+    making_options,
+    optional_flag,
+    pick_options,
+    refuse_own_lock,
+    schema_text,
+    suggests,
+)
 from ._result import Summary
 from ._write import raise_failure
 
 Adapters = Mapping[type, Callable[[Any], Any]]
 
 
+@suggests
 def create(
     path: str | os.PathLike[str] | None,
     schema: SchemaLike,
     *,
-    if_exists: str = "fail",
+    if_exists: IfExists = "fail",
     page_size: int | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     analyze: bool = False,
-    sync: str = "full",
-    verify: str = "none",
-    on_conflict: str = "abort",
+    sync: Sync = "full",
+    verify: Verify = "none",
+    on_conflict: OnConflict = "abort",
     adapters: Adapters | None = None,
 ) -> Writer:
     """Begin a SQLite database whose rows arrive while the program runs.
@@ -57,7 +72,7 @@ def create(
         As for :func:`write`.
     """
     making = pick_options(making_options, locals())
-    file = None if path is None or path == ":memory:" else Path(path)
+    file = None if path is None or path == ":memory:" else Path(expanded(path))
     if file is not None:
         refuse_own_lock(file)
     checked = checked_adapters(adapters)
@@ -223,6 +238,8 @@ class TableWriter:
         refused in the middle, some of their rows may stay. A mistake within Arrow data gives the database up.
         """
         described = describe(data, table=self.name, adapters=self._adapters, index=optional_flag("index", index))
+        if getattr(described, "index", ()):
+            refuse_index(described, self.name, self._inner.columns(self._position))
         try:
             if isinstance(described, Rows):
                 names, rows = described.names, described.data

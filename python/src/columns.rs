@@ -10,7 +10,7 @@ use crate::feed::PieceMaker;
 use litepress::pipeline::RowsInMemory;
 use litepress::{Error, ErrorKind};
 use litepress_load::arrow::ArrayColumn;
-use litepress_load::arrow::calendar::{Unit, has_readable_year, push_date, push_timestamp};
+use litepress_load::arrow::calendar::{Unit, has_four_digit_year, has_readable_year, push_date, push_timestamp};
 use litepress_load::reader::{Batch, Field, FieldKind};
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{CellBlock, Table};
@@ -353,7 +353,7 @@ impl Column {
                 .map_err(|(row, value)| self.too_large(py, table, start + row, value))?,
             Kind::Real(layout) => push_reals(data, *layout, block.reals()),
             Kind::Span(_) | Kind::Date | Kind::Time { .. } => {
-                let refused = |(row, refusal): (usize, &str)| self.not_stored(py, table, start + row, refusal);
+                let refused = |(row, value): (usize, String)| self.not_stored(py, table, start + row, value);
                 self.kind.push_times(data, &mut block).map_err(refused)?;
             }
         }
@@ -371,8 +371,12 @@ impl Column {
     }
 
     #[cold]
-    fn not_stored(&self, py: Python<'_>, table: &str, row: usize, refusal: &str) -> PyErr {
-        let error = Error::new(ErrorKind::Data, refusal).in_table(table).in_column(&self.name);
+    fn not_stored(&self, py: Python<'_>, table: &str, row: usize, value: String) -> PyErr {
+        let refusal = match self.kind {
+            Kind::Span(_) => "the duration is no whole number of microseconds of 64 bits",
+            _ => "SQLite's date functions read the years 0 to 9999 only",
+        };
+        let error = Error::new(ErrorKind::Data, refusal).in_table(table).in_column(&self.name).with_value(value);
         exception(py, &error.in_record(row as u64 + 1).advise("convert the column to numbers or texts"))
     }
 
@@ -397,8 +401,8 @@ impl Kind {
     /// Fills a block with the days, times or spans of a buffer.
     ///
     /// # Errors
-    /// Position of the first value that cannot be stored, and the reason.
-    fn push_times(&self, data: &[u8], block: &mut CellBlock) -> Result<(), (usize, &'static str)> {
+    /// Position of the first value that cannot be stored, and the value.
+    fn push_times(&self, data: &[u8], block: &mut CellBlock) -> Result<(), (usize, String)> {
         let mut counts = Vec::with_capacity(data.len() / size_of::<i64>());
         push_ints(data, Layout { bytes: size_of::<i64>(), is_swapped: false }, &mut counts);
         let nulls: Vec<bool> = counts.iter().map(|&count| count == NOT_A_TIME).collect();
@@ -406,14 +410,14 @@ impl Kind {
             let ints = block.ints();
             for (row, &count) in counts.iter().enumerate() {
                 let stored = if nulls[row] { Some(0) } else { unit.microseconds(count) };
-                ints.push(stored.ok_or((row, "the duration is no whole number of microseconds of 64 bits"))?);
+                ints.push(stored.ok_or_else(|| (row, count.to_string()))?);
             }
         } else {
             let texts = block.texts();
             for (row, &count) in counts.iter().enumerate() {
-                if !nulls[row] {
-                    self.push_moment(count, texts.arena())
-                        .ok_or((row, "SQLite's date functions read the years 0 to 9999 only"))?;
+                let start = texts.data().len();
+                if !nulls[row] && !self.push_moment(count, texts.arena()) {
+                    return Err((row, format!("'{}'", String::from_utf8_lossy(&texts.data()[start..]))));
                 }
                 texts.end_string();
             }
@@ -424,21 +428,15 @@ impl Kind {
         Ok(())
     }
 
-    /// Appends a day or a time, or returns `None` if SQLite could not read it.
-    fn push_moment(&self, count: i64, out: &mut Vec<u8>) -> Option<()> {
-        match self {
-            Self::Time { unit, is_instant } if has_readable_year(count, *unit) => {
-                push_timestamp(count, *unit, *is_instant, out);
-            }
-            Self::Date if count.checked_mul(SECONDS_PER_DAY).is_some_and(is_readable_second) => push_date(count, out),
-            _ => return None,
+    /// Appends a day or a time. Returns whether SQLite can read it.
+    fn push_moment(&self, count: i64, out: &mut Vec<u8>) -> bool {
+        if let Self::Time { unit, is_instant } = self {
+            push_timestamp(count, *unit, *is_instant, out);
+            return has_readable_year(count, *unit);
         }
-        Some(())
+        push_date(count, out);
+        has_four_digit_year(count)
     }
-}
-
-fn is_readable_second(count: i64) -> bool {
-    Unit::of_symbol("s").is_some_and(|unit| has_readable_year(count, unit))
 }
 
 /// Iterates over the numbers of a buffer, and reverses the bytes of each if they are swapped.

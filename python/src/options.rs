@@ -3,7 +3,9 @@
 //! `litepress/_options.py` has checked their types and expanded their short forms. The parsers of the crate `litepress` read the
 //! values, so all faces know the same choices and sizes.
 
-use litepress::{Choice, Options, TableOptions, parse};
+use litepress::{
+    Choice, Conflict, FileFormat, InvalidUtf8, OnError, Options, Ragged, Sync, TableOptions, Verify, parse,
+};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -61,7 +63,7 @@ pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
     options.threads = given.parsed("threads", parse::threads)?.unwrap_or(options.threads);
     options.memory_bytes = given.parsed("memory", parse::memory)?.unwrap_or(options.memory_bytes);
     options.temp_dir = given.get("temp_dir")?;
-    options.replace = given.parsed("if_exists", if_exists)?.unwrap_or_default();
+    options.overwrite = given.parsed("if_exists", if_exists)?.unwrap_or_default();
     options.on_conflict = given.parsed("on_conflict", Choice::from_name)?.unwrap_or_default();
     options.analyze = given.or_default("analyze")?;
     options.sync = given.parsed("sync", Choice::from_name)?.unwrap_or_default();
@@ -73,7 +75,26 @@ pub fn making_options(arguments: &Bound<'_, PyDict>) -> PyResult<Options> {
 fn if_exists(choice: &str) -> Result<bool, String> {
     match choice {
         "fail" => Ok(false),
-        "replace" => Ok(true),
-        _ => Err(format!("'{choice}' is none of 'fail', 'replace'")),
+        "overwrite" => Ok(true),
+        // pandas replaces a table by this word, and the other tables stay.
+        "replace" => Err("'replace' is ambiguous: say 'overwrite' to replace the whole file".to_owned()),
+        _ => Err(format!("'{choice}' is none of 'fail', 'overwrite'")),
     }
+}
+
+/// Returns the values of the arguments that take one of a few words.
+#[pyfunction]
+pub fn choices() -> Vec<(&'static str, Vec<&'static str>)> {
+    fn names<T: Choice>() -> Vec<&'static str> {
+        T::CHOICES.iter().map(|(name, _)| *name).collect()
+    }
+    vec![
+        ("on_conflict", names::<Conflict>()),
+        ("sync", names::<Sync>()),
+        ("verify", names::<Verify>()),
+        ("format", names::<FileFormat>()),
+        ("on_error", names::<OnError>()),
+        ("ragged", names::<Ragged>()),
+        ("invalid_utf8", names::<InvalidUtf8>()),
+    ]
 }

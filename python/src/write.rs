@@ -21,7 +21,7 @@ type Table<'py> = (String, Bound<'py, PyAny>);
 
 /// Makes a database of these tables: a file, or bytes if `path` is `None`. Returns the report as JSON, and the bytes.
 #[pyfunction]
-#[pyo3(signature = (path, tables, schema, table_options, forms, making_options, adapters, tell))]
+#[pyo3(signature = (path, tables, schema, table_options, store_as, making_options, adapters, tell))]
 #[expect(clippy::too_many_arguments, reason = "called by the package alone, which names them")]
 pub fn write<'py>(
     py: Python<'py>,
@@ -29,7 +29,7 @@ pub fn write<'py>(
     tables: Vec<Table<'py>>,
     schema: Option<(String, String)>,
     table_options: &Bound<'py, PyDict>,
-    forms: Vec<(String, String)>,
+    store_as: Vec<(String, String)>,
     making_options: &Bound<'py, PyDict>,
     adapters: Option<&Bound<'py, PyAny>>,
     tell: Option<Py<PyAny>>,
@@ -39,7 +39,7 @@ pub fn write<'py>(
     let request = LoadRequest {
         schema,
         options: self::table_options(table_options)?,
-        forms,
+        store_as,
         conflict: options.on_conflict,
         threads: options.threads,
         temp_dir: options.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
@@ -48,7 +48,7 @@ pub fn write<'py>(
     let raise = |error| exception(py, &error);
     let known = request.schema.as_ref().map(|(text, origin)| Schema::from_sql(text, origin));
     let known = known.transpose().map_err(raise)?;
-    let data = Data::open(py, tables, known.as_ref(), adapters, &request.forms)?;
+    let data = Data::open(py, tables, known.as_ref(), adapters, &request.store_as)?;
     let plan = LoadPlan::of_given(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
     let target = path.clone().map_or(Target::Memory, Target::File);
     let made = py.detach(|| {
@@ -137,4 +137,11 @@ fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)]
 pub fn only_table(py: Python<'_>, text: &str, origin: &str) -> PyResult<Option<String>> {
     let schema = Schema::from_sql(text, origin).map_err(|error| exception(py, &error))?;
     Ok(if let [table] = &schema.tables[..] { Some(table.name.clone()) } else { None })
+}
+
+/// Returns the names of the columns of the schema's table, or `None` if it has no such table.
+#[pyfunction]
+pub fn columns_of(py: Python<'_>, text: &str, origin: &str, table: &str) -> PyResult<Option<Vec<String>>> {
+    let schema = Schema::from_sql(text, origin).map_err(|error| exception(py, &error))?;
+    Ok(schema.table(table).map(|table| table.columns.iter().map(|column| column.name.clone()).collect()))
 }

@@ -460,6 +460,36 @@ def test_series_of_pandas_are_columns() -> None:
     assert made(data)[1] == [(1, None, 0.5, *times[0]), (2, 2, None, *times[1])]
 
 
+def test_fields_that_a_pydantic_model_allows_are_columns() -> None:
+    """`extra="allow"` keeps fields that the class does not declare: they were left out, without a word."""
+    pydantic = pytest.importorskip("pydantic")
+
+    class Model(pydantic.BaseModel):  # type: ignore[name-defined, misc]
+        model_config = pydantic.ConfigDict(extra="allow")
+        a: int
+
+    assert made([Model(a=1, z=3), Model(a=2, z="x")])[1] == [(1, 3), (2, "x")]
+    assert list(made([Model(a=1), Model(a=2)])[0]) == ["a"]
+    for rows in ([Model(a=1), Model(a=2, z=3)], [Model(a=1, z=3), Model(a=2)], [Model(a=1, z=3), Model(a=2, y=3)]):
+        error = refused(rows)
+        assert (error.table, error.record) == ("t", 2)
+    with closing(litepress.connect({"t": [Model(a=1, z=3)]}, schema="CREATE TABLE t (z, a)")) as database:
+        assert database.execute("SELECT * FROM t").fetchall() == [(3, 1)]
+
+
+def test_cursors_name_their_columns() -> None:
+    """The names of a cursor's columns had to be given again, and its values went to a table's columns by position."""
+    with closing(sqlite3.connect(":memory:")) as source:
+        query = "SELECT 1 AS id, 'Ada' AS name UNION SELECT 2, 'Grace'"
+        assert made(source.execute(query)) == ({"id": "INTEGER", "name": "TEXT"}, [(1, "Ada"), (2, "Grace")])
+        assert list(made(source.execute(query), columns=["a", "b"])[0]) == ["a", "b"]
+        other = "CREATE TABLE t (name TEXT, id INTEGER)"
+        assert made(source.execute(query), schema=other)[1] == [("Ada", 1), ("Grace", 2)]
+        with litepress.create(None, other) as writer:
+            writer["t"].extend(source.execute(query))
+        assert queried(writer.to_bytes(), "SELECT * FROM t") == [("Ada", 1), ("Grace", 2)]
+
+
 def test_frames_of_pandas_need_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})

@@ -11,16 +11,16 @@ mod lease;
 mod old_file;
 mod open_files;
 
-use crate::sqlite::beside;
 use crate::{Error, ErrorKind, Result, Sync};
 use access::Access;
+use litepress_rows::sqlite::{companion, is_hot_journal};
 use litepress_rows::{OptionName, message};
 use old_file::OldFile;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -40,6 +40,8 @@ pub(crate) struct Publication {
     file: File,
     /// Rights to the file that is replaced.
     replaced: Option<Access>,
+    /// A file that comes into being while this one is made may be replaced, too.
+    may_replace: bool,
     begun: Instant,
     published: bool,
 }
@@ -51,7 +53,8 @@ impl Publication {
         let replaced = check_target(&target, replace)?;
         remove_stale(&target);
         let (temporary, file) = create_temporary(&target, replaced.is_some())?;
-        Ok(Self { target, temporary, file, replaced, begun: Instant::now(), published: false })
+        let (begun, published) = (Instant::now(), false);
+        Ok(Self { target, temporary, file, replaced, may_replace: replace, begun, published })
     }
 
     /// Returns the name of the file in errors, which is the one that the user knows.
@@ -93,10 +96,7 @@ impl Publication {
         }
         match self.replaced.take() {
             Some(access) => self.replace(access)?,
-            None => {
-                check_beside(&self.target, EmptyWal::MeansInUse)?;
-                rename_to_free_name(&self.temporary, &self.target)?;
-            }
+            None => self.take_free_name()?,
         }
         self.published = true;
         if sync == Sync::Full {
@@ -105,6 +105,24 @@ impl Publication {
             synced.map_err(|error| Error::io("sync the folder of the published database", folder, error))?;
         }
         Ok(())
+    }
+
+    /// Takes a name that was free when the run began. If another run has taken it meanwhile, the last one wins: its file is
+    /// replaced, if that was allowed.
+    fn take_free_name(&self) -> Result<()> {
+        if !self.may_replace || !self.target.exists() {
+            check_beside(&self.target, EmptyWal::MeansInUse)?;
+            match rename_to_free_name(&self.temporary, &self.target) {
+                Err(error) if self.may_replace && error.kind() == ErrorKind::Target => {}
+                renamed => return renamed,
+            }
+        }
+        let metadata = fs::metadata(&self.target).map_err(|error| Error::io("look at", &self.target, error))?;
+        if !metadata.is_file() {
+            return Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(&self.target));
+        }
+        check_sticky(&self.target, &metadata)?;
+        self.replace(Access::of(&self.target, &metadata))
     }
 
     /// Replaces the old file, in the order that [`old_file`] gives.
@@ -186,8 +204,8 @@ enum EmptyWal {
 
 /// Fails if a journal or a log lies beside the target: SQLite would apply it to the new file.
 fn check_beside(target: &Path, empty: EmptyWal) -> Result<()> {
-    let (journal, wal) = (beside(target, "-journal"), beside(target, "-wal"));
-    let found = if is_hot(&journal)? {
+    let (journal, wal) = (companion(target, "-journal"), companion(target, "-wal"));
+    let found = if is_hot_journal(&journal)? {
         journal
     } else if fs::metadata(&wal).is_ok_and(|log| log.len() > 0 || empty == EmptyWal::MeansInUse) {
         wal
@@ -198,17 +216,6 @@ fn check_beside(target: &Path, empty: EmptyWal) -> Result<()> {
     Err(Error::new(ErrorKind::Target, message)
         .in_file(target)
         .advise("close the programs that use the database and open it once with sqlite3, or remove that file"))
-}
-
-/// Returns whether a rollback journal has content. In PERSIST mode, a finished journal stays with a header of zeros.
-pub(crate) fn is_hot(journal: &Path) -> Result<bool> {
-    let mut first = [0];
-    match File::open(journal).and_then(|mut file| file.read(&mut first)) {
-        Ok(read) => Ok(read > 0 && first != [0]),
-        // If the name is too long for a journal, there is none.
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename) => Ok(false),
-        Err(error) => Err(Error::io("read the rollback journal", journal, error)),
-    }
 }
 
 /// Checks that the target may get a new file. Returns the rights to the file that will be replaced.
@@ -227,9 +234,8 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Access>> {
     if !replace {
         check_beside(target, EmptyWal::Harmless)?;
         let error = Error::new(ErrorKind::Exists, "the target exists").in_file(target);
-        return Err(
-            error.advise(message!["choose another name, or allow its replacement with ", OptionName::Replace.alone()])
-        );
+        return Err(error
+            .advise(message!["choose another name, or allow its replacement with ", OptionName::Overwrite.alone()]));
     }
     check_sticky(target, &metadata)?;
     drop(OldFile::hold(target, SHORT_PATIENCE)?);

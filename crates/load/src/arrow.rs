@@ -8,7 +8,7 @@
 //!                                                          narrow.rs: whether wide decimals are numbers
 //! ```
 //!
-//! Every type has a default form in which its column is stored. `--as COLUMN=FORM` chooses another one. The default loses
+//! Every type has a default form in which its column is stored. `--store-as COLUMN=FORM` chooses another one. The default loses
 //! nothing:
 //!
 //! | type | stored as | other forms |

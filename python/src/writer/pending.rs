@@ -82,8 +82,8 @@ impl PendingRows {
     /// Rows that break a rule.
     pub fn encode(&mut self, py: Python<'_>, encoder: &mut TableEncoder) -> Result<(), Failure> {
         let Some(mut rows) = self.rows.take() else { return Ok(()) };
-        let Some(mut piece) = rows.take()? else { return Ok(()) };
-        let supplies = encoder.supplies(rows.fields()?).map_err(Failure::Engine)?;
+        let Some(mut piece) = rows.take(py)? else { return Ok(()) };
+        let supplies = encoder.supplies(rows.fields(py)?).map_err(Failure::Engine)?;
         py.detach(|| encoder.encode(&mut piece, &supplies)).map_err(Failure::Engine)
     }
 

@@ -78,7 +78,7 @@ impl Unit {
 
 /// Returns whether the day's year has four digits, so that its date has [`DATE_BYTES`].
 #[inline]
-pub(super) fn has_four_digit_year(days: i64) -> bool {
+pub fn has_four_digit_year(days: i64) -> bool {
     FOUR_DIGIT_YEARS.contains(&days)
 }
 
