@@ -2,7 +2,7 @@
 
 use crate::progress::Progress;
 use crate::verify::Verify;
-use crate::{Conflict, machine};
+use crate::{Conflict, memory};
 use litepress_format::page::PageSize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl Default for Options {
         Self {
             page_size: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            memory_bytes: default_memory_bytes(machine::memory_bytes()),
+            memory_bytes: default_memory_bytes(memory::memory_bytes()),
             temp_dir: None,
             replace: false,
             on_conflict: Conflict::Abort,

@@ -63,9 +63,9 @@ mod tests;
 pub(crate) use arena::common_prefix;
 pub(crate) use batch::{PackedBatch, ReadyBatch, RunItems};
 pub(crate) use estimate::ItemSample;
-pub(crate) use item::{PADDING_BYTES, PaddedItem};
+pub(crate) use item::{PADDING_BYTES, PaddedItem, bad_item};
 pub(crate) use merge::Merge;
-pub(crate) use packed_key_builder::{BATCH_ROWS, PackedKeyBuilder};
+pub(crate) use packed_key_builder::{BATCH_ROWS, Offsets, PackedKeyBuilder};
 pub(crate) use split_item::SplitItem;
 pub(crate) use writer::{OrderedWriter, RunWriter};
 

@@ -2,7 +2,7 @@
 //! time of single page faults.
 
 use super::segments::BLOCK_BYTES;
-use crate::zeroed_pages::ZeroedPages;
+use crate::memory::zeroed_pages::ZeroedPages;
 use std::ops::{Deref, DerefMut};
 
 /// Bytes that are populated at once; they must fit a cache.

@@ -18,3 +18,9 @@ impl<'s> PaddedItem<'s> {
         &self.bytes[..self.len]
     }
 }
+
+/// Returns the error of a sort item or record that cannot be decoded: a bug, or a damaged temporary file.
+pub(crate) fn bad_item(error: &FormatError) -> Error {
+    Error::new(ErrorKind::Data, format!("a sort item or record cannot be decoded: {error}"))
+        .advise("check the disk that holds the temporary files; if it is sound, please report a bug")
+}

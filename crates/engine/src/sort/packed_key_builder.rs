@@ -11,8 +11,12 @@
 //! Rowids with encodings of one length differ in their packed keys as they do themselves.
 
 use super::key_packer::{BitExtract, KeyPacker};
-use crate::fields::Offsets;
 use litepress_format::sort_key::{FixedColumns, KeyPrefixEncoder, StringLoad};
+
+/// The offsets at which some records begin in an arena, or end.
+pub(crate) trait Offsets: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone {}
+
+impl<I: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone> Offsets for I {}
 
 /// The most packed keys that are built at once.
 pub(crate) const BATCH_ROWS: usize = 256;

@@ -1,6 +1,6 @@
-use super::{LaneOptions, SqlLane};
+use super::{SessionOptions, SqliteSession};
 use crate::Conflict;
-use crate::database::OnePart;
+use crate::table::OnePart;
 use crate::{Error, ErrorKind, Progress, Result, Schema};
 use litepress_format::record;
 use litepress_format::value::Value;
@@ -44,8 +44,8 @@ impl Source for Rows {
     }
 }
 
-fn options(threads: usize) -> LaneOptions {
-    LaneOptions { temp_dir: std::env::temp_dir(), threads, progress: Arc::new(Progress::default()) }
+fn options(threads: usize) -> SessionOptions {
+    SessionOptions { temp_dir: std::env::temp_dir(), threads, progress: Arc::new(Progress::default()) }
 }
 
 /// Returns the bytes of a database made by these statements.
@@ -56,8 +56,8 @@ fn bytes_of(sql: &str) -> Vec<u8> {
     sqlite.serialize(MAIN_DB).unwrap().to_vec()
 }
 
-fn lane(sql: &str) -> SqlLane {
-    SqlLane::open_bytes(bytes_of(sql), options(1)).unwrap()
+fn session(sql: &str) -> SqliteSession {
+    SqliteSession::open_bytes(bytes_of(sql), options(1)).unwrap()
 }
 
 /// Writes a file with these bytes. Its folder lives as long as the returned handle.
@@ -76,17 +76,17 @@ fn text(text: &'static str) -> Value<'static> {
     Value::Text(text.as_bytes())
 }
 
-fn strings(lane: &SqlLane, sql: &str) -> Vec<String> {
-    let mut statement = lane.connection.prepare(sql).unwrap();
+fn strings(session: &SqliteSession, sql: &str) -> Vec<String> {
+    let mut statement = session.connection.prepare(sql).unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().map(rusqlite::Result::unwrap).collect()
 }
 
 /// Defines the table in an empty database and inserts the rows.
-fn inserted(sql: &str, rows: &[Row], conflict: Conflict) -> Result<(SqlLane, u64)> {
-    let lane = lane("");
-    lane.define(sql, "table")?;
-    let count = lane.insert(&table(sql), &Rows::new(rows, 70), conflict)?;
-    Ok((lane, count))
+fn inserted(sql: &str, rows: &[Row], conflict: Conflict) -> Result<(SqliteSession, u64)> {
+    let session = session("");
+    session.define(sql, "table")?;
+    let count = session.insert(&table(sql), &Rows::new(rows, 70), conflict)?;
+    Ok((session, count))
 }
 
 fn refused(sql: &str, rows: &[Row]) -> Error {
@@ -102,10 +102,10 @@ fn values_come_out_as_they_went_in() {
         (7, vec![Value::Int(3), Value::Null, Value::Text(b"a\0\xff"), Value::Real(-0.5), Value::Blob(b"")]),
         (-9, vec![Value::Real(1.5), Value::Null, Value::Null, Value::Int(i64::MIN), text("")]),
     ];
-    let (lane, count) = inserted(&sql, &rows, Conflict::Abort).unwrap();
+    let (session, count) = inserted(&sql, &rows, Conflict::Abort).unwrap();
     assert_eq!(count, 2);
     let listed = strings(
-        &lane,
+        &session,
         "SELECT id || typeof(\"a b\") || \"a b\" || ' ' || hex(`c]`) || typeof(`c]`) || ' ' || d || typeof(d) || typeof(e)
          || f || g FROM \"odd \"\" 'name\" ORDER BY id",
     );
@@ -123,16 +123,16 @@ fn every_sort_of_table_takes_rows() {
         "CREATE TABLE t (a INT UNIQUE, b ANY) STRICT",
         "CREATE VIRTUAL TABLE t USING fts5 (a, b)",
     ] {
-        let (lane, count) = inserted(sql, &rows, Conflict::Abort).unwrap();
+        let (session, count) = inserted(sql, &rows, Conflict::Abort).unwrap();
         assert_eq!(count, 333, "{sql}");
-        assert_eq!(strings(&lane, "SELECT b FROM t WHERE a = 5"), ["word"], "{sql}");
-        assert_eq!(strings(&lane, "PRAGMA integrity_check"), ["ok"], "{sql}");
+        assert_eq!(strings(&session, "SELECT b FROM t WHERE a = 5"), ["word"], "{sql}");
+        assert_eq!(strings(&session, "PRAGMA integrity_check"), ["ok"], "{sql}");
     }
     let boxes: Vec<Row> =
         (1..=60).map(|n| (n, vec![Value::Int(n), Value::Real(0.5), Value::Int(n), text("kept")])).collect();
     let sql = "CREATE VIRTUAL TABLE t USING rtree (id, low, high, +note TEXT)";
-    let (lane, _) = inserted(sql, &boxes, Conflict::Abort).unwrap();
-    assert_eq!(strings(&lane, "SELECT note FROM t WHERE high >= 60"), ["kept"]);
+    let (session, _) = inserted(sql, &boxes, Conflict::Abort).unwrap();
+    assert_eq!(strings(&session, "SELECT note FROM t WHERE high >= 60"), ["kept"]);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn conflicts_end_as_in_sqlite() {
     let row = |(n, word): (i64, _)| (n + 1, vec![Value::Int(n % 90), Value::Int(n * n % 97), text(word)]);
     let rows: Vec<Row> = (0..500).zip(words).map(row).collect();
     for (conflict, verb) in [(Conflict::Ignore, "OR IGNORE"), (Conflict::Replace, "OR REPLACE")] {
-        let (lane, count) = inserted(sql, &rows, conflict).unwrap();
+        let (session, count) = inserted(sql, &rows, conflict).unwrap();
         let sqlite = Connection::open_in_memory().unwrap();
         sqlite.execute_batch(sql).unwrap();
         for (_, values) in &rows {
@@ -151,7 +151,7 @@ fn conflicts_end_as_in_sqlite() {
             sqlite.execute(&format!("INSERT {verb} INTO t VALUES (?, ?, ?)"), (a, b, c)).unwrap();
         }
         let dump = "SELECT group_concat(rowid || ' ' || a || ' ' || b || ' ' || c, ',' ORDER BY rowid) FROM t";
-        assert_eq!(strings(&lane, dump), [sqlite.query_row(dump, [], |row| row.get::<_, String>(0)).unwrap()]);
+        assert_eq!(strings(&session, dump), [sqlite.query_row(dump, [], |row| row.get::<_, String>(0)).unwrap()]);
         assert_eq!(count, sqlite.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, u64>(0)).unwrap());
     }
 }
@@ -179,11 +179,11 @@ fn a_refused_row_is_named() {
 
 #[test]
 fn a_failed_definition_names_itself() {
-    let lane = lane("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 2), (1, 2)");
-    let error = lane.define("CREATE UNIQUE INDEX twins ON t (a, b) WHERE a", "index twins").unwrap_err();
+    let session = session("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 2), (1, 2)");
+    let error = session.define("CREATE UNIQUE INDEX twins ON t (a, b) WHERE a", "index twins").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Constraint);
     assert_eq!(error.to_string(), "index twins: SQLite says: UNIQUE constraint failed: t.a, t.b");
-    let error = lane.define("CREATE INDEX i ON t (lower(a, a))", "index i").unwrap_err();
+    let error = session.define("CREATE INDEX i ON t (lower(a, a))", "index i").unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
         (ErrorKind::Schema, "index i: SQLite says: wrong number of arguments to function lower()")
@@ -195,17 +195,17 @@ fn a_file_keeps_its_mode_and_gets_no_company() {
     let mut bytes = bytes_of("CREATE TABLE t (a)");
     bytes[18..20].copy_from_slice(&[2, 2]);
     let (folder, path) = file_of(&bytes);
-    let lane = SqlLane::open(&path, options(2)).unwrap();
-    lane.define("CREATE INDEX i ON t (a) WHERE a", "index i").unwrap();
+    let session = SqliteSession::open(&path, options(2)).unwrap();
+    session.define("CREATE INDEX i ON t (a) WHERE a", "index i").unwrap();
     assert_eq!(
-        lane.insert(&table("CREATE TABLE t (a)"), &Rows::new(&[(1, vec![text("x")])], 1), Conflict::Abort).unwrap(),
+        session.insert(&table("CREATE TABLE t (a)"), &Rows::new(&[(1, vec![text("x")])], 1), Conflict::Abort).unwrap(),
         1
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert!(lane.finish().unwrap().is_none());
+    assert!(session.finish().unwrap().is_none());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(std::fs::read(&path).unwrap()[18..20], [2, 2]);
-    let from_bytes = SqlLane::open_bytes(bytes, options(1)).unwrap();
+    let from_bytes = SqliteSession::open_bytes(bytes, options(1)).unwrap();
     from_bytes.define("CREATE INDEX i ON t (a)", "index i").unwrap();
     assert_eq!(from_bytes.finish().unwrap().unwrap()[18..20], [2, 2]);
     let sqlite = Connection::open(&path).unwrap();
@@ -215,29 +215,29 @@ fn a_file_keeps_its_mode_and_gets_no_company() {
 
 #[test]
 fn a_wish_to_stop_is_heard() {
-    let lane = lane("CREATE TABLE t (a)");
-    lane.options.progress.stop();
+    let session = session("CREATE TABLE t (a)");
+    session.options.progress.stop();
     let source = Rows::new(&[(1, vec![text("x")])], 1);
-    let error = lane.insert(&table("CREATE TABLE t (a)"), &source, Conflict::Abort).unwrap_err();
+    let error = session.insert(&table("CREATE TABLE t (a)"), &source, Conflict::Abort).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Interrupted);
     let forever = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n";
-    let error = lane.define(&format!("CREATE TABLE u AS {forever}"), "table u").unwrap_err();
+    let error = session.define(&format!("CREATE TABLE u AS {forever}"), "table u").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Interrupted);
 }
 
 /// Rows that exist stay. Nothing else that ANALYZE makes does.
 #[test]
 fn statistics_are_added() {
-    let lane = lane(
+    let session = session(
         "CREATE TABLE t (a); CREATE INDEX i ON t (a) WHERE a > 0; INSERT INTO t VALUES (1), (1), (0); ANALYZE;
          DROP TABLE IF EXISTS sqlite_stat4; DELETE FROM sqlite_stat1; INSERT INTO sqlite_stat1 VALUES ('t', NULL, '3')",
     );
-    lane.analyze(&["i"]).unwrap();
+    session.analyze(&["i"]).unwrap();
     assert_eq!(
-        strings(&lane, "SELECT tbl || ' ' || ifnull(idx, '-') || ' ' || stat FROM sqlite_stat1"),
+        strings(&session, "SELECT tbl || ' ' || ifnull(idx, '-') || ' ' || stat FROM sqlite_stat1"),
         ["t - 3", "t i 2 2"]
     );
-    assert_eq!(strings(&lane, "SELECT name FROM sqlite_schema"), ["t", "i", "sqlite_stat1"]);
+    assert_eq!(strings(&session, "SELECT name FROM sqlite_schema"), ["t", "i", "sqlite_stat1"]);
 }
 
 /// Returns the verdict on rows that were inserted unchecked, which is the same by all ways.
@@ -245,8 +245,8 @@ fn check(sql: &str, insert: &str) -> Result<()> {
     let bytes = bytes_of(&format!("{sql}; PRAGMA ignore_check_constraints = ON; {insert}"));
     let table = table(sql);
     let (_folder, path) = file_of(&bytes);
-    let in_file = |threads| SqlLane::open(&path, options(threads)).unwrap().check_constraints(&table, sql);
-    let verdict = SqlLane::open_bytes(bytes.clone(), options(1)).unwrap().check_constraints(&table, sql);
+    let in_file = |threads| SqliteSession::open(&path, options(threads)).unwrap().check_constraints(&table, sql);
+    let verdict = SqliteSession::open_bytes(bytes.clone(), options(1)).unwrap().check_constraints(&table, sql);
     for threads in [1, 3] {
         let again = in_file(threads).map_err(|error| error.to_string());
         assert_eq!(again.as_ref().map_err(String::clone), verdict.as_ref().map_err(Error::to_string));
@@ -313,7 +313,7 @@ fn a_text_that_does_not_fit_leaves_the_verdict_to_sqlite() {
     for text in
         ["", "CREATE TABLE t (a CHECK (a > 0))", "CREATE TABLE t (a CONSTRAINT positive CHECK (nothing), CHECK (b))"]
     {
-        let verdict = |a| lane(&insert(a)).check_constraints(&table(sql), text);
+        let verdict = |a| session(&insert(a)).check_constraints(&table(sql), text);
         verdict(1).unwrap();
         let error = verdict(0).unwrap_err();
         assert_eq!(error.to_string(), "table t: SQLite says: CHECK constraint failed in t");
@@ -429,7 +429,7 @@ proptest! {
         let insert = format!("INSERT INTO t VALUES {}", rows.join(", "));
         let insert = if rows.is_empty() { "" } else { &insert };
         let expected = sqlite.execute_batch(insert);
-        let unchecked = lane(&format!("{sql}; PRAGMA ignore_check_constraints = ON; {insert}"));
+        let unchecked = session(&format!("{sql}; PRAGMA ignore_check_constraints = ON; {insert}"));
         let verdict = unchecked.check_constraints(&table(&sql), &sql);
         prop_assert_eq!(verdict.is_ok(), expected.is_ok(), "{} {}: {:?} {:?}", sql, insert, verdict, expected);
         if let (Err(ours), Err(theirs)) = (verdict, expected) {
@@ -442,6 +442,6 @@ proptest! {
 #[test]
 fn names_are_quoted() {
     assert_eq!(quoted_name("a\"b"), "\"a\"\"b\"");
-    let missing = SqlLane::open(Path::new("/nowhere/at all"), options(1));
+    let missing = SqliteSession::open(Path::new("/nowhere/at all"), options(1));
     assert_eq!(missing.err().unwrap().kind(), ErrorKind::Io);
 }

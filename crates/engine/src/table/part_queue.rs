@@ -2,22 +2,22 @@
 
 use crate::Result;
 use crate::progress::Progress;
-use crate::reorder::InOrder;
 use crate::sink::block::BlockPool;
+use crate::threads::ReorderBuffer;
 use litepress_rows::sync::lock;
 use litepress_rows::{Part, Source};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
 /// The parts of a source, numbered in order.
-pub(crate) struct Feed<'s> {
+pub(crate) struct PartQueue<'s> {
     source: &'s dyn Source,
     /// Parts that were requested from the source and not taken yet.
     ahead: VecDeque<Box<dyn Part + 's>>,
     next: u64,
 }
 
-impl<'s> Feed<'s> {
+impl<'s> PartQueue<'s> {
     pub fn new(source: &'s dyn Source) -> Self {
         Self { source, ahead: VecDeque::new(), next: 0 }
     }
@@ -44,26 +44,26 @@ impl<'s> Feed<'s> {
 }
 
 /// Takes part after part and passes it to `make`, which builds and places it. Ends after the last part, or once a
-/// part has failed. `parts` returns the finished parts in `stitch`.
+/// part has failed. `parts` returns the finished parts in `assembler`.
 pub(crate) fn take_parts<'f, S, P>(
-    feed: &Mutex<Feed<'f>>,
-    stitch: &Mutex<S>,
-    parts: impl Fn(&mut S) -> &mut InOrder<P>,
+    queue: &Mutex<PartQueue<'f>>,
+    assembler: &Mutex<S>,
+    parts: impl Fn(&mut S) -> &mut ReorderBuffer<P>,
     pool: &BlockPool,
     progress: &Progress,
     mut make: impl FnMut(u64, Box<dyn Part + 'f>) -> Result<()>,
 ) {
-    while !parts(&mut lock(stitch)).has_failed() {
+    while !parts(&mut lock(assembler)).has_failed() {
         pool.wait_for_room();
-        let taken = progress.go_on().and_then(|()| lock(feed).take());
+        let taken = progress.go_on().and_then(|()| lock(queue).take());
         let (number, part) = match taken {
             Ok(Some(taken)) => taken,
             Ok(None) => return,
             // The error belongs to no part: a part that is still being built may report an earlier one.
-            Err(error) => return parts(&mut lock(stitch)).fail(u64::MAX, error),
+            Err(error) => return parts(&mut lock(assembler)).fail(u64::MAX, error),
         };
         if let Err(error) = make(number, part) {
-            parts(&mut lock(stitch)).fail(number, error);
+            parts(&mut lock(assembler)).fail(number, error);
         }
     }
 }

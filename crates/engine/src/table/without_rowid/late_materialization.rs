@@ -13,14 +13,14 @@
 //! Moved, kept in memory and spilled is only a fraction of the rows. The columns of a key are made twice, unless they
 //! are all integers.
 
-use crate::bulk_load::{self, ItemKind};
-use crate::fields::{ColumnRef, Fields, bad_item};
+use crate::index::{ColumnLocator, ColumnRef};
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::sort::{PADDING_BYTES, PaddedItem, RunWriter, SortOptions, SortedItems, Sorter};
-use crate::sorted_rows::{RecordKey, same_key};
-use crate::table::TableTree;
+use crate::sort::{PADDING_BYTES, PaddedItem, RunWriter, SortOptions, SortedItems, Sorter, bad_item};
+use crate::table::context::TableTree;
+use crate::table::row_key::{RecordKey, same_key};
 use crate::threads::take_all;
+use crate::tree::bulk_load::{self, ItemKind};
 use crate::tree::index::{IndexBuilder, IndexPart};
 use crate::{Error, Result};
 use litepress_format::FormatError;
@@ -54,7 +54,7 @@ pub(crate) fn rows<'s>(
 }
 
 fn seems_in_order(source: &dyn Source, key: &RecordKey) -> Result<bool> {
-    let (mut fields, mut previous, mut current) = (Fields::default(), Vec::new(), Vec::new());
+    let (mut fields, mut previous, mut current) = (ColumnLocator::default(), Vec::new(), Vec::new());
     let mut ascends = |chunk: &RecordChunk| -> Result<bool> {
         previous.clear();
         for row in 0..chunk.len() {
@@ -186,13 +186,13 @@ impl<'a> LateMaterializedTable<'a> {
 struct KeySorter<'a> {
     numbered: &'a LateMaterializedTable<'a>,
     writer: RunWriter<'a>,
-    fields: Fields,
+    fields: ColumnLocator,
     item: Vec<u8>,
 }
 
 impl<'a> KeySorter<'a> {
     fn new(numbered: &'a LateMaterializedTable<'a>, writer: RunWriter<'a>) -> Self {
-        Self { numbered, writer, fields: Fields::default(), item: Vec::new() }
+        Self { numbered, writer, fields: ColumnLocator::default(), item: Vec::new() }
     }
 
     /// Takes the keys of the rows with these numbers.

@@ -1,34 +1,19 @@
-//! A source of rows in key order, which resolves key conflicts.
-//!
-//! ```text
-//! Source -> RecordChunk -> sort items --Sorter--> items in key order --SortedRows--> Source
-//! ```
+//! Keys of rows: how a row becomes a sort item, and how the item is read back.
 //!
 //! ```text
 //! sort item    | encoded key | encoded position in the input | record | length of the key, 2 bytes |
 //!                                                                unless the key is a rowid
 //! ```
-//!
-//! Rows with one key are adjacent, the earliest first. So one pass decides which of them stays.
 
-use crate::bulk_load::items_per_part;
-use crate::feed::Feed;
-use crate::fields::{ColumnRef, Fields, bad_item};
-use crate::index::{self, Cutter, Indexes};
-use crate::progress::Progress;
-use crate::sort::{Merge, RunWriter, SortOptions, SortedItems, Sorter, SplitItem};
-use crate::threads::take_all;
-use crate::{Conflict, Error, ErrorKind, Result};
+use crate::index::{self, ColumnLocator, ColumnRef};
+use crate::sort::{SplitItem, bad_item};
+use crate::{Error, ErrorKind, Result};
 use litepress_format::FormatError;
 use litepress_format::record;
 use litepress_format::sort_key::{self, IndexEntryLayout, KeyPart, SHORT_ROOM, UniqueKey};
 use litepress_format::value::Value;
 use litepress_rows::schema::{Index, IndexOrigin};
-use litepress_rows::sync::lock;
-use litepress_rows::{Part, RecordChunk, Source, Table, quote};
-use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use litepress_rows::{RecordChunk, Table, quote};
 
 /// Bytes at the end of an item for the length of its key: decoding the key takes longer.
 const KEY_LEN_BYTES: usize = 2;
@@ -39,7 +24,7 @@ const MAX_LEADING: usize = 4;
 /// The key that rows are sorted by.
 pub(crate) trait RowKey: Sync {
     /// Appends the sort item of a row. REQUIRES: a worker passes the same `fields` for all rows.
-    fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
+    fn push_item(&self, fields: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
 
     /// Returns the same item in parts, if its key is a few integers.
     #[inline(always)]
@@ -58,220 +43,10 @@ pub(crate) trait RowKey: Sync {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     /// Length of the item's prefix that no other row may have; `None` if others may.
-    unique_len: Option<usize>,
-    rowid: i64,
+    pub unique_len: Option<usize>,
+    pub rowid: i64,
     /// Start and end of the record in the item.
-    record: (usize, usize),
-}
-
-/// The rows of a source in key order.
-pub(crate) struct SortedRows<K> {
-    key: K,
-    sorted: SortedItems,
-    /// The policy for rows with one key.
-    conflict: Conflict,
-    items_per_part: u64,
-    next_rank: AtomicU64,
-}
-
-impl<K: RowKey> SortedRows<K> {
-    /// Sorts all rows of `source`.
-    pub fn sort(
-        key: K,
-        source: &dyn Source,
-        conflict: Conflict,
-        options: &SortOptions,
-        progress: &Progress,
-    ) -> Result<Self> {
-        let sorter = Sorter::new(options.clone());
-        gather(source, &key, &sorter, &Indexes::default(), options.writers, progress)?;
-        Ok(Self::new(key, sorter.finish()?, conflict))
-    }
-
-    /// Makes a source of sorted items.
-    pub fn new(key: K, sorted: SortedItems, conflict: Conflict) -> Self {
-        let (items_per_part, next_rank) = (items_per_part(&sorted), AtomicU64::new(0));
-        Self { key, sorted, conflict, items_per_part, next_rank }
-    }
-}
-
-impl<K: RowKey> Source for SortedRows<K> {
-    fn next_part(&self) -> Result<Option<Box<dyn Part + '_>>> {
-        let start = self.next_rank.fetch_add(self.items_per_part, Ordering::Relaxed);
-        if start >= self.sorted.len() {
-            return Ok(None);
-        }
-        let ranks = start..self.sorted.len().min(start + self.items_per_part);
-        Ok(Some(Box::new(SortedPart { rows: self, rank: start, ranks, items: None, held: Vec::new(), held_row: None })))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn page_bytes(&self) -> f64 {
-        0.0
-    }
-}
-
-/// The rows of some ranks that remain after conflicts.
-struct SortedPart<'s, K> {
-    rows: &'s SortedRows<K>,
-    ranks: Range<u64>,
-    /// The part's items and the neighbour that decides about the first or the last of them. Opened by the reading
-    /// thread.
-    items: Option<Merge<'s>>,
-    /// Rank of the next item.
-    rank: u64,
-    /// The last item of its key that may remain.
-    held: Vec<u8>,
-    /// The decoded `held`, if it belongs to the part and was not returned yet.
-    held_row: Option<Row>,
-}
-
-impl<K: RowKey> SortedPart<'_, K> {
-    fn open(&mut self) -> Result<()> {
-        if self.items.is_none() {
-            let Range { start, end } = self.ranks;
-            let (first, end) = match self.rows.conflict {
-                Conflict::Replace => (start, self.rows.sorted.len().min(end + 1)),
-                Conflict::Abort | Conflict::Ignore => (start.saturating_sub(1), end),
-            };
-            self.items = Some(self.rows.sorted.range(first..end)?);
-            self.rank = first;
-        }
-        Ok(())
-    }
-}
-
-impl<K: RowKey> Part for SortedPart<'_, K> {
-    fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
-        self.open()?;
-        let Self { rows, ranks, items: Some(items), rank, held, held_row } = self else { unreachable!("opened above") };
-        while !chunk.is_full() {
-            let item = items.next()?;
-            let row = item.map(|item| rows.key.read(item, *rank)).transpose()?;
-            if let (Some(item), Some(Row { unique_len: Some(len), .. })) = (item, row)
-                && held.get(..len) == Some(&item[..len])
-            {
-                match rows.conflict {
-                    Conflict::Abort => return Err(rows.key.conflict(held, item)),
-                    Conflict::Ignore => {
-                        *rank += 1;
-                        continue;
-                    }
-                    Conflict::Replace => {}
-                }
-            } else if let Some(Row { rowid, record: (start, end), .. }) = held_row.take() {
-                chunk.push(rowid, &held[start..end]);
-            }
-            let (Some(item), Some(row)) = (item, row) else { break };
-            held.clear();
-            held.extend_from_slice(item);
-            *held_row = ranks.contains(rank).then_some(row);
-            *rank += 1;
-        }
-        Ok(())
-    }
-}
-
-/// Makes the sort items of rows, for one thread.
-pub(crate) struct ItemMaker<'a, K> {
-    key: &'a K,
-    fields: Fields,
-    item: Vec<u8>,
-}
-
-impl<'a, K: RowKey> ItemMaker<'a, K> {
-    pub fn new(key: &'a K) -> Self {
-        Self { key, fields: Fields::default(), item: Vec::new() }
-    }
-
-    /// Passes the item of each row of `chunk` to `take`.
-    #[inline]
-    pub fn each(&mut self, chunk: &RecordChunk, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        (0..chunk.len()).try_for_each(|row| take(self.item(chunk, row)?))
-    }
-
-    fn item(&mut self, chunk: &RecordChunk, row: usize) -> Result<&[u8]> {
-        self.item.clear();
-        self.key.push_item(&mut self.fields, chunk, row, &mut self.item)?;
-        Ok(&self.item)
-    }
-
-    /// Passes the items of row `first` of `chunk` and of all later rows to `writer`.
-    #[inline]
-    pub fn push_from(&mut self, first: usize, chunk: &RecordChunk, writer: &mut RunWriter<'_>) -> Result<()> {
-        let mut split_items = Vec::with_capacity(SplitItem::AT_ONCE);
-        for start in (first..chunk.len()).step_by(SplitItem::AT_ONCE) {
-            for row in start..chunk.len().min(start + SplitItem::AT_ONCE) {
-                let split = if writer.accepts_split() { self.key.split_item(chunk, row) } else { None };
-                match split {
-                    Some(split) => split_items.push((row, split)),
-                    None => writer.push(self.item(chunk, row)?)?,
-                }
-            }
-            writer.push_split(&mut split_items);
-            split_items.drain(..).try_for_each(|(row, _)| writer.push(self.item(chunk, row)?))?;
-        }
-        Ok(())
-    }
-}
-
-/// Takes all rows of `source`: the sort item of each, and the entries of its indexes.
-pub(crate) fn gather(
-    source: &dyn Source,
-    key: &impl RowKey,
-    sorter: &Sorter,
-    indexes: &Indexes,
-    threads: usize,
-    progress: &Progress,
-) -> Result<()> {
-    let mut feed = Feed::new(source);
-    let threads = feed.workers(threads)?;
-    let feed = Mutex::new(feed);
-    let begin = || Collector {
-        chunk: RecordChunk::new(),
-        rows: sorter.writer(),
-        cutters: indexes.cutters(),
-        items: ItemMaker::new(key),
-        progress,
-    };
-    let take = |collector: &mut Collector<'_, _>| match progress.go_on().and_then(|()| lock(&feed).take()) {
-        Ok(Some((number, part))) => collector.take(part).map(|()| true).map_err(|error| (number, error)),
-        Ok(None) => Ok(false),
-        Err(error) => Err((u64::MAX, error)),
-    };
-    take_all(threads, begin, take, Collector::finish)
-}
-
-/// Takes the rows of some parts, for one thread.
-struct Collector<'a, K> {
-    chunk: RecordChunk,
-    rows: RunWriter<'a>,
-    cutters: Vec<Cutter<'a>>,
-    items: ItemMaker<'a, K>,
-    progress: &'a Progress,
-}
-
-impl<K: RowKey> Collector<'_, K> {
-    fn take(&mut self, mut part: Box<dyn Part + '_>) -> Result<()> {
-        loop {
-            self.progress.go_on()?;
-            self.chunk.clear();
-            part.fill(&mut self.chunk)?;
-            if self.chunk.is_empty() {
-                return Ok(());
-            }
-            self.items.push_from(0, &self.chunk, &mut self.rows)?;
-            self.cutters.iter_mut().try_for_each(|cutter| cutter.add(&self.chunk))?;
-        }
-    }
-
-    fn finish(self) -> Result<()> {
-        self.rows.finish()?;
-        self.cutters.into_iter().try_for_each(Cutter::finish)
-    }
+    pub record: (usize, usize),
 }
 
 /// Appends the end of an item, behind its key.
@@ -383,7 +158,7 @@ impl RecordKey {
 
     /// Replaces `key` with the encoded key of a row. REQUIRES: a worker passes the same `fields` for all rows.
     #[inline]
-    pub fn set_key(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, key: &mut Vec<u8>) -> Result<()> {
+    pub fn set_key(&self, fields: &mut ColumnLocator, chunk: &RecordChunk, row: usize, key: &mut Vec<u8>) -> Result<()> {
         key.clear();
         let record = chunk.record(row);
         let mut leading = [Value::Null; MAX_LEADING];
@@ -449,7 +224,7 @@ impl RecordKey {
 }
 
 impl RowKey for RecordKey {
-    fn push_item(&self, fields: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
+    fn push_item(&self, fields: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
         let (record, rowid) = (chunk.record(row), chunk.rowids()[row]);
         let position = if self.has_rowid { rowid } else { input_position(chunk, row) };
         let mut leading = [Value::Null; MAX_LEADING];
@@ -508,7 +283,7 @@ impl RowidKey {
 }
 
 impl RowKey for RowidKey {
-    fn push_item(&self, _: &mut Fields, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
+    fn push_item(&self, _: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
         sort_key::push_rowid(chunk.rowids()[row], item);
         push_position_and_record(input_position(chunk, row), chunk.record(row), item);
         Ok(())
@@ -540,39 +315,4 @@ impl RowKey for RowidKey {
 pub(crate) fn same_key(table: &str, columns: &str, values: &str, first: i64, second: i64) -> Error {
     let message = format!("UNIQUE constraint failed: {columns}: records {first} and {second} have the same key");
     Error::new(ErrorKind::Constraint, message).in_table(table).in_record(second.cast_unsigned()).with_value(values)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::database::OneChunk;
-    use litepress_rows::Schema;
-
-    /// Rows of one rowid in one part, in several parts, and at both sides of every boundary.
-    #[test]
-    fn boundaries_of_parts_do_not_show() {
-        let schema = Schema::from_sql("CREATE TABLE t(id INTEGER PRIMARY KEY)", "<test>").expect("a schema");
-        let rowids = [7, 7, 1, 9, 2, 2, 2, 9, 9, 9, 9, 9, 3];
-        let options = SortOptions { memory_bytes: 1 << 20, temp_dir: std::env::temp_dir(), writers: 2 };
-        for (conflict, expected) in [
-            (Conflict::Ignore, [(1, 2), (2, 4), (3, 12), (7, 0), (9, 3)]),
-            (Conflict::Replace, [(1, 2), (2, 6), (3, 12), (7, 1), (9, 11)]),
-        ] {
-            for items_per_part in 1..=rowids.len() as u64 + 1 {
-                let mut chunk = RecordChunk::new();
-                rowids.iter().zip(0..).for_each(|(&rowid, at)| chunk.push(rowid, &[at]));
-                let source = OneChunk::new(chunk);
-                let key = RowidKey::new(&schema.tables[0], false);
-                let rows = SortedRows::sort(key, &source, conflict, &options, &Progress::default()).expect("sorted");
-                let rows = SortedRows { items_per_part, ..rows };
-                let mut stayed = Vec::new();
-                while let Some(mut part) = rows.next_part().expect("a part") {
-                    let mut chunk = RecordChunk::new();
-                    part.fill(&mut chunk).expect("rows");
-                    stayed.extend((0..chunk.len()).map(|row| (chunk.rowids()[row], chunk.record(row)[0])));
-                }
-                assert_eq!(stayed, expected, "{conflict:?}, parts of {items_per_part}");
-            }
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! Locates columns in records. Consecutive records mostly share their header, so the positions found in one are
 //! reused for the next.
 
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
+use crate::sort::{Offsets, bad_item};
 use litepress_format::FormatError;
 use litepress_format::record::{self, RecordReader};
 use litepress_format::value::Value;
@@ -28,14 +29,9 @@ impl ColumnRef {
 /// Serial type and range of a column's body.
 pub(crate) type ColumnBody = (u64, Range<usize>);
 
-/// The offsets at which some records begin in an arena, or end.
-pub(crate) trait Offsets: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone {}
-
-impl<I: DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone> Offsets for I {}
-
 /// The positions of the wanted columns in records with one header.
 #[derive(Default)]
-pub(crate) struct Fields {
+pub(crate) struct ColumnLocator {
     /// The record header up to the last wanted column.
     header: Header,
     /// The body of each column; unused for the rowid.
@@ -46,10 +42,10 @@ pub(crate) struct Fields {
     record_len: usize,
 }
 
-impl Fields {
+impl ColumnLocator {
     /// Returns whether all of these records share the last header and have all of the columns.
     #[inline(always)]
-    pub fn are_in(&self, bytes: &[u8], starts: impl Offsets, ends: impl Offsets) -> bool {
+    pub fn are_shared_by(&self, bytes: &[u8], starts: impl Offsets, ends: impl Offsets) -> bool {
         // A record that is too short sets the topmost bit: that costs less than a search for the shortest one.
         let spare = |(start, end): (usize, usize)| (end - start).wrapping_sub(self.record_len);
         let are_long = starts.clone().zip(ends).map(spare).fold(0, |all, spare| all | spare) <= usize::MAX / 2;
@@ -193,10 +189,4 @@ impl Header {
             _ => !self.bytes.is_empty() && record.starts_with(&self.bytes),
         }
     }
-}
-
-/// Returns the error of a sort item or record that cannot be decoded: a bug, or a damaged temporary file.
-pub(crate) fn bad_item(error: &FormatError) -> Error {
-    Error::new(ErrorKind::Data, format!("a sort item or record cannot be decoded: {error}"))
-        .advise("check the disk that holds the temporary files; if it is sound, please report a bug")
 }

@@ -1,11 +1,11 @@
 //! Runs queries over ranges of one table on several threads.
 
-use super::{SqlLane, connect};
+use super::{SqliteSession, connect};
 use crate::threads::on_threads;
 use litepress_rows::sync::lock;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The number of the first query with a row or a failure, and its result.
 pub(super) type Found = Option<(usize, rusqlite::Result<usize>)>;
@@ -14,21 +14,21 @@ pub(super) type Found = Option<(usize, rusqlite::Result<usize>)>;
 ///
 /// Each thread reads a file through its own connection, because nothing writes it meanwhile. A database in memory is
 /// read by one thread.
-pub(super) fn first_found(lane: &SqlLane, queries: &[String]) -> Found {
+pub(super) fn first_found(session: &SqliteSession, queries: &[String]) -> Found {
     let scan = Scan { queries, next: AtomicUsize::new(0), found: Mutex::default() };
-    let threads = lane.options.threads.min(queries.len());
-    match &lane.path {
+    let threads = session.options.threads.min(queries.len());
+    match &session.path {
         Some(path) if threads > 1 => {
-            let progress = &lane.options.progress;
+            let progress = &session.options.progress;
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             on_threads(threads, || match connect(path, flags, progress) {
                 Ok(reader) => scan.work(&reader),
                 Err(error) => scan.report(0, Err(error)),
             });
         }
-        _ => scan.work(&lane.connection),
+        _ => scan.work(&session.connection),
     }
-    scan.found.into_inner().unwrap_or_else(PoisonError::into_inner)
+    ignore_poison(scan.found.into_inner())
 }
 
 struct Scan<'q> {

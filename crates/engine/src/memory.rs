@@ -1,4 +1,6 @@
-//! Finds how much memory this process may use.
+//! Memory of the system: how much this process may use, and zeroed pages.
+
+pub(crate) mod zeroed_pages;
 
 use rustix::process::{Resource, getrlimit};
 use std::sync::OnceLock;

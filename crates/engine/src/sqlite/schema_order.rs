@@ -17,7 +17,7 @@ struct Move {
 }
 
 /// Numbers the rows of `sqlite_schema` from 1 on in the order of `objects`; objects that are not among them come last.
-pub(super) fn settle(sqlite: &Connection, objects: &[SchemaObject]) -> rusqlite::Result<()> {
+pub(super) fn restore(sqlite: &Connection, objects: &[SchemaObject]) -> rusqlite::Result<()> {
     let rows: Vec<(i64, String, String)> = sqlite
         .prepare("SELECT rowid, type, name FROM sqlite_schema ORDER BY rowid")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?

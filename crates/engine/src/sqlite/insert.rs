@@ -3,7 +3,7 @@
 //! Each batch of rows is one execution of a prepared INSERT. A batch that fails is rolled back as a whole and repeated
 //! row by row, so that the error can name the row.
 
-use super::SqlLane;
+use super::SqliteSession;
 use super::failure::message;
 use crate::{Conflict, Error, ErrorKind, Result};
 use litepress_format::record::RecordReader;
@@ -20,13 +20,13 @@ const ROWS_PER_BATCH: usize = 50;
 const MAX_PARAMETERS: usize = 32_766;
 
 /// Inserts all rows of `source` into the empty table. Returns the number of rows that the table then has.
-pub(super) fn insert(lane: &SqlLane, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
-    let failed = |error: rusqlite::Error| lane.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
-    let transaction = lane.connection.unchecked_transaction().map_err(failed)?;
-    let mut inserter = Inserter::new(lane, table, conflict).map_err(failed)?;
+pub(super) fn insert(session: &SqliteSession, table: &Table, source: &dyn Source, conflict: Conflict) -> Result<u64> {
+    let failed = |error: rusqlite::Error| session.failures().explain(&error, ErrorKind::Schema).in_table(&table.name);
+    let transaction = session.connection.unchecked_transaction().map_err(failed)?;
+    let mut inserter = Inserter::new(session, table, conflict).map_err(failed)?;
     let mut chunk = RecordChunk::new();
     while let Some(mut part) = source.next_part()? {
-        while next_chunk(lane, part.as_mut(), &mut chunk)? {
+        while next_chunk(session, part.as_mut(), &mut chunk)? {
             inserter.add(&chunk)?;
         }
     }
@@ -38,39 +38,39 @@ pub(super) fn insert(lane: &SqlLane, table: &Table, source: &dyn Source, conflic
         return Ok(inserted);
     }
     let count = format!("SELECT count(*) FROM {}", quoted_name(&table.name));
-    lane.connection.query_row(&count, [], |row| row.get(0)).map_err(failed)
+    session.connection.query_row(&count, [], |row| row.get(0)).map_err(failed)
 }
 
 /// Takes the next rows of a part. Returns `false` if there are none.
-fn next_chunk(lane: &SqlLane, part: &mut dyn Part, chunk: &mut RecordChunk) -> Result<bool> {
-    lane.options.progress.go_on()?;
+fn next_chunk(session: &SqliteSession, part: &mut dyn Part, chunk: &mut RecordChunk) -> Result<bool> {
+    session.options.progress.go_on()?;
     chunk.clear();
     part.fill(chunk)?;
     Ok(!chunk.is_empty())
 }
 
-struct Inserter<'l> {
-    lane: &'l SqlLane,
-    table: &'l Table,
+struct Inserter<'s> {
+    session: &'s SqliteSession,
+    table: &'s Table,
     /// Positions of the table's ordinary columns in the order of a record's values.
     columns: Vec<usize>,
     batch_rows: usize,
-    batch: Statement<'l>,
-    single: Statement<'l>,
+    batch: Statement<'s>,
+    single: Statement<'s>,
     /// Number of processed rows of the input.
     done: u64,
     /// Number of rows that SQLite has inserted. SQLite does not tell how many others they replaced.
     inserted: u64,
 }
 
-impl<'l> Inserter<'l> {
-    fn new(lane: &'l SqlLane, table: &'l Table, conflict: Conflict) -> rusqlite::Result<Self> {
+impl<'s> Inserter<'s> {
+    fn new(session: &'s SqliteSession, table: &'s Table, conflict: Conflict) -> rusqlite::Result<Self> {
         let is_ordinary = |position: &usize| table.columns[*position].generated == Generated::No;
         let columns: Vec<usize> = table.stored_columns().into_iter().filter(is_ordinary).collect();
         let batch_rows = (MAX_PARAMETERS / columns.len().max(1)).clamp(1, most_rows(table, conflict)?);
-        let prepare = |rows| lane.connection.prepare(&insert_sql(table, &columns, conflict, rows));
+        let prepare = |rows| session.connection.prepare(&insert_sql(table, &columns, conflict, rows));
         let (batch, single) = (prepare(batch_rows)?, prepare(1)?);
-        Ok(Self { lane, table, columns, batch_rows, batch, single, done: 0, inserted: 0 })
+        Ok(Self { session, table, columns, batch_rows, batch, single, done: 0, inserted: 0 })
     }
 
     fn add(&mut self, chunk: &RecordChunk) -> Result<()> {
@@ -105,7 +105,7 @@ impl<'l> Inserter<'l> {
 
     /// Finds the row that made the batch at `first` fail. Returns its error.
     fn blame(&mut self, chunk: &RecordChunk, first: usize, error: &rusqlite::Error) -> Error {
-        let failures = self.lane.failures();
+        let failures = self.session.failures();
         let explained = failures.explain(error, ErrorKind::Constraint).in_table(&self.table.name);
         if explained.kind() != ErrorKind::Constraint && explained.kind() != ErrorKind::Limit {
             return explained;
@@ -121,7 +121,7 @@ impl<'l> Inserter<'l> {
     /// Returns the error of a row that SQLite refused.
     fn refused(&self, chunk: &RecordChunk, row: usize, error: &rusqlite::Error) -> Error {
         let record = self.done + row as u64 + 1;
-        let explained = self.lane.failures().explain(error, ErrorKind::Constraint);
+        let explained = self.session.failures().explain(error, ErrorKind::Constraint);
         let explained = explained.in_table(&self.table.name).in_record(record);
         let Some(field) = self.columns.iter().position(|&column| is_blamed(&message(error), self.table, column)) else {
             return explained;

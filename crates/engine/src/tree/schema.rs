@@ -2,9 +2,9 @@
 
 use crate::Result;
 use crate::pages::Pages;
-use crate::tree::interior::{LargestRowid, Levels, Root, write_interior};
-use crate::tree::leaf::LeafBuilder;
-use crate::tree::open_page::write_empty;
+use super::interior::{LargestRowid, Levels, Root, write_interior};
+use super::leaf::LeafBuilder;
+use super::open_page::write_empty;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, PageKind};
 use litepress_format::schema::SchemaRow;
@@ -13,7 +13,7 @@ use litepress_rows::schema::SchemaObject;
 
 /// A row of `sqlite_schema` that litepress writes.
 #[derive(Clone, Copy)]
-pub(crate) struct PrintedObject<'s> {
+pub(crate) struct WrittenObject<'s> {
     /// Place of the object in the schema, counted from 1. Objects that SQLite makes later leave gaps.
     pub rowid: i64,
     /// The object.
@@ -26,7 +26,7 @@ pub(crate) struct PrintedObject<'s> {
 ///
 /// REQUIRES: `objects` in the order of their rowids.
 pub(crate) fn build(
-    objects: &[PrintedObject<'_>],
+    objects: &[WrittenObject<'_>],
     pages: &mut Pages,
     header: impl FnOnce(u32) -> DatabaseHeader,
 ) -> Result<Vec<u8>> {
@@ -39,10 +39,10 @@ pub(crate) fn build(
     Ok(page_1)
 }
 
-fn rows(objects: &[PrintedObject<'_>]) -> RecordChunk {
+fn rows(objects: &[WrittenObject<'_>]) -> RecordChunk {
     let mut chunk = RecordChunk::new();
     let mut record = Vec::new();
-    for &PrintedObject { rowid, object, root } in objects {
+    for &WrittenObject { rowid, object, root } in objects {
         record.clear();
         let row = SchemaRow {
             kind: &object.kind,
@@ -83,7 +83,7 @@ fn tree(chunk: &RecordChunk, pages: &mut Pages) -> Result<Vec<u8>> {
     let mut run = part.run;
     let placement = pages.place(&mut run)?;
     let mut levels = Levels::new(page_bytes);
-    let mut append = |children: &[_]| crate::stitch::append_interior(pages, &mut run, placement, children);
+    let mut append = |children: &[_]| super::assembler::append_interior(pages, &mut run, placement, children);
     for &(last_rowid, index) in &part.leaves {
         levels.push((LargestRowid(last_rowid), placement.number(index)), &mut append)?;
     }

@@ -2,17 +2,17 @@
 
 use crate::Result;
 use crate::pages::{PageRun, Pages, Placement};
-use crate::tree::interior::{Child, Divider, Levels, Root, write_interior};
-use crate::tree::open_page::write_empty;
+use super::interior::{Child, Divider, Levels, Root, write_interior};
+use super::open_page::write_empty;
 use litepress_format::page::PageKind;
 
 /// Gives parts their page numbers and builds the levels above them.
-pub(crate) struct TreeStitch<'p, D> {
+pub(crate) struct TreeAssembler<'p, D> {
     pages: &'p mut Pages,
     levels: Levels<D>,
 }
 
-impl<'p, D: Divider> TreeStitch<'p, D> {
+impl<'p, D: Divider> TreeAssembler<'p, D> {
     pub fn new(pages: &'p mut Pages) -> Self {
         let levels = Levels::new(pages.page_size().bytes());
         Self { pages, levels }

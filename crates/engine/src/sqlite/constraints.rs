@@ -16,7 +16,7 @@
 use super::create_text::{Check, checks};
 use super::failure::message;
 use super::scan::first_found;
-use super::{SqlLane, quote_sqlite};
+use super::{SqliteSession, quote_sqlite};
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::schema::Generated;
 use litepress_rows::{Table, quoted_name};
@@ -35,8 +35,8 @@ const MIN_SPAN: i128 = 100_000;
 const CLOCK_FUNCTIONS: [&str; 7] = ["date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"];
 
 /// Fails if a row of the table breaks one of the CHECKs of its statement.
-pub(super) fn check(lane: &SqlLane, table: &Table, create_sql: &str) -> Result<()> {
-    let constraints = Constraints::new(lane, table, checks(create_sql));
+pub(super) fn check(session: &SqliteSession, table: &Table, create_sql: &str) -> Result<()> {
+    let constraints = Constraints::new(session, table, checks(create_sql));
     if !constraints.are_those_of_byte_code() || !constraints.are_queries() {
         return constraints.quick_check();
     }
@@ -62,7 +62,7 @@ struct Broken {
 }
 
 struct Constraints<'l> {
-    lane: &'l SqlLane,
+    session: &'l SqliteSession,
     table: &'l Table,
     checks: Vec<Check>,
     /// The name of the rowid in queries.
@@ -70,8 +70,8 @@ struct Constraints<'l> {
 }
 
 impl<'l> Constraints<'l> {
-    fn new(lane: &'l SqlLane, table: &'l Table, checks: Vec<Check>) -> Self {
-        Self { lane, table, checks, rowid: rowid_name(table) }
+    fn new(session: &'l SqliteSession, table: &'l Table, checks: Vec<Check>) -> Self {
+        Self { session, table, checks, rowid: rowid_name(table) }
     }
 
     /// Returns whether the checks in the text cover those of SQLite's byte code.
@@ -85,7 +85,7 @@ impl<'l> Constraints<'l> {
     fn names_in_byte_code(&self) -> rusqlite::Result<Vec<String>> {
         const SQLITE_CONSTRAINT_CHECK: i64 = 275;
         let sql = format!("EXPLAIN INSERT INTO {} DEFAULT VALUES", quoted_name(&self.table.name));
-        let mut explain = self.lane.connection.prepare(&sql)?;
+        let mut explain = self.session.connection.prepare(&sql)?;
         let mut rows = explain.query([])?;
         let mut names = Vec::new();
         while let Some(row) = rows.next()? {
@@ -98,7 +98,7 @@ impl<'l> Constraints<'l> {
 
     /// Returns whether SQLite accepts the query. It may not if the text was cut wrongly.
     fn are_queries(&self) -> bool {
-        self.checks.is_empty() || self.lane.connection.prepare(&self.scan_sql(None)).is_ok()
+        self.checks.is_empty() || self.session.connection.prepare(&self.scan_sql(None)).is_ok()
     }
 
     fn may_look_at_clock(&self) -> bool {
@@ -110,7 +110,7 @@ impl<'l> Constraints<'l> {
     fn quick_check(&self) -> Result<()> {
         let name = &self.table.name;
         let sql = format!("PRAGMA quick_check({})", quoted_name(name));
-        let findings = self.lane.connection.prepare(&sql).and_then(|mut statement| {
+        let findings = self.session.connection.prepare(&sql).and_then(|mut statement| {
             statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()
         });
         let findings = findings.map_err(|error| self.failed(&error))?;
@@ -129,7 +129,7 @@ impl<'l> Constraints<'l> {
     fn find_broken(&self) -> Result<Option<Broken>> {
         let ranges = self.ranges()?;
         let queries: Vec<String> = ranges.iter().map(|&rows| self.scan_sql(rows)).collect();
-        match first_found(self.lane, &queries) {
+        match first_found(self.session, &queries) {
             None => Ok(None),
             Some((number, Ok(check))) => Ok(Some(Broken { check, rows: ranges[number] })),
             Some((_, Err(error))) => Err(self.failed(&error)),
@@ -144,7 +144,7 @@ impl<'l> Constraints<'l> {
                 "SELECT {rowid} FROM {} NOT INDEXED ORDER BY {rowid} {order} LIMIT 1",
                 quoted_name(&self.table.name)
             );
-            self.lane.connection.query_row(&sql, [], |row| row.get(0)).optional().map_err(|error| self.failed(&error))
+            self.session.connection.query_row(&sql, [], |row| row.get(0)).optional().map_err(|error| self.failed(&error))
         };
         let (Some(first), Some(last)) = (end("ASC")?, end("DESC")?) else { return Ok(Vec::new()) };
         Ok(cut(first, last))
@@ -182,7 +182,7 @@ impl<'l> Constraints<'l> {
             is_broken(check),
             SHOWN_ROWS
         );
-        let lines = self.lane.connection.prepare(&sql).and_then(|mut statement| {
+        let lines = self.session.connection.prepare(&sql).and_then(|mut statement| {
             let row_text = |row: &rusqlite::Row<'_>| row_text(row, &keys, &columns);
             statement.query_map([], row_text)?.collect::<rusqlite::Result<Vec<_>>>()
         });
@@ -218,7 +218,7 @@ impl<'l> Constraints<'l> {
 
     /// Returns the error for an expression that cannot be evaluated. An INSERT of the row would fail too.
     fn failed(&self, error: &rusqlite::Error) -> Error {
-        let explained = self.lane.failures().explain(error, ErrorKind::Constraint);
+        let explained = self.session.failures().explain(error, ErrorKind::Constraint);
         if explained.kind() != ErrorKind::Constraint {
             return explained.in_table(&self.table.name);
         }

@@ -5,15 +5,15 @@
 
 use crate::Result;
 use crate::pages::{PagesInOrder, RunPages, changed_pages};
-use crate::tree::leaf::TablePart;
-use crate::tree::positions::Positions;
+use super::leaf::TablePart;
+use super::positions::Positions;
 use litepress_format::cell::Cell;
 use litepress_format::overflow;
 use litepress_format::page::{PageKind, PageReader};
 use litepress_rows::{Part, RecordChunk};
 
 /// The first rows of some pages, to be read once.
-pub(crate) struct PrintedRows<P> {
+pub(crate) struct TableReader<P> {
     pages: P,
     usable: usize,
     /// Number of rows, and the index of the next one.
@@ -28,14 +28,14 @@ pub(crate) struct PrintedRows<P> {
     record: Vec<u8>,
 }
 
-impl PrintedRows<RunPages> {
+impl TableReader<RunPages> {
     /// Reads the rows of a part that was not placed.
     pub fn of_part(part: TablePart, usable: usize) -> Self {
         Self::new(RunPages::new(part.run), usable, part.rows, part.positions)
     }
 }
 
-impl<P: PagesInOrder> PrintedRows<P> {
+impl<P: PagesInOrder> TableReader<P> {
     pub fn new(pages: P, usable: usize, rows: u64, positions: Positions) -> Self {
         let (leaf, record) = (Vec::new(), Vec::new());
         Self { pages, usable, rows, row: 0, positions, leaf, cell: 0, cells: 0, record }
@@ -82,7 +82,7 @@ impl<P: PagesInOrder> PrintedRows<P> {
     }
 }
 
-impl<P: PagesInOrder + Send> Part for PrintedRows<P> {
+impl<P: PagesInOrder + Send> Part for TableReader<P> {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
         if self.row == self.rows {
             return Ok(());
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::pages::PageRun;
     use crate::sink::block::BlockPool;
-    use crate::tree::leaf::LeafBuilder;
+    use super::super::leaf::LeafBuilder;
     use litepress_format::page::PageSize;
 
     fn record(len: usize) -> Vec<u8> {
@@ -111,7 +111,7 @@ mod tests {
     /// Rows of every length around the limits of a page, in three ranges of positions. Rows of a refused chunk are
     /// not among them.
     #[test]
-    fn rows_are_read_as_they_were_printed() {
+    fn rows_are_read_as_they_were_written() {
         for page_bytes in [512, 4096, 65536] {
             let page_size = PageSize::new(page_bytes).expect("a page size");
             let mut builder = LeafBuilder::new(PageRun::new(page_size, &BlockPool::new(64)), page_size.bytes(), 0);
@@ -129,11 +129,11 @@ mod tests {
             let mut refused = RecordChunk::new();
             [i64::MAX, 0].iter().for_each(|&rowid| refused.push(rowid, &[7; 5000]));
             assert!(builder.add(&refused).is_err());
-            let mut printed = PrintedRows::of_part(builder.finish(), page_size.bytes());
+            let mut reader = TableReader::of_part(builder.finish(), page_size.bytes());
             let (mut read, mut chunk) = (Vec::new(), RecordChunk::new());
             while {
                 chunk.clear();
-                printed.fill(&mut chunk).expect("rows");
+                reader.fill(&mut chunk).expect("rows");
                 !chunk.is_empty()
             } {
                 for ((&rowid, row), position) in chunk.rowids().iter().zip(0..).zip(chunk.first_record()..) {

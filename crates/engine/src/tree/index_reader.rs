@@ -3,7 +3,7 @@
 
 use crate::Result;
 use crate::pages::{Pages, PagesByNumber, RunPages, changed_pages};
-use crate::tree::index::IndexPart;
+use super::index::IndexPart;
 use litepress_format::cell::Cell;
 use litepress_format::overflow;
 use litepress_format::page::PageReader;

@@ -1,31 +1,30 @@
 //! Sorts the rows of a table for its tree, and resolves key conflicts: of rows with equal keys, at most one stays.
 //!
 //! ```text
-//! rowids ascend, nothing can conflict   Source ----------------------------------------> table
-//! rowids in any order                   Source -> by rowid ----------------------------> table
-//! unknown order, under abort            Source -> sorted_prefix (table, the rest by rowid) -> table
-//! one UNIQUE key                        Source -> by that key -> by rowid -------------> table
-//! WITHOUT ROWID, under abort            Source ----------------------------------------> keyed_table (the rest sorted)
-//! WITHOUT ROWID, else                   Source -> by primary key ----------------------> keyed_table
+//! rowids ascend, nothing can conflict   Source ---------------------------> rowid
+//! rowids in any order                   Source -> by rowid ---------------> rowid
+//! unknown order, under abort            Source ---------------------------> rowid_unknown_order
+//! one UNIQUE key                        Source -> by that key -> by rowid -> rowid
+//! WITHOUT ROWID, under abort            Source ---------------------------> without_rowid
+//! WITHOUT ROWID, else                   Source -> by primary key ---------> without_rowid
 //! ```
 //!
 //! Each arrow after the first is an external sort. A row with a repeated key is dropped there, before any index has an
 //! entry for it. One pass resolves the conflicts of a table's only key (`plan.rs` sees to that). With several keys, the
 //! fate of a row depends on the fates of all earlier rows.
 
-use crate::index::Indexes;
-use crate::keyed_table::{self, Wanted};
+use super::context::{BuildContext, TableTree};
+use super::row_key::{RecordKey, RowidKey};
+use super::sorted_rows::SortedRows;
+use super::{rowid, rowid_unknown_order, without_rowid};
 use crate::pages::Pages;
-use crate::progress::Progress;
 use crate::sort::SortOptions;
-use crate::sorted_rows::{RecordKey, RowidKey, SortedRows};
-use crate::table::{self, TableTree};
-use crate::{Conflict, Result, sorted_prefix};
+use crate::{Conflict, Result};
 use litepress_rows::schema::Index;
 use litepress_rows::{NullRule, RowidOrder, Source, Table};
 
 /// The sorts that the rows of a table go through.
-pub(crate) struct Settling<'t> {
+pub(crate) struct SortPlan<'t> {
     table: &'t Table,
     conflict: Conflict,
     /// The index whose key decides which rows stay. `None` under abort; also for an INTEGER PRIMARY KEY, which has no
@@ -39,7 +38,7 @@ pub(crate) struct Settling<'t> {
     is_dense: bool,
 }
 
-impl<'t> Settling<'t> {
+impl<'t> SortPlan<'t> {
     /// Returns the sorts for rows of `source`. A table without a source is empty.
     pub fn new(table: &'t Table, conflict: Conflict, source: Option<&dyn Source>) -> Self {
         let rowid_order = source.map_or(RowidOrder::Ascending, Source::rowid_order);
@@ -58,39 +57,36 @@ impl<'t> Settling<'t> {
 
     /// Returns how many of its sorts live at the same time as the sorts of the table's indexes.
     pub fn sorts(&self) -> usize {
-        // With two sorts, the first has ended by then. keyed_table does not sort what a first sort gives it.
+        // With two sorts, the first has ended by then. without_rowid does not sort what a first sort gives it.
         usize::from(self.table.without_rowid || self.by_rowid)
     }
 
-    /// Builds the table's tree from all rows of `source` that stay, and passes their records to `indexes`.
-    /// `counts_keys` asks for the number of distinct keys of a WITHOUT ROWID table.
+    /// Builds the table's tree from all rows of `source` that stay, and passes their records to the indexes.
     pub fn build(
         &self,
         source: &dyn Source,
         pages: &mut Pages,
-        indexes: &Indexes,
         options: &SortOptions,
-        counts_keys: bool,
-        progress: &Progress,
+        context: BuildContext<'_>,
     ) -> Result<TableTree> {
         let Self { table, conflict, .. } = *self;
-        let settle = |index| SortedRows::sort(RecordKey::new(table, index)?, source, conflict, options, progress);
-        let settled = self.unique.map(settle).transpose()?;
-        let settled_source = settled.as_ref().map_or(source, |rows| rows);
+        let progress = context.progress;
+        let sort = |index| SortedRows::sort(RecordKey::new(table, index)?, source, conflict, options, progress);
+        let resolved = self.unique.map(sort).transpose()?;
+        let rows = resolved.as_ref().map_or(source, |rows| rows);
         if table.without_rowid {
-            let may_ascend = settled.is_some() || self.may_ascend && pages.can_read();
-            let wanted = Wanted { indexes, counts_keys, progress };
-            return keyed_table::build(table, settled_source, pages, may_ascend, options, wanted);
+            let may_ascend = resolved.is_some() || self.may_ascend && pages.can_read();
+            return without_rowid::build(table, rows, pages, may_ascend, options, context);
         }
         if !self.by_rowid {
-            return table::build(settled_source, pages, indexes, options.writers, progress);
+            return rowid::build(rows, pages, context);
         }
         if self.may_ascend && pages.can_read() {
-            return sorted_prefix::build(table, source, pages, indexes, options, progress);
+            return rowid_unknown_order::build(table, source, pages, options, context);
         }
-        let rows = SortedRows::sort(RowidKey::new(table, self.is_dense), settled_source, conflict, options, progress)?;
+        let sorted = SortedRows::sort(RowidKey::new(table, self.is_dense), rows, conflict, options, progress)?;
         // The indexes need its memory now.
-        drop(settled);
-        table::build(&rows, pages, indexes, options.writers, progress)
+        drop(resolved);
+        rowid::build(&sorted, pages, context)
     }
 }

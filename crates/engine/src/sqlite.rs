@@ -54,9 +54,9 @@ const INSERTING_CACHE_KIB: u32 = 32 << 10;
 /// Largest memory of SQLite, in bytes, apart from threads of scans.
 pub(crate) const MEMORY_BYTES: u64 = (INSERTING_CACHE_KIB as u64) << 10;
 
-/// Options of the SQL lane.
+/// Options of a session.
 #[derive(Clone, Debug)]
-pub(crate) struct LaneOptions {
+pub(crate) struct SessionOptions {
     /// Folder for temporary files of SQLite's sorts. It holds for the whole process.
     pub temp_dir: PathBuf,
     /// Number of threads that scan for broken CHECKs.
@@ -69,18 +69,18 @@ pub(crate) struct LaneOptions {
 ///
 /// Memory: 32 MiB of pages at most, and a few MiB for each thread. A database in memory takes three times its size.
 /// After an error the database is lost.
-pub(crate) struct SqlLane {
+pub(crate) struct SqliteSession {
     connection: Connection,
     /// The file of the database; `None` in memory.
     path: Option<PathBuf>,
     /// Whether the header of the finished database must say WAL mode.
     wal: bool,
-    options: LaneOptions,
+    options: SessionOptions,
 }
 
-impl SqlLane {
+impl SqliteSession {
     /// Opens the file of a whole database. Nothing else may use the file until [`finish`](Self::finish).
-    pub fn open(path: &Path, options: LaneOptions) -> Result<Self> {
+    pub fn open(path: &Path, options: SessionOptions) -> Result<Self> {
         let opened = |error| Error::io("open", path, error);
         // Absolute, because SQLite takes a name that begins with `file:` for a URI.
         let path = std::path::absolute(path).map_err(opened)?;
@@ -99,7 +99,7 @@ impl SqlLane {
     }
 
     /// Opens the bytes of a whole database.
-    pub fn open_bytes(mut bytes: Vec<u8>, options: LaneOptions) -> Result<Self> {
+    pub fn open_bytes(mut bytes: Vec<u8>, options: SessionOptions) -> Result<Self> {
         let versions = bytes.get_mut(VERSIONS_AT..VERSIONS_AT + 2);
         let wal = versions.as_deref() == Some(&WAL_MODE);
         if let Some(versions) = versions.filter(|_| wal) {
@@ -212,7 +212,7 @@ impl SqlLane {
     ///
     /// ORDER: after all definitions.
     pub fn order_schema(&self, objects: &[SchemaObject]) -> Result<()> {
-        schema_order::settle(&self.connection, objects)
+        schema_order::restore(&self.connection, objects)
             .map_err(|error| self.failures().explain(&error, ErrorKind::Corrupt))
     }
 

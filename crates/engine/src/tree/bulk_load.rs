@@ -5,13 +5,12 @@
 
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
-use crate::reorder::InOrder;
 use crate::sort::{PackedBatch, PaddedItem, ReadyBatch, RunItems, SortedItems, common_prefix};
-use crate::statistics::{KeyCounter, distinct_keys};
-use crate::stitch::TreeStitch;
-use crate::threads::{InPart, on_threads};
-use crate::tree::index::IndexPart;
-use crate::tree::interior::Entry;
+use super::assembler::TreeAssembler;
+use super::index::IndexPart;
+use super::interior::Entry;
+use super::key_counter::{KeyCounter, distinct_keys};
+use crate::threads::{InPart, ReorderBuffer, on_threads};
 use crate::{Error, Result};
 use litepress_format::page::PageKind;
 use litepress_format::sort_key::KeyPart;
@@ -94,41 +93,41 @@ pub(crate) fn build<I: ItemKind>(
     let loader = BulkLoader::new(sorted, items, counted, affordable.clamp(1, MIN_PARTS_PER_RANGE), begin);
     pool.set_held_blocks(loader.blocks_held(threads));
     let next_range = AtomicU64::new(0);
-    let stitch = Mutex::new(Assembler {
-        parts: InOrder::new(),
-        placed: PartialTree { stitch: TreeStitch::new(pages), tree: IndexTree::default() },
+    let assembler = Mutex::new(Assembler {
+        parts: ReorderBuffer::new(),
+        placed: PartialTree { assembler: TreeAssembler::new(pages), tree: IndexTree::default() },
     });
     on_threads(threads, || {
-        while !lock(&stitch).parts.has_failed() {
+        while !lock(&assembler).parts.has_failed() {
             pool.wait_for_room();
             let range = next_range.fetch_add(1, Ordering::Relaxed);
-            let deposit = |number, part| {
-                let Assembler { parts, placed } = &mut *lock(&stitch);
-                parts.deposit(number, part, |part| placed.place(part));
+            let insert = |number, part| {
+                let Assembler { parts, placed } = &mut *lock(&assembler);
+                parts.insert(number, part, |part| placed.place(part));
                 progress.go_on()
             };
-            match loader.build_range(range, deposit) {
+            match loader.build_range(range, insert) {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err((number, error)) => return lock(&stitch).parts.fail(number, error),
+                Err((number, error)) => return lock(&assembler).parts.fail(number, error),
             }
         }
     });
     pool.set_held_blocks(0);
-    let Assembler { parts, placed } = ignore_poison(stitch.into_inner());
+    let Assembler { parts, placed } = ignore_poison(assembler.into_inner());
     parts.finish()?;
     let changes = ignore_poison(loader.changes.into_inner());
-    let root = placed.stitch.finish(PageKind::LeafIndex)?;
+    let root = placed.assembler.finish(PageKind::LeafIndex)?;
     Ok(IndexTree { root, distinct: distinct_keys(&changes), ..placed.tree })
 }
 
 struct Assembler<'p> {
-    parts: InOrder<IndexPart>,
+    parts: ReorderBuffer<IndexPart>,
     placed: PartialTree<'p>,
 }
 
 struct PartialTree<'p> {
-    stitch: TreeStitch<'p, Entry>,
+    assembler: TreeAssembler<'p, Entry>,
     tree: IndexTree,
 }
 
@@ -136,16 +135,21 @@ impl PartialTree<'_> {
     fn place(&mut self, part: IndexPart) -> Result<()> {
         self.tree.entries += part.entries;
         self.tree.payload_bytes += part.payload_bytes;
-        place(&mut self.stitch, part)
+        place(&mut self.assembler, part)
     }
 }
 
 /// Places the next part of a tree.
-pub(crate) fn place(stitch: &mut TreeStitch<'_, Entry>, part: IndexPart) -> Result<()> {
-    stitch.place(part.run, part.leaves, |(index, divider), placement| {
+pub(crate) fn place(assembler: &mut TreeAssembler<'_, Entry>, part: IndexPart) -> Result<()> {
+    assembler.place(part.run, part.leaves, |(index, divider), placement| {
         let divider = divider.map_or_else(Entry::default, |divider| divider.placed(placement));
         (divider, placement.number(index))
     })
+}
+
+/// Builds the tree of an index without entries. Returns the number of its root page.
+pub(crate) fn build_empty(pages: &mut Pages) -> Result<u32> {
+    TreeAssembler::<Entry>::new(pages).finish(PageKind::LeafIndex)
 }
 
 /// Returns how many items fill the pages of a part.
@@ -187,7 +191,7 @@ impl<'s, I: ItemKind, B: Fn() -> I::Builder> BulkLoader<'s, I, B> {
     }
 
     /// Builds the parts of a range. Returns `false` if there is no such range.
-    fn build_range(&self, range: u64, deposit: impl Fn(u64, IndexPart) -> Result<()>) -> InPart<bool> {
+    fn build_range(&self, range: u64, insert: impl Fn(u64, IndexPart) -> Result<()>) -> InPart<bool> {
         let first = range.saturating_mul(self.parts_per_range);
         if first >= self.parts {
             return Ok(false);
@@ -224,7 +228,7 @@ impl<'s, I: ItemKind, B: Fn() -> I::Builder> BulkLoader<'s, I, B> {
                 self.items.add(&mut builder, item).map_err(in_part)?;
             }
             let part = self.items.finish(builder, number + 1 == self.parts);
-            part.and_then(|part| deposit(number, part)).map_err(in_part)?;
+            part.and_then(|part| insert(number, part)).map_err(in_part)?;
         }
         for (sum, changes) in lock(&self.changes).iter_mut().zip(duplicates.counter.changes) {
             *sum += changes;
@@ -313,7 +317,7 @@ mod tests {
     use crate::sink::block::BlockPool;
     use crate::sink::writers::Writers;
     use crate::sort::{SortOptions, Sorter};
-    use crate::tree::index::IndexBuilder;
+    use super::super::index::IndexBuilder;
     use litepress_format::page::PageSize;
     use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use std::collections::BTreeMap;
 
 /// Holds parts back until their predecessors have come.
-pub(crate) struct InOrder<P> {
+pub(crate) struct ReorderBuffer<P> {
     next: u64,
     /// Parts whose predecessors are still being built.
     waiting: BTreeMap<u64, P>,
@@ -12,7 +12,7 @@ pub(crate) struct InOrder<P> {
     failure: Option<(u64, Error)>,
 }
 
-impl<P> InOrder<P> {
+impl<P> ReorderBuffer<P> {
     pub fn new() -> Self {
         Self { next: 0, waiting: BTreeMap::new(), failure: None }
     }
@@ -31,7 +31,7 @@ impl<P> InOrder<P> {
     }
 
     /// Takes part `number`. Passes every part whose predecessors are complete to `place`.
-    pub fn deposit(&mut self, number: u64, part: P, mut place: impl FnMut(P) -> Result<()>) {
+    pub fn insert(&mut self, number: u64, part: P, mut place: impl FnMut(P) -> Result<()>) {
         if self.failure.as_ref().is_some_and(|(earliest, _)| number > *earliest) {
             return;
         }
@@ -59,10 +59,10 @@ mod tests {
     #[test]
     fn what_lies_behind_a_failed_part_is_dropped() {
         let part = std::sync::Arc::new(());
-        let mut parts = InOrder::new();
-        parts.deposit(2, part.clone(), |_| Ok(()));
+        let mut parts = ReorderBuffer::new();
+        parts.insert(2, part.clone(), |_| Ok(()));
         parts.fail(1, Error::new(ErrorKind::Data, "the second part"));
-        parts.deposit(3, part.clone(), |_| Ok(()));
+        parts.insert(3, part.clone(), |_| Ok(()));
         assert_eq!(std::sync::Arc::strong_count(&part), 1);
         parts.fail(0, Error::new(ErrorKind::Data, "the first part"));
         assert_eq!(parts.finish().unwrap_err().message(), "the first part");
@@ -70,10 +70,10 @@ mod tests {
 
     #[test]
     fn parts_are_placed_in_order() {
-        let mut parts = InOrder::new();
+        let mut parts = ReorderBuffer::new();
         let mut placed = Vec::new();
         for number in [2, 0, 3, 1] {
-            parts.deposit(number, number, |part| {
+            parts.insert(number, number, |part| {
                 placed.push(part);
                 Ok(())
             });
