@@ -1,6 +1,7 @@
 //! Builds a new database: its tables, then its schema, then its name.
 
 use crate::index::Indexes;
+use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::options::{Options, Target};
 use crate::pages::Pages;
 use crate::progress::Counted;
@@ -10,10 +11,9 @@ use crate::sink::block::BlockPool;
 use crate::sink::writers::Writers;
 use crate::sink::{DiscardSink, FileSink, MemorySink, Sink};
 use crate::sqlite::{SessionOptions, SqliteSession};
-use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
 use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{BuildContext, SortPlan, TableTree, build_few};
-use crate::tree::build_empty;
+use crate::tree::bulk_load::build_empty;
 use crate::tree::schema::{self, WrittenObject};
 use crate::verify::{self, Verify};
 use crate::{Error, ErrorKind, Result, plan};

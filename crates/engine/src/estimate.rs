@@ -170,21 +170,22 @@ impl Sampler<'_> {
         let Some(source) = self.source else { return Ok(sums) };
         let primary = self.table.primary_index().filter(|_| self.table.without_rowid);
         let kind = if primary.is_some() { PageKind::LeafIndex } else { PageKind::LeafTable };
-        let mut fields = ColumnLocator::default();
+        let mut locator = ColumnLocator::default();
         let (by_rowid, by_key) =
             (RowidKey::new(self.table, false), primary.map(|primary| RecordKey::new(self.table, primary)));
         let by_key = by_key.transpose()?;
         let has_indexes = !plan::indexes(self.table).is_empty();
-        let numbered = by_key.as_ref().map(|key| late_materialization::rows(source, key, has_indexes)).transpose()?.flatten();
+        let numbered =
+            by_key.as_ref().map(|key| late_materialization::rows(source, key, has_indexes)).transpose()?.flatten();
         let mut push_item = |chunk: &RecordChunk, row, item: &mut Vec<u8>| match (&by_key, numbered) {
             (Some(key), Some(rows)) => {
-                key.set_key(&mut fields, chunk, row, item)?;
+                key.set_key(&mut locator, chunk, row, item)?;
                 let number = chunk.first_record() + row as u64;
                 late_materialization::push_number(number, late_materialization::number_bytes(&rows.numbers()), item);
                 Ok(())
             }
-            (Some(key), None) => key.push_item(&mut fields, chunk, row, item),
-            (None, _) => by_rowid.push_item(&mut fields, chunk, row, item),
+            (Some(key), None) => key.push_item(&mut locator, chunk, row, item),
+            (None, _) => by_rowid.push_item(&mut locator, chunk, row, item),
         };
         let page_bytes =
             |kind, record: &[u8], rowid| mean_page_bytes(kind, self.page_bytes, record.len() as u64, rowid);

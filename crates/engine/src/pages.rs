@@ -12,4 +12,4 @@ mod read_back;
 
 pub(crate) use numbering::{Pages, Placement};
 pub(crate) use page_run::PageRun;
-pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, WrittenPages, WrittenPagesByNumber, changed_pages};
+pub(crate) use read_back::{PagesByNumber, PagesInOrder, RunPages, changed_pages};

@@ -55,7 +55,9 @@ pub fn plan_objects(schema: &Schema, conflict: Conflict) -> Vec<ObjectPlan> {
 
 /// Returns whether SQLite must create, fill or check an object once litepress has written the rest.
 pub fn needs_sqlite(schema: &Schema, conflict: Conflict) -> bool {
-    plan_objects(schema, conflict).iter().any(|object| matches!(object.method, BuildMethod::Sqlite { .. } | BuildMethod::Query))
+    plan_objects(schema, conflict)
+        .iter()
+        .any(|object| matches!(object.method, BuildMethod::Sqlite { .. } | BuildMethod::Query))
 }
 
 /// Returns why SQLite must fill a table, or `None` if litepress writes it.

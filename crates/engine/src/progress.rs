@@ -3,8 +3,8 @@
 use crate::{Error, ErrorKind, Result};
 use litepress_rows::sync::lock;
 use litepress_rows::{NumberedRows, Part, RecordChunk, RowidOrder, Source};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Counters that workers add to and a progress bar reads. Any thread may call any method; a signal handler may call
 /// [`stop`](Self::stop).

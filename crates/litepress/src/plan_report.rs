@@ -203,7 +203,9 @@ impl PlanReport {
 pub fn lane_words(lane: &BuildMethod) -> (&'static str, String) {
     match lane {
         BuildMethod::Direct => ("direct", "its pages are printed".to_owned()),
-        BuildMethod::SchemaOnly => ("schema only", "it is a row of sqlite_schema and has no pages of its own".to_owned()),
+        BuildMethod::SchemaOnly => {
+            ("schema only", "it is a row of sqlite_schema and has no pages of its own".to_owned())
+        }
         BuildMethod::Sqlite { why } => ("sqlite", format!("SQLite makes it on the printed file: {why}")),
         BuildMethod::Query => ("query", "SQLite checks it on the printed file".to_owned()),
         other => ("other", format!("{other:?}")),

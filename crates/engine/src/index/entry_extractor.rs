@@ -18,23 +18,23 @@ const MAX_NEW_HEADERS: usize = 4;
 pub(crate) struct EntryExtractor<'s> {
     plan: &'s IndexPlan,
     writer: RunWriter<'s>,
-    fields: ColumnLocator,
+    locator: ColumnLocator,
     item: Vec<u8>,
     /// The positions of columns in records like the last one, and the encoders of their items.
-    prefix_fields: ColumnLocator,
+    prefix_locator: ColumnLocator,
     prefix_encoder: KeyPrefixEncoder,
     key_builder: Option<PackedKeyBuilder>,
 }
 
 impl<'s> EntryExtractor<'s> {
     pub fn new(plan: &'s IndexPlan, writer: RunWriter<'s>) -> Self {
-        let (fields, prefix_fields) = Default::default();
+        let (locator, prefix_locator) = Default::default();
         Self {
             plan,
             writer,
-            fields,
+            locator,
             item: Vec::new(),
-            prefix_fields,
+            prefix_locator,
             prefix_encoder: KeyPrefixEncoder::default(),
             key_builder: None,
         }
@@ -83,7 +83,7 @@ impl<'s> EntryExtractor<'s> {
         starts: impl Offsets,
         ends: impl Offsets,
     ) -> Result<bool> {
-        if !self.prefix_fields.are_in(chunk.arena(), starts.clone(), ends) {
+        if !self.prefix_locator.are_shared_by(chunk.arena(), starts.clone(), ends) {
             return Ok(false);
         }
         if self.key_builder.is_none() {
@@ -104,7 +104,7 @@ impl<'s> EntryExtractor<'s> {
                 continue;
             }
             let rowid = chunk.rowids()[row];
-            let values = self.fields.values(&plan.columns, chunk.record(row), rowid)?;
+            let values = self.locator.values(&plan.columns, chunk.record(row), rowid)?;
             let rowid = plan.has_rowid.then_some(rowid);
             let made = self.writer.slot().and_then(|room| plan.layout.make_short(values.clone(), rowid, room));
             if !made.is_some_and(|len| self.writer.commit(len)) {
@@ -133,7 +133,7 @@ impl<'s> EntryExtractor<'s> {
     #[inline(always)]
     fn add_prefix(&mut self, chunk: &RecordChunk, row: usize, new_headers: &mut usize) -> Result<bool> {
         let record = chunk.record(row);
-        if let Some(bodies) = self.prefix_fields.bodies_if_new(&self.plan.columns, record)? {
+        if let Some(bodies) = self.prefix_locator.bodies_if_new(&self.plan.columns, record)? {
             *new_headers += 1;
             self.prefix_encoder = KeyPrefixEncoder::new(&self.plan.layout, bodies).unwrap_or_default();
             self.key_builder = None;

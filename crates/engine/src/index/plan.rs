@@ -54,8 +54,8 @@ impl IndexPlan {
     pub fn entry(&self, record: &[u8], rowid: i64, item: &mut Vec<u8>, entry: &mut Vec<u8>) -> Result<()> {
         item.clear();
         entry.clear();
-        let mut fields = ColumnLocator::default();
-        let values = fields.values(&self.columns, record, rowid)?;
+        let mut locator = ColumnLocator::default();
+        let values = locator.values(&self.columns, record, rowid)?;
         self.layout.push_item(values, self.has_rowid.then_some(rowid), item);
         self.layout.write_record(item, entry).map_err(|error| bad_item(&error))
     }

@@ -1,5 +1,8 @@
 //! A sort item, as merges hand it out.
 
+use crate::{Error, ErrorKind};
+use litepress_format::FormatError;
+
 /// Bytes of padding behind the items of a run or batch, so that the hot loops copy and compare whole words.
 pub(crate) const PADDING_BYTES: usize = 64;
 

@@ -144,7 +144,11 @@ impl<'l> Constraints<'l> {
                 "SELECT {rowid} FROM {} NOT INDEXED ORDER BY {rowid} {order} LIMIT 1",
                 quoted_name(&self.table.name)
             );
-            self.session.connection.query_row(&sql, [], |row| row.get(0)).optional().map_err(|error| self.failed(&error))
+            self.session
+                .connection
+                .query_row(&sql, [], |row| row.get(0))
+                .optional()
+                .map_err(|error| self.failed(&error))
         };
         let (Some(first), Some(last)) = (end("ASC")?, end("DESC")?) else { return Ok(Vec::new()) };
         Ok(cut(first, last))

@@ -2,10 +2,10 @@
 
 use super::{SqliteSession, connect};
 use crate::threads::on_threads;
-use litepress_rows::sync::lock;
+use litepress_rows::sync::{ignore_poison, lock};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The number of the first query with a row or a failure, and its result.
 pub(super) type Found = Option<(usize, rusqlite::Result<usize>)>;

@@ -63,7 +63,7 @@ fn session(sql: &str) -> SqliteSession {
 /// Writes a file with these bytes. Its folder lives as long as the returned handle.
 fn file_of(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("printed.tmp");
+    let path = folder.path().join("written.tmp");
     std::fs::write(&path, bytes).unwrap();
     (folder, path)
 }

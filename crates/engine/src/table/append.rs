@@ -96,10 +96,16 @@ pub(super) fn append<L: PartLayout, T: PartialTree<Part = L::Part>>(
     let threads = queue.workers(threads)?;
     let queue = Mutex::new(queue);
     let can_sort = unsorted.is_some();
-    let assembler =
-        Mutex::new(Assembler { parts: ReorderBuffer::new(), tree, can_sort, is_broken: false, smallest_unsorted: None });
+    let assembler = Mutex::new(Assembler {
+        parts: ReorderBuffer::new(),
+        tree,
+        can_sort,
+        is_broken: false,
+        smallest_unsorted: None,
+    });
     on_threads(threads, || {
-        let (chunk, extractors, unsorted) = (RecordChunk::new(), indexes.extractors(), unsorted.map(UnsortedWriter::new));
+        let (chunk, extractors, unsorted) =
+            (RecordChunk::new(), indexes.extractors(), unsorted.map(UnsortedWriter::new));
         let mut worker = Worker { layout, chunk, extractors, unsorted, page_size, progress };
         worker.work(&queue, &assembler, &pool);
         let finished = worker.finish();

@@ -23,8 +23,8 @@ const MAX_LEADING: usize = 4;
 
 /// The key that rows are sorted by.
 pub(crate) trait RowKey: Sync {
-    /// Appends the sort item of a row. REQUIRES: a worker passes the same `fields` for all rows.
-    fn push_item(&self, fields: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
+    /// Appends the sort item of a row. REQUIRES: a worker passes the same `locator` for all rows.
+    fn push_item(&self, locator: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
 
     /// Returns the same item in parts, if its key is a few integers.
     #[inline(always)]
@@ -156,16 +156,22 @@ impl RecordKey {
         self.key_len(item).map_or(item.len(), |key_len| item.len().min(key_len + sort_key::MAX_ROWID_LEN))
     }
 
-    /// Replaces `key` with the encoded key of a row. REQUIRES: a worker passes the same `fields` for all rows.
+    /// Replaces `key` with the encoded key of a row. REQUIRES: a worker passes the same `locator` for all rows.
     #[inline]
-    pub fn set_key(&self, fields: &mut ColumnLocator, chunk: &RecordChunk, row: usize, key: &mut Vec<u8>) -> Result<()> {
+    pub fn set_key(
+        &self,
+        locator: &mut ColumnLocator,
+        chunk: &RecordChunk,
+        row: usize,
+        key: &mut Vec<u8>,
+    ) -> Result<()> {
         key.clear();
         let record = chunk.record(row);
         let mut leading = [Value::Null; MAX_LEADING];
         if self.are_leading && record::read_leading(record, &mut leading[..self.columns.len()]) {
             self.push_key_of(leading[..self.columns.len()].iter().copied(), key);
         } else {
-            self.push_key_of(fields.values(&self.columns, record, chunk.rowids()[row])?, key);
+            self.push_key_of(locator.values(&self.columns, record, chunk.rowids()[row])?, key);
         }
         Ok(())
     }
@@ -224,14 +230,14 @@ impl RecordKey {
 }
 
 impl RowKey for RecordKey {
-    fn push_item(&self, fields: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
+    fn push_item(&self, locator: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
         let (record, rowid) = (chunk.record(row), chunk.rowids()[row]);
         let position = if self.has_rowid { rowid } else { input_position(chunk, row) };
         let mut leading = [Value::Null; MAX_LEADING];
         if self.are_leading && record::read_leading(record, &mut leading[..self.columns.len()]) {
             self.push_item_of(leading[..self.columns.len()].iter().copied(), position, record, item);
         } else {
-            self.push_item_of(fields.values(&self.columns, record, rowid)?, position, record, item);
+            self.push_item_of(locator.values(&self.columns, record, rowid)?, position, record, item);
         }
         Ok(())
     }

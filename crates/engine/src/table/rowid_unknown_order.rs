@@ -14,8 +14,8 @@
 
 use super::append::{Unsorted, append};
 use super::context::{BuildContext, TableTree};
-use super::rowid::{self, RowidLayout, RowidTree};
 use super::row_key::RowidKey;
+use super::rowid::{self, RowidLayout, RowidTree};
 use super::sorted_rows::{ItemMaker, SortedRows};
 use crate::index::Indexes;
 use crate::pages::Pages;

@@ -136,13 +136,13 @@ impl<K: RowKey> Part for SortedPart<'_, K> {
 /// Makes the sort items of rows, for one thread.
 pub(crate) struct ItemMaker<'a, K> {
     key: &'a K,
-    fields: ColumnLocator,
+    locator: ColumnLocator,
     item: Vec<u8>,
 }
 
 impl<'a, K: RowKey> ItemMaker<'a, K> {
     pub fn new(key: &'a K) -> Self {
-        Self { key, fields: ColumnLocator::default(), item: Vec::new() }
+        Self { key, locator: ColumnLocator::default(), item: Vec::new() }
     }
 
     /// Passes the item of each row of `chunk` to `take`.
@@ -153,7 +153,7 @@ impl<'a, K: RowKey> ItemMaker<'a, K> {
 
     fn item(&mut self, chunk: &RecordChunk, row: usize) -> Result<&[u8]> {
         self.item.clear();
-        self.key.push_item(&mut self.fields, chunk, row, &mut self.item)?;
+        self.key.push_item(&mut self.locator, chunk, row, &mut self.item)?;
         Ok(&self.item)
     }
 
@@ -177,12 +177,7 @@ impl<'a, K: RowKey> ItemMaker<'a, K> {
 }
 
 /// Takes all rows of `source`: the sort item of each, and the entries of its indexes.
-pub(crate) fn gather(
-    source: &dyn Source,
-    key: &impl RowKey,
-    sorter: &Sorter,
-    context: BuildContext<'_>,
-) -> Result<()> {
+pub(crate) fn gather(source: &dyn Source, key: &impl RowKey, sorter: &Sorter, context: BuildContext<'_>) -> Result<()> {
     let BuildContext { indexes, threads, progress, .. } = context;
     let mut queue = PartQueue::new(source);
     let threads = queue.workers(threads)?;
@@ -233,9 +228,9 @@ impl<K: RowKey> Collector<'_, K> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::one_chunk::OneChunk;
     use super::super::row_key::RowidKey;
+    use super::*;
     use litepress_rows::Schema;
 
     /// Rows of one rowid in one part, in several parts, and at both sides of every boundary.

@@ -1,9 +1,9 @@
 //! Assembles the parts of a tree: numbers their pages and builds the interior levels above.
 
-use crate::Result;
-use crate::pages::{PageRun, Pages, Placement};
 use super::interior::{Child, Divider, Levels, Root, write_interior};
 use super::open_page::write_empty;
+use crate::Result;
+use crate::pages::{PageRun, Pages, Placement};
 use litepress_format::page::PageKind;
 
 /// Gives parts their page numbers and builds the levels above them.

@@ -3,13 +3,13 @@
 //! Parts begin at fixed ranks: part `n` starts at item `n * items_per_part`, which follows from the number and length
 //! of the items alone. So runs, threads and memory never affect the file.
 
-use crate::pages::{PageRun, Pages};
-use crate::progress::Progress;
-use crate::sort::{PackedBatch, PaddedItem, ReadyBatch, RunItems, SortedItems, common_prefix};
 use super::assembler::TreeAssembler;
 use super::index::IndexPart;
 use super::interior::Entry;
 use super::key_counter::{KeyCounter, distinct_keys};
+use crate::pages::{PageRun, Pages};
+use crate::progress::Progress;
+use crate::sort::{PackedBatch, PaddedItem, ReadyBatch, RunItems, SortedItems, common_prefix};
 use crate::threads::{InPart, ReorderBuffer, on_threads};
 use crate::{Error, Result};
 use litepress_format::page::PageKind;
@@ -312,12 +312,12 @@ impl<I: ItemKind> DuplicateCheck<'_, I> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::index::IndexBuilder;
     use super::*;
     use crate::sink::DiscardSink;
     use crate::sink::block::BlockPool;
     use crate::sink::writers::Writers;
     use crate::sort::{SortOptions, Sorter};
-    use super::super::index::IndexBuilder;
     use litepress_format::page::PageSize;
     use std::sync::Arc;
 

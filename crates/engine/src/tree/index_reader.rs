@@ -1,9 +1,9 @@
 //! Reads the rows of a WITHOUT ROWID table back from its pages, in key order: those of a leaf, the divider behind it,
 //! and so on.
 
+use super::index::IndexPart;
 use crate::Result;
 use crate::pages::{Pages, PagesByNumber, RunPages, changed_pages};
-use super::index::IndexPart;
 use litepress_format::cell::Cell;
 use litepress_format::overflow;
 use litepress_format::page::PageReader;

@@ -1,10 +1,10 @@
 //! Builds the tree of `sqlite_schema`, whose root is page 1, behind the file header.
 
-use crate::Result;
-use crate::pages::Pages;
 use super::interior::{LargestRowid, Levels, Root, write_interior};
 use super::leaf::LeafBuilder;
 use super::open_page::write_empty;
+use crate::Result;
+use crate::pages::Pages;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, PageKind};
 use litepress_format::schema::SchemaRow;

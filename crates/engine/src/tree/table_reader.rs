@@ -3,10 +3,10 @@
 //! Pages are read in file order: a leaf, the overflow pages of its rows, the next leaf. Interior pages, which follow
 //! the leaves of a part, are skipped.
 
-use crate::Result;
-use crate::pages::{PagesInOrder, RunPages, changed_pages};
 use super::leaf::TablePart;
 use super::positions::Positions;
+use crate::Result;
+use crate::pages::{PagesInOrder, RunPages, changed_pages};
 use litepress_format::cell::Cell;
 use litepress_format::overflow;
 use litepress_format::page::{PageKind, PageReader};
@@ -98,10 +98,10 @@ impl<P: PagesInOrder + Send> Part for TableReader<P> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::leaf::LeafBuilder;
     use super::*;
     use crate::pages::PageRun;
     use crate::sink::block::BlockPool;
-    use super::super::leaf::LeafBuilder;
     use litepress_format::page::PageSize;
 
     fn record(len: usize) -> Vec<u8> {

@@ -38,7 +38,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const FILL: f64 = 0.98;
 
 /// Rows whose keys a thread makes one after another: few enough that all threads end at about the same time.
-const STRETCH_ROWS: u64 = 64 * BLOCK_ROWS as u64;
+const RANGE_ROWS: u64 = 64 * BLOCK_ROWS as u64;
 
 /// Returns the source's random-access rows if sorting keys alone pays: no index needs the records, and the sample is
 /// out of key order.
@@ -54,11 +54,11 @@ pub(crate) fn rows<'s>(
 }
 
 fn seems_in_order(source: &dyn Source, key: &RecordKey) -> Result<bool> {
-    let (mut fields, mut previous, mut current) = (ColumnLocator::default(), Vec::new(), Vec::new());
+    let (mut locator, mut previous, mut current) = (ColumnLocator::default(), Vec::new(), Vec::new());
     let mut ascends = |chunk: &RecordChunk| -> Result<bool> {
         previous.clear();
         for row in 0..chunk.len() {
-            key.set_key(&mut fields, chunk, row, &mut current)?;
+            key.set_key(&mut locator, chunk, row, &mut current)?;
             if previous > current {
                 return Ok(false);
             }
@@ -138,17 +138,17 @@ impl<'a> LateMaterializedTable<'a> {
     fn sort(&self, options: &SortOptions, progress: &Progress) -> Result<SortedItems> {
         let sorter = Sorter::new(options.clone());
         let (numbers, next) = (self.rows.numbers(), AtomicU64::new(0));
-        let stretches = (numbers.end - numbers.start).div_ceil(STRETCH_ROWS);
-        let threads = usize::try_from(stretches).unwrap_or(usize::MAX).clamp(1, options.writers.max(1));
+        let ranges = (numbers.end - numbers.start).div_ceil(RANGE_ROWS);
+        let threads = usize::try_from(ranges).unwrap_or(usize::MAX).clamp(1, options.writers.max(1));
         let begin = || (self.rows.key_maker(&self.columns), KeySorter::new(self, sorter.writer()));
         let take = |(maker, keys): &mut (Box<dyn KeyMaker>, KeySorter<'_>)| {
-            let stretch = next.fetch_add(1, Ordering::Relaxed);
-            if stretch >= stretches {
+            let range = next.fetch_add(1, Ordering::Relaxed);
+            if range >= ranges {
                 return Ok(false);
             }
-            let start = numbers.start + stretch * STRETCH_ROWS;
-            let taken = keys.take(&mut **maker, start..numbers.end.min(start + STRETCH_ROWS), progress);
-            taken.map(|()| true).map_err(|error| (stretch, error))
+            let start = numbers.start + range * RANGE_ROWS;
+            let taken = keys.take(&mut **maker, start..numbers.end.min(start + RANGE_ROWS), progress);
+            taken.map(|()| true).map_err(|error| (range, error))
         };
         take_all(threads, begin, take, |(_, keys)| keys.writer.finish())?;
         sorter.finish()
@@ -184,15 +184,15 @@ impl<'a> LateMaterializedTable<'a> {
 
 /// Makes the sort items of keys; one for each worker.
 struct KeySorter<'a> {
-    numbered: &'a LateMaterializedTable<'a>,
+    table: &'a LateMaterializedTable<'a>,
     writer: RunWriter<'a>,
-    fields: ColumnLocator,
+    locator: ColumnLocator,
     item: Vec<u8>,
 }
 
 impl<'a> KeySorter<'a> {
-    fn new(numbered: &'a LateMaterializedTable<'a>, writer: RunWriter<'a>) -> Self {
-        Self { numbered, writer, fields: ColumnLocator::default(), item: Vec::new() }
+    fn new(table: &'a LateMaterializedTable<'a>, writer: RunWriter<'a>) -> Self {
+        Self { table, writer, locator: ColumnLocator::default(), item: Vec::new() }
     }
 
     /// Takes the keys of the rows with these numbers.
@@ -212,7 +212,7 @@ impl<'a> KeySorter<'a> {
     }
 
     fn add_integers(&mut self, columns: &[&[i64]], first: u64) -> Result<()> {
-        let values: Vec<&[i64]> = self.numbered.places.iter().map(|&place| columns[place]).collect();
+        let values: Vec<&[i64]> = self.table.places.iter().map(|&place| columns[place]).collect();
         // Unrolled by the number of columns: the exit of a short loop is mispredicted.
         match values[..] {
             [a] => self.add_few([a], first),
@@ -226,7 +226,7 @@ impl<'a> KeySorter<'a> {
     }
 
     fn add_few<const COLUMNS: usize>(&mut self, columns: [&[i64]; COLUMNS], first: u64) -> Result<()> {
-        let LateMaterializedTable { key, number_bytes, .. } = self.numbered;
+        let LateMaterializedTable { key, number_bytes, .. } = self.table;
         let parts = key.parts().first_chunk::<COLUMNS>().expect("one for each column");
         let columns = columns.map(|column| &column[..columns[0].len()]);
         let unused = u64::BITS as usize - 8 * number_bytes;
@@ -245,18 +245,18 @@ impl<'a> KeySorter<'a> {
     }
 
     fn add_records(&mut self, chunk: &RecordChunk, first: u64) -> Result<()> {
-        let fields: Vec<ColumnRef> = self.numbered.places.iter().map(|&place| ColumnRef::Field(place)).collect();
-        let mut found = std::mem::take(&mut self.fields);
+        let columns: Vec<ColumnRef> = self.table.places.iter().map(|&place| ColumnRef::Field(place)).collect();
+        let mut locator = std::mem::take(&mut self.locator);
         for (row, number) in (0..chunk.len()).zip(first..) {
-            self.push(found.values(&fields, chunk.record(row), 0)?, number)?;
+            self.push(locator.values(&columns, chunk.record(row), 0)?, number)?;
         }
-        self.fields = found;
+        self.locator = locator;
         Ok(())
     }
 
     #[inline(always)]
     fn push<'v>(&mut self, values: impl Iterator<Item = Value<'v>>, number: u64) -> Result<()> {
-        let LateMaterializedTable { key, number_bytes, .. } = self.numbered;
+        let LateMaterializedTable { key, number_bytes, .. } = self.table;
         self.item.clear();
         for (value, part) in values.zip(key.parts()) {
             sort_key::push(&value, *part, &mut self.item);
@@ -295,8 +295,8 @@ impl RowPageWriter<'_> {
     }
 
     /// Decodes the integers of all keys column by column: within a key, each decode waits for the one before.
-    fn read_keys(&mut self, numbered: &LateMaterializedTable<'_>) -> Result<()> {
-        for (part, &place) in numbered.key.parts().iter().zip(&numbered.places) {
+    fn read_keys(&mut self, table: &LateMaterializedTable<'_>) -> Result<()> {
+        for (part, &place) in table.key.parts().iter().zip(&table.places) {
             let integers = &mut self.given[place];
             integers.clear();
             for start in &mut self.starts {
@@ -313,12 +313,12 @@ impl RowPageWriter<'_> {
     }
 
     /// Makes the rows of all collected numbers and lays them on pages.
-    fn flush(&mut self, numbered: &LateMaterializedTable<'_>) -> Result<()> {
+    fn flush(&mut self, table: &LateMaterializedTable<'_>) -> Result<()> {
         if self.numbers.is_empty() {
             return Ok(());
         }
-        if numbered.are_integers {
-            self.read_keys(numbered)?;
+        if table.are_integers {
+            self.read_keys(table)?;
         }
         self.chunk.clear();
         self.maker.make(&self.numbers, &self.given, &mut self.chunk)?;

@@ -8,6 +8,7 @@
 //!               one has one row      it has none to spare for a divider: both become one part
 //! ```
 
+use crate::Result;
 use crate::index::ColumnLocator;
 use crate::pages::{PageRun, Pages};
 use crate::progress::Progress;
@@ -20,7 +21,6 @@ use crate::tree::interior::Entry;
 use crate::tree::key_counter::{KeyCounter, distinct_keys};
 use crate::tree::positions::Positions;
 use crate::tree::{bulk_load, index_reader};
-use crate::Result;
 use litepress_format::page::PageKind;
 use litepress_format::sort_key::KeyPart;
 use litepress_rows::RecordChunk;
