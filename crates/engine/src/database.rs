@@ -96,7 +96,7 @@ impl Database {
     /// has less room than [`Options::expected_bytes`]; if the memory budget, the page size or the folder for temporary
     /// files is unusable.
     pub fn create(target: &Target, schema: Schema, options: &Options) -> Result<Self> {
-        Self::create_through(target, schema, options, |sink| sink)
+        Self::create_with_sink(target, schema, options, |sink| sink)
     }
 
     /// Begins a new database, as [`create`](Self::create) does. `wrap` may put another sink in front of the
@@ -104,7 +104,7 @@ impl Database {
     ///
     /// # Errors
     /// As [`create`](Self::create).
-    pub fn create_through(
+    pub fn create_with_sink(
         target: &Target,
         mut schema: Schema,
         options: &Options,

@@ -58,8 +58,22 @@ fn fill(sorter: &Sorter, items: &Items, writers: usize) -> Result<()> {
 }
 
 fn sort(items: &Items, memory_bytes: u64, writers: usize) -> Result<SortedItems> {
+    sort_with(items, memory_bytes, writers, |_| {})
+}
+
+/// Sorts like [`sort`], but never in buckets: the general sort must be right by itself.
+fn sort_in_runs(items: &Items, memory_bytes: u64, writers: usize) -> Result<SortedItems> {
+    let sorted = sort_with(items, memory_bytes, writers, |sorter| {
+        sorter.partitioner.set(None).expect("no writer has sampled items yet");
+    })?;
+    assert!(sorted.runs.buckets.is_empty());
+    Ok(sorted)
+}
+
+fn sort_with(items: &Items, memory_bytes: u64, writers: usize, set_up: impl FnOnce(&Sorter)) -> Result<SortedItems> {
     let (options, folder) = options(memory_bytes, writers);
     let sorter = Sorter::new(options);
+    set_up(&sorter);
     fill(&sorter, items, writers)?;
     let sorted = sorter.finish();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no temporary file has a name");
@@ -174,6 +188,13 @@ fn check_buckets(items: &Items, in_buckets: bool) {
             let ranks = start as u64..end as u64;
             assert!(read(&sorted, ranks).unwrap() == expected[start..end], "{memory_bytes} bytes, from {start}");
         }
+    }
+    for (memory_bytes, writers) in [(24 << 20, 1), (512 << 20, 2)] {
+        let sorted = sort_in_runs(items, memory_bytes, writers).unwrap();
+        assert!(
+            read(&sorted, 0..sorted.len()).unwrap() == expected,
+            "{memory_bytes} bytes, {writers} writers, in runs"
+        );
     }
 }
 

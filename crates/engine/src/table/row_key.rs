@@ -24,7 +24,8 @@ const MAX_LEADING: usize = 4;
 /// The key that rows are sorted by.
 pub(crate) trait RowKey: Sync {
     /// Appends the sort item of a row. REQUIRES: a worker passes the same `locator` for all rows.
-    fn push_item(&self, locator: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()>;
+    fn push_item(&self, locator: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>)
+    -> Result<()>;
 
     /// Returns the same item in parts, if its key is a few integers.
     #[inline(always)]
@@ -230,7 +231,13 @@ impl RecordKey {
 }
 
 impl RowKey for RecordKey {
-    fn push_item(&self, locator: &mut ColumnLocator, chunk: &RecordChunk, row: usize, item: &mut Vec<u8>) -> Result<()> {
+    fn push_item(
+        &self,
+        locator: &mut ColumnLocator,
+        chunk: &RecordChunk,
+        row: usize,
+        item: &mut Vec<u8>,
+    ) -> Result<()> {
         let (record, rowid) = (chunk.record(row), chunk.rowids()[row]);
         let position = if self.has_rowid { rowid } else { input_position(chunk, row) };
         let mut leading = [Value::Null; MAX_LEADING];

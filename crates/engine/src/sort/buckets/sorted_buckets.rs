@@ -3,15 +3,15 @@
 //! Ranges of ranks begin and end inside buckets. If two ranges need one bucket of packed keys, the first one sorts it
 //! and shares it with the other. The buffers in which a range sorted its buckets go to the next range.
 
-use super::batch::{PackedBatch, ReadyBatch, RunItems};
-use super::buckets::BucketStore;
-use super::item::{PADDING_BYTES, PaddedItem};
+use super::bucket_store::BucketStore;
 use super::key_packer::{self, KeyPacker};
-use super::radix_u64;
-use super::run::{Layout, MIN_MEMORY_BYTES, RunBuilder, SortedRun};
-use super::sample::Samples;
 use super::segments::SegmentReader;
 use crate::Result;
+use crate::sort::batch::{PackedBatch, ReadyBatch, RunItems};
+use crate::sort::item::{PADDING_BYTES, PaddedItem};
+use crate::sort::radix_u64;
+use crate::sort::run::{Layout, MIN_MEMORY_BYTES, RunBuilder, SortedRun};
+use crate::sort::sample::Samples;
 use litepress_rows::sync::lock;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -25,7 +25,7 @@ const MAX_READ_AHEAD: usize = 4;
 
 /// The buckets of all writers with the same partitioner.
 #[derive(Debug, Default)]
-pub(super) struct Buckets {
+pub(in crate::sort) struct Buckets {
     stores: Vec<BucketStore>,
     /// The start of each bucket.
     samples: Samples,
@@ -64,7 +64,7 @@ impl Buckets {
     }
 
     #[cfg(test)]
-    pub fn file(&self) -> &super::spill::SpillFile {
+    pub fn file(&self) -> &crate::sort::spill::SpillFile {
         self.stores.iter().find_map(BucketStore::file).unwrap()
     }
 
@@ -205,7 +205,7 @@ impl BucketBuffer {
 
 /// Goes through the items of all buckets in order.
 #[derive(Debug)]
-pub(super) struct BucketCursor<'s> {
+pub(in crate::sort) struct BucketCursor<'s> {
     buckets: &'s Buckets,
     buffer: BucketBuffer,
     /// The current bucket, and the number of items in the buckets before it.

@@ -7,8 +7,8 @@
 
 use super::delta_codec::DeltaCodec;
 use super::key_packer::{self, KeyPacker, PACKED_BYTES, halves};
-use super::radix::Digit;
-use super::run::RunBuilder;
+use crate::sort::radix::Digit;
+use crate::sort::run::RunBuilder;
 use std::convert::Infallible;
 
 /// The most buckets: the last blocks, one a bucket, are written in turn, and must fit the data cache and the TLB.
@@ -33,7 +33,7 @@ const MIN_EXPECTED_ITEMS: usize = 32;
 
 /// The partition of items into buckets, and the form in which buckets store them.
 #[derive(Debug)]
-pub(super) struct Partitioner {
+pub(in crate::sort) struct Partitioner {
     key_form: KeyForm,
     /// The bucket of each digit; [`NO_BUCKET`] for some digits that no sampled item had.
     bucket_of: Vec<u16>,
@@ -43,7 +43,7 @@ pub(super) struct Partitioner {
 
 /// The low-order bytes of a packed key that distinguish keys within a bucket.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Suffix {
+pub(in crate::sort) struct Suffix {
     pub count: usize,
     /// Number of bits of a packed key in front of them.
     high_bits: u32,
@@ -74,7 +74,7 @@ impl Suffix {
 
 /// The form in which a bucket stores packed keys.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum StoredForm {
+pub(in crate::sort) enum StoredForm {
     Suffix(Suffix),
     Deltas(DeltaCodec),
 }
@@ -91,7 +91,7 @@ impl StoredForm {
 
 /// The key of an item, and the bits of it that tell the bucket.
 #[derive(Clone, Debug)]
-pub(super) enum KeyForm {
+pub(in crate::sort) enum KeyForm {
     /// Items as packed keys, of which a bucket stores a part. A key without its lowest `shift` bits is the digit.
     Packed { packer: KeyPacker, shift: u32, form: StoredForm },
     /// Items stored unchanged.
@@ -100,7 +100,7 @@ pub(super) enum KeyForm {
 
 /// The bits of an item's prefix that tell the bucket.
 #[derive(Clone, Debug)]
-pub(super) struct BitSelector {
+pub(in crate::sort) struct BitSelector {
     /// The first item's prefix, and the bits of it that all items have.
     first: u128,
     same: u128,
@@ -315,7 +315,7 @@ fn digit_of(bits: u64) -> usize {
 }
 
 /// Returns the most buckets for a memory of this size.
-pub(super) fn buckets_in(memory_bytes: usize) -> usize {
+pub(in crate::sort) fn buckets_in(memory_bytes: usize) -> usize {
     MAX_BUCKETS.min(memory_bytes / BYTES_PER_BUCKET)
 }
 
@@ -328,7 +328,7 @@ fn low_word(bits: u128) -> u64 {
 
 /// Returns the first 16 bytes of an item, padded with zeros.
 #[inline]
-pub(super) fn prefix_of(item: &[u8]) -> u128 {
+pub(in crate::sort) fn prefix_of(item: &[u8]) -> u128 {
     match item.first_chunk() {
         Some(first) => u128::from_be_bytes(*first),
         None => {

@@ -10,7 +10,7 @@ const STEP_BYTES: usize = 64 * BLOCK_BYTES;
 
 /// Zeroed memory. Steps are populated just before their blocks are used for the first time.
 #[derive(Debug, Default)]
-pub(super) struct BlockMemory {
+pub(in crate::sort) struct BlockMemory {
     bytes: ZeroedPages,
     present: usize,
 }

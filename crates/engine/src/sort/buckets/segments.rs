@@ -3,7 +3,7 @@
 //! Blocks are collected in one buffer while a background thread writes others. A hash of each segment is kept in
 //! memory and compared when it is read back: its bytes alone would not reveal damage.
 
-use super::spill::{ALIGNMENT, AlignedMemory, SpillFile};
+use crate::sort::spill::{ALIGNMENT, AlignedMemory, SpillFile};
 use crate::{Error, Result};
 use litepress_rows::sync::ignore_poison;
 use std::ops::Range;
@@ -14,14 +14,14 @@ use twox_hash::XxHash3_64;
 
 /// Bytes of a block. A block has items of one bucket, which may be cut anywhere. It is as large as a memory page, and
 /// as direct I/O requires.
-pub(super) const BLOCK_BYTES: usize = ALIGNMENT;
+pub(in crate::sort) const BLOCK_BYTES: usize = ALIGNMENT;
 
 /// Batch buffers of one writer. Filling waits only if all others are still to be written.
 const BATCHES: usize = 4;
 
 /// Adjacent blocks of one bucket in a file.
 #[derive(Clone, Debug)]
-pub(super) struct Segment {
+pub(in crate::sort) struct Segment {
     offset: u64,
     /// Bytes of items, without the unused end of the last block.
     bytes: usize,
@@ -30,7 +30,7 @@ pub(super) struct Segment {
 
 /// Writes segments one after another.
 #[derive(Debug)]
-pub(super) struct SegmentWriter {
+pub(in crate::sort) struct SegmentWriter {
     file: Arc<SpillFile>,
     /// Offset in the file of the next block.
     end: u64,
@@ -158,7 +158,7 @@ impl Drop for SegmentWriter {
 
 /// The segments of a bucket, read into memory.
 #[derive(Debug)]
-pub(super) struct ReadSegments {
+pub(in crate::sort) struct ReadSegments {
     memory: AlignedMemory,
     /// The range of each segment in `memory`.
     ranges: Vec<Range<usize>>,
@@ -193,7 +193,7 @@ impl ReadSegments {
 
 /// Reads the segments of a bucket on a thread of its own. Dropping it waits for the thread.
 #[derive(Debug)]
-pub(super) struct SegmentReader(Option<JoinHandle<Result<ReadSegments>>>);
+pub(in crate::sort) struct SegmentReader(Option<JoinHandle<Result<ReadSegments>>>);
 
 impl SegmentReader {
     /// Starts to read these segments. Returns `None` if the system has no more threads.

@@ -46,7 +46,7 @@ struct StringBits {
 impl PackedKeyBuilder {
     /// Makes a builder. Returns `None` unless `encoder` encodes the columns in constant width, followed by the rowid
     /// alone.
-    pub(super) fn new(packer: &KeyPacker, encoder: &KeyPrefixEncoder) -> Option<Self> {
+    pub(in crate::sort) fn new(packer: &KeyPacker, encoder: &KeyPrefixEncoder) -> Option<Self> {
         let fixed = encoder.fixed_columns()?;
         let (prefix, _) = fixed.with_rowid(0)?;
         let unexpected = packer.unexpected_bits(prefix);
@@ -68,7 +68,13 @@ impl PackedKeyBuilder {
     /// and appends nothing if one of them cannot be packed, or only with more work.
     #[must_use]
     #[inline(always)]
-    pub(super) fn build(&self, bytes: &[u8], starts: impl Offsets, rowids: &[i64], keys: &mut Vec<u64>) -> bool {
+    pub(in crate::sort) fn build(
+        &self,
+        bytes: &[u8],
+        starts: impl Offsets,
+        rowids: &[i64],
+        keys: &mut Vec<u64>,
+    ) -> bool {
         let before = keys.len();
         let is_built = self.push_without_strings(rowids, keys).is_some()
             && self.strings.iter().all(|part| part.add(bytes, starts.clone(), &mut keys[before..]));

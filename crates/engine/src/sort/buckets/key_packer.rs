@@ -12,36 +12,36 @@
 //! vary. From the last group of adjacent varying bytes on, every bit may vary: that is the tail. Numbers grow, and
 //! rowids stand last.
 
-use super::run::Layout;
+use crate::sort::run::Layout;
 
 /// Bytes of a packed key.
-pub(super) const PACKED_BYTES: usize = size_of::<u64>();
+pub(in crate::sort) const PACKED_BYTES: usize = size_of::<u64>();
 
 /// Bytes of an item's prefix. Longer items are not packed.
 const PREFIX_BYTES: usize = 16;
 
 /// The layout of unpacked items: slots that hold any item and its length.
-pub(super) const UNPACKED_LAYOUT: Layout = Layout::Slots { width: UNPACKED_BYTES, full: false };
+pub(in crate::sort) const UNPACKED_LAYOUT: Layout = Layout::Slots { width: UNPACKED_BYTES, full: false };
 const UNPACKED_BYTES: usize = 20;
 
 /// Packed keys that are unpacked at once.
 const UNPACK_BATCH: usize = 64;
 
 /// Bits of a packed key that tell the length, and the number of lengths.
-pub(super) const LENGTH_BITS: u32 = 3;
-pub(super) const LENGTHS: usize = 1 << LENGTH_BITS;
+pub(in crate::sort) const LENGTH_BITS: u32 = 3;
+pub(in crate::sort) const LENGTHS: usize = 1 << LENGTH_BITS;
 
 /// Spare bytes for items longer than the sampled ones, because numbers grow. The first value that fits is used.
 const GROWTH_BYTES: [usize; 2] = [2, 1];
 
 /// Returns the bytes of the slots of `items` unpacked items.
-pub(super) fn unpacked_bytes(items: usize) -> usize {
+pub(in crate::sort) fn unpacked_bytes(items: usize) -> usize {
     items * UNPACKED_BYTES
 }
 
 /// Selects the bits of an item that its packed key has.
 #[derive(Clone, Debug)]
-pub(super) struct KeyPacker {
+pub(in crate::sort) struct KeyPacker {
     /// The first item, and the bits of it that all items share.
     first: [u64; 2],
     same: [u64; 2],
@@ -205,7 +205,7 @@ impl KeyPacker {
 /// Each selected bit shifts right past the dropped bits below it. All bits first shift by the count below the lowest
 /// one. Then shifts by 1, 2, 4, ... places, for precomputed subsets of the bits, make up the rest.
 #[derive(Clone, Debug)]
-pub(super) struct BitExtract {
+pub(in crate::sort) struct BitExtract {
     selected: u64,
     base_shift: u32,
     shifts: Vec<BitShift>,
@@ -325,7 +325,7 @@ fn low_byte(key: u64) -> u8 {
 
 /// Returns the halves of a prefix.
 #[inline]
-pub(super) fn halves(prefix: u128) -> [u64; 2] {
+pub(in crate::sort) fn halves(prefix: u128) -> [u64; 2] {
     let bytes = prefix.to_be_bytes();
     let (halves, _) = bytes.as_chunks();
     [u64::from_be_bytes(halves[0]), u64::from_be_bytes(halves[1])]
@@ -333,7 +333,7 @@ pub(super) fn halves(prefix: u128) -> [u64; 2] {
 
 /// Returns the bytes of a prefix.
 #[inline]
-pub(super) fn prefix_bytes([high, low]: [u64; 2]) -> [u8; PREFIX_BYTES] {
+pub(in crate::sort) fn prefix_bytes([high, low]: [u64; 2]) -> [u8; PREFIX_BYTES] {
     (u128::from(high) << 64 | u128::from(low)).to_be_bytes()
 }
 

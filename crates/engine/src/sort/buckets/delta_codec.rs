@@ -38,7 +38,7 @@ const MAX_DIGITS: u64 = 1 << 13;
 
 /// The delta code of a bucket's keys.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DeltaCodec {
+pub(in crate::sort) struct DeltaCodec {
     /// Bytes of a delta.
     pub bytes: usize,
     /// Mask and number of the low bits, which ascend.

@@ -1,12 +1,12 @@
 //! Writes items to buckets, and unpartitioned items to short runs of their own.
 
-use super::Sorter;
-use super::buckets::BucketStore;
+use super::bucket_store::BucketStore;
 use super::partitioner::Partitioner;
-use super::prefix_codec::encode;
-use super::run::{Layout, MIN_MEMORY_BYTES, RunBuilder};
-use super::spill::SpillFile;
 use crate::Result;
+use crate::sort::Sorter;
+use crate::sort::prefix_codec::encode;
+use crate::sort::run::{Layout, MIN_MEMORY_BYTES, RunBuilder};
+use crate::sort::spill::SpillFile;
 use std::sync::Arc;
 
 /// The smallest number of unpartitioned items that are too many, once they outnumber those in buckets.
@@ -17,7 +17,7 @@ const MANY_UNPARTITIONED: usize = 1 << 14;
 const MIN_PARTITIONED_RATIO: u64 = 8;
 
 /// The items of a writer in buckets, and those without one.
-pub(super) struct PartitionWriter {
+pub(in crate::sort) struct PartitionWriter {
     pub buckets: BucketStore,
     pub unpartitioned: RunBuilder,
     /// Items in buckets at the last spill of unpartitioned items.
