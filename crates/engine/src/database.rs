@@ -2,7 +2,7 @@
 
 use crate::index::Indexes;
 use crate::index::statistics::{self, SQLITE_STAT1, Statistic};
-use crate::options::{Options, Target};
+use crate::options::{Options, Target, Verify};
 use crate::pages::Pages;
 use crate::progress::Counted;
 use crate::publish::Publication;
@@ -15,7 +15,7 @@ use crate::summary::{Summary, TableSummary, peak_memory_bytes};
 use crate::table::{BuildContext, SortPlan, TableTree, build_few};
 use crate::tree::bulk_load::build_empty;
 use crate::tree::schema::{self, WrittenObject};
-use crate::verify::{self, Verify};
+use crate::verify::verify;
 use crate::{Error, ErrorKind, Result, plan};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::PageSize;
@@ -257,7 +257,7 @@ impl Database {
         let bytes = self.finish_session()?;
         let done = Instant::now();
         let verified = match &self.publication {
-            Some(publication) => verify::verify(publication.temporary(), publication.target(), &self.options)?,
+            Some(publication) => verify(publication.temporary(), publication.target(), &self.options)?,
             None => None,
         };
         let verify = done.elapsed();

@@ -1,7 +1,6 @@
 //! Options of a new database.
 
 use crate::progress::Progress;
-use crate::verify::Verify;
 use crate::{Conflict, memory};
 use litepress_format::page::PageSize;
 use std::path::{Path, PathBuf};
@@ -45,6 +44,18 @@ pub enum Sync {
     Full,
     /// Nothing is synced. The file is whole or absent if the process dies, but not if the machine does.
     Off,
+}
+
+/// The check of the finished file before it gets its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// No check.
+    #[default]
+    None,
+    /// A check of every page, by [`check`](litepress_check::check).
+    Quick,
+    /// A quick check, and SQLite's `integrity_check` and `foreign_key_check`.
+    Full,
 }
 
 /// Options of a new database. `Options::default()` suits most cases.
