@@ -129,7 +129,7 @@ impl Database {
             check_temp_dir(&temp_dir)?;
         }
         let publication = match target {
-            Target::File(path) => Some(Publication::begin(path, options.replace)?),
+            Target::File(path) => Some(Publication::begin(path, options.overwrite)?),
             Target::Memory | Target::Discard => None,
         };
         let (sink, path, threads): (Box<dyn Sink>, _, _) = match (&publication, target) {

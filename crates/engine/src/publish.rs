@@ -216,9 +216,8 @@ fn check_target(target: &Path, replace: bool) -> Result<Option<Access>> {
     if !replace {
         check_beside(target, EmptyWal::Harmless)?;
         let error = Error::new(ErrorKind::Exists, "the target exists").in_file(target);
-        return Err(
-            error.advise(message!["choose another name, or allow its replacement with ", OptionName::Replace.alone()])
-        );
+        return Err(error
+            .advise(message!["choose another name, or allow its replacement with ", OptionName::Overwrite.alone()]));
     }
     check_sticky(target, &metadata)?;
     drop(OldFile::hold(target, SHORT_PATIENCE)?);

@@ -20,7 +20,7 @@ pub struct CheckOptions {
     /// Largest number of faults in the result; further ones are counted. By default 100.
     pub max_faults: usize,
     /// Whether SQLite checks the database too: `integrity_check` and `foreign_key_check`.
-    pub asks_sqlite: bool,
+    pub full: bool,
     /// Carries the wish to stop.
     pub progress: Arc<Progress>,
     /// Hears of the progress.
@@ -32,7 +32,7 @@ impl Default for CheckOptions {
         let litepress_check::CheckOptions { threads, memory_bytes, max_faults } =
             litepress_check::CheckOptions::default();
         let (progress, observer) = (Arc::default(), Arc::new(Silent));
-        Self { threads, memory_bytes, max_faults, asks_sqlite: false, progress, observer }
+        Self { threads, memory_bytes, max_faults, full: false, progress, observer }
     }
 }
 
@@ -60,8 +60,8 @@ impl CheckOptions {
 
     /// Sets whether SQLite checks the database too.
     #[must_use]
-    pub fn ask_sqlite(mut self, asks_sqlite: bool) -> Self {
-        self.asks_sqlite = asks_sqlite;
+    pub fn full(mut self, full: bool) -> Self {
+        self.full = full;
         self
     }
 
@@ -95,7 +95,7 @@ pub struct CheckResult {
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("t.db");
 /// # litepress::Writer::create(&path, "CREATE TABLE t (a)")?.finish()?;
-/// let result = litepress::check(&path, &litepress::CheckOptions::default().ask_sqlite(true))?;
+/// let result = litepress::check(&path, &litepress::CheckOptions::default().full(true))?;
 /// assert!(result.is_clean());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -123,7 +123,7 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
     drop(measured);
     let report = report?;
     let ask = || litepress_check::sqlite_integrity_check(database, max_faults);
-    Ok(CheckResult { report, sqlite: options.asks_sqlite.then(ask).transpose()? })
+    Ok(CheckResult { report, sqlite: options.full.then(ask).transpose()? })
 }
 
 impl CheckResult {

@@ -1,4 +1,4 @@
-//! `litepress gen`: makes a database of generated rows.
+//! `litepress generate`: makes a database of generated rows.
 
 use crate::build_text::{build_text, verify_text};
 use crate::failure::DONE;
@@ -16,18 +16,18 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  litepress gen user.db --preset user --rows 1b
-  litepress gen user.db --preset user --rows 1m --set area='hex(6)' --seed 7 --replace
-  litepress gen shop.db shop.sql --rows customer=10k --rows purchase=100k --verify full
-  litepress gen big.db --plan plan.toml --scale 100
-  litepress gen --discard --preset user --rows 100m --json
-  litepress gen --list
+  litepress generate user.db --preset user --rows 1b
+  litepress generate user.db --preset user --rows 1m --set area='hex(6)' --seed 7 --overwrite
+  litepress generate shop.db shop.sql --rows customer=10k --rows purchase=100k --verify full
+  litepress generate big.db --recipe recipe.toml --scale 100
+  litepress generate --discard --preset user --rows 100m --json
+  litepress generate --list
 ";
 
 /// Invent the rows of a new database
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub struct GenArguments {
+pub struct GenerateArguments {
     /// Print all generators, and nothing else
     #[arg(long)]
     list: bool,
@@ -46,7 +46,7 @@ pub struct GenArguments {
     build: BuildArgs,
 }
 
-pub fn run(arguments: &GenArguments) -> Result<u8> {
+pub fn run(arguments: &GenerateArguments) -> Result<u8> {
     let (generate, build) = (&arguments.generate, &arguments.build);
     if arguments.list {
         list_generators(build.output.json)?;

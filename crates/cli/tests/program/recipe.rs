@@ -1,4 +1,4 @@
-//! Plan files, scale and shards, and their records in a database.
+//! Recipes, scale and shards, and their records in a database.
 
 use crate::Room;
 
@@ -31,60 +31,62 @@ fn bytes(room: &Room, name: &str) -> Vec<u8> {
 #[test]
 fn a_written_plan_makes_the_same_database() {
     let room = Room::with_schema(SCHEMA);
-    room.done("gen one.db schema.sql --rows w=500 --set b.n=int(1,9) --write-plan one.toml");
+    room.done("generate one.db schema.sql --rows w=500 --set b.n=int(1,9) --write-recipe one.toml");
     let printed = room.done("plan schema.sql --rows w=500 --set b.n=int(1,9) --toml");
     assert_eq!(printed.into_bytes(), bytes(&room, "one.toml"));
-    room.done("gen two.db --plan one.toml --write-plan two.toml");
+    room.done("generate two.db --recipe one.toml --write-recipe two.toml");
     assert!(bytes(&room, "one.db") == bytes(&room, "two.db"));
     let lines = |name: &str| -> Vec<String> {
         let text = String::from_utf8(bytes(&room, name)).expect("UTF-8");
         text.lines().map(|line| line.split("  # inferred:").next().unwrap_or_default().to_owned()).collect()
     };
     assert_eq!(lines("one.toml"), lines("two.toml"));
-    assert!(room.done("plan --plan one.toml").contains("table w: 500 rows"));
+    assert!(room.done("plan --recipe one.toml").contains("table w: 500 rows"));
     assert!(room.done("plan user.db --preset user --rows 10 --toml").contains("[tables.user.columns]"));
 }
 
 #[test]
 fn scale_is_for_all_but_what_is_fixed_or_asked_for() {
     let room = Room::with_schema(SCHEMA);
-    room.done("plan schema.sql --write-plan plan.toml");
-    room.done("gen big.db --plan plan.toml --scale 2.5 --rows w=3 --verify full");
+    room.done("plan schema.sql --write-recipe recipe.toml");
+    room.done("generate big.db --recipe recipe.toml --scale 2.5 --rows w=3 --verify full");
     let count = "SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM k), (SELECT count(*) FROM b), count(*) FROM w";
     assert_eq!(room.query("big.db", count), "750|20|2500|3");
     assert_eq!(room.query("big.db", "SELECT max(a) > 600, max(k) FROM b"), "1|20");
-    room.done("gen small.db schema.sql --scale 0.01");
+    room.done("generate small.db schema.sql --scale 0.01");
     assert_eq!(room.query("small.db", count), "3|20|10|4");
     for wrong in ["0", "-1", "nan", "much"] {
-        assert_eq!(room.run(&format!("gen x.db schema.sql --scale={wrong}")).code, Some(2), "{wrong}");
+        assert_eq!(room.run(&format!("generate x.db schema.sql --scale={wrong}")).code, Some(2), "{wrong}");
     }
 }
 
 #[test]
-fn mistakes_point_into_the_plan() {
+fn mistakes_point_into_the_recipe() {
     let room = Room::with_schema(SCHEMA);
-    room.done("plan schema.sql --write-plan plan.toml");
-    let plan = String::from_utf8(bytes(&room, "plan.toml")).expect("UTF-8");
-    room.write("bad.toml", plan.replace("x = \"digits(6)\"", "x = \"digits(66)\""));
-    let ended = room.run("gen x.db --plan bad.toml");
-    let line = plan.lines().position(|line| line.starts_with("x = ")).expect("x") + 1;
+    room.done("plan schema.sql --write-recipe recipe.toml");
+    let recipe = String::from_utf8(bytes(&room, "recipe.toml")).expect("UTF-8");
+    room.write("bad.toml", recipe.replace("x = \"digits(6)\"", "x = \"digits(66)\""));
+    let ended = room.run("generate x.db --recipe bad.toml");
+    let line = recipe.lines().position(|line| line.starts_with("x = ")).expect("x") + 1;
     assert!(ended.err.starts_with(&format!("error: bad.toml:{line}:13: a.x: argument 'n'")), "{}", ended.err);
     assert!(ended.err.contains("x = \"digits(66)\"\n"), "{}", ended.err);
-    room.write("bad.toml", plan.replace("algorithm_version = 1", "algorithm_version = 99"));
-    let ended = room.run("gen x.db --plan bad.toml");
-    assert!(ended.code == Some(1) && ended.err.contains("bad.toml:2:21: the plan has algorithm version 99"));
-    for arguments in ["gen x.db schema.sql --plan plan.toml", "gen x.db --preset user --plan plan.toml"] {
+    room.write("bad.toml", recipe.replace("algorithm_version = 1", "algorithm_version = 99"));
+    let ended = room.run("generate x.db --recipe bad.toml");
+    assert!(ended.code == Some(1) && ended.err.contains("bad.toml:2:21: the recipe has algorithm version 99"));
+    for arguments in
+        ["generate x.db schema.sql --recipe recipe.toml", "generate x.db --preset user --recipe recipe.toml"]
+    {
         assert_eq!(room.run(arguments).code, Some(2), "{arguments}");
     }
-    assert_eq!(room.files(), ["bad.toml", "plan.toml", "schema.sql"]);
+    assert_eq!(room.files(), ["bad.toml", "recipe.toml", "schema.sql"]);
 }
 
 /// A larger number of rows does not change the first ones.
 #[test]
 fn more_rows_begin_with_the_same() {
     let room = Room::with_schema(SCHEMA);
-    room.done("gen few.db --preset user --rows 1000");
-    room.done("gen many.db --preset user --rows 5000");
+    room.done("generate few.db --preset user --rows 1000");
+    room.done("generate many.db --preset user --rows 5000");
     let user = "SELECT * FROM user WHERE id <= 1000";
     assert_eq!(room.query("few.db", user), room.query("many.db", user));
 }
@@ -92,11 +94,11 @@ fn more_rows_begin_with_the_same() {
 #[test]
 fn parts_together_are_the_whole() {
     let room = Room::with_schema(SCHEMA);
-    room.done("gen whole.db schema.sql");
+    room.done("generate whole.db schema.sql");
     for of in [1, 3, 50] {
         let mut parts = Vec::new();
         for part in 1..=of {
-            room.done(&format!("gen part{part}.db schema.sql --part {part}/{of} --replace"));
+            room.done(&format!("generate part{part}.db schema.sql --shard {part}/{of} --overwrite"));
             parts.push(format!("part{part}.db"));
         }
         for (table, rowid) in [("a", "rowid"), ("k", "rowid"), ("b", "rowid"), ("w", "0")] {
@@ -111,23 +113,23 @@ fn parts_together_are_the_whole() {
             assert!(rows == whole, "{table} of {of}");
         }
     }
-    room.done("gen part.db --preset user --rows 10 --part 2/4");
+    room.done("generate part.db --preset user --rows 10 --shard 2/4");
     assert_eq!(room.query("part.db", "SELECT min(id), max(id) FROM user"), "3|5");
     for wrong in ["0/3", "4/3", "1", "1/0", "a/b"] {
-        assert_eq!(room.run(&format!("gen x.db schema.sql --part {wrong}")).code, Some(2), "{wrong}");
+        assert_eq!(room.run(&format!("generate x.db schema.sql --shard {wrong}")).code, Some(2), "{wrong}");
     }
 }
 
 #[test]
 fn a_database_keeps_its_plan() {
     let room = Room::with_schema(&format!("{SCHEMA}-- the end"));
-    room.done("gen one.db schema.sql --seed 5 --record-plan --part 1/3 --write-plan one.toml");
-    let kept = room.query("one.db", "SELECT plan FROM litepress_plan");
+    room.done("generate one.db schema.sql --seed 5 --record-recipe --shard 1/3 --write-recipe one.toml");
+    let kept = room.query("one.db", "SELECT recipe FROM litepress_recipe");
     assert_eq!(kept.into_bytes(), bytes(&room, "one.toml"));
-    room.done("gen user.db --preset user --rows 7 --record-plan --verify full");
-    assert_eq!(room.query("user.db", "SELECT count(*) FROM litepress_plan, user"), "7");
-    let ended = room.run("gen x.db schema.sql --record-plan --rows litepress_plan=3");
+    room.done("generate user.db --preset user --rows 7 --record-recipe --verify full");
+    assert_eq!(room.query("user.db", "SELECT count(*) FROM litepress_recipe, user"), "7");
+    let ended = room.run("generate x.db schema.sql --record-recipe --rows litepress_recipe=3");
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    room.write("taken.sql", "CREATE TABLE litepress_plan (x INT)");
-    assert_eq!(room.run("gen x.db taken.sql --rows 3 --record-plan").code, Some(2));
+    room.write("taken.sql", "CREATE TABLE litepress_recipe (x INT)");
+    assert_eq!(room.run("generate x.db taken.sql --rows 3 --record-recipe").code, Some(2));
 }

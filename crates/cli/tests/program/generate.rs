@@ -1,4 +1,4 @@
-//! `litepress gen`, mostly its successful runs.
+//! `litepress generate`, mostly its successful runs.
 
 use crate::{LITEPRESS, Room, json};
 use std::io::Write;
@@ -25,7 +25,7 @@ CREATE VIEW spent AS SELECT customer, sum(price) FROM purchase GROUP BY customer
 #[test]
 fn the_challenge() {
     let room = Room::new();
-    let out = room.done("gen u.db --preset user --rows 10k");
+    let out = room.done("generate u.db --preset user --rows 10k");
     assert!(out.contains("user") && out.contains("10,000") && out.contains("rows/s") && out.contains("u.db"), "{out}");
     let answer = room.query(
         "u.db",
@@ -40,7 +40,7 @@ fn the_challenge() {
 #[test]
 fn several_tables_and_a_view() {
     let room = Room::with_schema(SHOP);
-    room.done("gen shop.db schema.sql --rows purchase=2k --rows empty=0 --verify full");
+    room.done("generate shop.db schema.sql --rows purchase=2k --rows empty=0 --verify full");
     let counts =
         "SELECT (SELECT count(*) FROM customer), (SELECT count(*) FROM purchase), (SELECT count(*) FROM empty)";
     assert_eq!(room.query("shop.db", counts), "500|2000|0");
@@ -48,7 +48,7 @@ fn several_tables_and_a_view() {
     assert_eq!(room.query("shop.db", "SELECT count(*) > 0 FROM spent"), "1");
     assert_eq!(room.query("shop.db", "PRAGMA integrity_check"), "ok");
     assert_eq!(room.query("shop.db", "PRAGMA foreign_key_check"), "");
-    room.done("gen shop.db schema.sql --rows customer=7 --rows purchase=1 --rows EMPTY=3 --replace");
+    room.done("generate shop.db schema.sql --rows customer=7 --rows purchase=1 --rows EMPTY=3 --overwrite");
     assert_eq!(room.query("shop.db", counts), "7|1|3");
 }
 
@@ -56,9 +56,9 @@ fn several_tables_and_a_view() {
 fn a_file_that_is_not_as_it_should_be_does_not_get_its_name() {
     let sql = "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p INTEGER REFERENCES p(id));";
     let room = Room::with_schema(sql);
-    let broken = "gen k.db schema.sql --rows p=5 --rows c=8 --set c.p=int(6,9) --verify full";
+    let broken = "generate k.db schema.sql --rows p=5 --rows c=8 --set c.p=int(6,9) --verify full";
     let refused = || {
-        let ended = room.run(&format!("{broken} --replace"));
+        let ended = room.run(&format!("{broken} --overwrite"));
         assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{ended:#?}");
         assert!(ended.err.contains("c, rowid 1: no such row for (p) REFERENCES p (id); c, rowid 2:"), "{ended:#?}");
         // The message showed five of eight rows, without the number of the others, the file and advice.
@@ -68,7 +68,7 @@ fn a_file_that_is_not_as_it_should_be_does_not_get_its_name() {
     };
     refused();
     assert_eq!(room.files(), ["schema.sql"]);
-    room.done("gen k.db schema.sql --rows p=7 --rows c=0 --verify full");
+    room.done("generate k.db schema.sql --rows p=7 --rows c=0 --verify full");
     refused();
     assert_eq!(room.query("k.db", "SELECT count(*) FROM p"), "7");
 }
@@ -76,9 +76,9 @@ fn a_file_that_is_not_as_it_should_be_does_not_get_its_name() {
 #[test]
 fn set_and_seed_change_the_rows() {
     let room = Room::new();
-    room.done("gen a.db --preset user --rows 100");
-    room.done("gen b.db --preset user --rows 100 --seed 1");
-    room.done("gen c.db --preset user --rows 100 --seed 1 --set area=hex(4) --set USER.age=sequence(start=50)");
+    room.done("generate a.db --preset user --rows 100");
+    room.done("generate b.db --preset user --rows 100 --seed 1");
+    room.done("generate c.db --preset user --rows 100 --seed 1 --set area=hex(4) --set USER.age=sequence(start=50)");
     let areas = "SELECT group_concat(area) FROM user";
     assert_ne!(room.query("a.db", areas), room.query("b.db", areas));
     assert_eq!(room.query("c.db", "SELECT max(length(area)), min(age), max(age) FROM user"), "4|50|149");
@@ -89,7 +89,7 @@ fn the_same_bytes_for_every_number_of_threads_and_memory() {
     let room = Room::new();
     let options = ["--threads 1", "--threads 2 --memory 64MiB", "--threads 7 --memory 1GiB --sync off"];
     let files = options.map(|options| {
-        room.done(&format!("gen u.db --preset user --rows 300k --replace {options}"));
+        room.done(&format!("generate u.db --preset user --rows 300k --overwrite {options}"));
         std::fs::read(room.path("u.db")).unwrap()
     });
     assert!(files[0] == files[1] && files[0] == files[2]);
@@ -101,7 +101,8 @@ fn less_memory_than_is_allowed() {
     let room = Room::new();
     room.write("schema.sql", "CREATE TABLE t (a TEXT /* gen: hex(6) */); CREATE INDEX t_a ON t (a);");
     for (addresses, options) in [("unlimited", "--memory 100TiB"), ("2000000", ""), ("2000000", "--memory 1GiB")] {
-        let script = format!("ulimit -v {addresses}; exec \"$0\" gen t.db schema.sql --rows 50k --replace {options}");
+        let script =
+            format!("ulimit -v {addresses}; exec \"$0\" generate t.db schema.sql --rows 50k --overwrite {options}");
         let made = Command::new("sh").args(["-c", &script, LITEPRESS]).current_dir(room.path("")).output().unwrap();
         assert!(made.status.success(), "{addresses} {options}: {made:?}");
         assert_eq!(room.query("t.db", "SELECT count(*) FROM t INDEXED BY t_a WHERE a >= ''"), "50000");
@@ -112,19 +113,19 @@ fn less_memory_than_is_allowed() {
 fn page_sizes() {
     let room = Room::new();
     for (size, bytes) in [("512", 512), ("64KiB", 65_536), ("1KiB", 1024)] {
-        room.done(&format!("gen u.db --preset user --rows 1k --replace --page-size {size}"));
+        room.done(&format!("generate u.db --preset user --rows 1k --overwrite --page-size {size}"));
         assert_eq!(room.query("u.db", "PRAGMA page_size"), bytes.to_string());
         assert_eq!(room.query("u.db", "PRAGMA integrity_check"), "ok");
     }
     room.write("schema.sql", "PRAGMA page_size = 8192; CREATE TABLE t (a);");
-    room.done("gen t.db schema.sql --rows 5");
+    room.done("generate t.db schema.sql --rows 5");
     assert_eq!(room.query("t.db", "PRAGMA page_size"), "8192");
 }
 
 #[test]
 fn the_summary_as_json() {
     let room = Room::new();
-    let summary = json(&room.done("gen u.db --preset user --rows 5k --json --verify quick"));
+    let summary = json(&room.done("generate u.db --preset user --rows 5k --json --verify quick"));
     let bytes = std::fs::metadata(room.path("u.db")).unwrap().len();
     assert_eq!((&summary["rows"], &summary["bytes"]), (&5000.into(), &bytes.into()));
     assert_eq!(summary["pages"].as_u64().unwrap() * summary["page_size_bytes"].as_u64().unwrap(), bytes);
@@ -143,17 +144,18 @@ fn the_summary_as_json() {
 #[test]
 fn discard_makes_no_file() {
     let room = Room::new();
-    let summary = json(&room.done("gen --discard --preset user --rows 10k --json"));
+    let summary = json(&room.done("generate --discard --preset user --rows 10k --json"));
     assert_eq!((&summary["rows"], &summary["file"]), (&10_000.into(), &serde_json::Value::Null));
     room.write("schema.sql", "CREATE TABLE t (a);");
-    room.done("gen --discard schema.sql --rows 10");
+    room.done("generate --discard schema.sql --rows 10");
     assert_eq!(room.files(), ["schema.sql"]);
 }
 
 #[test]
 fn a_schema_from_standard_input() {
     let room = Room::new();
-    let mut child = room.command("gen t.db - --rows 3").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut child =
+        room.command("generate t.db - --rows 3").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"CREATE TABLE t (a INTEGER)").unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(room.query("t.db", "SELECT count(*) FROM t"), "3");
@@ -162,7 +164,8 @@ fn a_schema_from_standard_input() {
 #[test]
 fn progress_in_every_style() {
     let room = Room::new();
-    let run = |style| room.run(&format!("gen u.db --preset user --rows 20k --replace --json --progress {style}"));
+    let run =
+        |style| room.run(&format!("generate u.db --preset user --rows 20k --overwrite --json --progress {style}"));
     for style in ["auto", "plain", "none"] {
         let ended = run(style);
         assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{style}");
@@ -178,25 +181,27 @@ fn progress_in_every_style() {
 #[test]
 fn lists_of_generators_and_presets() {
     let room = Room::new();
-    let list = room.done("gen --list");
-    let entries = json(&room.done("gen --list --json"));
+    let list = room.done("generate --list");
+    let entries = json(&room.done("generate --list --json"));
     for entry in entries.as_array().unwrap() {
         for field in ["signature", "about", "example"] {
             assert!(list.contains(entry[field].as_str().unwrap()), "{entry}");
         }
     }
     assert!(list.contains("digits(n)"));
-    let presets = room.done("gen --list-presets");
+    let presets = room.done("generate --list-presets");
     assert!(presets.contains("area CHAR(6)"), "{presets}");
-    assert_eq!(json(&room.done("gen --list-presets --json"))[0]["name"], "user");
+    assert_eq!(json(&room.done("generate --list-presets --json"))[0]["name"], "user");
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let room = Room::new();
-    room.done("gen u.db --preset user --rows 20k");
+    room.done("generate u.db --preset user --rows 20k");
     let pages: Vec<String> = (1..=80).map(|page| page.to_string()).collect();
-    for arguments in [format!("inspect u.db {}", pages.join(" ")), "gen --list".to_owned(), "check u.db".to_owned()] {
+    for arguments in
+        [format!("inspect u.db {}", pages.join(" ")), "generate --list".to_owned(), "check u.db".to_owned()]
+    {
         let mut child = room.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let ended = child.wait_with_output().unwrap();
@@ -210,8 +215,8 @@ fn a_reader_that_goes_away_is_no_error() {
 fn names_that_begin_as_a_uri_are_names() {
     let room = Room::new();
     for name in ["file:x.db", "file:x.db?mode=memory"] {
-        room.done(&format!("gen {name} --preset user --rows 10"));
-        room.done(&format!("gen {name} --preset user --rows 20 --replace"));
+        room.done(&format!("generate {name} --preset user --rows 10"));
+        room.done(&format!("generate {name} --preset user --rows 20 --overwrite"));
         assert_eq!(room.query(&format!("./{name}"), "SELECT count(*) FROM user"), "20");
         assert!(room.files().contains(&name.to_owned()), "{:?}", room.files());
     }
@@ -221,7 +226,7 @@ fn names_that_begin_as_a_uri_are_names() {
 #[test]
 fn a_folder_for_temporary_files_that_is_missing_is_refused_at_once() {
     let room = Room::new();
-    let ended = room.run("gen x.db --preset user --rows 10 --temp-dir missing");
+    let ended = room.run("generate x.db --preset user --rows 10 --temp-dir missing");
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.err.contains("missing: the folder for temporary files does not exist"), "{ended:?}");
     assert_eq!(room.files(), [""; 0]);

@@ -25,28 +25,28 @@ fixed = true
 ";
 
 fn planned(file: &str, request: Request) -> Result<GenPlan> {
-    let plan = PlanFile::parse(file, "plan.toml")?;
-    let schema = plan.schema()?;
-    GenPlan::new(&schema, &Request { plan: Some(plan), ..request })
+    let recipe = Recipe::parse(file, "recipe.toml")?;
+    let schema = recipe.schema()?;
+    GenPlan::new(&schema, &Request { recipe: Some(recipe), ..request })
 }
 
 #[test]
 fn the_file_comes_before_the_schema_and_behind_the_request() {
-    let plan = planned(FILE, Request::default()).expect("a good plan");
+    let plan = planned(FILE, Request::default()).expect("a good recipe");
     let sizes: Vec<_> = plan.tables().iter().map(|table| (table.rows, table.seed, table.fixed)).collect();
     assert_eq!(sizes, [(1000, 7, false), (25, u64::MAX, true), (10_000, 7, true)]);
     let columns = &plan.tables()[0].columns;
     assert_eq!((columns[0].expression.as_str(), &columns[0].provenance), ("shuffle", &Provenance::Annotation));
-    assert_eq!((columns[1].expression.as_str(), &columns[1].provenance), ("hex(6)", &Provenance::Plan));
+    assert_eq!((columns[1].expression.as_str(), &columns[1].provenance), ("hex(6)", &Provenance::Recipe));
     let request =
         Request { scale: Some(2.5), seed: Some(1), rows: vec![(Some("C".to_owned()), 3)], ..Request::default() };
-    let plan = planned(FILE, request).expect("a good plan");
+    let plan = planned(FILE, request).expect("a good recipe");
     let sizes: Vec<_> = plan.tables().iter().map(|table| (table.rows, table.seed)).collect();
     assert_eq!(sizes, [(2500, 1), (25, 1), (3, 1)]);
     assert_eq!(plan.tables()[2].columns[0].expression, "ref(a.id)");
 }
 
-/// Numbers of rows that follow from those of parents do so in a written plan too, at any scale.
+/// Numbers of rows that follow from those of parents do so in a written recipe too, at any scale.
 #[test]
 fn children_follow_their_parents() {
     let sql = "algorithm_version = 1
@@ -56,8 +56,8 @@ CREATE TABLE b (a REFERENCES a /* gen: ref(a.id, per_parent(1, 5)) */, rank INT 
 CREATE TABLE c (b /* gen: ref(b.rank, per_parent(2)) */, x /* gen: b.rank * 2 */);
 '''
 ";
-    let first = planned(sql, Request::default()).expect("a good plan");
-    let schema = PlanFile::parse(sql, "plan.toml").and_then(|plan| plan.schema()).expect("a good schema");
+    let first = planned(sql, Request::default()).expect("a good recipe");
+    let schema = Recipe::parse(sql, "recipe.toml").and_then(|recipe| recipe.schema()).expect("a good schema");
     let written = to_toml(&schema, &first);
     for scale in [0.07, 1.0, 1.5, 20.0] {
         let plan = planned(&written, Request { scale: Some(scale), ..Request::default() }).expect(&written);
@@ -73,15 +73,15 @@ CREATE TABLE c (b /* gen: ref(b.rank, per_parent(2)) */, x /* gen: b.rank * 2 */
 #[test]
 fn some_rows_stay_some() {
     for (scale, rows) in [(0.0001, 1), (0.001, 1), (0.5, 500), (3.0, 3000)] {
-        let plan = planned(FILE, Request { scale: Some(scale), ..Request::default() }).expect("a good plan");
+        let plan = planned(FILE, Request { scale: Some(scale), ..Request::default() }).expect("a good recipe");
         assert_eq!(plan.tables()[0].rows, rows, "{scale}");
     }
 }
 
 #[test]
 fn what_is_written_is_read_as_the_same() {
-    let plan = planned(FILE, Request::default()).expect("a good plan");
-    let schema = PlanFile::parse(FILE, "plan.toml").and_then(|plan| plan.schema()).expect("a good schema");
+    let plan = planned(FILE, Request::default()).expect("a good recipe");
+    let schema = Recipe::parse(FILE, "recipe.toml").and_then(|recipe| recipe.schema()).expect("a good schema");
     let written = to_toml(&schema, &plan);
     assert!(written.contains("# z = \"ref(a.id)\"  # inferred anew: refers to a.id"), "{written}");
     let again = planned(&written, Request::default()).expect(&written);
@@ -111,7 +111,7 @@ fn mistakes_point_into_the_file() {
         (change("X = ", "Y = "), 16, 1, "table a has no column 'Y'"),
         (change("tables.c]", "tables.d]"), 19, 9, "the schema has no table 'd'"),
         (change("z INT", "z INT,"), 10, 24, "\"REFERENCES\": syntax error"),
-        (change("version = 1", "version = 2"), 1, 21, "the plan has algorithm version 2"),
+        (change("version = 1", "version = 2"), 1, 21, "the recipe has algorithm version 2"),
         (change("version = 1", "version = -1"), 1, 21, "invalid value"),
         (change("algorithm_version = 1\n", ""), 1, 1, "missing field `algorithm_version`"),
         (change("seed = 7", "sede = 7"), 2, 1, "unknown field `sede`"),
@@ -127,7 +127,7 @@ fn mistakes_point_into_the_file() {
         let error = planned(&file, Request::default()).expect_err(&file);
         assert!(error.message().contains(message), "{error}");
         let place = error.place();
-        assert_eq!(place.file.as_deref(), Some(std::path::Path::new("plan.toml")), "{error}");
+        assert_eq!(place.file.as_deref(), Some(std::path::Path::new("recipe.toml")), "{error}");
         assert_eq!((place.line, place.character), (Some(line), Some(character)), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Writes a plan as a plan file.
+//! Writes a plan as a recipe.
 
 use super::Schema;
 use crate::infer::{Reference, reference};
@@ -6,13 +6,14 @@ use crate::plan::{ColumnPlan, GenPlan, Provenance, TablePlan};
 use crate::random::ALGORITHM_VERSION;
 use std::fmt::Write;
 
-/// Writes the plan as a plan file, which generates the same database, byte by byte.
+/// Writes the plan as a recipe, which generates the same database, byte by byte.
 ///
 /// Inferred foreign keys are written as comments, because they depend on the parents' numbers of rows: they are
 /// inferred again, so that these can be changed.
 pub fn to_toml(schema: &Schema, plan: &GenPlan) -> String {
-    let mut out =
-        format!("# litepress gen OUT.db --plan THIS_FILE [--scale F]\nalgorithm_version = {ALGORITHM_VERSION}\n");
+    let mut out = format!(
+        "# litepress generate OUT.db --recipe THIS_FILE [--scale F]\nalgorithm_version = {ALGORITHM_VERSION}\n"
+    );
     let scale = plan.tables().iter().find_map(|table| table.tpch.map(|(_, scale)| scale));
     if let Some(scale) = scale {
         put(&mut out, format_args!("scale = {scale:?}\n"));

@@ -1,4 +1,4 @@
-//! Plan files: TOML with the schema, the seed, the numbers of rows and a generator for each column.
+//! Recipes: TOML with the schema, the seed, the numbers of rows and a generator for each column.
 //!
 //! ```toml
 //! algorithm_version = 1              # of the generators: another version gives other values
@@ -21,7 +21,7 @@
 //! count, and columns are inferred.
 //!
 //! The schema and the annotations are parsed as texts of their own. The TOML parser reports their spans in the file,
-//! so `PlanFile::locate` can translate the place of an error to its line and character in the file.
+//! so `Recipe::locate` can translate the place of an error to its line and character in the file.
 
 mod place;
 mod write;
@@ -39,9 +39,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
-/// A parsed plan file. Its settings rank below those of the request and above those of the schema.
+/// A parsed recipe. Its settings rank below those of the request and above those of the schema.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlanFile {
+pub struct Recipe {
     text: String,
     origin: String,
     schema: Spanned<String>,
@@ -49,12 +49,12 @@ pub struct PlanFile {
     pub(crate) seed: Option<u64>,
     /// Factor for the numbers of rows.
     pub(crate) scale: Option<f64>,
-    tables: Vec<PlanFileTable>,
+    tables: Vec<RecipeTable>,
 }
 
 /// The entry of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PlanFileTable {
+pub(crate) struct RecipeTable {
     name: Spanned<String>,
     /// Number of rows, if set.
     pub rows: Option<u64>,
@@ -62,15 +62,15 @@ pub(crate) struct PlanFileTable {
     pub seed: Option<u64>,
     /// Whether the scale leaves the number of rows alone.
     pub fixed: bool,
-    columns: Vec<(Spanned<String>, PlanFileColumn)>,
+    columns: Vec<(Spanned<String>, RecipeColumn)>,
 }
 
-/// An annotation in a plan file.
+/// An annotation in a recipe.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PlanFileColumn {
+pub(crate) struct RecipeColumn {
     /// The annotation, without TOML quotes.
     pub expression: String,
-    /// Name of the text in errors, until `PlanFile::locate` replaces it.
+    /// Name of the text in errors, until `Recipe::locate` replaces it.
     pub origin: String,
     span: Range<usize>,
 }
@@ -127,8 +127,8 @@ impl<'de> Deserialize<'de> for TomlInteger {
     }
 }
 
-impl PlanFile {
-    /// Parses a plan file; `origin` is its name in errors. Names of tables and columns are not checked yet.
+impl Recipe {
+    /// Parses a recipe; `origin` is its name in errors. Names of tables and columns are not checked yet.
     ///
     /// # Errors
     /// [`ErrorKind::Generator`](litepress_rows::ErrorKind::Generator) with line and character, if the text is not
@@ -138,12 +138,12 @@ impl PlanFile {
         let document: Document = toml::from_str(text).map_err(|error| {
             let message = error.message().replace('\n', ", ");
             let at = error.span().map_or(0, |span| span.start);
-            source.error(at, message).advise("a plan file is TOML: 'litepress gen --write-plan FILE' writes one")
+            source.error(at, message).advise("a recipe is TOML: 'litepress generate --write-recipe FILE' writes one")
         })?;
         let version = document.algorithm_version;
         if *version.get_ref() != ALGORITHM_VERSION {
             let message = format!(
-                "the plan has algorithm version {}, and this program makes the values of version {ALGORITHM_VERSION}",
+                "the recipe has algorithm version {}, and this program makes the values of version {ALGORITHM_VERSION}",
                 version.get_ref()
             );
             return Err(source.error(version.span().start, message).advise(
@@ -153,7 +153,7 @@ impl PlanFile {
         if let Some(scale) = &document.scale {
             check_scale(*scale.get_ref()).map_err(|message| source.error(scale.span().start, message))?;
         }
-        let table = |(name, table): (Spanned<String>, DocumentTable)| PlanFileTable {
+        let table = |(name, table): (Spanned<String>, DocumentTable)| RecipeTable {
             rows: table.rows.map(|TomlInteger(rows)| rows),
             seed: table.seed.map(|TomlInteger(seed)| seed),
             fixed: table.fixed,
@@ -218,12 +218,12 @@ impl PlanFile {
     }
 
     /// Returns the entry of this table.
-    pub(crate) fn table(&self, name: &str) -> Option<&PlanFileTable> {
+    pub(crate) fn table(&self, name: &str) -> Option<&RecipeTable> {
         self.tables.iter().find(|table| table.is(name))
     }
 
     /// Returns the file's annotations: table, column, annotation.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str, &PlanFileColumn)> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str, &RecipeColumn)> {
         self.tables.iter().flat_map(|table| {
             let columns = table.columns.iter();
             columns.map(|(name, column)| (table.name.get_ref().as_str(), name.get_ref().as_str(), column))
@@ -250,7 +250,7 @@ impl PlanFile {
     }
 }
 
-impl PlanFileTable {
+impl RecipeTable {
     fn is(&self, name: &str) -> bool {
         self.name.get_ref().eq_ignore_ascii_case(name)
     }
@@ -260,11 +260,11 @@ fn columns(
     origin: &str,
     table: &str,
     columns: BTreeMap<Spanned<String>, Spanned<String>>,
-) -> Vec<(Spanned<String>, PlanFileColumn)> {
+) -> Vec<(Spanned<String>, RecipeColumn)> {
     let column = |(name, expression): (Spanned<String>, Spanned<String>)| {
         let origin = format!("{origin}: {table}.{}", name.get_ref());
         let span = expression.span();
-        (name, PlanFileColumn { expression: expression.into_inner(), origin, span })
+        (name, RecipeColumn { expression: expression.into_inner(), origin, span })
     };
     columns.into_iter().map(column).collect()
 }
