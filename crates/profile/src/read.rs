@@ -8,13 +8,14 @@ use crate::references::{ForeignKey, ReferenceStats, foreign_keys};
 use crate::sketch::hash_int;
 use litepress_gen::generated_tables;
 use litepress_rows::schema::{Schema, Table};
+use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Error, ErrorKind, Result, quoted_name};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// A function that fails once the run is to stop.
 pub(crate) type GoOn<'a> = &'a (dyn Fn() -> Result<()> + Sync);
@@ -68,13 +69,13 @@ pub(crate) fn read(file: &Path, threads: usize, go_on: GoOn<'_>) -> Result<Datab
         let threads: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("a thread that reads does not panic"))
     })?;
-    let whole = |stats: Mutex<Option<TableStats>>| stats.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let whole = |stats: Mutex<Option<TableStats>>| ignore_poison(stats.into_inner());
     let tables = stats.into_iter().map(whole).collect();
     Ok(DatabaseStats { schema, tables })
 }
 
 fn add(whole: &Mutex<Option<TableStats>>, read: TableStats) {
-    let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut whole = lock(whole);
     match &mut *whole {
         Some(whole) => whole.merge(read),
         None => *whole = Some(read),
