@@ -6,6 +6,8 @@
 //! **All of the crate's `unsafe` is here.** The lengths and buffers in the structs are trusted: there is no way to check them.
 //! Contents are checked later (`array_as_bytes` in `crates/load`: texts need not be UTF-8).
 
+use crate::errors::exception;
+use crate::press;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
@@ -13,8 +15,6 @@ use arrow_array::{
     Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, make_array,
 };
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
-use crate::errors::exception;
-use crate::press;
 use litepress::{Error, ErrorKind};
 use litepress_load::arrow::{self, BatchFacts};
 use litepress_load::options::ReadOptions;

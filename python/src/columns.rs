@@ -61,7 +61,10 @@ enum Kind {
     /// Days since 1970.
     Date,
     /// Counts of a unit since 1970, in UTC if they are instants.
-    Time { unit: Unit, is_instant: bool },
+    Time {
+        unit: Unit,
+        is_instant: bool,
+    },
     /// Durations, stored as microseconds.
     Span(SpanUnit),
     /// Arrays of Arrow.
@@ -266,18 +269,13 @@ fn names(named: Vec<String>, columns: usize, table: &str, known: Option<&Table>)
 /// Returns whether an option of a column, `column` or `table.column`, is about this one.
 pub fn is_column(option: &str, table: &str, name: &str) -> bool {
     let is_bare = option.eq_ignore_ascii_case(name);
-    let in_table = || option.len() == table.len() + 1 + name.len() && option.eq_ignore_ascii_case(&format!("{table}.{name}"));
+    let in_table =
+        || option.len() == table.len() + 1 + name.len() && option.eq_ignore_ascii_case(&format!("{table}.{name}"));
     is_bare || in_table()
 }
 
 impl Column {
-    fn new(
-        py: Python<'_>,
-        name: String,
-        source: &Bound<'_, PyAny>,
-        table: &str,
-        form: Option<&str>,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, name: String, source: &Bound<'_, PyAny>, table: &str, form: Option<&str>) -> PyResult<Self> {
         let part = |part: &str| -> PyResult<String> { source.getattr(part)?.extract() };
         let layout = || -> PyResult<Layout> {
             let (bytes, is_swapped) = (source.getattr("size")?.extract()?, source.getattr("is_swapped")?.extract()?);

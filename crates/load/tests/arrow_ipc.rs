@@ -132,9 +132,8 @@ fn decimals_lose_no_digit() {
 #[test]
 fn dates_and_times_are_what_sqlite_reads() {
     let days = || of(Date32Array::from(vec![Some(19_860), None, Some(2_932_897)]));
-    let beyond = |value: &str| {
-        format!("bad column c: SQLite's date functions read the years 0 to 9999 only (value '{value}')")
-    };
+    let beyond =
+        |value: &str| format!("bad column c: SQLite's date functions read the years 0 to 9999 only (value '{value}')");
     check(days(), None, &["text 2024-05-17", "null", &beyond("+10000-01-01")]);
     check(days(), Some("integer"), &["int 19860", "null", "int 2932897"]);
     check(days(), Some("unixepoch"), &["int 1715904000", "null", "int 253402300800"]);

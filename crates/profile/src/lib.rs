@@ -101,11 +101,7 @@ pub struct ColumnProfile {
 /// [`ErrorKind::Data`](litepress_rows::ErrorKind::Data) if SQLite cannot read the file;
 /// [`ErrorKind::Schema`](litepress_rows::ErrorKind::Schema) if the schema uses something that the bundled SQLite
 /// lacks.
-pub fn profile(
-    file: &Path,
-    options: &ProfileOptions,
-    go_on: &(dyn Fn() -> Result<()> + Sync),
-) -> Result<Profile> {
+pub fn profile(file: &Path, options: &ProfileOptions, go_on: &(dyn Fn() -> Result<()> + Sync)) -> Result<Profile> {
     let read::DatabaseStats { schema, tables: stats } = read::read(file, options.threads, go_on)?;
     let annotated = annotated_columns(&schema);
     let mut planner = ReferencePlanner::new(&schema, &stats);

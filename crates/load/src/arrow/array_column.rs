@@ -34,7 +34,8 @@ impl ArrayColumn {
     /// # Errors
     /// [`ErrorKind::Usage`] if the values do not have this form; [`ErrorKind::Data`] if an array breaks the rules of Arrow.
     pub fn new(name: &str, field: &FieldRef, arrays: &[ArrayRef], form: Option<&str>) -> Result<Self> {
-        let damaged = |why| Error::new(ErrorKind::Data, format!("the data break the rules of Arrow: {why}")).in_column(name);
+        let damaged =
+            |why| Error::new(ErrorKind::Data, format!("the data break the rules of Arrow: {why}")).in_column(name);
         let field: FieldRef = Arc::new(field.as_ref().clone().with_name(name));
         batches::refuse_depth(&field)?;
         let meaning = Meaning::of_field(&field);

@@ -142,7 +142,9 @@ impl Filling<'_> {
             None => error,
         };
         let advice = match refusal {
-            NO_WHOLE_SECOND => Some(message![OptionName::StoreAs.alone(), " keeps fractions in the forms real and integer"]),
+            NO_WHOLE_SECOND => {
+                Some(message![OptionName::StoreAs.alone(), " keeps fractions in the forms real and integer"])
+            }
             NO_INTEGER => Some(message!["store the column with ", OptionName::StoreAs.alone(), " in the form text"]),
             NO_WHOLE_MICROSECOND => Some(message![OptionName::StoreAs.alone(), " keeps all digits in the form text"]),
             NO_YEAR => Some(message![OptionName::StoreAs.alone(), " stores such dates as numbers in the form integer"]),

@@ -167,7 +167,9 @@ impl Meaning {
             Self::Boolean | Self::Integer | Self::Unsigned64 => Form::Integer,
             Self::Duration(_) => Form::Microseconds,
             Self::Float => Form::Real,
-            Self::Decimal { precision, scale } if scale <= 0 && digits(precision, scale) <= INTEGER_DIGITS.into() => Form::Integer,
+            Self::Decimal { precision, scale } if scale <= 0 && digits(precision, scale) <= INTEGER_DIGITS.into() => {
+                Form::Integer
+            }
             Self::Decimal { precision, .. } if precision <= DOUBLE_DIGITS => Form::Real,
             Self::Binary => Form::Blob,
             Self::Nested => Form::Json,
