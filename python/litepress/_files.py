@@ -1,11 +1,10 @@
-"""``load``, ``generate``, ``plan``, ``profile`` and ``check``: the commands of the program ``litepress`` as functions."""
+"""``load``, ``generate``, ``plan`` and ``profile``: commands of the program ``litepress`` as functions."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict, Union
 
 from . import _litepress
@@ -15,14 +14,16 @@ from ._options import (
     IfExists,
     InvalidUtf8,
     Lists,
+    Nan,
     OnConflict,
     OnError,
     Pairs,
+    PathLike,
     Ragged,
     SchemaLike,
     Sync,
     Verify,
-    expanded,
+    checked_path,
     flag,
     is_recipe,
     is_schema_file,
@@ -50,7 +51,6 @@ from ._sources import FileLike, LocalFiles
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-PathLike = Union[str, "os.PathLike[str]"]
 Rows = Union[int, str, Mapping[str, Union[int, str]]]
 
 
@@ -89,6 +89,9 @@ class PlanArguments(TypedDict, total=False):
     max_rejects: int | str | None
     ragged: Ragged
     invalid_utf8: InvalidUtf8
+    json_path: str | None
+    flatten: bool
+    nan: Nan
     if_exists: IfExists
     on_conflict: OnConflict
     page_size: int | None
@@ -126,7 +129,7 @@ def load(
     comment: str | None = None,
     json_path: str | None = None,
     flatten: bool = False,
-    nan: str = "error",
+    nan: Nan = "error",
     encoding: str | None = None,
     null_value: str | Sequence[str] | None = None,
     store_as: Pairs | None = None,
@@ -217,7 +220,7 @@ def load(
     After any exception, also Ctrl-C, ``path`` is as it was.
     """
     given = locals()
-    target = _path(path)
+    target = checked_path(path)
     with ProgressCallback(progress) as callback, _local_files(files, given) as local:
         arguments = _load_arguments({**given, "files": local.checked(encoding)})
         return Summary.of(local.renamed_report(_litepress.load(target, *arguments, callback.call)), target)
@@ -281,7 +284,7 @@ def generate(
     """
     arguments = _generate_arguments(locals())
     with ProgressCallback(progress) as callback:
-        target = _path(path)
+        target = checked_path(path)
         return Summary.of(_litepress.generate(target, *arguments, callback.call), target)
 
 
@@ -296,7 +299,7 @@ def plan(
     made; further arguments are those of the function. The result has the expected bytes and memory, the tables with their
     columns, and the lane of each table, index and constraint with its reason.
     """
-    target = None if path is None else _path(path)
+    target = None if path is None else checked_path(path)
     if _is_generated(source, arguments):
         given = _given("a schema", {"rows": None, **_defaults(generate)}, dict(arguments))
         if given["recipe"] is not None:
@@ -336,99 +339,7 @@ def profile(path: PathLike, *, keep_values: bool = False, threads: int | None = 
     FileError, DataError
         The file cannot be read, or is no database.
     """
-    return _litepress.profile(_path(path), flag("keep_values", keep_values), {"threads": number("threads", threads)})
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A place in a database that violates the file format."""
-
-    page: int
-    """The page, counted from 1."""
-    offset: int | None
-    """Offset in the page, in bytes."""
-    object: str | None
-    """The table or index that the page belongs to."""
-    what: str
-    """Description of the fault."""
-
-    def __str__(self) -> str:
-        offset = "" if self.offset is None else f" at {self.offset}"
-        owner = "" if self.object is None else f" ({self.object})"
-        return f"page {self.page}{offset}{owner}: {self.what}"
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """The result of :func:`check`, true if no fault was found."""
-
-    ok: bool
-    """Whether no fault was found."""
-    faults: list[Fault]
-    """The first 100 faults."""
-    faults_total: int
-    """Number of all faults."""
-    notes: list[str]
-    """Parts that were not checked, and oddities that are no faults."""
-    sqlite: list[str] | None
-    """Complaints of SQLite's ``integrity_check`` and ``foreign_key_check``; ``None`` if SQLite was not asked."""
-    pages: int
-    """Pages of the database."""
-    page_size: int
-    """Bytes of a page."""
-    bytes: int
-    """Bytes of the file."""
-    seconds: float
-    """Duration of the check."""
-    details: dict[str, Any] = field(repr=False)
-    """The whole report, as ``litepress check --json`` prints it: each b-tree with its rows and pages."""
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        more = self.faults_total - len(self.faults)
-        lines = [str(fault) for fault in self.faults] + ([f"and {more:,} more"] if more else [])
-        return "ok" if self.ok else "\n".join(lines + [f"SQLite: {line}" for line in self.sqlite or []])
-
-
-@suggests
-def check(path: PathLike, *, full: bool = False, threads: int | None = None) -> CheckReport:
-    """Check every page of a database, made by litepress or not.
-
-    Parameters
-    ----------
-    path
-        The database. No program may change it meanwhile.
-    full
-        Whether SQLite checks it too: ``integrity_check`` and ``foreign_key_check``.
-    threads
-        Number of threads that read pages; by default one a core.
-
-    Returns
-    -------
-    CheckReport
-        The faults of the database: they are a result, not an exception.
-
-    Raises
-    ------
-    FileError
-        The file cannot be read.
-    """
-    options = {"threads": number("threads", threads)}
-    details = json.loads(_litepress.check(_path(path), flag("full", full), options))
-    return CheckReport(
-        ok=details["ok"],
-        faults=[Fault(**fault) for fault in details["faults"]],
-        faults_total=details["faults_total"],
-        notes=details["notes"],
-        sqlite=details["sqlite"],
-        pages=details["pages"],
-        page_size=details["page_size_bytes"],
-        bytes=details["bytes"],
-        seconds=details["seconds"],
-        details=details,
-    )
+    return _litepress.profile(checked_path(path), flag("keep_values", keep_values), {"threads": number("threads", threads)})
 
 
 Arguments = dict[str, Any]
@@ -510,14 +421,6 @@ def _is_generated(source: object, arguments: Mapping[str, Any]) -> bool:
         return True
     is_schema = isinstance(source, str) and (is_sql(source) or source in _litepress.presets())
     return is_schema or (isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith(".sql"))
-
-
-def _path(path: PathLike, name: str = "path") -> str:
-    if not isinstance(path, (str, os.PathLike)):
-        raise_type_error(name, "a path", path)
-    file = expanded(path)
-    refuse_own_lock(file)
-    return file
 
 
 def _map(value: Mapping[str, str | None] | None) -> list[tuple[str, str]]:

@@ -15,7 +15,8 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ._data import Arrow, Column, Columns, Failure, Refused, Wishes, is_numpy_array, numpy_column, speaks_arrow, values_column
+from ._columns import is_numpy_array, numpy_column, values_column
+from ._data import Arrow, Column, Columns, Failure, Refused, Wishes, speaks_arrow
 
 _FROM_ARROW = (
     type(None), bool, int, float, str, bytes, list, dict, decimal.Decimal, uuid.UUID,
@@ -100,7 +101,7 @@ def _pyarrow() -> Any:
     """Returns pyarrow, or ``None`` if it is not installed."""
     if importlib.util.find_spec("pyarrow") is None:
         return None
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
     return pyarrow
 
@@ -143,7 +144,7 @@ def _arrow(data: Any, wishes: Wishes) -> Arrow | Columns:
 
 def _pyarrow_column(values: Any, wishes: Wishes) -> Column:
     """Describes an array or a chunked array of pyarrow."""
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
     origin = f"Arrow {values.type}"
     if not wishes.adapts(*_python_types(pyarrow, values.type)):
@@ -370,7 +371,7 @@ def _pandas_column(name: str, series: Any, wishes: Wishes) -> Column:
 
 def _by_pyarrow(series: Any, origin: str) -> Column | None:
     """Describes a column with a type by its Arrow array; ``None`` if a value has no form there."""
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
     try:
         return Column("arrow", origin, data=pyarrow.Array.from_pandas(series))

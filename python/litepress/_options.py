@@ -24,6 +24,7 @@ Columns = Union[str, Sequence[str], Mapping[str, Union[str, Sequence[str]]]]
 """One column, several columns, or columns by table."""
 Lists = Union[str, Sequence[Union[str, Sequence[str]]], Mapping[str, Union[str, Sequence[Union[str, Sequence[str]]]]]]
 """Several lists of columns, or such lists by table. In a ``list`` each item is one; a tuple is one list of several columns."""
+PathLike = Union[str, "os.PathLike[str]"]
 IfExists = Literal["fail", "overwrite"]
 OnConflict = Literal["abort", "ignore", "replace"]
 Sync = Literal["full", "off"]
@@ -32,6 +33,7 @@ Format = Literal["csv", "tsv", "ndjson", "json", "parquet", "arrow", "sqlite"]
 OnError = Literal["abort", "reject", "null"]
 Ragged = Literal["error", "pad", "reject"]
 InvalidUtf8 = Literal["error", "replace", "blob"]
+Nan = Literal["error", "null", "text"]
 Pairs = Mapping[str, Union[str, Mapping[str, str]]]
 """A text for each column, keyed by ``"column"``, by ``"table.column"``, or by table and then column."""
 
@@ -197,6 +199,15 @@ def _has_own_lock(path: str | os.PathLike[str]) -> bool:
         return False
     own = str(os.getpid())
     return any("POSIX" in lock[1:3] and own in lock[4:6] and lock[-3].endswith(f":{inode}") for lock in held if len(lock) >= 8)
+
+
+def checked_path(path: PathLike) -> str:
+    """Returns the path of a database as a text. Refuses one on which this process holds a lock."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise_type_error("path", "a path", path)
+    file = expanded(path)
+    refuse_own_lock(file)
+    return file
 
 
 def is_sql(source: str) -> bool:

@@ -212,7 +212,7 @@ def _opened_url(url: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yields the files of a URL, each with a function that opens it. Patterns are for fsspec, which the standard library lacks."""
     is_of_web = url.startswith(("http://", "https://"))
     try:
-        import fsspec
+        import fsspec  # type: ignore[import-untyped, unused-ignore]
 
         files = fsspec.open_files(url, "rb")
     except ImportError as error:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _litepress
-from ._data import Arrow, Tables, describe, refuse_index
+from ._data import Arrow, Tables
+from ._describe import describe, refuse_index
 from ._options import (
     Columns,
     IfExists,
@@ -258,7 +259,7 @@ def connect(
     elif sys.version_info < (3, 12):
         raise TypeError("autocommit= needs Python 3.12")
     # An option that sqlite3 refuses fails before any work is done.
-    connection = sqlite3.connect(":memory:", **options)
+    connection: sqlite3.Connection = sqlite3.connect(":memory:", **options)
     try:
         _fill(connection, to_bytes(**given))
     except BaseException:

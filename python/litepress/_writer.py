@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from . import _litepress
-from ._data import Rows, describe, is_sequence, refuse_index
+from ._data import Rows, is_sequence
+from ._describe import describe, refuse_index
 from ._options import (
     IfExists,
     OnConflict,

@@ -1,7 +1,8 @@
 //! Converts whole columns to pieces.
 //!
-//! `litepress/_data.py` describes each column and reads a block of it at a time: numbers and times as the bytes of a buffer,
-//! everything else as a list of Python values. The numbers of a buffer never become Python objects.
+//! `litepress/_columns.py` and `_frames.py` describe each column and read a block of it at a time: numbers and times as the bytes
+//! of a buffer, everything else as a list of Python values. The numbers of a buffer never become Python objects, and neither do
+//! arrays of Arrow, which stand beside columns of objects.
 
 use crate::arrow_in;
 use crate::cells::{Adapter, Kinds, PIECE_BYTES, PIECE_ROWS, Place, PythonColumn, field};

@@ -1,7 +1,7 @@
 //! The Python package `litepress`, as its extension module `litepress._litepress`.
 //!
 //! ```text
-//!  litepress/__init__.py    what users call: arguments are sorted out, data is told apart (_data.py)
+//!  litepress/__init__.py    what users call: arguments are sorted out, data is told apart (_describe.py)
 //!        |
 //!  write.rs   data that is all there: given readers -> LoadPlan -> press
 //!  writer.rs  rows as they come: litepress::pipeline

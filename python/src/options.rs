@@ -4,7 +4,7 @@
 //! values, so all faces know the same choices and sizes.
 
 use litepress::{
-    Choice, Conflict, FileFormat, InvalidUtf8, OnError, Options, Ragged, Sync, TableOptions, Verify, parse,
+    Choice, Conflict, FileFormat, InvalidUtf8, NanPolicy, OnError, Options, Ragged, Sync, TableOptions, Verify, parse,
 };
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
@@ -96,5 +96,6 @@ pub fn choices() -> Vec<(&'static str, Vec<&'static str>)> {
         ("on_error", names::<OnError>()),
         ("ragged", names::<Ragged>()),
         ("invalid_utf8", names::<InvalidUtf8>()),
+        ("nan", names::<NanPolicy>()),
     ]
 }

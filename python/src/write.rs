@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A table's name and its data, as `litepress._data.describe` returns them.
+/// A table's name and its data, as `litepress._describe.describe` returns them.
 type Table<'py> = (String, Bound<'py, PyAny>);
 
 /// Makes a database of these tables: a file, or bytes if `path` is `None`. Returns the report as JSON, and the bytes.

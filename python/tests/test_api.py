@@ -21,6 +21,7 @@ import litepress._options as options
 import numpy as np
 import pytest
 from litepress import _litepress
+from litepress._files import PlanArguments
 
 from conftest import queried
 
@@ -119,9 +120,15 @@ def test_a_misspelt_keyword_is_answered_with_the_right_one(call: str, wrong: str
 
 def test_types_of_arguments_know_all_choices() -> None:
     names = {"on_conflict": "OnConflict", "sync": "Sync", "verify": "Verify", "format": "Format", "on_error": "OnError",
-             "ragged": "Ragged", "invalid_utf8": "InvalidUtf8"}  # fmt: skip
+             "ragged": "Ragged", "invalid_utf8": "InvalidUtf8", "nan": "Nan"}  # fmt: skip
     for option, choices in _litepress.choices():
         assert list(typing.get_args(getattr(options, names[option]))) == choices
+
+
+def test_plan_knows_the_arguments_of_load_and_generate() -> None:
+    """An option that `load` learns is one of `plan`, too: its type lists them once more."""
+    known = {*options.keyword_defaults(litepress.load), *options.keyword_defaults(litepress.generate), "rows"}
+    assert PlanArguments.__annotations__.keys() == known - {"progress", "recipe"}
 
 
 WRONG_CALLS = """

@@ -212,7 +212,7 @@ impl Job {
                 stats.add(values?.into_iter());
             }
             stats.rows += 1;
-            if stats.rows % ROWS_BETWEEN == 0 {
+            if stats.rows.is_multiple_of(ROWS_BETWEEN) {
                 go_on().map_err(Stop::Wished)?;
             }
         }
