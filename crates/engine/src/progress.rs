@@ -1,7 +1,7 @@
 //! Counts progress, and carries requests to stop.
 
 use crate::{Error, ErrorKind, Result};
-use litepress_rows::{NumberedRows, Part, RecordChunk, RowidOrder, Source};
+use litepress_rows::{Part, RandomAccessRows, RecordChunk, RowidOrder, Source};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -97,7 +97,7 @@ impl Source for Counted<'_> {
     }
 
     /// Does not count these rows: the code that makes rows again counts them.
-    fn numbered(&self) -> Option<&dyn NumberedRows> {
+    fn numbered(&self) -> Option<&dyn RandomAccessRows> {
         self.source.numbered()
     }
 }

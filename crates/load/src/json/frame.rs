@@ -5,7 +5,7 @@
 //! within the array, so a truncated file is always noticed.
 
 use crate::block::Block;
-use crate::cut::{Framed, Framing};
+use crate::framing::{Framed, Framing};
 use litepress_rows::{Error, ErrorKind, Result};
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
