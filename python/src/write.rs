@@ -60,9 +60,9 @@ pub fn write<'py>(
     });
     let (database, sources, rejects) = made.map_err(raise)?;
     let order = database.filling_order();
-    let column_sources = in_order(&plan, &order, data.column_sources);
+    let inputs = in_order(&plan, &order, data.inputs);
     let job = || make(database, &order, &sources);
-    let finished = press::run(py, &options.progress, Watcher::new(tell), column_sources, job)?;
+    let finished = press::run(py, &options.progress, Watcher::new(tell), inputs, job)?;
     let mut report = BuildReport::new(finished, path, started, options);
     let bytes = report.bytes.take().map(|bytes| PyBytes::new(py, &bytes));
     let mut report = report.to_json();
@@ -70,12 +70,12 @@ pub fn write<'py>(
     Ok((report.to_string(), bytes))
 }
 
-/// The data of all tables: readers for the plan, and the column_sources of tables that only the interpreter can read.
+/// The data of all tables: readers for the plan, and the inputs of tables that only the interpreter can read.
 #[derive(Default)]
 struct Data {
     given: Vec<InMemoryTable>,
     /// With the table's name.
-    column_sources: Vec<(String, TableInput)>,
+    inputs: Vec<(String, TableInput)>,
 }
 
 impl Data {
@@ -94,7 +94,7 @@ impl Data {
                 let known = schema.and_then(|schema| schema.table(&table));
                 let maker = rows::piece_maker(py, &described, &table, adapters, known)?;
                 let (feed, reader) = feed::channel(maker.fields().to_vec());
-                opened.column_sources.push((table.clone(), TableInput { maker, feed }));
+                opened.inputs.push((table.clone(), TableInput { maker, feed }));
                 Box::new(reader)
             };
             opened.given.push(InMemoryTable { table, reader });
@@ -103,14 +103,14 @@ impl Data {
     }
 }
 
-/// Sorts the column_sources by the order in which the database fills their tables.
-fn in_order(plan: &LoadPlan, order: &[usize], mut column_sources: Vec<(String, TableInput)>) -> Vec<TableInput> {
+/// Sorts the inputs by the order in which the database fills their tables.
+fn in_order(plan: &LoadPlan, order: &[usize], mut inputs: Vec<(String, TableInput)>) -> Vec<TableInput> {
     let position = |name: &str| {
         let table = plan.schema.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
         order.iter().position(|filled| Some(*filled) == table)
     };
-    column_sources.sort_by_key(|(name, _)| position(name));
-    column_sources.into_iter().map(|(_, supply)| supply).collect()
+    inputs.sort_by_key(|(name, _)| position(name));
+    inputs.into_iter().map(|(_, input)| input).collect()
 }
 
 /// Returns the source of each planned table, with the table's position in the schema.

@@ -49,7 +49,7 @@ pub struct Dialect {
     pub escape: Option<u8>,
     /// The first record names the columns.
     pub header: bool,
-    /// Names of the columns, if the file has none or others are projected.
+    /// Names of the columns, if the file has none or others are wanted.
     pub columns: Option<Vec<String>>,
     /// The first byte of lines to skip.
     pub comment: Option<u8>,

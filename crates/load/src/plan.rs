@@ -2,9 +2,9 @@
 //! data in memory can take the place of files ([`LoadPlan::from_readers`]).
 //!
 //! ```text
-//! inputs --group--> tables --scan--> decisions --define--> schema text --SQLite--> Schema     no schema is given
+//! inputs --group--> tables --scan--> InferredColumns --define--> schema text --SQLite--> Schema     no schema is given
 //!                   tables ------------------------------------------------------->  Schema     one is
-//! Schema + columns of the files --match--> column_sources of every file --> LoadSource
+//! Schema + columns of the files --match--> ColumnSources of every file --> LoadSource
 //! ```
 
 use crate::copy::{CopiedTable, DatabaseCopy};
@@ -224,8 +224,8 @@ impl PlannedTable {
     /// Returns the DEFAULTs to evaluate for every row, of columns that some file lacks.
     pub fn row_defaults(&self) -> Vec<&RowDefault> {
         let mut found: Vec<&RowDefault> = Vec::new();
-        for supply in self.files.iter().flat_map(|file| &file.mapping.column_sources) {
-            if let ColumnSource::EachRow(default) = supply
+        for source in self.files.iter().flat_map(|file| &file.mapping.column_sources) {
+            if let ColumnSource::EachRow(default) = source
                 && !found.contains(&default)
             {
                 found.push(default);

@@ -84,7 +84,7 @@ impl LoadSource {
     /// are left out go to `rejects`.
     ///
     /// # Panics
-    /// If a file does not have one supply for every ordinary column.
+    /// If a file does not have one source for every ordinary column.
     pub fn new(
         table: &Table,
         files: Vec<OpenFile>,
@@ -94,7 +94,7 @@ impl LoadSource {
         estimate: TableEstimate,
     ) -> Self {
         let columns = table.ordinary_columns().count();
-        assert!(files.iter().all(|file| file.column_sources.len() == columns), "one supply a column");
+        assert!(files.iter().all(|file| file.column_sources.len() == columns), "one source a column");
         let last_sequence = files.iter().filter_map(|file| file.reader.last_sequence()).max();
         let files = Files { files, current: 0, records_before: 0, records_of_current: 0, starts: vec![0] };
         Self { table: table.clone(), conflict, on_error, rejects, estimate, last_sequence, files: Mutex::new(files) }
@@ -424,8 +424,8 @@ impl BatchEncoder {
 
     /// Evaluates DEFAULTs that differ by row. This may fail, so it must run before the blocks are swapped.
     fn compute(&mut self, first_record: u64) -> Result<()> {
-        for (supply, block) in self.column_sources.iter().zip(&mut self.blocks) {
-            if let ColumnSource::EachRow(default) = supply {
+        for (source, block) in self.column_sources.iter().zip(&mut self.blocks) {
+            if let ColumnSource::EachRow(default) = source {
                 default.fill(block, first_record, self.batch.rows)?;
             }
         }
@@ -446,8 +446,8 @@ impl BatchEncoder {
 
     /// Swaps the blocks into the order of the table's columns.
     fn gather(&mut self, first_record: u64) {
-        for (supply, block) in self.column_sources.iter().zip(&mut self.blocks) {
-            match supply {
+        for (source, block) in self.column_sources.iter().zip(&mut self.blocks) {
+            match source {
                 ColumnSource::File(position) => std::mem::swap(block, &mut self.batch.blocks[*position]),
                 ColumnSource::Constant(value) => fill_constant(block, value, self.batch.rows),
                 // `compute` has filled it.
@@ -462,9 +462,9 @@ impl BatchEncoder {
     /// Returns the blocks to the batch, to be filled again. Huge values are freed: they are in the records now, and would
     /// otherwise be in memory twice while their pages are written.
     fn give_back(&mut self) {
-        for (supply, block) in self.column_sources.iter().zip(&mut self.blocks) {
+        for (source, block) in self.column_sources.iter().zip(&mut self.blocks) {
             block.forget_huge();
-            if let ColumnSource::File(position) = supply {
+            if let ColumnSource::File(position) = source {
                 std::mem::swap(block, &mut self.batch.blocks[*position]);
             }
         }

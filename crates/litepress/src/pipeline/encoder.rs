@@ -77,7 +77,7 @@ impl TableEncoder {
     /// All fields and columns that do not mapping, in one error.
     pub fn column_sources(&self, fields: &[Field]) -> Result<Vec<ColumnSource>> {
         let mapping = matching(&self.table, fields, Naming::Given, &[]).map_err(Error::all_of)?;
-        let of_fields = |supply: ColumnSource| match supply {
+        let of_fields = |source: ColumnSource| match source {
             ColumnSource::File(at) => ColumnSource::File(mapping.projected[at].field.unwrap_or(at)),
             other => other,
         };

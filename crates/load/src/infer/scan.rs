@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Scans the records of a file with `threads` threads. Calls `go_on` before every piece.
 ///
-/// With a `limit`, the scan ends after the piece that contains this record. Neither the scanned pieces nor the findings depend
+/// With a `limit`, the scan ends after the piece that contains this record. Neither the scanned pieces nor the statistics depend
 /// on the number of threads.
 ///
 /// # Errors

@@ -68,7 +68,7 @@ pub fn matching(
     let (mut projected, mut column_sources) = (Vec::new(), Vec::new());
     for position in table.ordinary_columns() {
         let mut given = (0..fields.len()).filter(|&field| targets[field] == Some(position));
-        let supply = match given.next() {
+        let source = match given.next() {
             Some(field) => {
                 if let Some(other) = given.next() {
                     let names = (&fields[field].name, &fields[other].name);
@@ -91,7 +91,7 @@ pub fn matching(
                 ColumnSource::Constant(OwnedValue::Null)
             }),
         };
-        column_sources.push(supply);
+        column_sources.push(source);
     }
     if mistakes.is_empty() {
         return Ok(ColumnMapping { projected, column_sources });

@@ -77,7 +77,7 @@ fn defaults_are_what_sqlite_stores() {
     let column_sources = map_columns(sql, &["x"], Naming::Header, &[]).unwrap().column_sources;
     let sqlite = Connection::open_in_memory().unwrap();
     sqlite.execute_batch(&format!("{sql}; INSERT INTO t (x) VALUES (NULL)")).unwrap();
-    for (position, supply) in column_sources.iter().enumerate().skip(1) {
+    for (position, source) in column_sources.iter().enumerate().skip(1) {
         let stored: Value = sqlite.query_row("SELECT * FROM t", [], |row| row.get(position)).unwrap();
         let stored = match stored {
             Value::Null => OwnedValue::Null,
@@ -86,7 +86,7 @@ fn defaults_are_what_sqlite_stores() {
             Value::Text(text) => OwnedValue::Text(text),
             Value::Blob(blob) => OwnedValue::Blob(blob),
         };
-        assert_eq!(*supply, ColumnSource::Constant(stored), "column {position}");
+        assert_eq!(*source, ColumnSource::Constant(stored), "column {position}");
     }
     let now = map_columns("CREATE TABLE t (x, a DEFAULT CURRENT_TIMESTAMP)", &["x"], Naming::Header, &[]).unwrap();
     assert!(matches!(&now.column_sources[1], ColumnSource::Constant(OwnedValue::Text(time)) if time.len() == 19));
