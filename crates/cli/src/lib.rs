@@ -13,6 +13,7 @@
 
 mod build_text;
 mod commands;
+mod content_args;
 mod failure;
 mod generate_args;
 mod interrupt;

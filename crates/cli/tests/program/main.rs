@@ -7,6 +7,7 @@ mod guide;
 mod help;
 mod inspect;
 mod interrupt;
+mod json_shapes;
 mod keys;
 mod load;
 mod plan;
