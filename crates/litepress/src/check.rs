@@ -3,7 +3,7 @@
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Unit};
 use crate::units;
 use crate::{Progress, Result};
-use litepress_engine::check::{self as engine, Report};
+use litepress_check::Report;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,8 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        let engine::CheckOptions { threads, memory_bytes, max_faults } = engine::CheckOptions::default();
+        let litepress_check::CheckOptions { threads, memory_bytes, max_faults } =
+            litepress_check::CheckOptions::default();
         let (progress, observer) = (Arc::default(), Arc::new(Silent));
         Self { threads, memory_bytes, max_faults, full: false, progress, observer }
     }
@@ -100,7 +101,7 @@ pub struct CheckResult {
 /// ```
 ///
 /// # Errors
-/// As [`litepress_engine::check::check`]: a fault of the database is part of the result, not an error.
+/// As [`litepress_check::check`]: a fault of the database is part of the result, not an error.
 pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<CheckResult> {
     let database = database.as_ref();
     let bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
@@ -113,15 +114,15 @@ pub fn check(database: impl AsRef<Path>, options: &CheckOptions) -> Result<Check
     });
     let measured = Measured::begin(&*options.observer, meter);
     let CheckOptions { threads, memory_bytes, max_faults, .. } = *options;
-    let of_engine = engine::CheckOptions { threads, memory_bytes, max_faults };
-    let report = engine::check(database, &of_engine, &|done, total| {
+    let of_engine = litepress_check::CheckOptions { threads, memory_bytes, max_faults };
+    let report = litepress_check::check(database, &of_engine, &|done, total| {
         pages[0].fetch_max(done, Ordering::Relaxed);
         pages[1].store(total, Ordering::Relaxed);
         options.progress.go_on()
     });
     drop(measured);
     let report = report?;
-    let ask = || engine::sqlite_integrity_check(database, max_faults);
+    let ask = || litepress_check::sqlite_integrity_check(database, max_faults);
     Ok(CheckResult { report, sqlite: options.full.then(ask).transpose()? })
 }
 

@@ -65,6 +65,7 @@ pub use build::refuse_special_name;
 pub use check::{CheckOptions, CheckResult, check};
 pub use choices::Choice;
 pub use generate::{GenerateOptions, generate, plan_generate, recipe};
+pub use litepress_check as checker;
 pub use litepress_engine as engine;
 pub use litepress_engine::{
     Conflict, Database, Error, ErrorKind, Finished, MIN_MEMORY_BYTES, Options, PageSize, Place, Progress, Result,

@@ -5,7 +5,7 @@ use crate::options::OutputArgs;
 use crate::reporter::Reporter;
 use crate::text_table::{Align, format_table};
 use clap::Args;
-use litepress::engine::check::{BtreeReport, Report};
+use litepress::checker::{BtreeReport, Report};
 use litepress::{CheckOptions, CheckResult, Result, parse, units};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 //! It enters only claimed pages, and a tree has at most [`MAX_DEPTH`] levels, so the walk ends on any file. Its memory
 //! is one interior page per level.
 
-use super::inspection::Inspection;
+use super::context::CheckContext;
 use super::leaf::{Bound, CellAt, Divider, Interior, Scanner, Task};
 use super::tree::Tree;
 use litepress_format::page::PageReader;
@@ -22,18 +22,18 @@ pub(super) type Emit<'e, 't> = &'e mut dyn FnMut(Task<'t>) -> Result<bool>;
 /// Walks the tree and hands out its leaves.
 pub(super) fn walk<'t>(scanner: &mut Scanner<'_>, tree: &'t Tree, emit: Emit<'_, 't>) -> Result<()> {
     scanner.start(tree);
-    let inspection = scanner.inspection;
-    if inspection.claim(tree.root, tree, None) {
-        scanner.map.expect(inspection, tree.root, Entry { kind: EntryKind::RootPage, parent: 0 })?;
-        let leaf_depth = match leaf_depth(inspection, tree.root, End::Left)? {
-            None => leaf_depth(inspection, tree.root, End::Right)?,
+    let context = scanner.context;
+    if context.claim(tree.root, tree, None) {
+        scanner.map.expect(context, tree.root, Entry { kind: EntryKind::RootPage, parent: 0 })?;
+        let leaf_depth = match leaf_depth(context, tree.root, End::Left)? {
+            None => leaf_depth(context, tree.root, End::Right)?,
             found => found,
         };
         match leaf_depth {
             Some(leaf_depth) => Walk { scanner, tree, leaf_depth, emit }.root()?,
             None => {
                 scanner.totals.incomplete = true;
-                inspection.add_fault(tree, tree.root, None, "no way leads from the root to a leaf");
+                context.add_fault(tree, tree.root, None, "no way leads from the root to a leaf");
             }
         }
     } else {
@@ -51,16 +51,16 @@ enum End {
 }
 
 /// Returns the level of the leaf at one end of a tree. The root has level 1.
-fn leaf_depth(inspection: &Inspection<'_>, root: u32, end: End) -> Result<Option<u32>> {
+fn leaf_depth(context: &CheckContext<'_>, root: u32, end: End) -> Result<Option<u32>> {
     let mut bytes = Vec::new();
     let mut page = root;
     for depth in 1..=MAX_DEPTH {
-        if !inspection.file.has(page) {
+        if !context.file.has(page) {
             return Ok(None);
         }
-        inspection.file.read(page, 1, &mut bytes)?;
-        let header_offset = Inspection::header_offset(page);
-        let Ok(reader) = PageReader::new(&bytes, header_offset, inspection.file.usable) else { return Ok(None) };
+        context.file.read(page, 1, &mut bytes)?;
+        let header_offset = CheckContext::header_offset(page);
+        let Ok(reader) = PageReader::new(&bytes, header_offset, context.file.usable) else { return Ok(None) };
         let first_child = || reader.cell(0).ok().and_then(|(cell, _)| cell.left_child());
         let next = match reader.right_child() {
             None => return Ok(Some(depth)),
@@ -110,18 +110,18 @@ impl<'t> Walk<'_, '_, '_, 't> {
     /// walk is stopped.
     fn interior(&mut self, page: u32, depth: u32, lower: Bound, upper: Bound) -> Result<bool> {
         let mut bytes = Vec::new();
-        self.scanner.inspection.file.read(page, 1, &mut bytes)?;
+        self.scanner.context.file.read(page, 1, &mut bytes)?;
         let Some(reader) = self.scanner.open(self.tree, page, &bytes) else { return Ok(true) };
         if reader.kind().is_leaf() {
             let what = format!("a leaf on level {depth}, the first one is on level {}", self.leaf_depth);
-            self.scanner.inspection.add_fault(self.tree, page, None, what);
+            self.scanner.context.add_fault(self.tree, page, None, what);
             return self.emit_single(page, lower, upper);
         }
         self.scanner.totals.interior_pages += 1;
-        self.scanner.inspection.advance(1)?;
+        self.scanner.context.advance(1)?;
         // Page 1 has less room than others, so SQLite may have to keep its only child as it is.
         if reader.cell_count() == 0 && page != 1 {
-            self.scanner.inspection.add_fault(self.tree, page, None, "an interior page without a cell");
+            self.scanner.context.add_fault(self.tree, page, None, "an interior page without a cell");
         }
         let mut children = self.children(page, &reader, &bytes)?;
         self.check_dividers(page, &children, lower.rowid(), upper.rowid());
@@ -154,7 +154,7 @@ impl<'t> Walk<'_, '_, '_, 't> {
             let outside = last.is_some_and(|last| divider <= last) || upper.is_some_and(|upper| divider > upper);
             if outside {
                 let what = format!("the divider {divider} is not between those around it");
-                self.scanner.inspection.add_fault(self.tree, page, child.cell, what);
+                self.scanner.context.add_fault(self.tree, page, child.cell, what);
             }
             last = last.max(Some(divider));
         }
@@ -162,12 +162,12 @@ impl<'t> Walk<'_, '_, '_, 't> {
 
     /// Claims the children. Keeps only those to which nothing else points.
     fn claim_children(&mut self, page: u32, children: &mut Vec<Child>) -> Result<()> {
-        let inspection = self.scanner.inspection;
+        let context = self.scanner.context;
         let before = children.len();
-        children.retain(|child| inspection.claim(child.page, self.tree, Some(page)));
+        children.retain(|child| context.claim(child.page, self.tree, Some(page)));
         self.scanner.totals.incomplete |= children.len() < before;
         for child in children {
-            self.scanner.map.expect(inspection, child.page, Entry { kind: EntryKind::Child, parent: page })?;
+            self.scanner.map.expect(context, child.page, Entry { kind: EntryKind::Child, parent: page })?;
         }
         Ok(())
     }
@@ -201,8 +201,8 @@ impl<'t> Walk<'_, '_, '_, 't> {
         if let Some(rowid) = child.rowid {
             return Ok(Bound::Rowid(rowid));
         }
-        let usable = self.scanner.inspection.file.usable;
-        let reader = PageReader::new(bytes, Inspection::header_offset(page), usable);
+        let usable = self.scanner.context.file.usable;
+        let reader = PageReader::new(bytes, CheckContext::header_offset(page), usable);
         let payload = reader.and_then(|reader| reader.cell(child.index)).ok().and_then(|(cell, _)| cell.payload());
         match (payload, child.cell) {
             (Some(payload), Some(offset)) => {
@@ -216,7 +216,7 @@ impl<'t> Walk<'_, '_, '_, 't> {
     /// Hands out the leaves below a page of the last interior level.
     fn emit_leaves(&mut self, interior: Interior, children: &[Child], mut lower: Bound, upper: Bound) -> Result<bool> {
         let interior = Arc::new(interior);
-        let per_task = (TASK_BYTES / self.scanner.inspection.file.page_size()).max(16);
+        let per_task = (TASK_BYTES / self.scanner.context.file.page_size()).max(16);
         let mut rest = children;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(per_task));

@@ -1,6 +1,6 @@
 //! Checks overflow chains: each is exactly as long as its payload needs, and uses every page once.
 
-use super::inspection::Inspection;
+use super::context::CheckContext;
 use super::pages::RUN_BYTES;
 use super::ptrmap::MapReader;
 use super::record::Record;
@@ -39,7 +39,7 @@ pub(super) struct ChainReader {
 /// A chain to read, and the cell that it belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct Chain<'a> {
-    pub(super) inspection: &'a Inspection<'a>,
+    pub(super) context: &'a CheckContext<'a>,
     pub(super) tree: &'a Tree,
     /// The b-tree page of the cell.
     pub(super) page: u32,
@@ -51,7 +51,7 @@ pub(super) struct Chain<'a> {
 impl Chain<'_> {
     fn fault(&self, what: impl FnOnce() -> String) {
         if self.visit == Visit::First {
-            self.inspection.faults.add(|| self.tree.fault(Some(self.page), Some(self.offset), what()));
+            self.context.faults.add(|| self.tree.fault(Some(self.page), Some(self.offset), what()));
         }
     }
 }
@@ -67,11 +67,11 @@ impl ChainReader {
         totals: &mut Totals,
         into: &'r mut Vec<u8>,
     ) -> Result<Option<Record<'r>>> {
-        let inspection = chain.inspection;
-        let chunk = chunk_len(inspection.file.usable);
+        let context = chain.context;
+        let chunk = chunk_len(context.file.usable);
         let rest = payload.payload_len - payload.local.len() as u64;
         let pages = rest.div_ceil(chunk as u64);
-        if pages > u64::from(inspection.file.count) {
+        if pages > u64::from(context.file.count) {
             chain.fault(|| format!("a payload of {} bytes is longer than the file", payload.payload_len));
             return Ok(None);
         }
@@ -79,7 +79,7 @@ impl ChainReader {
         into.extend_from_slice(payload.local);
         let (mut next, mut from) = (payload.overflow.unwrap_or(0), chain.page);
         let limit = match chain.visit {
-            Visit::First => inspection.record_limit,
+            Visit::First => context.record_limit,
             Visit::Again => AGAIN_BYTES,
         };
         for index in 0..pages {
@@ -93,7 +93,7 @@ impl ChainReader {
             if !self.enter(chain, next, from, index, map)? {
                 return Ok(None);
             }
-            let (after, content) = self.page(chain.inspection, next, pages - index)?;
+            let (after, content) = self.page(chain.context, next, pages - index)?;
             let left = payload.payload_len - (payload.local.len() as u64 + index * chunk as u64);
             append(content, left, limit, into);
             (from, next) = (next, after);
@@ -111,33 +111,33 @@ impl ChainReader {
     /// Marks a page of the chain and checks its pointer-map entry. Returns `false` if the page cannot be used.
     fn enter(&mut self, chain: Chain<'_>, page: u32, from: u32, index: u64, map: &mut MapReader) -> Result<bool> {
         if chain.visit == Visit::Again {
-            return Ok(chain.inspection.file.has(page));
+            return Ok(chain.context.file.has(page));
         }
-        if !chain.inspection.claim(page, chain.tree, Some(from)) {
+        if !chain.context.claim(page, chain.tree, Some(from)) {
             return Ok(false);
         }
         let kind = if index == 0 { EntryKind::FirstOverflow } else { EntryKind::LaterOverflow };
-        map.expect(chain.inspection, page, Entry { kind, parent: from })?;
+        map.expect(chain.context, page, Entry { kind, parent: from })?;
         Ok(true)
     }
 
     /// Returns the content of an overflow page, and the number of the next one. `left` is the number of pages of the
     /// chain from this one on.
-    fn page(&mut self, inspection: &Inspection<'_>, page: u32, left: u64) -> Result<(u32, &[u8])> {
+    fn page(&mut self, context: &CheckContext<'_>, page: u32, left: u64) -> Result<(u32, &[u8])> {
         let is_ahead = |from: u32, pages: usize| page.checked_sub(from).is_some_and(|at| (at as usize) < pages);
         if !is_ahead(self.ahead_from, self.ahead_pages) {
             let neighbour = self.ahead_pages > 0 && u64::from(self.ahead_from) + self.ahead_pages as u64 == page.into();
-            let longest = (RUN_BYTES / inspection.file.page_size()).max(1);
+            let longest = (RUN_BYTES / context.file.page_size()).max(1);
             self.ahead_next = if neighbour { (self.ahead_next * 2).min(longest) } else { 1 };
-            let in_file = inspection.file.count - page + 1;
+            let in_file = context.file.count - page + 1;
             let left = usize::try_from(left.min(in_file.into())).unwrap_or(usize::MAX);
             self.ahead_pages = 0;
-            inspection.file.read(page, self.ahead_next.min(left), &mut self.ahead)?;
+            context.file.read(page, self.ahead_next.min(left), &mut self.ahead)?;
             (self.ahead_from, self.ahead_pages) = (page, self.ahead_next.min(left));
         }
-        let size = inspection.file.page_size();
+        let size = context.file.page_size();
         let at = (page - self.ahead_from) as usize * size;
-        Ok(read_page(&self.ahead[at..at + size], inspection.file.usable))
+        Ok(read_page(&self.ahead[at..at + size], context.file.usable))
     }
 }
 

@@ -131,7 +131,7 @@ fn compare_texts(left: &[u8], right: &[u8], collation: Collation, encoding: Text
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::record::{RecordRules, check};
+    use crate::record::{RecordRules, check};
     use litepress_format::record::write_record;
     use litepress_format::value::Value;
 

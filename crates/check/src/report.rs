@@ -1,6 +1,6 @@
 //! Reports the result of a check: the faults, the shape of every b-tree, and what was not checked.
 
-use crate::threads::lock;
+use litepress_rows::sync::lock;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
@@ -83,7 +83,7 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// Number of all faults, including those that `faults` leaves out.
     pub faults_total: u64,
-    /// Notes on everything that was not checked, with the reason, and on legal oddities. A clean file may have notes.
+    /// Notes on everything that was not checked, with the reason, and on legal warnings. A clean file may have notes.
     pub notes: Vec<String>,
     /// Length of the file in bytes.
     pub bytes: u64,

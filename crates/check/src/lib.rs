@@ -7,20 +7,25 @@
 //! # The tour
 //!
 //! ```text
-//! head    companions, length, header
-//! schema  the tree of sqlite_schema      plan     SQLite explains it: rules for every tree
+//! file_header      companions, length, header
+//! schema           the tree of sqlite_schema
+//! plan             rules for every tree, from SQLite's reading of the schema
 //!
-//! walk    interior pages, one thread ----bounded channel----> leaf   leaves, all threads
-//!                                                             |- plain     fast path: nothing to report
-//!                                                             |- (Space)   use of a page's bytes
-//!                                                             |- record    header, types, texts
-//!                                                             |- order     entries ascend
-//!                                                             |- overflow  chains
-//!                                                             |- ptrmap    back pointers
-//!                                                             `- content   sums of rows and entries
+//! walk             interior pages, one thread, which sends the leaves to all threads
+//! leaf             leaves
+//!  |- leaf_fast_path   most leaves end here: nothing to report
+//!  |- ByteUsage        use of a page's bytes
+//!  |- record           header, types, texts
+//!  |- order            entries ascend
+//!  |- overflow         chains
+//!  |- ptrmap           back pointers
+//!  `- content          sums of rows and entries
+//! visited_pages    one bit a page: is it used twice, or never?
 //!
-//! side    freelist, sqlite_sequence, index against table
-//! reach   one bit a page: used twice? never?
+//! other_pages      freelist, pages that nothing points to
+//! totals           index against table, sqlite_sequence
+//!
+//! inspect          the bytes of a page as text, for people
 //! ```
 //!
 //! # Termination and memory
@@ -42,42 +47,44 @@
 //!
 //! [`Report::notes`] names each object concerned, except for foreign keys. [`sqlite_integrity_check`] covers most of
 //! this.
+#![forbid(unsafe_code)]
 
 mod content;
+mod context;
 mod defaults;
-mod head;
-mod inspection;
+mod file_header;
+pub mod inspect;
 mod leaf;
+mod leaf_fast_path;
 mod order;
+mod other_pages;
 mod overflow;
 mod pages;
-mod plain;
 mod plan;
 mod ptrmap;
-mod reach;
 mod record;
 mod report;
 mod schema;
-mod side;
 mod sqlite;
 mod text;
+mod totals;
 mod tree;
+mod visited_pages;
 mod walk;
 
 pub use report::{BtreeKind, BtreeReport, Fault, Report};
-pub use sqlite::sqlite_integrity_check;
-pub(crate) use sqlite::{Found, Judge};
+pub use sqlite::{GoOn, SqliteChecker, SqliteFaults, sqlite_integrity_check};
 
-use crate::sqlite::open_file;
-use crate::threads::lock;
-use inspection::Inspection;
+use context::CheckContext;
 use leaf::{Scanner, Task};
 use litepress_format::page::FILE_HEADER_LEN;
+use litepress_rows::sqlite::open_file;
+use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
 use pages::{PageFile, RunReader};
 use plan::Plan;
 use report::FaultLog;
-use sqlite::Oracle;
+use sqlite::SqliteSchema;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -130,25 +137,25 @@ impl CheckOptions {
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("x.db");
 /// # rusqlite::Connection::open(&path)?.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)")?;
-/// let report = litepress_engine::check::check(&path, &Default::default(), &|_done, _total| Ok(()))?;
+/// let report = litepress_check::check(&path, &Default::default(), &|_done, _total| Ok(()))?;
 /// assert!(report.is_clean());
 /// assert_eq!(report.btrees[1].entries, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check(path: &Path, options: &CheckOptions, progress: Watcher<'_>) -> Result<Report> {
     let started = Instant::now();
-    head::refuse_companions(path)?;
-    let before = head::state(path)?;
-    let report = check_as_it_lies(path, options, progress);
+    file_header::refuse_companions(path)?;
+    let before = file_header::state(path)?;
+    let report = check_unlocked(path, options, progress);
     // A file that changes gives arbitrary bytes, so neither faults nor read errors mean anything.
-    if head::state(path)? != before {
+    if file_header::state(path)? != before {
         let error = Error::new(ErrorKind::Target, "the database was changed while it was read").in_file(path);
         return Err(error.advise("close the programs that write it, or check a copy that VACUUM INTO makes"));
     }
     Ok(Report { seconds: started.elapsed().as_secs_f64(), ..report? })
 }
 
-fn check_as_it_lies(path: &Path, options: &CheckOptions, progress: Watcher<'_>) -> Result<Report> {
+fn check_unlocked(path: &Path, options: &CheckOptions, progress: Watcher<'_>) -> Result<Report> {
     let (file, bytes) = open_file(path)?;
     let mut head = vec![0; FILE_HEADER_LEN.min(usize::try_from(bytes).unwrap_or(FILE_HEADER_LEN))];
     file.read_exact_at(&mut head, 0).map_err(|error| Error::io("read the database", path, error))?;
@@ -157,14 +164,14 @@ fn check_as_it_lies(path: &Path, options: &CheckOptions, progress: Watcher<'_>) 
     let mut report = empty_report(bytes);
     if bytes == 0 {
         faults.note("the file is empty, which SQLite reads as a database without tables".into());
-    } else if let Some(header) = head::header(&head, &faults) {
-        let pages = head::page_count(&header, bytes, &faults);
+    } else if let Some(header) = file_header::header(&head, &faults) {
+        let pages = file_header::page_count(&header, bytes, &faults);
         report.pages = pages.into();
         report.page_size = u32::try_from(header.page_size.bytes()).unwrap_or_default();
         let file = PageFile::new(file, path, header.page_size.bytes(), header.usable(), pages);
         if pages > 0 {
-            let inspection = Inspection::new(file, header, &faults, options.record_limit(), progress);
-            inspect(&inspection, path, options.threads.max(1), &mut report)?;
+            let context = CheckContext::new(file, header, &faults, options.record_limit(), progress);
+            inspect(&context, path, options.threads.max(1), &mut report)?;
         }
     }
     report.faults_total = faults.total();
@@ -188,66 +195,66 @@ fn empty_report(bytes: u64) -> Report {
 }
 
 /// Inspects everything behind the header.
-fn inspect(inspection: &Inspection<'_>, path: &Path, threads: usize, report: &mut Report) -> Result<()> {
-    report.pointer_map_pages = side::claim_fixed_pages(inspection);
-    let (schema_tree, entries) = schema::read(inspection)?;
-    let oracle = match Oracle::open(path) {
-        Ok(oracle) => Some(oracle),
+fn inspect(context: &CheckContext<'_>, path: &Path, threads: usize, report: &mut Report) -> Result<()> {
+    report.pointer_map_pages = other_pages::claim_fixed_pages(context);
+    let (schema_tree, entries) = schema::read(context)?;
+    let sqlite = match SqliteSchema::open(path) {
+        Ok(sqlite) => Some(sqlite),
         Err(error) => {
-            inspection.faults.add_to_file(None, None, format!("SQLite cannot read the schema: {error}"));
+            context.faults.add_to_file(None, None, format!("SQLite cannot read the schema: {error}"));
             None
         }
     };
-    let plan = plan::plan(inspection, &entries, oracle.as_ref());
-    walk_all(inspection, &plan, threads)?;
-    report.freelist_pages = side::freelist(inspection)?;
-    side::largest_root(inspection, &plan);
-    side::indexes(inspection, &plan);
-    side::sequences(inspection, &plan, oracle.as_ref());
-    side::orphans(inspection);
+    let plan = plan::plan(context, &entries, sqlite.as_ref());
+    walk_all(context, &plan, threads)?;
+    report.freelist_pages = other_pages::freelist(context)?;
+    other_pages::largest_root(context, &plan);
+    totals::indexes(context, &plan);
+    totals::sequences(context, &plan, sqlite.as_ref());
+    other_pages::orphans(context);
     let trees: Vec<&tree::Tree> = std::iter::once(&schema_tree).chain(&plan.trees).collect();
-    side::oddities(inspection, &trees);
+    totals::note_warnings(context, &trees);
     report.btrees = trees.iter().map(|tree| tree.report()).collect();
-    inspection.finish_progress()
+    context.finish_progress()
 }
 
 /// Walks every tree on this thread while other threads inspect the leaves.
-fn walk_all<'t>(inspection: &'t Inspection<'t>, plan: &'t Plan, threads: usize) -> Result<()> {
+fn walk_all<'t>(context: &'t CheckContext<'t>, plan: &'t Plan, threads: usize) -> Result<()> {
     let (sender, receiver) = sync_channel::<Task<'t>>(2 * threads);
     let receiver = Arc::new(Mutex::new(receiver));
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let receiver = Arc::clone(&receiver);
-            scope.spawn(move || work(inspection, &receiver));
+            scope.spawn(move || work(context, &receiver));
         }
         // From here on only workers hold receivers. If all workers end, sending fails instead of waiting.
         drop(receiver);
-        let mut scanner = Scanner::new(inspection);
+        let mut scanner = Scanner::new(context);
         for tree in &plan.trees {
-            let mut emit = |task| Ok(sender.send(task).is_ok() && !inspection.is_stopped());
+            let mut emit = |task| Ok(sender.send(task).is_ok() && !context.is_stopped());
             if let Err(error) = walk::walk(&mut scanner, tree, &mut emit) {
-                inspection.fail(error);
+                context.fail(error);
             }
-            if inspection.is_stopped() {
+            if context.is_stopped() {
                 break;
             }
         }
         drop(sender);
     });
-    inspection.result()
+    context.result()
 }
 
 /// Inspects the leaves of one task after another. After a failure, drains the remaining tasks.
-fn work(inspection: &Inspection<'_>, tasks: &Mutex<Receiver<Task<'_>>>) {
-    let (mut scanner, mut runs) = (Scanner::new(inspection), RunReader::default());
+fn work(context: &CheckContext<'_>, tasks: &Mutex<Receiver<Task<'_>>>) {
+    let (mut scanner, mut runs) = (Scanner::new(context), RunReader::default());
     loop {
         let task = lock(tasks).recv();
         let Ok(task) = task else { break };
-        if inspection.is_stopped() {
+        if context.is_stopped() {
             continue;
         }
         if let Err(error) = scanner.run(&task, &mut runs) {
-            inspection.fail(error);
+            context.fail(error);
         }
     }
 }

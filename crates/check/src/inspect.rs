@@ -1,14 +1,13 @@
 //! Explains the bytes of a database file, page by page. It trusts nothing in the file: if nothing tells the role of a
 //! page, it is guessed.
 
-use crate::sqlite::open_file;
-use crate::{Error, ErrorKind, PageSize, Result};
 use litepress_format::freelist::Trunk;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::inspect::describe_page;
-use litepress_format::page::{FILE_HEADER_LEN, MIN_USABLE};
+use litepress_format::page::{FILE_HEADER_LEN, MIN_USABLE, PageSize};
 use litepress_format::ptrmap::{self, Entry, EntryKind};
-use litepress_rows::sqlite::open_immutable;
+use litepress_rows::sqlite::{open_file, open_immutable};
+use litepress_rows::{Error, ErrorKind, Result};
 use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;

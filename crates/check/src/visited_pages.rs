@@ -9,12 +9,12 @@ const BITS: usize = u64::BITS as usize;
 ///
 /// A page is entered only by the thread that sets its bit, so no cycle of pages is walked twice.
 #[derive(Debug)]
-pub(super) struct Reached {
+pub(super) struct VisitedPages {
     words: Vec<AtomicU64>,
     pages: u32,
 }
 
-impl Reached {
+impl VisitedPages {
     pub(super) fn new(pages: u32) -> Self {
         let words = (pages as usize + 1).div_ceil(BITS);
         Self { words: (0..words).map(|_| AtomicU64::new(0)).collect(), pages }
@@ -60,25 +60,25 @@ mod tests {
 
     #[test]
     fn a_page_is_claimed_once() {
-        let reached = Reached::new(3);
-        assert!(reached.claim(3));
-        assert!(!reached.claim(3));
-        assert!(reached.claim(1));
-        assert_eq!(reached.orphans().collect::<Vec<_>>(), [2..=2]);
+        let visited = VisitedPages::new(3);
+        assert!(visited.claim(3));
+        assert!(!visited.claim(3));
+        assert!(visited.claim(1));
+        assert_eq!(visited.orphans().collect::<Vec<_>>(), [2..=2]);
     }
 
     #[test]
     fn orphans_come_as_ranges() {
         for pages in [1, 63, 64, 65, 127, 128, 200] {
-            let reached = Reached::new(pages);
-            assert_eq!(reached.orphans().collect::<Vec<_>>(), [1..=pages]);
-            (1..=pages).filter(|page| page % 64 == 0).for_each(|page| assert!(reached.claim(page)));
+            let visited = VisitedPages::new(pages);
+            assert_eq!(visited.orphans().collect::<Vec<_>>(), [1..=pages]);
+            (1..=pages).filter(|page| page % 64 == 0).for_each(|page| assert!(visited.claim(page)));
             let expected: u32 = (1..=pages).filter(|page| page % 64 != 0).count().try_into().unwrap();
-            assert_eq!(reached.orphans().map(|range| range.end() - range.start() + 1).sum::<u32>(), expected);
+            assert_eq!(visited.orphans().map(|range| range.end() - range.start() + 1).sum::<u32>(), expected);
             (1..=pages).for_each(|page| {
-                reached.claim(page);
+                visited.claim(page);
             });
-            assert_eq!(reached.orphans().count(), 0);
+            assert_eq!(visited.orphans().count(), 0);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The fast path for leaves of rowid tables that need no report, which are almost all: one tight loop that keeps
 //! nothing.
 
-use super::record::{RecordRules, is_unremarkable};
+use super::record::{RecordRules, check_fast};
 use litepress_format::page::{MIN_CELL_LEN, PageKind, PageReader};
 use litepress_format::varint;
 
 /// The counts that a plain leaf adds to its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PlainRows {
+pub(super) struct LeafCounts {
     pub(super) payload_bytes: u64,
     pub(super) last_rowid: i64,
 }
@@ -15,13 +15,13 @@ pub(super) struct PlainRows {
 /// Returns the counts of a plain leaf, or `None` if the leaf needs a second look. A plain leaf has at least one row.
 /// Its cells adjoin, in order, from the end of the page towards its front. Its rows do not overflow, ascend between
 /// the bounds and keep the rules.
-pub(super) fn rows(
+pub(super) fn counts(
     reader: &PageReader<'_>,
     page: &[u8],
     rules: &RecordRules,
     lower: Option<i64>,
     upper: Option<i64>,
-) -> Option<PlainRows> {
+) -> Option<LeafCounts> {
     let header = reader.header();
     if reader.kind() != PageKind::LeafTable || header.first_freeblock != 0 || header.fragmented_bytes != 0 {
         return None;
@@ -38,7 +38,7 @@ pub(super) fn rows(
         let rowid = rowid.cast_signed();
         if record.len() != usize::from(payload_len)
             || last_rowid.is_some_and(|last| rowid <= last)
-            || !is_unremarkable::<false>(record, rules, &mut [])
+            || !check_fast::<false>(record, rules, &mut [])
         {
             return None;
         }
@@ -46,7 +46,7 @@ pub(super) fn rows(
         payload_bytes += u64::from(payload_len);
     }
     let last_rowid = last_rowid.filter(|last| upper.is_none_or(|upper| *last <= upper) && !pointers.is_empty())?;
-    (end == reader.content_start()).then_some(PlainRows { payload_bytes, last_rowid })
+    (end == reader.content_start()).then_some(LeafCounts { payload_bytes, last_rowid })
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
     }
 
     /// Returns the rows of a leaf, read cell by cell, or its first fault.
-    fn closer_look(page: &[u8], rules: &RecordRules) -> Result<PlainRows, String> {
+    fn closer_look(page: &[u8], rules: &RecordRules) -> Result<LeafCounts, String> {
         let reader = PageReader::new(page, 0, 512).map_err(|error| error.to_string())?;
         reader.check_space().map_err(|error| error.to_string())?;
         let (mut payload_bytes, mut last_rowid) = (0, i64::MIN);
@@ -91,13 +91,13 @@ mod tests {
             }
             (payload_bytes, last_rowid) = (payload_bytes + local.len() as u64, rowid);
         }
-        Ok(PlainRows { payload_bytes, last_rowid })
+        Ok(LeafCounts { payload_bytes, last_rowid })
     }
 
     #[test]
     fn a_leaf_with_any_broken_byte_is_only_plain_if_it_is_sound() {
         let (sound, rules) = (leaf(), rules());
-        let plain = |page: &[u8]| rows(&PageReader::new(page, 0, 512).ok()?, page, &rules, None, None);
+        let plain = |page: &[u8]| counts(&PageReader::new(page, 0, 512).ok()?, page, &rules, None, None);
         assert_eq!(plain(&sound), closer_look(&sound, &rules).ok());
         for (at, value) in (0..512).flat_map(|at| (0..=255).map(move |value| (at, value))) {
             let mut page = sound;
@@ -112,7 +112,7 @@ mod tests {
     fn rowids_outside_the_bounds_are_not_plain() {
         let (page, rules) = (leaf(), rules());
         let reader = PageReader::new(&page, 0, 512).unwrap();
-        let is_plain = |lower, upper| rows(&reader, &page, &rules, lower, upper).is_some();
+        let is_plain = |lower, upper| counts(&reader, &page, &rules, lower, upper).is_some();
         assert!(is_plain(Some(-6), Some(5_000_000_000)));
         assert!(!is_plain(Some(-5), None) && !is_plain(None, Some(4_999_999_999)));
     }

@@ -1,12 +1,12 @@
 //! Derives the rules of a check from the schema: which b-trees exist, and what each must hold.
 
 use super::content::{Digest, Numbers, Part, StoredValue};
+use super::context::CheckContext;
 use super::defaults::{self, AddedDefault, RELEASES};
-use super::inspection::Inspection;
 use super::order::KeyOrder;
 use super::record::{FieldRule, RecordRules, class};
 use super::report::BtreeKind;
-use super::sqlite::Oracle;
+use super::sqlite::SqliteSchema;
 use super::text;
 use super::tree::{Totals, Tree};
 use litepress_format::record as format_record;
@@ -51,7 +51,7 @@ pub(super) struct Plan {
 }
 
 /// Returns the tree of `sqlite_schema` itself.
-pub(super) fn schema_tree(inspection: &Inspection<'_>) -> Tree {
+pub(super) fn schema_tree(context: &CheckContext<'_>) -> Tree {
     let text = class::NULL | class::TEXT | class::BLOB;
     let columns = [("type", text), ("name", text), ("tbl_name", text), ("rootpage", class::ANY), ("sql", text)];
     let fields = columns.into_iter().map(|(name, accepts)| {
@@ -60,12 +60,12 @@ pub(super) fn schema_tree(inspection: &Inspection<'_>) -> Tree {
     });
     let kind = BtreeKind::Table;
     let entry = SchemaEntry { kind, name: "sqlite_schema".into(), table: "sqlite_schema".into(), root: 1 };
-    tree(inspection, &entry, Some(true), Some(fields.collect()))
+    tree(context, &entry, Some(true), Some(fields.collect()))
 }
 
 /// Returns a tree without order and digests.
 fn tree(
-    inspection: &Inspection<'_>,
+    context: &CheckContext<'_>,
     entry: &SchemaEntry,
     has_rowids: Option<bool>,
     fields: Option<Vec<FieldRule>>,
@@ -75,24 +75,24 @@ fn tree(
         kind: entry.kind,
         root: entry.root,
         has_rowids,
-        rules: RecordRules::new(fields, inspection.header.text_encoding, inspection.header.schema_format),
+        rules: RecordRules::new(fields, context.header.text_encoding, context.header.schema_format),
         order: None,
         digests: Vec::new(),
         totals: Mutex::default(),
     }
 }
 
-/// Plans the check of the b-trees that the schema names. Without an `oracle` only their structure is checked.
-pub(super) fn plan(inspection: &Inspection<'_>, entries: &[SchemaEntry], oracle: Option<&Oracle>) -> Plan {
+/// Plans the check of the b-trees that the schema names. Without an `sqlite` only their structure is checked.
+pub(super) fn plan(context: &CheckContext<'_>, entries: &[SchemaEntry], sqlite: Option<&SqliteSchema>) -> Plan {
     let indexes = entries.iter().enumerate().filter(|(_, entry)| entry.kind == BtreeKind::Index);
     let index_positions = indexes.map(|(position, entry)| (entry.name.as_str(), position)).collect();
     let planned = vec![false; entries.len()];
-    let mut planner = Planner { inspection, entries, index_positions, planned, plan: Plan::default() };
+    let mut planner = Planner { context, entries, index_positions, planned, plan: Plan::default() };
     for (position, entry) in entries.iter().enumerate() {
         if entry.kind == BtreeKind::Table {
-            match oracle.map(|oracle| oracle.table(&entry.name)) {
+            match sqlite.map(|sqlite| sqlite.table(&entry.name)) {
                 Some(Ok(Some(table))) => {
-                    planner.note_check(oracle, &table);
+                    planner.note_check(sqlite, &table);
                     planner.table(position, &table);
                 }
                 Some(Ok(None)) => planner.unknown(position, "SQLite does not find it in the schema"),
@@ -102,15 +102,15 @@ pub(super) fn plan(inspection: &Inspection<'_>, entries: &[SchemaEntry], oracle:
         }
     }
     for position in 0..entries.len() {
-        match oracle {
+        match sqlite {
             _ if planner.planned[position] => {}
             Some(_) => planner.unknown(position, "SQLite does not find it among the indexes of its table"),
             None => planner.structure_only(position),
         }
     }
-    for name in oracle.into_iter().flat_map(Oracle::virtual_tables) {
+    for name in sqlite.into_iter().flat_map(SqliteSchema::virtual_tables) {
         let what = "what its module keeps in shadow tables is not checked; SQLite's integrity_check does";
-        inspection.faults.note(format!("virtual table {name}: {what}"));
+        context.faults.note(format!("virtual table {name}: {what}"));
     }
     let mut plan = planner.plan;
     for tree in &mut plan.trees {
@@ -120,7 +120,7 @@ pub(super) fn plan(inspection: &Inspection<'_>, entries: &[SchemaEntry], oracle:
 }
 
 struct Planner<'p, 'a> {
-    inspection: &'p Inspection<'a>,
+    context: &'p CheckContext<'a>,
     entries: &'p [SchemaEntry],
     /// Positions of the indexes among the entries, by name.
     index_positions: HashMap<&'p str, usize>,
@@ -139,24 +139,24 @@ impl Planner<'_, '_> {
     fn structure_only(&mut self, position: usize) {
         let entry = &self.entries[position];
         let has_rowids = (entry.kind == BtreeKind::Index).then_some(false);
-        let tree = tree(self.inspection, entry, has_rowids, None);
-        self.inspection.faults.note(format!("{}: columns, order and contents", tree.object()));
+        let tree = tree(self.context, entry, has_rowids, None);
+        self.context.faults.note(format!("{}: columns, order and contents", tree.object()));
         self.add(position, tree);
     }
 
     fn unknown(&mut self, position: usize, why: &str) {
         let entry = &self.entries[position];
         let what = format!("{} {}: {why}", entry.kind, entry.name);
-        self.inspection.faults.add_to_file(None, None, what);
+        self.context.faults.add_to_file(None, None, what);
         self.structure_only(position);
     }
 
     /// Notes that rows may break CHECK constraints, if the table has any.
-    fn note_check(&self, oracle: Option<&Oracle>, table: &Table) {
-        if oracle.is_some_and(|oracle| oracle.has_check(table).unwrap_or(true)) {
+    fn note_check(&self, sqlite: Option<&SqliteSchema>, table: &Table) {
+        if sqlite.is_some_and(|sqlite| sqlite.has_check(table).unwrap_or(true)) {
             let what =
                 "rows are not checked against its CHECK constraints; SQLite's shell does by PRAGMA integrity_check";
-            self.inspection.faults.note(format!("table {}: {what}", table.name));
+            self.context.faults.note(format!("table {}: {what}", table.name));
         }
     }
 
@@ -169,7 +169,7 @@ impl Planner<'_, '_> {
         }
         let stored = table.stored_columns();
         let rules = stored.iter().map(|column| self.column_rule(&entry.name, table, *column)).collect();
-        let mut tree = tree(self.inspection, entry, Some(!table.without_rowid), Some(rules));
+        let mut tree = tree(self.context, entry, Some(!table.without_rowid), Some(rules));
         if let Some(key) = key.filter(|_| table.without_rowid) {
             let columns: Vec<EntryColumn<'_>> = key.columns.iter().map(EntryColumn::of).collect();
             tree.order = self.key_order(&tree, &columns, Some(columns.len()));
@@ -203,11 +203,11 @@ impl Planner<'_, '_> {
                 },
             }
         });
-        let mut tree = tree(self.inspection, entry, Some(false), Some(rules.collect()));
+        let mut tree = tree(self.context, entry, Some(false), Some(rules.collect()));
         tree.order = self.key_order(&tree, &columns, index.unique.then_some(index.columns.len()));
         let first = self.plan.trees[table_at].digests.len();
         if index.partial {
-            self.inspection.faults.note(format!("{}: entries against rows (a partial index)", tree.object()));
+            self.context.faults.note(format!("{}: entries against rows (a partial index)", tree.object()));
         } else {
             let (in_table, in_index) = self.digests(&tree, table, stored, &columns);
             tree.digests.push(in_index);
@@ -241,7 +241,7 @@ impl Planner<'_, '_> {
                 }
             };
             match of_column {
-                None => self.inspection.faults.note(format!("{}: the values of its expressions", tree.object())),
+                None => self.context.faults.note(format!("{}: the values of its expressions", tree.object())),
                 Some((numbers, parts)) => {
                     in_table.iter_mut().zip(parts).for_each(|(digest, part)| digest.push(part));
                     in_index.push(Part::Field { index: position, numbers, default: None });
@@ -281,7 +281,7 @@ impl Planner<'_, '_> {
             rusqlite::types::Value::Real(real) => Value::Real(*real),
             rusqlite::types::Value::Blob(blob) => Value::Blob(blob),
             rusqlite::types::Value::Text(text) => {
-                encoded = text::from_utf8(text, self.inspection.header.text_encoding);
+                encoded = text::from_utf8(text, self.context.header.text_encoding);
                 Value::Text(&encoded)
             }
         };
@@ -297,12 +297,12 @@ impl Planner<'_, '_> {
         for column in columns {
             let Some(collation) = Collation::from_name(column.collation) else {
                 let note = format!("{}: its order (the collation {} is unknown)", tree.object(), column.collation);
-                self.inspection.faults.note(note);
+                self.context.faults.note(note);
                 return None;
             };
             order.push(KeyPart { collation, descending: column.descending });
         }
-        Some(KeyOrder { columns: order, unique, encoding: self.inspection.header.text_encoding })
+        Some(KeyOrder { columns: order, unique, encoding: self.context.header.text_encoding })
     }
 
     fn column_rule(&self, table_name: &str, table: &Table, position: usize) -> FieldRule {

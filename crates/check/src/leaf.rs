@@ -15,21 +15,21 @@
 //! Every entry of an index is compared with its predecessor, also across pages. The entries of the interior page come
 //! between its leaves. The entry between two tasks is the upper bound of the first and the lower bound of the second.
 
-use super::inspection::Inspection;
+use super::context::CheckContext;
+use super::leaf_fast_path;
 use super::order::{KeyOrder, Step};
 use super::overflow::{Chain, ChainReader, Visit};
 use super::pages::RunReader;
-use super::plain;
 use super::ptrmap::MapReader;
 use super::record::{self, FieldAt, Record};
 use super::tree::{Totals, Tree};
-use crate::threads::lock;
 use litepress_format::FormatError;
 use litepress_format::cell::{Cell, CellPayload};
-use litepress_format::page::{MIN_CELL_LEN, MIN_USABLE, PageKind, PageReader, Space};
+use litepress_format::page::{ByteUsage, MIN_CELL_LEN, MIN_USABLE, PageKind, PageReader};
 use litepress_format::payload::max_local;
 use litepress_format::varint;
 use litepress_rows::Result;
+use litepress_rows::sync::lock;
 use std::sync::Arc;
 
 /// An entry that outlives its page, because it lies between two tasks.
@@ -107,11 +107,11 @@ pub(super) struct Task<'t> {
 
 /// A checker of pages. Each thread has one.
 pub(super) struct Scanner<'a> {
-    pub(super) inspection: &'a Inspection<'a>,
+    pub(super) context: &'a CheckContext<'a>,
     pub(super) map: MapReader,
     /// The counts since the last [`flush`](Self::flush).
     pub(super) totals: Totals,
-    space: Space,
+    byte_usage: ByteUsage,
     chains: ChainReader,
     fields: Vec<FieldAt>,
     /// A buffer for records that overflow.
@@ -136,12 +136,12 @@ pub(super) struct CellAt<'t> {
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(inspection: &'a Inspection<'a>) -> Self {
+    pub(super) fn new(context: &'a CheckContext<'a>) -> Self {
         Self {
-            inspection,
+            context,
             map: MapReader::default(),
             totals: Totals::default(),
-            space: Space::default(),
+            byte_usage: ByteUsage::default(),
             chains: ChainReader::default(),
             fields: Vec::new(),
             assembled: Vec::new(),
@@ -174,8 +174,8 @@ impl<'a> Scanner<'a> {
             self.previous_fields.clear();
             self.has_previous = true;
         }
-        let inspection = self.inspection;
-        runs.each(&inspection.file, &task.pages, |index, bytes| {
+        let context = self.context;
+        runs.each(&context.file, &task.pages, |index, bytes| {
             self.leaf(tree, task.pages[index], bytes, task.dividers[index].rowid)?;
             match (task.dividers[index].cell, &task.interior) {
                 (Some(cell), Some(interior)) => self.interior_cell(tree, interior, cell),
@@ -189,20 +189,20 @@ impl<'a> Scanner<'a> {
         }
         let pages = task.pages.len() as u64 + self.totals.overflow_pages;
         self.flush(tree);
-        inspection.advance(pages)
+        context.advance(pages)
     }
 
     /// Opens a page of `tree`. Adds a fault and returns `None` if it cannot be one.
     pub(super) fn open<'p>(&mut self, tree: &Tree, page: u32, bytes: &'p [u8]) -> Option<PageReader<'p>> {
-        let problem = match PageReader::new(bytes, Inspection::header_offset(page), self.inspection.file.usable) {
+        let problem = match PageReader::new(bytes, CheckContext::header_offset(page), self.context.file.usable) {
             Ok(reader) if tree.has_rowids.is_none_or(|rowids| rowids == reader.kind().is_table()) => {
                 return Some(reader);
             }
             Ok(reader) => (format!("an {} page in a tree of the other sort", reader.kind()), None),
-            Err(error) => (error.what().to_owned(), Some(error.offset())),
+            Err(error) => (error.message().to_owned(), Some(error.offset())),
         };
         self.totals.incomplete = true;
-        self.inspection.add_fault(tree, page, problem.1, problem.0);
+        self.context.add_fault(tree, page, problem.1, problem.0);
         None
     }
 
@@ -210,15 +210,15 @@ impl<'a> Scanner<'a> {
         let Some(reader) = self.open(tree, page, bytes) else { return Ok(()) };
         if !reader.kind().is_leaf() {
             self.totals.incomplete = true;
-            self.inspection.add_fault(tree, page, None, "an interior page where all others have their leaves");
+            self.context.add_fault(tree, page, None, "an interior page where all others have their leaves");
             return Ok(());
         }
         self.totals.leaf_pages += 1;
         if reader.cell_count() == 0 && page != tree.root {
-            self.inspection.add_fault(tree, page, None, "a leaf without a cell");
+            self.context.add_fault(tree, page, None, "a leaf without a cell");
         }
         let plain = if tree.digests.is_empty() {
-            plain::rows(&reader, bytes, &tree.rules, self.last_rowid, upper)
+            leaf_fast_path::counts(&reader, bytes, &tree.rules, self.last_rowid, upper)
         } else {
             None
         };
@@ -256,29 +256,29 @@ impl<'a> Scanner<'a> {
         (reader, bytes): (&PageReader<'p>, &'p [u8]),
         mut look: impl FnMut(&mut Self, CellAt<'t>, Cell<'p>) -> Result<()>,
     ) -> Result<()> {
-        let usable = self.inspection.file.usable;
-        self.space.start(usable);
+        let usable = self.context.file.usable;
+        self.byte_usage.start(usable);
         let mut intact = true;
         for index in 0..reader.cell_count() {
             match read_cell(reader, bytes, index, usable) {
                 Ok((offset, (cell, len))) => {
-                    if !self.space.take(offset, len.max(MIN_CELL_LEN)) {
+                    if !self.byte_usage.take(offset, len.max(MIN_CELL_LEN)) {
                         intact = false;
-                        self.inspection.add_fault(tree, page, Some(offset), format!("cell {index} overlaps another"));
+                        self.context.add_fault(tree, page, Some(offset), format!("cell {index} overlaps another"));
                     }
                     look(self, CellAt { tree, page, offset, index }, cell)?;
                 }
                 Err(error) => {
                     intact = false;
                     self.totals.incomplete = true;
-                    self.inspection.add_fault(tree, page, Some(error.offset()), error.what());
+                    self.context.add_fault(tree, page, Some(error.offset()), error.message());
                 }
             }
         }
         if intact {
-            match self.space.finish(reader) {
+            match self.byte_usage.finish(reader) {
                 Ok(free) => self.totals.free_bytes += free as u64,
-                Err(error) => self.inspection.add_fault(tree, page, Some(error.offset()), error.what()),
+                Err(error) => self.context.add_fault(tree, page, Some(error.offset()), error.message()),
             }
         }
         Ok(())
@@ -299,13 +299,13 @@ impl<'a> Scanner<'a> {
             (Some(last), _) if rowid <= last => format!("rowid {rowid} behind {last}"),
             (_, upper) => format!("rowid {rowid} left of the divider {}", upper.unwrap_or(rowid)),
         };
-        self.inspection.add_fault(at.tree, at.page, Some(at.offset), what);
+        self.context.add_fault(at.tree, at.page, Some(at.offset), what);
     }
 
     /// Checks the entry of an interior page that follows a leaf.
     fn interior_cell(&mut self, tree: &Tree, interior: &Interior, index: usize) -> Result<()> {
-        let (page, usable) = (interior.number, self.inspection.file.usable);
-        let header_offset = Inspection::header_offset(page);
+        let (page, usable) = (interior.number, self.context.file.usable);
+        let header_offset = CheckContext::header_offset(page);
         // The walk read every cell of this page and reported the ones that cannot be read.
         let Ok(reader) = PageReader::new(&interior.bytes, header_offset, usable) else { return Ok(()) };
         let (Ok(offset), Ok((cell, _))) = (reader.cell_offset(index), reader.cell(index)) else { return Ok(()) };
@@ -319,7 +319,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn entry(&mut self, at: CellAt<'_>, rowid: Option<i64>, payload: CellPayload<'_>) -> Result<()> {
         if payload.overflow.is_none() {
-            self.judge(at, rowid, Record::whole(payload.local));
+            self.check_record(at, rowid, Record::whole(payload.local));
             return Ok(());
         }
         self.long_entry(at, rowid, payload)
@@ -328,7 +328,7 @@ impl<'a> Scanner<'a> {
     fn long_entry(&mut self, at: CellAt<'_>, rowid: Option<i64>, payload: CellPayload<'_>) -> Result<()> {
         let mut assembled = std::mem::take(&mut self.assembled);
         if let Some(record) = self.assemble(at, payload, &mut assembled)? {
-            self.judge(at, rowid, record);
+            self.check_record(at, rowid, record);
         }
         self.assembled = assembled;
         Ok(())
@@ -341,13 +341,13 @@ impl<'a> Scanner<'a> {
         into: &'r mut Vec<u8>,
     ) -> Result<Option<Record<'r>>> {
         let CellAt { tree, page, offset, .. } = at;
-        let chain = Chain { inspection: self.inspection, tree, page, offset, visit: Visit::First };
+        let chain = Chain { context: self.context, tree, page, offset, visit: Visit::First };
         let record = self.chains.read(chain, payload, &mut self.map, &mut self.totals, into)?;
         match &record {
             None => self.totals.incomplete = true,
             Some(record) if !record.is_whole() => {
-                let limit = self.inspection.record_limit;
-                self.inspection.faults.note(format!("{}: records beyond their first {limit} bytes", tree.object()));
+                let limit = self.context.record_limit;
+                self.context.faults.note(format!("{}: records beyond their first {limit} bytes", tree.object()));
             }
             Some(_) => {}
         }
@@ -364,13 +364,13 @@ impl<'a> Scanner<'a> {
             Some(_) => self.assemble(at, payload, &mut assembled)?,
         };
         let Some(record) = record else { return Ok(Bound::None) };
-        self.judge(at, None, record);
+        self.check_record(at, None, record);
         Ok(Bound::Entry(Arc::new(OwnedEntry::of(&record))))
     }
 
     /// Checks a record, counts it, and compares it with its predecessor.
     #[inline]
-    fn judge(&mut self, at: CellAt<'_>, rowid: Option<i64>, record: Record<'_>) {
+    fn check_record(&mut self, at: CellAt<'_>, rowid: Option<i64>, record: Record<'_>) {
         let tree = at.tree;
         self.totals.entries += 1;
         self.totals.payload_bytes += record.len;
@@ -400,7 +400,7 @@ impl<'a> Scanner<'a> {
             Some(rowid) => format!("row {rowid}: {what}"),
             None => what,
         };
-        self.inspection.add_fault(at.tree, at.page, Some(at.offset), what);
+        self.context.add_fault(at.tree, at.page, Some(at.offset), what);
     }
 
     /// Compares an entry with its predecessor, and keeps it as the predecessor of the next one. `self.fields` holds
@@ -418,7 +418,7 @@ impl<'a> Scanner<'a> {
                 Step::Descends => Some("an entry out of order: it belongs before the one in front of it"),
             };
             if let Some(what) = what {
-                self.inspection.add_fault(at.tree, at.page, Some(at.offset), what);
+                self.context.add_fault(at.tree, at.page, Some(at.offset), what);
             }
         }
         self.previous.set(record);
@@ -430,7 +430,7 @@ impl<'a> Scanner<'a> {
     #[cold]
     fn undecided(&self, at: CellAt<'_>, record: &Record<'_>) {
         if !record.is_whole() || !self.previous.record().is_whole() {
-            self.inspection.faults.note(format!("{}: the order of some very long entries", at.tree.object()));
+            self.context.faults.note(format!("{}: the order of some very long entries", at.tree.object()));
         }
     }
 }

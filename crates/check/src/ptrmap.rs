@@ -1,6 +1,6 @@
 //! Checks the pointer map of an auto-vacuum database: the entry of every page must name the page that points to it.
 
-use super::inspection::Inspection;
+use super::context::CheckContext;
 use litepress_format::ptrmap::{Entry, EntryKind, entry_offset, map_page_of};
 use litepress_rows::Result;
 
@@ -15,22 +15,22 @@ pub(super) struct MapReader {
 impl MapReader {
     /// Reports a fault unless the entry of `page` is `expected`. Does nothing without auto-vacuum.
     #[inline]
-    pub(super) fn expect(&mut self, inspection: &Inspection<'_>, page: u32, expected: Entry) -> Result<()> {
-        if inspection.has_pointer_map() { self.compare(inspection, page, expected) } else { Ok(()) }
+    pub(super) fn expect(&mut self, context: &CheckContext<'_>, page: u32, expected: Entry) -> Result<()> {
+        if context.has_pointer_map() { self.compare(context, page, expected) } else { Ok(()) }
     }
 
-    fn compare(&mut self, inspection: &Inspection<'_>, page: u32, expected: Entry) -> Result<()> {
-        let map_page = map_page_of(page, inspection.file.usable, inspection.lock_byte_page());
-        let Some(map_page) = map_page.filter(|map_page| inspection.file.has(*map_page)) else { return Ok(()) };
+    fn compare(&mut self, context: &CheckContext<'_>, page: u32, expected: Entry) -> Result<()> {
+        let map_page = map_page_of(page, context.file.usable, context.lock_byte_page());
+        let Some(map_page) = map_page.filter(|map_page| context.file.has(*map_page)) else { return Ok(()) };
         if self.number != map_page {
             self.number = 0;
-            inspection.file.read(map_page, 1, &mut self.page)?;
+            context.file.read(map_page, 1, &mut self.page)?;
             self.number = map_page;
         }
         let Some(offset) = entry_offset(page, map_page) else { return Ok(()) };
         let found = self.page.get(offset..).map(Entry::decode);
         if found != Some(Ok(expected)) {
-            inspection.faults.add_to_file(Some(map_page), Some(offset), mismatch(page, found, expected));
+            context.faults.add_to_file(Some(map_page), Some(offset), mismatch(page, found, expected));
         }
         Ok(())
     }
@@ -41,7 +41,7 @@ fn mismatch(page: u32, found: Option<Result<Entry, litepress_format::FormatError
     match found {
         Some(Ok(found)) => format!("the pointer map takes page {page} for {}, it is {expected}", describe(found)),
         Some(Err(error)) => {
-            format!("the pointer map has no entry for page {page} ({}), it is {expected}", error.what())
+            format!("the pointer map has no entry for page {page} ({}), it is {expected}", error.message())
         }
         None => format!("the pointer map has no entry for page {page}"),
     }

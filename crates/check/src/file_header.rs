@@ -1,9 +1,9 @@
 //! Inspects a file before its b-trees: the files beside it, its length, its header.
 
 use super::report::FaultLog;
-use crate::sqlite::{beside, open_file};
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::{FILE_HEADER_LEN, MAX_PAGE_NUMBER};
+use litepress_rows::sqlite::{companion, is_hot_journal, open_file};
 use litepress_rows::{Error, ErrorKind, Result};
 use std::io::ErrorKind as IoErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -11,12 +11,12 @@ use std::path::Path;
 
 /// Refuses a database if another file beside it holds a part of it.
 pub(super) fn refuse_companions(path: &Path) -> Result<()> {
-    let wal = beside(path, "-wal");
+    let wal = companion(path, "-wal");
     if len_of(&wal)? > 0 {
         return Err(unfinished(path, &wal, "committed transactions that are not in the database file yet"));
     }
-    let journal = beside(path, "-journal");
-    if crate::publish::is_hot(&journal)? {
+    let journal = companion(path, "-journal");
+    if is_hot_journal(&journal)? {
         return Err(unfinished(path, &journal, "what is needed to roll back an interrupted transaction"));
     }
     Ok(())
@@ -66,10 +66,10 @@ pub(super) fn header(bytes: &[u8], faults: &FaultLog) -> Option<DatabaseHeader> 
                     faults.note(format!(
                         "the file header, byte {}: {}, which SQLite overlooks",
                         error.offset(),
-                        error.what()
+                        error.message()
                     ));
                 } else {
-                    faults.add_to_file(Some(1), Some(error.offset()), error.what());
+                    faults.add_to_file(Some(1), Some(error.offset()), error.message());
                 }
                 mend(&mut bytes, error.offset())?;
             }

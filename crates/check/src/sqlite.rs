@@ -2,10 +2,8 @@
 //!
 //! The file is opened read-only and immutable: SQLite takes no lock and creates no `-wal` or `-shm` file.
 
-use crate::Progress;
-use crate::sqlite::{open_file, watch};
 use litepress_rows::schema::{Table, TableKinds, has_check, table_of};
-use litepress_rows::sqlite::open_immutable;
+use litepress_rows::sqlite::{open_file, open_immutable, stop_if};
 use litepress_rows::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -13,12 +11,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// SQLite as the reader of a schema.
-pub(super) struct Oracle {
+pub(super) struct SqliteSchema {
     connection: Connection,
     kinds: TableKinds,
 }
 
-impl Oracle {
+impl SqliteSchema {
     /// Has SQLite read the schema of the file.
     pub(super) fn open(path: &Path) -> rusqlite::Result<Self> {
         let connection = open_immutable(path)?;
@@ -60,10 +58,9 @@ impl Oracle {
 /// If the file cannot be opened at all. Faults that SQLite finds in it are lines, not errors.
 pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
     open_file(path)?;
-    let progress = Arc::default();
-    let judge = Judge::open(path, path, &progress)?;
+    let sqlite = SqliteChecker::open(path, path, Arc::new(|| Ok(())))?;
     let mut lines = Vec::new();
-    for verdict in [judge.integrity_check(max), judge.foreign_key_check(max)] {
+    for verdict in [sqlite.integrity_check(max), sqlite.foreign_key_check(max)] {
         match verdict {
             Ok(found) => lines.extend(found.lines),
             Err(error) => lines.push(error.message().to_owned()),
@@ -72,52 +69,62 @@ pub fn sqlite_integrity_check(path: &Path, max: usize) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// SQLite as the judge of a finished file.
-pub(crate) struct Judge<'p> {
+/// SQLite as the checker of a finished file.
+pub struct SqliteChecker<'p> {
     connection: Connection,
     /// The name of the file in errors.
     name: &'p Path,
-    progress: &'p Arc<Progress>,
+    go_on: GoOn,
 }
+
+/// A callback that fails once the run shall stop. Its error ends the statement of SQLite that is running.
+pub type GoOn = Arc<dyn Fn() -> Result<()> + Send + Sync>;
 
 /// Faults that SQLite found.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub struct SqliteFaults {
     /// One line for each of the first faults.
-    pub(crate) lines: Vec<String>,
+    pub lines: Vec<String>,
     /// Number of faults.
-    pub(crate) total: u64,
+    pub total: u64,
     /// Whether all faults were counted.
-    pub(crate) is_all: bool,
+    pub is_all: bool,
 }
 
-impl<'p> Judge<'p> {
-    /// Opens the file at `path`. Errors call it `name`; `progress` carries requests to stop.
-    pub(crate) fn open(path: &Path, name: &'p Path, progress: &'p Arc<Progress>) -> Result<Self> {
+impl<'p> SqliteChecker<'p> {
+    /// Opens the file at `path`. Errors call it `name`.
+    ///
+    /// # Errors
+    /// If SQLite cannot open the file.
+    pub fn open(path: &Path, name: &'p Path, go_on: GoOn) -> Result<Self> {
+        let asked = go_on.clone();
         let opened = open_immutable(path).and_then(|mut connection| {
-            watch(&mut connection, progress)?;
+            stop_if(&mut connection, move || asked().is_err())?;
             Ok(connection)
         });
         let connection = opened.map_err(|error| {
             let message = format!("SQLite cannot open the database: {error}");
             Error::new(ErrorKind::Io, message).in_file(name).caused_by(error)
         })?;
-        Ok(Self { connection, name, progress })
+        Ok(Self { connection, name, go_on })
     }
 
     /// Runs `PRAGMA integrity_check`. Returns one line for each of the first `max` faults.
-    pub(crate) fn integrity_check(&self, max: usize) -> Result<Found> {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Corrupt`] if SQLite cannot read the file.
+    pub fn integrity_check(&self, max: usize) -> Result<SqliteFaults> {
         let found = self.unsound(max.max(1));
         found.map_err(|error| self.failed(error, ErrorKind::Corrupt, "the file is damaged: make it again"))
     }
 
-    fn unsound(&self, max: usize) -> rusqlite::Result<Found> {
+    fn unsound(&self, max: usize) -> rusqlite::Result<SqliteFaults> {
         // A limit, because SQLite keeps the texts of all faults of a tree in memory.
         const MOST_COUNTED: usize = 10_000;
         let most = max.clamp(MOST_COUNTED, 1_000_000_000);
         let mut check = self.connection.prepare(&format!("PRAGMA integrity_check({most})"))?;
         let mut rows = check.query([])?;
-        let mut found = Found { lines: Vec::new(), total: 0, is_all: true };
+        let mut found = SqliteFaults { lines: Vec::new(), total: 0, is_all: true };
         while let Some(row) = rows.next()? {
             let line: String = row.get(0)?;
             if line != "ok" {
@@ -132,15 +139,15 @@ impl<'p> Judge<'p> {
     ///
     /// # Errors
     /// [`ErrorKind::Schema`] if a key cannot be followed because its parent's columns are missing or not unique.
-    pub(crate) fn foreign_key_check(&self, max: usize) -> Result<Found> {
+    pub fn foreign_key_check(&self, max: usize) -> Result<SqliteFaults> {
         let advice = "let each foreign key name columns of its parent that are PRIMARY KEY or UNIQUE";
         self.broken_keys(max.max(1)).map_err(|error| self.failed(error, ErrorKind::Schema, advice))
     }
 
-    fn broken_keys(&self, max: usize) -> rusqlite::Result<Found> {
+    fn broken_keys(&self, max: usize) -> rusqlite::Result<SqliteFaults> {
         let mut check = self.connection.prepare("PRAGMA foreign_key_check")?;
         let mut rows = check.query([])?;
-        let mut found = Found { lines: Vec::new(), total: 0, is_all: true };
+        let mut found = SqliteFaults { lines: Vec::new(), total: 0, is_all: true };
         while let Some(row) = rows.next()? {
             found.add(max, || {
                 let (child, rowid): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
@@ -165,14 +172,14 @@ impl<'p> Judge<'p> {
     }
 
     fn failed(&self, error: rusqlite::Error, kind: ErrorKind, advice: &str) -> Error {
-        let interrupted = self.progress.go_on().err();
+        let interrupted = (self.go_on)().err();
         interrupted.unwrap_or_else(|| {
             Error::new(kind, format!("SQLite says: {error}")).in_file(self.name).advise(advice).caused_by(error)
         })
     }
 }
 
-impl Found {
+impl SqliteFaults {
     /// Counts a fault. Makes a line only for the first `max` faults.
     fn add(&mut self, max: usize, line: impl FnOnce() -> rusqlite::Result<String>) -> rusqlite::Result<()> {
         self.total += 1;
@@ -193,7 +200,7 @@ mod tests {
         for name in ["a b.db", "100%.db", "what?.db", "a#b.db", "grün.db"] {
             let path = folder.path().join(name);
             Connection::open(&path).unwrap().execute_batch("CREATE TABLE t(a)").unwrap();
-            assert!(Oracle::open(&path).unwrap().table("t").unwrap().is_some(), "{name}");
+            assert!(SqliteSchema::open(&path).unwrap().table("t").unwrap().is_some(), "{name}");
             assert_eq!(sqlite_integrity_check(&path, 10).unwrap(), Vec::<String>::new());
         }
     }

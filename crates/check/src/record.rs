@@ -3,7 +3,7 @@
 //! Tens of millions of rows a second go through [`check`], and most have nothing to report. So a table gives the class
 //! (NULL, integer, ...) and the length of every one-byte serial type. Every column has two sets of classes: one that
 //! needs no second look, and one that needs none for ASCII texts or for doubles with a fraction. A record that these
-//! rules cover passes [`is_unremarkable`]. [`look_closely`] checks all others and finds the words for a fault.
+//! rules cover passes [`check_fast`]. [`check_slow`] checks all others and finds the words for a fault.
 
 use super::text;
 use litepress_format::header::TextEncoding;
@@ -120,20 +120,20 @@ pub(super) struct FieldRule {
     pub(super) refusal: String,
     /// Whether a record may end before this field.
     pub(super) may_be_missing: bool,
-    /// Legal oddities that were seen.
-    pub(super) oddities: Oddities,
+    /// Legal but unusual values that were seen.
+    pub(super) warnings: Warnings,
 }
 
 /// Flags for values that SQLite stores only on odd occasions. They become notes, not faults.
 #[derive(Debug, Default)]
-pub(super) struct Oddities {
+pub(super) struct Warnings {
     whole_double: AtomicBool,
     ill_formed_text: AtomicBool,
     number_before_nul: AtomicBool,
     early_small_int: AtomicBool,
 }
 
-impl Oddities {
+impl Warnings {
     /// Sets a flag that all threads share. Only the first call writes.
     fn mark(flag: &AtomicBool) {
         if !flag.load(Ordering::Relaxed) {
@@ -146,7 +146,7 @@ impl FieldRule {
     /// Creates a rule that accepts `accepts`. Only texts and doubles get a second look.
     pub(super) fn new(name: String, accepts: u8, affinity: Option<Affinity>, refusal: String) -> Self {
         let quick = accepts & !(class::TEXT | class::REAL);
-        Self { quick, accepts, affinity, name, refusal, may_be_missing: true, oddities: Oddities::default() }
+        Self { quick, accepts, affinity, name, refusal, may_be_missing: true, warnings: Warnings::default() }
     }
 
     /// Creates the rule for a field that repeats a table's value, which is checked in the table.
@@ -165,23 +165,23 @@ impl FieldRule {
     }
 
     /// Takes a second look at a value whose class is not in `quick`.
-    fn judge(&self, class: u8, body: &[u8], encoding: TextEncoding) -> Result<(), String> {
+    fn check_value(&self, class: u8, body: &[u8], encoding: TextEncoding) -> Result<(), String> {
         if self.accepts & class == 0 {
             return Err(self.refuse(class));
         }
         match class {
-            class::REAL => self.judge_real(body),
-            class::TEXT => self.judge_text(body, encoding),
+            class::REAL => self.check_real(body),
+            class::TEXT => self.check_text(body, encoding),
             // These get a second look only in a database of an earlier schema format.
             class::SMALL_INT => {
-                Oddities::mark(&self.oddities.early_small_int);
+                Warnings::mark(&self.warnings.early_small_int);
                 Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn judge_real(&self, body: &[u8]) -> Result<(), String> {
+    fn check_real(&self, body: &[u8]) -> Result<(), String> {
         let Some(bytes) = body.first_chunk() else { return Ok(()) };
         let real = f64::from_be_bytes(*bytes);
         if real.is_nan() {
@@ -194,7 +194,7 @@ impl FieldRule {
                 Err(format!("{real:?} is stored as a double in {}, where SQLite stores an integer", self.name))
             }
             Some(Affinity::Real) if affinity::real_as_integer(real).is_some() => {
-                Oddities::mark(&self.oddities.whole_double);
+                Warnings::mark(&self.warnings.whole_double);
                 Ok(())
             }
             _ => Ok(()),
@@ -202,15 +202,15 @@ impl FieldRule {
     }
 
     #[inline]
-    fn judge_text(&self, body: &[u8], encoding: TextEncoding) -> Result<(), String> {
+    fn check_text(&self, body: &[u8], encoding: TextEncoding) -> Result<(), String> {
         if !text::is_valid(body, encoding) {
-            Oddities::mark(&self.oddities.ill_formed_text);
+            Warnings::mark(&self.warnings.ill_formed_text);
         }
         if !self.is_numeric() || !is_number(body, encoding) {
             return Ok(());
         }
         if to_utf8(body, encoding).contains(&0) {
-            Oddities::mark(&self.oddities.number_before_nul);
+            Warnings::mark(&self.warnings.number_before_nul);
             return Ok(());
         }
         Err(format!("TEXT value in {}, whose affinity makes a number of it", self.name))
@@ -293,22 +293,22 @@ impl RecordRules {
         Self { fields, quick, unknown, encoding }
     }
 
-    /// Returns the legal oddities that were seen in the records, one sentence each.
-    pub(super) fn oddities(&self) -> impl Iterator<Item = String> {
+    /// Returns what is legal but unusual in the records, one sentence each.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let encoding = text::name(self.encoding);
         self.fields.iter().flatten().chain([&self.unknown]).flat_map(move |rule| {
-            let FieldRule { name, oddities, .. } = rule;
+            let FieldRule { name, warnings, .. } = rule;
             let sayings = [
-                (&oddities.whole_double, format!("{name} holds whole numbers as doubles of 8 bytes")),
-                (&oddities.ill_formed_text, format!("{name} holds text that is not valid {encoding}")),
+                (&warnings.whole_double, format!("{name} holds whole numbers as doubles of 8 bytes")),
+                (&warnings.ill_formed_text, format!("{name} holds text that is not valid {encoding}")),
                 (
-                    &oddities.number_before_nul,
+                    &warnings.number_before_nul,
                     format!(
                         "{name} holds text with a number before a NUL, which older versions of SQLite keep as text"
                     ),
                 ),
                 (
-                    &oddities.early_small_int,
+                    &warnings.early_small_int,
                     format!("{name} holds the serial types 8 or 9, which schema formats before 4 do not have"),
                 ),
             ];
@@ -344,21 +344,17 @@ pub(super) fn check<const KEEP_FIELDS: bool>(
     if KEEP_FIELDS {
         fields.resize(rules.quick.len(), FieldAt { serial: 0, start: 0, end: 0 });
     }
-    if is_unremarkable::<KEEP_FIELDS>(record.bytes, rules, fields) && record.is_whole() {
+    if check_fast::<KEEP_FIELDS>(record.bytes, rules, fields) && record.is_whole() {
         return Ok(());
     }
     fields.clear();
-    look_closely(record, rules, fields)
+    check_slow(record, rules, fields)
 }
 
 /// Returns whether a record has exactly its columns, all with one-byte serial types, and no value that needs a second
 /// look. With `KEEP_FIELDS`, `fields` must have one element per column.
 #[inline]
-pub(super) fn is_unremarkable<const KEEP_FIELDS: bool>(
-    record: &[u8],
-    rules: &RecordRules,
-    fields: &mut [FieldAt],
-) -> bool {
+pub(super) fn check_fast<const KEEP_FIELDS: bool>(record: &[u8], rules: &RecordRules, fields: &mut [FieldAt]) -> bool {
     let Some(&header_len @ 1..0x80) = record.first() else { return false };
     let Some(serials) = record.get(1..usize::from(header_len)) else { return false };
     if serials.len() != rules.quick.len() {
@@ -404,7 +400,7 @@ fn has_fraction(real: f64) -> bool {
 
 /// Does the work of [`check`] for any record.
 #[cold]
-fn look_closely(record: Record<'_>, rules: &RecordRules, fields: &mut Vec<FieldAt>) -> Result<(), String> {
+fn check_slow(record: Record<'_>, rules: &RecordRules, fields: &mut Vec<FieldAt>) -> Result<(), String> {
     let header = header(record)?;
     let (mut at, mut body_at, mut column) = (header.own, header.end, 0);
     let mut verdict = Ok(());
@@ -419,7 +415,7 @@ fn look_closely(record: Record<'_>, rules: &RecordRules, fields: &mut Vec<FieldA
         let (class, len) = classify(serial);
         let field = FieldAt { serial, start: body_at, end: body_at.saturating_add(len) };
         if rule.quick & class == 0 {
-            verdict = verdict.and_then(|()| judge(rule, class, &field, &record, rules.encoding));
+            verdict = verdict.and_then(|()| check_field(rule, class, &field, &record, rules.encoding));
         }
         fields.push(field);
         body_at = field.end;
@@ -449,7 +445,7 @@ fn header(record: Record<'_>) -> Result<Header, String> {
     }
 }
 
-fn judge(
+fn check_field(
     rule: &FieldRule,
     class: u8,
     field: &FieldAt,
@@ -457,7 +453,7 @@ fn judge(
     encoding: TextEncoding,
 ) -> Result<(), String> {
     match field.body(record) {
-        Some(body) => rule.judge(class, body, encoding),
+        Some(body) => rule.check_value(class, body, encoding),
         None if !record.is_whole() => Ok(()),
         None => Err(format!("the record ends inside {}", rule.name)),
     }
@@ -571,9 +567,9 @@ mod tests {
     fn serial_types_8_and_9_are_odd_in_old_schema_formats() {
         let old = RecordRules::new(None, TextEncoding::Utf8, 1);
         assert!(check_bytes(b"\x02\x01\x05", &old).is_ok());
-        assert_eq!(old.oddities().count(), 0);
+        assert_eq!(old.warnings().count(), 0);
         assert!(check_bytes(b"\x02\x08", &old).is_ok());
-        let oddities: Vec<String> = old.oddities().collect();
-        assert_eq!(oddities, ["a column holds the serial types 8 or 9, which schema formats before 4 do not have"]);
+        let warnings: Vec<String> = old.warnings().collect();
+        assert_eq!(warnings, ["a column holds the serial types 8 or 9, which schema formats before 4 do not have"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the b-trees of the database from `sqlite_schema`. SQLite says what they mean.
 
-use super::inspection::Inspection;
+use super::context::CheckContext;
 use super::leaf::{Scanner, Task};
 use super::overflow::{Chain, ChainReader, Visit};
 use super::pages::RunReader;
@@ -17,13 +17,13 @@ use litepress_format::value::Value;
 use litepress_rows::{Result, quote};
 
 /// Checks the tree of `sqlite_schema`. Returns it, and the entries of all other trees.
-pub(super) fn read(inspection: &Inspection<'_>) -> Result<(Tree, Vec<SchemaEntry>)> {
-    let tree = schema_tree(inspection);
+pub(super) fn read(context: &CheckContext<'_>) -> Result<(Tree, Vec<SchemaEntry>)> {
+    let tree = schema_tree(context);
     let mut entries = Vec::new();
-    let mut tasks = (Scanner::new(inspection), RunReader::default());
-    walk(&mut Scanner::new(inspection), &tree, &mut |task| {
+    let mut tasks = (Scanner::new(context), RunReader::default());
+    walk(&mut Scanner::new(context), &tree, &mut |task| {
         tasks.0.run(&task, &mut tasks.1)?;
-        collect(inspection, &task, &mut tasks.1, &mut entries)?;
+        collect(context, &task, &mut tasks.1, &mut entries)?;
         Ok(true)
     })?;
     Ok((tree, entries))
@@ -31,21 +31,21 @@ pub(super) fn read(inspection: &Inspection<'_>) -> Result<(Tree, Vec<SchemaEntry
 
 /// Collects the entries on the leaves of a task. The leaves were checked before.
 fn collect(
-    inspection: &Inspection<'_>,
+    context: &CheckContext<'_>,
     task: &Task<'_>,
     runs: &mut RunReader,
     entries: &mut Vec<SchemaEntry>,
 ) -> Result<()> {
     let mut chains = ChainReader::default();
     let mut assembled = Vec::new();
-    runs.each(&inspection.file, &task.pages, |index, bytes| {
+    runs.each(&context.file, &task.pages, |index, bytes| {
         let page = task.pages[index];
-        let reader = PageReader::new(bytes, Inspection::header_offset(page), inspection.file.usable);
+        let reader = PageReader::new(bytes, CheckContext::header_offset(page), context.file.usable);
         let Ok(reader) = reader else { return Ok(()) };
         for index in 0..reader.cell_count() {
             let (Ok(offset), Ok((cell, _))) = (reader.cell_offset(index), reader.cell(index)) else { continue };
             let Some(payload) = cell.payload() else { continue };
-            let chain = Chain { inspection, tree: task.tree, page, offset, visit: Visit::Again };
+            let chain = Chain { context, tree: task.tree, page, offset, visit: Visit::Again };
             if let Some(record) = start(&mut chains, chain, payload, &mut assembled)? {
                 entry(chain, record, entries);
             }
@@ -71,11 +71,11 @@ fn start<'r>(
 
 /// Adds the entry of a row of `sqlite_schema`, if it has a b-tree.
 fn entry(at: Chain<'_>, record: &[u8], entries: &mut Vec<SchemaEntry>) {
-    let inspection = at.inspection;
+    let context = at.context;
     let Some([Value::Text(kind), Value::Text(name), Value::Text(table), root]) = first_columns(record) else {
-        return inspection.add_fault(at.tree, at.page, Some(at.offset), "a row that does not describe anything");
+        return context.add_fault(at.tree, at.page, Some(at.offset), "a row that does not describe anything");
     };
-    let encoding = inspection.header.text_encoding;
+    let encoding = context.header.text_encoding;
     let decoded = |bytes| text::to_utf8(bytes, encoding);
     let kind = match decoded(kind).as_str() {
         "table" => BtreeKind::Table,
@@ -83,20 +83,20 @@ fn entry(at: Chain<'_>, record: &[u8], entries: &mut Vec<SchemaEntry>) {
         "view" | "trigger" => return,
         other => {
             let what = format!("a row that describes a '{other}'");
-            return inspection.add_fault(at.tree, at.page, Some(at.offset), what);
+            return context.add_fault(at.tree, at.page, Some(at.offset), what);
         }
     };
     match root {
         // A virtual table has no b-tree.
         Value::Null | Value::Int(0) if kind == BtreeKind::Table => {}
-        Value::Int(root) if u32::try_from(root).is_ok_and(|root| inspection.file.has(root)) => {
+        Value::Int(root) if u32::try_from(root).is_ok_and(|root| context.file.has(root)) => {
             let root = u32::try_from(root).unwrap_or_default();
             entries.push(SchemaEntry { kind, name: decoded(name), table: decoded(table), root });
         }
         root => {
             let (name, root) = (decoded(name), quote(&root));
             let what = format!("{kind} {name} has the root page {root}, which the file does not have");
-            inspection.add_fault(at.tree, at.page, Some(at.offset), what);
+            context.add_fault(at.tree, at.page, Some(at.offset), what);
         }
     }
 }

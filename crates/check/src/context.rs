@@ -2,22 +2,22 @@
 
 use super::Watcher;
 use super::pages::PageFile;
-use super::reach::Reached;
 use super::report::FaultLog;
 use super::tree::Tree;
-use crate::threads::lock;
+use super::visited_pages::VisitedPages;
 use litepress_format::header::DatabaseHeader;
 use litepress_format::page::FILE_HEADER_LEN;
 use litepress_format::ptrmap;
+use litepress_rows::sync::lock;
 use litepress_rows::{Error, Result};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// One check of one file.
-pub(super) struct Inspection<'a> {
+pub(super) struct CheckContext<'a> {
     pub(super) file: PageFile,
     pub(super) header: DatabaseHeader,
-    pub(super) reached: Reached,
+    pub(super) visited: VisitedPages,
     pub(super) faults: &'a FaultLog,
     /// Number of bytes of a record that are inspected.
     pub(super) record_limit: usize,
@@ -27,7 +27,7 @@ pub(super) struct Inspection<'a> {
     stopped: AtomicBool,
 }
 
-impl<'a> Inspection<'a> {
+impl<'a> CheckContext<'a> {
     pub(super) fn new(
         file: PageFile,
         header: DatabaseHeader,
@@ -35,11 +35,11 @@ impl<'a> Inspection<'a> {
         record_limit: usize,
         progress: Watcher<'a>,
     ) -> Self {
-        let reached = Reached::new(file.count);
+        let visited = VisitedPages::new(file.count);
         Self {
             file,
             header,
-            reached,
+            visited,
             faults,
             record_limit,
             progress,
@@ -78,7 +78,7 @@ impl<'a> Inspection<'a> {
         if self.has_pointer_map() && is_map(page) {
             return Some("a pointer-map page");
         }
-        if self.reached.claim(page) { None } else { Some("which is in use already: this is its second reference") }
+        if self.visited.claim(page) { None } else { Some("which is in use already: this is its second reference") }
     }
 
     /// Returns the offset of the page header on a page.

@@ -11,7 +11,7 @@ const BITS: usize = u64::BITS as usize;
 /// A writer lays each cell in front of the one before, from the end of the page on. For such a page only the start of
 /// the last cell is kept. Any other page gets one bit a byte.
 #[derive(Debug, Default)]
-pub struct Space {
+pub struct ByteUsage {
     usable: usize,
     /// While `words` is empty, exactly the bytes from here on are used.
     start: usize,
@@ -20,7 +20,7 @@ pub struct Space {
     used: usize,
 }
 
-impl Space {
+impl ByteUsage {
     /// Starts with an empty page of `usable` bytes.
     #[inline]
     pub fn start(&mut self, usable: usize) {
@@ -106,14 +106,14 @@ mod tests {
         for (start, len) in
             [(0, 1), (0, 63), (0, 64), (0, 65), (60, 4), (60, 5), (63, 1), (63, 400), (64, 64), (508, 4)]
         {
-            let mut space = Space::default();
-            space.start(512);
-            assert!(space.take(start, len), "{start} {len}");
+            let mut usage = ByteUsage::default();
+            usage.start(512);
+            assert!(usage.take(start, len), "{start} {len}");
             for taken in start..start + len {
-                assert!(!space.take(taken, 1), "{taken} of {start} {len}");
+                assert!(!usage.take(taken, 1), "{taken} of {start} {len}");
             }
             for free in (0..512).filter(|byte| !(start..start + len).contains(byte)) {
-                assert!(space.take(free, 1), "{free} beside {start} {len}");
+                assert!(usage.take(free, 1), "{free} beside {start} {len}");
             }
         }
     }

@@ -2,8 +2,8 @@
 //! hang.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
-use litepress_engine::check::{BtreeKind, CheckOptions, Report, check, sqlite_integrity_check};
-use litepress_engine::{Error, ErrorKind};
+use litepress_check::{BtreeKind, CheckOptions, Report, check, sqlite_integrity_check};
+use litepress_rows::{Error, ErrorKind};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::io::Write;
