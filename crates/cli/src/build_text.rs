@@ -21,7 +21,7 @@ pub fn load_text(report: &LoadReport, verbose: bool) -> String {
                 let [name, declared, _] = PlannedColumn::from(decision).in_words(&Flags);
                 format!("{name} {declared}")
             });
-            short(&report.build) + &listed("columns", columns.collect())
+            short(&report.build) + &listed("columns", &columns.collect::<Vec<_>>())
         }
         (false, _) => short(&report.build) + &tables_in_short(&report.build),
     };
@@ -55,28 +55,24 @@ fn short(report: &BuildReport) -> String {
 /// Lists the tables in a line.
 fn tables_in_short(report: &BuildReport) -> String {
     let tables = report.summary.tables.iter();
-    listed(
-        "tables",
-        tables.map(|table| format!("{} {}", escaped(&table.name), units::counted(table.rows, "row"))).collect(),
-    )
+    listed("tables", &tables.map(|table| format!("{} {}", table.name, units::grouped(table.rows))).collect::<Vec<_>>())
 }
 
-/// Lists words in a line of one terminal's width.
-fn listed(name: &str, words: Vec<String>) -> String {
+/// Lists words in a line of at most a terminal's width, with the number of those that have no room.
+fn listed(name: &str, words: &[String]) -> String {
     const WIDTH: usize = 80;
-    const REST: usize = "and 1,000 more; -v shows all".len();
-    let mut line = format!("{name}: ");
-    for (index, word) in words.iter().enumerate() {
-        let word = escaped(word);
-        let comma = if index > 0 { ", " } else { "" };
-        let is_full = line.chars().count() + comma.len() + word.chars().count() + REST > WIDTH;
-        if index > 0 && is_full {
-            return format!("{line} and {} more; -v shows all\n", units::grouped((words.len() - index) as u64));
+    let line = |shown: usize| {
+        let list = words.iter().take(shown).map(|word| escaped(word)).collect::<Vec<_>>().join(", ");
+        match words.len() - shown {
+            0 => format!("{name}: {list}; -v shows more\n"),
+            rest => format!("{name}: {list} and {} more; -v shows all\n", units::grouped(rest as u64)),
         }
-        line += comma;
-        line += &word;
+    };
+    let fits = |shown: &usize| line(*shown).chars().count() <= WIDTH;
+    if fits(&words.len()) {
+        return line(words.len());
     }
-    format!("{line}; -v shows more\n")
+    line((1..words.len()).take_while(fits).last().unwrap_or(1))
 }
 
 /// Describes everything that is known.
@@ -145,5 +141,20 @@ pub fn left_out_text(left_out: &[String]) -> String {
     match left_out {
         [] => String::new(),
         objects => format!("left out, for only tables are copied: {}\n", objects.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_is_one_line() {
+        let words: Vec<String> = (0..1000).map(|number| format!("column{number} INTEGER")).collect();
+        let line = listed("columns", &words);
+        assert!(line.len() <= 80 && line.ends_with("column1 INTEGER and 998 more; -v shows all\n"), "{line}");
+        assert_eq!(listed("tables", &["a\nb 1".to_owned()]), "tables: a\\nb 1; -v shows more\n");
+        assert_eq!(listed("tables", &["x".repeat(100)]), format!("tables: {}; -v shows more\n", "x".repeat(100)));
+        assert_eq!(listed("tables", &[]), "tables: ; -v shows more\n");
     }
 }

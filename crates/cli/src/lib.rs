@@ -1,13 +1,13 @@
 //! The program `litepress`: arguments, help and output. The crate `litepress` does the work.
 //!
 //! ```text
-//! main_with -> commands/{generate, load, plan, profile, compare, check, inspect}  one file a command
+//! main_with -> commands/{generate, load, plan, profile, compare, check, inspect, completions, man}  one file a command
 //!                generate, plan -> generate_args         arguments about generated rows
 //!                load, plan     -> load_args             arguments about files
 //!                generate, load -> build_text            the report of a database
 //!                plan           -> plan_text             the report of a plan
 //!                all            -> options, progress, text_table, output
-//! reporter: progress and Ctrl-C (interrupt);  failure: an error as the user sees it, and the exit codes
+//! reporter: progress and Ctrl-C (interrupt);  bad_usage: wrong arguments;  failure: an error as the user sees it, and the exit codes
 //! ```
 #![forbid(unsafe_code)]
 
@@ -35,13 +35,13 @@ static VERSION: LazyLock<String> =
 
 const EXAMPLES: &str = "\
 Examples:
-  litepress generate user.db --preset user --rows 1b  a billion rows of a built-in schema
-  litepress generate mine.db schema.sql --rows 100k   rows for a schema of your own
   litepress load data.db data.csv --primary-key id    a table out of a file
-  litepress plan schema.sql --rows 100k               what would be made, and how
-  litepress profile user.db                           a recipe for a database that looks alike
-  litepress check user.db                             is every page as it should be?
-  litepress inspect user.db 1                         the bytes of page 1, explained
+  litepress generate user.db --preset user --rows 1b  rows of a built-in schema
+  litepress generate mine.db schema.sql --rows 100k   rows of your own schema
+  litepress plan schema.sql --rows 100k               what would be made, how
+  litepress profile user.db                           a recipe for a look-alike
+  litepress check user.db                             is every page sound?
+  litepress inspect user.db 1                         the bytes of page 1
 
 Exit codes: 0 done, 1 data or I/O error, 2 wrong usage, 130 interrupted.
 ";

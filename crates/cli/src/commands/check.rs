@@ -17,9 +17,10 @@ Examples:
   litepress check user.db --threads 1 --memory 64MiB --progress none
   litepress check user.db --json --max-faults 1000
 
-Not looked at, and told in a note: what FTS and R-Tree keep in their shadow tables, partial indexes and the values of
-expressions, which --full has SQLite look at; and CHECK constraints, which SQLite looks at in a database that it may
-write: sqlite3 user.db 'PRAGMA integrity_check'
+Notes tell what is not looked at: shadow tables of FTS and R-Tree, partial
+indexes and the values of expressions, which --full has SQLite look at; and
+CHECK constraints, which SQLite looks at in a database that it may write:
+sqlite3 user.db 'PRAGMA integrity_check'
 ";
 
 /// Look at every page of a database, made by litepress or not

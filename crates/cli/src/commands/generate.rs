@@ -17,8 +17,9 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   litepress generate user.db --preset user --rows 1b
-  litepress generate user.db --preset user --rows 1m --set area='hex(6)' --seed 7 --overwrite
-  litepress generate shop.db shop.sql --rows customer=10k --rows purchase=100k --verify full
+  litepress generate user.db --preset user --rows 1m --seed 7 --overwrite
+  litepress generate hex.db --preset user --rows 1m --set area='hex(6)'
+  litepress generate shop.db shop.sql --rows customer=10k --rows purchase=100k
   litepress generate big.db --recipe recipe.toml --scale 100
   litepress generate --discard --preset user --rows 100m --json
   litepress generate --list

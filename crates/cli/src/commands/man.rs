@@ -11,7 +11,10 @@ const EXAMPLES: &str = "\
 Examples:
   litepress man .
   litepress man share/man/man1
-  litepress man . && man ./litepress-load.1 | cat
+  litepress man man1 > pages.txt
+
+man finds share/man beside the folder of a program, such as ~/.local/share/man
+for ~/.local/bin.
 ";
 
 /// Write the manual pages, one a command, into a folder

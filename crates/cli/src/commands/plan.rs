@@ -18,7 +18,7 @@ Examples:
   litepress plan shop.db shop.sql --rows customer=10k --rows purchase=100k
   litepress plan --preset user --rows 1m --set area='hex(6)'
   litepress plan schema.sql --rows 100k --toml > recipe.toml
-  litepress plan lite.db lineitem.csv --primary-key l_orderkey,l_linenumber --without-rowid
+  litepress plan lite.db lineitem.csv --primary-key l_orderkey,l_linenumber
 ";
 
 /// Show what 'litepress generate' or 'litepress load' would do with the same arguments, and why

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod check;
+mod display;
 mod generate;
 mod guide;
 mod help;
@@ -14,6 +15,8 @@ mod presets;
 mod profile;
 mod readme;
 mod recipe;
+mod shells;
+mod usage;
 mod values;
 
 use std::path::{Path, PathBuf};
