@@ -14,6 +14,7 @@
 mod bad_usage;
 mod build_text;
 mod commands;
+mod content_args;
 mod failure;
 mod generate_args;
 mod interrupt;

@@ -73,7 +73,7 @@ pub use litepress_engine::{
 };
 pub use litepress_gen::Shard;
 pub use litepress_load::infer::Decision;
-pub use litepress_load::options::{InvalidUtf8, Ragged};
+pub use litepress_load::options::{InvalidUtf8, NanPolicy, Ragged};
 pub use litepress_load::schema::TableOptions;
 pub use litepress_load::source::OnError;
 pub use litepress_rows as rows;

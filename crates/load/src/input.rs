@@ -51,6 +51,9 @@ const ENDINGS: [&str; 25] = [
     "zstd",
 ];
 
+/// Extensions of compressed files.
+const COMPRESSED: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
+
 /// A file that can be read as often as needed.
 #[derive(Clone, Debug)]
 pub struct Input {

@@ -130,6 +130,8 @@ struct Found {
     records: Option<u64>,
     /// Columns of each file.
     fields: Vec<Vec<Field>>,
+    /// The error of the first bad record.
+    first_bad: Option<Error>,
 }
 
 impl Content {
@@ -198,7 +200,7 @@ impl Group {
         let known: Option<Vec<_>> = self.contents.iter_mut().map(Content::known).collect();
         let Some(known) = known else { return Found::default() };
         let (fields, records): (_, Vec<Option<u64>>) = known.into_iter().unzip();
-        Found { decisions: Vec::new(), fields, records: records.into_iter().sum() }
+        Found { fields, records: records.into_iter().sum(), ..Found::default() }
     }
 }
 
@@ -468,7 +470,7 @@ impl LoadRequest {
                 Some(_) => of_group.decisions.clear(),
                 None => {
                     self.rename(&mut of_group.decisions);
-                    refuse_impossible(group, &of_group.decisions)?;
+                    refuse_impossible(group, &of_group.decisions, of_group.first_bad.take())?;
                     new.push(NewTable { name: group.name.clone(), columns: of_group.decisions.clone() });
                 }
             }
@@ -491,9 +493,9 @@ impl LoadRequest {
 
     /// Renames columns as `map` says and drops those with an empty name.
     fn rename(&self, decisions: &mut Vec<Decision>) {
-        for decision in decisions.iter_mut() {
-            let name = self.name_in_table(&decision.name).to_owned();
-            decision.name = name;
+        let names: Vec<String> = decisions.iter().map(|decision| decision.name.clone()).collect();
+        for (decision, name) in decisions.iter_mut().zip(&names) {
+            decision.name = self.name_in_table(name, &names).to_owned();
         }
         decisions.retain(|decision| !decision.name.is_empty());
     }
@@ -536,11 +538,13 @@ impl LoadRequest {
         Ok(())
     }
 
-    /// Returns the table's name of a file column. Empty if the column is dropped.
-    fn name_in_table<'n>(&'n self, name: &'n str) -> &'n str {
+    /// Returns the table's name of a file column, one of `names`. Empty if the column is dropped. An entry of `map` is for the
+    /// column of exactly its name, or else for those that differ in case.
+    fn name_in_table<'n>(&'n self, name: &'n str, names: &[impl AsRef<str>]) -> &'n str {
+        let is_for_another = |from: &str| names.iter().any(|name| name.as_ref() == from);
         let mapped = self.map.iter().find(|(from, _)| from == name);
-        let mapped = mapped.or_else(|| self.map.iter().find(|(from, _)| from.eq_ignore_ascii_case(name)));
-        mapped.map_or(name, |(_, to)| to)
+        let alike = |(from, _): &&(String, String)| from.eq_ignore_ascii_case(name) && !is_for_another(from);
+        mapped.or_else(|| self.map.iter().find(alike)).map_or(name, |(_, to)| to)
     }
 
     /// Returns the entries of `map` for the columns of one file. With a schema and a single file these are all entries, so that
@@ -559,6 +563,7 @@ impl LoadRequest {
         let mut records = Some(0);
         for (number, content) in (0..).zip(&mut group.contents) {
             let (columns, of_content) = self.look_at(number, content, &mut findings, go_on)?;
+            found.first_bad = found.first_bad.or_else(|| findings.take_first_bad().map(|error| content.in_file(error)));
             records = records.zip(of_content).map(|(sum, all)| sum + all);
             for field in &columns {
                 if !fields.iter().any(|known: &Field| known.name == field.name) {
@@ -662,8 +667,9 @@ impl LoadRequest {
             wanted.for_each(|wanted| wanted.form = Some(form.clone()));
         }
         let mut guards = Vec::new();
+        let names: Vec<String> = known.iter().map(|field| field.name.clone()).collect();
         for (position, wanted) in fit.wanted.iter_mut().enumerate() {
-            let name = self.name_in_table(&wanted.name);
+            let name = self.name_in_table(&wanted.name, &names);
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(name));
             wanted.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
             guards.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
@@ -678,13 +684,17 @@ impl LoadRequest {
 /// The default limit of columns in a table of SQLite (`SQLITE_MAX_COLUMN`).
 const MOST_COLUMNS: usize = 2000;
 
-/// Fails if no table can be defined: it has no columns, too many, or a reserved name.
-fn refuse_impossible(group: &Group, decisions: &[Decision]) -> Result<()> {
+/// Fails if no table can be defined: it has no columns, too many, or a reserved name. Without columns, the first bad record tells
+/// why.
+fn refuse_impossible(group: &Group, decisions: &[Decision], first_bad: Option<Error>) -> Result<()> {
     let data = |message: &str, advice: Message| {
         let error = Error::new(ErrorKind::Data, message);
         // Options are no advice for given data.
         if group.is_given() { error.in_table(&group.name) } else { group.contents[0].in_file(error).advise(advice) }
     };
+    if let (true, Some(error)) = (decisions.is_empty(), first_bad) {
+        return Err(error);
+    }
     if decisions.is_empty() {
         let message = if group.is_given() {
             "the data have no column: there is no table to make"

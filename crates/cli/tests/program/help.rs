@@ -37,6 +37,8 @@ fn every_option_works() {
         ("plan", "plan s.db in.csv --schema l.sql --map x= --no-header --columns id,x".to_owned()),
         ("plan", "plan s.db in.csv --store-as id=text --quiet --help".to_owned()),
         ("plan", "plan v.db in.csv --verbose".to_owned()),
+        ("load", "load j.db in.json --json-path data --flatten --nan null".to_owned()),
+        ("plan", "plan j.db in.json --json-path data --flatten --nan null".to_owned()),
         ("generate", format!("generate u.db {makes} --sync off --verify full --progress plain --json")),
         ("generate", "generate --discard --preset user --rows 10".to_owned()),
         (
@@ -67,6 +69,7 @@ fn every_option_works() {
     ];
     let room = Room::new();
     room.write("in.csv", "1,2\n2,1\n");
+    room.write("in.json", "{\"data\": [{\"a\": {\"b\": NaN}}]}");
     room.write("l.sql", "CREATE TABLE in_csv (id INTEGER PRIMARY KEY);");
     for command in COMMANDS {
         let mut used = BTreeSet::new();

@@ -8,6 +8,7 @@ mod guide;
 mod help;
 mod inspect;
 mod interrupt;
+mod json_shapes;
 mod keys;
 mod load;
 mod plan;
