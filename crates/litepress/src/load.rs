@@ -9,7 +9,7 @@ use crate::schema_text::{SchemaText, Texts};
 use crate::{
     Error, ErrorKind, InvalidUtf8, NanPolicy, OnError, Options, PageSize, Ragged, Result, TableOptions, Target,
 };
-use litepress_engine::plan::steps;
+use litepress_engine::plan::plan_objects;
 use litepress_engine::{Estimate, folder_of};
 use litepress_load::infer::Decision;
 use litepress_load::input::Input;
@@ -331,7 +331,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         rows: rows.iter().copied().sum(),
         page_size: job.page_size,
         estimate: Estimate::new(&schema, &listed, &place, &build)?,
-        steps: steps(&schema, build.on_conflict),
+        steps: plan_objects(&schema, build.on_conflict),
         left_out: Some(job.plan.left_out.clone()),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
         options: build,

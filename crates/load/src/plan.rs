@@ -18,11 +18,12 @@ use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{LoadSource, OnError, OpenFile, Supply, numbers_rows};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
+use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A request to load files into tables.
 #[derive(Clone, Debug, Default)]
@@ -140,7 +141,7 @@ impl Content {
             Self::File(input) => input,
             Self::Table { database, table, .. } => return database.reader(&table.name, read),
             Self::Given(reader) => {
-                let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let reader = lock(reader).take();
                 return reader.ok_or_else(|| Error::new(ErrorKind::Usage, "these data can be read only once"));
             }
         };
@@ -176,7 +177,7 @@ impl Content {
     /// Returns the columns and the number of records of a given reader. `None` for files.
     fn known(&mut self) -> Option<(Vec<Field>, Option<u64>)> {
         let Self::Given(reader) = self else { return None };
-        let reader = reader.get_mut().unwrap_or_else(PoisonError::into_inner).as_ref()?;
+        let reader = ignore_poison(reader.get_mut()).as_ref()?;
         Some((reader.columns().to_vec(), reader.records()))
     }
 
@@ -253,7 +254,7 @@ impl PlannedFile {
 
     /// Opens the file, or takes the reader that is open already.
     fn open(&self, read: &ReadOptions) -> Result<OpenFile> {
-        let opened = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let opened = lock(&self.reader).take();
         let mut reader = opened.map_or_else(|| self.content.open(read), Ok)?;
         reader.want(&self.fit.wanted)?;
         reader.pass_by(&self.passed_by);
