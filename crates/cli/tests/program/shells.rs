@@ -35,7 +35,6 @@ fn bash_completes() {
         let ask = format!(
             "source ./litepress.bash; COMP_WORDS=({words}); COMP_CWORD={word}; _litepress litepress \
              \"${{COMP_WORDS[{word}]}}\" \"${{COMP_WORDS[{word} - 1]}}\"; echo \"${{COMPREPLY[*]}}\""
-        ); COMP_CWORD={word}; _litepress litepress \"${{COMP_WORDS[{word}]}}\"; echo \"${{COMPREPLY[*]}}\""
         );
         let answer = Command::new("bash").args(["-c", &ask]).current_dir(room.path("")).output().expect("bash");
         String::from_utf8(answer.stdout).expect("UTF-8").trim().to_owned()
