@@ -7,7 +7,7 @@ use crate::rows::{TableRows, known_columns, piece_maker};
 use litepress::pipeline::TableEncoder;
 use litepress::{Error, Result};
 use litepress_load::reader::{Piece, Reader};
-use litepress_load::source::Supply;
+use litepress_load::source::ColumnSource;
 use litepress_rows::Table;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -83,8 +83,8 @@ impl PendingRows {
     pub fn encode(&mut self, py: Python<'_>, encoder: &mut TableEncoder) -> Result<(), Failure> {
         let Some(mut rows) = self.rows.take() else { return Ok(()) };
         let Some(mut piece) = rows.take(py)? else { return Ok(()) };
-        let supplies = encoder.supplies(rows.fields(py)?).map_err(Failure::Engine)?;
-        py.detach(|| encoder.encode(&mut piece, &supplies)).map_err(Failure::Engine)
+        let column_sources = encoder.column_sources(rows.fields(py)?).map_err(Failure::Engine)?;
+        py.detach(|| encoder.encode(&mut piece, &column_sources)).map_err(Failure::Engine)
     }
 
     /// Encodes the rows of the next piece. Returns `false` after the last.
@@ -98,7 +98,7 @@ impl PendingRows {
         encoder: &mut TableEncoder,
     ) -> Result<bool, Failure> {
         self.encode(py, encoder)?;
-        let Pieces { data, supplies } = pieces;
+        let Pieces { data, column_sources } = pieces;
         let mut piece: Box<dyn Piece> = match data {
             Data::Arrow(reader) => match py.detach(|| reader.next_piece()) {
                 Ok(Some(piece)) => piece,
@@ -110,7 +110,7 @@ impl PendingRows {
                 None => return Ok(false),
             },
         };
-        py.detach(|| encoder.encode(&mut *piece, supplies)).map_err(Failure::Engine)?;
+        py.detach(|| encoder.encode(&mut *piece, column_sources)).map_err(Failure::Engine)?;
         Ok(true)
     }
 }
@@ -118,7 +118,7 @@ impl PendingRows {
 /// Columns or Arrow data that are being appended to a table, piece by piece.
 pub struct Pieces {
     data: Data,
-    supplies: Vec<Supply>,
+    column_sources: Vec<ColumnSource>,
 }
 
 enum Data {
@@ -136,13 +136,13 @@ impl Pieces {
         let raise = |error| exception(py, &error);
         if described.get_type().name()? == "Arrow" {
             let mut reader = arrow_in::reader(described, &encoder.table().name)?;
-            let supplies = encoder.supplies_of_reader(&mut *reader).map_err(raise)?;
-            return Ok(Self { data: Data::Arrow(reader), supplies });
+            let column_sources = encoder.supplies_of_reader(&mut *reader).map_err(raise)?;
+            return Ok(Self { data: Data::Arrow(reader), column_sources });
         }
         let table = encoder.table();
         let maker = piece_maker(py, described, &table.name, Some(adapters), Some(table), &[])?;
-        let supplies = encoder.supplies(maker.fields()).map_err(raise)?;
-        Ok(Self { data: Data::Python(maker), supplies })
+        let column_sources = encoder.column_sources(maker.fields()).map_err(raise)?;
+        Ok(Self { data: Data::Python(maker), column_sources })
     }
 }
 

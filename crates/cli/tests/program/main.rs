@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod check;
+mod display;
 mod generate;
 mod guide;
 mod help;
@@ -15,6 +16,8 @@ mod presets;
 mod profile;
 mod readme;
 mod recipe;
+mod shells;
+mod usage;
 mod values;
 
 use std::path::{Path, PathBuf};

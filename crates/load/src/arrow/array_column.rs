@@ -1,7 +1,7 @@
 //! One column of arrays in memory, converted a range of rows at a time.
 
 use super::convert::{Column, byte_weight};
-use super::form::Meaning;
+use super::form::SemanticType;
 use super::narrow::narrowed;
 use super::texts::array_as_bytes;
 use super::{batches, describe, guard};
@@ -38,7 +38,7 @@ impl ArrayColumn {
             |why| Error::new(ErrorKind::Data, format!("the data break the rules of Arrow: {why}")).in_column(name);
         let field: FieldRef = Arc::new(field.as_ref().clone().with_name(name));
         batches::refuse_depth(&field)?;
-        let meaning = Meaning::of_field(&field);
+        let meaning = SemanticType::of_field(&field);
         let meaning = if batches::reads_ahead(field.data_type()) { narrowed(meaning, arrays.iter()) } else { meaning };
         let chosen = meaning.form(form, Affinity::Blob, name)?;
         let mut described = describe(0, &field, meaning, &batches::origin(&field));

@@ -5,12 +5,12 @@
 //! ([`array_as_bytes`]), and invalid UTF-8 is reported row by row, as for files.
 
 use super::convert::{self, Arrays, Column};
-use super::form::{Form, Meaning};
+use super::form::{SemanticType, StorageForm};
 use super::narrow::narrowed;
 use super::texts::array_as_bytes;
 use super::{PIECE_BYTES, all_columns, describe, guard, plan_column};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, Piece, Reader, Wanted};
+use crate::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use litepress_rows::{Error, ErrorKind, Result};
@@ -58,8 +58,8 @@ pub fn batches_with(
 
 /// Returns whether [`batches_with`] reads some batches at once for a column of this type.
 pub fn reads_ahead(data_type: &DataType) -> bool {
-    let meaning = Meaning::of_type(data_type);
-    matches!(meaning, Meaning::Decimal { .. }) && meaning.default_form() == Form::Text
+    let meaning = SemanticType::of_type(data_type);
+    matches!(meaning, SemanticType::Decimal { .. }) && meaning.default_form() == StorageForm::Text
 }
 
 struct BatchReader {
@@ -68,7 +68,7 @@ struct BatchReader {
     ahead: VecDeque<RecordBatch>,
     options: ReadOptions,
     fields: Vec<Field>,
-    types: Vec<(FieldRef, Meaning)>,
+    types: Vec<(FieldRef, SemanticType)>,
     columns: Vec<Column>,
     /// Positions of the requested columns in a batch.
     projection: Vec<usize>,
@@ -98,8 +98,8 @@ impl BatchReader {
         schema.fields().iter().try_for_each(refuse_depth)?;
         refuse_names(schema.fields())?;
         let has_type = |field: &FieldRef| !facts.untyped.contains(field.name());
-        let meaning = |field| if has_type(field) { Meaning::of_field(field) } else { Meaning::Null };
-        let mut types: Vec<(FieldRef, Meaning)> =
+        let meaning = |field| if has_type(field) { SemanticType::of_field(field) } else { SemanticType::Null };
+        let mut types: Vec<(FieldRef, SemanticType)> =
             schema.fields().iter().map(|field| (field.clone(), meaning(field))).collect();
         let mut ahead = VecDeque::new();
         if types.iter().any(|(field, _)| reads_ahead(field.data_type())) {
@@ -113,11 +113,11 @@ impl BatchReader {
             let by_values = if *meaning == declared { "" } else { ", by its values" };
             fields.push(describe(position, field, *meaning, &(origin(field) + by_values)));
         }
-        let wanted = all_columns(&fields);
+        let projected = all_columns(&fields);
         let (columns, projection, options) = (Vec::new(), Vec::new(), options.clone());
         let (current, record, is_over) = (None, 1, false);
         let mut reader = Self { reader, ahead, options, fields, types, columns, projection, current, record, is_over };
-        reader.want(&wanted)?;
+        reader.project(&projected)?;
         Ok(reader)
     }
 
@@ -165,9 +165,9 @@ impl Reader for BatchReader {
         &self.fields
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
         let planned: Result<Vec<_>> =
-            columns.iter().map(|wanted| plan_column(wanted, &self.fields, &self.types, &self.options)).collect();
+            columns.iter().map(|projected| plan_column(projected, &self.fields, &self.types, &self.options)).collect();
         (self.projection, self.columns) = planned?.into_iter().unzip();
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! DuckDB declares sums of integers as `decimal(38, 0)`, and polars every decimal as one of 38 digits. As texts they would sort
 //! `'10'` before `'9'`. If an integer or a double keeps all values, the column is one of numbers.
 
-use super::form::{DOUBLE_DIGITS, INTEGER_DIGITS, Meaning};
+use super::form::{DOUBLE_DIGITS, INTEGER_DIGITS, SemanticType};
 use super::scalar;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
@@ -11,8 +11,8 @@ use arrow_array::{Array, ArrayRef};
 
 /// Returns the meaning with as few digits as the values have, if that makes numbers of them. Without a value, or if one needs
 /// more digits than a number has, returns it unchanged.
-pub(super) fn narrowed<'a>(meaning: Meaning, arrays: impl Iterator<Item = &'a ArrayRef>) -> Meaning {
-    let Meaning::Decimal { scale, .. } = meaning else { return meaning };
+pub(super) fn narrowed<'a>(meaning: SemanticType, arrays: impl Iterator<Item = &'a ArrayRef>) -> SemanticType {
+    let SemanticType::Decimal { scale, .. } = meaning else { return meaning };
     let (mut most, mut is_i64) = (None, true);
     for array in arrays {
         for value in values(array) {
@@ -26,7 +26,7 @@ pub(super) fn narrowed<'a>(meaning: Meaning, arrays: impl Iterator<Item = &'a Ar
     // Integers of 19 digits may fit: the values were looked at.
     let fits_integer = is_i64 && scale == 0;
     let precision = if fits_integer { digits.min(INTEGER_DIGITS) } else { digits };
-    if fits_integer || precision <= DOUBLE_DIGITS { Meaning::Decimal { precision, scale } } else { meaning }
+    if fits_integer || precision <= DOUBLE_DIGITS { SemanticType::Decimal { precision, scale } } else { meaning }
 }
 
 /// Returns the unscaled integers that are not NULL, each `None` if it has more than 128 bits.
@@ -60,8 +60,8 @@ mod tests {
         ] {
             let array = Decimal128Array::from(values).with_precision_and_scale(38, scale).unwrap();
             let array: ArrayRef = Arc::new(array);
-            let found = narrowed(Meaning::Decimal { precision: 38, scale }, [&array].into_iter());
-            assert_eq!(found, Meaning::Decimal { precision: expected, scale }, "{array:?}");
+            let found = narrowed(SemanticType::Decimal { precision: 38, scale }, [&array].into_iter());
+            assert_eq!(found, SemanticType::Decimal { precision: expected, scale }, "{array:?}");
         }
     }
 }
