@@ -17,7 +17,8 @@ from typing import Any, Literal, NoReturn, TypeVar, Union
 from . import _litepress
 from ._errors import TargetError
 
-# Unions are written out: aliases are evaluated, and Python 3.10 knows no "|" of strings.
+# Unions are written out: aliases are evaluated, and Python 3.10 knows no "|" of strings. Each word is a Literal of its own, because
+# stubtest takes a Literal of several words for a union.
 SchemaLike = Union[str, "os.PathLike[str]"]
 """CREATE statements, or a path to a file of them."""
 Columns = Union[str, Sequence[str], Mapping[str, Union[str, Sequence[str]]]]
@@ -25,15 +26,15 @@ Columns = Union[str, Sequence[str], Mapping[str, Union[str, Sequence[str]]]]
 Lists = Union[str, Sequence[Union[str, Sequence[str]]], Mapping[str, Union[str, Sequence[Union[str, Sequence[str]]]]]]
 """Several lists of columns, or such lists by table. In a ``list`` each item is one; a tuple is one list of several columns."""
 PathLike = Union[str, "os.PathLike[str]"]
-IfExists = Literal["fail", "overwrite"]
-OnConflict = Literal["abort", "ignore", "replace"]
-Sync = Literal["full", "off"]
-Verify = Literal["none", "quick", "full"]
-Format = Literal["csv", "tsv", "ndjson", "json", "parquet", "arrow", "sqlite"]
-OnError = Literal["abort", "reject", "null"]
-Ragged = Literal["error", "pad", "reject"]
-InvalidUtf8 = Literal["error", "replace", "blob"]
-Nan = Literal["error", "null", "text"]
+IfExists = Union[Literal["fail"], Literal["overwrite"]]
+OnConflict = Union[Literal["abort"], Literal["ignore"], Literal["replace"]]
+Sync = Union[Literal["full"], Literal["off"]]
+Verify = Union[Literal["none"], Literal["quick"], Literal["full"]]
+Format = Union[Literal["csv"], Literal["tsv"], Literal["ndjson"], Literal["json"], Literal["parquet"], Literal["arrow"], Literal["sqlite"]]
+OnError = Union[Literal["abort"], Literal["reject"], Literal["null"]]
+Ragged = Union[Literal["error"], Literal["pad"], Literal["reject"]]
+InvalidUtf8 = Union[Literal["error"], Literal["replace"], Literal["blob"]]
+Nan = Union[Literal["error"], Literal["null"], Literal["text"]]
 Pairs = Mapping[str, Union[str, Mapping[str, str]]]
 """A text for each column, keyed by ``"column"``, by ``"table.column"``, or by table and then column."""
 
