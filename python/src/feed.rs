@@ -2,7 +2,7 @@
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 use litepress::pipeline::RowsInMemory;
-use litepress_load::reader::{Batch, Field, Piece, Reader, Wanted};
+use litepress_load::reader::{Batch, Field, Piece, ProjectedColumn, Reader};
 use litepress_rows::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -15,6 +15,11 @@ const WAITING_PIECES: usize = 4;
 pub trait PieceMaker {
     /// Returns the names and types of the columns of a piece, in their order.
     fn fields(&self) -> &[Field];
+
+    /// Returns the names of the columns that are stored in a form that the user chose.
+    fn formed(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Returns the next rows with all values converted, or `None` after the last. The size of a piece depends on the data alone.
     ///
@@ -40,10 +45,12 @@ pub enum Sent {
 }
 
 /// Makes the two ends of a table's channel.
-pub fn channel(fields: Vec<Field>) -> (Feed, ChannelReader) {
+///
+/// `formed` are the columns that come in the form that the user chose.
+pub fn channel(fields: Vec<Field>, formed: Vec<String>) -> (Feed, ChannelReader) {
     let (sender, receiver) = crossbeam_channel::bounded(WAITING_PIECES);
     let columns = (0..fields.len()).collect();
-    (Feed { sender }, ChannelReader { fields, receiver, columns })
+    (Feed { sender }, ChannelReader { fields, formed, receiver, columns })
 }
 
 impl Feed {
@@ -61,8 +68,9 @@ impl Feed {
 #[derive(Debug)]
 pub struct ChannelReader {
     fields: Vec<Field>,
+    formed: Vec<String>,
     receiver: Receiver<Box<dyn Piece>>,
-    /// Positions of the wanted columns in a piece.
+    /// Positions of the projected columns in a piece.
     columns: Arc<[usize]>,
 }
 
@@ -71,15 +79,17 @@ impl Reader for ChannelReader {
         &self.fields
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
-        let position = |wanted: &Wanted| {
-            if let Some(form) = &wanted.form {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
+        let position = |projected: &ProjectedColumn| {
+            if let Some(form) = &projected.form
+                && !self.formed.contains(&projected.name)
+            {
                 let message = format!("Python values have one form only, and not '{form}'");
-                return Err(Error::new(ErrorKind::Usage, message).in_column(&wanted.name));
+                return Err(Error::new(ErrorKind::Usage, message).in_column(&projected.name));
             }
-            let named = || self.fields.iter().position(|field| field.name == wanted.name);
-            let missing = || Error::new(ErrorKind::Usage, "the data have no such column").in_column(&wanted.name);
-            wanted.field.or_else(named).ok_or_else(missing)
+            let named = || self.fields.iter().position(|field| field.name == projected.name);
+            let missing = || Error::new(ErrorKind::Usage, "the data have no such column").in_column(&projected.name);
+            projected.field.or_else(named).ok_or_else(missing)
         };
         self.columns = columns.iter().map(position).collect::<Result<_>>()?;
         Ok(())

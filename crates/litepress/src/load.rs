@@ -9,9 +9,9 @@ use crate::schema_text::{SchemaText, Texts};
 use crate::{
     Error, ErrorKind, InvalidUtf8, NanPolicy, OnError, Options, PageSize, Ragged, Result, TableOptions, Target,
 };
-use litepress_engine::plan::steps;
+use litepress_engine::plan::plan_objects;
 use litepress_engine::{Estimate, folder_of};
-use litepress_load::infer::Decision;
+use litepress_load::infer::InferredColumn;
 use litepress_load::input::Input;
 use litepress_load::options::{Dialect, Format, JsonLayout, JsonOptions, ReadOptions};
 use litepress_load::plan::{LoadPlan, LoadRequest, PlannedFile, PlannedTable};
@@ -260,7 +260,7 @@ pub struct LoadReport {
     /// The report of the database.
     pub build: BuildReport,
     /// Tables whose types were inferred, and their columns.
-    pub inferred: Vec<(String, Vec<Decision>)>,
+    pub inferred: Vec<(String, Vec<InferredColumn>)>,
     /// Objects of databases that are not copied: `view v of shop.db`.
     pub left_out: Vec<String>,
     /// Copied tables whose rowids are numbered from 1, since no column holds them: `log of shop.db`.
@@ -354,7 +354,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         rows: rows.iter().copied().sum(),
         page_size: job.page_size,
         estimate: Estimate::new(&schema, &listed, &place, &build)?,
-        steps: steps(&schema, build.on_conflict),
+        steps: plan_objects(&schema, build.on_conflict),
         left_out: Some(job.plan.left_out.clone()),
         notes: job.plan.notes(),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
@@ -504,8 +504,8 @@ impl<'o> LoadJob<'o> {
     }
 }
 
-impl From<&Decision> for PlannedColumn {
-    fn from(decision: &Decision) -> Self {
+impl From<&InferredColumn> for PlannedColumn {
+    fn from(decision: &InferredColumn) -> Self {
         Self::Loaded {
             name: decision.name.clone(),
             declared_type: decision.declared_type.clone(),

@@ -17,6 +17,7 @@ pub use notes::Notes;
 use crate::options::{Format, ReadOptions};
 use archive::Member;
 use compressed::{Compression, Counted};
+use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, Result};
 use std::fmt;
 use std::fs::File;
@@ -24,7 +25,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The name of standard input in errors.
 const STANDARD_INPUT: &str = "<standard input>";
@@ -138,7 +139,7 @@ impl Input {
         let (format, compression) = content::examine(name, &head, options)?;
         if let Source::Once(once) = &source {
             let whole: Bytes = Box::new(io::Cursor::new(head).chain(stream));
-            *once.lock().unwrap_or_else(PoisonError::into_inner) = Some(whole);
+            *lock(once) = Some(whole);
         }
         let names_table = matches!(source, Source::Path(_) | Source::Member(_));
         Ok(Self { name: name.to_owned(), format, bytes, source, compression, names_table })
@@ -177,9 +178,7 @@ impl Input {
             Source::Member(member) => Ok(member.read(&self.name, &options.notes)),
             Source::Path(path) => Ok(Box::new(File::open(path).map_err(|error| cannot_open(path, error))?)),
             Source::Spooled(file) => Ok(Box::new(FromStart { file: file.clone(), at: 0 })),
-            Source::Once(once) => once
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
+            Source::Once(once) => lock(once)
                 .take()
                 .ok_or_else(|| Error::new(ErrorKind::Usage, "this cannot be read twice").in_file(&self.name)),
         }
@@ -225,7 +224,7 @@ impl Input {
         let mut head = Vec::new();
         let read = (&mut stream).take(bytes).read_to_end(&mut head);
         let beginning: Bytes = Box::new(io::Cursor::new(head.clone()));
-        *once.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(io::Cursor::new(head).chain(stream)));
+        *lock(once) = Some(Box::new(io::Cursor::new(head).chain(stream)));
         read.map_err(|error| read_failed(&self.name, error))?;
         Ok(Self { source: Source::Once(Arc::new(Mutex::new(Some(beginning)))), ..self.clone() })
     }

@@ -27,10 +27,10 @@ mod workbook;
 pub use cells::Sheet;
 pub use workbook::open_sheets;
 
-use crate::infer::{Findings, Seen};
+use crate::infer::{FileStats, ScannedValue};
 use crate::json::{Columns, Item, Sink};
 use crate::options::ReadOptions;
-use crate::reader::{Batch, Field, FieldKind, Piece, Reader, Wanted};
+use crate::reader::{Batch, Field, FieldKind, Piece, ProjectedColumn, Reader};
 use cells::Kind;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result};
@@ -77,7 +77,7 @@ impl Reader for SheetReader {
         &self.columns
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
         let mut wanted = Vec::new();
         for column in columns {
             let refuse = |message: &str| Err(Error::new(ErrorKind::Usage, message).in_column(&column.name));
@@ -173,19 +173,19 @@ impl Piece for SheetPiece {
         Ok(())
     }
 
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
+    fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
         for column in 0..self.sheet.names().len() {
             let mut cursor = self.sheet.cells_before(column, self.next);
             while let Some((row, kind, text)) = self.sheet.cell_at(column, cursor).filter(|(row, ..)| *row < self.end) {
                 cursor += 1;
                 let seen = match kind {
-                    Kind::Number => Seen::Number(text),
-                    Kind::Text if self.task.is_null(text) => Seen::Null,
-                    Kind::Text => Seen::String(text),
-                    Kind::True => Seen::Boolean(true),
-                    Kind::False => Seen::Boolean(false),
+                    Kind::Number => ScannedValue::Number(text),
+                    Kind::Text if self.task.is_null(text) => ScannedValue::Null,
+                    Kind::Text => ScannedValue::String(text),
+                    Kind::True => ScannedValue::Boolean(true),
+                    Kind::False => ScannedValue::Boolean(false),
                 };
-                findings.see(column, seen, row as u64 + 1);
+                findings.observe(column, seen, row as u64 + 1);
             }
         }
         findings.records += (self.end - self.next) as u64;

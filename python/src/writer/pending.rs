@@ -6,10 +6,8 @@ use crate::feed::PieceMaker;
 use crate::rows::{TableRows, known_columns, piece_maker};
 use litepress::pipeline::TableEncoder;
 use litepress::{Error, Result};
-use litepress_load::arrow;
-use litepress_load::options::ReadOptions;
 use litepress_load::reader::{Piece, Reader};
-use litepress_load::source::Supply;
+use litepress_load::source::ColumnSource;
 use litepress_rows::Table;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -84,9 +82,9 @@ impl PendingRows {
     /// Rows that break a rule.
     pub fn encode(&mut self, py: Python<'_>, encoder: &mut TableEncoder) -> Result<(), Failure> {
         let Some(mut rows) = self.rows.take() else { return Ok(()) };
-        let Some(mut piece) = rows.take()? else { return Ok(()) };
-        let supplies = encoder.supplies(rows.fields()?).map_err(Failure::Engine)?;
-        py.detach(|| encoder.encode(&mut piece, &supplies)).map_err(Failure::Engine)
+        let Some(mut piece) = rows.take(py)? else { return Ok(()) };
+        let column_sources = encoder.column_sources(rows.fields(py)?).map_err(Failure::Engine)?;
+        py.detach(|| encoder.encode(&mut piece, &column_sources)).map_err(Failure::Engine)
     }
 
     /// Encodes the rows of the next piece. Returns `false` after the last.
@@ -100,7 +98,7 @@ impl PendingRows {
         encoder: &mut TableEncoder,
     ) -> Result<bool, Failure> {
         self.encode(py, encoder)?;
-        let Pieces { data, supplies } = pieces;
+        let Pieces { data, column_sources } = pieces;
         let mut piece: Box<dyn Piece> = match data {
             Data::Arrow(reader) => match py.detach(|| reader.next_piece()) {
                 Ok(Some(piece)) => piece,
@@ -112,7 +110,7 @@ impl PendingRows {
                 None => return Ok(false),
             },
         };
-        py.detach(|| encoder.encode(&mut *piece, supplies)).map_err(Failure::Engine)?;
+        py.detach(|| encoder.encode(&mut *piece, column_sources)).map_err(Failure::Engine)?;
         Ok(true)
     }
 }
@@ -120,7 +118,7 @@ impl PendingRows {
 /// Columns or Arrow data that are being appended to a table, piece by piece.
 pub struct Pieces {
     data: Data,
-    supplies: Vec<Supply>,
+    column_sources: Vec<ColumnSource>,
 }
 
 enum Data {
@@ -137,15 +135,14 @@ impl Pieces {
         let py = described.py();
         let raise = |error| exception(py, &error);
         if described.get_type().name()? == "Arrow" {
-            let batches = arrow_in::batches(&described.getattr("data")?)?;
-            let mut reader = arrow::batches(batches, &ReadOptions::default()).map_err(raise)?;
-            let supplies = encoder.supplies_of_reader(&mut *reader).map_err(raise)?;
-            return Ok(Self { data: Data::Arrow(reader), supplies });
+            let mut reader = arrow_in::reader(described, &encoder.table().name)?;
+            let column_sources = encoder.supplies_of_reader(&mut *reader).map_err(raise)?;
+            return Ok(Self { data: Data::Arrow(reader), column_sources });
         }
         let table = encoder.table();
-        let maker = piece_maker(py, described, &table.name, Some(adapters), Some(table))?;
-        let supplies = encoder.supplies(maker.fields()).map_err(raise)?;
-        Ok(Self { data: Data::Python(maker), supplies })
+        let maker = piece_maker(py, described, &table.name, Some(adapters), Some(table), &[])?;
+        let column_sources = encoder.column_sources(maker.fields()).map_err(raise)?;
+        Ok(Self { data: Data::Python(maker), column_sources })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod check;
+mod display;
 mod generate;
 mod guide;
 mod help;
@@ -16,6 +17,8 @@ mod presets;
 mod profile;
 mod readme;
 mod recipe;
+mod shells;
+mod usage;
 mod values;
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! Notes about files for the report: parts that were skipped, values that have no place in a table.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use litepress_rows::sync::lock;
+use std::sync::{Arc, Mutex};
 
 /// Notes in the order of their first appearance. A file may be read several times, and each note is kept once. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -9,7 +10,7 @@ pub struct Notes(Arc<Mutex<Vec<String>>>);
 impl Notes {
     /// Adds a note, a sentence without full stop that begins with the name of the file.
     pub fn add(&self, note: String) {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = lock(&self.0);
         if !notes.contains(&note) {
             notes.push(note);
         }
@@ -17,6 +18,6 @@ impl Notes {
 
     /// Returns all notes.
     pub fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 }

@@ -1,7 +1,7 @@
 //! The keys of JSON files that are loaded into a given table.
 
 use super::{Content, LoadRequest};
-use crate::infer::{self, Findings};
+use crate::infer::{self, FileStats};
 use crate::input::Input;
 use crate::json;
 use crate::options::ReadOptions;
@@ -36,7 +36,7 @@ impl LoadRequest {
             input.spool(&self.temp_dir, &|| go_on())?;
             // Bytes of this scan do not count: the progress is that of the load.
             let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
-            let found = infer::survey(&mut *content.open(&read)?, self.threads, self.limit, go_on);
+            let found = infer::scan_types(&mut *content.open(&read)?, self.threads, self.limit, go_on);
             let found = found.map_err(|error| content.in_file(error))?;
             leave_missing(&mut missing, &found);
         }
@@ -53,8 +53,8 @@ impl LoadRequest {
         let read = ReadOptions { bytes_read: Arc::default(), ..self.read.clone() };
         let Ok(mut reader) = json::open(&input.beginning(BYTES)?, &read) else { return Ok(()) };
         if let Ok(Some(mut piece)) = reader.next_piece() {
-            let mut found = Findings::default();
-            if piece.survey(&mut found).is_ok() {
+            let mut found = FileStats::default();
+            if piece.scan_types(&mut found).is_ok() {
                 leave_missing(missing, &found);
             }
         }
@@ -63,7 +63,7 @@ impl LoadRequest {
 }
 
 /// Keeps the keys that no record has.
-fn leave_missing(missing: &mut Vec<String>, found: &Findings) {
+fn leave_missing(missing: &mut Vec<String>, found: &FileStats) {
     let columns = found.columns();
     missing.retain(|key| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(key)));
 }

@@ -1,13 +1,13 @@
 //! The columns of files that are read, renamed and added.
 
 use super::{Found, Group, LoadRequest, is_named};
-use crate::infer::Decision;
+use crate::infer::InferredColumn;
 use crate::reader::Field;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 
 impl LoadRequest {
     /// Adds the column for the name of the file.
-    pub(super) fn add_source_column(&self, group: &Group, decisions: &mut Vec<Decision>) -> Result<()> {
+    pub(super) fn add_source_column(&self, group: &Group, decisions: &mut Vec<InferredColumn>) -> Result<()> {
         let Some(column) = &self.source_column else { return Ok(()) };
         if decisions.is_empty() {
             return Ok(());
@@ -18,7 +18,7 @@ impl LoadRequest {
             return Err(group.contents[0].in_file(error).advise("say another name"));
         }
         let reason = message!["the name of the file (", OptionName::SourceColumn.alone(), ")"];
-        decisions.push(Decision::of_text(column, reason));
+        decisions.push(InferredColumn::of_text(column, reason));
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl LoadRequest {
     }
 
     /// Keeps the selected columns of a table, in the order of the selection.
-    pub(super) fn select_columns(&self, table: &str, decisions: &mut Vec<Decision>) {
+    pub(super) fn select_columns(&self, table: &str, decisions: &mut Vec<InferredColumn>) {
         let place = |name: &str| self.select.iter().position(|asked| is_named(table, name, asked));
         decisions.retain(|decision| self.selects(table, &decision.name));
         decisions.sort_by_key(|decision| place(&decision.name));
@@ -134,7 +134,7 @@ impl LoadRequest {
     }
 
     /// Renames columns as `map` says and drops those with an empty name.
-    pub(super) fn rename(&self, decisions: &mut Vec<Decision>) {
+    pub(super) fn rename(&self, decisions: &mut Vec<InferredColumn>) {
         let names: Vec<String> = decisions.iter().map(|decision| decision.name.clone()).collect();
         for (decision, name) in decisions.iter_mut().zip(&names) {
             decision.name = self.name_in_table(name, &names).to_owned();
