@@ -113,6 +113,14 @@ pub trait Piece: Send {
         None
     }
 
+    /// Returns the number of bytes of text that the piece holds.
+    fn text_bytes(&self) -> usize {
+        0
+    }
+
+    /// Frees the text, after the last record was read. The caller does not call the piece again.
+    fn release(&mut self) {}
+
     /// Returns the bytes of a row of the last batch in the file, without its line end. `None` if the file is not text.
     fn raw(&self, _row: usize) -> Option<Cow<'_, [u8]>> {
         None
@@ -169,6 +177,14 @@ impl Piece for FirstRecords {
 
     fn line(&self, row: usize) -> Option<u64> {
         self.piece.line(row)
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.piece.text_bytes()
+    }
+
+    fn release(&mut self) {
+        self.piece.release();
     }
 
     fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {

@@ -179,7 +179,15 @@ impl Source for LoadSource {
                     (file.name.clone(), file.column_sources.clone(), file.type_checks.clone());
                 files.records_of_current += piece.records();
                 let (part, records_before) = (self.rejects.new_part(), files.records_before);
-                let at = PieceReader { source: self, piece, file: name, part, records_before, read: 0 };
+                let at = PieceReader {
+                    source: self,
+                    piece,
+                    file: name,
+                    part,
+                    records_before,
+                    read: 0,
+                    released_lines: None,
+                };
                 let batch_encoder = BatchEncoder::new(&self.table, self.conflict, column_sources);
                 return Ok(Some(Box::new(LoadPart { at, type_checks, batch_encoder, rest: AcceptedRows::default() })));
             }
@@ -240,7 +248,13 @@ struct PieceReader<'s> {
     records_before: u64,
     /// Number of the piece's records in batches before the last.
     read: u64,
+    /// Lines of the last batch's rows, if the text of the piece was released.
+    released_lines: Option<Vec<Option<u64>>>,
 }
+
+/// Size of a text that is released as soon as its last record is read: it would otherwise be in memory beside its record and
+/// its pages.
+const HUGE_TEXT_BYTES: usize = 16 << 20;
 
 impl Part for LoadPart<'_> {
     fn fill(&mut self, chunk: &mut RecordChunk) -> Result<()> {
@@ -259,6 +273,9 @@ impl LoadPart<'_> {
     /// Reads the next batch and appends its rows to `chunk`, or the accepted ones to `rest`. Returns whether there was a batch.
     fn add_batch(&mut self, chunk: &mut RecordChunk) -> Result<bool> {
         let Self { at, type_checks, batch_encoder, rest } = self;
+        if at.released_lines.is_some() {
+            return Ok(false);
+        }
         at.read += batch_encoder.batch.rows as u64;
         at.piece.read(&mut batch_encoder.batch).map_err(|error| at.in_place(error))?;
         let first_record = at.first_record();
@@ -267,6 +284,7 @@ impl LoadPart<'_> {
         }
         reject_changed_values(type_checks, &mut batch_encoder.batch);
         if at.source.on_error == OnError::Abort && batch_encoder.batch.bad.is_empty() {
+            at.release_huge_text(batch_encoder.batch.rows);
             batch_encoder.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
             at.source.rejects.count_cut_texts(batch_encoder.take_cut_texts());
             return Ok(true);
@@ -286,6 +304,15 @@ impl LoadPart<'_> {
 }
 
 impl PieceReader<'_> {
+    /// Frees a huge text if the last batch, of `rows` rows, is the end of the piece.
+    fn release_huge_text(&mut self, rows: usize) {
+        let is_last = self.read + rows as u64 == self.piece.records();
+        if is_last && self.piece.text_bytes() > HUGE_TEXT_BYTES {
+            self.released_lines = Some((0..rows).map(|row| self.piece.line(row)).collect());
+            self.piece.release();
+        }
+    }
+
     fn decide(&self, bad: BadValue) -> Result<RowAction> {
         match self.source.on_error {
             OnError::Null if bad.may_be_null => {
@@ -317,7 +344,8 @@ impl PieceReader<'_> {
         let record = before + self.piece.first_record() + self.read + row as u64;
         let character = error.place().character;
         // An error may lie some lines below the beginning of its record.
-        let line = error.place().line.or_else(|| self.piece.line(row));
+        let line_of = || self.released_lines.as_ref().map_or_else(|| self.piece.line(row), |lines| lines[row]);
+        let line = error.place().line.or_else(line_of);
         let error = in_file(error.in_table(&self.source.table.name).in_record(record), self.file.as_deref());
         match line {
             Some(line) => error.at(line, character.unwrap_or(1)),

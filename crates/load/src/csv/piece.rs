@@ -283,6 +283,14 @@ impl Piece for CsvPiece {
         Some(self.line_of(self.rows.record(row).start))
     }
 
+    fn text_bytes(&self) -> usize {
+        self.text.bytes.len()
+    }
+
+    fn release(&mut self) {
+        self.text.bytes = Vec::new();
+    }
+
     fn raw(&self, row: usize) -> Option<Cow<'_, [u8]>> {
         Some(Cow::Borrowed(&self.text.bytes[self.rows.record(row)]))
     }
