@@ -74,6 +74,9 @@ pub struct TableArgs {
     /// A column of a file and the table's column that it goes to, or nothing to leave it out; may be repeated
     #[arg(long, value_name = "FILE_C=TABLE_C", value_parser = pair_or_nothing)]
     pub map: Vec<(String, String)>,
+    /// Replace these tables of a database that exists, and keep everything else in it
+    #[arg(long)]
+    pub replace_tables: bool,
     /// Columns of the primary key
     #[arg(long, value_name = "[TABLE.]C,..")]
     pub primary_key: Vec<String>,
@@ -116,6 +119,9 @@ pub struct BadRecordArgs {
     /// Action for CSV records with too many or too few fields
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub ragged: RaggedArg,
+    /// Copy a database even if something of it cannot be copied; the summary lists it
+    #[arg(long)]
+    pub allow_incomplete: bool,
     /// Action for text that is not valid UTF-8
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub invalid_utf8: InvalidUtf8Arg,
@@ -203,12 +209,14 @@ impl LoadArgs {
         options.schema = schema;
         options.tables = tables.options();
         options.table = tables.table;
+        options.replace_tables = tables.replace_tables;
         options.map = tables.map;
         options.on_error = wrong.on_error.map(Into::into);
         options.rejects = wrong.rejects;
         options.max_rejects = wrong.max_rejects;
         options.ragged = wrong.ragged.into();
         options.invalid_utf8 = wrong.invalid_utf8.into();
+        options.allow_incomplete = wrong.allow_incomplete;
         options
     }
 }
