@@ -72,6 +72,7 @@ def load(
     max_rejects: int | str | None = None,
     ragged: str = "error",
     invalid_utf8: str = "error",
+    allow_incomplete: bool = False,
     if_exists: str = "fail",
     on_conflict: str = "abort",
     page_size: int | None = None,
@@ -131,6 +132,8 @@ def load(
         CSV records with too many or too few fields: ``"error"``, ``"pad"``, ``"reject"``.
     invalid_utf8
         Text that is not UTF-8: ``"error"``, ``"replace"``, ``"blob"``.
+    allow_incomplete
+        Copy a database even if something of it cannot be copied; ``details["left_out"]`` lists it.
     if_exists, on_conflict, page_size, threads, memory, temp_dir, analyze, sync, verify, progress
         As of :func:`write`.
 
@@ -370,6 +373,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "quote": "none" if quote is None else text("quote", quote),
         "no_header": not flag("header", given["header"]),
         "flatten": flag("flatten", given["flatten"]),
+        "allow_incomplete": flag("allow_incomplete", given["allow_incomplete"]),
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }

@@ -114,7 +114,8 @@ def write(
     adapters
         Functions for values of other types, which return what can be stored: ``{Point: str}``.
     if_exists
-        ``"fail"``, or ``"overwrite"``: the old file stays until the new one takes its place.
+        ``"fail"``; ``"replace"`` replaces these tables and keeps everything else in the file, as in pandas; ``"overwrite"``
+        replaces the whole file. The old file stays until the new one takes its place.
     on_conflict
         Rows with the same key: ``"abort"`` fails, ``"ignore"`` keeps the first, ``"replace"`` the last.
     page_size
