@@ -8,7 +8,6 @@ use crate::words::Keywords;
 use crate::{arrow_in, rows};
 use litepress::BuildReport;
 use litepress::{Database, Error, ErrorKind, Finished, Options, PageSize, Result, Schema, Target, notes_of};
-use litepress_load::arrow;
 use litepress_load::input::Input;
 use litepress_load::options::{Format, ReadOptions};
 use litepress_load::plan::{InMemoryTable, LoadPlan, LoadRequest, PlannedTable};
@@ -20,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A table's name and its data, as `litepress._data.describe` returns them.
+/// A table's name and its data, as `litepress._describe.describe` returns them.
 type Table<'py> = (String, Bound<'py, PyAny>);
 
 /// Makes a database of these tables: a file, or bytes if `path` is `None`. Returns the report as JSON, and the bytes.
@@ -55,7 +54,7 @@ pub fn write<'py>(
     let raise = |error| exception(py, &error);
     let known = request.schema.as_ref().map(|(text, origin)| Schema::from_sql(text, origin));
     let known = known.transpose().map_err(raise)?;
-    let data = Data::open(py, tables, known.as_ref(), adapters)?;
+    let data = Data::open(py, tables, known.as_ref(), adapters, &request.store_as)?;
     let plan = LoadPlan::from_readers(request, data.given, &|| options.progress.go_on()).map_err(raise)?;
     refuse_left_out(&plan).map_err(raise)?;
     options = options.clone().analyze(options.analyze || plan.has_statistics);
@@ -124,16 +123,17 @@ impl Data {
         tables: Vec<Table<'py>>,
         schema: Option<&Schema>,
         adapters: Option<&Bound<'py, PyAny>>,
+        forms: &[(String, String)],
     ) -> PyResult<Self> {
         let mut opened = Self::default();
         for (table, described) in tables {
             let reader = if described.get_type().name()? == "Arrow" {
-                let batches = arrow_in::batches(&described.getattr("data")?)?;
-                arrow::batches(batches, &ReadOptions::default()).map_err(|error| exception(py, &error))?
+                arrow_in::reader(&described, &table)?
             } else {
                 let known = schema.and_then(|schema| schema.table(&table));
-                let maker = rows::piece_maker(py, &described, &table, adapters, known)?;
-                let (feed, reader) = feed::channel(maker.fields().to_vec());
+                let maker = rows::piece_maker(py, &described, &table, adapters, known, forms)?;
+                let formed = maker.formed();
+                let (feed, reader) = feed::channel(maker.fields().to_vec(), formed);
                 opened.inputs.push((table.clone(), TableInput { maker, feed }));
                 Box::new(reader)
             };
@@ -180,4 +180,11 @@ fn make(mut database: Database, order: &[usize], sources: &[(usize, LoadSource)]
 pub fn only_table(py: Python<'_>, text: &str, origin: &str) -> PyResult<Option<String>> {
     let schema = Schema::from_sql(text, origin).map_err(|error| exception(py, &error))?;
     Ok(if let [table] = &schema.tables[..] { Some(table.name.clone()) } else { None })
+}
+
+/// Returns the names of the columns of the schema's table, or `None` if it has no such table.
+#[pyfunction]
+pub fn columns_of(py: Python<'_>, text: &str, origin: &str, table: &str) -> PyResult<Option<Vec<String>>> {
+    let schema = Schema::from_sql(text, origin).map_err(|error| exception(py, &error))?;
+    Ok(schema.table(table).map(|table| table.columns.iter().map(|column| column.name.clone()).collect()))
 }

@@ -66,9 +66,9 @@ def test_what_cannot_be_kept_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(litepress.UnsupportedError, match="view v of .*its name is taken"):
         litepress.write(db, {"v": [{"a": 1}]}, if_exists="replace")
     with pytest.raises(ValueError, match="if_exists=.replace. replaces tables"):
-        litepress.create(db, "CREATE TABLE t (a)", if_exists="replace")
+        litepress.create(db, "CREATE TABLE t (a)", if_exists="replace")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'append' is none of 'fail', 'replace', 'overwrite'"):
-        litepress.write(db, {"t": [{"a": 1}]}, if_exists="append")
+        litepress.write(db, {"t": [{"a": 1}]}, if_exists="append")  # type: ignore[arg-type]
     assert db.read_bytes() == before
 
 

@@ -49,6 +49,8 @@ pub(crate) struct Publication {
     old_contents: Vec<OldObject>,
     /// The file that may be replaced, if only one may.
     expected: Option<TargetStamp>,
+    /// A file that comes into being while this one is made may be replaced, too.
+    may_replace: bool,
     begun: Instant,
     published: bool,
 }
@@ -69,7 +71,17 @@ impl Publication {
         remove_stale(&target);
         let (temporary, file) = create_temporary(&target, replaced.is_some())?;
         let (expected, begun) = (expected.cloned(), Instant::now());
-        Ok(Self { target, temporary, file, replaced, old_contents, expected, begun, published: false })
+        Ok(Self {
+            target,
+            temporary,
+            file,
+            replaced,
+            old_contents,
+            expected,
+            may_replace: replace,
+            begun,
+            published: false,
+        })
     }
 
     /// Returns the contents of the file that is replaced, as far as they are known.
@@ -116,10 +128,7 @@ impl Publication {
         }
         match self.replaced.take() {
             Some(access) => self.replace(access)?,
-            None => {
-                check_beside(&self.target, EmptyWal::MeansInUse)?;
-                rename_to_free_name(&self.temporary, &self.target)?;
-            }
+            None => self.take_free_name()?,
         }
         self.published = true;
         if sync == Sync::Full {
@@ -128,6 +137,24 @@ impl Publication {
             synced.map_err(|error| Error::io("sync the folder of the published database", folder, error))?;
         }
         Ok(())
+    }
+
+    /// Takes a name that was free when the run began. If another run has taken it meanwhile, the last one wins: its file is
+    /// replaced, if that was allowed.
+    fn take_free_name(&self) -> Result<()> {
+        if !self.may_replace || !self.target.exists() {
+            check_beside(&self.target, EmptyWal::MeansInUse)?;
+            match rename_to_free_name(&self.temporary, &self.target) {
+                Err(error) if self.may_replace && error.kind() == ErrorKind::Target => {}
+                renamed => return renamed,
+            }
+        }
+        let metadata = fs::metadata(&self.target).map_err(|error| Error::io("look at", &self.target, error))?;
+        if !metadata.is_file() {
+            return Err(Error::new(ErrorKind::Target, "the target is not a regular file").in_file(&self.target));
+        }
+        check_sticky(&self.target, &metadata)?;
+        self.replace(Access::of(&self.target, &metadata))
     }
 
     /// Replaces the old file, in the order that [`old_file`] gives.
