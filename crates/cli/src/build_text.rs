@@ -4,6 +4,9 @@ use crate::commands::check_text;
 use crate::text_table::{Align, format_table};
 use litepress::{BuildReport, CheckResult, Flags, LoadReport, units};
 
+/// Number of files that a summary describes.
+const MOST_FILES: usize = 20;
+
 /// Describes a finished database for people.
 pub fn build_text(report: &BuildReport) -> String {
     let summary = &report.summary;
@@ -44,6 +47,12 @@ pub fn load_text(report: &LoadReport) -> String {
 /// Describes the inferred types, then the records, values and objects that were left out or changed.
 fn additions(report: &LoadReport) -> String {
     let mut text = String::new();
+    for file in report.files.iter().take(MOST_FILES) {
+        text.extend(file.to_text().map(|line| line + "\n"));
+    }
+    if let Some(more) = report.files.len().checked_sub(MOST_FILES + 1) {
+        text += &format!("and {} more files: --json describes all\n", more + 1);
+    }
     for (table, decisions) in &report.inferred {
         let words = |column: litepress::PlannedColumn| column.in_words(&Flags).to_vec();
         let columns: Vec<Vec<String>> = decisions.iter().map(|decision| words(decision.into())).collect();
@@ -52,6 +61,16 @@ fn additions(report: &LoadReport) -> String {
     let LoadReport { rejected, nulls, cut_texts, renumbered, .. } = report;
     if *rejected > 0 {
         text += &format!("left out {} records that are wrong\n", units::grouped(*rejected));
+    }
+    let changed = [
+        (report.skipped, "left out", "without any value"),
+        (report.cut_records, "cut", "that have more fields than there are columns"),
+        (report.stray_quotes, "took quotes in the wrong place as text in", ""),
+    ];
+    for (count, action, which) in changed.into_iter().filter(|(count, ..)| *count > 0) {
+        let records = if count == 1 { "1 record".to_owned() } else { format!("{} records", units::grouped(count)) };
+        text += &format!("{action} {records} {which}").trim_end();
+        text.push('\n');
     }
     if *nulls > 0 {
         text += &format!("stored NULL in place of {} values that their columns do not take\n", units::grouped(*nulls));

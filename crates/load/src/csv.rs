@@ -1,24 +1,28 @@
 //! Reads CSV, TSV and similar formats.
 //!
 //! A record is a line of fields between delimiters. A quote at the beginning of a field opens a quoted field. Within it,
-//! delimiters and line ends are text, and a quote is doubled. Elsewhere a quote is text. Lines end with LF or CRLF; a single CR
-//! is text. These rules and the resulting values are those of sqlite3's `.import`.
+//! delimiters and line ends are text, and a quote is doubled. Elsewhere a quote is text. Lines end with LF or CRLF, or with CR if
+//! none ends with LF. These rules and the resulting values are those of sqlite3's `.import`.
 //!
-//! Unlike `.import`, text after a closing quote and a wrong number of fields are errors of the record, and a quote that is
-//! never closed is an error of the file. Blank lines are skipped, except in files with a single column: there they are empty
-//! fields.
+//! Unlike `.import`, text after a closing quote, a quote that is never closed and a wrong number of fields are errors of the
+//! record. Blank lines are skipped, except in files with a single column: there they are empty fields.
 //!
 //! ```text
-//! head.rs        the first record: delimiter and column names
-//! framing.rs     ends of records, found by one worker at a time     syntax.rs    rules shared by all of them
-//! rows.rs        positions of fields, found in parallel
+//! head.rs        the beginning: lines to skip, dialect, header       sniff.rs     the dialect, by trial
+//! names.rs       names of columns                                    kind.rs      looks of fields, for guesses
+//! framing.rs     ends of records, found by one worker at a time      syntax.rs    rules shared by all of them
+//! rows.rs        positions of fields, found in parallel              loose.rs     records of loose dialects, made regular
 //! piece.rs       fields become cells, column by column
 //! ```
 
 mod framing;
 mod head;
+mod kind;
+mod loose;
+mod names;
 mod piece;
 mod rows;
+mod sniff;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -26,7 +30,7 @@ mod tests;
 use crate::cut::{Cutter, PIECE_BYTES, Position};
 use crate::input::Input;
 use crate::options::ReadOptions;
-use crate::reader::{Field, FieldKind, Piece, Reader, Wanted};
+use crate::reader::{Field, FieldKind, Piece, Reader, TextFormat, Wanted};
 use framing::Records;
 use head::Head;
 use litepress_rows::{Error, ErrorKind, Result};
@@ -48,6 +52,7 @@ pub struct CsvReader {
     cutter: Cutter<Records>,
     columns: Vec<Field>,
     task: Arc<Task>,
+    format: TextFormat,
 }
 
 impl CsvReader {
@@ -64,6 +69,7 @@ impl CsvReader {
             nulls: options.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
             invalid_utf8: options.invalid_utf8,
             ragged: options.dialect.ragged,
+            skips_empty: options.dialect.skips_empty,
             syntax: Arc::new(head.syntax),
         };
         let field = |name: &String| Field { name: name.clone(), kind: FieldKind::Text };
@@ -74,6 +80,7 @@ impl CsvReader {
             cutter: Cutter::new(stream, name, Records(task.syntax.clone()), start, piece_bytes),
             columns: task.names.iter().map(field).collect(),
             task: Arc::new(task),
+            format: head.format,
         })
     }
 }
@@ -98,6 +105,10 @@ impl Reader for CsvReader {
         let empty_is_null = columns.iter().map(|wanted| wanted.empty_is_null).collect();
         self.task = Arc::new(Task { wanted, empty_is_null, ..Task::clone(&self.task) });
         Ok(())
+    }
+
+    fn text_format(&self) -> Option<&TextFormat> {
+        Some(&self.format)
     }
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {

@@ -60,6 +60,8 @@ pub struct Input {
     pub format: Format,
     /// Size of the file itself, compressed or not, if known.
     pub bytes: Option<u64>,
+    /// Name of its encoding. Empty if it is not text.
+    pub encoding: &'static str,
     source: Source,
     compression: Option<Compression>,
 }
@@ -146,12 +148,12 @@ impl Input {
         options: &ReadOptions,
     ) -> Result<Self> {
         let head = content::read_head(&mut stream).map_err(|error| read_failed(name, error))?;
-        let (format, compression) = content::examine(name, &head, options)?;
+        let (format, compression, encoding) = content::examine(name, &head, options)?;
         if let Source::Once(once) = &source {
             let whole: Bytes = Box::new(io::Cursor::new(head).chain(stream));
             *once.lock().unwrap_or_else(PoisonError::into_inner) = Some(whole);
         }
-        Ok(Self { name: name.to_owned(), format, bytes, source, compression })
+        Ok(Self { name: name.to_owned(), format, bytes, encoding, source, compression })
     }
 
     /// Returns the text of the file from its beginning: decompressed, in UTF-8, without byte-order mark. UTF-8 text is returned

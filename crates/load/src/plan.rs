@@ -12,7 +12,7 @@ use crate::infer::{self, Decision, Findings};
 use crate::input::Input;
 use crate::options::{Format, ReadOptions};
 use crate::outlook::{FirstPiece, Outlook};
-use crate::reader::{Field, FieldKind, Reader};
+use crate::reader::{Field, FieldKind, Reader, TextFormat};
 use crate::rejects::Rejects;
 use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{LoadSource, OnError, OpenFile, Supply, numbers_rows};
@@ -95,6 +95,8 @@ pub struct PlannedFile {
     guards: Vec<(usize, Decision)>,
     /// Number of records, if the file states it.
     records: Option<u64>,
+    /// The dialect, if it is CSV.
+    text_format: Option<TextFormat>,
     /// The opened reader, if the input can be read only once.
     reader: Mutex<Option<Box<dyn Reader>>>,
 }
@@ -162,11 +164,12 @@ impl Content {
         self.input().is_some_and(Input::can_be_read_twice)
     }
 
-    fn naming(&self, read: &ReadOptions) -> Naming {
+    fn naming(&self, read: &ReadOptions, reader: &dyn Reader) -> Naming {
+        let header_line = reader.text_format().and_then(|format| format.header_line);
         match self.input().map(|input| input.format) {
             None => Naming::Given,
             Some(Format::Json) => Naming::Records,
-            Some(Format::Csv) if !read.dialect.header && read.dialect.columns.is_none() => Naming::Position,
+            Some(Format::Csv) if header_line.is_none() && read.dialect.columns.is_none() => Naming::Position,
             Some(Format::Csv | Format::Parquet | Format::Arrow | Format::Sqlite) => Naming::Header,
         }
     }
@@ -247,6 +250,11 @@ impl PlannedFile {
     /// Returns the file. `None` if [the caller gave](LoadPlan::of_given) the data.
     pub fn input(&self) -> Option<&Input> {
         self.content.input()
+    }
+
+    /// Returns the dialect, if the file is CSV.
+    pub fn text_format(&self) -> Option<&TextFormat> {
+        self.text_format.as_ref()
     }
 
     /// Opens the file, or takes the reader that is open already.
@@ -648,7 +656,7 @@ impl LoadRequest {
         decisions: &[Decision],
     ) -> Result<PlannedFile, Vec<Error>> {
         let reader = content.open(&self.read).map_err(|error| vec![error])?;
-        let naming = content.naming(&self.read);
+        let naming = content.naming(&self.read, &*reader);
         let known = match fields {
             Some(fields) => fields.to_vec(),
             None if naming == Naming::Records => fields_of_table(table, &self.map),
@@ -669,9 +677,10 @@ impl LoadRequest {
             guards.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
         }
         let records = reader.records();
+        let text_format = reader.text_format().cloned();
         let reader = (!content.can_be_read_twice()).then_some(reader);
         let passed_by = self.map.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| from.clone()).collect();
-        Ok(PlannedFile { content, fit, passed_by, guards, records, reader: Mutex::new(reader) })
+        Ok(PlannedFile { content, fit, passed_by, guards, records, text_format, reader: Mutex::new(reader) })
     }
 }
 

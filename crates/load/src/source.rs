@@ -239,16 +239,22 @@ impl LoadPart<'_> {
             return Ok(false);
         }
         refuse_changed(guards, &mut maker.batch);
-        if at.source.on_error == OnError::Abort && maker.batch.bad.is_empty() {
+        at.source.rejects.count_changed(&maker.batch);
+        if at.source.on_error == OnError::Abort && maker.batch.bad.is_empty() && maker.batch.skipped.is_empty() {
             maker.encode(first_record, chunk).map_err(|error| at.in_place(error))?;
             at.source.rejects.count_cut_texts(maker.take_cut_texts());
             return Ok(true);
         }
         let mut left_out = LeftOut::default();
+        let mut skipped = std::mem::take(&mut maker.batch.skipped).into_iter().peekable();
         for bad in std::mem::take(&mut maker.batch.bad) {
+            while let Some(row) = skipped.next_if(|row| *row <= bad.row) {
+                left_out.add(row);
+            }
             at.leave_out(bad.row, bad.error, bad.is_left_out)?;
             left_out.add(bad.row);
         }
+        skipped.for_each(|row| left_out.add(row));
         let rows = rest.refill();
         let judged = maker.encode_judged(first_record, &mut left_out, rows, &mut |bad| at.judge(bad));
         judged.map_err(|error| at.in_place(error))?;
