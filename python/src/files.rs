@@ -143,9 +143,12 @@ fn load_options(
     let mut options = LoadOptions::default().build(making_options(making)?);
     options.format = given.parsed("format", Choice::from_name)?;
     options.delimiter = given.parsed("delimiter", parse::delimiter)?;
-    options.quote = given.parsed("quote", parse::quote)?.map_or(options.quote, |parse::Quote(quote)| quote);
+    options.quote = given.parsed("quote", parse::quote)?.unwrap_or_default();
     options.escape = given.parsed("escape", parse::ascii)?;
-    options.header = !given.or_default::<bool>("no_header")?;
+    options.header = given.get("header")?;
+    options.skip = given.parsed("skip", units::count)?.unwrap_or_default();
+    options.trim = given.or_default("trim")?;
+    options.skip_empty = given.or_default("skip_empty")?;
     options.columns = given.or_default("columns")?;
     options.comment = given.parsed("comment", parse::ascii)?;
     options.encoding = given.get("encoding")?;
@@ -160,6 +163,7 @@ fn load_options(
     options.rejects = given.get("rejects")?;
     options.max_rejects = given.parsed("max_rejects", units::count)?;
     options.ragged = given.parsed("ragged", Choice::from_name)?.unwrap_or_default();
+    options.stray_quotes = given.parsed("stray_quotes", Choice::from_name)?.unwrap_or_default();
     options.invalid_utf8 = given.parsed("invalid_utf8", Choice::from_name)?.unwrap_or_default();
     Ok((given.or_default("files")?, options))
 }
