@@ -124,6 +124,8 @@ def litepress(options, path, folder):
     if done.returncode:
         return {"file": path.name, "error": done.stderr[:300]}
     summary = json.loads(done.stdout)
+    if not summary["tables"]:
+        return {"file": path.name, "rows": []}
     with contextlib.closing(sqlite3.connect(database)) as connection:
         cursor = connection.execute("SELECT * FROM t")
         names = [column[0] for column in cursor.description]

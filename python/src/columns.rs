@@ -115,7 +115,7 @@ impl Columns {
     fn read_batch(&mut self, py: Python<'_>) -> PyResult<(Batch, usize)> {
         let most = BLOCK_ROWS.min(self.length - self.at);
         let (rows, mut bytes) = self.push_values(py, most)?;
-        let mut batch = Batch { blocks: Vec::with_capacity(self.columns.len()), rows, bad: Vec::new() };
+        let mut batch = Batch { blocks: Vec::with_capacity(self.columns.len()), rows, ..Batch::default() };
         for column in &mut self.columns {
             let range = (self.at, self.at + rows);
             let block = match &mut column.kind {

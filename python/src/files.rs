@@ -6,7 +6,7 @@ use crate::options::{Keywords, making_options, table_options};
 use crate::press::{self, Watcher};
 use crate::words;
 use litepress::{
-    CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText, Target, parse,
+    CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ValueOptions, ProfileOptions, Progress, SchemaText, Target, parse,
     units,
 };
 use pyo3::exceptions::PyValueError;
@@ -151,6 +151,14 @@ fn load_options(
     options.skip_empty = given.or_default("skip_empty")?;
     options.columns = given.or_default("columns")?;
     options.comment = given.parsed("comment", parse::ascii)?;
+    options.values = ValueOptions {
+        decimal: given.parsed("decimal", parse::mark)?,
+        thousands: given.parsed("thousands", parse::mark)?,
+        currency: given.or_default("currency")?,
+        true_words: given.or_default("true")?,
+        false_words: given.or_default("false")?,
+        dates: given.or_default("date_format")?,
+    };
     options.encoding = given.get("encoding")?;
     options.null_values = given.or_default("null_value")?;
     options.store_as = given.or_default("store_as")?;

@@ -50,6 +50,9 @@ fn additions(report: &LoadReport) -> String {
     for file in report.files.iter().take(MOST_FILES) {
         text.extend(file.to_text().map(|line| line + "\n"));
     }
+    for file in &report.empty_files {
+        text += &format!("left out {}: it is empty\n", file.display());
+    }
     if let Some(more) = report.files.len().checked_sub(MOST_FILES + 1) {
         text += &format!("and {} more files: --json describes all\n", more + 1);
     }

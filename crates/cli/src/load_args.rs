@@ -3,7 +3,7 @@
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
-    FileFormat, InvalidUtf8, LoadOptions, OnError, Options, Quote, Ragged, Result, SchemaText, StrayQuotes, TableOptions, parse, units,
+    FileFormat, InvalidUtf8, LoadOptions, OnError, Options, Quote, Ragged, Result, SchemaText, StrayQuotes, TableOptions, ValueOptions, parse, units,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,6 +57,24 @@ pub struct ReadArgs {
     /// Lines of CSV that begin with this character are passed by
     #[arg(long, value_name = "CHAR", value_parser = parse::ascii)]
     pub comment: Option<u8>,
+    /// The mark before decimals in numbers of CSV [default: .]
+    #[arg(long, value_name = "CHAR", value_parser = parse::mark)]
+    pub decimal: Option<char>,
+    /// The mark between thousands in numbers of CSV: . or , or ' ' [default: none]
+    #[arg(long, value_name = "CHAR", value_parser = parse::mark)]
+    pub thousands: Option<char>,
+    /// A sign that may stand beside numbers of CSV: € or $ or EUR; may be repeated
+    #[arg(long, value_name = "SIGN")]
+    pub currency: Vec<String>,
+    /// A word of CSV that means true; may be repeated
+    #[arg(long = "true", value_name = "WORD")]
+    pub true_words: Vec<String>,
+    /// A word of CSV that means false; may be repeated
+    #[arg(long = "false", value_name = "WORD")]
+    pub false_words: Vec<String>,
+    /// The format of the dates in a column of CSV, which are stored as 2024-01-31: born=%d.%m.%Y; may be repeated
+    #[arg(long, value_name = "C=FORMAT", value_parser = pair)]
+    pub date_format: Vec<(String, String)>,
     /// Encoding of text: latin1, utf-16le, shift_jis [default: what a byte-order mark says, or UTF-8]
     #[arg(long, value_name = "NAME")]
     pub encoding: Option<String>,
@@ -223,6 +241,14 @@ impl LoadArgs {
         options.skip_empty = reading.skip_empty;
         options.columns = reading.columns;
         options.comment = reading.comment;
+        options.values = ValueOptions {
+            decimal: reading.decimal,
+            thousands: reading.thousands,
+            currency: reading.currency,
+            true_words: reading.true_words,
+            false_words: reading.false_words,
+            dates: reading.date_format,
+        };
         options.encoding = reading.encoding;
         options.null_values = reading.null_value;
         options.store_as = reading.store_as;

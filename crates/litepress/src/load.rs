@@ -11,7 +11,7 @@ use litepress_engine::plan::steps;
 use litepress_engine::{Estimate, folder_of};
 use litepress_load::infer::Decision;
 use litepress_load::input::Input;
-use litepress_load::options::{Dialect, Format, Quote, ReadOptions, StrayQuotes};
+use litepress_load::options::{Dialect, Format, Quote, ReadOptions, StrayQuotes, ValueOptions};
 use litepress_load::plan::{LoadPlan, LoadRequest, PlannedFile, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
@@ -83,6 +83,8 @@ pub struct LoadOptions {
     pub columns: Vec<String>,
     /// First character of lines of CSV that are skipped.
     pub comment: Option<u8>,
+    /// Conversions of CSV fields to numbers and dates.
+    pub values: ValueOptions,
     /// Encoding of text (`latin1`, `utf-16le`); by default what a byte-order mark says, else UTF-8.
     pub encoding: Option<String>,
     /// Fields without quotes that mean NULL.
@@ -128,6 +130,7 @@ impl Default for LoadOptions {
             skip: 0,
             trim: false,
             skip_empty: false,
+            values: ValueOptions::default(),
             columns: Vec::new(),
             comment: None,
             encoding: None,
@@ -187,6 +190,18 @@ setters! {
     columns(columns: &[&str]) => |options| options.columns = owned(columns);
     /// Sets the first character of lines of CSV that are skipped.
     comment(comment: u8) => |options| options.comment = Some(comment);
+    /// Sets the mark before decimals in numbers of CSV.
+    decimal(mark: char) => |options| options.values.decimal = Some(mark);
+    /// Sets the mark between thousands in numbers of CSV.
+    thousands(mark: char) => |options| options.values.thousands = Some(mark);
+    /// Adds a sign that may stand beside numbers of CSV.
+    currency(sign: impl Into<String>) => |options| options.values.currency.push(sign.into());
+    /// Adds a word of CSV that means true.
+    true_word(word: impl Into<String>) => |options| options.values.true_words.push(word.into());
+    /// Adds a word of CSV that means false.
+    false_word(word: impl Into<String>) => |options| options.values.false_words.push(word.into());
+    /// Sets the format of the dates of a column of CSV, as strftime(3) has it.
+    date_format(column: impl Into<String>, format: impl Into<String>) => |options| options.values.dates.push((column.into(), format.into()));
     /// Sets the encoding of text.
     encoding(encoding: impl Into<String>) => |options| options.encoding = Some(encoding.into());
     /// Adds a field without quotes that means NULL.
@@ -251,6 +266,8 @@ pub struct LoadReport {
     pub renumbered: Vec<String>,
     /// The files, in the order of tables.
     pub files: Vec<LoadedFile>,
+    /// Files that were left out because they are empty.
+    pub empty_files: Vec<PathBuf>,
     /// Number of rejected records.
     pub rejected: u64,
     /// Number of records without any value that were left out.
@@ -272,6 +289,7 @@ impl LoadReport {
         json["left_out"] = json!(self.left_out);
         json["renumbered"] = json!(self.renumbered);
         json["files"] = self.files.iter().map(LoadedFile::to_json).collect();
+        json["empty_files"] = self.empty_files.iter().map(|file| file.display().to_string()).collect();
         json["rejected"] = json!(self.rejected);
         json["skipped"] = json!(self.skipped);
         json["cut_records"] = json!(self.cut_records);
@@ -376,7 +394,8 @@ fn listed(sources: &[TableSource]) -> Vec<(usize, &dyn Source)> {
 impl<'o> LoadJob<'o> {
     /// Inspects the files and decides which become which tables; without a schema, by all of their records.
     fn new(target: &Target, files: Vec<PathBuf>, options: &'o LoadOptions) -> Result<Self> {
-        let (read, on_error, build) = (options.read()?, options.policy()?, &options.build);
+        let (on_error, build) = (options.policy()?, &options.build);
+        let read = ReadOptions { leaves_out_empty: on_error == OnError::Reject, ..options.read()? };
         let mut texts = Texts::default();
         if let Some(schema) = &options.schema {
             options.refuse_definitions()?;
@@ -463,6 +482,7 @@ impl<'o> LoadJob<'o> {
             left_out: self.plan.left_out.clone(),
             renumbered: self.plan.renumbered(),
             files: self.files(),
+            empty_files: self.plan.empty_files.clone(),
             rejected: rejects.count(),
             skipped: rejects.skipped(),
             cut_records: rejects.cut_records(),
@@ -607,6 +627,7 @@ impl LoadOptions {
             encoding: self.encoding.clone(),
             invalid_utf8: self.invalid_utf8,
             nulls: self.null_values.clone(),
+            values: self.values.clone(),
             ..ReadOptions::default()
         })
     }

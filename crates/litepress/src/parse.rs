@@ -84,6 +84,18 @@ pub fn delimiter(text: &str) -> Result<String, String> {
     }
 }
 
+/// Reads one character: a mark within numbers.
+///
+/// # Errors
+/// A sentence about such marks.
+pub fn mark(text: &str) -> Result<char, String> {
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (Some(mark), None) => Ok(mark),
+        _ => Err("this is one character: , or . or ' '".to_owned()),
+    }
+}
+
 /// Reads one ASCII character, or `none`.
 ///
 /// # Errors

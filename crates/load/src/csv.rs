@@ -12,9 +12,10 @@
 //! names.rs       names of columns                                    kind.rs      looks of fields, for guesses
 //! framing.rs     ends of records, found by one worker at a time      syntax.rs    rules shared by all of them
 //! rows.rs        positions of fields, found in parallel              loose.rs     records of loose dialects, made regular
-//! piece.rs       fields become cells, column by column
+//! piece.rs       fields become cells, column by column              convert.rs   numbers and dates of other forms
 //! ```
 
+mod convert;
 mod framing;
 mod head;
 mod kind;
@@ -33,7 +34,8 @@ use crate::options::ReadOptions;
 use crate::reader::{Field, FieldKind, Piece, Reader, TextFormat, Wanted};
 use framing::Records;
 use head::Head;
-use litepress_rows::{Error, ErrorKind, Result};
+use convert::Conversion;
+use litepress_rows::{Affinity, Error, ErrorKind, OptionName, Result, message};
 use piece::{CsvPiece, Task};
 use std::io::Read;
 use std::path::Path;
@@ -61,8 +63,10 @@ impl CsvReader {
     /// # Errors
     /// As [`open`].
     pub fn new(mut stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
+        options.values.check()?;
         let head = Head::read(&mut stream, name, options)?;
         let task = Task {
+            conversions: head.names.iter().map(|name| options.values.conversion(name)).collect(),
             wanted: (0..head.names.len()).collect(),
             empty_is_null: vec![false; head.names.len()],
             names: head.names,
@@ -91,19 +95,36 @@ impl Reader for CsvReader {
     }
 
     fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+        let mut conversions = self.task.conversions.clone();
         let position = |wanted: &Wanted| {
-            let refuse = |message: &str| Err(Error::new(ErrorKind::Usage, message).in_column(&wanted.name));
-            match wanted.field {
-                Some(field) if field < self.columns.len() && wanted.form.is_none() => Ok(field),
-                Some(field) if field < self.columns.len() => {
-                    refuse("a column of a CSV file has one form only: its text")
+            let refuse = |message: &str| Error::new(ErrorKind::Usage, message).in_column(&wanted.name);
+            let field = wanted.field.filter(|&field| field < self.columns.len());
+            let Some(field) = field else { return Err(refuse("the file has no such column")) };
+            match (wanted.form.as_deref(), &mut conversions[field]) {
+                (None | Some("text"), _) => Ok(field),
+                (Some("unixepoch"), Some(Conversion::Date(format))) => {
+                    format.is_unixepoch = true;
+                    Ok(field)
                 }
-                _ => refuse("the file has no such column"),
+                (Some(_), Some(Conversion::Date(_))) => Err(refuse("dates of a CSV file have the forms text and unixepoch")),
+                (Some(_), _) => {
+                    let error = refuse("a column of a CSV file has one form only: its text");
+                    Err(error.advise(message!["say that it holds dates with ", OptionName::DateFormat.alone()]))
+                }
             }
         };
-        let wanted = columns.iter().map(position).collect::<Result<_>>()?;
+        let wanted = columns.iter().map(position).collect::<Result<Vec<_>>>()?;
         let empty_is_null = columns.iter().map(|wanted| wanted.empty_is_null).collect();
-        self.task = Arc::new(Task { wanted, empty_is_null, ..Task::clone(&self.task) });
+        for wanted in columns {
+            // Texts are kept where the column is not one of numbers.
+            let is_text = matches!(wanted.affinity, Affinity::Text | Affinity::Blob);
+            if let Some(conversion @ Some(Conversion::Values(_))) = wanted.field.and_then(|field| conversions.get_mut(field))
+                && is_text
+            {
+                *conversion = None;
+            }
+        }
+        self.task = Arc::new(Task { wanted, empty_is_null, conversions, ..Task::clone(&self.task) });
         Ok(())
     }
 

@@ -149,6 +149,7 @@ impl Input {
     ) -> Result<Self> {
         let head = content::read_head(&mut stream).map_err(|error| read_failed(name, error))?;
         let (format, compression, encoding) = content::examine(name, &head, options)?;
+        let bytes = if head.is_empty() { Some(0) } else { bytes };
         if let Source::Once(once) = &source {
             let whole: Bytes = Box::new(io::Cursor::new(head).chain(stream));
             *once.lock().unwrap_or_else(PoisonError::into_inner) = Some(whole);

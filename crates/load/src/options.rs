@@ -32,6 +32,10 @@ pub struct ReadOptions {
     pub invalid_utf8: InvalidUtf8,
     /// Texts that mean NULL: unquoted CSV fields and JSON strings.
     pub nulls: Vec<String>,
+    /// Conversions of CSV fields.
+    pub values: ValueOptions,
+    /// Leaves out empty files instead of refusing them.
+    pub leaves_out_empty: bool,
     /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::cut::PIECE_BYTES) by default. For tests.
     pub piece_bytes: Option<usize>,
     /// Counts the bytes of input as they are read, before decompression.
@@ -63,6 +67,23 @@ pub struct Dialect {
     pub trim: bool,
     /// Records whose fields are all empty are left out.
     pub skips_empty: bool,
+}
+
+/// Conversions of CSV fields to numbers and dates that SQLite reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValueOptions {
+    /// The mark before decimals. `.` by default.
+    pub decimal: Option<char>,
+    /// The mark between thousands. None by default.
+    pub thousands: Option<char>,
+    /// Signs that may stand in front of numbers or behind them.
+    pub currency: Vec<String>,
+    /// Words that mean true.
+    pub true_words: Vec<String>,
+    /// Words that mean false.
+    pub false_words: Vec<String>,
+    /// Columns and the formats of their dates, as strftime(3) has them.
+    pub dates: Vec<(String, String)>,
 }
 
 /// The quote of a CSV dialect.

@@ -62,6 +62,8 @@ pub struct TextFormat {
     pub header_line: Option<u64>,
     /// The caller did not say whether there is a header.
     pub is_header_guessed: bool,
+    /// Number of columns up to the last one with a name.
+    pub named: usize,
     /// Name of the encoding.
     pub encoding: &'static str,
     /// Further decisions that a user should know: renamed columns, skipped lines.

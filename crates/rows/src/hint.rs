@@ -347,6 +347,8 @@ impl Words for RustWords {
     fn name(&self, name: OptionName) -> String {
         match name {
             OptionName::Type => "column_type".to_owned(),
+            OptionName::True => "true_word".to_owned(),
+            OptionName::False => "false_word".to_owned(),
             _ => name.name().replace('-', "_"),
         }
     }

@@ -53,6 +53,8 @@ struct Sample<'a> {
     /// Position of the first record of the table in the trial.
     first: usize,
     notes: Vec<String>,
+    /// Number of columns up to the last one with a name in the header.
+    named: usize,
 }
 
 impl Head {
@@ -116,7 +118,7 @@ impl Head {
         if let Some(promised) = promised {
             refuse_broken_promise(&trial, promised)?;
         }
-        let mut sample = Sample { text, is_end, trial, options, start, first: 0, notes };
+        let mut sample = Sample { text, is_end, trial, options, start, first: 0, notes, named: usize::MAX };
         sample.skip_preamble();
         sample.into_head().map(Some)
     }
@@ -265,6 +267,7 @@ impl Sample<'_> {
         let (line, _) = place(self.text, next, self.trial.syntax.line_end);
         let mut format = format_of(&self.trial.syntax, self.text, header_line);
         format.notes = std::mem::take(&mut self.notes);
+        format.named = self.named;
         format.is_header_guessed = self.options.dialect.header.is_none();
         debug_assert!(start <= next, "records follow their header");
         let syntax = Syntax { columns: names.len(), ..self.trial.syntax };
@@ -293,6 +296,7 @@ impl Sample<'_> {
         if agree && found.len() < columns {
             self.complete(&mut found, &below);
         }
+        self.named = found.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
         let Names { names, notes } = Names::distinct(found, std::mem::take(&mut self.notes));
         self.notes = notes;
         Ok(names)
@@ -407,6 +411,7 @@ fn format_of(syntax: &Syntax, text: &[u8], header_line: Option<u64>) -> TextForm
         line_end,
         header_line,
         is_header_guessed: false,
+        named: usize::MAX,
         encoding: "",
         notes: Vec::new(),
     }

@@ -1,5 +1,6 @@
 //! Converts fields to cells, column by column.
 
+use super::convert::{Conversion, Converted};
 use super::framing::{character, never_closed, place};
 use super::loose::Rewritten;
 use super::rows::{Fault, FaultKind, Most, Rows};
@@ -10,7 +11,7 @@ use crate::options::{InvalidUtf8, Ragged};
 use crate::reader::{BadRecord, Batch, Piece};
 use litepress_format::value::Value;
 use litepress_rows::cells::{BLOCK_ROWS, OwnedValue};
-use litepress_rows::{CellBlock, Error, ErrorKind, OptionName, message, quote};
+use litepress_rows::{CellBlock, Error, ErrorKind, OptionName, Result, message, quote};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
@@ -24,6 +25,8 @@ pub(super) struct Task {
     pub names: Vec<String>,
     /// Positions of the columns to read.
     pub wanted: Vec<usize>,
+    /// Conversions of all columns of the file.
+    pub conversions: Vec<Option<Conversion>>,
     /// Whether empty texts are NULL, for each column in `wanted`.
     pub empty_is_null: Vec<bool>,
     /// Unquoted fields that mean NULL.
@@ -56,10 +59,12 @@ pub(super) struct CsvPiece {
     line: Cell<(usize, u64)>,
 }
 
-/// A field that is not UTF-8.
+/// A field that is not UTF-8, or that cannot be converted.
 struct InvalidField {
     row: usize,
     field: usize,
+    /// The reason, if it is not the encoding.
+    error: Option<Error>,
 }
 
 impl CsvPiece {
@@ -112,6 +117,9 @@ impl CsvPiece {
         if !self.is_utf8() && self.has_invalid(field) {
             return self.fill_checked(field, block, invalid);
         }
+        if self.task.conversions[field].is_some() {
+            return self.fill_converted(field, block, invalid);
+        }
         let mut is_verbatim = true;
         self.spans.clear();
         self.spans.extend(self.rows.column(field).map(|span| {
@@ -146,15 +154,44 @@ impl CsvPiece {
         (0..self.rows.len).any(|row| std::str::from_utf8(&self.value(row, field)).is_err())
     }
 
+    /// Returns another text for a field, if it has one. A field that means NULL has none.
+    fn converted(&self, row: usize, field: usize, text: &str) -> Result<Option<String>> {
+        match &self.task.conversions[field] {
+            Some(conversion) if !self.means_null(&self.rows.field(row, field)) => conversion.text(text),
+            _ => Ok(None),
+        }
+    }
+
+    /// Fills `block` with a column whose fields have another form.
+    fn fill_converted(&self, field: usize, block: &mut CellBlock, invalid: &mut Vec<InvalidField>) {
+        let texts = block.texts();
+        for row in 0..self.rows.len {
+            let value = self.value(row, field);
+            let text = std::str::from_utf8(&value).expect("the column is UTF-8");
+            match self.converted(row, field, text) {
+                Ok(Some(converted)) => texts.arena().extend_from_slice(converted.as_bytes()),
+                Ok(None) => texts.arena().extend_from_slice(&value),
+                Err(error) => invalid.push(InvalidField { row, field, error: Some(error) }),
+            }
+            texts.end_string();
+        }
+    }
+
     /// Fills `block` with a column that has invalid UTF-8.
     fn fill_checked(&self, field: usize, block: &mut CellBlock, invalid: &mut Vec<InvalidField>) {
         let values = (0..self.rows.len).map(|row| match String::from_utf8(self.value(row, field).into_owned()) {
-            Ok(text) => OwnedValue::Text(text),
+            Ok(text) => match self.converted(row, field, &text) {
+                Ok(converted) => OwnedValue::Text(converted.unwrap_or(text)),
+                Err(error) => {
+                    invalid.push(InvalidField { row, field, error: Some(error) });
+                    OwnedValue::Null
+                }
+            },
             Err(error) => match self.task.invalid_utf8 {
                 InvalidUtf8::Replace => OwnedValue::Text(String::from_utf8_lossy(error.as_bytes()).into_owned()),
                 InvalidUtf8::Blob => OwnedValue::Blob(error.into_bytes()),
                 InvalidUtf8::Error => {
-                    invalid.push(InvalidField { row, field });
+                    invalid.push(InvalidField { row, field, error: None });
                     OwnedValue::Null
                 }
             },
@@ -245,8 +282,13 @@ impl CsvPiece {
         })
     }
 
-    fn explain_invalid(&self, invalid: &InvalidField) -> Error {
+    fn explain_invalid(&self, invalid: InvalidField) -> Error {
         let span = self.rows.field(invalid.row, invalid.field);
+        if let Some(error) = invalid.error {
+            let error = error.in_column(&self.task.names[invalid.field]);
+            let error = error.with_value(quote(&Value::Text(&self.value(invalid.row, invalid.field))));
+            return self.place(error, span.start);
+        }
         let field = &self.bytes()[span.clone()];
         let valid = std::str::from_utf8(field).map_or_else(|error| error.valid_up_to(), str::len);
         let error = Error::new(ErrorKind::Data, "the text is not UTF-8")
@@ -292,7 +334,7 @@ impl Piece for CsvPiece {
         self.text.records
     }
 
-    fn read(&mut self, batch: &mut Batch) -> litepress_rows::Result<()> {
+    fn read(&mut self, batch: &mut Batch) -> Result<()> {
         let task = self.task.clone();
         batch.clear(task.wanted.len());
         if !self.find_rows() {
@@ -321,9 +363,9 @@ impl Piece for CsvPiece {
         if !invalid.is_empty() {
             invalid.sort_by_key(|invalid| invalid.row);
             invalid.dedup_by_key(|invalid| invalid.row);
-            let invalid = invalid.iter().map(|at| {
-                let error = self.explain_invalid(at);
-                BadRecord { row: at.row, error, is_left_out: false }
+            let invalid = invalid.into_iter().map(|at| {
+                let row = at.row;
+                BadRecord { row, error: self.explain_invalid(at), is_left_out: false }
             });
             batch.bad.extend(invalid);
             batch.bad.sort_by_key(|bad| bad.row);
@@ -334,7 +376,7 @@ impl Piece for CsvPiece {
         Ok(())
     }
 
-    fn survey(&mut self, findings: &mut Findings) -> litepress_rows::Result<()> {
+    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
         while self.find_rows() {
             let is_wrong = self.wrong_rows();
             let first = self.text.start.record + self.rows_before;
@@ -391,6 +433,15 @@ impl CsvPiece {
         if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Replace {
             return findings.see(field, Seen::Text(String::from_utf8_lossy(&value).as_bytes()), record);
         }
-        findings.see(field, Seen::Text(&value), record);
+        let text = std::str::from_utf8(&value).ok().filter(|text| !text.is_empty());
+        let (Some(conversion), Some(text)) = (&self.task.conversions[field], text) else {
+            return findings.see(field, Seen::Text(&value), record);
+        };
+        match conversion.see(text) {
+            Converted::Same => findings.see(field, Seen::Text(&value), record),
+            Converted::Text => findings.see(field, Seen::String(&value), record),
+            Converted::Boolean(value) => findings.see(field, Seen::Boolean(value), record),
+            Converted::To(text) => findings.see(field, Seen::Text(text.as_bytes()), record),
+        }
     }
 }

@@ -59,7 +59,12 @@ pub(super) fn examine(
 ) -> Result<(Format, Option<Compression>, &'static str)> {
     let data = |message: String| Error::new(ErrorKind::Data, message).in_file(name);
     if head.is_empty() {
-        return Err(data("the file is empty".to_owned()));
+        if options.leaves_out_empty || options.dialect.columns.is_some() {
+            return Ok((Format::Csv, None, encoding_rs::UTF_8.name()));
+        }
+        let (columns, reject) = (OptionName::Columns.alone(), OptionName::OnError.word("reject"));
+        let advice = message!["name its columns with ", columns, ", or leave out empty files with ", reject];
+        return Err(data("the file is empty".to_owned()).advise(advice));
     }
     let is_binary = |format| matches!(format, Format::Parquet | Format::Arrow | Format::Sqlite);
     let Some(compression) = compression_of(head) else {
