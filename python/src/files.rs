@@ -6,8 +6,8 @@ use crate::options::{Keywords, making_options, table_options};
 use crate::press::{self, Watcher};
 use crate::words;
 use litepress::{
-    CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ValueOptions, ProfileOptions, Progress, SchemaText, Target, parse,
-    units,
+    CheckOptions, Choice, GenerateOptions, Json, LoadOptions, ProfileOptions, Progress, SchemaText, Target,
+    ValueOptions, parse, units,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -3,7 +3,8 @@
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use litepress::{
-    FileFormat, InvalidUtf8, LoadOptions, OnError, Options, Quote, Ragged, Result, SchemaText, StrayQuotes, TableOptions, ValueOptions, parse, units,
+    FileFormat, InvalidUtf8, LoadOptions, OnError, Options, Quote, Ragged, Result, SchemaText, StrayQuotes,
+    TableOptions, ValueOptions, parse, units,
 };
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -16,6 +16,8 @@
 //! ```
 
 mod convert;
+#[cfg(test)]
+mod dialect_tests;
 mod framing;
 mod head;
 mod kind;
@@ -32,9 +34,9 @@ use crate::cut::{Cutter, PIECE_BYTES, Position};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::reader::{Field, FieldKind, Piece, Reader, TextFormat, Wanted};
+use convert::Conversion;
 use framing::Records;
 use head::Head;
-use convert::Conversion;
 use litepress_rows::{Affinity, Error, ErrorKind, OptionName, Result, message};
 use piece::{CsvPiece, Task};
 use std::io::Read;
@@ -106,7 +108,9 @@ impl Reader for CsvReader {
                     format.is_unixepoch = true;
                     Ok(field)
                 }
-                (Some(_), Some(Conversion::Date(_))) => Err(refuse("dates of a CSV file have the forms text and unixepoch")),
+                (Some(_), Some(Conversion::Date(_))) => {
+                    Err(refuse("dates of a CSV file have the forms text and unixepoch"))
+                }
                 (Some(_), _) => {
                     let error = refuse("a column of a CSV file has one form only: its text");
                     Err(error.advise(message!["say that it holds dates with ", OptionName::DateFormat.alone()]))
@@ -118,7 +122,8 @@ impl Reader for CsvReader {
         for wanted in columns {
             // Texts are kept where the column is not one of numbers.
             let is_text = matches!(wanted.affinity, Affinity::Text | Affinity::Blob);
-            if let Some(conversion @ Some(Conversion::Values(_))) = wanted.field.and_then(|field| conversions.get_mut(field))
+            if let Some(conversion @ Some(Conversion::Values(_))) =
+                wanted.field.and_then(|field| conversions.get_mut(field))
                 && is_text
             {
                 *conversion = None;

@@ -615,7 +615,8 @@ impl LoadRequest {
         }
         found.decisions = findings.decide(&fields, self.options.strict, self.sample);
         if self.sample.is_none() {
-            unnamed.retain(|name, is_unnamed| *is_unnamed && findings.of(name).is_none_or(|column| column.values() == 0));
+            unnamed
+                .retain(|name, is_unnamed| *is_unnamed && findings.of(name).is_none_or(|column| column.values() == 0));
             found.decisions.retain(|decision| !unnamed.contains_key(&decision.name));
             found.empty = unnamed.into_keys().collect();
         }

@@ -74,7 +74,10 @@ impl ValueOptions {
         }
         for (column, pattern) in &self.dates {
             if StrftimeItems::new(pattern).any(|item| item == chrono::format::Item::Error) {
-                return usage(format!("'{pattern}', for column {column}, is not a format of dates"), OptionName::DateFormat);
+                return usage(
+                    format!("'{pattern}', for column {column}, is not a format of dates"),
+                    OptionName::DateFormat,
+                );
             }
         }
         Ok(())
@@ -123,7 +126,12 @@ impl ValueOptions {
             && decimals.is_none_or(is_digits)
             && !(digits.is_empty() && decimals.is_none_or(str::is_empty))
             && (exponent.is_empty() || (!exponent_digits.is_empty() && is_digits(exponent_digits)));
-        let decimals = decimals.map_or(String::new(), |decimals| format!(".{decimals}"));
+        // Trailing zeros would make a text of a number, and these texts change in any case.
+        let decimals = decimals.map_or("", |decimals| match decimals.trim_end_matches('0') {
+            "" if !decimals.is_empty() => "0",
+            shorter => shorter,
+        });
+        let decimals = if decimals.is_empty() { String::new() } else { format!(".{decimals}") };
         is_number.then(|| format!("{sign}{digits}{decimals}{exponent}"))
     }
 
@@ -201,7 +209,11 @@ impl DateFormat {
     }
 
     fn of_moment(&self, moment: &DateTime<FixedOffset>) -> String {
-        if self.is_unixepoch { moment.timestamp().to_string() } else { moment.format("%Y-%m-%d %H:%M:%S%.f%:z").to_string() }
+        if self.is_unixepoch {
+            moment.timestamp().to_string()
+        } else {
+            moment.format("%Y-%m-%d %H:%M:%S%.f%:z").to_string()
+        }
     }
 
     fn of_local(&self, moment: &NaiveDateTime) -> String {
@@ -227,10 +239,12 @@ mod tests {
         let german = ValueOptions { decimal: Some(','), thousands: Some('.'), ..ValueOptions::default() };
         let german = ValueOptions { currency: vec!["€".to_owned(), "EUR".to_owned()], ..german };
         let cases = [
-            ("1.234,50", Some("1234.50")),
+            ("1.234,50", Some("1234.5")),
             ("-1.234.567", Some("-1234567")),
             ("1,5", Some("1.5")),
-            ("1.234,50 €", Some("1234.50")),
+            ("1.234,50 €", Some("1234.5")),
+            ("5,00", Some("5.0")),
+            ("5,", Some("5")),
             ("EUR -5", Some("-5")),
             ("-€5", Some("-5")),
             ("1,5e-3", Some("1.5e-3")),
@@ -262,7 +276,7 @@ mod tests {
             ("%d.%m.%Y", "31.01.2024 x", None, None),
             ("%m/%d/%y %H:%M", "1/31/24 9:05", Some("2024-01-31 09:05:00"), Some("1706691900")),
             ("%Y-%m-%dT%H:%M:%S%z", "2024-01-31T09:05:00+0200", Some("2024-01-31 09:05:00+02:00"), Some("1706684700")),
-            ("%s", "86400", Some("1970-01-02 00:00:00"), Some("86400")),
+            ("%s", "86400", Some("1970-01-02 00:00:00+00:00"), Some("86400")),
             ("%H:%M", "9:05", Some("09:05:00"), None),
         ];
         for (pattern, field, text, seconds) in cases {

@@ -34,7 +34,9 @@ impl Framing for Records {
                     let end = memchr::memchr(syntax.line_end, &text[at..]).map_or(text.len(), |end| at + end + 1);
                     return Ok(framed(end, records + 1));
                 }
-                end if bytes == 0 && text.len() as u64 > MAX_RECORD_BYTES => return Err(too_long(text, end, syntax.line_end)),
+                end if bytes == 0 && text.len() as u64 > MAX_RECORD_BYTES => {
+                    return Err(too_long(text, end, syntax.line_end));
+                }
                 _ => break,
             };
             records += 1;

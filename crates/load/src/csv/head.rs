@@ -188,26 +188,26 @@ impl Sample<'_> {
             return false;
         }
         let is_same = |column: usize| {
-            let values: Vec<FieldKind> = below.iter().map(|kinds| kinds[column]).filter(|kind| *kind != FieldKind::Empty).collect();
+            let values: Vec<FieldKind> =
+                below.iter().map(|kinds| kinds[column]).filter(|kind| *kind != FieldKind::Empty).collect();
             first[column].is_value() && !values.is_empty() && values.iter().all(|kind| kind.is_alike(first[column]))
         };
         let alike: Vec<usize> = (0..first.len()).filter(|&column| is_same(column)).collect();
-        // Whole numbers may be names: years, positions.
-        let is_proof = alike.iter().any(|&column| first[column] != FieldKind::Integer);
-        is_proof && !self.are_in_order(&alike)
+        // Whole numbers may be names: years, positions. So may numbers in order: 0.1, 0.5, 0.9.
+        let has = |kinds: &[FieldKind]| alike.iter().any(|&column| kinds.contains(&first[column]));
+        has(&[FieldKind::Date, FieldKind::Time, FieldKind::Amount])
+            || (has(&[FieldKind::Decimal]) && !self.are_in_order(&alike))
     }
 
-    /// Returns whether the first record's values in several columns ascend or descend, as names of columns do: 0.1, 0.5, 0.9.
+    /// Returns whether the first record's numbers in more than two of these columns ascend or descend.
     fn are_in_order(&self, columns: &[usize]) -> bool {
-        let Some(first) = self.record(self.first).filter(|_| columns.len() > 2) else { return false };
-        let text = |column: &usize| self.text[first.fields[*column].range.clone()].to_vec();
-        let texts: Vec<Vec<u8>> = columns.iter().map(text).collect();
-        let numbers: Option<Vec<f64>> =
-            texts.iter().map(|text| std::str::from_utf8(text).ok()?.trim_matches(['"', ' ']).parse().ok()).collect();
-        match numbers {
-            Some(numbers) => numbers.is_sorted_by(|a, b| a < b) || numbers.is_sorted_by(|a, b| a > b),
-            None => columns.len() == first.fields.len() || columns.len() > 3,
-        }
+        let Some(first) = self.record(self.first) else { return false };
+        let number = |column: &usize| {
+            let raw = &self.text[first.fields[*column].range.clone()];
+            std::str::from_utf8(raw).ok()?.trim_matches(['"', ' ']).parse().ok()
+        };
+        let numbers: Vec<f64> = columns.iter().filter_map(number).collect();
+        numbers.len() > 2 && (numbers.is_sorted_by(|a, b| a < b) || numbers.is_sorted_by(|a, b| a > b))
     }
 
     fn into_head(mut self) -> Result<Found> {
@@ -232,7 +232,8 @@ impl Sample<'_> {
             return Err(error.advise("is it a CSV file?"));
         };
         if header.fields.len() > MOST_FIELDS {
-            let message = format!("the header has {} names, and a table has {MOST_FIELDS} columns at most", header.fields.len());
+            let message =
+                format!("the header has {} names, and a table has {MOST_FIELDS} columns at most", header.fields.len());
             let advice = message!["another delimiter may divide it: ", OptionName::Delimiter.alone()];
             let (line, character) = place(self.text, start, line_end);
             return Err(Error::new(ErrorKind::Data, message).at(line, character).advise(advice));
@@ -318,7 +319,8 @@ impl Sample<'_> {
         }
         if !is_surplus_empty {
             let name = name_by_position(at);
-            self.notes.push(format!("the header has {has} names for {columns} columns: the one without is called {name}"));
+            self.notes
+                .push(format!("the header has {has} names for {columns} columns: the one without is called {name}"));
         }
     }
 
@@ -374,7 +376,8 @@ fn refuse_broken_promise(trial: &Trial, promised: &str) -> Result<()> {
     }
     let (promised, found) = (called(promised.as_bytes()), called(found));
     let message = format!("the file's name says that its records are divided by {promised}, and they are by {found}");
-    let options = [&found, &promised].map(|name| OptionName::Delimiter.word(if name == "tabs" { "tab".to_owned() } else { character(name) }));
+    let options = [&found, &promised]
+        .map(|name| OptionName::Delimiter.word(if name == "tabs" { "tab".to_owned() } else { character(name) }));
     let [one, other] = options;
     Err(Error::new(ErrorKind::Data, message).advise(message!["say which one it is: ", one, " or ", other]))
 }

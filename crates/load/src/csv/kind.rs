@@ -73,13 +73,12 @@ fn number(field: &[u8]) -> Option<FieldKind> {
     if is_plain {
         return Some(if exponent.is_some() { FieldKind::Decimal } else { FieldKind::Integer });
     }
-    let is_of_number = mantissa.iter().all(|byte| byte.is_ascii_digit() || b".,".contains(byte));
-    let points = |point: u8| mantissa.iter().filter(|&&byte| byte == point).count();
-    let is_decimal = is_of_number
-        && mantissa.iter().any(u8::is_ascii_digit)
-        && (points(b'.') <= 1 || points(b',') <= 1)
-        && !mantissa.starts_with(b",");
-    is_decimal.then_some(FieldKind::Decimal)
+    let groups: Vec<&[u8]> = mantissa.split(|byte| b".,".contains(byte)).collect();
+    let is_digits = |group: &&[u8]| group.iter().all(u8::is_ascii_digit);
+    // Between marks for thousands are three digits.
+    let is_grouped = groups.iter().skip(1).take(groups.len().saturating_sub(2)).all(|group| group.len() == 3);
+    let is_decimal = groups.iter().all(is_digits) && is_grouped && groups.iter().any(|group| !group.is_empty());
+    (is_decimal && !mantissa.starts_with(b",")).then_some(FieldKind::Decimal)
 }
 
 /// Recognises dates and times of digits: groups of one to four digits between `-`, `/`, `.`, `:`, a blank or `T`.

@@ -9,9 +9,10 @@
 //!
 //! ```text
 //! strict      "a,""b",c      quotes as they should be
-//! inner       "a "b" c",d    a quote within a field ends it only if a delimiter or a line end follows
-//! literal     "a,b,"c"       a field whose quote has no proper end is text up to the next delimiter
-//! one line    "a,b⏎"c,d      the same, and no quoted field holds a line end
+//! inner line  "a "b" c",d    a quote within a field ends it only if a delimiter or a line end follows, in its line
+//! one line    "a,b⏎"c,d      a field whose quote has no proper end in its line is text up to the next delimiter
+//! literal     "a,b,"c⏎d"     the same, and quoted fields may hold line ends
+//! inner       "a "b"⏎c",d    as inner line, and quoted fields may hold line ends
 //! ```
 
 use super::syntax::Syntax;
@@ -46,9 +47,10 @@ pub(super) struct LooseRecord {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     Strict,
-    Inner,
-    Literal,
+    InnerLine,
     OneLine,
+    Literal,
+    Inner,
 }
 
 /// The reason for which a reading gives no record.
@@ -74,9 +76,9 @@ impl Syntax {
         let window = Window { text: &text[..end], is_final: is_end || end < text.len() };
         let whole = Window { text, is_final: is_end };
         let readings: &[Reading] = if self.columns == 0 {
-            &[Reading::Strict, Reading::Inner, Reading::OneLine]
+            &[Reading::Strict, Reading::InnerLine, Reading::OneLine]
         } else if self.has_stray_quotes {
-            &[Reading::Strict, Reading::Inner, Reading::Literal, Reading::OneLine]
+            &[Reading::Strict, Reading::InnerLine, Reading::OneLine, Reading::Literal, Reading::Inner]
         } else {
             &[Reading::Strict, Reading::Literal]
         };
@@ -88,16 +90,13 @@ impl Syntax {
                 Err(Fail::NotYet) => return None,
             };
             let is_strict_enough = !self.has_stray_quotes && reading == Reading::Strict;
-            if self.columns == 0 && reading == Reading::Inner && memchr(self.line_end, &text[start..record.end]).is_some() {
-                continue;
-            }
             if self.columns == 0 || record.fields.len() == self.columns || is_strict_enough {
                 return Some(record);
             }
             match reading {
                 Reading::Strict => strict = Some(record),
                 Reading::Literal => literal = Some(record),
-                Reading::Inner | Reading::OneLine => {}
+                Reading::InnerLine | Reading::Inner | Reading::OneLine => {}
             }
         }
         Some(strict.or(literal).expect("every text has a literal reading"))
@@ -121,7 +120,9 @@ impl Syntax {
                     fields.push(LooseField { range: begin..closed.end, is_quoted: true });
                     if self.is_trimmed { self.behind_spaces(whole.text, closed.end) } else { closed.end }
                 }
-                None if quoted && matches!(reading, Reading::Strict | Reading::Inner) => return Err(Fail::Never),
+                None if quoted && matches!(reading, Reading::Strict | Reading::InnerLine | Reading::Inner) => {
+                    return Err(Fail::Never);
+                }
                 None => {
                     has_strays |= quoted;
                     let end = self.unquoted_end(whole, begin.max(at))?;
@@ -130,7 +131,8 @@ impl Syntax {
                     end
                 }
             };
-            if reading == Reading::Inner && self.columns > 0 && fields.len() > self.columns {
+            if matches!(reading, Reading::InnerLine | Reading::Inner) && self.columns > 0 && fields.len() > self.columns
+            {
                 return Err(Fail::Never);
             }
             match self.separator(whole, end)? {
@@ -144,19 +146,20 @@ impl Syntax {
     /// Returns the end of the quoted field at `begin`, with its quotes. `None` if nothing closes it properly.
     fn closing(&self, window: Window<'_>, begin: usize, reading: Reading) -> Result<Option<Closed>, Fail> {
         let (mut from, mut has_strays) = (begin + 1, false);
+        let is_in_line = matches!(reading, Reading::InnerLine | Reading::OneLine);
         while let Some(end) = window.text.get(from..).and_then(|_| self.quoted_end(window.text, from)) {
-            if reading == Reading::OneLine && memchr(self.line_end, &window.text[begin..end]).is_some() {
+            if is_in_line && memchr(self.line_end, &window.text[begin..end]).is_some() {
                 return Ok(None);
             }
             let behind = if self.is_trimmed { self.behind_spaces(window.text, end) } else { end };
             match self.separator(window, behind)? {
-                Separator::None if reading == Reading::Inner => has_strays = true,
+                Separator::None if matches!(reading, Reading::InnerLine | Reading::Inner) => has_strays = true,
                 Separator::None => return Ok(None),
                 _ => return Ok(Some(Closed { end, has_strays })),
             }
             from = end;
         }
-        if window.is_final || reading == Reading::OneLine && memchr(self.line_end, &window.text[begin..]).is_some() {
+        if window.is_final || is_in_line && memchr(self.line_end, &window.text[begin..]).is_some() {
             Ok(None)
         } else {
             Err(Fail::NotYet)

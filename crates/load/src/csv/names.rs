@@ -35,7 +35,9 @@ pub(super) fn name(text: &[u8], field: &LooseField, syntax: &Syntax, invalid_utf
     }
     match String::from_utf8(name) {
         Ok(name) => Ok(name),
-        Err(error) if invalid_utf8 == InvalidUtf8::Replace => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        Err(error) if invalid_utf8 == InvalidUtf8::Replace => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
         Err(_) => {
             let error = Error::new(ErrorKind::Data, "the name of the column is not UTF-8");
             Err(error.advise(message!["name the encoding of the file with ", OptionName::Encoding.alone()]))

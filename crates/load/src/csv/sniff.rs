@@ -90,9 +90,8 @@ impl Trial {
     /// Returns the share of fields, in tenths, that hold one value: a number, a date, or text without any other delimiter.
     fn tenths_of_values(&self, text: &[u8]) -> usize {
         let fields: Vec<_> = self.records.iter().flat_map(|(_, record)| &record.fields).collect();
-        let is_value = |raw: &[u8]| {
-            FieldKind::of(raw) != FieldKind::Text || !raw.iter().any(|byte| b",\t;|".contains(byte))
-        };
+        let is_value =
+            |raw: &[u8]| FieldKind::of(raw) != FieldKind::Text || !raw.iter().any(|byte| b",\t;|".contains(byte));
         let values = fields.iter().filter(|field| field.is_quoted || is_value(&text[field.range.clone()])).count();
         values * 10 / fields.len().max(1)
     }
@@ -120,7 +119,13 @@ pub(super) fn stated_delimiter(text: &[u8], start: usize, line_end: u8) -> Optio
 ///
 /// # Errors
 /// If the dialect contradicts itself.
-pub(super) fn best(text: &[u8], start: usize, is_end: bool, dialect: &Dialect, promised: Option<&str>) -> Result<Trial> {
+pub(super) fn best(
+    text: &[u8],
+    start: usize,
+    is_end: bool,
+    dialect: &Dialect,
+    promised: Option<&str>,
+) -> Result<Trial> {
     let line_end = line_end(&text[start..]);
     let try_out = |delimiter: &str, quote: Option<u8>, escape: Option<u8>| {
         let dialect = Dialect { escape, ..dialect.clone() };
@@ -131,7 +136,8 @@ pub(super) fn best(text: &[u8], start: usize, is_end: bool, dialect: &Dialect, p
         Quote::None => (None, None),
         Quote::Byte(byte) => (Some(byte), None),
     };
-    let is_free = |delimiter: &&&str| ![quote, dialect.escape, dialect.comment].contains(&Some(delimiter.as_bytes()[0]));
+    let is_free =
+        |delimiter: &&&str| ![quote, dialect.escape, dialect.comment].contains(&Some(delimiter.as_bytes()[0]));
     let with_quote = |quote: Option<u8>| -> Result<Trial> {
         if let Some(delimiter) = &dialect.delimiter {
             return try_out(delimiter, quote, dialect.escape);

@@ -100,10 +100,7 @@ impl Syntax {
         let is_free = |byte: &u8| ![self.quote, self.comment].contains(&Some(*byte)) && memchr(*byte, text).is_none();
         let delimiter = match self.long_delimiter {
             None => self.delimiter,
-            Some(_) => (1..0x80_u8)
-                .filter(|byte| !matches!(byte, b'\n' | b'\r'))
-                .find(is_free)
-                .unwrap_or(b','),
+            Some(_) => (1..0x80_u8).filter(|byte| !matches!(byte, b'\n' | b'\r')).find(is_free).unwrap_or(b','),
         };
         // Without stray quotes, nothing but loose records is left as it is, and these keep their escapes.
         let escape = if self.is_loose_by_delimiter() { None } else { self.escape };
@@ -251,4 +248,3 @@ impl Syntax {
 pub(super) fn shown(byte: u8) -> String {
     if byte.is_ascii_graphic() { char::from(byte).to_string() } else { format!("'{}'", byte.escape_ascii()) }
 }
-

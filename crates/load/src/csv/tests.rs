@@ -13,17 +13,17 @@ use std::process::{Command, Stdio};
 
 /// The whole content of a file.
 #[derive(Debug, Default, PartialEq)]
-struct Table {
-    columns: Vec<String>,
-    rows: Vec<Vec<Cell>>,
+pub(super) struct Table {
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<Cell>>,
     /// Line and raw bytes of each row.
-    raw: Vec<(u64, Vec<u8>)>,
+    pub raw: Vec<(u64, Vec<u8>)>,
     /// Bad rows and their errors.
-    bad: Vec<(usize, String)>,
+    pub bad: Vec<(usize, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Cell {
+pub(super) enum Cell {
     Null,
     Text(String),
     Blob(Vec<u8>),
@@ -40,7 +40,7 @@ impl Cell {
     }
 }
 
-fn text(text: &str) -> Cell {
+pub(super) fn text(text: &str) -> Cell {
     Cell::Text(text.to_owned())
 }
 
@@ -77,7 +77,7 @@ fn rows(reader: &mut CsvReader) -> Result<Table, Error> {
 }
 
 /// Reads a file in pieces of many sizes. The table must be the same each time.
-fn read_in_pieces(file: &[u8], options: &ReadOptions) -> Result<Table, Error> {
+pub(super) fn read_in_pieces(file: &[u8], options: &ReadOptions) -> Result<Table, Error> {
     let whole = read(file, options);
     for piece_bytes in 1..=file.len().min(300) {
         let pieces = read(file, &ReadOptions { piece_bytes: Some(piece_bytes), ..options.clone() });
@@ -90,7 +90,7 @@ fn read_in_pieces(file: &[u8], options: &ReadOptions) -> Result<Table, Error> {
     whole
 }
 
-fn dialect(change: impl FnOnce(&mut Dialect)) -> ReadOptions {
+pub(super) fn dialect(change: impl FnOnce(&mut Dialect)) -> ReadOptions {
     let mut options = ReadOptions::default();
     change(&mut options.dialect);
     options
@@ -419,6 +419,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
     fn well_formed_files_are_what_import_makes_of_them((file, columns) in any_file()) {
+        // Without any LF, CR ends lines.
+        prop_assume!(file.contains('\n') || !file.contains('\r'));
         // Blank lines alone do not reveal that there is one column.
         let names = (1..=columns).map(|column| format!("c{column}")).collect();
         let options = dialect(|dialect| (dialect.header, dialect.delimiter, dialect.columns) = (Some(false), Some(",".to_owned()), Some(names)));
