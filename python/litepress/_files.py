@@ -69,6 +69,9 @@ def load(
     date_format: Pairs | None = None,
     columns: Sequence[str] | None = None,
     comment: str | None = None,
+    json_path: str | None = None,
+    flatten: bool = False,
+    nan: str = "error",
     encoding: str | None = None,
     null_value: str | Sequence[str] | None = None,
     store_as: Pairs | None = None,
@@ -126,6 +129,12 @@ def load(
     date_format
         Formats of dates in columns of CSV: ``{"born": "%d.%m.%Y"}``; stored as ``2024-01-31``, or with
         ``store_as={"born": "unixepoch"}`` as seconds.
+    json_path
+        Keys that lead to the records of JSON, with dots between them: ``"data.items"``.
+    flatten
+        Whether nested objects of JSON become columns: ``{"a": {"b": 1}}`` has a column ``a_b``.
+    nan
+        NaN and Infinity in JSON: ``"error"``, ``"null"``, ``"text"``.
     encoding
         Encoding of text: ``"latin1"``; by default that of the byte-order mark, or UTF-8.
     null_value
@@ -386,6 +395,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         "trim": flag("trim", given["trim"]),
         "skip_empty": flag("skip_empty", given["skip_empty"]),
         "date_format": pairs("date_format", given["date_format"]),
+        "flatten": flag("flatten", given["flatten"]),
         "store_as": pairs("store_as", given["store_as"]),
         "rejects": None if rejects is None else os.fspath(rejects),
     }
@@ -393,7 +403,7 @@ def _load_arguments(given: Arguments) -> tuple[Arguments, Arguments, Arguments]:
         reading[name] = names(name, given[name])
     for name in ("sample", "max_rejects", "skip"):
         reading[name] = number(name, given[name], words=True)
-    texts = ("table", "format", "delimiter", "escape", "comment", "encoding", "decimal", "thousands")
+    texts = ("table", "format", "delimiter", "escape", "comment", "encoding", "decimal", "thousands", "json_path", "nan")
     for name in (*texts, "on_error", "ragged", "stray_quotes", "invalid_utf8"):
         reading[name] = optional_text(name, given[name])
     return reading, pick_options(table_options, given), pick_options(making_options, given)

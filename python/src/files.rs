@@ -159,6 +159,9 @@ fn load_options(
         false_words: given.or_default("false")?,
         dates: given.or_default("date_format")?,
     };
+    options.json_path = given.get("json_path")?;
+    options.flatten = given.or_default("flatten")?;
+    options.nan = given.parsed("nan", Choice::from_name)?.unwrap_or_default();
     options.encoding = given.get("encoding")?;
     options.null_values = given.or_default("null_value")?;
     options.store_as = given.or_default("store_as")?;

@@ -2,8 +2,9 @@
 
 use crate::interrupt::Interrupt;
 use crate::progress::{Style, Watch};
+use litepress::rows::sync::lock;
 use litepress::{Meter, Observer, Stage};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Shows the progress of a run to the user of the program.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ impl Reporter {
     }
 
     fn watch(&self) -> MutexGuard<'_, Option<Watch>> {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.watch)
     }
 }
 

@@ -3,15 +3,20 @@
 use crate::build::{BuildJob, refuse_special_target};
 use crate::loaded_file::LoadedFile;
 use crate::observer::{Measured, Meter, Observer, Sample, Silent, Stage, Unit};
+use crate::parse;
 use crate::plan_report::{PlanReport, PlannedColumn, TableOrigin, TableReport};
 use crate::report::BuildReport;
 use crate::schema_text::{SchemaText, Texts};
-use crate::{Error, ErrorKind, InvalidUtf8, OnError, Options, PageSize, Ragged, Result, TableOptions, Target};
-use litepress_engine::plan::steps;
+use crate::{
+    Error, ErrorKind, InvalidUtf8, NanPolicy, OnError, Options, PageSize, Ragged, Result, TableOptions, Target,
+};
+use litepress_engine::plan::plan_objects;
 use litepress_engine::{Estimate, folder_of};
 use litepress_load::infer::Decision;
 use litepress_load::input::Input;
-use litepress_load::options::{Dialect, Format, Quote, ReadOptions, StrayQuotes, ValueOptions};
+use litepress_load::options::{
+    Dialect, Format, JsonLayout, JsonOptions, Quote, ReadOptions, StrayQuotes, ValueOptions,
+};
 use litepress_load::plan::{LoadPlan, LoadRequest, PlannedFile, PlannedTable};
 use litepress_load::rejects::Rejects;
 use litepress_load::schema::RowDefault;
@@ -34,7 +39,7 @@ pub enum FileFormat {
     Tsv,
     /// A JSON object a line.
     Ndjson,
-    /// JSON objects, a line each or in one array.
+    /// JSON objects one after another, on any number of lines, or in one array.
     Json,
     /// Apache Parquet.
     Parquet,
@@ -85,6 +90,12 @@ pub struct LoadOptions {
     pub comment: Option<u8>,
     /// Conversions of CSV fields to numbers and dates.
     pub values: ValueOptions,
+    /// Keys that lead to the records of JSON, with dots between them: `data.items`.
+    pub json_path: Option<String>,
+    /// Whether nested objects of JSON become columns: `{"a": {"b": 1}}` has a column `a_b`.
+    pub flatten: bool,
+    /// Fate of NaN and Infinity in JSON.
+    pub nan: NanPolicy,
     /// Encoding of text (`latin1`, `utf-16le`); by default what a byte-order mark says, else UTF-8.
     pub encoding: Option<String>,
     /// Fields without quotes that mean NULL.
@@ -133,6 +144,9 @@ impl Default for LoadOptions {
             values: ValueOptions::default(),
             columns: Vec::new(),
             comment: None,
+            json_path: None,
+            flatten: false,
+            nan: NanPolicy::default(),
             encoding: None,
             null_values: Vec::new(),
             store_as: Vec::new(),
@@ -202,6 +216,12 @@ setters! {
     false_word(word: impl Into<String>) => |options| options.values.false_words.push(word.into());
     /// Sets the format of the dates of a column of CSV, as strftime(3) has it.
     date_format(column: impl Into<String>, format: impl Into<String>) => |options| options.values.dates.push((column.into(), format.into()));
+    /// Sets the keys that lead to the records of JSON: `data.items`.
+    json_path(path: impl Into<String>) => |options| options.json_path = Some(path.into());
+    /// Sets whether nested objects of JSON become columns.
+    flatten(flatten: bool) => |options| options.flatten = flatten;
+    /// Sets the fate of NaN and Infinity in JSON.
+    nan(nan: NanPolicy) => |options| options.nan = nan;
     /// Sets the encoding of text.
     encoding(encoding: impl Into<String>) => |options| options.encoding = Some(encoding.into());
     /// Adds a field without quotes that means NULL.
@@ -365,7 +385,7 @@ pub fn plan_load<F: Into<PathBuf>>(
         rows: rows.iter().copied().sum(),
         page_size: job.page_size,
         estimate: Estimate::new(&schema, &listed, &place, &build)?,
-        steps: steps(&schema, build.on_conflict),
+        steps: plan_objects(&schema, build.on_conflict),
         left_out: Some(job.plan.left_out.clone()),
         tables: job.plan.tables.iter().zip(rows).map(|(table, rows)| job.table_report(table, rows)).collect(),
         options: build,
@@ -600,6 +620,21 @@ impl LoadOptions {
         }
     }
 
+    /// Returns how JSON is read.
+    fn json(&self) -> Result<JsonOptions> {
+        let layout = match self.format {
+            Some(FileFormat::Ndjson) => Some(JsonLayout::Lines),
+            Some(FileFormat::Json) => Some(JsonLayout::Stream),
+            _ => None,
+        };
+        let path = self.json_path.as_deref().map_or(Ok(Vec::new()), parse::json_path);
+        let path = path.map_err(|why| {
+            let given = OptionName::JsonPath.word(self.json_path.clone().unwrap_or_default()).given();
+            Error::new(ErrorKind::Usage, message![given, format!(": {why}")])
+        })?;
+        Ok(JsonOptions { layout, path, flatten: self.flatten, nan: self.nan })
+    }
+
     /// Returns how files are read.
     fn read(&self) -> Result<ReadOptions> {
         let is_tsv = self.format == Some(FileFormat::Tsv);
@@ -624,6 +659,7 @@ impl LoadOptions {
         Ok(ReadOptions {
             format: self.format.map(FileFormat::format),
             dialect,
+            json: self.json()?,
             encoding: self.encoding.clone(),
             invalid_utf8: self.invalid_utf8,
             nulls: self.null_values.clone(),

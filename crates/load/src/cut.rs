@@ -73,6 +73,11 @@ impl<F: Framing> Cutter<F> {
         Self { stream, name, framing, carried: Vec::new(), next: start, piece_bytes, has_ended: false }
     }
 
+    /// Returns the framing.
+    pub fn framing(&self) -> &F {
+        &self.framing
+    }
+
     /// Returns the next whole records, or `None` at the end.
     ///
     /// # Errors

@@ -15,8 +15,10 @@ pub(crate) use decision::STRICT_TYPES;
 pub use survey::survey;
 
 use crate::reader::Field;
+use litepress_rows::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Statistics of the columns of a file, or of a part of it.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +30,8 @@ pub struct Findings {
     positions: HashMap<String, usize>,
     /// Names of files by their number, if several were scanned.
     files: BTreeMap<u32, PathBuf>,
+    /// The first bad record and its error.
+    first_bad: Option<(u64, Arc<Error>)>,
 }
 
 /// Statistics of one column's values.
@@ -135,6 +139,18 @@ impl Findings {
         self.columns[column].see(value, record);
     }
 
+    /// Notes that the record of this number is bad. Keeps the error of the first one only.
+    pub fn see_bad(&mut self, record: u64, error: impl FnOnce() -> Error) {
+        if self.first_bad.as_ref().is_none_or(|(first, _)| record < *first) {
+            self.first_bad = Some((record, Arc::new(error().in_record(record))));
+        }
+    }
+
+    /// Returns the error of the first bad record, which explains why no record has a column.
+    pub fn take_first_bad(&mut self) -> Option<Error> {
+        self.first_bad.take().and_then(|(_, error)| Arc::into_inner(error))
+    }
+
     /// Returns the position of the column of this name. Appends the column if it is new.
     pub fn column(&mut self, name: &str) -> usize {
         if let Some(&position) = self.positions.get(name) {
@@ -193,6 +209,10 @@ impl Findings {
     pub fn merge(&mut self, other: Self) {
         self.records += other.records;
         self.files.extend(other.files);
+        if let Some((record, error)) = other.first_bad {
+            let known = self.first_bad.take();
+            self.first_bad = Some(known.filter(|(first, _)| *first <= record).unwrap_or((record, error)));
+        }
         for (position, column) in other.columns.into_iter().enumerate() {
             if column.name.is_empty() {
                 if position >= self.columns.len() {

@@ -1,11 +1,12 @@
-//! Reads NDJSON (JSON lines: one object per line) and a top-level array of objects, as a stream.
+//! Reads JSON objects as a stream: one per line (NDJSON), one after another with any white space between and within them, in a
+//! top-level array, or in an array within other objects.
 //!
 //! ```text
-//! text --frame.rs--> pieces of whole records --record.rs--> values by key --columns.rs--> blocks of cells
-//!                                                                        `-----------------> survey
+//! text --path.rs--> records --frame.rs--> pieces of whole records --record.rs--> values by key --columns.rs--> blocks of cells
+//!                                                                                             `-----------------> survey
 //! ```
 //!
-//! The first character decides: `[` begins an array. The grammar is RFC 8259, without extensions.
+//! The beginning decides about the layout (layout.rs). The grammar is RFC 8259; [`JsonOptions::nan`] adds NaN and Infinity.
 //!
 //! Values are stored as follows:
 //!
@@ -23,7 +24,10 @@
 //! (unless [`InvalidUtf8`] allows it).
 
 mod columns;
+mod fault;
 mod frame;
+mod layout;
+mod path;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -34,14 +38,18 @@ pub use record::MAX_DEPTH;
 use crate::cut::{Cutter, PIECE_BYTES, Position, Text};
 use crate::infer::{Findings, Seen};
 use crate::input::{Input, read_failed};
+#[cfg(doc)]
+use crate::options::JsonOptions;
 use crate::options::{InvalidUtf8, ReadOptions};
 use crate::reader::{BadRecord, Batch, Field, Piece, Reader, Wanted};
 use columns::Columns;
+use fault::{Fault, Mistake};
 use frame::{JsonFraming, Layout, Records, Span, is_space, place_in};
+use layout::layout_of;
 use litepress_format::value::Value;
 use litepress_rows::cells::BLOCK_ROWS;
 use litepress_rows::{Affinity, Error, ErrorKind, Result, quote};
-use record::{Fault, Item, RecordParser, Sink, Targets, replace_invalid};
+use record::{Item, RecordParser, Rules, Sink, Targets, replace_invalid};
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -49,6 +57,9 @@ use std::sync::Arc;
 
 /// Size at which a batch ends, in bytes of its records' text.
 const BATCH_BYTES: usize = 2 << 20;
+
+/// Maximum number of values in a batch. Records may name a few of thousands of columns each, and the others are NULL.
+const BATCH_VALUES: usize = 1 << 16;
 
 /// Opens a JSON file.
 ///
@@ -74,8 +85,7 @@ struct Wants {
     /// Keys to ignore. `None` ignores all keys without a column.
     passed_by: Option<Arc<[String]>>,
     affinities: Arc<[Affinity]>,
-    nulls: Arc<[String]>,
-    invalid_utf8: InvalidUtf8,
+    rules: Rules,
 }
 
 impl JsonReader {
@@ -85,21 +95,34 @@ impl JsonReader {
     /// # Errors
     /// Any error of the stream.
     pub fn new(stream: Box<dyn Read + Send>, name: &Path, options: &ReadOptions) -> Result<Self> {
-        let Begun { first, line, read, stream } = begin(stream, name)?;
-        let layout = if first == Some(b'[') { Layout::Array } else { Layout::Lines };
-        let (_, characters) = place_in(&read[..read.iter().take_while(|&&byte| is_space(byte)).count()]);
-        // The text of an array begins with its bracket; NDJSON begins with a whole line.
+        let path = &options.json.path;
+        let begun = if path.is_empty() { begin(stream, name)? } else { path::enter(stream, name, path)? };
+        let Begun { first, line, characters, read, stream } = begun;
+        let layout = match first {
+            Some(b'[') => Layout::Array,
+            _ if !path.is_empty() => Layout::Stream,
+            _ => layout_of(&read, options.json.layout),
+        };
+        // The text of an array or a stream begins with its first bracket; NDJSON begins with a whole line.
         let (read, column) = match layout {
             Layout::Lines => (read, 0),
-            Layout::Array => (read.trim_ascii_start().to_vec(), characters),
+            Layout::Array | Layout::Stream => {
+                let (_, blank) = place_in(&read[..read.iter().take_while(|&&byte| is_space(byte)).count()]);
+                (read.trim_ascii_start().to_vec(), characters + blank)
+            }
         };
         let start = Position { record: 1, line };
         let stream = Box::new(Cursor::new(read).chain(stream));
         let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
-        let wants =
-            Wants { nulls: options.nulls.clone().into(), invalid_utf8: options.invalid_utf8, ..Wants::default() };
-        let cutter = Cutter::new(stream, name, JsonFraming::new(layout), start, piece_bytes);
-        Ok(Self { cutter, layout, next: (line, column), wants })
+        let rules = Rules {
+            nulls: options.nulls.clone().into(),
+            invalid_utf8: options.invalid_utf8,
+            flatten: options.json.flatten,
+            nan: options.json.nan,
+        };
+        let framing = JsonFraming::within(layout, path.len());
+        let cutter = Cutter::new(stream, name, framing, start, piece_bytes);
+        Ok(Self { cutter, layout, next: (line, column), wants: Wants { rules, ..Wants::default() } })
     }
 
     fn piece(&mut self, text: Text) -> JsonPiece {
@@ -107,11 +130,12 @@ impl JsonReader {
         let (lines, characters) = match self.layout {
             // Pieces of lines begin and end at line ends.
             Layout::Lines => (0, 0),
-            Layout::Array => place_in(&text.bytes),
+            Layout::Array | Layout::Stream => place_in(&text.bytes),
         };
         self.next = if lines == 0 { (line, column + characters) } else { (line + lines, characters) };
-        let column = if self.layout == Layout::Array { column } else { 0 };
+        let column = if self.layout == Layout::Lines { 0 } else { column };
         JsonPiece {
+            layout: self.layout,
             records: Records::new(self.layout, text.start.line),
             text,
             column,
@@ -121,6 +145,16 @@ impl JsonReader {
             columns: Columns::new(&self.wants.affinities),
             rows: Vec::new(),
         }
+    }
+
+    /// Fails if the file ends within the objects around its records.
+    fn refuse_cut_off(&self) -> Result<()> {
+        if !self.cutter.framing().is_cut_off() {
+            return Ok(());
+        }
+        let (line, characters) = self.next;
+        let error = Error::new(ErrorKind::Data, "the file ends within the object that holds the records");
+        Err(error.at(line, characters + 1).advise("the file may be cut off"))
     }
 
     /// Converts a character that the framing counted from the start of a piece to one counted from the start of its line.
@@ -138,7 +172,9 @@ struct Begun {
     first: Option<u8>,
     /// Number of its line.
     line: u64,
-    /// Bytes read, from the beginning of that line on.
+    /// Number of characters in front of `read` in that line.
+    characters: u64,
+    /// Bytes read, from that place on.
     read: Vec<u8>,
     stream: Box<dyn Read + Send>,
 }
@@ -156,7 +192,7 @@ fn begin(mut stream: Box<dyn Read + Send>, name: &Path) -> Result<Begun> {
         read.drain(..memchr::memrchr(b'\n', &read[..blank]).map_or(0, |at| at + 1));
         let first = read.iter().copied().find(|&byte| !is_space(byte));
         if first.is_some() || is_end {
-            return Ok(Begun { first, line, read, stream });
+            return Ok(Begun { first, line, characters: 0, read, stream });
         }
     }
 }
@@ -189,7 +225,9 @@ impl Reader for JsonReader {
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
         loop {
-            let Some(text) = self.cutter.next_text().map_err(|error| self.place(error))? else { return Ok(None) };
+            let Some(text) = self.cutter.next_text().map_err(|error| self.place(error))? else {
+                return self.refuse_cut_off().map(|()| None);
+            };
             let piece = self.piece(text);
             if piece.records() > 0 {
                 return Ok(Some(Box::new(piece)));
@@ -200,6 +238,7 @@ impl Reader for JsonReader {
 
 /// Consecutive records of a JSON file.
 struct JsonPiece {
+    layout: Layout,
     text: Text,
     /// Number of characters before the text in its first line.
     column: u64,
@@ -232,14 +271,16 @@ impl Piece for JsonPiece {
             self.new_parser(Targets::Columns(self.wants.names.clone(), self.wants.passed_by.clone()))
         });
         let mut bytes = 0;
-        while self.rows.len() < BLOCK_ROWS && bytes < BATCH_BYTES && self.read < self.text.records {
+        let most_rows = most_rows(self.wants.affinities.len());
+        while self.rows.len() < most_rows && bytes < BATCH_BYTES && self.read < self.text.records {
             let (row, span) = (self.rows.len(), self.next_record());
             bytes += span.end - span.start;
             self.rows.push(span);
-            let record = readable(&self.text.bytes[span.start..span.end], self.wants.invalid_utf8);
+            let record = readable(&self.text.bytes[span.start..span.end], self.wants.rules.invalid_utf8);
             let parsed = parser.parse(&record, &mut self.columns);
             self.columns.end_row(row, parsed.is_err());
             if let Err(fault) = parsed {
+                let fault = self.worst(fault, &record);
                 let error = self.explain(&fault, &record, span);
                 batch.bad.push(BadRecord { row, error, is_left_out: false });
             }
@@ -256,11 +297,16 @@ impl Piece for JsonPiece {
         while self.read < self.text.records {
             let number = self.text.start.record + self.read;
             let span = self.next_record();
-            let record = readable(&self.text.bytes[span.start..span.end], self.wants.invalid_utf8);
+            let record = readable(&self.text.bytes[span.start..span.end], self.wants.rules.invalid_utf8);
             sight.clear();
-            if parser.parse(&record, &mut sight).is_ok() {
-                findings.records += 1;
-                sight.tell(findings, &parser, number);
+            match parser.parse(&record, &mut sight) {
+                Ok(()) => {
+                    findings.records += 1;
+                    sight.tell(findings, &parser, number);
+                }
+                Err(fault) => {
+                    findings.see_bad(number, || self.explain(&fault.diagnose(&record, self.layout), &record, span))
+                }
             }
         }
         Ok(())
@@ -278,7 +324,15 @@ impl Piece for JsonPiece {
 
 impl JsonPiece {
     fn new_parser(&self, targets: Targets) -> RecordParser {
-        RecordParser::new(targets, self.wants.nulls.clone(), self.wants.invalid_utf8)
+        RecordParser::new(targets, self.wants.rules.clone())
+    }
+
+    /// Returns the fault to report. A key without a column may follow from a fault further on: then the record never was one.
+    #[cold]
+    fn worst(&self, fault: Fault, record: &[u8]) -> Fault {
+        let syntax = || self.new_parser(Targets::Keys).parse(record, &mut Sight::default()).err();
+        let other = (fault.mistake == Mistake::UnknownKey).then(syntax).flatten();
+        other.unwrap_or(fault).diagnose(record, self.layout)
     }
 
     fn next_record(&mut self) -> Span {
@@ -315,6 +369,10 @@ fn shown(value: &[u8]) -> String {
     // Longer than an error shows, so that `quote` marks the cut.
     const MOST_BYTES: usize = 256;
     quote(&Value::Text(&value[..value.len().min(MOST_BYTES)]))
+}
+
+fn most_rows(columns: usize) -> usize {
+    (BATCH_VALUES / columns.max(1)).clamp(1, BLOCK_ROWS)
 }
 
 fn readable(record: &[u8], invalid_utf8: InvalidUtf8) -> Cow<'_, [u8]> {

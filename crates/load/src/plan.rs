@@ -18,11 +18,12 @@ use crate::schema::{self, Fit, Naming, NewTable, RowDefault, TableOptions};
 use crate::source::{LoadSource, OnError, OpenFile, Supply, numbers_rows};
 use crate::{arrow, csv, json, sqlite};
 use litepress_format::page::PageSize;
+use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Conflict, Error, ErrorKind, Message, OptionName, Result, Schema, Table, message};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A request to load files into tables.
 #[derive(Clone, Debug, Default)]
@@ -136,6 +137,8 @@ struct Found {
     fields: Vec<Vec<Field>>,
     /// Columns at the end of CSV files that have neither a name in the header nor a value.
     empty: Vec<String>,
+    /// The error of the first bad record.
+    first_bad: Option<Error>,
 }
 
 impl Content {
@@ -144,7 +147,7 @@ impl Content {
             Self::File(input) => input,
             Self::Table { database, table, .. } => return database.reader(&table.name, read),
             Self::Given(reader) => {
-                let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let reader = lock(reader).take();
                 return reader.ok_or_else(|| Error::new(ErrorKind::Usage, "these data can be read only once"));
             }
         };
@@ -181,7 +184,7 @@ impl Content {
     /// Returns the columns and the number of records of a given reader. `None` for files.
     fn known(&mut self) -> Option<(Vec<Field>, Option<u64>)> {
         let Self::Given(reader) = self else { return None };
-        let reader = reader.get_mut().unwrap_or_else(PoisonError::into_inner).as_ref()?;
+        let reader = ignore_poison(reader.get_mut()).as_ref()?;
         Some((reader.columns().to_vec(), reader.records()))
     }
 
@@ -281,7 +284,7 @@ impl PlannedFile {
 
     /// Opens the file, or takes the reader that is open already.
     fn open(&self, read: &ReadOptions) -> Result<OpenFile> {
-        let opened = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let opened = lock(&self.reader).take();
         let mut reader = opened.map_or_else(|| self.content.open(read), Ok)?;
         reader.want(&self.fit.wanted)?;
         reader.pass_by(&self.passed_by);
@@ -510,7 +513,7 @@ impl LoadRequest {
                 Some(_) => of_group.decisions.clear(),
                 None => {
                     self.rename(&mut of_group.decisions);
-                    refuse_impossible(group, &of_group.decisions)?;
+                    refuse_impossible(group, &of_group.decisions, of_group.first_bad.take())?;
                     new.push(NewTable { name: group.name.clone(), columns: of_group.decisions.clone() });
                 }
             }
@@ -533,9 +536,9 @@ impl LoadRequest {
 
     /// Renames columns as `map` says and drops those with an empty name.
     fn rename(&self, decisions: &mut Vec<Decision>) {
-        for decision in decisions.iter_mut() {
-            let name = self.name_in_table(&decision.name).to_owned();
-            decision.name = name;
+        let names: Vec<String> = decisions.iter().map(|decision| decision.name.clone()).collect();
+        for (decision, name) in decisions.iter_mut().zip(&names) {
+            decision.name = self.name_in_table(name, &names).to_owned();
         }
         decisions.retain(|decision| !decision.name.is_empty());
     }
@@ -578,11 +581,13 @@ impl LoadRequest {
         Ok(())
     }
 
-    /// Returns the table's name of a file column. Empty if the column is dropped.
-    fn name_in_table<'n>(&'n self, name: &'n str) -> &'n str {
+    /// Returns the table's name of a file column, one of `names`. Empty if the column is dropped. An entry of `map` is for the
+    /// column of exactly its name, or else for those that differ in case.
+    fn name_in_table<'n>(&'n self, name: &'n str, names: &[impl AsRef<str>]) -> &'n str {
+        let is_for_another = |from: &str| names.iter().any(|name| name.as_ref() == from);
         let mapped = self.map.iter().find(|(from, _)| from == name);
-        let mapped = mapped.or_else(|| self.map.iter().find(|(from, _)| from.eq_ignore_ascii_case(name)));
-        mapped.map_or(name, |(_, to)| to)
+        let alike = |(from, _): &&(String, String)| from.eq_ignore_ascii_case(name) && !is_for_another(from);
+        mapped.or_else(|| self.map.iter().find(alike)).map_or(name, |(_, to)| to)
     }
 
     /// Returns the entries of `map` for the columns of one file. With a schema and a single file these are all entries, so that
@@ -605,6 +610,7 @@ impl LoadRequest {
             for (position, column) in columns.iter().enumerate() {
                 *unnamed.entry(column.name.clone()).or_insert(true) &= position >= named;
             }
+            found.first_bad = found.first_bad.or_else(|| findings.take_first_bad().map(|error| content.in_file(error)));
             records = records.zip(of_content).map(|(sum, all)| sum + all);
             for field in &columns {
                 if names.insert(field.name.clone()) {
@@ -721,8 +727,9 @@ impl LoadRequest {
             wanted.for_each(|wanted| wanted.form = Some(form.clone()));
         }
         let mut guards = Vec::new();
+        let names: Vec<String> = known.iter().map(|field| field.name.clone()).collect();
         for (position, wanted) in fit.wanted.iter_mut().enumerate() {
-            let name = self.name_in_table(&wanted.name);
+            let name = self.name_in_table(&wanted.name, &names);
             let decision = decisions.iter().find(|decision| decision.name.eq_ignore_ascii_case(name));
             wanted.empty_is_null = decision.is_some_and(|decision| decision.empty_is_null);
             guards.extend(decision.filter(|_| self.sample.is_some()).map(|decision| (position, decision.clone())));
@@ -741,13 +748,17 @@ impl LoadRequest {
 /// The default limit of columns in a table of SQLite (`SQLITE_MAX_COLUMN`).
 const MOST_COLUMNS: usize = 2000;
 
-/// Fails if no table can be defined: it has no columns, too many, or a reserved name.
-fn refuse_impossible(group: &Group, decisions: &[Decision]) -> Result<()> {
+/// Fails if no table can be defined: it has no columns, too many, or a reserved name. Without columns, the first bad record tells
+/// why.
+fn refuse_impossible(group: &Group, decisions: &[Decision], first_bad: Option<Error>) -> Result<()> {
     let data = |message: &str, advice: Message| {
         let error = Error::new(ErrorKind::Data, message);
         // Options are no advice for given data.
         if group.is_given() { error.in_table(&group.name) } else { group.contents[0].in_file(error).advise(advice) }
     };
+    if let (true, Some(error)) = (decisions.is_empty(), first_bad) {
+        return Err(error);
+    }
     if decisions.is_empty() {
         let message = if group.is_given() {
             "the data have no column: there is no table to make"

@@ -12,12 +12,13 @@ use crate::schema::RowDefault;
 use litepress_format::value::Value;
 use litepress_rows::cells::OwnedValue;
 use litepress_rows::encode::{BadValue, LeftOut, RowNumbers, Verdict};
+use litepress_rows::sync::lock;
 use litepress_rows::{
     CellBlock, Conflict, Encoder, Error, ErrorKind, Message, OptionName, Part, RecordChunk, Result, RowidOrder, Source,
     Table, message, quote,
 };
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Policy for records that cannot be read or that their table does not accept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,7 +130,7 @@ impl LoadSource {
     }
 
     fn lock(&self) -> MutexGuard<'_, Files> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.files)
     }
 }
 

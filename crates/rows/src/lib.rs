@@ -31,7 +31,7 @@ pub use cells::{CellBlock, Cells, Choice, Strings};
 pub use chunk::RecordChunk;
 pub use conflict::{Conflict, NullRule};
 pub use encode::Encoder;
-pub use error::{Error, ErrorKind, Place, Result, grouped, quote, quoted_name};
+pub use error::{Error, ErrorKind, Place, Result, counted, escaped, grouped, quote, quoted_name};
 pub use hint::{Hint, Message, OptionName, OptionValue, Words};
 pub use schema::{Column, ForeignKey, Schema, Table};
 pub use shard::Shard;

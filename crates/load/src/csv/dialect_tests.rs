@@ -1,7 +1,7 @@
 //! What is found in the first records of files, and what becomes of files that are slightly off.
 
 use super::CsvReader;
-use super::tests::{Cell, Table, dialect, read_in_pieces, text};
+use super::tests::{Cell, Table, dialect, read_in_pieces};
 use crate::options::{Dialect, Quote, Ragged, ReadOptions, StrayQuotes, ValueOptions};
 use crate::reader::{Reader, TextFormat};
 use litepress_rows::Error;

@@ -16,7 +16,7 @@
 
 use super::{Finding, Findings, Kind, Seen, Tally, number};
 use crate::reader::{Field, FieldKind};
-use litepress_rows::{Affinity, Message, OptionName, grouped, message, quote};
+use litepress_rows::{Affinity, Message, OptionName, counted, grouped, message, quote};
 use std::fmt;
 
 /// The type of a column and the reason for it.
@@ -295,9 +295,4 @@ fn strict_type(declared: &str) -> Option<&'static str> {
         Affinity::Blob if !declared.is_empty() => "BLOB",
         Affinity::Blob | Affinity::Numeric => "ANY",
     })
-}
-
-/// Returns `1,234 values` or `1 value`.
-fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }

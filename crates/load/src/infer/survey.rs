@@ -2,8 +2,9 @@
 
 use super::Findings;
 use crate::reader::{Piece, Reader};
+use litepress_rows::sync::{ignore_poison, lock};
 use litepress_rows::{Error, Result};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// Scans the records of a file with `threads` threads. Calls `go_on` before every piece.
 ///
@@ -42,7 +43,7 @@ pub fn survey(
         }
         work();
     });
-    let Progress { reader, failed, mut found, .. } = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Progress { reader, failed, mut found, .. } = ignore_poison(progress.into_inner());
     match failed {
         Some((_, error)) => Err(error),
         None => {
@@ -92,9 +93,4 @@ impl Progress<'_> {
             self.failed = Some((record, error));
         }
     }
-}
-
-/// Locks the mutex even if its holder panicked: the panic ends the survey anyway.
-fn lock<'m, 'a>(mutex: &'m Mutex<Progress<'a>>) -> MutexGuard<'m, Progress<'a>> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

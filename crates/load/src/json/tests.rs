@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use serde_json::Value as Json;
 use std::path::PathBuf;
 
+mod shapes;
+
 /// A record as it was read.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
@@ -214,7 +216,7 @@ fn errors_say_where_and_what_was_expected() {
         (r#"{v:1}"#, "line 2, character 2: expected a key in double quotes (value 'v:1}')"),
         (r#"{"v":1,}"#, "line 2, character 8: expected a key or value behind the comma"),
         ("{\"v\":\"\t\"}", "line 2, character 7: column v: expected a control character in a string to be escaped"),
-        (r#"{"v":NaN}"#, "line 2, character 6: column v: expected a value (value 'NaN}')"),
+        (r#"{"v":NaN}"#, "line 2, character 6: column v: NaN is not a number of JSON (value 'NaN}')"),
     ];
     for (bad, expected) in BAD {
         let rows = load_usual(&format!("{{\"v\":1}}\r\n{bad}\r\n\r\n{{\"v\":2}}"), &[("v", ANY)]);
@@ -404,7 +406,7 @@ fn a_form_or_a_key_for_two_columns_cannot_be_asked_for() {
 
 /// Returns the values that a survey gets, one text per record.
 fn sights(file: &[u8]) -> Vec<String> {
-    let mut parser = RecordParser::new(Targets::Keys, Arc::new([]), InvalidUtf8::Error);
+    let mut parser = RecordParser::new(Targets::Keys, Rules::default());
     let mut sight = Sight::default();
     let mut told = Vec::new();
     for record in file.split(|&byte| byte == b'\n') {

@@ -94,15 +94,16 @@ fn same_names(tables: &[NewTable], mistakes: &mut Vec<Error>) {
         for column in &table.columns {
             if !columns.insert(column.name.to_ascii_lowercase()) {
                 let same = table.columns.iter().filter(|other| other.name.eq_ignore_ascii_case(&column.name));
-                let message = format!(
-                    "columns of one name to SQLite, which ASCII letters of upper and lower case are the same to: {}",
-                    listed(same.map(|column| column.name.as_str()))
-                );
-                mistakes.push(
-                    usage(message)
-                        .in_table(&table.name)
-                        .advise(message!["name the columns with ", OptionName::Columns.alone()]),
-                );
+                let names = listed(same.map(|column| column.name.as_str()));
+                let message = format!("column names differ only in case, which is one name to SQLite: {names}");
+                let (rename, leave_out) =
+                    (OptionName::Map.pair(&column.name, "NEW_NAME"), OptionName::Map.pair(&column.name, ""));
+                mistakes.push(usage(message).in_table(&table.name).advise(message![
+                    "rename one: ",
+                    rename,
+                    ", or leave it out: ",
+                    leave_out
+                ]));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Runs the user's DDL, statement by statement, in a database in memory.
 
 use super::{TableKinds, line_and_character};
+use crate::sync::lock;
 use crate::{Error, ErrorKind, Result, quoted_name};
 use litepress_format::page::PageSize;
 use rusqlite::fallible_iterator::FallibleIterator;
@@ -8,7 +9,7 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Batch, Connection, Statement};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A database in memory with the schema, and the statement of each table.
@@ -99,9 +100,7 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     let mut sqlite = Connection::open_in_memory().map_err(|error| sqlite_failed(&error))?;
     let watch = Arc::new(Mutex::new(Watch::default()));
     let seen = watch.clone();
-    let authorizer = move |context: AuthContext<'_>| {
-        authorize(&context.action, &mut seen.lock().unwrap_or_else(PoisonError::into_inner))
-    };
+    let authorizer = move |context: AuthContext<'_>| authorize(&context.action, &mut lock(&seen));
     sqlite.authorizer(Some(authorizer)).map_err(|error| sqlite_failed(&error))?;
     limit_time(&mut sqlite)?;
     let spans = run_statements(&sqlite, text, origin, &watch)?;
@@ -113,7 +112,7 @@ pub(super) fn run(text: &str, origin: &str) -> Result<Ran> {
     for (table, span) in spans.iter().filter(|(table, _)| kinds.is_ordinary(table)) {
         refuse_rows(&sqlite, table, text, origin, span.start)?;
     }
-    let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut watch = lock(&watch);
     let shadows = std::mem::take(&mut watch.shadows);
     Ok(Ran { sqlite, spans, kinds, shadows, wal: watch.wal, page_size: watch.page_size })
 }
@@ -137,9 +136,9 @@ fn run_statements(
     let terminated = format!("{text}\0");
     let mut batch = Batch::new(sqlite, &terminated);
     let mut at = 0;
-    let lock = || watch.lock().unwrap_or_else(PoisonError::into_inner);
+    let seen = || lock(watch);
     loop {
-        let explain = |error: &rusqlite::Error, start: usize| explain(error, lock().denied.take(), text, origin, start);
+        let explain = |error: &rusqlite::Error, start: usize| explain(error, seen().denied.take(), text, origin, start);
         if let Some(end) = end_of_own_table(text, at) {
             at = end;
             batch = Batch::new(sqlite, &terminated[at..]);
@@ -156,7 +155,7 @@ fn run_statements(
         drop(statement);
         at = span.end;
         let (created, altered) = {
-            let mut watch = lock();
+            let mut watch = seen();
             watch.makes_virtual_table = false;
             watch.dropped = None;
             (std::mem::take(&mut watch.created), std::mem::take(&mut watch.altered))

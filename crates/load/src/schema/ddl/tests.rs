@@ -164,8 +164,8 @@ fn names_that_sqlite_takes_for_one_are_refused() {
     let tables = vec![table("T", &[("Id", "1"), ("ID", "2"), ("Ä", "1"), ("ä", "1")]), table("t", &[("a", "1")])];
     let message = mistakes(tables, &TableOptions::default());
     let expected = [
-        "table T: columns of one name to SQLite, which ASCII letters of upper and lower case are the same to: Id, ID; name \
-         the columns with --columns",
+        "table T: column names differ only in case, which is one name to SQLite: Id, ID; rename one: --map 'ID=NEW_NAME', or \
+         leave it out: --map 'ID='",
         "two tables would be named t, which are one name to SQLite; say with --table that both files go into one, or load \
          them one by one",
     ];
