@@ -28,7 +28,7 @@ pub fn load_text(report: &LoadReport, verbose: bool) -> String {
         }
         (false, _) => short(&report.build) + &tables_in_short(&report.build),
     };
-    summary + &notes(report) + &verify_text(&report.build)
+    summary + &notes(report, verbose) + &verify_text(&report.build)
 }
 
 /// Describes the check of a finished database; empty if there was none.
@@ -107,15 +107,6 @@ fn details(report: &BuildReport) -> String {
 /// Describes the inferred types and their reasons.
 fn types(report: &LoadReport) -> String {
     let mut text = String::new();
-    for file in report.files.iter().take(MOST_FILES) {
-        text.extend(file.to_text().map(|line| line + "\n"));
-    }
-    for file in &report.empty_files {
-        text += &format!("left out {}: it is empty\n", file.display());
-    }
-    if let Some(more) = report.files.len().checked_sub(MOST_FILES + 1) {
-        text += &format!("and {} more files: --json describes all\n", more + 1);
-    }
     for (table, decisions) in &report.inferred {
         let words = |column: PlannedColumn| column.in_words(&Flags).to_vec();
         let columns: Vec<Vec<String>> = decisions.iter().map(|decision| words(decision.into())).collect();
@@ -124,9 +115,25 @@ fn types(report: &LoadReport) -> String {
     text
 }
 
-/// Describes the records, values and objects that were left out or changed.
-fn notes(report: &LoadReport) -> String {
+/// Describes how files were read, as far as it is not what everybody expects, or if `verbose`.
+fn files(report: &LoadReport, verbose: bool) -> String {
     let mut text = String::new();
+    let told: Vec<_> = report.files.iter().filter(|file| verbose || file.is_unusual()).collect();
+    for file in told.iter().take(MOST_FILES) {
+        text.extend(file.to_text().map(|line| escaped(&line).into_owned() + "\n"));
+    }
+    if let Some(more) = told.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
+        text += &format!("and {}: --json describes all\n", units::counted(more as u64, "more file"));
+    }
+    for file in &report.empty_files {
+        text += &format!("left out {}: it is empty\n", escaped(&file.display().to_string()));
+    }
+    text
+}
+
+/// Describes the records, values and objects that were left out or changed.
+fn notes(report: &LoadReport, verbose: bool) -> String {
+    let mut text = files(report, verbose);
     let LoadReport { rejected, nulls, cut_texts, renumbered, .. } = report;
     if *rejected > 0 {
         text += &format!("left out {}\n", units::counted(*rejected, "wrong record"));
@@ -137,8 +144,7 @@ fn notes(report: &LoadReport) -> String {
         (report.stray_quotes, "took quotes in the wrong place as text in", ""),
     ];
     for (count, action, which) in changed.into_iter().filter(|(count, ..)| *count > 0) {
-        let records = if count == 1 { "1 record".to_owned() } else { format!("{} records", units::grouped(count)) };
-        text += &format!("{action} {records} {which}").trim_end();
+        text += format!("{action} {} {which}", units::counted(count, "record")).trim_end();
         text.push('\n');
     }
     if *nulls > 0 {

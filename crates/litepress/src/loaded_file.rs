@@ -52,6 +52,19 @@ impl LoadedFile {
         json
     }
 
+    /// Returns whether the file is CSV, but not with commas, double quotes, a header in its first line, and UTF-8; or whether there
+    /// is more to tell.
+    pub fn is_unusual(&self) -> bool {
+        self.text.as_ref().is_some_and(|text| {
+            let is_usual = text.delimiter == "," && matches!(text.quote, Some('"')) && text.escape.is_none();
+            !is_usual
+                || text.line_end == "CR"
+                || text.header_line != Some(1)
+                || text.encoding != "UTF-8"
+                || !text.notes.is_empty()
+        })
+    }
+
     /// Returns the description for people, in one line: `tab-separated, quote ", header in line 1, UTF-8`. `None` if the format says
     /// it all.
     pub fn to_text(&self) -> Option<String> {

@@ -74,6 +74,7 @@ impl CsvReader {
             names: head.names,
             nulls: options.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
             invalid_utf8: options.invalid_utf8,
+            encoding: options.encoding.clone(),
             ragged: options.dialect.ragged,
             skips_empty: options.dialect.skips_empty,
             syntax: Arc::new(head.syntax),

@@ -308,11 +308,13 @@ impl Sample<'_> {
         let (has, columns) = (found.len(), self.trial.columns);
         let is_surplus_empty = below.iter().all(|kinds| kinds[has..].iter().all(|kind| *kind == FieldKind::Empty));
         let may_cut = self.options.dialect.ragged == Ragged::Fit;
-        if has + 1 != columns && !is_surplus_empty && !may_cut {
+        // A header of one name may stand above texts with delimiters in them.
+        let is_one_short = has + 1 == columns && has > 1;
+        if !is_one_short && !is_surplus_empty && !may_cut {
             return;
         }
         // R writes the names of rows into a column of which the header says nothing.
-        let is_of_rows = has + 1 == columns && !is_surplus_empty && self.has_names_of_rows();
+        let is_of_rows = is_one_short && !is_surplus_empty && self.has_names_of_rows();
         let at = if is_of_rows { 0 } else { has };
         while found.len() < columns {
             found.insert(if is_of_rows { 0 } else { found.len() }, String::new());

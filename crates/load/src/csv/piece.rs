@@ -23,6 +23,8 @@ pub(super) struct Task {
     pub syntax: Arc<Syntax>,
     /// Names of all columns of the file.
     pub names: Vec<String>,
+    /// The encoding that the caller stated.
+    pub encoding: Option<String>,
     /// Positions of the columns to read.
     pub wanted: Vec<usize>,
     /// Conversions of all columns of the file.
@@ -291,7 +293,8 @@ impl CsvPiece {
         }
         let field = &self.bytes()[span.clone()];
         let valid = std::str::from_utf8(field).map_or_else(|error| error.valid_up_to(), str::len);
-        let error = Error::new(ErrorKind::Data, "the text is not UTF-8")
+        let encoding = self.task.encoding.as_deref().unwrap_or("UTF-8");
+        let error = Error::new(ErrorKind::Data, format!("the text is not {encoding}"))
             .in_column(&self.task.names[invalid.field])
             .with_value(quote(&Value::Text(&self.value(invalid.row, invalid.field))));
         self.place(error, span.start + valid).advise(message![
