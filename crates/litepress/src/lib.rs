@@ -73,7 +73,7 @@ pub use litepress_engine::{
     Schema, Stages, Summary, Sync, TableSummary, Target, Verify, sqlite_version,
 };
 pub use litepress_gen::Shard;
-pub use litepress_load::infer::Decision;
+pub use litepress_load::infer::InferredColumn;
 pub use litepress_load::options::{InvalidUtf8, NanPolicy, Quote, Ragged, StrayQuotes, ValueOptions};
 pub use litepress_load::reader::TextFormat;
 pub use litepress_load::schema::TableOptions;

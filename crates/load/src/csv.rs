@@ -30,10 +30,10 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-use crate::cut::{Cutter, PIECE_BYTES, Position};
+use crate::framing::{FramedReader, PIECE_BYTES, Position};
 use crate::input::Input;
 use crate::options::ReadOptions;
-use crate::reader::{Field, FieldKind, Piece, Reader, TextFormat, Wanted};
+use crate::reader::{Field, FieldKind, Piece, ProjectedColumn, Reader, TextFormat};
 use convert::Conversion;
 use framing::Records;
 use head::Head;
@@ -53,7 +53,7 @@ pub fn open(input: &Input, options: &ReadOptions) -> Result<Box<dyn Reader>> {
 
 /// A reader of CSV from a stream.
 pub struct CsvReader {
-    cutter: Cutter<Records>,
+    framed: FramedReader<Records>,
     columns: Vec<Field>,
     task: Arc<Task>,
     format: TextFormat,
@@ -69,7 +69,7 @@ impl CsvReader {
         let head = Head::read(&mut stream, name, options)?;
         let task = Task {
             conversions: head.names.iter().map(|name| options.values.conversion(name)).collect(),
-            wanted: (0..head.names.len()).collect(),
+            projected: (0..head.names.len()).collect(),
             empty_is_null: vec![false; head.names.len()],
             names: head.names,
             nulls: options.nulls.iter().map(|null| null.clone().into_bytes()).collect(),
@@ -84,7 +84,7 @@ impl CsvReader {
         let start = Position { record: 1, line: head.line };
         let piece_bytes = options.piece_bytes.unwrap_or(PIECE_BYTES);
         Ok(Self {
-            cutter: Cutter::new(stream, name, Records(task.syntax.clone()), start, piece_bytes),
+            framed: FramedReader::new(stream, name, Records(task.syntax.clone()), start, piece_bytes),
             columns: task.names.iter().map(field).collect(),
             task: Arc::new(task),
             format: head.format,
@@ -97,13 +97,13 @@ impl Reader for CsvReader {
         &self.columns
     }
 
-    fn want(&mut self, columns: &[Wanted]) -> Result<()> {
+    fn project(&mut self, columns: &[ProjectedColumn]) -> Result<()> {
         let mut conversions = self.task.conversions.clone();
-        let position = |wanted: &Wanted| {
-            let refuse = |message: &str| Error::new(ErrorKind::Usage, message).in_column(&wanted.name);
-            let field = wanted.field.filter(|&field| field < self.columns.len());
+        let position = |projected: &ProjectedColumn| {
+            let refuse = |message: &str| Error::new(ErrorKind::Usage, message).in_column(&projected.name);
+            let field = projected.field.filter(|&field| field < self.columns.len());
             let Some(field) = field else { return Err(refuse("the file has no such column")) };
-            match (wanted.form.as_deref(), &mut conversions[field]) {
+            match (projected.form.as_deref(), &mut conversions[field]) {
                 (None | Some("text"), _) => Ok(field),
                 (Some("unixepoch"), Some(Conversion::Date(format))) => {
                     format.is_unixepoch = true;
@@ -118,19 +118,19 @@ impl Reader for CsvReader {
                 }
             }
         };
-        let wanted = columns.iter().map(position).collect::<Result<Vec<_>>>()?;
-        let empty_is_null = columns.iter().map(|wanted| wanted.empty_is_null).collect();
-        for wanted in columns {
+        let projected = columns.iter().map(position).collect::<Result<Vec<_>>>()?;
+        let empty_is_null = columns.iter().map(|projected| projected.empty_is_null).collect();
+        for projected in columns {
             // Texts are kept where the column is not one of numbers.
-            let is_text = matches!(wanted.affinity, Affinity::Text | Affinity::Blob);
+            let is_text = matches!(projected.affinity, Affinity::Text | Affinity::Blob);
             if let Some(conversion @ Some(Conversion::Values(_))) =
-                wanted.field.and_then(|field| conversions.get_mut(field))
+                projected.field.and_then(|field| conversions.get_mut(field))
                 && is_text
             {
                 *conversion = None;
             }
         }
-        self.task = Arc::new(Task { wanted, empty_is_null, conversions, ..Task::clone(&self.task) });
+        self.task = Arc::new(Task { projected, empty_is_null, conversions, ..Task::clone(&self.task) });
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl Reader for CsvReader {
     }
 
     fn next_piece(&mut self) -> Result<Option<Box<dyn Piece>>> {
-        let Some(text) = self.cutter.next_text()? else { return Ok(None) };
+        let Some(text) = self.framed.next_text()? else { return Ok(None) };
         Ok(Some(Box::new(CsvPiece::new(text, self.task.clone()))))
     }
 }

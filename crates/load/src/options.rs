@@ -38,7 +38,7 @@ pub struct ReadOptions {
     pub values: ValueOptions,
     /// Leaves out empty files instead of refusing them.
     pub leaves_out_empty: bool,
-    /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::cut::PIECE_BYTES) by default. For tests.
+    /// Size of a piece of text in bytes. [`PIECE_BYTES`](crate::framing::PIECE_BYTES) by default. For tests.
     pub piece_bytes: Option<usize>,
     /// Counts the bytes of input as they are read, before decompression.
     pub bytes_read: Arc<AtomicU64>,

@@ -1,7 +1,7 @@
 //! Finds the ends of CSV records, in one worker at a time: line ends outside of quotes.
 
 use super::syntax::{RecordEnd, Syntax};
-use crate::cut::{Framed, Framing};
+use crate::framing::{Framed, Framing};
 use litepress_rows::encode::MAX_RECORD_BYTES;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
 use std::sync::Arc;

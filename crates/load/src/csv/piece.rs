@@ -5,8 +5,8 @@ use super::framing::{character, never_closed, place};
 use super::loose::Rewritten;
 use super::rows::{Fault, FaultKind, Most, Rows};
 use super::syntax::Syntax;
-use crate::cut::Text;
-use crate::infer::{Findings, Seen};
+use crate::framing::Text;
+use crate::infer::{FileStats, ScannedValue};
 use crate::options::{InvalidUtf8, Ragged};
 use crate::reader::{BadRecord, Batch, Piece};
 use litepress_format::value::Value;
@@ -26,10 +26,10 @@ pub(super) struct Task {
     /// The encoding that the caller stated.
     pub encoding: Option<String>,
     /// Positions of the columns to read.
-    pub wanted: Vec<usize>,
+    pub projected: Vec<usize>,
     /// Conversions of all columns of the file.
     pub conversions: Vec<Option<Conversion>>,
-    /// Whether empty texts are NULL, for each column in `wanted`.
+    /// Whether empty texts are NULL, for each column in `projected`.
     pub empty_is_null: Vec<bool>,
     /// Unquoted fields that mean NULL.
     pub nulls: Vec<Vec<u8>>,
@@ -339,7 +339,7 @@ impl Piece for CsvPiece {
 
     fn read(&mut self, batch: &mut Batch) -> Result<()> {
         let task = self.task.clone();
-        batch.clear(task.wanted.len());
+        batch.clear(task.projected.len());
         if !self.find_rows() {
             assert_eq!(self.rows_before, self.text.records, "what is cut and what is read agree on records");
             return Ok(());
@@ -353,7 +353,7 @@ impl Piece for CsvPiece {
             batch.skipped.extend((0..self.rows.len).filter(|&row| self.is_empty(row)));
         }
         let mut invalid = Vec::new();
-        for ((&field, &empty_is_null), block) in task.wanted.iter().zip(&task.empty_is_null).zip(&mut batch.blocks) {
+        for ((&field, &empty_is_null), block) in task.projected.iter().zip(&task.empty_is_null).zip(&mut batch.blocks) {
             self.fill(field, block, &mut invalid);
             self.set_nulls(field, empty_is_null, block);
         }
@@ -379,12 +379,12 @@ impl Piece for CsvPiece {
         Ok(())
     }
 
-    fn survey(&mut self, findings: &mut Findings) -> Result<()> {
+    fn scan_types(&mut self, findings: &mut FileStats) -> Result<()> {
         while self.find_rows() {
             let is_wrong = self.wrong_rows();
             let first = self.text.start.record + self.rows_before;
             findings.records += (0..self.rows.len).filter(|&row| !is_wrong[row]).count() as u64;
-            for &field in &self.task.wanted {
+            for &field in &self.task.projected {
                 for (row, record) in (0..self.rows.len).zip(first..).filter(|(row, _)| !is_wrong[*row]) {
                     self.show(row, field, record, findings);
                 }
@@ -415,7 +415,8 @@ impl CsvPiece {
         }
         if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Error {
             for (row, wrong) in wrong.iter_mut().enumerate() {
-                *wrong |= self.task.wanted.iter().any(|&field| std::str::from_utf8(&self.value(row, field)).is_err());
+                *wrong |=
+                    self.task.projected.iter().any(|&field| std::str::from_utf8(&self.value(row, field)).is_err());
             }
         }
         wrong
@@ -427,24 +428,24 @@ impl CsvPiece {
         self.bytes()[self.rows.record(row)].iter().all(|&byte| byte == delimiter)
     }
 
-    fn show(&self, row: usize, field: usize, record: u64, findings: &mut Findings) {
+    fn show(&self, row: usize, field: usize, record: u64, findings: &mut FileStats) {
         let span = self.rows.field(row, field);
         if (span.is_empty() && self.is_missing(row, field)) || self.means_null(&span) {
-            return findings.see(field, Seen::Null, record);
+            return findings.observe(field, ScannedValue::Null, record);
         }
         let value = self.syntax().value(self.bytes(), &span);
         if !self.is_utf8() && self.task.invalid_utf8 == InvalidUtf8::Replace {
-            return findings.see(field, Seen::Text(String::from_utf8_lossy(&value).as_bytes()), record);
+            return findings.observe(field, ScannedValue::Text(String::from_utf8_lossy(&value).as_bytes()), record);
         }
         let text = std::str::from_utf8(&value).ok().filter(|text| !text.is_empty());
         let (Some(conversion), Some(text)) = (&self.task.conversions[field], text) else {
-            return findings.see(field, Seen::Text(&value), record);
+            return findings.observe(field, ScannedValue::Text(&value), record);
         };
         match conversion.see(text) {
-            Converted::Same => findings.see(field, Seen::Text(&value), record),
-            Converted::Text => findings.see(field, Seen::String(&value), record),
-            Converted::Boolean(value) => findings.see(field, Seen::Boolean(value), record),
-            Converted::To(text) => findings.see(field, Seen::Text(text.as_bytes()), record),
+            Converted::Same => findings.observe(field, ScannedValue::Text(&value), record),
+            Converted::Text => findings.observe(field, ScannedValue::String(&value), record),
+            Converted::Boolean(value) => findings.observe(field, ScannedValue::Boolean(value), record),
+            Converted::To(text) => findings.observe(field, ScannedValue::Text(text.as_bytes()), record),
         }
     }
 }
