@@ -253,8 +253,12 @@ impl LoadPart<'_> {
         let mut left_out = SkippedRows::default();
         let mut skipped = std::mem::take(&mut batch_encoder.batch.skipped).into_iter().peekable();
         for bad in std::mem::take(&mut batch_encoder.batch.bad) {
-            while let Some(row) = skipped.next_if(|row| *row <= bad.row) {
+            while let Some(row) = skipped.next_if(|row| *row < bad.row) {
                 left_out.add(row);
+            }
+            if skipped.next_if_eq(&bad.row).is_some() {
+                left_out.add(bad.row);
+                continue;
             }
             at.leave_out(bad.row, bad.error, bad.is_left_out)?;
             left_out.add(bad.row);
