@@ -5,6 +5,7 @@
 
 mod file;
 
+use crate::reader::Batch;
 use file::RejectsFile;
 use litepress_rows::sync::lock;
 use litepress_rows::{Error, ErrorKind, OptionName, Result, message};
@@ -21,6 +22,9 @@ pub struct Rejects {
     nulls: AtomicU64,
     cut_texts: AtomicU64,
     ignored: AtomicU64,
+    skipped: AtomicU64,
+    cut_records: AtomicU64,
+    stray_quotes: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -76,8 +80,9 @@ impl Rejects {
             current: 0,
             complete: BTreeSet::new(),
         };
-        let zero = AtomicU64::default;
-        Self { most, nulls: zero(), cut_texts: zero(), ignored: zero(), state: Mutex::new(state) }
+        let [nulls, cut_texts, ignored, skipped, cut_records, stray_quotes] =
+            std::array::from_fn(|_| AtomicU64::new(0));
+        Self { most, nulls, cut_texts, ignored, skipped, cut_records, stray_quotes, state: Mutex::new(state) }
     }
 
     /// Returns the number of records left out so far.
@@ -127,6 +132,28 @@ impl Rejects {
     /// Returns whether rejects are written to a file.
     pub(crate) fn has_file(&self) -> bool {
         self.lock().file.is_some()
+    }
+
+    /// Returns the number of records without any value that were left out so far.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of records so far that lost surplus fields.
+    pub fn cut_records(&self) -> u64 {
+        self.cut_records.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of records so far with quotes in the wrong place that are text.
+    pub fn stray_quotes(&self) -> u64 {
+        self.stray_quotes.load(Ordering::Relaxed)
+    }
+
+    /// Counts the records of a batch that are not stored as they stand in the file.
+    pub(crate) fn count_changed(&self, batch: &Batch) {
+        self.skipped.fetch_add(batch.skipped.len() as u64, Ordering::Relaxed);
+        self.cut_records.fetch_add(batch.cut_records, Ordering::Relaxed);
+        self.stray_quotes.fetch_add(batch.stray_quotes, Ordering::Relaxed);
     }
 
     /// Returns the number of a part that begins. Calls must follow the order of the records.

@@ -287,9 +287,11 @@ impl LoadPart<'_> {
             return Ok(false);
         }
         reject_changed_values(type_checks, &mut batch_encoder.batch);
+        at.source.rejects.count_changed(&batch_encoder.batch);
         let refused = at.refused(batch_encoder.batch.rows);
         if at.source.on_error == OnError::Abort
             && batch_encoder.batch.bad.is_empty()
+            && batch_encoder.batch.skipped.is_empty()
             && refused.is_empty()
             && !at.counts_ignored()
         {
@@ -299,15 +301,17 @@ impl LoadPart<'_> {
             return Ok(true);
         }
         let mut left_out = SkippedRows::default();
-        let bad = std::mem::take(&mut batch_encoder.batch.bad);
-        let mut wrong: Vec<WrongRow> = bad.into_iter().chain(refused).collect();
-        wrong.iter().for_each(|wrong| left_out.add(wrong.row));
+        let (bad, skipped) =
+            (std::mem::take(&mut batch_encoder.batch.bad), std::mem::take(&mut batch_encoder.batch.skipped));
+        let is_told = |wrong: &WrongRow| skipped.binary_search(&wrong.row).is_err();
+        let mut wrong: Vec<WrongRow> = bad.into_iter().chain(refused).filter(is_told).collect();
+        wrong.iter().map(|wrong| wrong.row).chain(skipped.iter().copied()).for_each(|row| left_out.add(row));
         batch_encoder.watch(at.source, first_record, &left_out);
         let rows = rest.refill();
         let judged = batch_encoder
             .encode_with_policy(first_record, &mut left_out, rows, &mut |bad| Ok(at.decide(bad, &mut wrong)));
         judged.map_err(|error| at.in_place(error))?;
-        at.add_ignored(&left_out, batch_encoder.batch.rows, &mut wrong);
+        at.add_ignored(&left_out, batch_encoder.batch.rows, &skipped, &mut wrong);
         // Columns are judged one after another, and rejects stand in the order of their records.
         wrong.sort_by_key(|wrong| wrong.row);
         wrong.into_iter().try_for_each(|wrong| at.leave_out(wrong))?;
@@ -355,11 +359,11 @@ impl PieceReader<'_> {
     }
 
     /// Counts the rows that the policy for conflicts left out for NULL. If rejects are written down, they are rejects.
-    fn add_ignored(&self, left_out: &SkippedRows, rows: usize, wrong: &mut Vec<WrongRow>) {
+    fn add_ignored(&self, left_out: &SkippedRows, rows: usize, skipped: &[usize], wrong: &mut Vec<WrongRow>) {
         if !self.counts_ignored() {
             return;
         }
-        let known: HashSet<usize> = wrong.iter().map(|wrong| wrong.row).collect();
+        let known: HashSet<usize> = wrong.iter().map(|wrong| wrong.row).chain(skipped.iter().copied()).collect();
         let ignored: Vec<usize> = (0..rows).filter(|row| left_out.has(*row) && !known.contains(row)).collect();
         if !self.source.rejects.has_file() {
             return self.source.rejects.count_ignored(ignored.len() as u64);
