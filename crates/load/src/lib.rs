@@ -16,6 +16,7 @@
 
 pub mod arrow;
 mod block;
+pub mod changes;
 mod copy;
 pub mod csv;
 pub mod estimate;

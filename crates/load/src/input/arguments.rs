@@ -60,6 +60,7 @@ impl Input {
                 name: path.to_owned(),
                 format: Format::Spreadsheet,
                 bytes: Some(kind.len()),
+                encoding: "",
                 source: Source::Path(path.to_owned()),
                 compression: None,
                 names_table: true,

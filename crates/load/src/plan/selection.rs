@@ -115,9 +115,17 @@ impl LoadRequest {
         self.map.iter().filter(|(from, _)| has(from)).cloned().collect()
     }
 
-    /// Fails if `map` names a column that no file has.
+    /// Fails if `map` or the formats of dates name a column that no file has.
     pub(super) fn refuse_unknown_names(&self, found: &[Found]) -> Result<()> {
         let fields: Vec<&Field> = found.iter().flat_map(|found| &found.fields).flatten().collect();
+        for (column, pattern) in &self.read.values.dates {
+            if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(column)) {
+                let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                let given = OptionName::DateFormat.pair(column, pattern).given();
+                let error = Error::new(ErrorKind::Usage, message![given, format!(": no file has a column {column}")]);
+                return Err(error.advise(format!("there are {}", known.join(", "))));
+            }
+        }
         for (from, to) in &self.map {
             if !fields.iter().any(|field| field.name.eq_ignore_ascii_case(from)) {
                 let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();

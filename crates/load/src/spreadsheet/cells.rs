@@ -203,9 +203,10 @@ impl Sheet {
             options.notes.add(note);
         }
         let dialect = &options.dialect;
-        let header = dialect.header.then_some(first);
+        let has_header = dialect.header != Some(false);
+        let header = has_header.then_some(first);
         let names = names(&columns, header, dialect.columns.as_deref(), options, &place)?;
-        let first_row = first + u32::from(dialect.header);
+        let first_row = first + u32::from(has_header);
         let rows = (last + 1).saturating_sub(first_row) as usize;
         let mut columns: Vec<Column> = columns.into_values().collect();
         for column in &mut columns {

@@ -177,7 +177,7 @@ fn sheets_are_chosen_by_name() {
     assert!(message(&["Three"]).ends_with("it has One, Empty, Two"));
     assert!(message(&["Empty"]).contains("there is no value in the sheets: Empty"));
     let bare = ReadOptions {
-        dialect: crate::options::Dialect { header: false, ..Default::default() },
+        dialect: crate::options::Dialect { header: Some(false), ..Default::default() },
         ..ReadOptions::default()
     };
     let (names, values) = read(open(&path, &["One"], &bare).unwrap().remove(0), &bare);
