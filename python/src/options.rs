@@ -43,6 +43,7 @@ pub fn table_options(arguments: &Bound<'_, PyDict>) -> PyResult<TableOptions> {
         without_rowid: given.or_default("without_rowid")?,
         strict: given.or_default("strict")?,
         types: given.or_default("types")?,
+        numbers: Vec::new(),
         not_null: given.or_default("not_null")?,
         indexes: given.or_default("indexes")?,
         unique: given.or_default("unique")?,

@@ -218,6 +218,7 @@ impl TableArgs {
             without_rowid: self.without_rowid,
             strict: self.strict,
             types: self.types.clone(),
+            numbers: Vec::new(),
             not_null: self.not_null.iter().flat_map(list).collect(),
             indexes: self.index.iter().map(list).collect(),
             unique: self.unique.iter().map(list).collect(),

@@ -4,13 +4,16 @@
 //! any order. So workers scan different pieces of a file, and the result does not depend on their number. The type of a column
 //! and its reason follow from the kinds alone (decision.rs).
 //!
-//! A text is a number only if every version of SQLite writes that number as the same text (number.rs).
+//! A text is a number if a double or a 64-bit integer keeps all of its digits (number.rs). [`Numbers`] chooses stricter and laxer
+//! rules.
 
+mod choice;
 mod decision;
 mod number;
 mod survey;
 
-pub use decision::Decision;
+pub use choice::Numbers;
+pub use decision::{Caveat, Decision};
 pub(crate) use decision::STRICT_TYPES;
 pub use survey::survey;
 
@@ -72,15 +75,27 @@ enum Kind {
     Null,
     /// An empty field.
     Empty,
-    /// A 64-bit integer: `0`, `-17`.
+    /// A 64-bit integer that a double keeps, too: `0`, `-17`.
     Integer,
+    /// A 64-bit integer that no double equals: `9007199254740993`.
+    LongInteger,
     /// SQLite's spelling of a double that is not whole: `1.5`.
     Fraction,
     /// SQLite's spelling of a double that is whole: `5.0`.
     Whole,
-    /// A decimal that `printf('%.2f')` gives back, but not every SQLite by itself: `12.50`.
+    /// A decimal that `printf('%.5f')` gives back, but not every SQLite by itself: `0.00017`.
+    Fixed,
+    /// A decimal with zeros at its end, which `printf('%.2f')` gives back: `12.50`.
     Padded,
-    /// A text that is not a number, or a number in another spelling.
+    /// A number in another spelling, of which a double keeps all digits: `1e5`, `.5`, `0.30000000000000004`.
+    Respelled,
+    /// A number of which a double does not keep all digits: `0.12345678901234567890`.
+    Lossy,
+    /// An integer beyond 64 bits of which a double keeps all digits: `1` and 22 zeros.
+    BigRound,
+    /// Another integer beyond 64 bits.
+    BigInteger,
+    /// A text that is not a number, or one in a spelling that means more: `007`, `+1`.
     Other,
     /// A JSON string.
     String,
@@ -92,7 +107,19 @@ impl Kind {
     const COUNT: usize = Self::Nested as usize + 1;
 
     /// The kinds of nonempty texts and of JSON numbers.
-    const WRITTEN: [Self; 5] = [Self::Integer, Self::Fraction, Self::Whole, Self::Padded, Self::Other];
+    const WRITTEN: [Self; 11] = [
+        Self::Integer,
+        Self::LongInteger,
+        Self::Fraction,
+        Self::Whole,
+        Self::Fixed,
+        Self::Padded,
+        Self::Respelled,
+        Self::Lossy,
+        Self::BigRound,
+        Self::BigInteger,
+        Self::Other,
+    ];
 }
 
 /// The count of a kind, and its first value.
@@ -115,7 +142,7 @@ impl At {
     const NOWHERE: Self = Self { file: u32::MAX, record: u64::MAX };
 }
 
-/// Number of bytes of a value that are kept for messages. No longer text is a number that a column could keep.
+/// Number of bytes of a value that are kept for messages.
 const SHOWN: usize = 64;
 
 /// Numbers of decimals as `(first record, decimals)`: the first one, and the first one that differs from it.

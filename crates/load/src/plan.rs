@@ -567,7 +567,9 @@ impl LoadRequest {
             }
             found.fields.push(columns);
         }
-        found.decisions = findings.decide(&fields, self.options.strict, self.sample);
+        found.decisions = findings.decide(&fields, self.options.strict, self.sample, &|column| {
+            schema::numbers_of(&self.options.numbers, &group.name, self.name_in_table(column))
+        });
         self.declare_forms(&group.name, &mut found.decisions);
         found.records = records;
         Ok(found)

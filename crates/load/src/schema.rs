@@ -5,10 +5,12 @@ mod ddl;
 mod default;
 mod fit;
 mod name;
+mod pattern;
 
 pub use ddl::{NewTable, TableOptions, create};
 pub use default::RowDefault;
 pub use fit::{Fit, Naming, matching};
+pub use pattern::{numbers_of, value_of};
 
 /// Returns `a, b, c`, shortened if there are more than 30 names.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {

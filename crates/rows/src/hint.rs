@@ -44,6 +44,8 @@ pub enum OptionName {
     MaxRejects,
     /// Columns of a new table that take no NULL.
     NotNull,
+    /// Rule for columns of numbers.
+    Numbers,
     /// Fate of rows whose key exists already.
     OnConflict,
     /// Fate of wrong records.
@@ -113,6 +115,7 @@ impl OptionName {
             Self::Map => "map",
             Self::MaxRejects => "max-rejects",
             Self::NotNull => "not-null",
+            Self::Numbers => "numbers",
             Self::OnConflict => "on-conflict",
             Self::OnError => "on-error",
             Self::Plan => "plan",
